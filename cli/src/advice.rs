@@ -4,7 +4,8 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use turnfold_mail::MailError;
-use turnfold_replay::bundle::is_bundle;
+use turnfold_proof::ProofError;
+use turnfold_proof::bundle::is_bundle;
 use turnfold_replay::history::revision::is_page;
 use turnfold_replay::{InputError, OtherSeat, PageError, ReplayError, SourceName, TflError, program};
 use turnfold_store::{MatchName, RescueError, StoreError, open_regular};
@@ -64,7 +65,6 @@ impl From<ReplayError> for Failure {
         use ReplayError as E;
         let error = match error {
             E::Store(error) => return error.into(),
-            E::Write(error) => return error.into(),
             error => error,
         };
         let kind = match &error {
@@ -82,19 +82,14 @@ impl From<ReplayError> for Failure {
             | E::FaultOfRules(_)
             | E::NoEntryFails { .. }
             | E::NotTheSame { .. }
-            | E::Refused(_)
-            | E::RolledBack { .. }
-            | E::AnotherHistory { .. }
-            | E::Guessable { .. } => FailureKind::Negative,
+            | E::Refused(_) => FailureKind::Negative,
             E::Threads(_)
             | E::Setup { .. }
             | E::EndlessRolls(_)
             | E::OwnDice(_)
             | E::Chance(_)
             | E::NotRepeatable
-            | E::Changed(_)
-            | E::Key { .. }
-            | E::DamagedMemory { .. } => FailureKind::Trouble,
+            | E::Changed(_) => FailureKind::Trouble,
             _ => FailureKind::Usage,
         };
         let message = match &error {
@@ -107,10 +102,35 @@ impl From<ReplayError> for Failure {
     }
 }
 
+impl From<ProofError> for Failure {
+    fn from(error: ProofError) -> Self {
+        use ProofError as E;
+        let kind = match error {
+            E::Replay(error) => return error.into(),
+            E::Write(error) => return error.into(),
+            E::Refused(_) | E::RolledBack { .. } | E::AnotherHistory { .. } | E::Guessable { .. } => {
+                FailureKind::Negative
+            }
+            E::Changed(_) | E::Key { .. } | E::DamagedMemory { .. } => FailureKind::Trouble,
+            _ => FailureKind::Usage,
+        };
+        let hint = match error {
+            E::RolledBack { .. } | E::AnotherHistory { .. } => {
+                Some("import a newer bundle, or use a new key")
+            }
+            E::Guessable { .. } => Some("leave out `--as`, and do not give that bundle away"),
+            E::Changed(_) => Some("try again"),
+            _ => None,
+        };
+        Self::new(kind, error.to_string()).maybe_hint(hint.map(Into::into))
+    }
+}
+
 impl From<MailError> for Failure {
     fn from(error: MailError) -> Self {
         let kind = match error {
             MailError::Replay(error) => return error.into(),
+            MailError::Proof(error) => return error.into(),
             MailError::Outbox(_) => FailureKind::Trouble,
             MailError::Refused(_) => FailureKind::Negative,
             _ => FailureKind::Usage,
@@ -150,8 +170,6 @@ fn hint(error: &ReplayError) -> Option<String> {
         }
         E::NoEntryFails { is_cut_short: true, .. } => "get the whole file back".into(),
         E::NoEntryFails { file, .. } => format!("`turnfold bless {file}` rewrites it"),
-        E::RolledBack { .. } | E::AnotherHistory { .. } => "import a newer bundle, or use a new key".into(),
-        E::Guessable { .. } => "leave out `--as`, and do not give that bundle away".into(),
         E::Changed(_) => "try again".into(),
         E::OtherVersion { match_name, recorded, known, .. } => {
             without_rules(match_name, *recorded, Some(*known))

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use turnfold_core::Registry;
-use turnfold_replay::bundle::{BundledHistories, BundledName, BundledReplay};
+use turnfold_proof::ProofError;
+use turnfold_proof::bundle::{BundledHistories, BundledName, BundledReplay};
 use turnfold_replay::{Replay, ReplayError};
 
 use crate::output::{counted, warn};
@@ -24,7 +25,7 @@ impl Bundles {
 
     /// Reads a match of a bundle, as far as it goes without what is left out. A warning names what that is.
     pub(crate) fn replay(&self, name: &BundledName, registry: &Registry) -> Result<Replay, ReplayError> {
-        let BundledReplay { replay, lacks } = self.read(&name.bundle, registry)?.replay(name)?;
+        let BundledReplay { replay, lacks } = self.read(&name.bundle, registry)?.replay(name).map_err(of_source)?;
         let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(lacks) = lacks
             && noted.insert(PathBuf::from(&replay.file))
@@ -43,8 +44,18 @@ impl Bundles {
         if let Some(found) = last.as_ref().filter(|found| found.path == bundle) {
             return Ok(Arc::clone(found));
         }
-        let found = Arc::new(BundledHistories::read(bundle, registry)?);
+        let found = Arc::new(BundledHistories::read(bundle, registry).map_err(of_source)?);
         *last = Some(Arc::clone(&found));
         Ok(found)
+    }
+}
+
+/// Returns what is wrong with a bundle as sources of histories report it.
+fn of_source(error: ProofError) -> ReplayError {
+    match error {
+        ProofError::Replay(error) => error,
+        ProofError::Refused(why) => ReplayError::Refused(why),
+        ProofError::Changed(what) => ReplayError::Changed(what),
+        error => ReplayError::Unusable(error.to_string()),
     }
 }

@@ -3,13 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use turnfold_replay::{
-    PageError, RangeName, ReplayError, Revision, SourceName, Sources,
-    bundle::is_bundle,
-    error::limits::REPLAY,
-    golden::found::{FoundFiles, UnreadPath, files_ending},
-    page::replay_bytes,
-};
+use turnfold_proof::bundle::is_bundle;
+use turnfold_replay::error::limits::REPLAY;
+use turnfold_replay::golden::found::{FoundFiles, UnreadPath, files_ending};
+use turnfold_replay::page::replay_bytes;
+use turnfold_replay::{PageError, RangeName, ReplayError, Revision, SourceName, Sources};
 
 use crate::address::StoreAddress;
 use crate::context::Context;

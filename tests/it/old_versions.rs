@@ -4,7 +4,7 @@
 
 use snapbox::str;
 use turnfold_core::Registry;
-use turnfold_replay::bundle::{StoreRecords, write_bundle};
+use turnfold_proof::bundle::{StoreRecords, write_bundle};
 use turnfold_replay::golden::chain::verify_chain;
 use turnfold_replay::golden::verify::verify;
 use turnfold_replay::{Finding, FindingKind};

@@ -18,10 +18,10 @@ use self::segments::{AuditedPair, CollectedMatch, Pairing};
 use super::desk_history::DeskHistory;
 use super::desk_turn::{AppliedEntry, DeskTurn};
 use super::pairing::DeskOf;
-use turnfold_replay::audit::{AuditQuestion, AuditRow, AuditedRecords, PlayerKey};
-use turnfold_replay::bundle::sizes::{BranchFinder, revision};
-use turnfold_replay::bundle::{BranchIndex, BundleRecords, BundleRules, BundledMatch, BundledRecord};
-use turnfold_replay::error::ReplayError;
+use turnfold_proof::ProofError;
+use turnfold_proof::audit::{AuditQuestion, AuditRow, AuditedRecords, PlayerKey};
+use turnfold_proof::bundle::sizes::{BranchFinder, revision};
+use turnfold_proof::bundle::{BranchIndex, BundleRecords, BundleRules, BundledMatch, BundledRecord};
 use turnfold_replay::history::recorded_rules;
 use turnfold_replay::history::revision::Revision;
 
@@ -31,7 +31,7 @@ pub use dice::FairRoll;
 ///
 /// # Errors
 /// What cannot be read. What is wrong with the matches is in the rows.
-pub fn audit(records: &dyn BundleRecords, question: AuditQuestion<'_>) -> Result<Vec<AuditRow>, ReplayError> {
+pub fn audit(records: &dyn BundleRecords, question: AuditQuestion<'_>) -> Result<Vec<AuditRow>, ProofError> {
     audit_with(records, question, &mut |_| {})
 }
 
@@ -43,7 +43,7 @@ pub fn audit_with(
     records: &dyn BundleRecords,
     question: AuditQuestion<'_>,
     on_roll: &mut dyn FnMut(&FairRoll),
-) -> Result<Vec<AuditRow>, ReplayError> {
+) -> Result<Vec<AuditRow>, ProofError> {
     let branches = BranchFinder::of(records.outline());
     let rules = BundleRules::of(records.outline(), question.registry);
     let mut mail = MailAudit::new(&branches, &rules.registry, on_roll);

@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use turnfold_core::{FoldError, Malformed, SetupError};
+use turnfold_proof::ProofError;
 use turnfold_replay::{InputError, ReplayError};
 use turnfold_store::StoreError;
 
@@ -28,7 +29,10 @@ pub enum MailError {
     /// What is there contradicts what was asked for; nothing has changed.
     #[error("{0}")]
     Refused(String),
-    /// Anything else with the histories, signatures and bundles that mail is made of.
+    /// Anything else with the signatures and bundles that mail is made of.
+    #[error(transparent)]
+    Proof(ProofError),
+    /// Anything else with the histories.
     #[error(transparent)]
     Replay(ReplayError),
 }
@@ -39,6 +43,17 @@ impl From<ReplayError> for MailError {
             ReplayError::Unusable(why) => Self::Unusable(why),
             ReplayError::Refused(why) => Self::Refused(why),
             error => Self::Replay(error),
+        }
+    }
+}
+
+impl From<ProofError> for MailError {
+    fn from(error: ProofError) -> Self {
+        match error {
+            ProofError::Replay(error) => error.into(),
+            ProofError::Unusable(why) => Self::Unusable(why),
+            ProofError::Refused(why) => Self::Refused(why),
+            error => Self::Proof(error),
         }
     }
 }

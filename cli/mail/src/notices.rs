@@ -23,7 +23,7 @@ use super::letter_words::time;
 use super::mail_text::{PROGRAM_WORDS, ProgramWords, Reason};
 use super::received_mail::ReceivedMail;
 use super::take::{PaperOutcome, TakenPaper};
-use turnfold_replay::signing::sync_folder_of;
+use turnfold_proof::signing::sync_folder_of;
 
 /// What a mail program reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

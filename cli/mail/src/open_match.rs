@@ -19,7 +19,7 @@ use super::letter_words::time_zone;
 use super::pairing::DeskOf;
 use super::turn_position::{Round, TurnEnd};
 use crate::error::MailError;
-use turnfold_replay::viewer::is_open_setup;
+use turnfold_replay::viewer::{Viewer, is_open_setup};
 
 /// The keys of the terms that are filled in.
 const FILLED_IN: [&str; 4] = ["match", "game", "host", "head"];
@@ -151,7 +151,7 @@ pub fn start_for_mail(
 ) -> Result<Box<dyn AnyState>, MailError> {
     let game = rules.start(setup)?;
     for seat in game.players() {
-        if !is_open_setup(rules, setup, game.as_ref(), (*seat).into())? {
+        if !is_open_setup(rules, setup, game.as_ref(), Viewer::of(*seat))? {
             return Err(MailError::Unusable(format!(
                 "`{}` cannot be played by mail: its setup is in every bundle and would show {seat} secrets",
                 rules.name()

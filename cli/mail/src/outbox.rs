@@ -11,7 +11,7 @@ use super::addresses::{ADDRESSES, Addresses, Route};
 use super::notices::{self, SeatNotice};
 use super::post_folder::addresses_in;
 use crate::error::MailError;
-use turnfold_replay::signing::{make_folders, sync_folder_of};
+use turnfold_proof::signing::{make_folders, sync_folder_of};
 
 /// The name of a letter in the outbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use turnfold_core::trust::VerifierKey;
 
 use super::paper_form::MailedPaper;
 use crate::error::MailError;
-use turnfold_replay::signing::KeyMemory;
+use turnfold_proof::signing::KeyMemory;
 
 const TITLE: &str = "turnfold mail 1";
 const FILE: &str = "match";

@@ -18,7 +18,7 @@ use super::received_mail::ReceivedMail;
 use super::take::TakenPaper;
 use super::take_plain::TakenReply;
 use crate::error::MailError;
-use turnfold_replay::signing::Signers;
+use turnfold_proof::signing::Signers;
 
 /// A match, as its host has it.
 pub struct HostedMatch<'a> {

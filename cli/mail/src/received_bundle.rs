@@ -11,12 +11,12 @@ use super::audit::audit;
 use super::desk_history::DeskHistory;
 use super::player_memory::PlayerMemory;
 use crate::error::MailError;
-use turnfold_replay::ReplayError;
-use turnfold_replay::audit::{AuditQuestion, AuditRow, HeldCheckpoint, RowName, RowResult};
-use turnfold_replay::bundle::sizes::BranchFinder;
-use turnfold_replay::bundle::{BundleFile, BundleRecords, BundledMatch};
+use turnfold_proof::ProofError;
+use turnfold_proof::audit::{AuditQuestion, AuditRow, HeldCheckpoint, RowName, RowResult};
+use turnfold_proof::bundle::sizes::BranchFinder;
+use turnfold_proof::bundle::{BundleFile, BundleRecords, BundledMatch};
+use turnfold_proof::signing::KeyMemory;
 use turnfold_replay::history::recorded_rules;
-use turnfold_replay::signing::KeyMemory;
 
 /// A bundle of a match by mail that passed its audit.
 pub(super) struct ReceivedBundle {
@@ -49,7 +49,7 @@ impl ReceivedBundle {
         registry: &Registry,
     ) -> Result<(Self, Option<PlayerMemory>), MailError> {
         let bundle = BundleFile::read(path).map_err(|error| match error {
-            error @ ReplayError::Malformed { .. } => MailError::Refused(format!("bytes: {error}")),
+            error @ ProofError::Malformed { .. } => MailError::Refused(format!("bytes: {error}")),
             error => error.into(),
         })?;
         let MailPair { game: game_index, desk: desk_index, terms, host } = pair(&bundle)?;

@@ -11,7 +11,7 @@ use turnfold_core::{Digest, Rules, Seat};
 use super::letter_part::MailLogs;
 use super::letter_words::Text;
 use super::plain_reply::{ANSWER, END, is_dash};
-use turnfold_replay::signing::Signers;
+use turnfold_proof::signing::Signers;
 
 /// Digits and letters that no one confuses.
 const SIGNS: &[u8; 32] = b"23456789ABCDEFGHJKLMNPQRSTUVWXYZ";

@@ -14,7 +14,7 @@ use super::plain_reply::END;
 use super::reply_code::ReplyCode;
 use super::take_plain::TakenReply;
 use crate::error::MailError;
-use turnfold_replay::signing::Signers;
+use turnfold_proof::signing::Signers;
 
 /// What a code of a letter opens.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -20,7 +20,7 @@ use super::player_memory::{PlayerMemory, keep_order, kept_order};
 use super::received_bundle::ReceivedBundle;
 use super::shown_turn::{ShownTurn, read_lines, read_plays, try_plays};
 use crate::error::MailError;
-use turnfold_replay::signing::{KeyFile, KeyMemory};
+use turnfold_proof::signing::{KeyFile, KeyMemory};
 
 /// How many turns an order may come after the last one.
 const TURNS_AHEAD_MAX: u32 = 20;

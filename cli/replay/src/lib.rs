@@ -57,8 +57,6 @@
 //! [`viewer`] is the only way to what a player may know, [`session`] plays on, and [`render`] is what verbs print, for
 //! programs that print or send it. What can go wrong is a [`ReplayError`], which states what happened and where.
 
-pub mod audit;
-pub mod bundle;
 pub mod compare;
 pub mod corpus;
 pub mod drawing;
@@ -72,7 +70,6 @@ pub mod render;
 pub mod rulebook;
 pub mod search;
 pub mod session;
-pub mod signing;
 pub mod tfl;
 pub mod viewer;
 

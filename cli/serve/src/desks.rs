@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 use turnfold_mail::MailError;
+use turnfold_proof::ProofError;
+use turnfold_proof::signing::Signers;
 use turnfold_replay::ReplayError;
-use turnfold_replay::signing::Signers;
 use turnfold_store::MatchName;
 
 use crate::problem::Problem;
@@ -63,7 +64,7 @@ impl Desks {
 
 /// What an error at the desk of a match is to clients.
 pub(crate) fn desk_problem(error: impl Into<MailError>) -> Problem {
-    use ReplayError as E;
+    use ProofError as E;
     match error.into() {
         // The desk was found, so it is the key that does not fit.
         MailError::Unusable(_) => {
@@ -71,9 +72,9 @@ pub(crate) fn desk_problem(error: impl Into<MailError>) -> Problem {
         }
         error @ (MailError::Addresses { .. }
         | MailError::Outbox(_)
-        | MailError::Replay(
-            E::Input(_)
-            | E::RolledBack { .. }
+        | MailError::Replay(ReplayError::Input(_))
+        | MailError::Proof(
+            E::RolledBack { .. }
             | E::AnotherHistory { .. }
             | E::Key { .. }
             | E::DamagedMemory { .. }

@@ -3,6 +3,7 @@
 use turnfold_core::any::FaultOf;
 use turnfold_core::registry::NoRules;
 use turnfold_mail::MailError;
+use turnfold_proof::ProofError;
 use turnfold_replay::ReplayError;
 use turnfold_store::{RescueError, StoreError};
 
@@ -87,6 +88,16 @@ impl From<MailError> for Problem {
     fn from(error: MailError) -> Self {
         match error {
             MailError::Replay(error) => error.into(),
+            MailError::Proof(error) => error.into(),
+            error => Self::new(Code::Internal, error.to_string()),
+        }
+    }
+}
+
+impl From<ProofError> for Problem {
+    fn from(error: ProofError) -> Self {
+        match error {
+            ProofError::Replay(error) => error.into(),
             error => Self::new(Code::Internal, error.to_string()),
         }
     }

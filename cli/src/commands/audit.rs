@@ -6,10 +6,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use turnfold_core::trust::TrustPolicy;
 use turnfold_mail::audit::{FairRoll, audit_with};
+use turnfold_proof::audit::{self, AuditQuestion, AuditRow, PlayerKey, RowName, RowResult, read_held};
+use turnfold_proof::bundle::{BundleFile, StoreRecords};
 use turnfold_referee::within;
-use turnfold_replay::audit::{self, AuditQuestion, AuditRow, PlayerKey, RowName, RowResult, read_held};
-use turnfold_replay::bundle::{BundleFile, StoreRecords};
-use turnfold_replay::{ReplayError, Sources};
+use turnfold_proof::ProofError;
+use turnfold_replay::Sources;
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
@@ -87,7 +88,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let rows = if let Some(path) = &args.bundle {
         match BundleFile::read(path) {
             Ok(bundle) => within(time, || audit_with(&bundle, question, on_roll))?,
-            Err(error @ ReplayError::Malformed { .. }) => audit::malformed(&error),
+            Err(error @ ProofError::Malformed { .. }) => audit::malformed(&error),
             Err(error) => return Err(error.into()),
         }
     } else {

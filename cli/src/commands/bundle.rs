@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::slice;
 
 use turnfold_core::trust::SignedNote;
-use turnfold_replay::ReplayError;
-use turnfold_replay::audit::read_held;
-use turnfold_replay::bundle::{
+use turnfold_proof::ProofError;
+use turnfold_proof::audit::read_held;
+use turnfold_proof::bundle::{
     BundleRecords, BundledModule, NeededModule, SeatRecords, StoreRecords, write_bundle,
 };
-use turnfold_replay::signing::{Signers, sign_branches, write_signed_bundle};
+use turnfold_proof::signing::{Signers, sign_branches, write_signed_bundle};
 use turnfold_replay::{Sources, Viewer};
 use turnfold_store::MatchName;
 
@@ -118,7 +118,7 @@ fn bundle(
         let stdout = context.output.bytes()?;
         let written = write(&mut BufWriter::new(stdout), &records, signers.as_ref(), notes);
         return written.map(|_| ExitStatus::Yes).map_err(|error| match error {
-            ReplayError::Write(source) => Failure::cut_short("bundle", source),
+            ProofError::Write(source) => Failure::cut_short("bundle", source),
             error => error.into(),
         });
     };
@@ -172,7 +172,7 @@ fn write(
     records: &dyn BundleRecords,
     signers: Option<&Signers>,
     notes: Vec<SignedNote>,
-) -> Result<u64, ReplayError> {
+) -> Result<u64, ProofError> {
     let Some(signers) = signers else {
         let count = notes.len() as u64;
         write_bundle(out, records, notes)?;

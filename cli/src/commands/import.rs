@@ -11,12 +11,12 @@ use turnfold_core::registry::ModuleSource as _;
 #[cfg(feature = "modules")]
 use turnfold_core::{DicePolicy, Seat};
 use turnfold_mail::audit::audit;
+use turnfold_proof::audit::AuditQuestion;
+use turnfold_proof::bundle::import::{BranchChange, ImportNames, ImportPlan, ImportedBranch};
+use turnfold_proof::bundle::{BundleFile, BundledModule, NeededModule, is_bundle};
 use turnfold_referee::within;
 #[cfg(feature = "modules")]
 use turnfold_referee::{Recording, RecordingBranch};
-use turnfold_replay::audit::AuditQuestion;
-use turnfold_replay::bundle::import::{BranchChange, ImportNames, ImportPlan, ImportedBranch};
-use turnfold_replay::bundle::{BundleFile, BundledModule, NeededModule, is_bundle};
 use turnfold_replay::{Imported, Sources, history::revision::new_match_name};
 #[cfg(feature = "modules")]
 use turnfold_store::NewEntry;

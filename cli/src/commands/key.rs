@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::json;
 use turnfold_core::trust::{KeyKind, KeyName, PrivateKey, branch_origin};
-use turnfold_replay::signing::KeyFile;
+use turnfold_proof::signing::KeyFile;
 use turnfold_replay::{Revision, Sources};
 
 use crate::context::Context;

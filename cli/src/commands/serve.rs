@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::json;
 use turnfold_core::Digest;
 use turnfold_mail::{Maildir, addresses_in};
-use turnfold_replay::signing::Signers;
+use turnfold_proof::signing::Signers;
 use turnfold_serve::{
     AccessToken, HostedMail, Notifying, Options, Outside, Reload, ServeError, Settings, TokenKind, serve,
 };

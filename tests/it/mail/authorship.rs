@@ -4,8 +4,8 @@
 use turnfold_core::Seat::{P1, P2};
 use turnfold_core::paper::SeenRoot;
 use turnfold_core::trust::TreeHash;
-use turnfold_replay::audit::RowName::{Authorship, Chain, Consistency, Dice, Rules};
-use turnfold_replay::audit::RowResult::{Fail, NotChecked, Pass};
+use turnfold_proof::audit::RowName::{Authorship, Chain, Consistency, Dice, Rules};
+use turnfold_proof::audit::RowResult::{Fail, NotChecked, Pass};
 
 use super::bundled::expect;
 use super::correspondence::Correspondence;

@@ -2,9 +2,9 @@
 
 use turnfold_core::trust::TreeHash;
 use turnfold_mail::audit::{FairRoll, audit_with};
+use turnfold_proof::audit::{AuditQuestion, AuditRow, RowName, RowResult};
+use turnfold_proof::bundle::{BundleOutline, BundleRecords, BundledRecord, TakeRecord};
 use turnfold_replay::ReplayError;
-use turnfold_replay::audit::{AuditQuestion, AuditRow, RowName, RowResult};
-use turnfold_replay::bundle::{BundleOutline, BundleRecords, BundledRecord, TakeRecord};
 
 use super::correspondence::registry;
 

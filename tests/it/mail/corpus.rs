@@ -16,7 +16,7 @@ use std::{env, fs};
 
 use turnfold_core::Seat::{self, P1, P2};
 use turnfold_mail::MailedPaper;
-use turnfold_replay::bundle::{StoreRecords, write_bundle};
+use turnfold_proof::bundle::{StoreRecords, write_bundle};
 use turnfold_tests::mailbox::Mailbox;
 use turnfold_tests::sandbox::workspace;
 

@@ -13,8 +13,8 @@ use turnfold_core::rules::desk;
 use turnfold_core::trust::{KeyKind, PrivateKey, Tree, TreeHash};
 use turnfold_core::{AnyState, CommandSource, DicePolicy, Digest, Logged, Registry, Rules, Seat};
 use turnfold_mail::audit::FairRoll;
-use turnfold_replay::audit::{AuditRow, RowName, RowResult};
-use turnfold_replay::bundle::{BundleOutline, BundledBranch, BundledMatch};
+use turnfold_proof::audit::{AuditRow, RowName, RowResult};
+use turnfold_proof::bundle::{BundleOutline, BundledBranch, BundledMatch};
 use turnfold_store::{Entry, Genesis, Linker};
 
 use super::bundled::{Bundled, expect};

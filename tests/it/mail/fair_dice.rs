@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use turnfold_core::Seat::{Host, P1, P2};
 use turnfold_core::{Digest, DueRoll};
-use turnfold_replay::audit::RowName::{Dice, Rules};
-use turnfold_replay::audit::RowResult::{Fail, NotChecked, Pass};
+use turnfold_proof::audit::RowName::{Dice, Rules};
+use turnfold_proof::audit::RowResult::{Fail, NotChecked, Pass};
 
 use super::bundled::expect;
 use super::correspondence::{Correspondence, MATCH_ID, element};

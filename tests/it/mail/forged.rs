@@ -2,8 +2,8 @@
 //! lets the game pass, and notices of the desk what players signed that they saw (PM-32, PM-33).
 
 use turnfold_core::Seat::{self, Host, P1, P2};
-use turnfold_replay::audit::{AuditRow, RowName, RowResult};
-use turnfold_replay::bundle::{BundleRecords, BundledRecord, StoreRecords};
+use turnfold_proof::audit::{AuditRow, RowName, RowResult};
+use turnfold_proof::bundle::{BundleRecords, BundledRecord, StoreRecords};
 use turnfold_store::{Entry, IdempotencyKey};
 
 use super::bundled::Bundled;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use turnfold_core::paper::DeskTime;
-use turnfold_replay::bundle::{StoreRecords, write_bundle};
+use turnfold_proof::bundle::{StoreRecords, write_bundle};
 use turnfold_store::Store;
 use turnfold_store::backend::memory::MemoryBackend;
 use turnfold_store::backend::{Backend, BackendError, RecordChange, StoredRecord};

@@ -14,9 +14,9 @@ use turnfold_mail::{
     Addresses, DeskHistory, MailError, MailHost, MailMatch, MailRoom, NewMailMatch, Outbox, PaperOutcome,
     RunReport, TableDice, TakenPaper,
 };
-use turnfold_replay::audit::{AuditQuestion, AuditRow, RowName, RowResult};
-use turnfold_replay::bundle::StoreRecords;
-use turnfold_replay::signing::{KeyFile, Signers};
+use turnfold_proof::audit::{AuditQuestion, AuditRow, RowName, RowResult};
+use turnfold_proof::bundle::StoreRecords;
+use turnfold_proof::signing::{KeyFile, Signers};
 use turnfold_store::backend::memory::MemoryBackend;
 use turnfold_store::{BranchName, MatchName, NewEntry, Store};
 

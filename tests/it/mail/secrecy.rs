@@ -7,7 +7,7 @@ use std::process::Output;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use turnfold_core::{AnyState, CommandSource, DicePolicy, Logged, Seat};
-use turnfold_replay::bundle::{StoreRecords, write_bundle};
+use turnfold_proof::bundle::{StoreRecords, write_bundle};
 use turnfold_store::Entry;
 
 use super::post::Post;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use turnfold_core::Seat;
 use turnfold_core::paper::{Nonce, PaperContent};
 use turnfold_mail::{MailError, PaperRequest, PaperWords, ReceivedMail, WrittenPaper, write_paper};
-use turnfold_replay::signing::KeyFile;
+use turnfold_proof::signing::KeyFile;
 
 use super::false_desks::ended;
 use super::post::{Post, day, fixture};

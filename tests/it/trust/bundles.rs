@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use turnfold_replay::ReplayError;
-use turnfold_replay::audit::{RowResult, malformed};
-use turnfold_replay::bundle::BundleFile;
+use turnfold_proof::ProofError;
+use turnfold_proof::audit::{RowResult, malformed};
+use turnfold_proof::bundle::BundleFile;
 
 use super::tampered_bundles::Edited;
 use super::world::{audit, duel, refuses, with_key};
@@ -15,8 +15,8 @@ fn refused(sandbox: &Sandbox, what: &str, bytes: &[u8]) {
     let path = sandbox.path("broken.bundle");
     fs::write(&path, bytes).unwrap();
     match BundleFile::read(&path) {
-        Err(ReplayError::NotABundle(_)) => assert!(!bytes.starts_with(b"turnfold bundle 1\n"), "{what}"),
-        Err(error @ ReplayError::Malformed { .. }) => {
+        Err(ProofError::NotABundle(_)) => assert!(!bytes.starts_with(b"turnfold bundle 1\n"), "{what}"),
+        Err(error @ ProofError::Malformed { .. }) => {
             let rows = malformed(&error);
             assert_eq!(rows[0].result, RowResult::Fail, "{what}");
             assert!(rows[1..].iter().all(|row| row.result == RowResult::NotChecked), "{what}");

@@ -1,6 +1,6 @@
 //! Lines of a store: each has a tree, an origin and checkpoints of its own (TR-1, TR-3, TR-4, TR-15, TR-19).
 use turnfold_core::trust::{Checkpoint, SignedNote};
-use turnfold_replay::bundle::{BundleFile, BundleRecords as _};
+use turnfold_proof::bundle::{BundleFile, BundleRecords as _};
 
 use super::world::{audit, duel, expect, refuses};
 use turnfold_tests::sandbox::Sandbox;

@@ -5,8 +5,8 @@ use std::fs;
 use sha2::{Digest as _, Sha256};
 use turnfold_core::Digest;
 use turnfold_mail::audit::audit;
-use turnfold_replay::audit::AuditQuestion;
-use turnfold_replay::bundle::{BundleFile, BundleRecords, StoreRecords, write_bundle};
+use turnfold_proof::audit::AuditQuestion;
+use turnfold_proof::bundle::{BundleFile, BundleRecords, StoreRecords, write_bundle};
 use turnfold_store::Store;
 
 use super::{check_message, sample};

@@ -7,9 +7,9 @@ use turnfold_store::Entry;
 
 use super::segments::Pairing;
 use crate::TurnKey;
-use turnfold_replay::audit::{FurtherRow, FurtherRows, RowBuilder};
-use turnfold_replay::bundle::BundleOutline;
-use turnfold_replay::bundle::sizes::revision;
+use turnfold_proof::audit::{FurtherRow, FurtherRows, RowBuilder};
+use turnfold_proof::bundle::BundleOutline;
+use turnfold_proof::bundle::sizes::revision;
 use turnfold_replay::render::text::counted;
 
 /// What was found of all matches by mail.

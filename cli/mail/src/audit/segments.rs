@@ -8,8 +8,8 @@ use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Registry, Rules};
 use turnfold_store::{Entry, Genesis, Linker};
 
 use crate::{DeskHistory, DeskTurn};
-use turnfold_replay::bundle::sizes::{BranchFinder, revision};
-use turnfold_replay::bundle::{BranchIndex, BundledMatch, BundledRecord};
+use turnfold_proof::bundle::sizes::{BranchFinder, revision};
+use turnfold_proof::bundle::{BranchIndex, BundledMatch, BundledRecord};
 use turnfold_replay::history::entry::stored;
 use turnfold_replay::history::recorded_rules;
 use turnfold_replay::history::revision::Revision;

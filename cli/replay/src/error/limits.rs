@@ -32,19 +32,6 @@ pub const REPLAY_ENTRIES_MAX: usize = REPLAY_LINES_MAX / 2;
 pub const REPLAY: Limits =
     Limits { what: "replay", bytes_max: 1 << 30, lines_max: REPLAY_LINES_MAX, line_bytes_max: 1 << 26 };
 
-/// The most lines of matches of a bundle; how many records they have is not limited, as they are not held.
-pub const BUNDLE_LINES_MAX: usize = 100_000;
-
-/// The most bytes of a bundle's modules, which are held.
-pub const BUNDLE_MODULES_BYTES_MAX: usize = 1 << 26;
-
-/// The most bytes of a bundle's checkpoints, which are held.
-pub const BUNDLE_CHECKPOINT_BYTES_MAX: usize = 1 << 26;
-
-/// Signed notes and proofs: a note, the record that is proven and the hashes above it.
-pub const NOTE: Limits =
-    Limits { what: "note", bytes_max: 1 << 18, lines_max: 1 << 12, line_bytes_max: 1 << 18 };
-
 /// Checks the title of a match that is to be made or imported.
 ///
 /// # Errors

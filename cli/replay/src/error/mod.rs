@@ -240,73 +240,9 @@ pub enum ReplayError {
     /// What is there contradicts what was asked for; nothing has changed.
     #[error("{0}")]
     Refused(String),
-    /// The file's first line is not that of a bundle.
-    #[error("`{0}` is no bundle: its first line is not `turnfold bundle 1`")]
-    NotABundle(String),
-    /// A bundle of another form (TR-21).
-    #[error("line {line}: {reason}")]
-    Malformed {
-        /// The line, from 1.
-        line: u64,
-        /// What is wrong.
-        reason: String,
-    },
-    /// A bundle in which a seat could guess what is left out (TR-20).
-    #[error("{what}, which {viewer} could use to guess what it may not know")]
-    Guessable {
-        /// A bundle that reveals too much.
-        what: String,
-        /// Who may not know all.
-        viewer: Viewer,
-    },
     /// A file or store that another process changed between two readings.
     #[error("`{0}` changed while it was read")]
     Changed(String),
-    /// A bundle cannot be written.
-    #[error("cannot write the bundle: {0}")]
-    Write(#[source] io::Error),
-    /// A branch that is shorter than the one that was signed (TR-11).
-    #[error(
-        "`{branch}` was rolled back: {signed} records are signed, but it has {found}; nothing was signed"
-    )]
-    RolledBack {
-        /// The branch.
-        branch: String,
-        /// The size that is in memory.
-        signed: u64,
-        /// The size of the branch.
-        found: u64,
-    },
-    /// A branch with another history than was signed (TR-11).
-    #[error(
-        "`{branch}` has another history: its first {signed} of {found} records differ from the signed checkpoint; nothing was signed"
-    )]
-    AnotherHistory {
-        /// The branch.
-        branch: String,
-        /// The size that is in memory.
-        signed: u64,
-        /// The size of the branch.
-        found: u64,
-    },
-    /// A key or its memory cannot be read or written.
-    #[error("cannot {doing} `{}`: {cause}", path.display())]
-    Key {
-        /// What was to be done.
-        doing: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// Why it could not.
-        cause: io::Error,
-    },
-    /// Memory of a key that is no checkpoint of its line.
-    #[error("the memory `{}` is damaged: {reason}", path.display())]
-    DamagedMemory {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        reason: String,
-    },
     /// A log for which the rules compute one outcome, and another for a copy of it.
     #[error("the rules give one answer in the log and another in a copy of it")]
     NotRepeatable,

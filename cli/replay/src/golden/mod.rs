@@ -5,6 +5,6 @@ pub mod bless;
 pub mod chain;
 pub mod check;
 pub mod found;
-pub(crate) mod origins;
+pub mod origins;
 pub mod selftest;
 pub mod verify;

@@ -30,7 +30,8 @@ impl AuditedOrigins {
 }
 
 /// Describes an origin with other entries than the match has.
-pub(crate) fn is_wrong(origin: &Origin) -> String {
+#[must_use]
+pub fn is_wrong(origin: &Origin) -> String {
     let Origin { ruleset_version, head, link, .. } = origin;
     format!(
         "its origin has other entries: under version {ruleset_version}, the link after entry {head} is not \

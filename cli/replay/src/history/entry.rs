@@ -70,7 +70,8 @@ impl LogEntry {
 }
 
 /// Returns entries as the fold takes them.
-pub(crate) fn logged<'a>(entries: impl IntoIterator<Item = &'a LogEntry>) -> Vec<Logged<'a>> {
+#[must_use]
+pub fn logged<'a>(entries: impl IntoIterator<Item = &'a LogEntry>) -> Vec<Logged<'a>> {
     entries.into_iter().map(LogEntry::logged).collect()
 }
 

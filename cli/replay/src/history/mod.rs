@@ -328,6 +328,7 @@ pub fn recorded_rules(genesis: &Genesis, registry: &Registry) -> Result<Arc<dyn 
 }
 
 /// Returns the rules as checks fold by them: a module folds twice, so that what it remembers is found (MD-7).
-pub(crate) fn distrusted(rules: &Arc<dyn AnyRules>) -> Arc<dyn AnyRules> {
+#[must_use]
+pub fn distrusted(rules: &Arc<dyn AnyRules>) -> Arc<dyn AnyRules> {
     rules.distrusting().unwrap_or_else(|| Arc::clone(rules))
 }

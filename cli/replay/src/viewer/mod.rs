@@ -68,6 +68,12 @@ impl Viewer {
         Self(Perspective::Seat(seat))
     }
 
+    /// Returns `true` if this is the viewer of that seat.
+    #[must_use]
+    pub fn is_of(self, seat: Seat) -> bool {
+        self.0.is_seat(seat)
+    }
+
     /// Returns who looks, for this library alone.
     pub(crate) fn perspective(self) -> Perspective {
         self.0
@@ -246,9 +252,9 @@ pub fn is_open_setup(
     rules: &dyn AnyRules,
     setup: &[u8],
     now: &dyn AnyState,
-    viewer: Perspective,
+    viewer: Viewer,
 ) -> Result<bool, SetupError> {
-    let seen = now.setup_seen(setup, viewer)?;
+    let seen = now.setup_seen(setup, viewer.0)?;
     Ok(seen == setup || rules.start(&seen)?.state_bytes() == rules.start(setup)?.state_bytes())
 }
 

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use turnfold_core::trust::{ConsistencyRequest, KeyKind, VerifierKey};
-use turnfold_replay::error::limits::NOTE;
-use turnfold_replay::signing::{GivenCosignature, KeyFile, cosign};
+use turnfold_proof::NOTE_LIMITS as NOTE;
+use turnfold_proof::signing::{GivenCosignature, KeyFile, cosign};
 
 use crate::clock;
 use crate::context::Context;

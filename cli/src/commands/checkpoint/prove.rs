@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::json;
 use turnfold_core::trust::KeyKind;
-use turnfold_replay::signing::{KeyFile, prove};
+use turnfold_proof::signing::{KeyFile, prove};
 use turnfold_replay::{EntryName, SourceName, Sources};
 
 use crate::context::Context;

@@ -8,7 +8,7 @@ use turnfold_mail::{
     Addresses, DeskHistory, LetterName, MailAddress, MailError, MailHost, MailRoom, PostFolder, SendReport,
     TakenMail, UnsentLetter, addresses_in, give_to_command, why_not_given,
 };
-use turnfold_replay::signing::Signers;
+use turnfold_proof::signing::Signers;
 use turnfold_store::{MatchName, StoreReader};
 
 use crate::context::Context;

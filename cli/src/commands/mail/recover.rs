@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use serde_json::json;
 use turnfold_mail::audit::audit;
 use turnfold_mail::{MailHost, Recovery};
-use turnfold_replay::audit::AuditQuestion;
-use turnfold_replay::bundle::import::{ImportNames, ImportPlan};
+use turnfold_proof::audit::AuditQuestion;
+use turnfold_proof::bundle::import::{ImportNames, ImportPlan};
 
 use super::post::HostArgs;
 use crate::clock;

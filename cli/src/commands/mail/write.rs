@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use turnfold_core::paper::{DeskTime, Nonce, OrdersAhead, PaperContent, PaperLine, Press};
 use turnfold_core::{Malformed, Seat};
 use turnfold_mail::{PaperRequest, PaperWords, WrittenPaper, press_line, write_paper};
-use turnfold_replay::signing::KeyFile;
+use turnfold_proof::signing::KeyFile;
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};

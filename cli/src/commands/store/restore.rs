@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use serde_json::json;
 use turnfold_core::registry::ModuleSource as _;
-use turnfold_replay::bundle::NeededModule;
+use turnfold_proof::bundle::NeededModule;
 use turnfold_replay::error::{PUT_MODULE, input};
 use turnfold_store::{RescueError, Store, StoreError, StoreReader, Totals};
 

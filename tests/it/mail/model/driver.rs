@@ -14,9 +14,9 @@ use turnfold_core::rules::desk::Desk;
 use turnfold_core::{Digest, DueRoll, Registry, Rules, Seat};
 use turnfold_mail::audit::audit;
 use turnfold_mail::{MailHost, NewMailMatch, TableDice};
-use turnfold_replay::audit::{AuditQuestion, RowName, RowResult};
-use turnfold_replay::bundle::StoreRecords;
-use turnfold_replay::signing::{KeyFile, Signers};
+use turnfold_proof::audit::{AuditQuestion, RowName, RowResult};
+use turnfold_proof::bundle::StoreRecords;
+use turnfold_proof::signing::{KeyFile, Signers};
 use turnfold_store::{MatchName, Store};
 
 use super::cases::{Tally, terms, toml};

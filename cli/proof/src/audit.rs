@@ -1,0 +1,142 @@
+//! The audit: eight rows that are always printed (`trust.md`, TR-21 to TR-29).
+//!
+//! A bundle, or a store read as one, goes by once. Trees, chains and states grow side by side; where a branch
+//! begins they are kept for it. Whoever knows more of a match, such as its desk, takes the records that go by and adds
+//! [`FurtherRows`]. Nothing here reads a clock, a network or a store that the bundle does not name.
+
+mod play;
+mod question;
+mod rows;
+mod signed;
+mod walk;
+
+use std::collections::BTreeSet;
+
+use crate::bundle::sizes::{BranchFinder, revision};
+use crate::bundle::{BranchIndex, BundleOutline, BundleRecords, BundleRules, BundledRecord};
+use crate::error::ProofError;
+
+pub use question::{AuditQuestion, HeldCheckpoint, read_held};
+pub use rows::{AuditRow, FurtherRow, FurtherRows, PlayerKey, RowBuilder, RowName, RowResult};
+
+use self::rows::counted;
+use self::signed::Vouching;
+use self::walk::{Walk, Walked};
+
+/// What no row can prove (TR-30).
+pub const UNSAID: &str = "no row can say who sat at the keyboard, whether players spoke to each other, whether dice on a table fell so, \
+     or whether mail was thrown away";
+
+/// Returns the rows for a file that is no bundle in good form: no other row is checked.
+#[must_use]
+pub fn malformed(error: &ProofError) -> Vec<AuditRow> {
+    let row = |row| {
+        let mut found = RowBuilder::default();
+        match row {
+            RowName::Bytes => found.fail(None, error.to_string()),
+            _ => found.not_checked(None, "the bytes are in disorder"),
+        }
+        found.row(row, String::new)
+    };
+    RowName::ALL.map(row).into()
+}
+
+/// Matches whose form is in order and whose records were read once: everything but what is found besides.
+pub struct AuditedRecords<'a> {
+    branches: &'a BranchFinder<'a>,
+    question: AuditQuestion<'a>,
+    signed: Vec<signed::BranchCheckpoints>,
+    walked: Walked<'a>,
+}
+
+impl<'a> AuditedRecords<'a> {
+    /// Reads all records. `on_record` takes each with its index on its branch, in the order of the outline, and the dice of
+    /// the matches `dice_elsewhere` are not judged here.
+    ///
+    /// # Errors
+    /// What cannot be read. What is wrong with the matches is in the rows.
+    pub fn read(
+        records: &'a dyn BundleRecords,
+        branches: &'a BranchFinder<'a>,
+        rules: &'a BundleRules,
+        question: AuditQuestion<'a>,
+        dice_elsewhere: &BTreeSet<usize>,
+        on_record: &mut dyn FnMut(BranchIndex, u64, &BundledRecord<'_>),
+    ) -> Result<Self, ProofError> {
+        let signed = signed::checkpoints(branches, question);
+        let wanted: Vec<_> = signed.iter().flat_map(signed::BranchCheckpoints::wanted).collect();
+        let vouching = Vouching { question, signed: &signed };
+        let walked = Walk::through(records, branches, rules, &wanted, &vouching, dice_elsewhere, on_record)?;
+        Ok(Self { branches, question, signed, walked })
+    }
+
+    /// Returns the eight rows.
+    #[must_use]
+    pub fn rows(self, further: FurtherRows) -> Vec<AuditRow> {
+        let Self { branches, question, signed, walked } = self;
+        let outline = branches.outline;
+        let bytes = RowBuilder::default().row(RowName::Bytes, || {
+            let count: u64 =
+                outline.matches.iter().flat_map(|bundled| &bundled.branches).map(|branch| branch.count).sum();
+            format!(
+                "{} and {} in canonical form",
+                counted(count, "record"),
+                counted(outline.checkpoints.len() as u64, "checkpoint")
+            )
+        });
+        let FurtherRows { with_authors, dice, consistency, authorship } = further;
+        let Walked { chain, dice: own_dice, rolls, has_dice, rules, trees } = walked;
+        let known = signed::Known { branches, question, trees: &trees };
+        vec![
+            bytes,
+            chain,
+            signed::signature(&signed, &known),
+            signed::consistency(&known, consistency),
+            signed::cosignatures(&signed, &known),
+            walk::dice_row(own_dice, rolls, has_dice, dice),
+            rules,
+            authorship_row(outline, &with_authors, authorship),
+        ]
+    }
+}
+
+/// Requires of the rows what an import does, which has nobody's key: the chain, and nothing wrong with rules and dice.
+/// Returns what could not be checked for want of the rules.
+///
+/// # Errors
+/// [`ProofError::Refused`] with the row.
+pub fn require_sound(rows: &[AuditRow]) -> Result<Option<String>, ProofError> {
+    let mut not_checked = None;
+    for row in rows {
+        let is_wrong = match row.row {
+            // Where records are left out, the chain is not checked either.
+            RowName::Chain => row.result != RowResult::Pass,
+            RowName::Rules | RowName::Dice => row.result == RowResult::Fail,
+            _ => false,
+        };
+        if is_wrong {
+            return Err(ProofError::Refused(format!("{}: {}", row.row, row.reason)));
+        }
+        if row.row == RowName::Rules && row.result == RowResult::NotChecked {
+            not_checked = Some(row.reason.clone());
+        }
+    }
+    Ok(not_checked)
+}
+
+/// Who gave which command: compared with what players signed (PM-32); of other matches only the host states it (TR-28).
+fn authorship_row(
+    outline: &BundleOutline,
+    with_authors: &BTreeSet<usize>,
+    FurtherRow { found: mut row, checked }: FurtherRow,
+) -> AuditRow {
+    let unsigned = "the host alone says who gave which command";
+    if with_authors.is_empty() {
+        row.not_checked(None, unsigned);
+    } else {
+        for match_index in (0..outline.matches.len()).filter(|index| !with_authors.contains(index)) {
+            row.not_checked(revision(outline, (match_index, 0)), unsigned);
+        }
+    }
+    row.row(RowName::Authorship, || checked.unwrap_or_default())
+}

@@ -1,0 +1,266 @@
+//! A branch under its rules: folded from the Genesis, its seeded rolls computed again (TR-26, TR-27).
+
+use turnfold_core::registry::NoRules;
+use turnfold_core::{
+    AnyRules, AnyState, DicePolicy, Digest, Fault, FaultKind, FoldError, Logged, Outcome, Registry, Step,
+};
+use turnfold_store::{Entry, Genesis};
+
+use turnfold_replay::fault::catch;
+use turnfold_replay::golden::verify::named_referee;
+use turnfold_replay::history::entry::stored;
+use turnfold_replay::history::{distrusted, recorded_rules};
+
+/// How many entries are folded at a time.
+const RUN: usize = 256;
+
+/// What the rules compute of a branch so far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// All is well.
+    Sound,
+    /// This build cannot check it.
+    Unknown(String),
+    /// The rules reject this entry, 0 being the setup.
+    Rejected(u64, String),
+}
+
+/// Reports which rules this build does not have.
+fn why_unknown(cause: &NoRules) -> String {
+    match cause {
+        NoRules::Unknown { name, .. } => {
+            format!("this build does not have the ruleset `{}`", name.escape_debug())
+        }
+        NoRules::OtherVersion { name, recorded, known } => {
+            format!("this build has version {known} of the ruleset `{name}`, not {recorded}")
+        }
+        cause => cause.to_string(),
+    }
+}
+
+/// Returns why entries that these rules fold are not proven to follow rules that others know.
+fn unproven(rules: &dyn AnyRules) -> Option<String> {
+    if !rules.has_rules() {
+        return Some("recorded, no rules".into());
+    }
+    named_referee(rules).map(|referee| format!("recomputed by your referee {referee}"))
+}
+
+/// A branch being folded.
+pub(super) struct Playing {
+    state: Option<Box<dyn AnyState>>,
+    /// The module that the branch is folded by (MD-10).
+    pub(super) module: Option<Digest>,
+    /// Why folding it proves nothing to others (RF-17, RF-18).
+    pub(super) unproven: Option<String>,
+    /// The same branch by the rules that are built in, where they have the name and version of the module: any module may take
+    /// that name, so they judge.
+    built_in: Option<Box<dyn AnyState>>,
+    dice: DicePolicy,
+    /// Whether the game rolls dice, as far as this build knows.
+    pub(super) has_dice: bool,
+    waiting: Vec<Entry>,
+    pub(super) verdict: Verdict,
+    /// The first roll that is not the seed's.
+    pub(super) wrong_roll: Option<(u64, String)>,
+}
+
+impl Playing {
+    /// Starts a match, if this build has its rules.
+    pub(super) fn of(genesis: &Genesis, registry: &Registry) -> Self {
+        let begun = catch(|| Self::begun(genesis, registry));
+        begun.unwrap_or_else(|fault| Self {
+            state: None,
+            module: genesis.module,
+            unproven: None,
+            built_in: None,
+            dice: genesis.dice,
+            has_dice: true,
+            waiting: Vec::new(),
+            verdict: of_fault(0, &fault),
+            wrong_roll: None,
+        })
+    }
+
+    fn begun(genesis: &Genesis, registry: &Registry) -> Self {
+        let Genesis { format, setup, dice, .. } = genesis;
+        let rules = recorded_rules(genesis, registry);
+        let module = rules.as_ref().ok().and_then(|rules| rules.module());
+        let unproven = rules.as_ref().ok().and_then(|rules| unproven(&**rules));
+        let known = registry.resolve(&genesis.ruleset, genesis.ruleset_version, None).ok();
+        let known = known.filter(|known| module.is_some() && known.module().is_none());
+        let mut built_in = None;
+        let (state, mut verdict) = match rules {
+            _ if !genesis.has_known_format() => {
+                let reason = format!("this build does not know format {format} of a log");
+                (None, Verdict::Unknown(reason))
+            }
+            Err(cause) => (None, Verdict::Unknown(why_unknown(&cause))),
+            Ok(rules) => match distrusted(&rules).start(setup) {
+                Ok(state) => (Some(state), Verdict::Sound),
+                Err(error) => (None, Verdict::Rejected(0, error.to_string())),
+            },
+        };
+        match known.map(|known| known.start(setup)) {
+            Some(Ok(begun))
+                if state.as_ref().is_some_and(|state| state.state_hash() == begun.state_hash()) =>
+            {
+                built_in = Some(begun);
+            }
+            Some(begun) if verdict == Verdict::Sound => {
+                let found = match begun {
+                    Ok(_) => "begin with another state".into(),
+                    Err(error) => format!("refuse the setup: {error}"),
+                };
+                verdict = Verdict::Rejected(0, format!("the rules built in {found}"));
+            }
+            _ => {}
+        }
+        // A game may take one number of values only.
+        let rolls = |state: &dyn AnyState| (0..=8).any(|count| state.roll_command(vec![1; count]).is_some());
+        let has_dice = state.as_deref().is_none_or(rolls);
+        Self {
+            state,
+            module,
+            unproven,
+            built_in,
+            dice: *dice,
+            has_dice,
+            waiting: Vec::new(),
+            verdict,
+            wrong_roll: None,
+        }
+    }
+
+    /// Returns a copy, for a branch that begins here.
+    pub(super) fn fork(&mut self) -> Self {
+        self.settle();
+        Self {
+            state: self.state.as_ref().map(|state| state.fork()),
+            module: self.module,
+            unproven: self.unproven.clone(),
+            built_in: self.built_in.as_ref().map(|state| state.fork()),
+            dice: self.dice,
+            has_dice: self.has_dice,
+            waiting: Vec::new(),
+            verdict: self.verdict.clone(),
+            wrong_roll: self.wrong_roll.clone(),
+        }
+    }
+
+    /// Takes the next entry.
+    pub(super) fn take(&mut self, entry: Entry) {
+        if self.state.is_some() {
+            self.waiting.push(entry);
+        }
+        if self.waiting.len() >= RUN {
+            self.settle();
+        }
+    }
+
+    /// Goes on without an entry that is left out: nothing is known of what follows.
+    pub(super) fn leave_out(&mut self) {
+        self.settle();
+        self.state = None;
+        if self.verdict == Verdict::Sound {
+            self.verdict = Verdict::Unknown("records are left out".into());
+        }
+    }
+
+    /// Returns `true` if rules that are built in judged the branch as well.
+    pub(super) fn is_judged_by_built_in(&self) -> bool {
+        self.built_in.is_some()
+    }
+
+    /// Returns how many rolls there were.
+    pub(super) fn rolls(&mut self) -> u64 {
+        self.settle();
+        self.state.as_ref().map_or(0, |state| state.rolls())
+    }
+
+    /// Folds entries by the rules that are built in, and names the first that the module computes otherwise.
+    fn compare(&mut self, log: &[Logged<'_>], computed: &[Computed]) {
+        let Some(state) = &mut self.built_in else { return };
+        let mut expected = Vec::new();
+        let folded = state.fold(log, &self.dice, &mut |step| expected.push(Computed::of(step)));
+        let differs = expected.iter().zip(computed).position(|(built_in, module)| built_in != module);
+        let what = match (differs.and_then(|place| expected.get(place)), folded) {
+            (Some(Computed { outcome, hash }), _) => format!("give `{outcome}` and state {hash:.16}"),
+            (None, Err(error)) => format!("reject it: {}", without_seq(&error)),
+            (None, Ok(())) => return,
+        };
+        let seq = log.get(differs.unwrap_or(expected.len())).map_or(0, |entry| entry.seq);
+        self.verdict = Verdict::Rejected(seq, format!("the rules built in {what}, the module does not"));
+        self.state = None;
+        self.built_in = None;
+    }
+
+    /// Folds what waits. A wrong roll is a matter of the dice, so it is folded as if it had been recorded.
+    pub(super) fn settle(&mut self) {
+        let entries = std::mem::take(&mut self.waiting);
+        let logged = stored(&entries);
+        let mut rest = logged.as_slice();
+        let compares = self.built_in.is_some();
+        let mut computed = Vec::new();
+        while let Some(state) = &mut self.state {
+            let mut folded = 0;
+            let observe = &mut |step: &mut dyn Step| {
+                folded += 1;
+                if compares {
+                    computed.push(Computed::of(step));
+                }
+            };
+            let error = match catch(|| state.fold(rest, &self.dice, observe)) {
+                Ok(Ok(())) => {
+                    self.compare(&logged, &computed);
+                    return;
+                }
+                Ok(Err(error)) => error,
+                // MD-6: the state of a module that failed is discarded.
+                Err(fault) => {
+                    let seq = rest.get(folded).or(rest.last()).map_or(0, |entry| entry.seq);
+                    self.verdict = of_fault(seq, &fault);
+                    self.state = None;
+                    return;
+                }
+            };
+            if !matches!(error, FoldError::WrongRoll { .. }) {
+                self.verdict = Verdict::Rejected(error.seq(), without_seq(&error));
+                self.state = None;
+                return;
+            }
+            self.wrong_roll.get_or_insert((error.seq(), without_seq(&error)));
+            self.dice = DicePolicy::Recorded;
+            rest = rest.get(folded..).unwrap_or_default();
+        }
+    }
+}
+
+/// What rules compute of an entry.
+#[derive(PartialEq, Eq)]
+struct Computed {
+    outcome: Outcome,
+    hash: Digest,
+}
+
+impl Computed {
+    fn of(step: &mut dyn Step) -> Self {
+        Self { outcome: step.outcome(), hash: step.state_hash() }
+    }
+}
+
+/// A fault of a module: one for which there was no time shows nothing of the match.
+fn of_fault(seq: u64, fault: &Fault) -> Verdict {
+    if fault.kind == FaultKind::Overrun {
+        Verdict::Unknown(fault.to_string())
+    } else {
+        Verdict::Rejected(seq, fault.to_string())
+    }
+}
+
+/// What is wrong, without the number of the entry, which the row names.
+fn without_seq(error: &FoldError) -> String {
+    let text = error.to_string();
+    let prefix = format!("entry {}: ", error.seq());
+    text.strip_prefix(&prefix).unwrap_or(&text).to_owned()
+}

@@ -1,0 +1,75 @@
+//! What an audit is asked, and the checkpoints that the auditor kept.
+
+use std::path::{Path, PathBuf};
+
+use turnfold_core::Registry;
+use turnfold_core::trust::proof::note_within;
+use turnfold_core::trust::{Checkpoint, SignedNote, TrustPolicy};
+
+use crate::bundle::{BundleFile, BundleRecords, is_bundle};
+use crate::error::ProofError;
+use crate::limits::NOTE;
+use turnfold_replay::error::input::read_file;
+
+/// What an audit begins with.
+#[derive(Clone, Copy)]
+pub struct AuditQuestion<'a> {
+    /// Whose signatures count.
+    pub policy: Option<&'a TrustPolicy>,
+    /// What the auditor kept.
+    pub held: &'a [HeldCheckpoint],
+    /// The rulesets there are.
+    pub registry: &'a Registry,
+    /// Whether rules count that only the bundle brings: only where its modules are checked besides, as an import does.
+    pub accepts_brought_rules: bool,
+}
+
+impl<'a> AuditQuestion<'a> {
+    /// What an import asks: it knows nobody's key, and checks the modules that only the bundle brings besides.
+    #[must_use]
+    pub const fn of_import(registry: &'a Registry) -> Self {
+        Self { policy: None, held: &[], registry, accepts_brought_rules: true }
+    }
+}
+
+/// A checkpoint that the auditor kept, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeldCheckpoint {
+    /// The file.
+    pub path: PathBuf,
+    /// The note.
+    pub note: SignedNote,
+    /// What it contains.
+    pub checkpoint: Checkpoint,
+}
+
+/// Reads a checkpoint, a proof, or all checkpoints of a bundle.
+///
+/// # Errors
+/// [`ProofError`] for a file that is none of them; a proof that does not prove what it claims is none.
+pub fn read_held(path: &Path) -> Result<Vec<HeldCheckpoint>, ProofError> {
+    let notes = if is_bundle(path) {
+        let read = BundleFile::read(path).map_err(|error| match error {
+            ProofError::Malformed { .. } => unusable(path, &error),
+            error => error,
+        });
+        read?.outline().checkpoints.clone()
+    } else {
+        let bytes = read_file(path, &NOTE)?;
+        let (note, proof) = note_within(&bytes).map_err(|error| unusable(path, &error))?;
+        if let Some(proof) = proof {
+            proof.checkpoint().map_err(|error| unusable(path, &error))?;
+        }
+        vec![note]
+    };
+    let held = notes.into_iter().map(|note| {
+        let checkpoint =
+            note.text().parse().map_err(|error: turnfold_core::Malformed| unusable(path, &error))?;
+        Ok(HeldCheckpoint { path: path.into(), note, checkpoint })
+    });
+    held.collect()
+}
+
+fn unusable(path: &Path, error: &dyn std::fmt::Display) -> ProofError {
+    ProofError::Unusable(format!("`{}`: {error}", path.display()))
+}

@@ -1,0 +1,346 @@
+//! One walk over all records: numbers and links, trees, rules and dice of every branch (TR-22, TR-26, TR-27).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use turnfold_core::{DicePolicy, Digest, Registry};
+use turnfold_store::{Entry, Genesis, Linker, OriginCheck};
+
+use super::play::{Playing, Verdict};
+use super::rows::{AuditRow, FurtherRow, RowBuilder, RowName, counted};
+use super::signed::Vouching;
+use crate::bundle::sizes::{BranchFinder, BranchSize, revision};
+use crate::bundle::{
+    BranchIndex, BranchTrees, BundleOutline, BundleRecords, BundleRules, BundledBranch, BundledRecord,
+};
+use crate::error::ProofError;
+use turnfold_replay::golden::origins::is_wrong;
+use turnfold_replay::history::revision::Revision;
+
+/// What the walk found.
+pub(super) struct Walked<'a> {
+    pub(super) chain: AuditRow,
+    pub(super) dice: RowBuilder,
+    pub(super) rolls: u64,
+    /// Whether some match has dice.
+    pub(super) has_dice: bool,
+    pub(super) rules: AuditRow,
+    pub(super) trees: BranchTrees<'a>,
+}
+
+/// Takes each record, with its index on its branch, for whoever audits more of it.
+pub(super) type OnRecord<'a> = &'a mut dyn FnMut(BranchIndex, u64, &BundledRecord<'_>);
+
+/// A branch up to some record.
+struct LineState {
+    /// The number of its records.
+    size: u64,
+    /// The link after the last record; `None` once records are left out.
+    link: Option<Digest>,
+    /// The first record with a number that is not its own.
+    misplaced: Option<(u64, u64)>,
+    playing: Playing,
+}
+
+/// What is known while records go by.
+pub(super) struct Walk<'a, 'r> {
+    branches: &'a BranchFinder<'a>,
+    outline: &'a BundleOutline,
+    registry: &'a Registry,
+    /// The modules that only the bundle brings, and the branches that were folded by one of them.
+    brought: &'a BTreeSet<Digest>,
+    brought_rules: Vec<(BranchIndex, Digest)>,
+    linker: Linker,
+    /// Where other branches begin, and how many are still to begin there.
+    forks: BTreeMap<BranchSize, u64>,
+    /// Lines as they were there.
+    kept: BTreeMap<BranchSize, LineState>,
+    /// The branch whose records go by.
+    current: Option<(BranchIndex, LineState)>,
+    /// Whether the `main` whose records go by has the entries of the match's origins.
+    origins: Option<OriginCheck>,
+    trees: BranchTrees<'a>,
+    chain: RowBuilder,
+    dice: RowBuilder,
+    rules: RowBuilder,
+    /// The modules that branches were folded by, in words (MD-10).
+    modules: BTreeSet<String>,
+    entries: u64,
+    rolls: u64,
+    /// Whether some match has dice.
+    has_dice: bool,
+    /// The matches whose dice are judged elsewhere.
+    dice_elsewhere: &'r BTreeSet<usize>,
+    on_record: OnRecord<'r>,
+}
+
+impl<'a, 'r> Walk<'a, 'r> {
+    /// Reads all records once.
+    pub(super) fn through(
+        records: &'a dyn BundleRecords,
+        branches: &'a BranchFinder<'a>,
+        BundleRules { registry, unusable, brought }: &'a BundleRules,
+        wanted: &[(BranchIndex, u64)],
+        vouching: &Vouching<'_>,
+        dice_elsewhere: &'r BTreeSet<usize>,
+        on_record: OnRecord<'r>,
+    ) -> Result<Walked<'a>, ProofError> {
+        let outline = records.outline();
+        let mut walk = Self {
+            branches,
+            outline,
+            registry,
+            brought,
+            brought_rules: Vec::new(),
+            linker: Linker::new(),
+            forks: branches.forks(),
+            kept: BTreeMap::new(),
+            current: None,
+            origins: None,
+            trees: BranchTrees::of(branches, wanted),
+            chain: RowBuilder::default(),
+            dice: RowBuilder::default(),
+            rules: RowBuilder::default(),
+            modules: BTreeSet::new(),
+            entries: 0,
+            rolls: 0,
+            has_dice: false,
+            dice_elsewhere,
+            on_record,
+        };
+        // MD-10: a module that cannot be used leaves rules unchecked, and fails nothing.
+        for cause in unusable {
+            walk.rules.not_checked(None, cause.clone());
+        }
+        let mut next = BranchIndex::default();
+        records.each(&mut |branch, record| {
+            while next <= branch {
+                walk.begin(next)?;
+                next = walk.after(next);
+            }
+            walk.take(branch, record)
+        })?;
+        while next.0 < outline.matches.len() {
+            walk.begin(next)?;
+            next = walk.after(next);
+        }
+        walk.end_branch();
+        Ok(walk.finish(vouching))
+    }
+
+    /// Returns the branch that comes next in the outline.
+    fn after(&self, (match_index, branch): BranchIndex) -> BranchIndex {
+        let has_more =
+            self.outline.matches.get(match_index).is_some_and(|bundled| branch + 1 < bundled.branches.len());
+        if has_more { (match_index, branch + 1) } else { (match_index + 1, 0) }
+    }
+
+    fn branch(&self, (match_index, branch): BranchIndex) -> Option<&'a BundledBranch> {
+        self.outline.matches.get(match_index)?.branches.get(branch)
+    }
+
+    fn genesis(&self, (match_index, _): BranchIndex) -> Option<&'a Genesis> {
+        self.outline.matches.get(match_index).map(|bundled| &bundled.genesis)
+    }
+
+    /// Ends the branch before and begins this one, where it begins.
+    fn begin(&mut self, index: BranchIndex) -> Result<(), ProofError> {
+        self.end_branch();
+        let (Some(branch), Some(genesis)) = (self.branch(index), self.genesis(index)) else { return Ok(()) };
+        let state = if branch.parent.is_some() {
+            let kept = self.branches.fork(index).and_then(|fork| self.kept_at(fork));
+            kept.ok_or_else(|| ProofError::Changed("the bundle".into()))?
+        } else {
+            let playing = Playing::of(genesis, self.registry);
+            self.modules.extend(playing.module.map(|digest| {
+                let how = match (genesis.module, genesis.played_by) {
+                    (Some(_), _) => "pinned",
+                    (None, Some(_)) => "recorded",
+                    (None, None) => "only",
+                };
+                let also = if playing.is_judged_by_built_in() { "the rules built in and by " } else { "" };
+                let (name, version) = (&genesis.ruleset, genesis.ruleset_version);
+                format!("{name} {version} by {also}the {how} module {digest}")
+            }));
+            self.origins = Some(OriginCheck::of(genesis));
+            LineState { size: 0, link: None, misplaced: None, playing }
+        };
+        self.current = Some((index, state));
+        Ok(())
+    }
+
+    /// Returns what a branch begins with; it is let go with the last that begins there.
+    fn kept_at(&mut self, fork: BranchSize) -> Option<LineState> {
+        let waiting = self.forks.get_mut(&fork)?;
+        *waiting = waiting.saturating_sub(1);
+        if *waiting == 0 { self.kept.remove(&fork) } else { self.kept.get_mut(&fork).map(LineState::fork) }
+    }
+
+    /// Takes a record of the current branch.
+    fn take(&mut self, branch: BranchIndex, record: BundledRecord<'_>) -> Result<(), ProofError> {
+        let genesis = self.genesis(branch);
+        let Some((_, progress)) = self.current.as_mut().filter(|(current, _)| *current == branch) else {
+            return Err(ProofError::Changed("the bundle".into()));
+        };
+        let index = progress.size;
+        progress.size += 1;
+        self.trees.take(branch, record)?;
+        (self.on_record)(branch, index, &record);
+        match record {
+            BundledRecord::LeftOut(_) => {
+                progress.link = None;
+                progress.playing.leave_out();
+                self.origins = None;
+            }
+            BundledRecord::Shown(_) if index == 0 => progress.link = genesis.map(Genesis::link),
+            BundledRecord::Shown(bytes) => {
+                let entry = Entry::decode(bytes).map_err(|_| ProofError::Changed("the bundle".into()))?;
+                if entry.seq != index {
+                    progress.misplaced.get_or_insert((index, entry.seq));
+                }
+                progress.link = progress.link.map(|link| self.linker.link(&link, bytes));
+                progress.playing.take(entry);
+                if let Some(origins) = &mut self.origins {
+                    origins.take(bytes);
+                }
+                self.entries += 1;
+            }
+        }
+        let at = (branch, progress.size);
+        if self.forks.contains_key(&at) {
+            self.kept.insert(at, progress.fork());
+        }
+        Ok(())
+    }
+
+    /// Adds to the rows what is left to report of the branch that has gone by.
+    fn end_branch(&mut self) {
+        let Some((index, mut progress)) = self.current.take() else { return };
+        let (Some(branch), Some(genesis)) = (self.branch(index), self.genesis(index)) else { return };
+        let place = revision(self.outline, index);
+        let at = |seq: u64| place.as_ref().map(|place| place.at(seq));
+        let last = branch.size().saturating_sub(1);
+        match (progress.misplaced, progress.link) {
+            (Some((expected, found)), _) => {
+                self.chain.fail(at(expected), format!("expected entry {expected}, found entry {found}"));
+            }
+            (None, None) => self.chain.not_checked(place.clone(), "records are left out"),
+            (None, Some(end)) if end != branch.link => {
+                self.chain.fail(at(last), "the links of the records do not lead to the link that is stated");
+            }
+            (None, Some(_)) => {}
+        }
+        if let Some(origin) = self.origins.take().and_then(|origins| origins.first_wrong()) {
+            self.chain.fail(at(origin.head), is_wrong(&origin));
+        }
+        progress.playing.settle();
+        match &progress.playing.verdict {
+            // Whoever audits knows the referee; to others its rules prove nothing (RF-17).
+            Verdict::Sound => {
+                if let Some(why) = &progress.playing.unproven {
+                    self.rules.not_checked(place.clone(), why.clone());
+                }
+            }
+            Verdict::Unknown(reason) => self.rules.not_checked(place.clone(), reason.clone()),
+            Verdict::Rejected(seq, reason) => self.rules.fail(at(*seq), reason.clone()),
+        }
+        let playing = &progress.playing;
+        if let Some(module) = playing.module.filter(|module| self.brought.contains(module))
+            && playing.verdict == Verdict::Sound
+            && !playing.is_judged_by_built_in()
+        {
+            self.brought_rules.push((index, module));
+        }
+        if !self.dice_elsewhere.contains(&index.0) {
+            self.judge_dice(genesis, progress, place.as_ref());
+        }
+    }
+
+    fn judge_dice(&mut self, genesis: &Genesis, mut progress: LineState, place: Option<&Revision>) {
+        if let Some((seq, reason)) = progress.playing.wrong_roll.take() {
+            self.dice.fail(place.map(|place| place.at(seq)), reason);
+            return;
+        }
+        if !progress.playing.has_dice {
+            return;
+        }
+        self.has_dice = true;
+        match (genesis.dice, &progress.playing.verdict) {
+            (DicePolicy::Recorded, _) => {
+                self.dice.not_checked(place.cloned(), "values came from outside; range and count only");
+            }
+            (DicePolicy::Fair(_), _) => {
+                self.dice.not_checked(place.cloned(), "fair dice are checked with the match's desk");
+            }
+            (DicePolicy::Seeded(_), Verdict::Sound) => self.rolls += progress.playing.rolls(),
+            (DicePolicy::Seeded(_), Verdict::Unknown(reason)) => {
+                self.dice.not_checked(place.cloned(), reason.clone());
+            }
+            (DicePolicy::Seeded(_), Verdict::Rejected(..)) => {
+                self.dice.not_checked(
+                    place.cloned(),
+                    "the rules reject an entry, so nothing is known of later rolls",
+                );
+            }
+        }
+    }
+
+    fn finish(self, vouching: &Vouching<'_>) -> Walked<'a> {
+        let Self { brought_rules, trees, outline, .. } = &self;
+        let mut unvouched = Vec::new();
+        for ((match_index, branch), module) in brought_rules {
+            let Some(found) = outline.matches.get(*match_index) else { continue };
+            let is_pinned = found.genesis.only_module().is_some();
+            let why = vouching.why_not((*match_index, *branch), module, is_pinned, trees);
+            unvouched.extend(why.map(|why| {
+                ((*match_index, *branch), matches!(found.genesis.dice, DicePolicy::Seeded(_)), why)
+            }));
+        }
+        let Self { chain, mut dice, mut rules, modules, trees, outline, entries, rolls, has_dice, .. } = self;
+        for (branch, is_seeded, why) in unvouched {
+            let place = revision(outline, branch);
+            // What is due, and when, follows from the rules.
+            if is_seeded && has_dice {
+                dice.not_checked(place.clone(), why.clone());
+            }
+            rules.not_checked(place, why);
+        }
+        let branches: u64 = outline.matches.iter().map(|bundled| bundled.branches.len() as u64).sum();
+        let branches = counted(branches, "line");
+        Walked {
+            chain: chain
+                .row(RowName::Chain, || format!("{branches} linked from the first record to the last")),
+            dice,
+            rolls,
+            has_dice,
+            rules: rules.row(RowName::Rules, || {
+                let entries = if entries == 1 { "1 entry".into() } else { format!("{entries} entries") };
+                let folded = format!("{entries} of {branches} folded from the setup");
+                [folded].into_iter().chain(modules).collect::<Vec<_>>().join(", ")
+            }),
+            trees,
+        }
+    }
+}
+
+/// Returns the row of the dice: of those that the walk judged, and of further ones.
+pub(super) fn dice_row(mut dice: RowBuilder, rolls: u64, has_dice: bool, further: FurtherRow) -> AuditRow {
+    dice.absorb(further.found);
+    if further.checked.is_none() && !has_dice {
+        dice.not_applicable("there is no match with dice");
+    }
+    dice.row(RowName::Dice, || {
+        let seeded = format!("{} computed again from the seed, which the host knew", counted(rolls, "roll"));
+        match further.checked {
+            None => seeded,
+            Some(fair) if rolls == 0 => fair,
+            Some(fair) => format!("{fair}; {seeded}"),
+        }
+    })
+}
+
+impl LineState {
+    fn fork(&mut self) -> Self {
+        let Self { size, link, misplaced, playing } = self;
+        Self { size: *size, link: *link, misplaced: *misplaced, playing: playing.fork() }
+    }
+}

@@ -1,0 +1,246 @@
+//! Several bundles of the same matches as one: each shows what others leave out (PM-111).
+
+use std::collections::BTreeMap;
+
+use turnfold_core::Digest;
+use turnfold_core::trust::TreeHash;
+use turnfold_store::{BranchName, Genesis, Linker, MatchName, Seq};
+
+use super::outline::{BundleOutline, BundledBranch, BundledMatch, BundledModule};
+use super::records::{BundleRecords, BundledRecord, TakeRecord};
+use crate::error::ProofError;
+use turnfold_replay::history::branch_order::in_order;
+
+/// A record of one of the bundles.
+enum HeldRecord {
+    Shown(Vec<u8>),
+    LeftOut(TreeHash),
+}
+
+impl HeldRecord {
+    fn of(record: BundledRecord<'_>) -> Self {
+        match record {
+            BundledRecord::Shown(bytes) => Self::Shown(bytes.to_vec()),
+            BundledRecord::LeftOut(leaf) => Self::LeftOut(leaf),
+        }
+    }
+
+    fn record(&self) -> BundledRecord<'_> {
+        match self {
+            Self::Shown(bytes) => BundledRecord::Shown(bytes),
+            Self::LeftOut(leaf) => BundledRecord::LeftOut(*leaf),
+        }
+    }
+
+    const fn is_shown(&self) -> bool {
+        matches!(self, Self::Shown(_))
+    }
+}
+
+/// A branch with the records that any of the bundles has of it.
+struct HeldBranch {
+    parent: Option<BranchName>,
+    first: Seq,
+    records: Vec<HeldRecord>,
+}
+
+type HeldBranches = BTreeMap<BranchName, HeldBranch>;
+
+/// What several bundles have of their matches.
+#[derive(Default)]
+pub struct Combination {
+    matches: BTreeMap<MatchName, (Genesis, HeldBranches)>,
+    modules: BTreeMap<Digest, BundledModule>,
+}
+
+/// Records of a branch that no bundle shows: the first, and the last of the branch.
+pub struct MissingRecords {
+    /// The match.
+    pub match_name: MatchName,
+    /// The branch.
+    pub branch: BranchName,
+    /// The first record that is missing.
+    pub first: Seq,
+    /// The last record of the branch that is known of.
+    pub last: Seq,
+}
+
+impl Combination {
+    /// Adds the records of a bundle or store.
+    ///
+    /// # Errors
+    /// [`ProofError::Refused`] for another history of a match, and what cannot be read.
+    pub fn add(&mut self, source: &dyn BundleRecords) -> Result<(), ProofError> {
+        let outline = source.outline();
+        self.modules.extend(outline.modules.iter().map(|module| (module.digest(), module.clone())));
+        for bundled in &outline.matches {
+            let (genesis, branches) = self
+                .matches
+                .entry(bundled.name.clone())
+                .or_insert_with(|| (bundled.genesis.clone(), HeldBranches::new()));
+            if genesis.link() != bundled.genesis.link() {
+                return Err(ProofError::Refused(format!("`{}` is another match of that name", bundled.name)));
+            }
+            for branch in &bundled.branches {
+                let parent = branch.parent.and_then(|parent| bundled.branches.get(parent));
+                let parent = parent.map(|parent| parent.name.clone());
+                let held = branches.entry(branch.name.clone()).or_insert_with(|| HeldBranch {
+                    parent: parent.clone(),
+                    first: branch.first,
+                    records: Vec::new(),
+                });
+                if held.parent != parent || held.first != branch.first {
+                    return Err(two_histories(&bundled.name, &branch.name, branch.first));
+                }
+            }
+        }
+        let mut next = (None, 0);
+        source.each(&mut |index, record| {
+            if next.0 != Some(index) {
+                next = (Some(index), 0);
+            }
+            let place = next.1;
+            next.1 += 1;
+            let Some(bundled) = outline.matches.get(index.0) else { return Ok(()) };
+            let Some(branch) = bundled.branches.get(index.1) else { return Ok(()) };
+            let held = self.matches.get_mut(&bundled.name).and_then(|(_, held)| held.get_mut(&branch.name));
+            let Some(held) = held else { return Ok(()) };
+            match held.records.get_mut(place) {
+                None => held.records.push(HeldRecord::of(record)),
+                Some(known) if known.record().leaf() != record.leaf() => {
+                    return Err(two_histories(&bundled.name, &branch.name, held.first + place as u64));
+                }
+                Some(known) if !known.is_shown() => *known = HeldRecord::of(record),
+                Some(_) => {}
+            }
+            Ok(())
+        })
+    }
+
+    /// Returns what no bundle shows.
+    #[must_use]
+    pub fn missing(&self) -> Vec<MissingRecords> {
+        let mut missing = Vec::new();
+        for (match_name, (_, branches)) in &self.matches {
+            for (branch, held) in branches {
+                if let Some(place) = held.records.iter().position(|record| !record.is_shown()) {
+                    missing.push(MissingRecords {
+                        match_name: match_name.clone(),
+                        branch: branch.clone(),
+                        first: held.first + place as u64,
+                        last: held.first + (held.records.len() as u64).saturating_sub(1),
+                    });
+                }
+            }
+        }
+        missing
+    }
+
+    /// Returns the records of the entries of a branch that are shown.
+    pub fn entries(&self, match_name: &MatchName, branch: &BranchName) -> impl Iterator<Item = (Seq, &[u8])> {
+        let held = self.matches.get(match_name).and_then(|(_, branches)| branches.get(branch));
+        let records = held.into_iter().flat_map(|held| (held.first..).zip(&held.records));
+        records.filter_map(|(seq, record)| match record {
+            HeldRecord::Shown(bytes) => Some((seq, bytes.as_slice())),
+            HeldRecord::LeftOut(_) => None,
+        })
+    }
+
+    /// Returns how many records a branch has, its parents' included; 0 if there is no such branch.
+    #[must_use]
+    pub fn size(&self, match_name: &MatchName, branch: &BranchName) -> u64 {
+        let held = self.matches.get(match_name).and_then(|(_, branches)| branches.get(branch));
+        held.map_or(0, |held| held.first + held.records.len() as u64)
+    }
+
+    /// Cuts a branch to a number of records, and leaves out the branches that begin on what is cut off.
+    pub fn cut(&mut self, match_name: &MatchName, branch: &BranchName, size: u64) {
+        let Some((_, branches)) = self.matches.get_mut(match_name) else { return };
+        let Some(held) = branches.get_mut(branch) else { return };
+        let own = usize::try_from(size.saturating_sub(held.first)).unwrap_or(usize::MAX);
+        held.records.truncate(own);
+        let begin_there = branches.iter().filter(|(_, other)| other.parent.as_ref() == Some(branch));
+        let lost: Vec<_> =
+            begin_there.filter(|(_, other)| other.first > size).map(|(name, _)| name.clone()).collect();
+        for name in lost {
+            self.cut(match_name, &name, 0);
+            if let Some((_, branches)) = self.matches.get_mut(match_name) {
+                branches.remove(&name);
+            }
+        }
+    }
+
+    /// Returns the records as those of one bundle.
+    ///
+    /// # Errors
+    /// [`ProofError::Refused`] for branches that begin on no other.
+    pub fn into_records(self) -> Result<CombinedRecords, ProofError> {
+        let (mut matches, mut records) = (Vec::new(), Vec::new());
+        for (name, (genesis, mut branches)) in self.matches {
+            let parents = branches.iter().map(|(name, held)| (name.clone(), held.parent.clone())).collect();
+            let order = in_order(&parents)
+                .ok_or_else(|| ProofError::Refused(format!("branches of `{name}` begin on no other")))?;
+            let mut listed: Vec<BundledBranch> = Vec::new();
+            for branch in &order {
+                let Some(held) = branches.get(branch) else { continue };
+                let parent = order.iter().position(|other| Some(other) == held.parent.as_ref());
+                let link = link_after(&genesis, &branches, branch, held.first + held.records.len() as u64);
+                let left_out = held.records.iter().filter(|record| !record.is_shown()).count() as u64;
+                let (name, count) = (branch.clone(), held.records.len() as u64);
+                let link = link.unwrap_or_else(|| genesis.link());
+                listed.push(BundledBranch { name, parent, first: held.first, count, link, left_out });
+            }
+            let of_branches = order.iter().filter_map(|branch| branches.remove(branch));
+            records.push(of_branches.map(|held| held.records).collect());
+            matches.push(BundledMatch { name, genesis, branches: listed });
+        }
+        let modules = self.modules.into_values().collect();
+        let outline = BundleOutline { matches, modules, ..BundleOutline::default() };
+        Ok(CombinedRecords { outline, records })
+    }
+}
+
+fn two_histories(match_name: &MatchName, branch: &BranchName, record: Seq) -> ProofError {
+    ProofError::Refused(format!("`{match_name}@{branch}` has another history: record {record} differs"))
+}
+
+/// Computes the link after the first records of a branch; `None` if one of them is left out.
+fn link_after(genesis: &Genesis, branches: &HeldBranches, branch: &BranchName, size: u64) -> Option<Digest> {
+    let held = branches.get(branch)?;
+    let (mut link, before) = match &held.parent {
+        Some(parent) if size <= held.first => return link_after(genesis, branches, parent, size),
+        Some(parent) => (link_after(genesis, branches, parent, held.first)?, 0),
+        // The Genesis has the first link.
+        None => (genesis.link(), 1),
+    };
+    let (linker, own) = (Linker::new(), usize::try_from(size.saturating_sub(held.first)).ok()?);
+    for record in held.records.get(..own)?.iter().skip(before) {
+        let HeldRecord::Shown(bytes) = record else { return None };
+        link = linker.link(&link, bytes);
+    }
+    Some(link)
+}
+
+/// The records of several bundles as those of one.
+pub struct CombinedRecords {
+    outline: BundleOutline,
+    /// By match and branch, in the order of the outline.
+    records: Vec<Vec<Vec<HeldRecord>>>,
+}
+
+impl BundleRecords for CombinedRecords {
+    fn outline(&self) -> &BundleOutline {
+        &self.outline
+    }
+
+    fn each(&self, take: &mut TakeRecord<'_>) -> Result<(), ProofError> {
+        for (match_index, branches) in self.records.iter().enumerate() {
+            for (branch, records) in branches.iter().enumerate() {
+                for record in records {
+                    take((match_index, branch), record.record())?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

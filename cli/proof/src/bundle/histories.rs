@@ -1,0 +1,206 @@
+//! Matches of a bundle as replays, to be looked at without a store.
+
+use std::path::{Path, PathBuf};
+
+use turnfold_core::Registry;
+use turnfold_store::{Entry, Seq};
+
+use super::file::{BundleFile, is_bundle};
+use super::modules::BundleRules;
+use super::outline::{BundleOutline, BundledBranch, BundledMatch};
+use super::records::{BranchIndex, BundleRecords, BundledRecord};
+use crate::error::ProofError;
+use turnfold_replay::history::revision::{Revision, SourceName, is_standard};
+use turnfold_replay::history::{broken_setup, rules_of};
+use turnfold_replay::tfl::{Replay, ReplayLine, ReplayOrigin};
+
+/// A bundle, and perhaps a branch of a match in it, written `BUNDLE` or `BUNDLE/MATCH[@BRANCH]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BundledName {
+    /// The bundle.
+    pub bundle: PathBuf,
+    /// The branch.
+    within: Option<String>,
+}
+
+impl BundledName {
+    /// Returns the name if it is that of a file that begins as a bundle does, or of something in one.
+    #[must_use]
+    pub fn of(path: &Path) -> Option<Self> {
+        if is_standard(path) {
+            return None;
+        }
+        if is_bundle(path) {
+            return Some(Self { bundle: path.into(), within: None });
+        }
+        let bundle = path.parent().filter(|parent| is_bundle(parent))?;
+        Some(Self { bundle: bundle.into(), within: Some(path.file_name()?.to_string_lossy().into_owned()) })
+    }
+}
+
+/// A bundle held in memory. Nothing is checked of chain or signatures, which is what an audit does.
+pub struct BundledHistories {
+    /// The file.
+    pub path: PathBuf,
+    outline: BundleOutline,
+    /// The rules there are, and those that the bundle brings.
+    registry: Registry,
+    /// The own entries of each branch of each match; `None` is one that is left out.
+    entries: Vec<Vec<Vec<Option<Entry>>>>,
+}
+
+/// A branch of a bundle as a replay without outcomes.
+pub struct BundledReplay {
+    /// The entries before the first that is left out.
+    pub replay: Replay,
+    /// What is left out.
+    pub lacks: Option<LeftOut>,
+}
+
+/// Entries that a bundle does not hold (TR-20).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// How many are left out.
+    pub count: u64,
+    /// How many there are with them.
+    pub all: u64,
+    /// The first that is left out.
+    pub first: Seq,
+}
+
+impl BundledHistories {
+    /// Reads a bundle.
+    ///
+    /// # Errors
+    /// [`ProofError`] with the first line that is wrong.
+    pub fn read(path: &Path, registry: &Registry) -> Result<Self, ProofError> {
+        let file = BundleFile::read(path)?;
+        let outline = file.outline().clone();
+        let mut entries: Vec<Vec<Vec<_>>> =
+            outline.matches.iter().map(|bundled| vec![Vec::new(); bundled.branches.len()]).collect();
+        let mut before: Option<BranchIndex> = None;
+        file.each(&mut |index, record| {
+            let begins = before.replace(index) != Some(index);
+            // The first record of a match is its Genesis, which the outline holds.
+            if begins && index.1 == 0 {
+                return Ok(());
+            }
+            let entry = match record {
+                BundledRecord::LeftOut(_) => None,
+                BundledRecord::Shown(bytes) => Some(
+                    Entry::decode(bytes)
+                        .map_err(|error| ProofError::Malformed { line: 0, reason: error.to_string() })?,
+                ),
+            };
+            if let Some(of_branch) = entries.get_mut(index.0).and_then(|branches| branches.get_mut(index.1)) {
+                of_branch.push(entry);
+            }
+            Ok(())
+        })?;
+        let registry = BundleRules::of(&outline, registry).registry;
+        Ok(Self { path: path.into(), outline, registry, entries })
+    }
+
+    /// Returns the names of the branches, as files in the bundle.
+    #[must_use]
+    pub fn names(&self) -> Vec<PathBuf> {
+        let branches = |bundled: &BundledMatch| {
+            let revision = |branch: &BundledBranch| revision_of(bundled, branch).to_string();
+            bundled.branches.iter().map(revision).collect::<Vec<_>>()
+        };
+        self.outline.matches.iter().flat_map(branches).map(|name| self.path.join(name)).collect()
+    }
+
+    /// Makes a replay of a branch; the name of the bundle alone stands for its only branch.
+    ///
+    /// # Errors
+    /// [`ProofError::Unusable`] for a branch that is not in the bundle, and what is wrong with its records.
+    pub fn replay(&self, name: &BundledName) -> Result<BundledReplay, ProofError> {
+        let (bundled, index) = self.find(name)?;
+        let (genesis, branches) = (&bundled.genesis, &bundled.branches);
+        let branch = branches.get(index).ok_or_else(|| self.unnamed("no match"))?;
+        let revision = revision_of(bundled, branch);
+        let rules = rules_of(genesis, &revision, &self.registry)?;
+        let path = match &name.within {
+            Some(within) => self.path.join(within),
+            None => self.path.clone(),
+        };
+        let origin =
+            ReplayOrigin { rules: &rules, module: genesis.module, dice: genesis.dice, title: &genesis.title };
+        let shown = path.display().to_string();
+        let composed = Replay::compose(&shown, origin, &genesis.setup, None);
+        let mut replay = composed.map_err(|cause| broken_setup(&SourceName::of_file(&path), cause))?;
+        let all = branch.size().saturating_sub(1);
+        let mut lacks: Option<LeftOut> = None;
+        for (seq, entry) in (1..=all).zip(self.entries_of(bundled, index)) {
+            let Some(entry) = entry else {
+                lacks.get_or_insert(LeftOut { count: 0, all, first: seq }).count += 1;
+                continue;
+            };
+            if entry.seq != seq {
+                return Err(ProofError::Refused(format!(
+                    "`{shown}`: expected entry {seq}, found one that is numbered {}",
+                    entry.seq
+                )));
+            }
+            // What follows cannot be folded without what is left out.
+            if lacks.is_none() {
+                replay.lines.push(ReplayLine::Entry(entry.clone().into()));
+            }
+        }
+        Ok(BundledReplay { replay, lacks })
+    }
+
+    /// Finds a branch: its match, and its place among the branches of that.
+    fn find(&self, name: &BundledName) -> Result<(&BundledMatch, usize), ProofError> {
+        let matches = &self.outline.matches;
+        let Some(within) = &name.within else {
+            return match matches.as_slice() {
+                [bundled] if bundled.branches.len() == 1 => Ok((bundled, 0)),
+                _ => Err(self.unnamed("several matches")),
+            };
+        };
+        let found = within.parse::<Revision>().ok().filter(|revision| revision.seq.is_none());
+        let found = found.and_then(|revision| {
+            let bundled = matches.iter().find(|bundled| bundled.name == revision.match_name)?;
+            Some((bundled, bundled.branches.iter().position(|branch| branch.name == revision.branch)?))
+        });
+        found.ok_or_else(|| self.unnamed(&format!("no match `{within}`")))
+    }
+
+    /// Reports which branches there are, where a name is that of none or of several.
+    fn unnamed(&self, what: &str) -> ProofError {
+        const NAMES_MAX: usize = 8;
+        let names = self.names();
+        let mut listed: Vec<_> =
+            names.iter().take(NAMES_MAX).map(|name| format!("`{}`", name.display())).collect();
+        if names.len() > NAMES_MAX {
+            listed.push(format!("{} more", names.len() - NAMES_MAX));
+        }
+        let bundle = self.path.display();
+        ProofError::Unusable(format!("the bundle `{bundle}` has {what}; name one of {}", listed.join(", ")))
+    }
+
+    /// Returns all entries of a branch: first the ones of its parents, then its own.
+    fn entries_of(&self, bundled: &BundledMatch, index: usize) -> Vec<Option<&Entry>> {
+        let place = self.outline.matches.iter().position(|other| other.name == bundled.name);
+        let entries = place.and_then(|place| self.entries.get(place)).map(Vec::as_slice).unwrap_or_default();
+        // From the branch to `main`: each with the index of the first record that is not its own any more.
+        let mut parts = Vec::new();
+        let mut next = Some((index, u64::MAX));
+        while let Some((at, end)) = next {
+            let Some(branch) = bundled.branches.get(at) else { break };
+            let first = branch.first.max(1);
+            let own = entries.get(at).map(Vec::as_slice).unwrap_or_default();
+            let count = usize::try_from(end.saturating_sub(first)).unwrap_or(usize::MAX).min(own.len());
+            parts.push(own.get(..count).unwrap_or_default());
+            // Parents come first, so this ends.
+            next = branch.parent.filter(|parent| *parent < at).map(|parent| (parent, branch.first));
+        }
+        parts.into_iter().rev().flatten().map(Option::as_ref).collect()
+    }
+}
+
+fn revision_of(bundled: &BundledMatch, branch: &BundledBranch) -> Revision {
+    Revision { match_name: bundled.name.clone(), branch: branch.name.clone(), seq: None }
+}

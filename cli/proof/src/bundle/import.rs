@@ -1,0 +1,365 @@
+//! Bundles imported into a store: new matches keep their identity, known ones get their new entries (TR-20a).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Serialize, Serializer};
+use turnfold_core::{AnyRules, Digest, Registry};
+use turnfold_store::{
+    BranchName, Entry, IdempotencyKey, MatchName, NewEntries, NewEntry, Seq, Store, StoreReader,
+};
+
+use self::links::{BundledLinks, stored_link};
+
+use crate::audit::{AuditRow, require_sound};
+use crate::bundle::sizes::BranchFinder;
+use crate::bundle::{
+    BranchIndex, BundleOutline, BundleRecords, BundleRules, BundledBranch, BundledMatch, BundledModule,
+    BundledRecord, StoreRecords,
+};
+use crate::error::ProofError;
+use turnfold_replay::history::recorded_rules;
+
+mod links;
+
+/// The most entries without a key that are appended at a time.
+const RUN: usize = 4096;
+
+/// Names for what is taken in.
+#[derive(Clone, Debug, Default)]
+pub struct ImportNames {
+    /// For a match, instead of its own.
+    pub match_name: Option<MatchName>,
+    /// For a branch that parts from the stored one.
+    pub branch: Option<BranchName>,
+}
+
+/// What is done with a branch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BranchChange {
+    /// Nothing: the store has all of it.
+    UpToDate,
+    /// The stored branch, which ends here, goes on.
+    Forward(Seq),
+    /// A branch is made, beginning on this one after this entry; `main` of a new match begins on nothing.
+    New(Option<(BranchName, Seq)>),
+}
+
+/// Writes only its kind.
+impl Serialize for BranchChange {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(match self {
+            Self::UpToDate => "up_to_date",
+            Self::Forward(_) => "forward",
+            Self::New(_) => "new",
+        })
+    }
+}
+
+/// A branch of a bundle, and what is done with it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ImportedBranch {
+    /// The match in the store.
+    #[serde(rename = "match")]
+    pub match_name: MatchName,
+    /// The branch in the store.
+    pub branch: BranchName,
+    /// What is done.
+    pub change: BranchChange,
+    /// How many entries are added.
+    pub added: u64,
+    #[serde(skip)]
+    index: BranchIndex,
+}
+
+/// What is to be done with a bundle, decided before anything is written.
+pub struct ImportPlan<'a> {
+    records: &'a dyn BundleRecords,
+    /// The branches in the order of the bundle.
+    pub branches: Vec<ImportedBranch>,
+    /// The modules of the bundle that its matches are played by, which need not be there yet (MD-10).
+    pub bundled: Vec<(&'a BundledModule, Arc<dyn AnyRules>)>,
+    /// The modules that judged the matches, in the order of the bundle (MD-9).
+    modules: Vec<Option<Digest>>,
+    /// What the rules could not be asked about, because this build does not have them.
+    pub not_checked: Option<String>,
+}
+
+impl<'a> ImportPlan<'a> {
+    /// Decides what is to be done. Nothing is taken in whose chain does not recompute, that its rules reject, or whose
+    /// records are left out in part: `rows` are the audit of these records, with [`AuditQuestion::of_import`].
+    ///
+    /// [`AuditQuestion::of_import`]: crate::audit::AuditQuestion::of_import
+    ///
+    /// # Errors
+    /// [`ProofError`].
+    pub fn of(
+        records: &'a dyn BundleRecords,
+        rows: &[AuditRow],
+        store: Option<&StoreReader>,
+        registry: &Registry,
+        names: &ImportNames,
+    ) -> Result<Self, ProofError> {
+        let not_checked = require_sound(rows)?;
+        let outline = records.outline();
+        if names.match_name.is_some() && outline.matches.len() != 1 {
+            let found = outline.matches.len();
+            return Err(ProofError::Unusable(format!("`--name` is for one match, the bundle has {found}")));
+        }
+        let links = BundledLinks::read(records)?;
+        let stored = store.map_or_else(|| Ok(BTreeMap::new()), |store| stored_names(store, outline))?;
+        let mut branches = Vec::new();
+        for (index, bundled) in outline.matches.iter().enumerate() {
+            let planning = Planning { bundled, index, links: &links, names };
+            match store.zip(stored.get(&bundled.genesis.match_id)) {
+                Some((store, name)) => branches.extend(planning.known(store, name)?),
+                None => branches.extend(planning.unknown(store)?),
+            }
+        }
+        if names.branch.is_some()
+            && !branches.iter().any(|branch| Some(&branch.branch) == names.branch.as_ref())
+        {
+            return Err(ProofError::Refused(
+                "no line parts from a stored one, so `--branch` has none to name".into(),
+            ));
+        }
+        let rules = BundleRules::of(outline, registry);
+        let module =
+            |bundled: &BundledMatch| recorded_rules(&bundled.genesis, &rules.registry).ok()?.module();
+        let modules = outline.matches.iter().map(module).collect();
+        Ok(Self { records, branches, bundled: rules.used(outline), modules, not_checked })
+    }
+
+    /// Applies the plan. Safe to repeat after an interruption.
+    ///
+    /// # Errors
+    /// What cannot be read or written.
+    pub fn carry_out(&self, store: &Store) -> Result<(), ProofError> {
+        let outline = self.records.outline();
+        let mut writer = EntryWriter { store, modules: &self.modules, waiting: Vec::new(), target: None };
+        let mut current = None;
+        let mut branches = self.branches.iter().peekable();
+        self.records.each(&mut |index, record| {
+            if current != Some(index) {
+                writer.flush()?;
+                while let Some(branch) = branches.next_if(|branch| branch.index <= index) {
+                    writer.begin(branch, outline)?;
+                }
+                current = Some(index);
+            }
+            if let BundledRecord::Shown(bytes) = record {
+                writer.take(index, bytes)?;
+            }
+            Ok(())
+        })?;
+        writer.flush()?;
+        for branch in branches {
+            writer.begin(branch, outline)?;
+        }
+        Ok(())
+    }
+}
+
+/// Finds under which names the store has the matches of a bundle, by their ids.
+fn stored_names(
+    store: &StoreReader,
+    outline: &BundleOutline,
+) -> Result<BTreeMap<[u8; 16], MatchName>, ProofError> {
+    let bundled: BTreeMap<_, _> =
+        outline.matches.iter().map(|bundled| (bundled.genesis.match_id, &bundled.genesis)).collect();
+    let mut names = BTreeMap::new();
+    for info in store.matches_after(None)? {
+        let info = info?;
+        let Some(genesis) = bundled.get(&info.genesis.match_id) else { continue };
+        if info.genesis.link() != genesis.link() {
+            let name = info.name;
+            return Err(ProofError::Refused(format!("match `{name}` has the same id and another setup")));
+        }
+        names.insert(info.genesis.match_id, info.name);
+    }
+    Ok(names)
+}
+
+/// What is decided for a match.
+struct Planning<'a> {
+    bundled: &'a BundledMatch,
+    index: usize,
+    links: &'a BundledLinks<'a>,
+    names: &'a ImportNames,
+}
+
+impl Planning<'_> {
+    /// A match that the store does not have.
+    fn unknown(&self, store: Option<&StoreReader>) -> Result<Vec<ImportedBranch>, ProofError> {
+        let name = self.names.match_name.as_ref().unwrap_or(&self.bundled.name).clone();
+        if store.is_some_and(|store| store.genesis(&name).is_ok()) {
+            return Err(ProofError::Refused(format!(
+                "another match has the name `{name}`; give this one another with `--name`"
+            )));
+        }
+        let branches = self.bundled.branches.iter().enumerate();
+        Ok(branches.map(|(index, found)| self.new_branch(&name, index, found)).collect())
+    }
+
+    fn new_branch(&self, name: &MatchName, index: usize, found: &BundledBranch) -> ImportedBranch {
+        let parent = found.parent.and_then(|parent| self.bundled.branches.get(parent));
+        let from = parent.map(|parent| (parent.name.clone(), found.first.saturating_sub(1)));
+        let added = if from.is_none() { found.count.saturating_sub(1) } else { found.count };
+        let (match_name, branch) = (name.clone(), found.name.clone());
+        ImportedBranch {
+            match_name,
+            branch,
+            change: BranchChange::New(from),
+            added,
+            index: (self.index, index),
+        }
+    }
+
+    /// A match that the store has: each branch goes on, is there, is new, or parts.
+    fn known(&self, store: &StoreReader, name: &MatchName) -> Result<Vec<ImportedBranch>, ProofError> {
+        if let Some(asked) = self.names.match_name.as_ref().filter(|asked| *asked != name) {
+            return Err(ProofError::Unusable(format!("the store has this match as `{name}`, not `{asked}`")));
+        }
+        let stored = StoreRecords::of(store, std::slice::from_ref(name))?;
+        let stored = BranchFinder::of(stored.outline());
+        let mut branches = Vec::new();
+        for (index, found) in self.bundled.branches.iter().enumerate() {
+            let Some(other) = stored.branch(0, found.name.as_str()) else {
+                branches.push(self.new_branch(name, index, found));
+                continue;
+            };
+            let [last, head] = [found.size(), stored.size((0, other))].map(|size| size.saturating_sub(1));
+            let same =
+                self.last_shared(index, last.min(head), |seq| stored_link(store, &stored, other, seq))?;
+            let (match_name, branch) = (name.clone(), found.name.clone());
+            let (branch, change) = if same == last {
+                (branch, BranchChange::UpToDate)
+            } else if same == head {
+                (branch, BranchChange::Forward(head))
+            } else {
+                self.parted(store, name, &branch, same)?
+            };
+            if change != BranchChange::UpToDate && same.saturating_add(1) < found.first {
+                return Err(ProofError::Refused(format!(
+                    "`{name}@{}` begins after entry {} in the bundle and elsewhere in the store, so it cannot go on there",
+                    found.name,
+                    found.first.saturating_sub(1)
+                )));
+            }
+            let added = if change == BranchChange::UpToDate { 0 } else { last.saturating_sub(same) };
+            branches.push(ImportedBranch { match_name, branch, change, added, index: (self.index, index) });
+        }
+        Ok(branches)
+    }
+
+    /// Returns the last entry up to which a branch and a stored one with these links are the same. A link stands for all
+    /// entries before it, so few have to be compared.
+    fn last_shared(
+        &self,
+        branch: usize,
+        to: Seq,
+        stored: impl Fn(Seq) -> Result<Option<Digest>, ProofError>,
+    ) -> Result<Seq, ProofError> {
+        let is_same = |seq: Seq| -> Result<bool, ProofError> {
+            let own = self.links.at((self.index, branch), seq);
+            Ok(own.is_some() && own == stored(seq)?)
+        };
+        if is_same(to)? {
+            return Ok(to);
+        }
+        let (mut same, mut differs) = (0, to);
+        while differs - same > 1 {
+            let middle = same.midpoint(differs);
+            if is_same(middle)? { same = middle } else { differs = middle }
+        }
+        Ok(same)
+    }
+
+    /// A branch that parts from the stored one is taken in under another name, if there is one.
+    fn parted(
+        &self,
+        store: &StoreReader,
+        name: &MatchName,
+        branch: &BranchName,
+        same: Seq,
+    ) -> Result<(BranchName, BranchChange), ProofError> {
+        let first = same.saturating_add(1);
+        let Some(asked) = &self.names.branch else {
+            return Err(ProofError::Refused(format!(
+                "`{name}@{branch}` parts from the stored line at entry {first}; `--branch NAME` takes it in as a branch"
+            )));
+        };
+        let is_taken = store.head(name, asked).is_ok()
+            || self.bundled.branches.iter().any(|branch| branch.name == *asked);
+        if is_taken {
+            return Err(ProofError::Refused(format!(
+                "match `{name}` has a branch `{asked}`; choose another name"
+            )));
+        }
+        Ok((asked.clone(), BranchChange::New(Some((branch.clone(), same)))))
+    }
+}
+
+/// Entries on their way into the store: those with one key, or a run of those without.
+struct EntryWriter<'a> {
+    store: &'a Store,
+    modules: &'a [Option<Digest>],
+    waiting: Vec<Entry>,
+    /// The branch that is written, and the last entry that it has.
+    target: Option<(&'a ImportedBranch, Seq)>,
+}
+
+impl<'a> EntryWriter<'a> {
+    fn begin(&mut self, branch: &'a ImportedBranch, outline: &BundleOutline) -> Result<(), ProofError> {
+        let head = match &branch.change {
+            BranchChange::UpToDate => {
+                self.target = None;
+                return Ok(());
+            }
+            BranchChange::Forward(head) => *head,
+            BranchChange::New(Some((parent, at))) => {
+                self.store.create_branch(&branch.match_name, &branch.branch, parent, *at)?;
+                *at
+            }
+            BranchChange::New(None) => {
+                if let Some(bundled) = outline.matches.get(branch.index.0) {
+                    self.store.create_match(&branch.match_name, &bundled.genesis, Vec::new())?;
+                }
+                0
+            }
+        };
+        self.target = Some((branch, head));
+        Ok(())
+    }
+
+    fn take(&mut self, index: BranchIndex, record: &[u8]) -> Result<(), ProofError> {
+        let Some((_, head)) = self.target.filter(|(branch, _)| branch.index == index) else { return Ok(()) };
+        // The Genesis is no entry, and its match has been made of it.
+        let Ok(entry) = Entry::decode(record) else { return Ok(()) };
+        if entry.seq <= head {
+            return Ok(());
+        }
+        let belongs = |last: &Entry| last.idempotency_key == entry.idempotency_key;
+        let is_full = self.waiting.len() >= RUN && entry.idempotency_key.is_none();
+        if is_full || !self.waiting.last().is_none_or(belongs) {
+            self.flush()?;
+        }
+        self.waiting.push(entry);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), ProofError> {
+        let waiting = std::mem::take(&mut self.waiting);
+        let (Some((branch, head)), Some(last)) = (&mut self.target, waiting.last()) else { return Ok(()) };
+        let (key, last): (Option<IdempotencyKey>, Seq) = (last.idempotency_key.clone(), last.seq);
+        let entries = waiting.into_iter().map(|entry| {
+            let Entry { seat, command, recorded_at_ms, .. } = entry;
+            NewEntry { seat, command, recorded_at_ms }
+        });
+        let module = self.modules.get(branch.index.0).copied().flatten();
+        let entries = NewEntries { entries: entries.collect(), module };
+        self.store.append_judged(&branch.match_name, &branch.branch, *head, entries, key.as_ref())?;
+        *head = last;
+        Ok(())
+    }
+}

@@ -1,0 +1,175 @@
+//! Records of branches, from wherever they are read as often as they are asked for.
+
+use std::collections::BTreeMap;
+
+use turnfold_core::trust::{SignedNote, TreeHash};
+use turnfold_store::{BranchInfo, BranchName, MatchName, Seq, StoreReader};
+
+use super::outline::{BundleOutline, BundledBranch, BundledMatch, BundledModule};
+use crate::error::ProofError;
+use turnfold_replay::history::branch_order::in_order;
+
+/// A branch and its match, by their indexes in the outline: the match first.
+pub type BranchIndex = (usize, usize);
+
+/// A record of a branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BundledRecord<'a> {
+    /// The encoded Genesis or Entry.
+    Shown(&'a [u8]),
+    /// The leaf of one that is left out (TR-20).
+    LeftOut(TreeHash),
+}
+
+impl BundledRecord<'_> {
+    /// Returns the hash of its leaf.
+    #[must_use]
+    pub fn leaf(&self) -> TreeHash {
+        match self {
+            Self::Shown(record) => TreeHash::of_record(record),
+            Self::LeftOut(leaf) => *leaf,
+        }
+    }
+}
+
+/// What takes one record after another.
+pub type TakeRecord<'a> = dyn FnMut(BranchIndex, BundledRecord<'_>) -> Result<(), ProofError> + 'a;
+
+/// Matches whose records can be read, branch after branch in the order of the outline.
+pub trait BundleRecords {
+    /// Returns what there is.
+    fn outline(&self) -> &BundleOutline;
+
+    /// Reads every branch's own records.
+    ///
+    /// # Errors
+    /// What cannot be read, and what `take` returns.
+    fn each(&self, take: &mut TakeRecord<'_>) -> Result<(), ProofError>;
+}
+
+/// Some branches of a match, each up to an entry; with a branch those that it begins on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MatchPart {
+    /// The match.
+    pub name: MatchName,
+    /// Its branches, and the last entry of each.
+    pub branches: Vec<(BranchName, Seq)>,
+}
+
+/// Matches of a store.
+pub struct StoreRecords<'a> {
+    store: &'a StoreReader,
+    outline: BundleOutline,
+}
+
+impl<'a> StoreRecords<'a> {
+    /// Lists all branches of these matches, which need not be in order.
+    ///
+    /// # Errors
+    /// [`ReplayError::Store`] for a match that is not there, and for damage.
+    pub fn of(store: &'a StoreReader, names: &[MatchName]) -> Result<Self, ProofError> {
+        let mut names = names.to_vec();
+        names.sort();
+        names.dedup();
+        let matches = names.into_iter().map(|name| outline_of(store, name)).collect::<Result<_, _>>()?;
+        Ok(Self { store, outline: BundleOutline { matches, ..BundleOutline::default() } })
+    }
+
+    /// Lists these branches of matches only, which need not be in order.
+    ///
+    /// # Errors
+    /// As for [`of`](Self::of).
+    pub fn of_parts(store: &'a StoreReader, parts: &[MatchPart]) -> Result<Self, ProofError> {
+        let mut matches: Vec<_> =
+            parts.iter().map(|part| part_of(store, part)).collect::<Result<_, ProofError>>()?;
+        matches.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(Self { store, outline: BundleOutline { matches, ..BundleOutline::default() } })
+    }
+
+    pub(super) fn store(&self) -> &StoreReader {
+        self.store
+    }
+
+    /// Adds checkpoints, as a bundle has them.
+    #[must_use]
+    pub fn with_checkpoints(mut self, checkpoints: Vec<SignedNote>) -> Self {
+        self.outline.checkpoints = checkpoints;
+        self
+    }
+
+    /// Adds modules, as a bundle has them (MD-10).
+    #[must_use]
+    pub fn with_modules(mut self, mut modules: Vec<BundledModule>) -> Self {
+        modules.sort_by_key(BundledModule::digest);
+        self.outline.modules = modules;
+        self
+    }
+
+    /// Lists all matches of the store.
+    ///
+    /// # Errors
+    /// [`ReplayError::Store`] for damage.
+    pub fn of_all(store: &'a StoreReader) -> Result<Self, ProofError> {
+        let names: Vec<_> = store.matches()?.into_iter().map(|info| info.name).collect();
+        Self::of(store, &names)
+    }
+}
+
+/// A branch's size is its head's number and one, for the Genesis.
+fn outline_of(store: &StoreReader, name: MatchName) -> Result<BundledMatch, ProofError> {
+    let infos = store.branches(&name)?;
+    let parent_of = |info: &BranchInfo| info.parent.as_ref().map(|(parent, _)| parent.clone());
+    let parents = infos.iter().map(|info| (info.name.clone(), parent_of(info))).collect();
+    let order = in_order(&parents).unwrap_or_default();
+    let infos: BTreeMap<_, _> = infos.iter().map(|info| (&info.name, info)).collect();
+    let indexes: BTreeMap<_, _> = order.iter().zip(0..).collect();
+    let branches = order.iter().filter_map(|name| {
+        let info = infos.get(name)?;
+        let first = info.parent.as_ref().map_or(0, |(_, at)| at.saturating_add(1));
+        let parent = info.parent.as_ref().and_then(|(parent, _)| indexes.get(parent).copied());
+        let count = info.head.saturating_add(1).saturating_sub(first);
+        let (name, link) = (name.clone(), info.head_link);
+        Some(BundledBranch { name, parent, first, count, link, left_out: 0 })
+    });
+    let branches = branches.collect();
+    Ok(BundledMatch { genesis: store.genesis(&name)?, name, branches })
+}
+
+/// Cuts the outline of a match to some of its branches.
+fn part_of(store: &StoreReader, part: &MatchPart) -> Result<BundledMatch, ProofError> {
+    let whole = outline_of(store, part.name.clone())?;
+    let mut branches: Vec<BundledBranch> = Vec::new();
+    let lasts: BTreeMap<_, _> = part.branches.iter().map(|(branch, last)| (branch, last)).collect();
+    let mut indexes = BTreeMap::new();
+    for (index, branch) in whole.branches.iter().enumerate() {
+        let Some(last) = lasts.get(&branch.name) else { continue };
+        let parent = branch.parent.and_then(|parent| indexes.get(&parent).copied());
+        indexes.insert(index, branches.len());
+        let link = store.links(&part.name, &branch.name, **last..=**last)?.pop().unwrap_or(branch.link);
+        let count = last.saturating_add(1).saturating_sub(branch.first);
+        branches.push(BundledBranch { parent, count, link, ..branch.clone() });
+    }
+    Ok(BundledMatch { branches, ..whole })
+}
+
+impl BundleRecords for StoreRecords<'_> {
+    fn outline(&self) -> &BundleOutline {
+        &self.outline
+    }
+
+    fn each(&self, take: &mut TakeRecord<'_>) -> Result<(), ProofError> {
+        for (index, bundled) in self.outline.matches.iter().enumerate() {
+            for (position, branch) in bundled.branches.iter().enumerate() {
+                let branch_index = (index, position);
+                if branch.first == 0 {
+                    take(branch_index, BundledRecord::Shown(&bundled.genesis.encode()))?;
+                }
+                let to = branch.size().saturating_sub(1);
+                for entry in self.store.entries(&bundled.name, &branch.name, branch.first.max(1)..=to)? {
+                    take(branch_index, BundledRecord::Shown(&entry?.encode()))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

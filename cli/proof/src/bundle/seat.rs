@@ -1,0 +1,203 @@
+//! A seat's bundle: what it may not know is left out, and nothing of that can be guessed (TR-20).
+
+use std::collections::BTreeSet;
+
+use turnfold_core::{DicePolicy, Registry, Seat, Step};
+use turnfold_store::{BranchName, Entry, IdempotencyKey, MatchName, Seq};
+
+use super::outline::{BundleOutline, BundledMatch};
+use super::records::{BranchIndex, BundleRecords, BundledRecord, StoreRecords, TakeRecord};
+use crate::error::ProofError;
+use turnfold_replay::history::entry::{LogEntry, logged};
+use turnfold_replay::history::revision::{Revision, SourceName};
+use turnfold_replay::history::{broken_entry, rules_of};
+use turnfold_replay::viewer::{Viewer, is_open_setup};
+
+/// How keys begin that no one can guess: the keys of orders, papers, and turns that a desk announced.
+const UNGUESSABLE: [&str; 3] = ["order:", "paper:", "turn:"];
+
+/// What stands in an idempotency key before a nonce that only the host can compute, 128 bits in hex. In play by mail it keeps a roll that one seat alone learns from being guessed (PM-5).
+pub const NONCE: &str = ":nonce:";
+/// How many hex digits a nonce has.
+pub const NONCE_DIGITS: usize = 32;
+
+/// Returns what an idempotency key is without its nonce, if it has one.
+#[must_use]
+pub fn without_nonce(key: &str) -> Option<&str> {
+    let is_digit = |digit: char| digit.is_ascii_digit() || ('a'..='f').contains(&digit);
+    let is_nonce = |nonce: &str| nonce.len() == NONCE_DIGITS && nonce.chars().all(is_digit);
+    key.split_once(NONCE).filter(|(_, nonce)| is_nonce(nonce)).map(|(key, _)| key)
+}
+
+/// Matches of a store as a seat may know them.
+pub struct SeatRecords<'a> {
+    records: StoreRecords<'a>,
+    outline: BundleOutline,
+    left_out: BTreeSet<(BranchIndex, Seq)>,
+}
+
+impl<'a> SeatRecords<'a> {
+    /// Finds what is to be left out: every record that the seat may not fully know at the end of some branch that has it,
+    /// and every other of the same append.
+    ///
+    /// # Errors
+    /// [`ProofError::Guessable`] where what is left out could be guessed from what is there.
+    pub fn of(records: StoreRecords<'a>, viewer: Viewer, registry: &Registry) -> Result<Self, ProofError> {
+        let hidden = hidden_from(&records, viewer, registry)?;
+        Ok(Self::without(records, &hidden))
+    }
+
+    /// Finds what is to be left out for all these seats together, by what each may know of the matches as they are
+    /// `now`, where they go on from these records.
+    ///
+    /// # Errors
+    /// As for [`of`](Self::of).
+    pub fn of_all(
+        records: StoreRecords<'a>,
+        now: &StoreRecords<'_>,
+        viewer: &[Viewer],
+        registry: &Registry,
+    ) -> Result<Self, ProofError> {
+        let mut hidden = HiddenRecords::new();
+        for viewer in viewer {
+            hidden.extend(hidden_from(now, *viewer, registry)?);
+        }
+        Ok(Self::without(records, &hidden))
+    }
+
+    fn without(records: StoreRecords<'a>, hidden: &HiddenRecords) -> Self {
+        let mut outline = records.outline().clone();
+        let mut left_out = BTreeSet::new();
+        for (match_index, bundled) in outline.matches.iter_mut().enumerate() {
+            for (branch_index, branch) in bundled.branches.iter_mut().enumerate() {
+                let own = branch.first..branch.size();
+                let key = |seq| (bundled.name.clone(), branch.name.clone(), seq);
+                let of_branch = hidden.range(key(own.start)..key(own.end));
+                let of_branch: Vec<_> = of_branch.map(|(_, _, seq)| *seq).collect();
+                branch.left_out = of_branch.len() as u64;
+                left_out.extend(of_branch.into_iter().map(|seq| ((match_index, branch_index), seq)));
+            }
+        }
+        Self { records, outline, left_out }
+    }
+}
+
+/// Records that are left out: the match, the branch whose own they are, and their numbers.
+type HiddenRecords = BTreeSet<(MatchName, BranchName, Seq)>;
+
+/// Finds what is to be left out for a seat.
+fn hidden_from(
+    records: &StoreRecords<'_>,
+    viewer: Viewer,
+    registry: &Registry,
+) -> Result<HiddenRecords, ProofError> {
+    let mut found = HiddenRecords::new();
+    for bundled in records.outline().matches.iter().filter(|_| !viewer.see_all()) {
+        for (branch, seq) in hidden_in(records, bundled, viewer, registry)? {
+            let Some(branch) = bundled.branches.get(branch) else { continue };
+            found.insert((bundled.name.clone(), branch.name.clone(), seq));
+        }
+    }
+    Ok(found)
+}
+
+impl BundleRecords for SeatRecords<'_> {
+    fn outline(&self) -> &BundleOutline {
+        &self.outline
+    }
+
+    fn each(&self, take: &mut TakeRecord<'_>) -> Result<(), ProofError> {
+        let mut next: (Option<BranchIndex>, Seq) = (None, 0);
+        self.records.each(&mut |index, record| {
+            if next.0 != Some(index) {
+                let branch =
+                    self.outline.matches.get(index.0).and_then(|bundled| bundled.branches.get(index.1));
+                next = (Some(index), branch.map_or(0, |branch| branch.first));
+            }
+            let seq = next.1;
+            next.1 += 1;
+            if self.left_out.contains(&(index, seq)) {
+                return take(index, BundledRecord::LeftOut(record.leaf()));
+            }
+            take(index, record)
+        })
+    }
+}
+
+/// Finds what a seat may not know of a match, by the branches whose own records they are.
+fn hidden_in(
+    store: &StoreRecords<'_>,
+    bundled: &BundledMatch,
+    viewer: Viewer,
+    registry: &Registry,
+) -> Result<BTreeSet<(usize, Seq)>, ProofError> {
+    let guessable = |what: &str| Err(ProofError::Guessable { what: what.into(), viewer });
+    if matches!(bundled.genesis.dice, DicePolicy::Seeded(_)) {
+        return guessable(&format!("`{}` has the seed of its dice in its setup", bundled.name));
+    }
+    let mut hidden = BTreeSet::new();
+    let mut keys: BTreeSet<IdempotencyKey> = BTreeSet::new();
+    let mut all: Vec<(usize, Entry)> = Vec::new();
+    let ancestry = bundled.ancestry();
+    for (branch, found) in bundled.branches.iter().enumerate() {
+        let revision = Revision { match_name: bundled.name.clone(), branch: found.name.clone(), seq: None };
+        let name = SourceName::Revision(revision.clone());
+        let rules = rules_of(&bundled.genesis, &revision, registry)?;
+        let mut state = rules.start(&bundled.genesis.setup)?;
+        if !is_open_setup(&*rules, &bundled.genesis.setup, &*state, viewer)? {
+            return guessable(&format!("the setup of `{}` reveals what is dealt", bundled.name));
+        }
+        // The link of an origin covers every entry of that match, also those that this bundle does not reach.
+        if state.has_secrets() && !bundled.genesis.origins.is_empty() {
+            return guessable(&format!(
+                "`{}` was migrated and has a link over its concealed entries",
+                bundled.name
+            ));
+        }
+        let entries = store.entries_of(&revision.at(found.size().saturating_sub(1)))?;
+        all.extend(
+            entries.iter().filter(|entry| entry.seq >= found.first).map(|entry| (branch, entry.clone())),
+        );
+        let of_key: Vec<_> = entries.iter().map(|entry| entry.idempotency_key.clone()).collect();
+        let log: Vec<_> = entries.into_iter().map(LogEntry::from).collect();
+        let mut index = 0;
+        let observe = &mut |step: &mut dyn Step| {
+            if !step.wholly_shown() {
+                hidden.insert((ancestry.holder(branch, step.seq()), step.seq()));
+                keys.extend(of_key.get(index).cloned().flatten());
+            }
+            index += 1;
+        };
+        viewer
+            .fold(state.as_mut(), &logged(&log), &bundled.genesis.dice, observe)
+            .map_err(|cause| broken_entry(&name, cause))?;
+    }
+    let concealed = hidden.clone();
+    for (branch, Entry { seq, seat, idempotency_key: key, .. }) in all {
+        if key.as_ref().is_some_and(|key| keys.contains(key)) {
+            hidden.insert((branch, seq));
+        }
+        let has_nonce = key.as_ref().is_some_and(|key| without_nonce(key.as_str()).is_some());
+        if seat == Seat::Host && concealed.contains(&(branch, seq)) && !has_nonce {
+            return guessable(&format!("entry {seq} of `{}` is a roll, which has few values", bundled.name));
+        }
+        // What the host gives is shown to all in most games, and at a desk: it shows nothing about anyone's secrets.
+        let is_open = viewer.is_of(seat) || seat == Seat::Host && !hidden.contains(&(branch, seq));
+        let is_safe = key.is_some_and(|key| UNGUESSABLE.iter().any(|begin| key.as_str().starts_with(begin)));
+        // Of all that other players gave, left out or not: else the refusal would show that they hide something.
+        if !is_open && !is_safe {
+            return guessable(&format!(
+                "entry {seq} of `{}` has no key that begins with `order:`",
+                bundled.name
+            ));
+        }
+    }
+    Ok(hidden)
+}
+
+impl StoreRecords<'_> {
+    /// Reads the entries of a branch, up to the last that is listed.
+    fn entries_of(&self, revision: &Revision) -> Result<Vec<Entry>, ProofError> {
+        Ok(self.store().read(&revision.match_name, &revision.branch, revision.seq)?.entries)
+    }
+}

@@ -1,0 +1,143 @@
+//! Branches that begin on others: which one holds a record, and where an origin's branch is.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use turnfold_core::trust::BranchOrigin;
+use turnfold_store::Ancestry;
+
+use super::outline::{BundleOutline, BundledBranch, BundledMatch};
+use super::records::BranchIndex;
+use turnfold_replay::history::revision::Revision;
+
+/// A branch cut to a number of records, at least one; the branch is the one whose own records end it.
+pub type BranchSize = (BranchIndex, u64);
+
+/// The branches of an outline, found without a walk over all of them.
+pub struct BranchFinder<'a> {
+    /// The outline.
+    pub outline: &'a BundleOutline,
+    matches: Vec<MatchBranches<'a>>,
+    by_id: BTreeMap<[u8; 16], usize>,
+}
+
+/// The branches of a match.
+struct MatchBranches<'a> {
+    ancestry: Ancestry,
+    by_branch: BTreeMap<&'a str, usize>,
+}
+
+impl<'a> MatchBranches<'a> {
+    fn of(bundled: &'a BundledMatch) -> Self {
+        let branches = bundled.branches.iter().map(|branch| branch.name.as_str());
+        Self { ancestry: bundled.ancestry(), by_branch: branches.zip(0..).collect() }
+    }
+}
+
+impl<'a> BranchFinder<'a> {
+    /// Indexes the branches of an outline.
+    #[must_use]
+    pub fn of(outline: &'a BundleOutline) -> Self {
+        let ids = outline.matches.iter().map(|bundled| bundled.genesis.match_id);
+        let matches = outline.matches.iter().map(MatchBranches::of).collect();
+        Self { outline, matches, by_id: ids.zip(0..).collect() }
+    }
+
+    /// Returns the branch whose own records end another one that is cut.
+    pub(crate) fn cut(&self, (match_index, branch): BranchIndex, size: u64) -> Option<BranchSize> {
+        let last = size.checked_sub(1)?;
+        let is_there = self
+            .outline
+            .matches
+            .get(match_index)?
+            .branches
+            .get(branch)
+            .is_some_and(|branch| size <= branch.size());
+        is_there.then(|| self.holder((match_index, branch), last).map(|holder| (holder, size)))?
+    }
+
+    /// Returns the branch that holds a record of a branch as its own.
+    #[must_use]
+    pub fn holder(&self, (match_index, branch): BranchIndex, index: u64) -> Option<BranchIndex> {
+        Some((match_index, self.matches.get(match_index)?.ancestry.holder(branch, index)))
+    }
+
+    /// Returns the branches that hold the first records of a branch as their own, from `main` on, each with the number of records
+    /// up to which it counts.
+    #[must_use]
+    pub fn parts(&self, (match_index, branch): BranchIndex, size: u64) -> Vec<BranchSize> {
+        let (mut parts, mut next) = (Vec::new(), Some(((match_index, branch), size)));
+        while let Some(((match_index, branch), size)) = next {
+            parts.push(((match_index, branch), size));
+            let first = self
+                .outline
+                .matches
+                .get(match_index)
+                .and_then(|bundled| bundled.branches.get(branch))
+                .map(|branch| branch.first);
+            next = first.and_then(|first| {
+                Some((self.holder((match_index, branch), first.checked_sub(1)?)?, first.min(size)))
+            });
+        }
+        parts.reverse();
+        parts
+    }
+
+    /// Returns how many records a branch has.
+    #[must_use]
+    pub fn size(&self, (match_index, branch): BranchIndex) -> u64 {
+        let found = self.outline.matches.get(match_index).and_then(|bundled| bundled.branches.get(branch));
+        found.map_or(0, BundledBranch::size)
+    }
+
+    /// Returns the sizes at which something is to be kept.
+    pub(crate) fn cuts(&self, wanted: &[(BranchIndex, u64)]) -> BTreeSet<BranchSize> {
+        wanted.iter().filter_map(|(branch, size)| self.cut(*branch, *size)).collect()
+    }
+
+    /// Returns the sizes at which branches begin on others, and how many begin there.
+    pub(crate) fn forks(&self) -> BTreeMap<BranchSize, u64> {
+        let mut forks = BTreeMap::new();
+        for (match_index, found) in self.outline.matches.iter().enumerate() {
+            for branch in 0..found.branches.len() {
+                if let Some(fork) = self.fork((match_index, branch)) {
+                    *forks.entry(fork).or_default() += 1;
+                }
+            }
+        }
+        forks
+    }
+
+    /// Returns where a branch begins on another.
+    pub(crate) fn fork(&self, (match_index, branch): BranchIndex) -> Option<BranchSize> {
+        let found = self.outline.matches.get(match_index)?.branches.get(branch)?;
+        self.cut((match_index, found.parent?), found.first)
+    }
+
+    /// Finds a branch of a match by its name.
+    #[must_use]
+    pub fn branch(&self, match_index: usize, branch: &str) -> Option<usize> {
+        self.matches.get(match_index)?.by_branch.get(branch).copied()
+    }
+
+    /// Finds a match by its id.
+    #[must_use]
+    pub fn match_of(&self, id: &[u8; 16]) -> Option<usize> {
+        self.by_id.get(id).copied()
+    }
+
+    /// Finds the branch that an origin names, under whatever key (TR-4).
+    #[must_use]
+    pub fn branch_of(&self, origin: &str) -> Option<BranchIndex> {
+        let BranchOrigin { match_id, branch, .. } = BranchOrigin::read(origin)?;
+        let match_index = self.match_of(&match_id)?;
+        Some((match_index, self.branch(match_index, branch)?))
+    }
+}
+
+/// Names a branch.
+#[must_use]
+pub fn revision(outline: &BundleOutline, (match_index, branch): BranchIndex) -> Option<Revision> {
+    let bundled = outline.matches.get(match_index)?;
+    let branch = bundled.branches.get(branch)?.name.clone();
+    Some(Revision { match_name: bundled.name.clone(), branch, seq: None })
+}

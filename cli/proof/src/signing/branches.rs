@@ -1,0 +1,134 @@
+//! All branches of some matches signed to their ends, in one reading of their records (TR-15, TR-19).
+
+use std::collections::BTreeSet;
+use std::io::Write;
+
+use turnfold_core::trust::{Checkpoint, SignedNote};
+
+use super::memory::KnownLog;
+use super::signer::{SignedBranch, Signers};
+use crate::bundle::sizes::BranchFinder;
+use crate::bundle::{BranchIndex, BranchTrees, BundleRecords, BundleWriter};
+use crate::error::ProofError;
+use turnfold_replay::history::revision::Revision;
+
+/// Signs every branch to its end. What is signed is remembered before it is returned.
+///
+/// # Errors
+/// Every error of [`Signers::sign`]; where one branch is refused, none is signed.
+pub fn sign_branches(
+    records: &dyn BundleRecords,
+    signers: &Signers,
+) -> Result<Vec<SignedBranch>, ProofError> {
+    let finder = BranchFinder::of(records.outline());
+    let (branches, mut trees) = begin(&finder, signers)?;
+    records.each(&mut |branch, record| trees.take(branch, record))?;
+    sign(&branches, &trees, signers)
+}
+
+/// Writes all records and signs every branch to its end while they go by. The checkpoints are those, what the keys remember
+/// of the same branches, and these others. Returns how many there are.
+///
+/// # Errors
+/// Every error of [`Signers::sign`], and what cannot be written. Nothing is signed then, and what is written is no bundle.
+pub fn write_signed_bundle(
+    out: &mut dyn Write,
+    records: &dyn BundleRecords,
+    signers: &Signers,
+    others: Vec<SignedNote>,
+) -> Result<u64, ProofError> {
+    let outline = records.outline();
+    let finder = BranchFinder::of(outline);
+    let (branches, mut trees) = begin(&finder, signers)?;
+    let mut writer = BundleWriter::begin(out, outline)?;
+    records.each(&mut |branch, record| {
+        trees.take(branch, record)?;
+        writer.record(branch, record)
+    })?;
+    let signed: Vec<_> = sign(&branches, &trees, signers)?.into_iter().map(|branch| branch.note).collect();
+    // What is signed now takes the place of what is remembered of the same tree.
+    let texts: BTreeSet<_> = signed.iter().map(SignedNote::text).collect();
+    let remembered = branches
+        .iter()
+        .flat_map(|branch| &branch.known)
+        .flat_map(|known| &known.own)
+        .map(|known| &known.note);
+    let remembered = remembered.filter(|note| !texts.contains(note.text())).cloned();
+    let notes: BTreeSet<_> = others.into_iter().chain(remembered).chain(signed.iter().cloned()).collect();
+    let count = notes.len() as u64;
+    writer.end(notes.into_iter().collect())?;
+    Ok(count)
+}
+
+/// A branch that is to be signed to its end.
+struct BranchToSign {
+    index: BranchIndex,
+    revision: Revision,
+    origin: String,
+    size: u64,
+    known: Vec<KnownLog>,
+}
+
+/// Finds what is remembered of each branch, which must not be shorter.
+fn begin<'a>(
+    finder: &'a BranchFinder<'a>,
+    signers: &Signers,
+) -> Result<(Vec<BranchToSign>, BranchTrees<'a>), ProofError> {
+    let mut branches = Vec::new();
+    for (match_index, bundled) in finder.outline.matches.iter().enumerate() {
+        for (branch_index, branch) in bundled.branches.iter().enumerate() {
+            let revision =
+                Revision { match_name: bundled.name.clone(), branch: branch.name.clone(), seq: None };
+            let origin = signers.origin_of(&bundled.genesis.match_id, &branch.name)?;
+            let (known, size) = (signers.known(&origin)?, branch.size());
+            let index = (match_index, branch_index);
+            branches.push(BranchToSign { index, revision, origin, size, known });
+        }
+    }
+    for branch in &branches {
+        if let Some(signed) = branch.sizes().find(|signed| *signed > branch.size) {
+            let (branch, found) = (branch.revision.to_string(), branch.size);
+            return Err(ProofError::RolledBack { branch, signed, found });
+        }
+    }
+    let wanted: Vec<_> = branches
+        .iter()
+        .flat_map(|branch| branch.sizes().chain([branch.size]).map(move |size| (branch.index, size)))
+        .collect();
+    Ok((branches, BranchTrees::of(finder, &wanted)))
+}
+
+/// Requires each branch to go on from what is remembered, then signs all.
+fn sign(
+    branches: &[BranchToSign],
+    trees: &BranchTrees<'_>,
+    signers: &Signers,
+) -> Result<Vec<SignedBranch>, ProofError> {
+    for BranchToSign { index, revision, size, known, .. } in branches {
+        for Checkpoint { size: signed, root, .. } in
+            known.iter().flat_map(KnownLog::all).map(|known| &known.checkpoint)
+        {
+            if trees.root(*index, *signed) != Some(*root) {
+                let branch = revision.to_string();
+                return Err(ProofError::AnotherHistory { branch, signed: *signed, found: *size });
+            }
+        }
+    }
+    let sign = |branch: &BranchToSign| {
+        let BranchToSign { index, revision, origin, size, known } = branch;
+        let root = trees.root(*index, *size);
+        let root = root.ok_or_else(|| ProofError::Changed(revision.to_string()))?;
+        let checkpoint = Checkpoint { origin: origin.clone(), size: *size, root };
+        let note = signers.seal(&checkpoint, known)?;
+        let revision = revision.at(size.saturating_sub(1));
+        Ok(SignedBranch { revision, checkpoint, note, request: None })
+    };
+    branches.iter().map(sign).collect()
+}
+
+impl BranchToSign {
+    /// The sizes that are remembered.
+    fn sizes(&self) -> impl Iterator<Item = u64> {
+        self.known.iter().flat_map(KnownLog::all).map(|known| known.checkpoint.size)
+    }
+}

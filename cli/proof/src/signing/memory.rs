@@ -1,0 +1,286 @@
+//! What a key has signed, next to it, so that it never signs two histories (TR-10, TR-16).
+//!
+//! The folder `FILE.seen` has a folder for each log, named by the SHA-256 of its origin, with the file `checkpoint`. A
+//! branch of a match can be signed under several names, so the folder named by the SHA-256 of `ID/BRANCH` has the file
+//! `origins`, which lists them, one a line. `FORMAT` shows that all `checkpoint` files are listed; memory written before
+//! there were lists is listed once, when it is next opened.
+
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use sha2::{Digest as _, Sha256};
+use turnfold_core::trust::{BranchOrigin, Checkpoint, SignedNote};
+use turnfold_core::{Digest, Malformed};
+
+use super::key_file::{KeyFile, sync_folder_of};
+use crate::error::ProofError;
+use crate::limits::NOTE;
+use turnfold_replay::error::input::{InputError, read_file};
+
+/// What `FORMAT` holds.
+const FORMAT: &str = "turnfold key memory 2\n";
+
+/// The name of the file that holds the last checkpoint of a log.
+const CHECKPOINT: &str = "checkpoint";
+
+/// The memory of a key. Other processes wait until it is dropped.
+#[derive(Debug)]
+pub struct KeyMemory {
+    folder: PathBuf,
+    lock: File,
+}
+
+/// What a key last signed, cosigned or accepted of a log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Remembered {
+    pub(super) note: SignedNote,
+    pub(super) checkpoint: Checkpoint,
+}
+
+/// What a key remembers of a log: under its origin, and of the same branch under other names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct KnownLog {
+    pub(super) own: Option<Remembered>,
+    pub(super) under_other_names: Vec<Remembered>,
+}
+
+impl KnownLog {
+    /// Returns all that is remembered, under the log's own origin first.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Remembered> {
+        self.own.iter().chain(&self.under_other_names)
+    }
+}
+
+impl Drop for KeyMemory {
+    /// Takes back the note of who holds it, so that reading a memory leaves its files as they were.
+    fn drop(&mut self) {
+        let _ = self.lock.set_len(0);
+    }
+}
+
+impl KeyMemory {
+    /// Takes the memory next to a key file, creates it where there is none, and waits a moment for its holder.
+    ///
+    /// # Errors
+    /// [`ProofError::Refused`] while another process holds it, [`ProofError::Key`] and [`ProofError::DamagedMemory`].
+    pub fn of(key: &KeyFile) -> Result<Self, ProofError> {
+        // A link to a key has no memory of its own, or there would be two.
+        let real = key.real_path()?;
+        let mut folder = real.into_os_string();
+        folder.push(".seen");
+        let folder = PathBuf::from(folder);
+        make_folder(&folder)?;
+        let path = folder.join("LOCK");
+        let failed = |cause| ProofError::Key { doing: "lock", path: path.clone(), cause };
+        let mut lock = private().read(true).create(true).truncate(false).open(&path).map_err(failed)?;
+        wait_for(&mut lock, &path).map_err(failed)?;
+        let memory = Self { folder, lock };
+        memory.list_origins()?;
+        Ok(memory)
+    }
+
+    /// Returns its folder.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Lists the origins of all branches, where an earlier version left that undone.
+    fn list_origins(&self) -> Result<(), ProofError> {
+        let path = self.folder.join("FORMAT");
+        if let Some(format) = read(&path)? {
+            let unknown = || ProofError::DamagedMemory { path, reason: "it has an unknown format".into() };
+            return if format == FORMAT.as_bytes() { Ok(()) } else { Err(unknown()) };
+        }
+        let failed = |cause| ProofError::Key { doing: "read", path: self.folder.clone(), cause };
+        for item in std::fs::read_dir(&self.folder).map_err(failed)? {
+            let path = item.map_err(failed)?.path().join(CHECKPOINT);
+            if let Some(Remembered { checkpoint, .. }) = read_checkpoint(&path)? {
+                self.list_origin(&checkpoint.origin)?;
+            }
+        }
+        write_private(&path, FORMAT.as_bytes())
+    }
+
+    /// Adds an origin to the origins of its branch.
+    fn list_origin(&self, origin: &str) -> Result<(), ProofError> {
+        let Some((path, mut origins)) = self.origins(origin)? else { return Ok(()) };
+        if origins.iter().any(|listed| listed == origin) {
+            return Ok(());
+        }
+        origins.push(origin.into());
+        write_private(&path, (origins.join("\n") + "\n").as_bytes())
+    }
+
+    /// Returns the origins under which the branch of a match is remembered, and the file that lists them; `None` for
+    /// another log.
+    fn origins(&self, origin: &str) -> Result<Option<(PathBuf, Vec<String>)>, ProofError> {
+        let Some(BranchOrigin { match_id, branch, .. }) = BranchOrigin::read(origin) else { return Ok(None) };
+        let path =
+            self.folder_of(&format!("{:032x}/{branch}", u128::from_be_bytes(match_id))).join("origins");
+        let bytes = read(&path)?.unwrap_or_default();
+        let text = String::from_utf8(bytes).map_err(|_| ProofError::DamagedMemory {
+            path: path.clone(),
+            reason: "expected text in UTF-8".into(),
+        })?;
+        let origins = text.lines().map(Into::into).collect();
+        Ok(Some((path, origins)))
+    }
+
+    fn folder_of(&self, name: &str) -> PathBuf {
+        self.folder.join(Digest::new(Sha256::digest(name).into()).to_string())
+    }
+
+    fn file(&self, origin: &str) -> PathBuf {
+        self.folder_of(origin).join(CHECKPOINT)
+    }
+
+    /// Returns what it holds of a log.
+    pub(super) fn of_log(&self, origin: &str) -> Result<Option<Remembered>, ProofError> {
+        let path = self.file(origin);
+        let known = read_checkpoint(&path)?;
+        if let Some(Remembered { checkpoint, .. }) =
+            known.as_ref().filter(|known| known.checkpoint.origin != origin)
+        {
+            let reason = format!("it is of `{}`", checkpoint.origin);
+            return Err(ProofError::DamagedMemory { path, reason });
+        }
+        Ok(known)
+    }
+
+    /// Returns what it holds of a log, and of the same branch of the match under other names (TR-16).
+    pub(super) fn known(&self, origin: &str) -> Result<KnownLog, ProofError> {
+        let origins = self.origins(origin)?.map(|(_, origins)| origins).unwrap_or_default();
+        let others = origins.iter().filter(|listed| *listed != origin);
+        let others = others.filter_map(|other| self.of_log(other).transpose());
+        Ok(KnownLog { own: self.of_log(origin)?, under_other_names: others.collect::<Result<_, _>>()? })
+    }
+
+    /// Returns the last note of a log.
+    ///
+    /// # Errors
+    /// What cannot be read.
+    pub fn note_of(&self, origin: &str) -> Result<Option<SignedNote>, ProofError> {
+        Ok(self.of_log(origin)?.map(|remembered| remembered.note))
+    }
+
+    /// Remembers a note of a log, durably.
+    pub(super) fn remember(&self, origin: &str, note: &SignedNote) -> Result<(), ProofError> {
+        self.list_origin(origin)?;
+        write_private(&self.file(origin), note.to_string().as_bytes())
+    }
+
+    /// Remembers a checkpoint that was accepted, unless one of more records is remembered. The caller checks that it continues
+    /// the remembered one.
+    ///
+    /// # Errors
+    /// What cannot be read or written.
+    pub fn accept(&self, note: &SignedNote, checkpoint: &Checkpoint) -> Result<(), ProofError> {
+        let known = self.of_log(&checkpoint.origin)?;
+        if known.is_some_and(|known| known.checkpoint.size >= checkpoint.size) {
+            return Ok(());
+        }
+        self.remember(&checkpoint.origin, note)
+    }
+
+    /// Returns what is kept under a name in a folder of the memory, such as a paper.
+    ///
+    /// # Errors
+    /// What cannot be read.
+    pub fn kept(&self, folder: &str, name: &str) -> Result<Option<Vec<u8>>, ProofError> {
+        read(&self.folder.join(folder).join(name))
+    }
+
+    /// Keeps something under a name in a folder of the memory, durably.
+    ///
+    /// # Errors
+    /// What cannot be written.
+    pub fn keep(&self, folder: &str, name: &str, bytes: &[u8]) -> Result<(), ProofError> {
+        write_private(&self.folder.join(folder).join(name), bytes)
+    }
+}
+
+/// How often to look whether the holder of a memory is done, for five seconds. A service holds it as long as it runs.
+const LOOKS: u32 = 100;
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// Takes the lock of a memory and notes who holds it.
+fn wait_for(lock: &mut File, path: &Path) -> io::Result<()> {
+    for look in 0.. {
+        match lock.try_lock() {
+            Ok(()) => break,
+            Err(TryLockError::Error(error)) => return Err(error),
+            Err(TryLockError::WouldBlock) if look < LOOKS => std::thread::sleep(LOOK_EVERY),
+            Err(TryLockError::WouldBlock) => {
+                let holder = std::fs::read_to_string(path).unwrap_or_default();
+                let holder = if holder.is_empty() { "another process" } else { holder.trim_end() };
+                let message = format!(
+                    "{holder} uses this key; end it first, or let it do the work: `serve --maildir --send` takes and sends mails"
+                );
+                return Err(io::Error::new(io::ErrorKind::WouldBlock, message));
+            }
+        }
+    }
+    // The note helps others to find the holder. Without it, on a full disk, the lock holds all the same.
+    let _ = lock.set_len(0).and_then(|()| writeln!(lock, "process {}", std::process::id()));
+    Ok(())
+}
+
+/// Reads a file of the memory; `None` where it is not there.
+fn read(path: &Path) -> Result<Option<Vec<u8>>, ProofError> {
+    match read_file(path, &NOTE) {
+        Err(InputError::Unreadable { cause, .. })
+            if matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+        {
+            Ok(None)
+        }
+        read => Ok(Some(read?)),
+    }
+}
+
+fn read_checkpoint(path: &Path) -> Result<Option<Remembered>, ProofError> {
+    let Some(bytes) = read(path)? else { return Ok(None) };
+    let damaged = |error: Malformed| ProofError::DamagedMemory { path: path.into(), reason: error.0 };
+    let note = SignedNote::read(&bytes).map_err(damaged)?;
+    let checkpoint = note.text().parse().map_err(damaged)?;
+    Ok(Some(Remembered { note, checkpoint }))
+}
+
+/// Writes a file that only its owner may read, whole and durably, in a folder that is made where there is none.
+fn write_private(path: &Path, bytes: &[u8]) -> Result<(), ProofError> {
+    let new = path.with_extension("new");
+    let failed = |cause| ProofError::Key { doing: "write", path: path.into(), cause };
+    if let Some(folder) = path.parent() {
+        make_folder(folder)?;
+    }
+    let write = || {
+        let mut file = private().create(true).truncate(true).open(&new)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        std::fs::rename(&new, path)?;
+        sync_folder_of(path)
+    };
+    write().map_err(failed)
+}
+
+/// Makes a folder that only its owner may enter, durably; it is no error that it is there.
+fn make_folder(folder: &Path) -> Result<(), ProofError> {
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    let made = match builder.create(folder) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => Ok(()),
+        made => made.and_then(|()| sync_folder_of(folder)),
+    };
+    made.map_err(|cause| ProofError::Key { doing: "make", path: folder.into(), cause })
+}
+
+fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
