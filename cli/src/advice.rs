@@ -8,6 +8,7 @@ use turnfold_proof::ProofError;
 use turnfold_proof::bundle::is_bundle;
 use turnfold_replay::history::revision::is_page;
 use turnfold_replay::{InputError, OtherSeat, PageError, ReplayError, SourceName, TflError, program};
+use turnfold_show::ShowError;
 use turnfold_store::{MatchName, RescueError, StoreError, open_regular};
 
 use crate::failure::{Failure, FailureKind};
@@ -126,6 +127,21 @@ impl From<ProofError> for Failure {
     }
 }
 
+impl From<ShowError> for Failure {
+    fn from(error: ShowError) -> Self {
+        let hint = match &error {
+            ShowError::TooLong { line, fits, .. } => {
+                Some(format!("`turnfold export {} --html` takes these", line.up_to(Some(*fits))))
+            }
+            _ => None,
+        };
+        match error {
+            ShowError::Replay(error) => error.into(),
+            error => Self::usage(error.to_string()).maybe_hint(hint),
+        }
+    }
+}
+
 impl From<MailError> for Failure {
     fn from(error: MailError) -> Self {
         let kind = match error {
@@ -150,9 +166,6 @@ fn hint(error: &ReplayError) -> Option<String> {
             format!("the log disagrees with its rules, see `turnfold verify {}`", revision.match_name)
         }
         E::Page(PageError::NoReplay { .. }) => "ask for one made without `--as`".into(),
-        E::Page(PageError::TooLong { line, fits, .. }) => {
-            format!("`turnfold export {} --html` takes these", line.up_to(Some(*fits)))
-        }
         E::ConcealedEntry { .. } => "the host can see which".into(),
         E::TooLong { .. } => "name an earlier entry, as in `MATCH:SEQ`".into(),
         E::Untrue { file, .. } if file != "<stdin>" => format!("`turnfold check {file}` explains it"),

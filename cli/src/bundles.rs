@@ -25,7 +25,8 @@ impl Bundles {
 
     /// Reads a match of a bundle, as far as it goes without what is left out. A warning names what that is.
     pub(crate) fn replay(&self, name: &BundledName, registry: &Registry) -> Result<Replay, ReplayError> {
-        let BundledReplay { replay, lacks } = self.read(&name.bundle, registry)?.replay(name).map_err(of_source)?;
+        let BundledReplay { replay, lacks } =
+            self.read(&name.bundle, registry)?.replay(name).map_err(of_source)?;
         let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(lacks) = lacks
             && noted.insert(PathBuf::from(&replay.file))

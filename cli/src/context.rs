@@ -13,7 +13,7 @@ use turnfold_referee::ModuleFolders;
 use turnfold_replay::error::limits::REPLAY;
 use turnfold_replay::history::recorded_rules;
 use turnfold_replay::history::revision::input_name;
-use turnfold_replay::page::replay_bytes;
+use turnfold_replay::tfl::in_page::replay_bytes;
 use turnfold_replay::{Replay, ReplayError, Sources, tfl};
 use turnfold_store::{MatchName, Store, StoreReader};
 

@@ -5,15 +5,13 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{self, Path, PathBuf};
 
+use turnfold_replay::error::input::{self, read_bounded};
+use turnfold_replay::error::limits::REPLAY;
+use turnfold_replay::history::revision::is_page;
 pub(crate) use turnfold_replay::history::revision::{input_name, is_standard};
-use turnfold_replay::{
-    InputError, Limits, PageError, ReplayError, ScriptCommand,
-    error::input::{self, read_bounded},
-    error::limits::REPLAY,
-    history::revision::is_page,
-    page::replay_bytes,
-    session::script::parse,
-};
+use turnfold_replay::session::script::parse;
+use turnfold_replay::tfl::in_page::replay_bytes;
+use turnfold_replay::{InputError, Limits, PageError, ReplayError, ScriptCommand};
 #[cfg(feature = "serve")]
 use turnfold_serve::{AccessToken, TokenKind};
 use turnfold_store::draft::{DraftDir, DraftFile, Readers};

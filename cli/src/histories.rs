@@ -1,10 +1,9 @@
 //! Histories read for a verb that shows what the rules compute: a file that records something else is named.
 
 use turnfold_core::{AnyState, Seat};
-use turnfold_replay::{
-    Divergence, DivergenceKind, History, ReplayError, SeatHistory, SourceName, Viewer,
-    render::text::shortened, viewer::seat_history,
-};
+use turnfold_replay::text::shortened;
+use turnfold_replay::viewer::seat_history;
+use turnfold_replay::{Divergence, DivergenceKind, History, ReplayError, SeatHistory, SourceName, Viewer};
 
 use crate::context::Context;
 use crate::failure::Failure;

@@ -4,8 +4,8 @@ use std::io;
 
 use anstyle::{AnsiColor, Color, RgbColor, Style};
 use turnfold_core::picture::{Picture, Tint};
-use turnfold_replay::drawing::text::{DrawnLine, WIDTH, lines};
-use turnfold_replay::drawing::{Highlights, Ink, Place};
+use turnfold_show::drawing::text::{DrawnLine, WIDTH, lines};
+use turnfold_show::drawing::{Highlights, Ink, Place};
 
 use crate::output::Output;
 use crate::output::fold::stdout_width;

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use turnfold_proof::bundle::is_bundle;
 use turnfold_replay::error::limits::REPLAY;
 use turnfold_replay::golden::found::{FoundFiles, UnreadPath, files_ending};
-use turnfold_replay::page::replay_bytes;
+use turnfold_replay::tfl::in_page::replay_bytes;
 use turnfold_replay::{PageError, RangeName, ReplayError, Revision, SourceName, Sources};
 
 use crate::address::StoreAddress;

@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tracing_subscriber::EnvFilter;
-use turnfold_replay::render::text::{error_text, json_line};
+use turnfold_replay::text::{error_text, json_line};
 
 use crate::clock::LogTime;
 use crate::failure::Failure;

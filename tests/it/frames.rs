@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use turnfold_replay::{FrameDocument, FrameLimits, FramePicture, SeatHistory};
+use turnfold_replay::SeatHistory;
+use turnfold_show::{FrameDocument, FrameLimits, FramePicture};
 
 use turnfold_tests::goldens::{goldens, seat_history, viewers};
 use turnfold_tests::sandbox::Sandbox;

@@ -6,13 +6,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The crates; each may depend on those before it.
-const CRATES: [(&str, &str); 12] = [
+const CRATES: [(&str, &str); 13] = [
     ("core", "turnfold-core"),
     ("core/games", "turnfold-games"),
     ("core/guest", "turnfold-guest"),
     ("core/laws", "turnfold-laws"),
     ("store", "turnfold-store"),
     ("cli/replay", "turnfold-replay"),
+    ("cli/show", "turnfold-show"),
     ("cli/proof", "turnfold-proof"),
     ("cli/mail", "turnfold-mail"),
     ("cli/serve", "turnfold-serve"),

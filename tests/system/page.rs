@@ -45,7 +45,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use turnfold_replay::{Page, page::PAGE_BYTES_MAX};
+use turnfold_show::Page;
+use turnfold_show::page::PAGE_BYTES_MAX;
 
 use turnfold_tests::goldens::seat_history;
 use turnfold_tests::parts::skipped;

@@ -20,7 +20,7 @@ use super::take::{PaperOutcome, TakenPaper};
 use super::take_plain::{TakenReply, last_plain};
 use crate::error::MailError;
 use turnfold_proof::signing::Signers;
-use turnfold_replay::render::text::counted;
+use turnfold_replay::text::counted;
 
 /// The reason of a paper whose number another one has.
 const OUTDATED: &str = "outdated";

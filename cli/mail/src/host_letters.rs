@@ -21,7 +21,7 @@ use super::post_folder::PostFolder;
 use super::post_office::hosted_matches;
 use crate::error::MailError;
 use turnfold_proof::signing::Signers;
-use turnfold_replay::render::text::counted;
+use turnfold_replay::text::counted;
 
 /// What a day of a match brought, for the host.
 #[derive(Debug, Default)]

@@ -54,22 +54,19 @@
 //!
 //! Start reading in [`history`] (the entries of a match): [`entry`](mod@history::entry) is what is recorded of a command and
 //! [`record`](history::record) what the rules compute of it. [`divergence`](compare::divergence) finds where the two differ.
-//! [`viewer`] is the only way to what a player may know, [`session`] plays on, and [`render`] is what verbs print, for
-//! programs that print or send it. What can go wrong is a [`ReplayError`], which states what happened and where.
+//! [`viewer`] is the only way to what a player may know, and [`session`] plays on. What can go wrong is a [`ReplayError`], which states what happened and where.
 
 pub mod compare;
 pub mod corpus;
-pub mod drawing;
 pub mod error;
 pub mod fault;
 pub mod golden;
 pub mod history;
-pub mod page;
 pub mod program;
-pub mod render;
 pub mod rulebook;
 pub mod search;
 pub mod session;
+pub mod text;
 pub mod tfl;
 pub mod viewer;
 
@@ -95,9 +92,6 @@ pub use history::position::{Passed, Position, Tail};
 pub use history::record::{Detail, LoggedRecord, Record};
 pub use history::revision::{EntryName, FileName, RangeName, Revision, SourceName};
 pub use history::{History, Sources};
-pub use page::frames::{Frame, FrameDocument, FrameLimits, FramePicture, PictureChange, Shown};
-pub use page::{Page, PageError};
-pub use render::text::{Line, TextSpan, Tone};
 pub use search::bisect::{Bisection, Flip, Judgment, Question};
 pub use search::blame::FieldChange;
 pub use search::condition::{Condition, ConditionError};
@@ -105,8 +99,9 @@ pub use search::shrink::{Least, Shrinking};
 pub use search::stepper::{Hit, SearchDirection, ShownEntry, Stepper};
 pub use session::play::NotPlayed;
 pub use session::script::{OtherSeat, ScriptCommand};
-pub use session::trial::Trial;
 pub use session::{RejectedCommand, Roller, Session};
+pub use text::{Line, TextSpan, Tone};
+pub use tfl::in_page::PageError;
 pub use tfl::{Closing, Header, Replay, ReplayLine, SeenBy, TflError};
 pub use viewer::seat_history::{MatchStanding, SeatHistory};
 pub use viewer::viewed_entry::{ViewedEntry, fold_as_viewer};

@@ -5,6 +5,7 @@ use turnfold_core::registry::NoRules;
 use turnfold_mail::MailError;
 use turnfold_proof::ProofError;
 use turnfold_replay::ReplayError;
+use turnfold_show::ShowError;
 use turnfold_store::{RescueError, StoreError};
 
 use crate::problem::{Code, Problem, Remedy};
@@ -99,6 +100,15 @@ impl From<ProofError> for Problem {
         match error {
             ProofError::Replay(error) => error.into(),
             error => Self::new(Code::Internal, error.to_string()),
+        }
+    }
+}
+
+impl From<ShowError> for Problem {
+    fn from(error: ShowError) -> Self {
+        match error {
+            ShowError::Replay(error) => error.into(),
+            error => Self::new(Code::TooLarge, error.to_string()),
         }
     }
 }

@@ -1,10 +1,11 @@
 //! Looking at a branch as a viewer: the position and the records at its head or at an earlier entry.
 
 use turnfold_core::AnyState;
+use turnfold_replay::viewer::seat_history::long::LongHistory;
 use turnfold_replay::{
     History, LoggedRecord, MatchStanding, Position, ReplayError, SeatHistory, SourceName, Tail, Viewer,
-    render::WhoseTurn, viewer::seat_history::long::LongHistory,
 };
+use turnfold_show::render::WhoseTurn;
 
 use crate::head_state::CachedView;
 use crate::open_branch::OpenBranch;

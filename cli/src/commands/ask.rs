@@ -1,7 +1,8 @@
 //! `turnfold ask`: a ruleset's queries.
 
 use clap::{Arg, ArgMatches, FromArgMatches};
-use turnfold_replay::{SourceName, Viewer, render};
+use turnfold_replay::{SourceName, Viewer};
+use turnfold_show::render;
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};

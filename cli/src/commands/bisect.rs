@@ -1,10 +1,9 @@
 //! `turnfold bisect`: an entry at which a condition becomes true.
 
 use serde_json::json;
-use turnfold_replay::{
-    Bisection, Condition, Flip, Judgment, Question, ReplayError, SourceName, Viewer, render,
-    search::bisect::{self, EarlierSpell, bisect},
-};
+use turnfold_replay::search::bisect::{self, EarlierSpell, bisect};
+use turnfold_replay::{Bisection, Condition, Flip, Judgment, Question, ReplayError, SourceName, Viewer};
+use turnfold_show::render;
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};

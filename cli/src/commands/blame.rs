@@ -1,7 +1,8 @@
 //! `turnfold blame`: which entry last changed a field of the view, or whether a condition holds.
 
 use turnfold_replay::search::blame::{Blamed, blame};
-use turnfold_replay::{FieldChange, SourceName, Viewer, render};
+use turnfold_replay::{FieldChange, SourceName, Viewer};
+use turnfold_show::render;
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};

@@ -2,8 +2,9 @@
 
 use serde_json::json;
 use turnfold_proof::signing::Signers;
-use turnfold_replay::render::{ListedBranch, branches::lines};
 use turnfold_replay::{Revision, Sources, program};
+use turnfold_show::render::ListedBranch;
+use turnfold_show::render::branches::lines;
 use turnfold_store::{BranchName, MatchName, StoreReader};
 
 use super::delete::{is_confirmed, require_attended};

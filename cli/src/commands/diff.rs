@@ -1,10 +1,8 @@
 //! `turnfold diff`: where two histories part, and how their outcomes and states differ.
 
-use turnfold_replay::{
-    SeatHistory, SourceName, Viewer,
-    compare::diff::{Ignored, compare},
-    render::diff::{DiffDocument, lines, stat_lines},
-};
+use turnfold_replay::compare::diff::{Ignored, compare};
+use turnfold_replay::{SeatHistory, SourceName, Viewer};
+use turnfold_show::render::diff::{DiffDocument, lines, stat_lines};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};

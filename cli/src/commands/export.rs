@@ -7,16 +7,15 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use turnfold_core::Digest;
-use turnfold_replay::{
-    Page, Revision, SeatHistory, SourceName, Sources, Viewer,
-    history::revision::{has_ending, is_page},
-    history::written::WrittenReplay,
-};
+use turnfold_replay::history::revision::{has_ending, is_page};
+use turnfold_replay::history::written::WrittenReplay;
 #[cfg(feature = "serve")]
 use turnfold_replay::{
-    page::{PageError, replay_in},
-    tfl,
+    PageError,
+    tfl::{self, in_page::replay_in},
 };
+use turnfold_replay::{Revision, SeatHistory, SourceName, Sources, Viewer};
+use turnfold_show::Page;
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};

@@ -8,10 +8,11 @@ use std::io;
 use regex_lite::{Regex, RegexBuilder};
 use serde::Serialize;
 use turnfold_core::{Digest, Seat};
+use turnfold_replay::viewer::seat_history::long::LongHistory;
 use turnfold_replay::{
-    LoggedRecord, RangeName, Record, ReplayError, Revision, SourceName, Tail, ViewedEntry, Viewer, render,
-    viewer::seat_history::long::LongHistory,
+    LoggedRecord, RangeName, Record, ReplayError, Revision, SourceName, Tail, ViewedEntry, Viewer,
 };
+use turnfold_show::render;
 use turnfold_store::{Entries, StoreReader};
 
 use self::latest::Latest;

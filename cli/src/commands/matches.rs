@@ -2,7 +2,8 @@
 
 use turnfold_core::{Registry, Seat};
 use turnfold_replay::Sources;
-use turnfold_replay::render::{ListedMatch, OriginDocument, WhoseTurn, match_list::lines};
+use turnfold_show::render::match_list::lines;
+use turnfold_show::render::{ListedMatch, OriginDocument, WhoseTurn};
 use turnfold_store::{MatchInfo, MatchName, StoreReader};
 
 use crate::context::{Context, build_identity};

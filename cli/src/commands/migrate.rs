@@ -4,7 +4,7 @@ use serde_json::json;
 use turnfold_mail::desk_naming;
 use turnfold_replay::MigratedMatch;
 use turnfold_replay::history::revision::new_match_name;
-use turnfold_replay::render::OriginDocument;
+use turnfold_show::render::OriginDocument;
 use turnfold_store::{BranchName, MatchName};
 
 use crate::context::Context;

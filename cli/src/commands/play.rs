@@ -6,16 +6,18 @@ use std::slice;
 
 use clap::ValueEnum;
 use turnfold_core::DicePolicy;
+use turnfold_replay::history::position::keep_snapshots;
 use turnfold_replay::history::require_rules;
 use turnfold_replay::session::play::{
     AcceptedCall, PlayCall, PlayCaller, PlayOutcome, PlayPosition, RepeatedCall,
 };
 use turnfold_replay::session::script::{ScriptCommands, lines_of as script_lines};
+use turnfold_replay::viewer::seat_history::long::LongHistory;
 use turnfold_replay::{
     History, NotPlayed, Position, Record, RejectedCommand, ReplayError, Revision, Roller, ScriptCommand,
-    SeatHistory, SourceName, Sources, Tail, Viewer, history::position::keep_snapshots, program,
-    render::NothingPlayed, viewer::seat_history::long::LongHistory,
+    SeatHistory, SourceName, Sources, Tail, Viewer, program,
 };
+use turnfold_show::render::NothingPlayed;
 use turnfold_store::{IdempotencyKey, NewEntries, PackedEntries, Store, StoreReader};
 
 use crate::context::Context;

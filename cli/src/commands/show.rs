@@ -6,9 +6,10 @@ use serde::Serialize;
 use serde_json::Value;
 use turnfold_core::AnyState;
 use turnfold_core::picture::Picture;
-use turnfold_replay::drawing::{Highlights, svg, target_spots};
-use turnfold_replay::render::{legal_commands, standing};
 use turnfold_replay::{SeatHistory, SourceName, Viewer};
+use turnfold_show::drawing::{Highlights, svg, target_spots};
+use turnfold_show::page::frames::changed_by_last;
+use turnfold_show::render::{legal_commands, standing};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
@@ -100,7 +101,7 @@ fn show(
         Some(seat_history) => (seat_history.viewer(), seat_history.state()?),
         None => seek(asked, source, context)?,
     };
-    let changed = seat_history.as_ref().map_or_else(|| Ok(BTreeSet::new()), SeatHistory::changed_by_last)?;
+    let changed = seat_history.as_ref().map_or_else(|| Ok(BTreeSet::new()), changed_by_last)?;
     let picture = || viewer.picture(state.as_ref());
     let highlights = |picture: &Picture| {
         let commands = args.reach.then(|| legal_commands(args.viewer, viewer, state.as_ref()));

@@ -11,9 +11,9 @@ use clap_complete::CompletionCandidate;
 use turnfold_core::{Digest, Registry};
 use turnfold_referee::ModuleFolders;
 use turnfold_replay::fault::catch;
-use turnfold_replay::render::{LegalCommand, legal_commands};
 use turnfold_replay::viewer::seat_history::seek;
 use turnfold_replay::{Replay, ReplayError, Revision, SourceName, Sources, Viewer};
+use turnfold_show::render::{LegalCommand, legal_commands};
 use turnfold_store::StoreReader;
 
 use super::{NAMES_MAX, module_folders, store_dir};

@@ -1,8 +1,9 @@
 //! Commands sent to a service: as `play` prints what becomes of them.
 
 use serde_json::{Value, json};
-use turnfold_replay::{Revision, ScriptCommand, Viewer, render};
+use turnfold_replay::{Revision, ScriptCommand, Viewer};
 use turnfold_serve::TokenKind;
+use turnfold_show::render;
 
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Format, Output};

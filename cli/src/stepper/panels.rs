@@ -4,8 +4,11 @@ use std::collections::BTreeSet;
 
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
-use turnfold_replay::drawing::{Highlights, Spot, text};
-use turnfold_replay::{ShownEntry, SourceName, Stepper, render::recorded_mark, render::text::printable};
+use turnfold_replay::text::printable;
+use turnfold_replay::{ShownEntry, SourceName, Stepper};
+use turnfold_show::drawing::{Highlights, Spot, text};
+use turnfold_show::page::frames::changed_spots;
+use turnfold_show::render::recorded_mark;
 
 use super::app::{App, Prompt};
 use crate::failure::Failure;
@@ -45,8 +48,9 @@ pub(super) fn title(app: &mut App<'_>) -> Line<'static> {
 /// Draws the board, with what the last entry changed marked (VW-6).
 pub(super) fn board(stepper: &Stepper, width: usize) -> Panel {
     let picture = stepper.picture();
-    let highlights =
-        Highlights { changed: stepper.changed_spots(), keeps_width: true, ..Highlights::default() };
+    let before = stepper.picture_before();
+    let changed = before.map(|before| changed_spots(&before, &picture)).unwrap_or_default();
+    let highlights = Highlights { changed, keeps_width: true, ..Highlights::default() };
     let drawn = text::lines(&picture, &highlights, width);
     let is_changed = |spot: Option<Spot>| spot.is_some_and(|spot| highlights.changed.contains(&spot));
     let mut lines = Vec::new();

@@ -2,7 +2,7 @@
 
 use chess::{Chess, Setup};
 use turnfold_core::prelude::{Registry, Rules, Seat, erase};
-use turnfold_replay::drawing::Highlights;
+use turnfold_show::drawing::Highlights;
 
 /// Each player sees the board from the own side.
 #[test]
@@ -14,7 +14,7 @@ fn a_picture_has_the_pieces_and_the_attack_on_a_king() {
         Chess::apply(&mut state, seat, &command, &mut ()).unwrap();
     }
     let text = |seat| {
-        let lines = turnfold_replay::render::picture(
+        let lines = turnfold_show::render::picture(
             &Chess::picture(&state, turnfold_core::Perspective::Seat(seat)),
             &Highlights::default(),
         );

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 use snapbox::str;
-use turnfold_replay::Page;
+use turnfold_show::Page;
 
 use super::duel;
 use turnfold_tests::goldens::goldens;

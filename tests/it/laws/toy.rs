@@ -21,8 +21,8 @@ use turnfold_core::{
     Answer, Malformed, MatchResult, Perspective, Registry, Rules, Seat, Secrets, SetupError,
 };
 use turnfold_laws::{Fixture, Law, broken_laws};
-use turnfold_replay::render::WhoseTurn;
 use turnfold_replay::{History, MatchStanding, SeatHistory, Viewer, tfl};
+use turnfold_show::render::WhoseTurn;
 
 use parts::{Command, Effect, Forgetful, Plan, Reason, Rejection, Setup, State, View};
 

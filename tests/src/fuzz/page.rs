@@ -2,8 +2,12 @@
 
 use std::path::Path;
 
-use turnfold_replay::page::{PAGE_BYTES_MAX, replay_in};
-use turnfold_replay::{History, Page, SeatHistory, Viewer, golden::bless::bless, tfl::read};
+use turnfold_replay::golden::bless::bless;
+use turnfold_replay::tfl::in_page::replay_in;
+use turnfold_replay::tfl::read;
+use turnfold_replay::{History, SeatHistory, Viewer};
+use turnfold_show::Page;
+use turnfold_show::page::PAGE_BYTES_MAX;
 
 use super::{check_message, replay_file};
 

@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use turnfold_games::rulesets;
-use turnfold_replay::drawing::{Highlights, svg};
-use turnfold_replay::{Page, page::PAGE_BYTES_MAX, page::frames::changed_spots};
+use turnfold_show::Page;
+use turnfold_show::drawing::{Highlights, svg};
+use turnfold_show::page::PAGE_BYTES_MAX;
+use turnfold_show::page::frames::changed_spots;
 
 use super::browser::Browser;
 use turnfold_tests::goldens::goldens;

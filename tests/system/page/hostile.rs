@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use turnfold_replay::{Page, page::PAGE_BYTES_MAX};
+use turnfold_show::Page;
+use turnfold_show::page::PAGE_BYTES_MAX;
 
 use super::browser::Browser;
 use super::{page_of, parts, with_document};

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use tempfile::TempDir;
-use turnfold_replay::page::{SCRIPT, STYLES};
+use turnfold_show::page::{SCRIPT, STYLES};
 
 use super::installed;
 use turnfold_tests::sandbox::workspace;
@@ -33,7 +33,7 @@ fn check_types(tsc: &Path, script: &Path) {
 #[test]
 fn vw_3_the_types_of_the_script_are_right() {
     let Some(tsc) = installed("the types of viewer.js", ".bin/tsc") else { return };
-    check_types(&tsc, &workspace().join("cli/replay/src/page/script/viewer.js"));
+    check_types(&tsc, &workspace().join("cli/show/src/page/script/viewer.js"));
 }
 
 /// The scripts of the service lie next to `viewer.js` where they are served, and so they do here.
@@ -41,7 +41,7 @@ fn vw_3_the_types_of_the_script_are_right() {
 fn vw_3_the_types_of_the_scripts_of_the_service_are_right() {
     let Some(tsc) = installed("the types of live.js", ".bin/tsc") else { return };
     let served = TempDir::new().unwrap();
-    for folder in ["cli/replay/src/page/script", "cli/serve/src/page"] {
+    for folder in ["cli/show/src/page/script", "cli/serve/src/page"] {
         for file in fs::read_dir(workspace().join(folder)).unwrap() {
             let path = file.unwrap().path();
             if path.extension().is_some_and(|extension| extension == "js" || extension == "ts") {

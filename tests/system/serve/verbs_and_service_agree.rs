@@ -4,9 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use turnfold_replay::drawing::{Highlights, svg};
-use turnfold_replay::render::{self, LegalCommand, json_line};
+use turnfold_replay::text::json_line;
 use turnfold_replay::{LoggedRecord, Viewer};
+use turnfold_show::drawing::{Highlights, svg};
+use turnfold_show::render::{self, LegalCommand};
 
 use super::http::{Call, import, main_of};
 use super::times;

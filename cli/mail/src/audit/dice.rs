@@ -13,8 +13,8 @@ use super::rows::MailRows;
 use super::segments::{SegmentEnd, TurnSegment};
 use crate::{DeskHistory, DeskTurn, Execution, RolledEntry};
 use turnfold_replay::history::revision::Revision;
-use turnfold_replay::render::text::counted;
 use turnfold_replay::session::is_roll;
+use turnfold_replay::text::counted;
 
 /// The most turns that a remark names.
 const NAMED_MAX: usize = 12;

@@ -14,7 +14,7 @@ use crate::compare::divergence::{Claim, Divergence, DivergenceKind, Subject};
 use crate::error::ReplayError;
 use crate::history::record::Record;
 use crate::history::revision::SourceName;
-use crate::render::text::printable;
+use crate::text::printable;
 use crate::viewer::seat_history::SeatHistory;
 
 /// A history folded and written out.
@@ -224,7 +224,8 @@ impl Side {
 
 impl Comparison {
     /// Returns the fields in which the games differ.
-    pub(crate) fn game_differences(&self) -> Vec<Difference> {
+    #[must_use]
+    pub fn game_differences(&self) -> Vec<Difference> {
         let [a, b] = &self.games;
         differences(&a.to_json(), &b.to_json())
     }
@@ -263,7 +264,10 @@ fn view_after(seat_history: &SeatHistory, seq: u64) -> Result<Value, ReplayError
 }
 
 /// Folds a history again, for the records of some entries.
-pub(crate) fn records_of(
+///
+/// # Errors
+/// As for [`SeatHistory::fold`].
+pub fn records_of(
     seat_history: &SeatHistory,
     seqs: impl Iterator<Item = u64>,
 ) -> Result<BTreeMap<u64, Record>, ReplayError> {

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use turnfold_core::{AnyState, Seat};
 
-use crate::render::text::printable;
+use crate::text::printable;
 
 /// A field in which two views differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -3,13 +3,14 @@
 use similar::{ChangeTag, TextDiff};
 
 use crate::compare::divergence::Claim;
-use crate::render::text::{Line, added, counted, dim, plain, removed};
+use crate::text::{Line, added, counted, dim, plain, removed};
 
 /// How many equal effects are shown before and after those that differ.
 const CONTEXT: usize = 3;
 
 /// Compares two claims, one effect a line; equal effects far from any that differ are counted only.
-pub(crate) fn changed_claims(expected: &Claim, actual: &Claim) -> Vec<Line> {
+#[must_use]
+pub fn changed_claims(expected: &Claim, actual: &Claim) -> Vec<Line> {
     let (expected, actual) = (expected.parts(), actual.parts());
     let expected: Vec<&str> = expected.iter().map(AsRef::as_ref).collect();
     let actual: Vec<&str> = actual.iter().map(AsRef::as_ref).collect();

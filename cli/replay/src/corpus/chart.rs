@@ -3,7 +3,7 @@
 use turnfold_core::picture::{Bar, Block, Chip, Picture, TextLine, Tint};
 
 use super::statistics::{Frequency, GroupStatistics, SeatWins, Spread};
-use crate::render::text::counted;
+use crate::text::counted;
 
 /// The most commands or reasons that are drawn; the others are counted together.
 const ROWS_MAX: usize = 12;

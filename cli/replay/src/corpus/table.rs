@@ -7,7 +7,7 @@ use serde_json::Value;
 use turnfold_core::Outcome;
 
 use crate::error::ReplayError;
-use crate::render::text::printable_json;
+use crate::text::printable_json;
 use crate::viewer::seat_history::SeatHistory;
 use crate::viewer::viewed_entry::ViewedEntry;
 

@@ -14,10 +14,10 @@ use turnfold_store::{MatchName, StoreError};
 use crate::error::input::InputError;
 use crate::error::limits::REPLAY_ENTRIES_MAX;
 use crate::history::revision::SourceName;
-use crate::page::PageError;
 use crate::search::condition::ConditionError;
 use crate::session::script::OtherSeat;
 use crate::tfl::TflError;
+use crate::tfl::in_page::PageError;
 use crate::viewer::{Concealed, NoView, NotOfSeat, Viewer};
 
 /// What to do about a module that is missing.

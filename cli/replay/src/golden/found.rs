@@ -11,7 +11,7 @@ use walkdir::WalkDir;
 
 use crate::error::ReplayError;
 use crate::history::revision::{has_ending, is_standard};
-use crate::render::text::printable;
+use crate::text::printable;
 use crate::tfl::FIRST_WORDS;
 
 /// What was found under the names of files and folders.

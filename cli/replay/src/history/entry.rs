@@ -38,7 +38,8 @@ pub fn stored<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Vec<Logged<'a
 
 impl LogEntry {
     /// Returns an entry without further knowledge.
-    pub(crate) fn new(seq: u64, seat: Seat, command: impl Into<CommandForm>) -> Self {
+    #[must_use]
+    pub fn new(seq: u64, seat: Seat, command: impl Into<CommandForm>) -> Self {
         let command = command.into();
         Self { seq, seat, command, outcome: None, hash: None, recorded_at_ms: None, key: None }
     }

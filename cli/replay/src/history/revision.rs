@@ -8,7 +8,7 @@ use std::str::FromStr;
 use turnfold_core::text::number;
 use turnfold_store::{BranchName, MatchName};
 
-use crate::render::text::printable;
+use crate::text::printable;
 
 /// A point in a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -171,7 +171,8 @@ impl fmt::Display for FileName {
 }
 
 /// Writes the path of a replay file as a shell takes it, and such that no verb takes it for a revision or an option.
-pub(crate) fn shell_path(path: &str) -> String {
+#[must_use]
+pub fn shell_path(path: &str) -> String {
     let is_plain = |character: char| character.is_ascii_alphanumeric() || "._-/+@%:,".contains(character);
     let is_clear = path.parse() == Ok(SourceName::of_file(Path::new(path))) && !path.starts_with('-');
     let path = if is_clear { path.to_string() } else { format!("./{path}") };

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::render::text::counted;
+use crate::text::counted;
 
 /// The most names of fields that an error lists.
 const NAMES_MAX: usize = 16;

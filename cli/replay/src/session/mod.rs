@@ -2,7 +2,6 @@
 
 pub mod play;
 pub mod script;
-pub mod trial;
 
 use std::io;
 

@@ -13,9 +13,9 @@ use crate::history::record::{Detail, Record};
 use crate::history::revision::Revision;
 use crate::history::{History, Sources};
 use crate::program;
-use crate::render::text::error_text;
 use crate::session::script::{ScriptCommand, ScriptCommands};
 use crate::session::{RejectedCommand, Roller, Session, is_roll};
+use crate::text::error_text;
 use crate::viewer::Viewer;
 use crate::viewer::seat_history::SeatHistory;
 

@@ -12,7 +12,7 @@ use turnfold_core::{AnyRules, DicePolicy, Digest, Perspective, Registry};
 
 use super::canonical::{HeaderMark, HeaderValues};
 use super::error::TflError;
-use crate::render::text::printable;
+use crate::text::printable;
 
 /// The line on which the header's text begins.
 pub(super) const HEADER_LINE: usize = 3;

@@ -4,7 +4,7 @@ use super::error::TflError;
 use super::file::ARROW;
 use super::header::HEADER_LINE;
 use crate::error::limits::COMMAND_BYTES_MAX;
-use crate::render::text::printable;
+use crate::text::printable;
 
 /// A file's lines, each checked for what no line may hold.
 pub(super) struct SourceLines<'a> {

@@ -7,6 +7,7 @@ mod error;
 mod file;
 mod fold;
 mod header;
+pub mod in_page;
 mod lines;
 mod long;
 mod marks;

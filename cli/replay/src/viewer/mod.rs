@@ -118,12 +118,6 @@ impl Viewer {
         state.legal(seat).into_iter().map(|command| (seat, command)).collect()
     }
 
-    /// Returns every seat's commands that would be applied, for the host.
-    pub(crate) fn legal_of_all(state: &dyn AnyState) -> Vec<(Seat, String)> {
-        let seats = state.players().iter().copied().chain([Seat::Host]);
-        seats.flat_map(|seat| Self::of(seat).legal(state)).collect()
-    }
-
     /// Returns the answer to a question.
     ///
     /// # Errors
@@ -138,8 +132,9 @@ impl Viewer {
         })
     }
 
-    /// Writes the option `--as` of a command to type next, with a space before it; nothing where no viewer were asked for.
-    pub(crate) fn as_option(asked: Option<Self>) -> String {
+    /// Writes the option `--as` of a command to type next, with a space before it; nothing where no viewer is named.
+    #[must_use]
+    pub fn as_option(asked: Option<Self>) -> String {
         asked.map(|viewer| format!(" --as {viewer}")).unwrap_or_default()
     }
 

@@ -125,7 +125,8 @@ impl SeatHistory {
     }
 
     /// Returns how many entries the viewer may know of.
-    pub(crate) fn known_count(&self) -> usize {
+    #[must_use]
+    pub fn known_count(&self) -> usize {
         self.known.len()
     }
 
@@ -301,7 +302,8 @@ impl SeatHistory {
     }
 
     /// Removes what no replay file has: the times of the entries and their keys.
-    pub(crate) fn without_times(mut self) -> Self {
+    #[must_use]
+    pub fn without_times(mut self) -> Self {
         for entry in &mut self.line.entries {
             (entry.recorded_at_ms, entry.key) = (None, None);
         }

@@ -193,7 +193,7 @@ pub(in crate::viewer) fn may_know_recorded(viewer: Viewer, is_own: bool) -> bool
 mod tests {
     use super::*;
     use crate::example::random_play;
-    use crate::render::text::json_line;
+    use crate::text::json_line;
     use crate::viewer::seat_history::SeatHistory;
 
     fn lines(records: &[Record]) -> Vec<String> {

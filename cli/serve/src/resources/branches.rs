@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use serde::Deserialize;
 use turnfold_replay::Revision;
-use turnfold_replay::render::{self, ListedBranch};
+use turnfold_show::render::{self, ListedBranch};
 use turnfold_store::{BranchInfo, BranchName, MatchName};
 use utoipa::ToSchema;
 

@@ -6,8 +6,9 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use serde::Deserialize;
 use turnfold_replay::compare::diff::{Ignored, compare};
-use turnfold_replay::render::{self, diff::DiffDocument, diff::lines};
 use turnfold_replay::{SeatHistory, SourceName, Viewer};
+use turnfold_show::render;
+use turnfold_show::render::diff::{DiffDocument, lines};
 use utoipa::IntoParams;
 
 use super::branches::{branch_point, open_branches};

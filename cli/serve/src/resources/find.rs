@@ -10,7 +10,8 @@ use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use turnfold_replay::search::condition::Survey;
 use turnfold_replay::search::find as search;
-use turnfold_replay::{Condition, Record, ReplayError, Revision, ViewedEntry, render};
+use turnfold_replay::{Condition, Record, ReplayError, Revision, ViewedEntry};
+use turnfold_show::render;
 use utoipa::{IntoParams, ToSchema};
 
 use super::statuses::{Answered, Name};

@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use tower_http::compression::{CompressionLayer, CompressionLevel};
-use turnfold_replay::page::{SCRIPT, STYLES, join};
+use turnfold_show::page::{SCRIPT, STYLES, join};
 
 use crate::http::{HTML, SVG, typed};
 use crate::problem::{ApiResult, Code, Problem};

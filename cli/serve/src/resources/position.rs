@@ -6,8 +6,8 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
-use turnfold_replay::drawing::{Highlights, svg};
-use turnfold_replay::render;
+use turnfold_show::drawing::{Highlights, svg};
+use turnfold_show::render;
 use utoipa::IntoParams;
 
 use super::statuses::{AnsweredLarge, Looked, Name, TagList};

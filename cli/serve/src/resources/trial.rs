@@ -5,7 +5,8 @@ use std::sync::Arc;
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use serde::Deserialize;
-use turnfold_replay::{FrameLimits, NotPlayed, RejectedCommand, Roller, ScriptCommand};
+use turnfold_replay::{NotPlayed, RejectedCommand, Roller, ScriptCommand};
+use turnfold_show::FrameLimits;
 use utoipa::{IntoParams, ToSchema};
 
 use super::position::too_large;
@@ -79,7 +80,7 @@ pub(crate) async fn try_out(
         let history = branch.history(app, *viewer, after)?;
         let rules = Arc::clone(history.rules());
         let roller = if roll.unwrap_or(true) { Roller::Outside(app.outside.roll) } else { Roller::Absent };
-        match history.try_out(&lines, roller, LIMITS)? {
+        match turnfold_show::try_out(history, &lines, roller, LIMITS)? {
             Ok(trial) if trial.frames.next.is_some() => Err(too_large()),
             Ok(trial) => Ok(json(StatusCode::OK, &trial)),
             Err(RejectedCommand { index, record }) => {

@@ -2,11 +2,9 @@
 
 use serde_json::{Value, json};
 use turnfold_core::{Outcome, Seat};
-use turnfold_replay::{
-    Amendment, ChangedRoll, Claim, Difference, Divergence, Record,
-    compare::difference::{differences, view_of},
-    render,
-};
+use turnfold_replay::compare::difference::{differences, view_of};
+use turnfold_replay::{Amendment, ChangedRoll, Claim, Difference, Divergence, Record};
+use turnfold_show::render;
 
 use crate::output::{Line, added, counted, dim, plain, removed, strong, warning};
 

@@ -7,14 +7,11 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 use turnfold_core::{AnyRules, Registry};
-use turnfold_replay::{
-    RecordedLog, Replay, ReplayError, Revision, Sources,
-    error::input,
-    error::limits::REPLAY,
-    golden::found::{self, FoundFiles},
-    page::replay_bytes,
-    tfl,
-};
+use turnfold_replay::error::input;
+use turnfold_replay::error::limits::REPLAY;
+use turnfold_replay::golden::found::{self, FoundFiles};
+use turnfold_replay::tfl::in_page::replay_bytes;
+use turnfold_replay::{RecordedLog, Replay, ReplayError, Revision, Sources, tfl};
 use turnfold_store::StoreReader;
 
 use self::summary::{Finding, Summary};

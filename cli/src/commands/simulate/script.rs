@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use turnfold_replay::{Detail, Record, Session, Viewer, render};
+use turnfold_replay::{Detail, Record, Session, Viewer};
+use turnfold_show::render;
 
 use crate::commands::new::Game;
 use crate::commands::play::{before_colon, lines_of};

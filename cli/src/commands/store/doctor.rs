@@ -2,7 +2,7 @@
 
 use turnfold_replay::Sources;
 use turnfold_replay::history::recorded_rules;
-use turnfold_replay::render::ListedMatch;
+use turnfold_show::render::ListedMatch;
 use turnfold_store::BranchName;
 
 #[cfg(feature = "serve")]

@@ -3,8 +3,8 @@
 use clap::ValueEnum;
 use turnfold_core::picture::Picture;
 use turnfold_replay::corpus::statistics::{GroupStatistics, GroupedCounts, Grouping, MatchCounts};
-use turnfold_replay::drawing::{Highlights, svg};
 use turnfold_replay::{SeatHistory, Viewer};
+use turnfold_show::drawing::{Highlights, svg};
 
 use crate::corpus::Corpus;
 use crate::failure::Failure;

@@ -6,7 +6,7 @@ use turnfold_core::Seat;
 use crate::compare::divergence::{Claim, Subject};
 use crate::compare::outcomes::{added_claim, changed_claims};
 use crate::history::entry::{LogEntry, ShortHash};
-use crate::render::text::{Line, added, printable, removed, strong};
+use crate::text::{Line, added, printable, removed, strong};
 use crate::tfl::{Replay, ReplayLine};
 
 /// A line that blessing changes.

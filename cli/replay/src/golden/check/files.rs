@@ -19,9 +19,9 @@ use crate::error::limits;
 use crate::fault::catch;
 use crate::golden::found::{UnreadPath, replays};
 use crate::history::revision::{input_name, is_page};
-use crate::page::{is_read_as_page, replay_bytes};
-use crate::render::text::{Line, added, counted, error_text, plain, printable, removed, strong};
+use crate::text::{Line, added, counted, error_text, plain, printable, removed, strong};
 use crate::tfl;
+use crate::tfl::in_page::{is_read_as_page, replay_bytes};
 
 /// Checks a replay file, or every `*.tfl` in a folder.
 ///

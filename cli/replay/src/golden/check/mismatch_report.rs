@@ -12,7 +12,7 @@ use crate::compare::divergence::{Claim, DivergenceKind, Hashes, Subject};
 use crate::compare::outcomes::changed_claims;
 use crate::history::revision::{input_name, is_page, shell_path};
 use crate::program;
-use crate::render::text::{Line, added, dim, printable, removed, strong};
+use crate::text::{Line, added, dim, printable, removed, strong};
 
 /// A mismatch as a JSON document.
 #[derive(Serialize)]

@@ -7,7 +7,7 @@ mod shown_entry;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::mem;
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,10 +17,8 @@ use turnfold_core::picture::Picture;
 use turnfold_core::{AnyRules, AnyState, Step};
 
 use crate::compare::difference::{Difference, differences};
-use crate::drawing::Spot;
 use crate::error::ReplayError;
 use crate::history::revision::SourceName;
-use crate::page::frames::changed_spots;
 use crate::search::condition::{Condition, Survey};
 use crate::viewer::seat_history::SeatHistory;
 use crate::viewer::{Concealed, Viewer};
@@ -110,11 +108,10 @@ impl Stepper {
         self.viewer().picture(self.state.as_ref())
     }
 
-    /// Returns where the last entry changed the picture.
+    /// Returns the picture of the state before the last entry; there is none where the history begins.
     #[must_use]
-    pub fn changed_spots(&self) -> BTreeSet<Spot> {
-        let Some(before) = self.before.as_deref() else { return BTreeSet::new() };
-        changed_spots(&self.viewer().picture(before), &self.picture())
+    pub fn picture_before(&self) -> Option<Picture> {
+        self.before.as_deref().map(|before| self.viewer().picture(before))
     }
 
     /// Returns the view of the state.

@@ -75,7 +75,7 @@ impl SeatHistory {
     ///
     /// # Errors
     /// As for [`fold`](Self::fold).
-    pub(crate) fn standings(&self) -> Result<Vec<MatchStanding>, ReplayError> {
+    pub fn standings(&self) -> Result<Vec<MatchStanding>, ReplayError> {
         let start = self.start()?;
         // A file of a seat has nothing in it that is concealed from that seat.
         let first =
@@ -91,7 +91,7 @@ impl SeatHistory {
     ///
     /// # Errors
     /// As for [`fold`](Self::fold).
-    pub(crate) fn known_state(&self) -> Result<Option<Box<dyn AnyState>>, ReplayError> {
+    pub fn known_state(&self) -> Result<Option<Box<dyn AnyState>>, ReplayError> {
         if self.is_of_seat() || self.viewer.standing(&*self.start()?).is_some() {
             return self.state().map(Some);
         }

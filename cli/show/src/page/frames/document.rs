@@ -9,14 +9,14 @@ use turnfold_store::{BranchName, MatchName};
 
 use super::change::PictureChange;
 use super::picture::FramePicture;
-use crate::compare::difference::{Difference, differences};
-use crate::error::ReplayError;
-use crate::history::record::LoggedRecord;
-use crate::history::revision::{Revision, SourceName};
 use crate::render::entries::recorded_mark;
-use crate::render::text::printable;
-use crate::viewer::seat_history::SeatHistory;
-use crate::viewer::viewed_entry::ViewedEntry;
+use turnfold_replay::compare::difference::{Difference, differences};
+use turnfold_replay::error::ReplayError;
+use turnfold_replay::history::record::LoggedRecord;
+use turnfold_replay::history::revision::{Revision, SourceName};
+use turnfold_replay::text::printable;
+use turnfold_replay::viewer::seat_history::SeatHistory;
+use turnfold_replay::viewer::viewed_entry::ViewedEntry;
 
 /// What one viewer sees of a history, entry by entry (VW-10). What it serializes as is a contract.
 #[derive(Clone, Debug, Serialize)]

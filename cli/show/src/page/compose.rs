@@ -3,23 +3,23 @@
 use std::fmt::Write;
 
 use serde::Serialize;
-use turnfold_core::{Digest, Perspective};
+use turnfold_core::Digest;
 
-use super::embedded::{PageError, VERSION};
 use super::html::{ScriptJson, fill, source_hash, text};
 use super::script::SCRIPT;
 use crate::drawing::{Highlights, colors::COLORS, svg};
-use crate::error::ReplayError;
-use crate::golden::bless::bless_if_true;
-use crate::history::History;
-use crate::history::Sources;
-use crate::history::revision::{Revision, SourceName};
 use crate::page::frames::{FrameDocument, FramePicture, Passed};
-use crate::program;
 use crate::render::entries::recorded_mark;
-use crate::tfl::Replay;
-use crate::viewer::Viewer;
-use crate::viewer::seat_history::SeatHistory;
+use turnfold_replay::error::ReplayError;
+use turnfold_replay::golden::bless::bless_if_true;
+use turnfold_replay::history::History;
+use turnfold_replay::history::Sources;
+use turnfold_replay::history::revision::{Revision, SourceName};
+use turnfold_replay::program;
+use turnfold_replay::tfl::Replay;
+use turnfold_replay::tfl::in_page::VERSION;
+use turnfold_replay::viewer::Viewer;
+use turnfold_replay::viewer::seat_history::SeatHistory;
 
 /// The longest page (VW-26).
 pub const PAGE_BYTES_MAX: usize = 64 << 20;
@@ -29,6 +29,25 @@ const TEMPLATE: &str = include_str!("file.html");
 /// The style of a page, in parts to be joined.
 pub const STYLES: [&str; 2] = [COLORS, include_str!("viewer.css")];
 
+/// Why a page cannot be made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ShowError {
+    /// The history is too long for a page.
+    #[error("a page of `{line}` would be longer than {} MiB; its first {fits} entries fit", bytes_max >> 20)]
+    TooLong {
+        /// The history.
+        line: SourceName,
+        /// The most bytes of a page.
+        bytes_max: usize,
+        /// A number of entries that fits.
+        fits: u64,
+    },
+    /// Something is wrong with the history.
+    #[error(transparent)]
+    Replay(#[from] ReplayError),
+}
+
 /// One HTML file that shows what a viewer sees of a history. The same history gives the same bytes on every machine
 /// at any time (VW-26).
 #[derive(Clone, Debug)]
@@ -36,7 +55,7 @@ pub struct Page {
     /// The file.
     pub html: String,
     /// The seat of the page, if it does not contain everything.
-    pub view: Option<Perspective>,
+    pub view: Option<Viewer>,
     /// How many entries it shows.
     pub entries: u64,
     /// The hash of the state after the last one, where the viewer may know it.
@@ -57,8 +76,8 @@ impl Page {
     /// Makes a page of a revision or of a replay file; what a file records must be true.
     ///
     /// # Errors
-    /// What is wrong with the history, and [`PageError::TooLong`].
-    pub fn load(viewer: Viewer, name: &SourceName, sources: &dyn Sources) -> Result<Self, ReplayError> {
+    /// What is wrong with the history, and [`ShowError::TooLong`].
+    pub fn load(viewer: Viewer, name: &SourceName, sources: &dyn Sources) -> Result<Self, ShowError> {
         let SourceName::File(file) = name else {
             return Self::of(SeatHistory::load(viewer, name, sources)?, None, PAGE_BYTES_MAX);
         };
@@ -74,12 +93,12 @@ impl Page {
     /// Makes a page of a history, with its replay, if there is one already.
     ///
     /// # Errors
-    /// What is wrong with the history, and [`PageError::TooLong`].
+    /// What is wrong with the history, and [`ShowError::TooLong`].
     pub fn of(
         seat_history: SeatHistory,
         replay: Option<Replay>,
         bytes_max: usize,
-    ) -> Result<Self, ReplayError> {
+    ) -> Result<Self, ShowError> {
         let mut seat_history = seat_history.without_times();
         if let Some(page) = Self::compose(&seat_history, replay, bytes_max)? {
             return Ok(page);
@@ -89,7 +108,7 @@ impl Page {
             let fits = seat_history.head() / 8 * 7;
             seat_history = seat_history.up_to(fits)?;
             if fits == 0 || Self::compose(&seat_history, None, bytes_max)?.is_some() {
-                return Err(PageError::TooLong { line, bytes_max, fits }.into());
+                return Err(ShowError::TooLong { line, bytes_max, fits });
             }
         }
     }
@@ -99,7 +118,7 @@ impl Page {
         seat_history: &SeatHistory,
         replay: Option<Replay>,
         bytes_max: usize,
-    ) -> Result<Option<Self>, ReplayError> {
+    ) -> Result<Option<Self>, ShowError> {
         let viewer = seat_history.viewer();
         let replay = match replay {
             None if viewer.see_all() => Some(seat_history.to_replay()?),
@@ -156,7 +175,7 @@ impl Page {
                 ("script", SCRIPT.as_str().into()),
             ],
         );
-        let view = (!viewer.see_all()).then(|| viewer.perspective());
+        let view = (!viewer.see_all()).then_some(viewer);
         let page = Self { html, view, entries: seat_history.head(), state_hash };
         Ok((page.html.len() <= bytes_max).then_some(page))
     }

@@ -3,11 +3,11 @@
 use serde::Serialize;
 use turnfold_core::{AnyState, DueRoll, Outcome, Seat};
 
-use crate::history::record::{LoggedRecord, Record};
-use crate::history::revision::Revision;
-use crate::program;
-use crate::render::text::{Line, TextSpan, Tone, dim, plain, removed, strong, time, warning};
-use crate::viewer::Viewer;
+use turnfold_replay::history::record::{LoggedRecord, Record};
+use turnfold_replay::history::revision::Revision;
+use turnfold_replay::program;
+use turnfold_replay::text::{Line, TextSpan, Tone, dim, plain, removed, strong, time, warning};
+use turnfold_replay::viewer::Viewer;
 
 /// Returns the line of an entry or of a rejected command.
 #[must_use]

@@ -156,7 +156,7 @@ impl Line {
     }
 
     /// Adds a word: a space separates it from the last piece, if there is one.
-    pub(crate) fn push_word(&mut self, span: TextSpan) {
+    pub fn push_word(&mut self, span: TextSpan) {
         self.0.push(TextSpan { is_word: !self.0.is_empty(), ..span });
     }
 }

@@ -2,16 +2,16 @@
 
 use serde::Serialize;
 
-use crate::compare::diff::{Comparison, DiffStat, Side, StatesPart, records_of};
-use crate::compare::difference::Difference;
-use crate::compare::divergence::Divergence;
-use crate::compare::outcomes::changed_claims;
-use crate::error::ReplayError;
-use crate::history::record::Record;
-use crate::history::revision::shell_path;
-use crate::program;
-use crate::render::text::{Line, TextSpan, Tone, counted, dim, plain, strong, warning};
-use crate::viewer::seat_history::SeatHistory;
+use turnfold_replay::compare::diff::{Comparison, DiffStat, Side, StatesPart, records_of};
+use turnfold_replay::compare::difference::Difference;
+use turnfold_replay::compare::divergence::Divergence;
+use turnfold_replay::compare::outcomes::changed_claims;
+use turnfold_replay::error::ReplayError;
+use turnfold_replay::history::record::Record;
+use turnfold_replay::history::revision::shell_path;
+use turnfold_replay::program;
+use turnfold_replay::text::{Line, TextSpan, Tone, counted, dim, plain, strong, warning};
+use turnfold_replay::viewer::seat_history::SeatHistory;
 
 /// What `diff --format json` prints.
 #[derive(Debug, Serialize)]

@@ -7,8 +7,8 @@ use turnfold_core::picture::{Block, Picture};
 use super::change::PictureChange;
 use super::picture::FramePicture;
 use crate::drawing::{Place, Spot};
-use crate::error::ReplayError;
-use crate::viewer::seat_history::SeatHistory;
+use turnfold_replay::error::ReplayError;
+use turnfold_replay::viewer::seat_history::SeatHistory;
 
 /// Returns where a picture differs from another; a block that is of another kind or size differs everywhere.
 #[must_use]
@@ -44,17 +44,15 @@ fn places(block: &Block) -> Vec<Place> {
     }
 }
 
-impl SeatHistory {
-    /// Returns what the last entry that the viewer knows of changed in their picture; nothing before the first.
-    ///
-    /// # Errors
-    /// As for [`fold`](Self::fold).
-    pub fn changed_by_last(&self) -> Result<BTreeSet<Spot>, ReplayError> {
-        let Some(before_last) = self.known_count().checked_sub(1) else { return Ok(BTreeSet::new()) };
-        let mut state = self.start()?;
-        self.advance(state.as_mut(), 0, before_last)?;
-        let before = self.viewer().picture(state.as_ref());
-        self.advance(state.as_mut(), before_last, before_last + 1)?;
-        Ok(changed_spots(&before, &self.viewer().picture(state.as_ref())))
-    }
+/// Returns what the last entry that the viewer knows of changed in their picture; nothing before the first.
+///
+/// # Errors
+/// As for [`SeatHistory::fold`].
+pub fn changed_by_last(history: &SeatHistory) -> Result<BTreeSet<Spot>, ReplayError> {
+    let Some(before_last) = history.known_count().checked_sub(1) else { return Ok(BTreeSet::new()) };
+    let mut state = history.start()?;
+    history.advance(state.as_mut(), 0, before_last)?;
+    let before = history.viewer().picture(state.as_ref());
+    history.advance(state.as_mut(), before_last, before_last + 1)?;
+    Ok(changed_spots(&before, &history.viewer().picture(state.as_ref())))
 }

@@ -4,7 +4,8 @@
 //!
 //! ```
 //! use turnfold_core::Registry;
-//! use turnfold_replay::{Viewer, FrameDocument, FrameLimits, History, ReplayError, Shown, SeatHistory, tfl};
+//! use turnfold_replay::{History, ReplayError, SeatHistory, Viewer, tfl};
+//! use turnfold_show::{FrameDocument, FrameLimits, Shown};
 //!
 //! let script = b"turnfold replay 2
 //! +++
@@ -32,5 +33,5 @@ mod picture;
 pub use change::PictureChange;
 pub(crate) use document::Passed;
 pub use document::{Frame, FrameDocument, FrameLimits, Shown};
-pub use marked::changed_spots;
+pub use marked::{changed_by_last, changed_spots};
 pub use picture::FramePicture;

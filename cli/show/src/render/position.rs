@@ -5,9 +5,9 @@ use turnfold_core::picture::Picture;
 use turnfold_core::{Answer, AnyState, Seat, TargetPart, Targets};
 
 use crate::drawing::{DrawnLine, Highlights, text};
-use crate::render::text::{Line, dim, plain};
-use crate::viewer::Viewer;
-use crate::viewer::seat_history::MatchStanding;
+use turnfold_replay::text::{Line, dim, plain};
+use turnfold_replay::viewer::Viewer;
+use turnfold_replay::viewer::seat_history::MatchStanding;
 
 /// Returns the lines of a picture.
 #[must_use]
@@ -49,8 +49,14 @@ impl LegalCommand {
 /// state.
 #[must_use]
 pub fn legal_commands(asked: Option<Viewer>, viewer: Viewer, state: &dyn AnyState) -> Vec<LegalCommand> {
-    let commands =
-        if asked.is_none() && viewer.see_all() { Viewer::legal_of_all(state) } else { viewer.legal(state) };
+    let mut commands = Vec::new();
+    if asked.is_none() && viewer.see_all() {
+        for seat in state.players().iter().copied().chain([Seat::Host]) {
+            commands.extend(Viewer::of(seat).legal(state));
+        }
+    } else {
+        commands = viewer.legal(state);
+    }
     let legal = |(seat, command): (Seat, String)| {
         let Targets { parts: targets, irreversible } = state.targets(&command);
         LegalCommand { seat, command, targets, irreversible }

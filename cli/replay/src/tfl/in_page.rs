@@ -6,14 +6,14 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use turnfold_core::Perspective;
 
-use crate::history::revision::{SourceName, input_name, is_page, is_standard};
+use crate::history::revision::{input_name, is_page, is_standard};
 
 /// The element that holds a page's document, as pages write it.
-pub(super) const OPENING: &str = "<script type=\"application/json\" id=\"turnfold\">";
+pub const OPENING: &str = "<script type=\"application/json\" id=\"turnfold\">";
 const CLOSING: &str = "</script>";
 
 /// The version of the document that this build reads and writes.
-pub(super) const VERSION: u32 = 1;
+pub const VERSION: u32 = 1;
 
 /// What is wrong with a page.
 #[derive(Debug, thiserror::Error)]
@@ -34,16 +34,6 @@ pub enum PageError {
         file: String,
         /// Who.
         viewer: Perspective,
-    },
-    /// A history too long for a page.
-    #[error("a page of `{line}` would be longer than {} MiB; its first {fits} entries fit", bytes_max >> 20)]
-    TooLong {
-        /// The history.
-        line: SourceName,
-        /// The most bytes of a page.
-        bytes_max: usize,
-        /// A number of entries that fits.
-        fits: u64,
     },
 }
 
