@@ -1,4 +1,4 @@
-//! `store/FORMAT.md` and `cli/replay/TFL.md`, held against what the program writes and reads.
+//! `store/FORMAT.md` and `cli/history/TFL.md`, held against what the program writes and reads.
 
 mod schema;
 
@@ -259,7 +259,7 @@ fn the_keys_of_a_replays_header_match_its_page() {
             SCRIPT.split_inclusive('\n').filter(|line| !line.starts_with(without)).collect::<String>();
         if without == "[setup]" { lines.replace("radius = 2\n", "") } else { lines }
     };
-    let rows = rows(&page("cli/replay/TFL.md"), "key");
+    let rows = rows(&page("cli/history/TFL.md"), "key");
     let (_, stderr) = refused(whole("view").replace("title", "titel"));
     let keys = stderr.split("the header's keys are ").nth(1).unwrap();
     let known: Vec<_> = keys.split('`').skip(1).step_by(2).collect();
@@ -305,7 +305,7 @@ fn check_line(line: &str, form: &str, digits: &BTreeMap<String, usize>) {
 
 #[test]
 fn the_lines_of_every_golden_log_match_the_page() {
-    let page = page("cli/replay/TFL.md");
+    let page = page("cli/history/TFL.md");
     let digits: BTreeMap<String, usize> =
         rows(&page, "word").into_iter().map(|row| (row[0].clone(), row[1].parse().unwrap())).collect();
     let forms = rows(&page, "begins with");
@@ -338,7 +338,7 @@ fn the_lines_of_every_golden_log_match_the_page() {
 
 #[test]
 fn the_limits_of_replay_files_match_the_page() {
-    let limits = rows(&page("cli/replay/TFL.md"), "what");
+    let limits = rows(&page("cli/history/TFL.md"), "what");
     let limits: Vec<usize> = limits.iter().map(|row| row[1].parse().unwrap()).collect();
     assert_eq!(limits, [HEADER_BYTES_MAX, COMMAND_BYTES_MAX, REPLAY_ENTRIES_MAX]);
 }

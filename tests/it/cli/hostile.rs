@@ -1,6 +1,6 @@
 //! Input that means harm or merely is enormous: a clear error, bounded memory, no hang, nothing raw on a terminal.
 //!
-//! The limits stand in `limits.rs` of `cli/src` and `cli/replay/src`, and in the guide `limits`. Nesting, sizes and numbers inside one process are tried
+//! The limits stand in `limits.rs` of `cli/src` and `cli/history/src`, and in the guide `limits`. Nesting, sizes and numbers inside one process are tried
 //! by the laws; here the whole program runs with little memory.
 
 use std::fmt::Write as _;

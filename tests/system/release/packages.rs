@@ -13,7 +13,7 @@ const CRATES: [(&str, &str); 9] = [
     ("turnfold-guest", "core/guest"),
     ("turnfold-store", "store"),
     ("turnfold-laws", "core/laws"),
-    ("turnfold-replay", "cli/replay"),
+    ("turnfold-replay", "cli/history"),
     ("turnfold-referee", "cli/referee"),
     ("turnfold-serve", "cli/serve"),
     ("turnfold", "cli"),
