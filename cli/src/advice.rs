@@ -3,11 +3,11 @@
 use std::io::{self, Read};
 use std::path::Path;
 
+use turnfold_history::history::revision::is_page;
+use turnfold_history::{InputError, OtherSeat, PageError, ReplayError, SourceName, TflError, program};
 use turnfold_mail::MailError;
 use turnfold_proof::ProofError;
 use turnfold_proof::bundle::is_bundle;
-use turnfold_replay::history::revision::is_page;
-use turnfold_replay::{InputError, OtherSeat, PageError, ReplayError, SourceName, TflError, program};
 use turnfold_show::ShowError;
 use turnfold_store::{MatchName, RescueError, StoreError, open_regular};
 

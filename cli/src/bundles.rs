@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use turnfold_core::Registry;
+use turnfold_history::{Replay, ReplayError};
 use turnfold_proof::ProofError;
 use turnfold_proof::bundle::{BundledHistories, BundledName, BundledReplay};
-use turnfold_replay::{Replay, ReplayError};
 
 use crate::output::{counted, warn};
 

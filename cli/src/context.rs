@@ -8,13 +8,13 @@ use std::time::UNIX_EPOCH;
 
 use turnfold_core::registry::NoRules;
 use turnfold_core::{Digest, Registry};
+use turnfold_history::error::limits::REPLAY;
+use turnfold_history::history::recorded_rules;
+use turnfold_history::history::revision::input_name;
+use turnfold_history::tfl::in_page::replay_bytes;
+use turnfold_history::{Replay, ReplayError, Sources, tfl};
 use turnfold_proof::bundle::BundledName;
 use turnfold_referee::ModuleFolders;
-use turnfold_replay::error::limits::REPLAY;
-use turnfold_replay::history::recorded_rules;
-use turnfold_replay::history::revision::input_name;
-use turnfold_replay::tfl::in_page::replay_bytes;
-use turnfold_replay::{Replay, ReplayError, Sources, tfl};
 use turnfold_store::{MatchName, Store, StoreReader};
 
 use crate::address::{FleetAddress, StoreAddress};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 use turnfold_core::Registry;
-use turnfold_replay::{
+use turnfold_history::{
     Divergence, History, ReplayError, Revision, SeatHistory, SourceName, Sources, Viewer,
     golden::found::FoundFiles,
 };

@@ -9,9 +9,9 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use serde_json::{Value, json};
-use turnfold_replay::fault::catch;
-use turnfold_replay::text::shortened;
-use turnfold_replay::{InputError, ReplayError, program};
+use turnfold_history::fault::catch;
+use turnfold_history::text::shortened;
+use turnfold_history::{InputError, ReplayError, program};
 use turnfold_store::{ErrorKind, MatchName};
 
 /// The longest message of a failure in JSON, next to its hint and kind.

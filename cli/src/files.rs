@@ -5,13 +5,13 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{self, Path, PathBuf};
 
-use turnfold_replay::error::input::{self, read_bounded};
-use turnfold_replay::error::limits::REPLAY;
-use turnfold_replay::history::revision::is_page;
-pub(crate) use turnfold_replay::history::revision::{input_name, is_standard};
-use turnfold_replay::session::script::parse;
-use turnfold_replay::tfl::in_page::replay_bytes;
-use turnfold_replay::{InputError, Limits, PageError, ReplayError, ScriptCommand};
+use turnfold_history::error::input::{self, read_bounded};
+use turnfold_history::error::limits::REPLAY;
+use turnfold_history::history::revision::is_page;
+pub(crate) use turnfold_history::history::revision::{input_name, is_standard};
+use turnfold_history::session::script::parse;
+use turnfold_history::tfl::in_page::replay_bytes;
+use turnfold_history::{InputError, Limits, PageError, ReplayError, ScriptCommand};
 #[cfg(feature = "serve")]
 use turnfold_serve::{AccessToken, TokenKind};
 use turnfold_store::draft::{DraftDir, DraftFile, Readers};

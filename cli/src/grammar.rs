@@ -10,7 +10,7 @@ use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
 
-use turnfold_replay::program;
+use turnfold_history::program;
 
 use crate::address::{self, Nearest, StoreAddress};
 use crate::colors::Colors;

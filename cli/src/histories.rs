@@ -1,9 +1,9 @@
 //! Histories read for a verb that shows what the rules compute: a file that records something else is named.
 
 use turnfold_core::{AnyState, Seat};
-use turnfold_replay::text::shortened;
-use turnfold_replay::viewer::seat_history;
-use turnfold_replay::{Divergence, DivergenceKind, History, ReplayError, SeatHistory, SourceName, Viewer};
+use turnfold_history::text::shortened;
+use turnfold_history::viewer::seat_history;
+use turnfold_history::{Divergence, DivergenceKind, History, ReplayError, SeatHistory, SourceName, Viewer};
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -87,7 +87,7 @@ pub(crate) fn warn_of_record(source: &SourceName, contradiction: Option<&Diverge
     let file = source.up_to(None);
     let next = match source {
         _ if file.is_standard_input() || is_of_seat => String::new(),
-        _ => turnfold_replay::program::in_hint(format!("; `turnfold check {file}` shows it")),
+        _ => turnfold_history::program::in_hint(format!("; `turnfold check {file}` shows it")),
     };
     warn(&format!("{file}: {}{next}", in_words(contradiction)));
 }

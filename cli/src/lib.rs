@@ -11,8 +11,8 @@
 //! ```
 //!
 //! [`turnfold_core::tutorial`] writes such a game from nothing. What the verbs do with a log (fold, compare, explain,
-//! check, bless, search, shrink) is the library [`turnfold_replay`], which a game's own tests may ask:
-//! [`turnfold_replay::check()`] is all that a test of golden logs needs.
+//! check, bless, search, shrink) is the library [`turnfold_history`], which a game's own tests may ask:
+//! [`turnfold_history::check()`] is all that a test of golden logs needs.
 
 #![cfg_attr(
     not(all(feature = "modules", feature = "postgres", feature = "serve", feature = "stepper")),
@@ -67,8 +67,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 pub use turnfold_core::Registry;
 pub use turnfold_core::any::erase;
 pub use turnfold_games::standard;
-use turnfold_replay::fault::catch;
-use turnfold_replay::{ReplayError, program};
+use turnfold_history::fault::catch;
+use turnfold_history::{ReplayError, program};
 
 use crate::colors::Colors;
 use crate::context::Context;

@@ -3,7 +3,7 @@
 //! `docs/guide/limits.md` lists these limits. Rulesets limit the values of a setup, and the store limits names and stored
 //! records.
 
-use turnfold_replay::error::limits::{COMMAND_BYTES_MAX, HEADER_BYTES_MAX, Limits};
+use turnfold_history::error::limits::{COMMAND_BYTES_MAX, HEADER_BYTES_MAX, Limits};
 
 /// The longest regular expression, in bytes.
 pub(crate) const PATTERN_BYTES_MAX: usize = 1 << 12;

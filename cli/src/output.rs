@@ -16,11 +16,11 @@ use clap::ValueEnum;
 use serde::Serialize;
 use serde_json::json;
 use terminal_size::{Height, Width, terminal_size};
-use turnfold_replay::Record;
-use turnfold_replay::text::json_line;
+use turnfold_history::Record;
+use turnfold_history::text::json_line;
 use turnfold_show::render;
 
-pub(crate) use turnfold_replay::text::{
+pub(crate) use turnfold_history::text::{
     Line, TextSpan, Tone, added, counted, dim, plain, printable, removed, strong, warning,
 };
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use similar::get_close_matches;
-use turnfold_replay::rulebook::{FENCE, LISTS, marker_length, sections};
+use turnfold_history::rulebook::{FENCE, LISTS, marker_length, sections};
 
 use crate::output::{Line, dim, plain, strong};
 

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use turnfold_history::error::limits::REPLAY;
+use turnfold_history::golden::found::{FoundFiles, UnreadPath, files_ending};
+use turnfold_history::tfl::in_page::replay_bytes;
+use turnfold_history::{PageError, RangeName, ReplayError, Revision, SourceName, Sources};
 use turnfold_proof::bundle::is_bundle;
-use turnfold_replay::error::limits::REPLAY;
-use turnfold_replay::golden::found::{FoundFiles, UnreadPath, files_ending};
-use turnfold_replay::tfl::in_page::replay_bytes;
-use turnfold_replay::{PageError, RangeName, ReplayError, Revision, SourceName, Sources};
 
 use crate::address::StoreAddress;
 use crate::context::Context;

@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tracing_subscriber::EnvFilter;
-use turnfold_replay::text::{error_text, json_line};
+use turnfold_history::text::{error_text, json_line};
 
 use crate::clock::LogTime;
 use crate::failure::Failure;
@@ -38,7 +38,7 @@ pub(crate) fn log(verbose: u8, format: LogFormat) {
         _ => "trace",
     };
     let ours = format!(
-        "warn,turnfold={level},turnfold_replay={level},turnfold_serve={level},turnfold_store={level}"
+        "warn,turnfold={level},turnfold_history={level},turnfold_serve={level},turnfold_store={level}"
     );
     let filter = EnvFilter::try_from_env("TURNFOLD_LOG").unwrap_or_else(|_| EnvFilter::new(ours));
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);

@@ -1,7 +1,7 @@
 //! What may have been meant by the name of a match that is not there.
 
-use turnfold_replay::Sources;
-use turnfold_replay::search::path::name_like;
+use turnfold_history::Sources;
+use turnfold_history::search::path::name_like;
 use turnfold_store::MatchName;
 
 use crate::advice::{about_bundle, about_file};

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use turnfold_replay::{Judgment, Replay};
+use turnfold_history::{Judgment, Replay};
 use turnfold_store::draft::DraftDir;
 
 use crate::failure::Failure;

@@ -6,7 +6,7 @@
 //!
 //! [`tutorial`] writes a ruleset from nothing. Read on in [`rules`] (the trait), [`any`] (rulesets known only at run time)
 //! and [`registry`] (the rulesets of a program). The games are the crate `turnfold-games`; what is done with logs beyond a
-//! single fold (replay files, checking, searching) is the crate `turnfold-replay`. Nothing here reads a clock, a file or a
+//! single fold (replay files, checking, searching) is the crate `turnfold-history`. Nothing here reads a clock, a file or a
 //! source of randomness: rolls are commands, and [`dice`] recomputes the rolls of seeded matches.
 //!
 //! A match of a ruleset chosen at run time, and one command:

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use schema::Schema;
 use turnfold_core::{Digest, Seat};
-use turnfold_replay::error::limits::{COMMAND_BYTES_MAX, HEADER_BYTES_MAX, REPLAY_ENTRIES_MAX};
+use turnfold_history::error::limits::{COMMAND_BYTES_MAX, HEADER_BYTES_MAX, REPLAY_ENTRIES_MAX};
 use turnfold_store::{Genesis, GrantKind, NewEntry, NewGrant, Store};
 
 use turnfold_tests::sandbox::{Sandbox, workspace};
@@ -310,7 +310,7 @@ fn the_lines_of_every_golden_log_match_the_page() {
         rows(&page, "word").into_iter().map(|row| (row[0].clone(), row[1].parse().unwrap())).collect();
     let forms = rows(&page, "begins with");
     let mut seen = BTreeSet::new();
-    let files = turnfold_replay::golden::found::replays(&[workspace().join("replays")]).files;
+    let files = turnfold_history::golden::found::replays(&[workspace().join("replays")]).files;
     for file in files {
         let text = fs::read_to_string(&file).unwrap();
         for line in text.splitn(3, "+++\n").nth(2).unwrap().lines() {

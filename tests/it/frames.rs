@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use turnfold_replay::SeatHistory;
+use turnfold_history::SeatHistory;
 use turnfold_show::{FrameDocument, FrameLimits, FramePicture};
 
 use turnfold_tests::goldens::{goldens, seat_history, viewers};

@@ -12,7 +12,7 @@ const CRATES: [(&str, &str); 13] = [
     ("core/guest", "turnfold-guest"),
     ("core/laws", "turnfold-laws"),
     ("store", "turnfold-store"),
-    ("cli/history", "turnfold-replay"),
+    ("cli/history", "turnfold-history"),
     ("cli/show", "turnfold-show"),
     ("cli/proof", "turnfold-proof"),
     ("cli/mail", "turnfold-mail"),

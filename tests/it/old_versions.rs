@@ -4,10 +4,10 @@
 
 use snapbox::str;
 use turnfold_core::Registry;
+use turnfold_history::golden::chain::verify_chain;
+use turnfold_history::golden::verify::verify;
+use turnfold_history::{Finding, FindingKind};
 use turnfold_proof::bundle::{StoreRecords, write_bundle};
-use turnfold_replay::golden::chain::verify_chain;
-use turnfold_replay::golden::verify::verify;
-use turnfold_replay::{Finding, FindingKind};
 use turnfold_store::{BranchCopy, Genesis, MatchName, Store, StoreReader};
 
 use turnfold_tests::fixture;

@@ -3,7 +3,7 @@
 use std::fs;
 
 use turnfold_core::picture::Picture;
-use turnfold_replay::{History, SeatHistory, Viewer, tfl};
+use turnfold_history::{History, SeatHistory, Viewer, tfl};
 use turnfold_show::drawing::{Highlights, svg};
 
 use turnfold_tests::goldens::goldens;

@@ -3,7 +3,7 @@
 use std::fs;
 
 use turnfold_core::{AnyState, CommandSource, DicePolicy, Digest, Logged, Seed};
-use turnfold_replay::golden::verify::{FindingKind, Verification, verify};
+use turnfold_history::golden::verify::{FindingKind, Verification, verify};
 use turnfold_store::{
     BranchName, Genesis, MatchName, NewEntry, SNAPSHOT_INTERVAL, Snapshot, Store, StoreReader,
 };

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use turnfold_games::rulesets;
-use turnfold_replay::{History, SeatHistory, tfl};
+use turnfold_history::{History, SeatHistory, tfl};
 
 use crate::sandbox::workspace;
 

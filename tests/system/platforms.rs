@@ -109,7 +109,7 @@ fn check_platform(platform: &Platform) {
     }
     let linker = format!("target.{triple}.linker=\"{linker}\"");
     let options: Vec<&str> = CHECK.into_iter().chain(["--config", &linker]).collect();
-    check_goldens(runner, &build("turnfold-replay", Some(triple), &options));
+    check_goldens(runner, &build("turnfold-history", Some(triple), &options));
 }
 
 /// Lists the golden logs with their folder put before them, and the line that a program which folds them prints for each.

@@ -11,9 +11,9 @@
 //!
 //! // For a game of one's own: `turnfold_games::standard().with(erase::<Nim>())`.
 //! let registry = turnfold_games::standard();
-//! let report = turnfold_replay::check(&registry, "../../replays/initiative")?;
+//! let report = turnfold_history::check(&registry, "../../replays/initiative")?;
 //! assert!(report.is_good(), "{report}");
-//! # Ok::<(), turnfold_replay::ReplayError>(())
+//! # Ok::<(), turnfold_history::ReplayError>(())
 //! ```
 //!
 //! A failed [`check()`] reports everything that `turnfold check` prints: which entry differs, what the file records and the
@@ -25,8 +25,8 @@
 //!
 //! ```
 //! use turnfold_core::Registry;
-//! use turnfold_replay::search::bisect::bisect;
-//! use turnfold_replay::{Bisection, Viewer, History, Question, ReplayError, SeatHistory, golden::bless, tfl};
+//! use turnfold_history::search::bisect::bisect;
+//! use turnfold_history::{Bisection, Viewer, History, Question, ReplayError, SeatHistory, golden::bless, tfl};
 //!
 //! let script = b"turnfold replay 2
 //! +++
@@ -54,7 +54,8 @@
 //!
 //! Start reading in [`history`] (the entries of a match): [`entry`](mod@history::entry) is what is recorded of a command and
 //! [`record`](history::record) what the rules compute of it. [`divergence`](compare::divergence) finds where the two differ.
-//! [`viewer`] is the only way to what a player may know, and [`session`] plays on. What can go wrong is a [`ReplayError`], which states what happened and where.
+//! [`viewer`] is the only way to what a player may know, and [`session`] plays on. What can go wrong is a [`ReplayError`], which
+//! states what happened and where.
 
 pub mod compare;
 pub mod corpus;

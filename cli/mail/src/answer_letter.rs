@@ -19,8 +19,8 @@ use super::report_letter::{TurnOverview, ahead_in_words};
 use super::take::{PaperOutcome, TakenPaper};
 use super::take_plain::{TakenReply, last_plain};
 use crate::error::MailError;
+use turnfold_history::text::counted;
 use turnfold_proof::signing::Signers;
-use turnfold_replay::text::counted;
 
 /// The reason of a paper whose number another one has.
 const OUTDATED: &str = "outdated";

@@ -18,12 +18,12 @@ use self::segments::{AuditedPair, CollectedMatch, Pairing};
 use super::desk_history::DeskHistory;
 use super::desk_turn::{AppliedEntry, DeskTurn};
 use super::pairing::DeskOf;
+use turnfold_history::history::recorded_rules;
+use turnfold_history::history::revision::Revision;
 use turnfold_proof::ProofError;
 use turnfold_proof::audit::{AuditQuestion, AuditRow, AuditedRecords, PlayerKey};
 use turnfold_proof::bundle::sizes::{BranchFinder, revision};
 use turnfold_proof::bundle::{BranchIndex, BundleRecords, BundleRules, BundledMatch, BundledRecord};
-use turnfold_replay::history::recorded_rules;
-use turnfold_replay::history::revision::Revision;
 
 pub use dice::FairRoll;
 

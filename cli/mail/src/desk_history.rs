@@ -15,9 +15,9 @@ use turnfold_store::{BranchName, Entry, Seq, StoreReader};
 use super::desk_turn::{AppliedEntry, DeskTurn, Execution, RolledEntry, TurnPlan, TurnRecord};
 use super::pairing::MailMatch;
 use crate::error::MailError;
+use turnfold_history::history::revision::SourceName;
+use turnfold_history::history::{broken_entry, broken_setup};
 use turnfold_proof::bundle::BundledRecord;
-use turnfold_replay::history::revision::SourceName;
-use turnfold_replay::history::{broken_entry, broken_setup};
 
 /// A desk up to some record.
 pub struct DeskHistory {

@@ -4,8 +4,8 @@ use std::io;
 use std::path::PathBuf;
 
 use turnfold_core::{FoldError, Malformed, SetupError};
+use turnfold_history::{InputError, ReplayError};
 use turnfold_proof::ProofError;
-use turnfold_replay::{InputError, ReplayError};
 use turnfold_store::StoreError;
 
 /// What went wrong with a match by mail.

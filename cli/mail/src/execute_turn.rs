@@ -15,9 +15,9 @@ use super::host_dice::{FairTurn, TableDice, TurnDice};
 use super::pairing::{TurnKey, branch_of};
 use super::turn_position::{self, TurnEnd, TurnEntries};
 use crate::error::MailError;
-use turnfold_replay::history::position::{Position, Tail};
-use turnfold_replay::history::record::Record;
-use turnfold_replay::session::is_roll;
+use turnfold_history::history::position::{Position, Tail};
+use turnfold_history::history::record::Record;
+use turnfold_history::session::is_roll;
 
 /// The most turns that a run executes.
 const TURNS_MAX: usize = 50;

@@ -13,9 +13,9 @@ use super::pairing::MailMatch;
 use super::press_words::name_line;
 use super::received_mail::ReceivedMail;
 use crate::error::MailError;
+use turnfold_history::history::broken_entry;
+use turnfold_history::history::revision::SourceName;
 use turnfold_proof::signing::Signers;
-use turnfold_replay::history::broken_entry;
-use turnfold_replay::history::revision::SourceName;
 
 /// A match by mail, as its host has it.
 pub struct MailHost<'a> {

@@ -7,7 +7,7 @@ use turnfold_core::trust::PrivateKey;
 use turnfold_core::{Digest, DueRoll, Seat};
 
 use super::desk_turn::TurnPlan;
-use turnfold_replay::ReplayError;
+use turnfold_history::ReplayError;
 
 /// Elements that are computed at a time, since each walk goes through the whole chain.
 const BLOCK: u16 = 32;

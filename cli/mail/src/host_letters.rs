@@ -20,8 +20,8 @@ use super::pairing::MailMatch;
 use super::post_folder::PostFolder;
 use super::post_office::hosted_matches;
 use crate::error::MailError;
+use turnfold_history::text::counted;
 use turnfold_proof::signing::Signers;
-use turnfold_replay::text::counted;
 
 /// What a day of a match brought, for the host.
 #[derive(Debug, Default)]

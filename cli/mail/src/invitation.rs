@@ -5,7 +5,7 @@ use turnfold_core::{DicePolicy, Seat};
 
 use super::letter_part::MailLogs;
 use super::letter_words::{Text, seats};
-use turnfold_replay::program;
+use turnfold_history::program;
 
 /// The name of a player's key file in letters.
 pub(super) const KEY_FILE: &str = "my.key";

@@ -12,10 +12,10 @@ use super::letter_words::played_after;
 use super::pairing::branch_of;
 use super::plain_words::spellings;
 use crate::error::MailError;
-use turnfold_replay::history::History;
-use turnfold_replay::history::record::Record;
-use turnfold_replay::viewer::Viewer;
-use turnfold_replay::viewer::seat_history::SeatHistory;
+use turnfold_history::history::History;
+use turnfold_history::history::record::Record;
+use turnfold_history::viewer::Viewer;
+use turnfold_history::viewer::seat_history::SeatHistory;
 
 /// The game at the position of the current turn, with everything that a seat may not know left out.
 pub(super) struct KnownPosition {

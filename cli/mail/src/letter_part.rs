@@ -14,13 +14,13 @@ use super::game_turn::{GameTurn, OrderEnd, PlayedRules};
 use super::letter_words::{played, played_after, seat, seats, time};
 use super::pairing::{MailMatch, branch_of};
 use crate::error::MailError;
+use turnfold_history::history::History;
+use turnfold_history::history::revision::Revision;
+use turnfold_history::viewer::Viewer;
+use turnfold_history::viewer::seat_history::follow::{Follower, Known};
+use turnfold_history::viewer::seat_history::{MatchStanding, SeatHistory};
 use turnfold_proof::bundle::{BundleRecords, MatchPart, SeatRecords, StoreRecords, write_bundle};
 use turnfold_proof::signing::Signers;
-use turnfold_replay::history::History;
-use turnfold_replay::history::revision::Revision;
-use turnfold_replay::viewer::Viewer;
-use turnfold_replay::viewer::seat_history::follow::{Follower, Known};
-use turnfold_replay::viewer::seat_history::{MatchStanding, SeatHistory};
 use turnfold_show::drawing::{Highlights, text};
 
 /// A game and its desk, read to write letters.

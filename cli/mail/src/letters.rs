@@ -27,9 +27,9 @@ use super::take::TakenPaper;
 use super::take_plain::TakenReply;
 use super::unread::UnreadMail;
 use crate::error::MailError;
+use turnfold_history::viewer::Viewer;
 use turnfold_proof::bundle::SeatRecords;
 use turnfold_proof::signing::Signers;
-use turnfold_replay::viewer::Viewer;
 
 /// What writes the letters of a match, and where they go.
 #[derive(Clone, Copy)]

@@ -1,6 +1,6 @@
 //! How much of what comes by mail is taken.
 
-use turnfold_replay::Limits;
+use turnfold_history::Limits;
 
 /// Addresses of at most sixteen players, and comments.
 pub(crate) const MAIL_ADDRESSES: Limits =

@@ -10,7 +10,7 @@ use turnfold_core::paper::DeskTime;
 use super::received_mail::ReceivedMail;
 use crate::error::MailError;
 use crate::limits::MAIL;
-use turnfold_replay::error::input::{InputError, read_file};
+use turnfold_history::error::input::{InputError, read_file};
 
 /// The folder with the mails that no program has seen.
 const NEW: &str = "new";

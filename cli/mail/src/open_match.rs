@@ -19,7 +19,7 @@ use super::letter_words::time_zone;
 use super::pairing::DeskOf;
 use super::turn_position::{Round, TurnEnd};
 use crate::error::MailError;
-use turnfold_replay::viewer::{Viewer, is_open_setup};
+use turnfold_history::viewer::{Viewer, is_open_setup};
 
 /// The keys of the terms that are filled in.
 const FILLED_IN: [&str; 4] = ["match", "game", "host", "head"];
@@ -330,7 +330,7 @@ impl Trial<'_> {
         let by_host = between
             .played
             .iter()
-            .filter(|record| !turnfold_replay::session::is_roll(&record.command))
+            .filter(|record| !turnfold_history::session::is_roll(&record.command))
             .count();
         let plan = TurnPlan::of_trial(self.turn, living);
         let round = Round::after(self.round.as_ref(), &plan, &end, self.terms.together, self.game.state());

@@ -14,10 +14,10 @@ use turnfold_core::{AnyRules, Digest, Registry, Rules, Seat};
 use turnfold_store::{BranchName, Genesis, MatchName, StoreError, StoreReader};
 
 use crate::error::MailError;
+use turnfold_history::history::revision::{Revision, SourceName};
+use turnfold_history::history::{broken_setup, rules_of};
+use turnfold_history::session::play::NotPlayed;
 use turnfold_proof::bundle::{NONCE, NONCE_DIGITS, without_nonce};
-use turnfold_replay::history::revision::{Revision, SourceName};
-use turnfold_replay::history::{broken_setup, rules_of};
-use turnfold_replay::session::play::NotPlayed;
 
 /// What the name of a desk ends in.
 const DESK: &str = ".desk";

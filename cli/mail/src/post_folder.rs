@@ -15,8 +15,8 @@ use super::notices::{self, SeatNotice};
 use super::outbox::Outbox;
 use crate::error::MailError;
 use crate::limits::MAIL_ADDRESSES;
+use turnfold_history::error::input;
 use turnfold_proof::signing::{make_folders, sync_folder_of};
-use turnfold_replay::error::input;
 
 /// The post of a match: its `outbox` and `addresses` in a folder.
 ///

@@ -11,12 +11,12 @@ use super::audit::audit;
 use super::desk_history::DeskHistory;
 use super::player_memory::PlayerMemory;
 use crate::error::MailError;
+use turnfold_history::history::recorded_rules;
 use turnfold_proof::ProofError;
 use turnfold_proof::audit::{AuditQuestion, AuditRow, HeldCheckpoint, RowName, RowResult};
 use turnfold_proof::bundle::sizes::BranchFinder;
 use turnfold_proof::bundle::{BundleFile, BundleRecords, BundledMatch};
 use turnfold_proof::signing::KeyMemory;
-use turnfold_replay::history::recorded_rules;
 
 /// A bundle of a match by mail that passed its audit.
 pub(super) struct ReceivedBundle {

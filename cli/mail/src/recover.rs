@@ -13,12 +13,12 @@ use super::pairing::branch_of;
 use super::received_bundle::{MailPair, failed_row, pair, policy_of};
 use crate::error::MailError;
 use crate::limits::LETTER;
+use turnfold_history::error::input::read_file;
 use turnfold_proof::audit::AuditQuestion;
 use turnfold_proof::bundle::{
     BundleFile, BundleRecords as _, Combination, CombinedRecords, MissingRecords, StoreRecords, TITLE,
 };
 use turnfold_proof::signing::Signers;
-use turnfold_replay::error::input::read_file;
 
 /// What can be had of matches by mail.
 pub struct Recovery {

@@ -13,8 +13,8 @@ use super::letter_part::{KnownGame, LetterPart, MailLogs, ending, public_sentenc
 use super::letter_words::{Text, salutation, seats, time};
 use super::reply_code::{ReplyCode, answer_with, open_page};
 use crate::error::MailError;
-use turnfold_replay::program;
-use turnfold_replay::viewer::seat_history::MatchStanding;
+use turnfold_history::program;
+use turnfold_history::viewer::seat_history::MatchStanding;
 
 /// A report to a seat, of a desk of this size.
 pub(super) struct Report {

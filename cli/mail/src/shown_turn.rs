@@ -14,12 +14,12 @@ use super::desk_turn::TurnRecord;
 use super::game_turn::{GameTurn, OrderEnd};
 use super::received_bundle::ReceivedBundle;
 use crate::error::MailError;
+use turnfold_history::history::entry::stored;
+use turnfold_history::history::record::Record;
+use turnfold_history::history::revision::Revision;
+use turnfold_history::history::rules_of;
 use turnfold_proof::bundle::sizes::BranchFinder;
 use turnfold_proof::bundle::{BundleRecords, BundledRecord};
-use turnfold_replay::history::entry::stored;
-use turnfold_replay::history::record::Record;
-use turnfold_replay::history::revision::Revision;
-use turnfold_replay::history::rules_of;
 
 /// The current turn.
 #[derive(Clone, Debug)]

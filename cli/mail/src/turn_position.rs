@@ -10,8 +10,8 @@ use super::game_turn::{GameTurn, is_shown_to_all};
 use super::host::MailHost;
 use super::pairing::{TurnKey, branch_of};
 use crate::error::MailError;
-use turnfold_replay::history::History;
-use turnfold_replay::session::is_roll;
+use turnfold_history::history::History;
+use turnfold_history::session::is_roll;
 
 /// Requires that the game has the entry of the desk's position, with its link.
 pub(super) fn require_known(host: &MailHost<'_>, plan: &TurnPlan) -> Result<(), MailError> {

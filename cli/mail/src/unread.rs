@@ -12,7 +12,7 @@ use super::plain_reply::PlainReply;
 use super::received_mail::{Obstacle, ReceivedMail};
 use super::report_letter::TurnOverview;
 use super::take::{PaperOutcome, TakenPaper};
-use turnfold_replay::program;
+use turnfold_history::program;
 
 /// A mail of a player in which there is no paper, or only malformed ones.
 pub(super) struct UnreadMail<'a> {

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use turnfold_core::{FoldError, Malformed, SetupError};
-use turnfold_replay::{InputError, ReplayError, Viewer};
+use turnfold_history::{InputError, ReplayError, Viewer};
 use turnfold_store::StoreError;
 
 /// What went wrong with a proof.

@@ -1,6 +1,6 @@
 //! How much of a bundle or note is taken.
 
-use turnfold_replay::Limits;
+use turnfold_history::Limits;
 
 /// The most lines of matches of a bundle; how many records they have is not limited, as they are not held.
 pub(crate) const BUNDLE_LINES_MAX: usize = 100_000;

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use tokio::sync::{OwnedMutexGuard, oneshot};
 use turnfold_core::Seat;
-use turnfold_replay::history::position::keep_snapshots;
-use turnfold_replay::history::require_rules;
-use turnfold_replay::session::play::{AcceptedCall, PlayCall, PlayOutcome, PlayPosition, RepeatedCall};
-use turnfold_replay::session::script::ScriptCommands;
-use turnfold_replay::{NotPlayed, Record, RejectedCommand, Revision};
+use turnfold_history::history::position::keep_snapshots;
+use turnfold_history::history::require_rules;
+use turnfold_history::session::play::{AcceptedCall, PlayCall, PlayOutcome, PlayPosition, RepeatedCall};
+use turnfold_history::session::script::ScriptCommands;
+use turnfold_history::{NotPlayed, Record, RejectedCommand, Revision};
 use turnfold_show::render::NothingPlayed;
 use turnfold_store::{BranchHead, NewEntries, PackedEntries, StoreError};
 

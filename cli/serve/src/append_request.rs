@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use tokio::time::Instant;
 use turnfold_core::{AnyState, DicePolicy, Seat};
-use turnfold_replay::session::play::{PlayCaller, PlayPosition};
-use turnfold_replay::{Roller, ScriptCommand, Viewer};
+use turnfold_history::session::play::{PlayCaller, PlayPosition};
+use turnfold_history::{Roller, ScriptCommand, Viewer};
 use turnfold_store::{BranchName, IdempotencyKey, MatchName};
 
 use crate::app::App;

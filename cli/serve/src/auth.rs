@@ -4,7 +4,7 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap, header};
 use turnfold_core::{Digest, Seat};
-use turnfold_replay::Viewer;
+use turnfold_history::Viewer;
 use turnfold_store::{Grant, GrantId, GrantKind, MatchName, StoreError};
 
 use crate::client_address::ClientAddress;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lru::LruCache;
 use turnfold_core::any::FaultOf;
-use turnfold_replay::Revision;
+use turnfold_history::Revision;
 use turnfold_store::{BranchHead, BranchName, MatchName, StoreError};
 
 use crate::memory::Memory;

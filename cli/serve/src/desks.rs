@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
+use turnfold_history::ReplayError;
 use turnfold_mail::MailError;
 use turnfold_proof::ProofError;
 use turnfold_proof::signing::Signers;
-use turnfold_replay::ReplayError;
 use turnfold_store::MatchName;
 
 use crate::problem::Problem;

@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use turnfold_core::Digest;
-use turnfold_replay::Viewer;
+use turnfold_history::Viewer;
 
 const DIGITS: usize = 16;
 

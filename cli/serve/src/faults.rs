@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use turnfold_core::Fault;
-use turnfold_replay::ReplayError;
-use turnfold_replay::fault::catch;
+use turnfold_history::ReplayError;
+use turnfold_history::fault::catch;
 
 use crate::app::App;
 use crate::problem::{ApiResult, Problem};

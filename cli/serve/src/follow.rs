@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use turnfold_replay::viewer::seat_history::follow::{Follower, ShownEntries, Times};
-use turnfold_replay::{ReplayError, ViewedEntry, Viewer, history::rules_of};
+use turnfold_history::viewer::seat_history::follow::{Follower, ShownEntries, Times};
+use turnfold_history::{ReplayError, ViewedEntry, Viewer, history::rules_of};
 
 use crate::counts::FirstHead;
 use crate::event_id::{EventId, mark_of};

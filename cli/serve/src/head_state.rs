@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use turnfold_core::{AnyRules, AnyState, DicePolicy};
-use turnfold_replay::{LogEntry, Position, ReplayError, Revision, SourceName, Tail, Viewer};
+use turnfold_history::{LogEntry, Position, ReplayError, Revision, SourceName, Tail, Viewer};
 
 use crate::http::json_text;
 use crate::knowledge::Delta;

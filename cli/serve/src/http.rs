@@ -11,7 +11,7 @@ use http_body::Body as _;
 use http_body_util::BodyExt;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
-use turnfold_replay::text::json_line;
+use turnfold_history::text::json_line;
 
 use crate::limits::{BODY_BYTES_MAX, BODY_TIME};
 use crate::problem::{ApiResult, Code, Problem};
@@ -200,7 +200,7 @@ pub(crate) fn number<'de, D: Deserializer<'de>, N: std::str::FromStr>(member: D)
 }
 
 pub(crate) fn one_line(text: &str) -> String {
-    turnfold_replay::text::printable(&text.replace('\n', " ")).into_owned()
+    turnfold_history::text::printable(&text.replace('\n', " ")).into_owned()
 }
 
 /// Answers with a document.

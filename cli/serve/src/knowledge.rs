@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use serde::Serialize;
-use turnfold_replay::viewer::seat_history::follow::{Follower, Known};
-use turnfold_replay::{LoggedRecord, Record};
+use turnfold_history::viewer::seat_history::follow::{Follower, Known};
+use turnfold_history::{LoggedRecord, Record};
 
 use crate::counts::Counts;
 use crate::event_id::EventId;

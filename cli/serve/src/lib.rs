@@ -6,7 +6,7 @@
 //! Handlers know no rules.
 //!
 //! ```text
-//! middleware ─▶ resources ─▶ auth ─▶ reading ─▶ open_branch ─▶ turnfold-replay, turnfold-store
+//! middleware ─▶ resources ─▶ auth ─▶ reading ─▶ open_branch ─▶ turnfold-history, turnfold-store
 //! ```
 //!
 //! [`serve()`] is the entry point. The description of the service for its clients is `openapi.json`.

@@ -2,9 +2,9 @@
 
 use turnfold_core::any::FaultOf;
 use turnfold_core::registry::NoRules;
+use turnfold_history::ReplayError;
 use turnfold_mail::MailError;
 use turnfold_proof::ProofError;
-use turnfold_replay::ReplayError;
 use turnfold_show::ShowError;
 use turnfold_store::{RescueError, StoreError};
 

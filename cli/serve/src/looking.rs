@@ -1,8 +1,8 @@
 //! Looking at a branch as a viewer: the position and the records at its head or at an earlier entry.
 
 use turnfold_core::AnyState;
-use turnfold_replay::viewer::seat_history::long::LongHistory;
-use turnfold_replay::{
+use turnfold_history::viewer::seat_history::long::LongHistory;
+use turnfold_history::{
     History, LoggedRecord, MatchStanding, Position, ReplayError, SeatHistory, SourceName, Tail, Viewer,
 };
 use turnfold_show::render::WhoseTurn;

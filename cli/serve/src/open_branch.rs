@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::{Mutex as AsyncMutex, MutexGuard as AsyncMutexGuard, OwnedMutexGuard, watch};
 use turnfold_core::any::FaultOf;
-use turnfold_replay::{LogEntry, Revision, Viewer};
+use turnfold_history::{LogEntry, Revision, Viewer};
 use turnfold_store::{BranchHead, BranchId, NamedBranch, StoreError};
 
 use crate::head_state::{CachedView, HeadState, KeptHead};

@@ -6,8 +6,8 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use turnfold_core::Outcome;
-use turnfold_replay::text::json_line;
-use turnfold_replay::{Record, program};
+use turnfold_history::text::json_line;
+use turnfold_history::{Record, program};
 use utoipa::ToSchema;
 
 /// What kinds of failure there are. Each has one status.

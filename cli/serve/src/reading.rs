@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde::Deserialize;
-use turnfold_replay::Viewer;
+use turnfold_history::Viewer;
 use turnfold_store::MatchName;
 
 use crate::app::App;

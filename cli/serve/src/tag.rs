@@ -1,7 +1,7 @@
 //! Tags: what a viewer's view is known by, so that a client can state what it has seen (SV-13).
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
-use turnfold_replay::Viewer;
+use turnfold_history::Viewer;
 
 use crate::problem::{ApiResult, Problem};
 

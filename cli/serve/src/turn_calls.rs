@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 use turnfold_core::{AnyState, Seat};
-use turnfold_replay::Viewer;
-use turnfold_replay::render::WhoseTurn;
+use turnfold_history::Viewer;
+use turnfold_show::render::WhoseTurn;
 use turnfold_store::{BranchName, MatchName};
 
 use crate::app::App;

@@ -7,7 +7,7 @@ use tokio::sync::{Mutex, watch};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use turnfold_core::{Digest, Registry};
-use turnfold_replay::{Replay, ReplayError, Sources};
+use turnfold_history::{Replay, ReplayError, Sources};
 use turnfold_store::{Store, StoreReader};
 
 use crate::known_grants::KnownGrants;

@@ -1,6 +1,6 @@
-//! What verbs print, as values: lines of text, and documents that [`json_line`](turnfold_replay::text::json_line) writes as one line.
+//! What verbs print, as values: lines of text, and documents that [`json_line`](turnfold_history::text::json_line) writes as one line.
 //!
-//! What else goes wrong is a [`ReplayError`](turnfold_replay::ReplayError) or a `QueryError`, whose `Display` is the message.
+//! What else goes wrong is a [`ReplayError`](turnfold_history::ReplayError) or a `QueryError`, whose `Display` is the message.
 //!
 //! Two programs print the same of a thing because both ask here: the command line, which colors the lines on a
 //! terminal and folds them to its width, and a service, which sends them. The `Display` of every line is exactly what the verb
@@ -8,23 +8,23 @@
 //!
 //! | verb | text | JSON |
 //! | --- | --- | --- |
-//! | `play` | [`record`] of each entry; where there is none, [`NothingPlayed::line`] | the [`Record`](turnfold_replay::Record)s; [`NothingPlayed`] |
-//! | `play`, rejected | [`record`] of the command; the error is [`NotPlayed::detail`](turnfold_replay::NotPlayed::detail) | its `Record` |
-//! | `play --once`, again | the same for the records of the outcome [`Repeated`](turnfold_replay::session::play::PlayOutcome::Repeated) | |
-//! | `play --expect` | the error is [`NotPlayed::detail`](turnfold_replay::NotPlayed::detail) | |
-//! | `log` | [`logged`] | [`LoggedRecord`](turnfold_replay::LoggedRecord) |
-//! | `show` | [`picture`], then [`standing`](standing()) | [`Viewer::view_json`](turnfold_replay::Viewer::view_json) |
+//! | `play` | [`record`] of each entry; where there is none, [`NothingPlayed::line`] | the [`Record`](turnfold_history::Record)s; [`NothingPlayed`] |
+//! | `play`, rejected | [`record`] of the command; the error is [`NotPlayed::detail`](turnfold_history::NotPlayed::detail) | its `Record` |
+//! | `play --once`, again | the same for the records of the outcome [`Repeated`](turnfold_history::session::play::PlayOutcome::Repeated) | |
+//! | `play --expect` | the error is [`NotPlayed::detail`](turnfold_history::NotPlayed::detail) | |
+//! | `log` | [`logged`] | [`LoggedRecord`](turnfold_history::LoggedRecord) |
+//! | `show` | [`picture`], then [`standing`](standing()) | [`Viewer::view_json`](turnfold_history::Viewer::view_json) |
 //! | `legal` | [`LegalCommand::line`] of each of [`legal_commands`] | [`LegalCommand`] |
 //! | `ask` | [`answer`] | the `json` of the [`Answer`](turnfold_core::Answer) |
 //! | `diff` | [`diff::lines`] | [`diff::DiffDocument`] |
-//! | `diff --stat` | [`diff::stat_lines`] | [`DiffStat`](turnfold_replay::DiffStat) |
+//! | `diff --stat` | [`diff::stat_lines`] | [`DiffStat`](turnfold_history::DiffStat) |
 //! | `matches` | [`match_list::lines`] | [`ListedMatch`] |
 //! | `branch MATCH` | [`branches::lines`] | [`ListedBranch`] |
 //!
 //! ```
 //! use turnfold_core::{DicePolicy, Registry};
-//! use turnfold_replay::text::json_line;
-//! use turnfold_replay::{Detail, NotPlayed, Roller, ScriptCommand, Session, Viewer};
+//! use turnfold_history::text::json_line;
+//! use turnfold_history::{Detail, NotPlayed, Roller, ScriptCommand, Session, Viewer};
 //! use turnfold_show::render::{self, LegalCommand, legal_commands};
 //!
 //! let registry = turnfold_games::standard();
@@ -67,7 +67,7 @@ pub use entries::{NothingPlayed, logged, record, recorded_mark, rejected_line, r
 pub use match_list::{ListedMatch, OriginDocument, WhoseTurn};
 pub use position::{LegalCommand, answer, legal_commands, picture, standing};
 
-/// Joins lines, such as [`Line`](turnfold_replay::Line)s, each with its line break, as a verb prints them.
+/// Joins lines, such as [`Line`](turnfold_history::Line)s, each with its line break, as a verb prints them.
 #[must_use]
 pub fn text(lines: impl IntoIterator<Item = impl Display>) -> String {
     let mut text = String::new();

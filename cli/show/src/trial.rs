@@ -10,14 +10,14 @@ use turnfold_core::{DicePolicy, DueRoll};
 
 use crate::page::frames::{FrameDocument, FrameLimits};
 use crate::render::{LegalCommand, WhoseTurn, legal_commands};
-use turnfold_replay::error::ReplayError;
-use turnfold_replay::history::History;
-use turnfold_replay::history::entry::LogEntry;
-use turnfold_replay::history::record::{Detail, Record};
-use turnfold_replay::session::script::ScriptCommand;
-use turnfold_replay::session::{RejectedCommand, Roller, Session, is_roll};
-use turnfold_replay::viewer::Viewer;
-use turnfold_replay::viewer::seat_history::SeatHistory;
+use turnfold_history::error::ReplayError;
+use turnfold_history::history::History;
+use turnfold_history::history::entry::LogEntry;
+use turnfold_history::history::record::{Detail, Record};
+use turnfold_history::session::script::ScriptCommand;
+use turnfold_history::session::{RejectedCommand, Roller, Session, is_roll};
+use turnfold_history::viewer::Viewer;
+use turnfold_history::viewer::seat_history::SeatHistory;
 
 /// What came of commands that were tried. What it serializes as is a contract.
 #[derive(Clone, Debug, Serialize)]

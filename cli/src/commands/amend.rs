@@ -5,7 +5,7 @@ mod amendment_report;
 use std::path::PathBuf;
 
 use turnfold_core::{Digest, Seat};
-use turnfold_replay::{
+use turnfold_history::{
     Amending, Amendment, EntryName, FileName, History, Replay, Revision, ScriptCommand, SourceName, Sources,
     golden::amend,
     golden::bless::{bless, bless_if_true},

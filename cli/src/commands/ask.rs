@@ -1,7 +1,7 @@
 //! `turnfold ask`: a ruleset's queries.
 
 use clap::{Arg, ArgMatches, FromArgMatches};
-use turnfold_replay::{SourceName, Viewer};
+use turnfold_history::{SourceName, Viewer};
 use turnfold_show::render;
 
 use crate::context::Context;

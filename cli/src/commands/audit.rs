@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use turnfold_core::trust::TrustPolicy;
+use turnfold_history::Sources;
 use turnfold_mail::audit::{FairRoll, audit_with};
 use turnfold_proof::ProofError;
 use turnfold_proof::audit::{self, AuditQuestion, AuditRow, PlayerKey, RowName, RowResult, read_held};
 use turnfold_proof::bundle::{BundleFile, StoreRecords};
 use turnfold_referee::within;
-use turnfold_replay::Sources;
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};

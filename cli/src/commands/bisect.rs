@@ -1,8 +1,8 @@
 //! `turnfold bisect`: an entry at which a condition becomes true.
 
 use serde_json::json;
-use turnfold_replay::search::bisect::{self, EarlierSpell, bisect};
-use turnfold_replay::{Bisection, Condition, Flip, Judgment, Question, ReplayError, SourceName, Viewer};
+use turnfold_history::search::bisect::{self, EarlierSpell, bisect};
+use turnfold_history::{Bisection, Condition, Flip, Judgment, Question, ReplayError, SourceName, Viewer};
 use turnfold_show::render;
 
 use crate::context::Context;

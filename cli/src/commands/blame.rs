@@ -1,7 +1,7 @@
 //! `turnfold blame`: which entry last changed a field of the view, or whether a condition holds.
 
-use turnfold_replay::search::blame::{Blamed, blame};
-use turnfold_replay::{FieldChange, SourceName, Viewer};
+use turnfold_history::search::blame::{Blamed, blame};
+use turnfold_history::{FieldChange, SourceName, Viewer};
 use turnfold_show::render;
 
 use crate::context::Context;

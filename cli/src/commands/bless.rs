@@ -7,7 +7,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use turnfold_replay::{Change, Replay, RulesChange, error::input, error::limits::REPLAY, golden::bless, tfl};
+use turnfold_history::{
+    Change, Replay, RulesChange, error::input, error::limits::REPLAY, golden::bless, tfl,
+};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure, FailureKind, unless_fault};

@@ -1,8 +1,8 @@
 //! `turnfold branch`: begin a new history, list, rename or delete them.
 
 use serde_json::json;
+use turnfold_history::{Revision, Sources, program};
 use turnfold_proof::signing::Signers;
-use turnfold_replay::{Revision, Sources, program};
 use turnfold_show::render::ListedBranch;
 use turnfold_show::render::branches::lines;
 use turnfold_store::{BranchName, MatchName, StoreReader};

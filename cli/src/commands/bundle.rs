@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::slice;
 
 use turnfold_core::trust::SignedNote;
+use turnfold_history::{Sources, Viewer};
 use turnfold_proof::ProofError;
 use turnfold_proof::audit::read_held;
 use turnfold_proof::bundle::{
     BundleRecords, BundledModule, NeededModule, SeatRecords, StoreRecords, write_bundle,
 };
 use turnfold_proof::signing::{Signers, sign_branches, write_signed_bundle};
-use turnfold_replay::{Sources, Viewer};
 use turnfold_store::MatchName;
 
 use crate::context::Context;

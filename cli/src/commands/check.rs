@@ -10,7 +10,7 @@ use clap::ValueEnum;
 use indicatif::ProgressBar;
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 use turnfold_core::Registry;
-use turnfold_replay::{
+use turnfold_history::{
     CheckLimits, CheckReport, FileCheck, ReplayError,
     golden::check,
     golden::found::{self, FoundFiles},

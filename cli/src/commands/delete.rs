@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use serde::Serialize;
-use turnfold_replay::Sources;
+use turnfold_history::Sources;
 use turnfold_store::{MatchName, StoreReader};
 
 use super::mail::desk_going_along;

@@ -1,7 +1,7 @@
 //! `turnfold diff`: where two histories part, and how their outcomes and states differ.
 
-use turnfold_replay::compare::diff::{Ignored, compare};
-use turnfold_replay::{SeatHistory, SourceName, Viewer};
+use turnfold_history::compare::diff::{Ignored, compare};
+use turnfold_history::{SeatHistory, SourceName, Viewer};
 use turnfold_show::render::diff::{DiffDocument, lines, stat_lines};
 
 use crate::context::Context;

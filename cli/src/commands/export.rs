@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use turnfold_core::Digest;
-use turnfold_replay::history::revision::{has_ending, is_page};
-use turnfold_replay::history::written::WrittenReplay;
+use turnfold_history::history::revision::{has_ending, is_page};
+use turnfold_history::history::written::WrittenReplay;
 #[cfg(feature = "serve")]
-use turnfold_replay::{
+use turnfold_history::{
     PageError,
     tfl::{self, in_page::replay_in},
 };
-use turnfold_replay::{Revision, SeatHistory, SourceName, Sources, Viewer};
+use turnfold_history::{Revision, SeatHistory, SourceName, Sources, Viewer};
 use turnfold_show::Page;
 
 use crate::context::Context;

@@ -12,11 +12,11 @@ use serde::Serialize;
 use serde_json::Value;
 use turnfold_core::Seat;
 #[cfg(feature = "serve")]
-use turnfold_replay::SourceName;
-use turnfold_replay::search::condition::Survey;
-use turnfold_replay::search::find::{FoundEntry, Wanted, find};
-use turnfold_replay::search::path::name_like;
-use turnfold_replay::{Condition, Record, ReplayError, SeatHistory, ViewedEntry, Viewer};
+use turnfold_history::SourceName;
+use turnfold_history::search::condition::Survey;
+use turnfold_history::search::find::{FoundEntry, Wanted, find};
+use turnfold_history::search::path::name_like;
+use turnfold_history::{Condition, Record, ReplayError, SeatHistory, ViewedEntry, Viewer};
 use turnfold_show::render::recorded_mark;
 
 use crate::context::Context;

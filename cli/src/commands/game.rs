@@ -13,13 +13,13 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use turnfold_core::registry::{ModuleSource as _, NamedReferee, NoRules};
 use turnfold_core::{AnyRules, Digest};
+use turnfold_history::ReplayError;
+use turnfold_history::fault::catch;
 #[cfg(feature = "modules")]
 use turnfold_laws::{Fixture, broken_laws_while};
 #[cfg(feature = "modules")]
 use turnfold_referee::within;
 use turnfold_referee::{ModuleFile, digest, load, read_module};
-use turnfold_replay::ReplayError;
-use turnfold_replay::fault::catch;
 
 #[cfg(not(feature = "modules"))]
 use crate::address::left_out;

@@ -10,6 +10,7 @@ use serde_json::json;
 use turnfold_core::registry::ModuleSource as _;
 #[cfg(feature = "modules")]
 use turnfold_core::{DicePolicy, Seat};
+use turnfold_history::{Imported, Sources, history::revision::new_match_name};
 use turnfold_mail::audit::audit;
 use turnfold_proof::audit::AuditQuestion;
 use turnfold_proof::bundle::import::{BranchChange, ImportNames, ImportPlan, ImportedBranch};
@@ -17,7 +18,6 @@ use turnfold_proof::bundle::{BundleFile, BundledModule, NeededModule, is_bundle}
 use turnfold_referee::within;
 #[cfg(feature = "modules")]
 use turnfold_referee::{Recording, RecordingBranch};
-use turnfold_replay::{Imported, Sources, history::revision::new_match_name};
 #[cfg(feature = "modules")]
 use turnfold_store::NewEntry;
 use turnfold_store::{BranchName, MatchName, Store, StoreError};

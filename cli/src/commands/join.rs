@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use turnfold_replay::program;
+use turnfold_history::program;
 use turnfold_serve::{AccessToken, TokenKind};
 use turnfold_store::{GrantId, MatchName};
 

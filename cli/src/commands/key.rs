@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use serde_json::json;
 use turnfold_core::trust::{KeyKind, KeyName, PrivateKey, branch_origin};
+use turnfold_history::{Revision, Sources};
 use turnfold_proof::signing::KeyFile;
-use turnfold_replay::{Revision, Sources};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};

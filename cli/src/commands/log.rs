@@ -8,8 +8,8 @@ use std::io;
 use regex_lite::{Regex, RegexBuilder};
 use serde::Serialize;
 use turnfold_core::{Digest, Seat};
-use turnfold_replay::viewer::seat_history::long::LongHistory;
-use turnfold_replay::{
+use turnfold_history::viewer::seat_history::long::LongHistory;
+use turnfold_history::{
     LoggedRecord, RangeName, Record, ReplayError, Revision, SourceName, Tail, ViewedEntry, Viewer,
 };
 use turnfold_show::render;

@@ -8,7 +8,7 @@ use clap::Command;
 use clap_mangen::Man;
 use roff::{Roff, bold, roman};
 use serde_json::json;
-use turnfold_replay::program;
+use turnfold_history::program;
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};

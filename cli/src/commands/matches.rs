@@ -1,7 +1,7 @@
 //! `turnfold matches`: the matches of the store.
 
 use turnfold_core::{Registry, Seat};
-use turnfold_replay::Sources;
+use turnfold_history::Sources;
 use turnfold_show::render::match_list::lines;
 use turnfold_show::render::{ListedMatch, OriginDocument, WhoseTurn};
 use turnfold_store::{MatchInfo, MatchName, StoreReader};

@@ -1,9 +1,9 @@
 //! `turnfold migrate`: a match under another version of its ruleset.
 
 use serde_json::json;
+use turnfold_history::MigratedMatch;
+use turnfold_history::history::revision::new_match_name;
 use turnfold_mail::desk_naming;
-use turnfold_replay::MigratedMatch;
-use turnfold_replay::history::revision::new_match_name;
 use turnfold_show::render::OriginDocument;
 use turnfold_store::{BranchName, MatchName};
 

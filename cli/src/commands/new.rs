@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use serde_json::json;
 use similar::get_close_matches;
 use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, NamedSetup, Seed, SetupError};
-use turnfold_replay::{
+use turnfold_history::{
     ReplayError, history::find_rules, history::import::check_title, history::revision::new_match_name,
     program,
 };

@@ -6,14 +6,14 @@ use std::slice;
 
 use clap::ValueEnum;
 use turnfold_core::DicePolicy;
-use turnfold_replay::history::position::keep_snapshots;
-use turnfold_replay::history::require_rules;
-use turnfold_replay::session::play::{
+use turnfold_history::history::position::keep_snapshots;
+use turnfold_history::history::require_rules;
+use turnfold_history::session::play::{
     AcceptedCall, PlayCall, PlayCaller, PlayOutcome, PlayPosition, RepeatedCall,
 };
-use turnfold_replay::session::script::{ScriptCommands, lines_of as script_lines};
-use turnfold_replay::viewer::seat_history::long::LongHistory;
-use turnfold_replay::{
+use turnfold_history::session::script::{ScriptCommands, lines_of as script_lines};
+use turnfold_history::viewer::seat_history::long::LongHistory;
+use turnfold_history::{
     History, NotPlayed, Position, Record, RejectedCommand, ReplayError, Revision, Roller, ScriptCommand,
     SeatHistory, SourceName, Sources, Tail, Viewer, program,
 };

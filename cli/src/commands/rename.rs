@@ -1,8 +1,8 @@
 //! `turnfold rename`: another name for a match.
 
 use serde_json::json;
+use turnfold_history::history::revision::new_match_name;
 use turnfold_mail::DeskOf;
-use turnfold_replay::history::revision::new_match_name;
 use turnfold_store::MatchName;
 
 use super::mail::desk_going_along;

@@ -1,7 +1,7 @@
 //! `turnfold replay`: fold again from the start, entry by entry.
 
 use turnfold_core::Seat;
-use turnfold_replay::{
+use turnfold_history::{
     Detail, Divergence, DivergenceKind, History, LogEntry, Record, SeatHistory, SourceName, Viewer,
 };
 

@@ -3,9 +3,9 @@
 use serde_json::{Map, Value, json};
 use turnfold_core::rules::desk::Desk;
 use turnfold_core::{AnyRules, Rules as _};
+use turnfold_history::history::find_rules;
+use turnfold_history::rulebook::FENCE;
 use turnfold_mail::{MailError, start_for_mail};
-use turnfold_replay::history::find_rules;
-use turnfold_replay::rulebook::FENCE;
 
 use super::new::{EXAMPLE, find_setup, setups};
 use crate::context::Context;

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 use turnfold_core::AnyState;
 use turnfold_core::picture::Picture;
-use turnfold_replay::{SeatHistory, SourceName, Viewer};
+use turnfold_history::{SeatHistory, SourceName, Viewer};
 use turnfold_show::drawing::{Highlights, svg, target_spots};
 use turnfold_show::page::frames::changed_by_last;
 use turnfold_show::render::{legal_commands, standing};

@@ -3,7 +3,7 @@
 use std::iter;
 
 use serde_json::json;
-use turnfold_replay::{
+use turnfold_history::{
     Condition, FileName, Judgment, Least, Question, Replay, ReplayLine, Shrinking, SourceName, Sources,
     Viewer,
     search::shrink::{shrink, shrink_failing},

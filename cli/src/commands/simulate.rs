@@ -9,7 +9,7 @@ use indicatif::ProgressBar;
 use rayon::prelude::*;
 use serde_json::json;
 use turnfold_core::{AnyState, DicePolicy, FoldError, Seed, Simulation, Step};
-use turnfold_replay::{Passed, Replay, history::revision::new_match_name, tfl::ReplayOrigin};
+use turnfold_history::{Passed, Replay, history::revision::new_match_name, tfl::ReplayOrigin};
 use turnfold_store::{MatchName, NewEntry, PackedEntries, SNAPSHOT_INTERVAL};
 
 use self::script::{ScriptArgs, play_script};

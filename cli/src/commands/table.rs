@@ -9,8 +9,8 @@ use std::path::Path;
 
 use clap::ValueEnum;
 use serde_json::{Map, Value, json};
-use turnfold_replay::corpus::table::{TableKind, TableRow, write_csv, write_csv_header};
-use turnfold_replay::{SeatHistory, Viewer, search::path::check_path};
+use turnfold_history::corpus::table::{TableKind, TableRow, write_csv, write_csv_header};
+use turnfold_history::{SeatHistory, Viewer, search::path::check_path};
 
 use self::groups::{GroupBy, Groups};
 use crate::context::Context;

@@ -10,7 +10,7 @@ use std::{
 #[cfg(feature = "modules")]
 use serde_json::json;
 #[cfg(feature = "modules")]
-use turnfold_replay::program;
+use turnfold_history::program;
 
 #[cfg(not(feature = "modules"))]
 use crate::address::left_out;

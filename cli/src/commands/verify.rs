@@ -7,7 +7,7 @@ mod reload;
 use std::str::FromStr;
 
 use serde_json::json;
-use turnfold_replay::{
+use turnfold_history::{
     FileName, Finding, FindingKind, History, QuotedLink, Revision, SourceName, Sources, Verification,
     VerifiedBranch,
     golden::verify::{left_to_check, named_referee, verify},

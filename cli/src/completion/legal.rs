@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use clap_complete::CompletionCandidate;
 use turnfold_core::{Digest, Registry};
+use turnfold_history::fault::catch;
+use turnfold_history::viewer::seat_history::seek;
+use turnfold_history::{Replay, ReplayError, Revision, SourceName, Sources, Viewer};
 use turnfold_referee::ModuleFolders;
-use turnfold_replay::fault::catch;
-use turnfold_replay::viewer::seat_history::seek;
-use turnfold_replay::{Replay, ReplayError, Revision, SourceName, Sources, Viewer};
 use turnfold_show::render::{LegalCommand, legal_commands};
 use turnfold_store::StoreReader;
 

@@ -19,9 +19,9 @@ use clap_complete::{
     engine::ValueCompleter,
 };
 use turnfold_core::{Registry, Seat};
+use turnfold_history::{Revision, Viewer, history::revision::has_ending, program};
 use turnfold_proof::audit::RowName;
 use turnfold_referee::ModuleFolders;
-use turnfold_replay::{Revision, Viewer, history::revision::has_ending, program};
 use turnfold_store::StoreReader;
 
 use bash::Bash;

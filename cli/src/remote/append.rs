@@ -1,7 +1,7 @@
 //! Commands sent to a service: as `play` prints what becomes of them.
 
 use serde_json::{Value, json};
-use turnfold_replay::{Revision, ScriptCommand, Viewer};
+use turnfold_history::{Revision, ScriptCommand, Viewer};
 use turnfold_serve::TokenKind;
 use turnfold_show::render;
 

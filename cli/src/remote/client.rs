@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
-use turnfold_replay::{Revision, error::input};
+use turnfold_history::{Revision, error::input};
 use turnfold_serve::{AccessToken, TokenKind};
 use ureq::Agent;
 use ureq::http::{HeaderMap, Response, StatusCode, header};

@@ -5,7 +5,7 @@ use std::fmt::Display;
 
 use serde::Serialize;
 use serde_json::Value;
-use turnfold_replay::{RangeName, Revision, Viewer};
+use turnfold_history::{RangeName, Revision, Viewer};
 
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Format, Output};

@@ -10,7 +10,7 @@ pub(crate) mod origin;
 pub(crate) mod problem;
 pub(crate) mod search;
 
-use turnfold_replay::{Revision, SourceName};
+use turnfold_history::{Revision, SourceName};
 use turnfold_serve::TokenKind;
 
 use crate::address::StoreAddress;

@@ -1,7 +1,7 @@
 //! `find` in the matches of a service: what its token may read, through the requests that its pages make too.
 
 use serde_json::Value;
-use turnfold_replay::{Condition, Revision, SourceName, Viewer};
+use turnfold_history::{Condition, Revision, SourceName, Viewer};
 use ureq::http::StatusCode;
 
 use crate::failure::Failure;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use turnfold_replay::{
+use turnfold_history::{
     Condition, Difference, Revision, SearchDirection, SeatHistory, SourceName, Sources, Stepper,
 };
 use turnfold_store::BranchInfo;

@@ -10,7 +10,7 @@ mod tests;
 
 use std::io;
 
-use turnfold_replay::SeatHistory;
+use turnfold_history::SeatHistory;
 
 use crate::context::Context;
 use crate::failure::Failure;

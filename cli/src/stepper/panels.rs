@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
-use turnfold_replay::text::printable;
-use turnfold_replay::{ShownEntry, SourceName, Stepper};
+use turnfold_history::text::printable;
+use turnfold_history::{ShownEntry, SourceName, Stepper};
 use turnfold_show::drawing::{Highlights, Spot, text};
 use turnfold_show::page::frames::changed_spots;
 use turnfold_show::render::recorded_mark;

@@ -1,6 +1,6 @@
 //! Where keys lead: to entries, to what is looked for, to another viewer and other branches.
 
-use turnfold_replay::{SearchDirection, SeatHistory, SourceName, Stepper};
+use turnfold_history::{SearchDirection, SeatHistory, SourceName, Stepper};
 
 use super::app::{App, Over};
 use crate::failure::Failure;

@@ -8,8 +8,8 @@ use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::style::Modifier;
 use snapbox::assert_data_eq;
+use turnfold_history::{SeatHistory, SourceName, Viewer};
 use turnfold_referee::ModuleFolders;
-use turnfold_replay::{SeatHistory, SourceName, Viewer};
 
 use super::app::App;
 use super::draw::draw;

@@ -46,7 +46,7 @@ fn every_golden_log_is_what_the_rules_compute() {
     // As a module, chess is the same game.
     let module = std::fs::read("../../fixtures/modules/chess.wasm").unwrap();
     for rules in [erase::<Chess>(), turnfold_referee::load(&module).unwrap()] {
-        let report = turnfold_replay::check(&Registry::default().with(rules), "replays").unwrap();
+        let report = turnfold_history::check(&Registry::default().with(rules), "replays").unwrap();
         assert!(report.is_good(), "{report}");
         assert_eq!(report.entries(), 33 + 45 + 82);
     }

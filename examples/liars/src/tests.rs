@@ -18,7 +18,7 @@ fn liars_dice_keeps_every_law() {
 #[test]
 fn every_golden_log_is_what_the_rules_compute() {
     let registry = Registry::default().with(erase::<Liars>());
-    let report = turnfold_replay::check(&registry, "replays").unwrap();
+    let report = turnfold_history::check(&registry, "replays").unwrap();
     assert!(report.is_good(), "{report}");
     assert_eq!(report.entries(), 30);
 }

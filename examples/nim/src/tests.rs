@@ -21,7 +21,7 @@ fn every_golden_log_is_what_the_rules_of_its_version_compute() {
     let file = fs::read("../../fixtures/modules/nim-1.wasm").unwrap();
     let first = turnfold_referee::load(&file).unwrap();
     let registry = Registry::default().with(erase::<Nim>()).with_version(first);
-    let report = turnfold_replay::check(&registry, "replays").unwrap();
+    let report = turnfold_history::check(&registry, "replays").unwrap();
     assert!(report.is_good(), "{report}");
     assert_eq!(report.entries(), 3 + 5);
 }

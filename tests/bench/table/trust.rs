@@ -5,11 +5,11 @@ use std::io::BufWriter;
 use std::path::Path;
 
 use turnfold_core::trust::{KeyKind, PrivateKey, TrustPolicy};
+use turnfold_history::golden::verify::verify;
 use turnfold_mail::audit::audit;
 use turnfold_proof::audit::{AuditQuestion, AuditRow, RowName, RowResult};
 use turnfold_proof::bundle::{BundleFile, StoreRecords};
 use turnfold_proof::signing::{KeyFile, Signers, write_signed_bundle};
-use turnfold_replay::golden::verify::verify;
 use turnfold_store::{BranchName, StoreReader};
 
 use crate::input::{Play, fixture};

@@ -1,7 +1,7 @@
 //! `turnfold bless`.
 
 use snapbox::{assert_data_eq, str};
-use turnfold_replay::tfl;
+use turnfold_history::tfl;
 
 use turnfold_tests::sandbox::Sandbox;
 

@@ -1,6 +1,6 @@
 //! `turnfold bless` on a terminal: change by change.
 
-use turnfold_replay::tfl;
+use turnfold_history::tfl;
 
 use crate::terminal::{self, Running};
 use turnfold_tests::sandbox::Sandbox;

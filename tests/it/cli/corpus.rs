@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use turnfold_core::Seat;
-use turnfold_replay::{History, tfl};
+use turnfold_history::{History, tfl};
 use turnfold_tests::sandbox::Sandbox;
 
 const RULESETS: [&str; 5] = ["channel", "cycletap", "hexcapture", "initiative", "lifecycle"];

@@ -5,7 +5,7 @@ use std::fs;
 
 use snapbox::str;
 use turnfold_core::Perspective;
-use turnfold_replay::{Condition, History, SourceName, tfl};
+use turnfold_history::{Condition, History, SourceName, tfl};
 use turnfold_tests::sandbox::Sandbox;
 
 use super::duel;

@@ -20,8 +20,8 @@ use turnfold_core::text::{number, split_verb};
 use turnfold_core::{
     Answer, Malformed, MatchResult, Perspective, Registry, Rules, Seat, Secrets, SetupError,
 };
+use turnfold_history::{History, MatchStanding, SeatHistory, Viewer, tfl};
 use turnfold_laws::{Fixture, Law, broken_laws};
-use turnfold_replay::{History, MatchStanding, SeatHistory, Viewer, tfl};
 use turnfold_show::render::WhoseTurn;
 
 use parts::{Command, Effect, Forgetful, Plan, Reason, Rejection, Setup, State, View};

@@ -1,10 +1,10 @@
 //! Matches in memory as an audit reads them.
 
 use turnfold_core::trust::TreeHash;
+use turnfold_history::ReplayError;
 use turnfold_mail::audit::{FairRoll, audit_with};
 use turnfold_proof::audit::{AuditQuestion, AuditRow, RowName, RowResult};
 use turnfold_proof::bundle::{BundleOutline, BundleRecords, BundledRecord, TakeRecord};
-use turnfold_replay::ReplayError;
 
 use super::correspondence::registry;
 

@@ -12,12 +12,12 @@ use turnfold_core::paper::DeskTime;
 use turnfold_core::rules::desk::Desk;
 use turnfold_core::trust::TrustPolicy;
 use turnfold_core::{AnyState, CommandSource, DicePolicy, DueRoll, Logged, Rules, Seat};
+use turnfold_history::{History, Revision};
 use turnfold_mail::audit::audit;
 use turnfold_mail::{LetterName, PaperWords, ReceivedMail, TableDice, TakenPaper};
 use turnfold_proof::audit::{AuditQuestion, RowName, RowResult, read_held};
 use turnfold_proof::bundle::{BundleFile, StoreRecords};
 use turnfold_proof::signing::write_signed_bundle;
-use turnfold_replay::{History, Revision};
 use turnfold_store::BranchName;
 
 use super::mailer_changes::mailers;

@@ -6,9 +6,9 @@ use turnfold_core::any::erase;
 use turnfold_core::outcome::Code;
 use turnfold_core::{AnyState, Seat};
 use turnfold_games::rulesets;
+use turnfold_history::ReplayError;
+use turnfold_history::history::record::Record;
 use turnfold_mail::{GameTerms, GameTurn, OrderEnd, PlayedRules, TermsSource};
-use turnfold_replay::ReplayError;
-use turnfold_replay::history::record::Record;
 
 use super::post::Post;
 use super::siege::Siege;

@@ -1,6 +1,6 @@
 //! Backups: a stream that was changed is refused, and one with right checks makes a sound store or none.
 
-use turnfold_replay::{FindingKind, golden::verify::verify};
+use turnfold_history::{FindingKind, golden::verify::verify};
 use turnfold_store::{Store, Totals};
 
 use super::{check_message, sample};

@@ -1,6 +1,6 @@
 //! Replay files: what is read is written as it was, blessing is done once and for all, and checking agrees with it.
 
-use turnfold_replay::{Replay, TflError, golden::bless::bless, golden::check::check_replay, tfl::read};
+use turnfold_history::{Replay, TflError, golden::bless::bless, golden::check::check_replay, tfl::read};
 
 use super::check_message;
 

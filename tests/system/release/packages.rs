@@ -7,13 +7,16 @@ use std::path::{Component, Path, PathBuf};
 use turnfold_tests::sandbox::{cargo, workspace};
 
 /// The crates that can be published, each after those that it depends on.
-const CRATES: [(&str, &str); 9] = [
+const CRATES: [(&str, &str); 12] = [
     ("turnfold-core", "core"),
     ("turnfold-games", "core/games"),
     ("turnfold-guest", "core/guest"),
     ("turnfold-store", "store"),
     ("turnfold-laws", "core/laws"),
-    ("turnfold-replay", "cli/history"),
+    ("turnfold-history", "cli/history"),
+    ("turnfold-show", "cli/show"),
+    ("turnfold-proof", "cli/proof"),
+    ("turnfold-mail", "cli/mail"),
     ("turnfold-referee", "cli/referee"),
     ("turnfold-serve", "cli/serve"),
     ("turnfold", "cli"),

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use turnfold_replay::text::json_line;
-use turnfold_replay::{LoggedRecord, Viewer};
+use turnfold_history::text::json_line;
+use turnfold_history::{LoggedRecord, Viewer};
 use turnfold_show::drawing::{Highlights, svg};
 use turnfold_show::render::{self, LegalCommand};
 

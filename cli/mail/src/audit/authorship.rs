@@ -15,11 +15,11 @@ use crate::{
     Execution, GameTurn, OrderEnd, PlayedRules, Round, SeatStep, TurnEnd, TurnKey, TurnPlan, TurnRecord,
     is_shown_to_all,
 };
-use turnfold_replay::error::ReplayError;
-use turnfold_replay::history::entry::stored;
-use turnfold_replay::history::record::Record;
-use turnfold_replay::history::revision::Revision;
-use turnfold_replay::session::is_roll;
+use turnfold_history::error::ReplayError;
+use turnfold_history::history::entry::stored;
+use turnfold_history::history::record::Record;
+use turnfold_history::history::revision::Revision;
+use turnfold_history::session::is_roll;
 
 /// The authorship of one match.
 pub(super) struct Authorship<'a> {

@@ -12,9 +12,9 @@ use turnfold_store::Genesis;
 use super::rows::MailRows;
 use super::segments::{SegmentEnd, TurnSegment};
 use crate::{DeskHistory, DeskTurn, Execution, RolledEntry};
-use turnfold_replay::history::revision::Revision;
-use turnfold_replay::session::is_roll;
-use turnfold_replay::text::counted;
+use turnfold_history::history::revision::Revision;
+use turnfold_history::session::is_roll;
+use turnfold_history::text::counted;
 
 /// The most turns that a remark names.
 const NAMED_MAX: usize = 12;

@@ -7,10 +7,10 @@ use turnfold_store::Entry;
 
 use super::segments::Pairing;
 use crate::TurnKey;
+use turnfold_history::text::counted;
 use turnfold_proof::audit::{FurtherRow, FurtherRows, RowBuilder};
 use turnfold_proof::bundle::BundleOutline;
 use turnfold_proof::bundle::sizes::revision;
-use turnfold_replay::text::counted;
 
 /// What was found of all matches by mail.
 #[derive(Default)]

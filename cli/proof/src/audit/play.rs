@@ -6,10 +6,10 @@ use turnfold_core::{
 };
 use turnfold_store::{Entry, Genesis};
 
-use turnfold_replay::fault::catch;
-use turnfold_replay::golden::verify::named_referee;
-use turnfold_replay::history::entry::stored;
-use turnfold_replay::history::{distrusted, recorded_rules};
+use turnfold_history::fault::catch;
+use turnfold_history::golden::verify::named_referee;
+use turnfold_history::history::entry::stored;
+use turnfold_history::history::{distrusted, recorded_rules};
 
 /// How many entries are folded at a time.
 const RUN: usize = 256;

@@ -9,7 +9,7 @@ use turnfold_core::trust::{Checkpoint, SignedNote, TrustPolicy};
 use crate::bundle::{BundleFile, BundleRecords, is_bundle};
 use crate::error::ProofError;
 use crate::limits::NOTE;
-use turnfold_replay::error::input::read_file;
+use turnfold_history::error::input::read_file;
 
 /// What an audit begins with.
 #[derive(Clone, Copy)]

@@ -8,7 +8,7 @@ use turnfold_core::Seat;
 use turnfold_core::trust::VerifierKey;
 use turnfold_store::MatchName;
 
-use turnfold_replay::history::revision::Revision;
+use turnfold_history::history::revision::Revision;
 
 /// The rows, in the order in which they are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

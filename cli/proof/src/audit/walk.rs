@@ -13,8 +13,8 @@ use crate::bundle::{
     BranchIndex, BranchTrees, BundleOutline, BundleRecords, BundleRules, BundledBranch, BundledRecord,
 };
 use crate::error::ProofError;
-use turnfold_replay::golden::origins::is_wrong;
-use turnfold_replay::history::revision::Revision;
+use turnfold_history::golden::origins::is_wrong;
+use turnfold_history::history::revision::Revision;
 
 /// What the walk found.
 pub(super) struct Walked<'a> {

@@ -9,7 +9,7 @@ use turnfold_store::{BranchName, Genesis, Linker, MatchName, Seq};
 use super::outline::{BundleOutline, BundledBranch, BundledMatch, BundledModule};
 use super::records::{BundleRecords, BundledRecord, TakeRecord};
 use crate::error::ProofError;
-use turnfold_replay::history::branch_order::in_order;
+use turnfold_history::history::branch_order::in_order;
 
 /// A record of one of the bundles.
 enum HeldRecord {

@@ -11,7 +11,7 @@ use super::outline::{BundleOutline, TITLE};
 use super::parse::parse;
 use super::records::{BundleRecords, BundledRecord, TakeRecord};
 use crate::error::ProofError;
-use turnfold_replay::error::input;
+use turnfold_history::error::input;
 
 /// How much of the file is read at a time.
 const BUFFER_BYTES: usize = 1 << 16;

@@ -10,9 +10,9 @@ use super::modules::BundleRules;
 use super::outline::{BundleOutline, BundledBranch, BundledMatch};
 use super::records::{BranchIndex, BundleRecords, BundledRecord};
 use crate::error::ProofError;
-use turnfold_replay::history::revision::{Revision, SourceName, is_standard};
-use turnfold_replay::history::{broken_setup, rules_of};
-use turnfold_replay::tfl::{Replay, ReplayLine, ReplayOrigin};
+use turnfold_history::history::revision::{Revision, SourceName, is_standard};
+use turnfold_history::history::{broken_setup, rules_of};
+use turnfold_history::tfl::{Replay, ReplayLine, ReplayOrigin};
 
 /// A bundle, and perhaps a branch of a match in it, written `BUNDLE` or `BUNDLE/MATCH[@BRANCH]`.
 #[derive(Clone, Debug, PartialEq, Eq)]

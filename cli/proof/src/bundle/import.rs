@@ -18,7 +18,7 @@ use crate::bundle::{
     BundledRecord, StoreRecords,
 };
 use crate::error::ProofError;
-use turnfold_replay::history::recorded_rules;
+use turnfold_history::history::recorded_rules;
 
 mod links;
 

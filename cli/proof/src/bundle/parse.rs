@@ -16,9 +16,9 @@ use super::outline::{BundleOutline, BundledBranch, BundledMatch, TITLE};
 use super::records::{BundledRecord, TakeRecord};
 use crate::error::ProofError;
 use crate::limits::BUNDLE_LINES_MAX;
-use turnfold_replay::error::input::InputError;
-use turnfold_replay::error::limits::check_title;
-use turnfold_replay::history::branch_order::in_order;
+use turnfold_history::error::input::InputError;
+use turnfold_history::error::limits::check_title;
+use turnfold_history::history::branch_order::in_order;
 
 mod attachments;
 

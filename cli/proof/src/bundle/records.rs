@@ -7,7 +7,7 @@ use turnfold_store::{BranchInfo, BranchName, MatchName, Seq, StoreReader};
 
 use super::outline::{BundleOutline, BundledBranch, BundledMatch, BundledModule};
 use crate::error::ProofError;
-use turnfold_replay::history::branch_order::in_order;
+use turnfold_history::history::branch_order::in_order;
 
 /// A branch and its match, by their indexes in the outline: the match first.
 pub type BranchIndex = (usize, usize);

@@ -7,7 +7,7 @@ use turnfold_store::Ancestry;
 
 use super::outline::{BundleOutline, BundledBranch, BundledMatch};
 use super::records::BranchIndex;
-use turnfold_replay::history::revision::Revision;
+use turnfold_history::history::revision::Revision;
 
 /// A branch cut to a number of records, at least one; the branch is the one whose own records end it.
 pub type BranchSize = (BranchIndex, u64);

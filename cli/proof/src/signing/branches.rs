@@ -10,7 +10,7 @@ use super::signer::{SignedBranch, Signers};
 use crate::bundle::sizes::BranchFinder;
 use crate::bundle::{BranchIndex, BranchTrees, BundleRecords, BundleWriter};
 use crate::error::ProofError;
-use turnfold_replay::history::revision::Revision;
+use turnfold_history::history::revision::Revision;
 
 /// Signs every branch to its end. What is signed is remembered before it is returned.
 ///

@@ -4,7 +4,7 @@ use crate::error::ProofError;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use turnfold_replay::program;
+use turnfold_history::program;
 
 use turnfold_core::trust::{KeyKind, PrivateKey};
 use turnfold_store::draft::{DraftFile, Readers};

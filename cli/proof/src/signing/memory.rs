@@ -17,7 +17,7 @@ use turnfold_core::{Digest, Malformed};
 use super::key_file::{KeyFile, sync_folder_of};
 use crate::error::ProofError;
 use crate::limits::NOTE;
-use turnfold_replay::error::input::{InputError, read_file};
+use turnfold_history::error::input::{InputError, read_file};
 
 /// What `FORMAT` holds.
 const FORMAT: &str = "turnfold key memory 2\n";

@@ -12,9 +12,9 @@ use turnfold_store::{BranchName, Seq, StoreReader};
 use super::key_file::KeyFile;
 use super::memory::{KeyMemory, KnownLog, Remembered};
 use crate::error::ProofError;
-use turnfold_replay::ReplayError;
-use turnfold_replay::history::revision::{Revision, SourceName};
-use turnfold_replay::program;
+use turnfold_history::ReplayError;
+use turnfold_history::history::revision::{Revision, SourceName};
+use turnfold_history::program;
 
 /// Keys of one name, each with its memory, which no one else holds at the same time.
 #[derive(Debug)]

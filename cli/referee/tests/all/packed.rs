@@ -15,7 +15,7 @@ fn md_4_a_game_in_another_language_keeps_every_law_and_its_golden_log() {
     let toml = fs::read_to_string(modules.join("tictactoe/setup.toml")).unwrap();
     require_kept(&*rules, &[Fixture::example(&*rules), Fixture { name: "second".into(), toml }]);
     let registry = Registry::default().with(rules);
-    let report = turnfold_replay::check(&registry, modules.join("tictactoe")).unwrap();
+    let report = turnfold_history::check(&registry, modules.join("tictactoe")).unwrap();
     assert!(report.is_good(), "{report}");
     assert_eq!(report.entries(), 6);
 }
@@ -43,7 +43,7 @@ fn md_5_packed_games_reproduce_their_golden_logs() {
         let rules =
             load(&fs::read(repository.join(format!("fixtures/modules/{module}.wasm"))).unwrap()).unwrap();
         let report =
-            turnfold_replay::check(&Registry::default().with(rules), repository.join(replays)).unwrap();
+            turnfold_history::check(&Registry::default().with(rules), repository.join(replays)).unwrap();
         assert!(report.is_good(), "{report}");
         assert_eq!(report.entries(), entries, "{module}");
     }

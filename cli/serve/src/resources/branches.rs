@@ -6,7 +6,7 @@ use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use serde::Deserialize;
-use turnfold_replay::Revision;
+use turnfold_history::Revision;
 use turnfold_show::render::{self, ListedBranch};
 use turnfold_store::{BranchInfo, BranchName, MatchName};
 use utoipa::ToSchema;

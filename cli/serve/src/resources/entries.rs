@@ -8,7 +8,7 @@ use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 use turnfold_core::Seat;
-use turnfold_replay::{Record, Revision, ScriptCommand};
+use turnfold_history::{Record, Revision, ScriptCommand};
 use turnfold_show::render::{self, NothingPlayed};
 use turnfold_store::IdempotencyKey;
 use utoipa::{IntoParams, ToSchema};

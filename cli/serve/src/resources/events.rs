@@ -25,7 +25,7 @@ use crate::limits::StreamPlace;
 use crate::open_branch::{Following, Watched};
 use crate::problem::{ApiResult, Code, Problem};
 use crate::reading::{BranchPath, BranchView, SeatName};
-use turnfold_replay::Viewer;
+use turnfold_history::Viewer;
 
 const EVENTS: &str = "text/event-stream";
 

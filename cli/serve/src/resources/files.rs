@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use serde::{Deserialize, Serialize};
-use turnfold_replay::Viewer;
+use turnfold_history::Viewer;
 use turnfold_show::page::PAGE_BYTES_MAX;
 use turnfold_show::{FrameDocument, FrameLimits, Page};
 use turnfold_store::MatchName;

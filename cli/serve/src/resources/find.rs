@@ -8,9 +8,9 @@ use std::sync::Arc;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
-use turnfold_replay::search::condition::Survey;
-use turnfold_replay::search::find as search;
-use turnfold_replay::{Condition, Record, ReplayError, Revision, ViewedEntry};
+use turnfold_history::search::condition::Survey;
+use turnfold_history::search::find as search;
+use turnfold_history::{Condition, Record, ReplayError, Revision, ViewedEntry};
 use turnfold_show::render;
 use utoipa::{IntoParams, ToSchema};
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use turnfold_core::{DicePolicy, MatchResult, Seat};
-use turnfold_replay::history::rules_of;
-use turnfold_replay::{MatchStanding, Viewer};
+use turnfold_history::history::rules_of;
+use turnfold_history::{MatchStanding, Viewer};
 use turnfold_show::render::WhoseTurn;
 use turnfold_show::render::match_list::active_at_ms;
 use turnfold_store::{BranchInfo, BranchName, Genesis, GrantLabel, MatchName};
@@ -129,7 +129,7 @@ impl MatchJson {
             None => "  rules of another build",
         };
         let title = if title.is_empty() { String::new() } else { format!("  {title}") };
-        let entries = turnfold_replay::text::counted(*head, "entry", "entries");
+        let entries = turnfold_history::text::counted(*head, "entry", "entries");
         format!("{match_name}  {ruleset}  {entries}{over}{standing}{title}")
     }
 }

@@ -7,8 +7,8 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use turnfold_core::{AnyRules, DicePolicy, Digest, Seed};
-use turnfold_replay::history::find_rules;
-use turnfold_replay::{Imported, history::import::check_title, history::revision::new_match_name, tfl};
+use turnfold_history::history::find_rules;
+use turnfold_history::{Imported, history::import::check_title, history::revision::new_match_name, tfl};
 use turnfold_store::{Genesis, GrantKind, GrantLabel, MatchName, NewGrant, PackedEntries};
 use utoipa::{IntoParams, ToSchema};
 
@@ -193,7 +193,7 @@ pub(crate) async fn create(
             .fold_for(bearer.reader()?, None, move |app| {
                 let match_name = new_match_name(&match_name).map_err(Problem::content)?;
                 let replay = tfl::read_also_seen("the body", &file, &app.registry)
-                    .and_then(turnfold_replay::Replay::whole);
+                    .and_then(turnfold_history::Replay::whole);
                 let replay = replay.map_err(|error| Problem::new(Code::Setup, error.to_string()))?;
                 let now_ms = app.now_ms();
                 let Imported { rules, setup, dice, module, title, entries, passed, .. } =

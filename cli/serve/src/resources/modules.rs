@@ -6,8 +6,8 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use turnfold_core::Digest;
 use turnfold_core::registry::NoRules;
+use turnfold_history::ReplayError;
 use turnfold_proof::bundle::NeededModule;
-use turnfold_replay::ReplayError;
 
 use super::statuses::{Looked, ModuleDigest};
 use crate::app::App;

@@ -135,7 +135,7 @@ async fn perform(
 fn receipt(
     app: &App,
     game: &MatchName,
-    desk: &turnfold_replay::Revision,
+    desk: &turnfold_history::Revision,
     taken: &TakenPaper,
     seq: u64,
 ) -> ApiResult<PaperTaken> {

@@ -9,8 +9,8 @@ use axum::http::{HeaderMap, StatusCode};
 use serde::Serialize;
 use serde_json::Value;
 use turnfold_core::AnyRules;
-use turnfold_replay::history::find_rules;
-use turnfold_replay::rulebook::sections;
+use turnfold_history::history::find_rules;
+use turnfold_history::rulebook::sections;
 use utoipa::ToSchema;
 
 use super::statuses::{Name, Open, OpenNamed};

@@ -10,16 +10,16 @@ use super::script::SCRIPT;
 use crate::drawing::{Highlights, colors::COLORS, svg};
 use crate::page::frames::{FrameDocument, FramePicture, Passed};
 use crate::render::entries::recorded_mark;
-use turnfold_replay::error::ReplayError;
-use turnfold_replay::golden::bless::bless_if_true;
-use turnfold_replay::history::History;
-use turnfold_replay::history::Sources;
-use turnfold_replay::history::revision::{Revision, SourceName};
-use turnfold_replay::program;
-use turnfold_replay::tfl::Replay;
-use turnfold_replay::tfl::in_page::VERSION;
-use turnfold_replay::viewer::Viewer;
-use turnfold_replay::viewer::seat_history::SeatHistory;
+use turnfold_history::error::ReplayError;
+use turnfold_history::golden::bless::bless_if_true;
+use turnfold_history::history::History;
+use turnfold_history::history::Sources;
+use turnfold_history::history::revision::{Revision, SourceName};
+use turnfold_history::program;
+use turnfold_history::tfl::Replay;
+use turnfold_history::tfl::in_page::VERSION;
+use turnfold_history::viewer::Viewer;
+use turnfold_history::viewer::seat_history::SeatHistory;
 
 /// The longest page (VW-26).
 pub const PAGE_BYTES_MAX: usize = 64 << 20;

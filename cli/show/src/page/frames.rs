@@ -4,7 +4,7 @@
 //!
 //! ```
 //! use turnfold_core::Registry;
-//! use turnfold_replay::{History, ReplayError, SeatHistory, Viewer, tfl};
+//! use turnfold_history::{History, ReplayError, SeatHistory, Viewer, tfl};
 //! use turnfold_show::{FrameDocument, FrameLimits, Shown};
 //!
 //! let script = b"turnfold replay 2

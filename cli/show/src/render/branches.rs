@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 use turnfold_core::Digest;
 use turnfold_store::{BranchInfo, BranchName};
 
-use turnfold_replay::text::{Line, counted, dim, plain, strong};
+use turnfold_history::text::{Line, counted, dim, plain, strong};
 
 /// A branch of a list. It serializes as what `branch MATCH --format json` prints.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -2,16 +2,16 @@
 
 use serde::Serialize;
 
-use turnfold_replay::compare::diff::{Comparison, DiffStat, Side, StatesPart, records_of};
-use turnfold_replay::compare::difference::Difference;
-use turnfold_replay::compare::divergence::Divergence;
-use turnfold_replay::compare::outcomes::changed_claims;
-use turnfold_replay::error::ReplayError;
-use turnfold_replay::history::record::Record;
-use turnfold_replay::history::revision::shell_path;
-use turnfold_replay::program;
-use turnfold_replay::text::{Line, TextSpan, Tone, counted, dim, plain, strong, warning};
-use turnfold_replay::viewer::seat_history::SeatHistory;
+use turnfold_history::compare::diff::{Comparison, DiffStat, Side, StatesPart, records_of};
+use turnfold_history::compare::difference::Difference;
+use turnfold_history::compare::divergence::Divergence;
+use turnfold_history::compare::outcomes::changed_claims;
+use turnfold_history::error::ReplayError;
+use turnfold_history::history::record::Record;
+use turnfold_history::history::revision::shell_path;
+use turnfold_history::program;
+use turnfold_history::text::{Line, TextSpan, Tone, counted, dim, plain, strong, warning};
+use turnfold_history::viewer::seat_history::SeatHistory;
 
 /// What `diff --format json` prints.
 #[derive(Debug, Serialize)]

@@ -3,11 +3,11 @@
 use serde::Serialize;
 use turnfold_core::{AnyState, DueRoll, Outcome, Seat};
 
-use turnfold_replay::history::record::{LoggedRecord, Record};
-use turnfold_replay::history::revision::Revision;
-use turnfold_replay::program;
-use turnfold_replay::text::{Line, TextSpan, Tone, dim, plain, removed, strong, time, warning};
-use turnfold_replay::viewer::Viewer;
+use turnfold_history::history::record::{LoggedRecord, Record};
+use turnfold_history::history::revision::Revision;
+use turnfold_history::program;
+use turnfold_history::text::{Line, TextSpan, Tone, dim, plain, removed, strong, time, warning};
+use turnfold_history::viewer::Viewer;
 
 /// Returns the line of an entry or of a rejected command.
 #[must_use]

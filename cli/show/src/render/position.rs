@@ -5,9 +5,9 @@ use turnfold_core::picture::Picture;
 use turnfold_core::{Answer, AnyState, Seat, TargetPart, Targets};
 
 use crate::drawing::{DrawnLine, Highlights, text};
-use turnfold_replay::text::{Line, dim, plain};
-use turnfold_replay::viewer::Viewer;
-use turnfold_replay::viewer::seat_history::MatchStanding;
+use turnfold_history::text::{Line, dim, plain};
+use turnfold_history::viewer::Viewer;
+use turnfold_history::viewer::seat_history::MatchStanding;
 
 /// Returns the lines of a picture.
 #[must_use]

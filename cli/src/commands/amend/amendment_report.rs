@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use turnfold_core::{Outcome, Seat};
-use turnfold_replay::compare::difference::{differences, view_of};
-use turnfold_replay::{Amendment, ChangedRoll, Claim, Difference, Divergence, Record};
+use turnfold_history::compare::difference::{differences, view_of};
+use turnfold_history::{Amendment, ChangedRoll, Claim, Difference, Divergence, Record};
 use turnfold_show::render;
 
 use crate::output::{Line, added, counted, dim, plain, removed, strong, warning};

@@ -5,7 +5,7 @@ use std::env;
 use std::fs;
 use std::path::{self, Path, PathBuf};
 
-use turnfold_replay::{CheckReport, error::input, history::revision::input_name};
+use turnfold_history::{CheckReport, error::input, history::revision::input_name};
 
 use crate::files;
 use crate::limits::FAILED_CHECKS;

@@ -19,8 +19,8 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use serde_json::json;
-use turnfold_replay::golden::found;
-use turnfold_replay::history::revision::is_standard;
+use turnfold_history::golden::found;
+use turnfold_history::history::revision::is_standard;
 
 use super::Args;
 use crate::clock::Stopwatch;

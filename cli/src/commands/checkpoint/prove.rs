@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use serde_json::json;
 use turnfold_core::trust::KeyKind;
+use turnfold_history::{EntryName, SourceName, Sources};
 use turnfold_proof::signing::{KeyFile, prove};
-use turnfold_replay::{EntryName, SourceName, Sources};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};

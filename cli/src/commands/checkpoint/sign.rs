@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use serde_json::json;
 use turnfold_core::trust::SignatureLine;
+use turnfold_history::{Revision, Sources};
 use turnfold_proof::NOTE_LIMITS as NOTE;
 use turnfold_proof::bundle::{StoreRecords, write_checkpoints};
 use turnfold_proof::signing::{SignedBranch, Signers, sign_branches};
-use turnfold_replay::{Revision, Sources};
 
 use crate::commands::audit::read_policy;
 use crate::context::Context;

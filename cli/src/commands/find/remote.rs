@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde_json::Value;
-use turnfold_replay::SourceName;
+use turnfold_history::SourceName;
 
 use crate::address::StoreAddress;
 use crate::context::Context;

@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 use turnfold_core::{AnyRules, Registry};
-use turnfold_replay::error::input;
-use turnfold_replay::error::limits::REPLAY;
-use turnfold_replay::golden::found::{self, FoundFiles};
-use turnfold_replay::tfl::in_page::replay_bytes;
-use turnfold_replay::{RecordedLog, Replay, ReplayError, Revision, Sources, tfl};
+use turnfold_history::error::input;
+use turnfold_history::error::limits::REPLAY;
+use turnfold_history::golden::found::{self, FoundFiles};
+use turnfold_history::tfl::in_page::replay_bytes;
+use turnfold_history::{RecordedLog, Replay, ReplayError, Revision, Sources, tfl};
 use turnfold_store::StoreReader;
 
 use self::summary::{Finding, Summary};

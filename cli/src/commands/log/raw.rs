@@ -3,9 +3,9 @@
 use serde::Serialize;
 use serde_json::json;
 use turnfold_core::{Digest, Seat};
-use turnfold_replay::history::rules_of;
-use turnfold_replay::text::time;
-use turnfold_replay::{CommandForm, RangeName, SourceName, Sources, Tail};
+use turnfold_history::history::rules_of;
+use turnfold_history::text::time;
+use turnfold_history::{CommandForm, RangeName, SourceName, Sources, Tail};
 use turnfold_store::{Entry, IdempotencyKey};
 
 use super::latest::Latest;

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use turnfold_core::trust::VerifierKey;
+use turnfold_history::ReplayError;
+use turnfold_history::history::revision::new_match_name;
 use turnfold_mail::{
     AddressLine, Addresses, GameTerms, MailError, MailMatch, NewMailMatch, TermsSource, start_for_mail,
 };
-use turnfold_replay::ReplayError;
-use turnfold_replay::history::revision::new_match_name;
 use turnfold_store::MatchName;
 
 use super::post::{HostArgs, letter_lines};

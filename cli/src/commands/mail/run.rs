@@ -10,11 +10,11 @@ use serde_json::json;
 use turnfold_core::paper::DeskTime;
 use turnfold_core::rules::desk::Desk;
 use turnfold_core::{DicePolicy, DueRoll, Rules, Seat};
+use turnfold_history::Sources;
 use turnfold_mail::{
     DeskHistory, MailError, MailHost, MailMatch, PostFolder, SendReport, TableDice, hosted_matches,
     notices_in_words, waits_for_host, write_day,
 };
-use turnfold_replay::Sources;
 use turnfold_store::{MatchName, Store, StoreReader};
 
 use super::post::{HostArgs, PostRoom, letter_lines};

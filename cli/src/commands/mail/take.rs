@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use turnfold_core::Seat;
 use turnfold_core::paper::DeskTime;
+use turnfold_history::{InputError, Sources as _};
 use turnfold_mail::{
     MAIL_LIMITS, MailHost, Maildir, Obstacle, PaperOutcome, PostOffice, ReceivedMail, TakenMail, TakenPaper,
     TakenReply, read_mail, take_mail,
 };
-use turnfold_replay::{InputError, Sources as _};
 use turnfold_store::MatchName;
 
 use super::post::{HostArgs, letter_lines};

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use turnfold_replay::{Detail, Record, Session, Viewer};
+use turnfold_history::{Detail, Record, Session, Viewer};
 use turnfold_show::render;
 
 use crate::commands::new::Game;

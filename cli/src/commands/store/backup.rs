@@ -5,8 +5,8 @@ use std::io::BufWriter;
 use std::path::PathBuf;
 
 use serde_json::json;
+use turnfold_history::Sources;
 use turnfold_proof::bundle::NeededModule;
-use turnfold_replay::Sources;
 use turnfold_store::{Damage, RescueError, StoreError, StoreReader, Totals};
 
 use super::progress::{in_words, progress};

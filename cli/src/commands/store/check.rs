@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use serde_json::json;
-use turnfold_replay::Sources;
+use turnfold_history::Sources;
 use turnfold_store::{Damage, MatchName, Totals};
 
 use super::heads::missing;

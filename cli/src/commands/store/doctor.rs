@@ -1,7 +1,7 @@
 //! `turnfold store doctor`: what keeps a store or a service from working well, and what to do about it.
 
-use turnfold_replay::Sources;
-use turnfold_replay::history::recorded_rules;
+use turnfold_history::Sources;
+use turnfold_history::history::recorded_rules;
 use turnfold_show::render::ListedMatch;
 use turnfold_store::BranchName;
 

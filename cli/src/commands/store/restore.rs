@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use serde_json::json;
 use turnfold_core::registry::ModuleSource as _;
+use turnfold_history::error::{PUT_MODULE, input};
 use turnfold_proof::bundle::NeededModule;
-use turnfold_replay::error::{PUT_MODULE, input};
 use turnfold_store::{RescueError, Store, StoreError, StoreReader, Totals};
 
 use super::progress::{in_words, progress};

@@ -1,7 +1,7 @@
 //! `turnfold store size`: how much the store holds.
 
 use serde_json::json;
-use turnfold_replay::Sources;
+use turnfold_history::Sources;
 use turnfold_store::{MatchStats, Store, StoreStats, Totals};
 
 use super::progress::{in_words, progress};

@@ -2,8 +2,8 @@
 
 use clap::ValueEnum;
 use turnfold_core::picture::Picture;
-use turnfold_replay::corpus::statistics::{GroupStatistics, GroupedCounts, Grouping, MatchCounts};
-use turnfold_replay::{SeatHistory, Viewer};
+use turnfold_history::corpus::statistics::{GroupStatistics, GroupedCounts, Grouping, MatchCounts};
+use turnfold_history::{SeatHistory, Viewer};
 use turnfold_show::drawing::{Highlights, svg};
 
 use crate::corpus::Corpus;

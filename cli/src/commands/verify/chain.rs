@@ -1,8 +1,8 @@
 //! `turnfold verify --chain`: what can be audited without the rules.
 
 use serde_json::json;
-use turnfold_replay::golden::chain::{ChainVerification, LinkedBranch, NOT_CHECKED, verify_chain};
-use turnfold_replay::{Finding, Revision, Sources};
+use turnfold_history::golden::chain::{ChainVerification, LinkedBranch, NOT_CHECKED, verify_chain};
+use turnfold_history::{Finding, Revision, Sources};
 use turnfold_store::{MatchName, StoreReader};
 
 use super::finding::finding_line;

@@ -1,6 +1,6 @@
 //! What is wrong with a match, in a line.
 
-use turnfold_replay::Finding;
+use turnfold_history::Finding;
 use turnfold_store::BranchName;
 
 use crate::output::{Line, plain, removed};

@@ -1,7 +1,7 @@
 //! `turnfold verify --reload`: the sync test, which hunts for state that does not survive being stored.
 
 use serde_json::json;
-use turnfold_replay::{SourceName, golden::selftest::first_unsynced};
+use turnfold_history::{SourceName, golden::selftest::first_unsynced};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};

@@ -8,7 +8,7 @@ use turnfold_core::outcome::{EffectSink, Ruled, Ruling, Verdict};
 use turnfold_core::picture::Picture;
 use turnfold_core::rules::Part;
 use turnfold_core::{CommandSource, DicePolicy, Logged, Perspective, Rules, Seat, Secrets, SetupError, Step};
-use turnfold_replay::Viewer;
+use turnfold_history::Viewer;
 
 use super::relay::{Fault, Move, Relay, Setup};
 

@@ -1,6 +1,6 @@
 //! All that a store answers.
 
-use turnfold_replay::{Verification, golden::verify::verify};
+use turnfold_history::{Verification, golden::verify::verify};
 use turnfold_store::backend::memory::MemoryBackend;
 use turnfold_store::{BranchInfo, BranchName, ErrorKind, Log, MatchInfo, MatchName, Store, StoreError};
 

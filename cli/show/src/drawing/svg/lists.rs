@@ -5,7 +5,7 @@ use turnfold_core::picture::{Bar, Chip, Piece, PieceRow, Span, TextLine};
 use super::markup::{Escaped, Fill, Fitted, Markup, Size, characters, class, width};
 use crate::drawing::place::{Highlights, Place};
 use crate::drawing::text::filled;
-use turnfold_replay::text::printable;
+use turnfold_history::text::printable;
 
 /// The size of letters in lines; a character takes 9.
 const LETTERS: i32 = 15;

@@ -5,7 +5,7 @@ use std::fmt;
 use turnfold_core::picture::Tint;
 
 use crate::drawing::colors::Ink;
-use turnfold_replay::text::printable;
+use turnfold_history::text::printable;
 
 /// What has been written of a document.
 #[derive(Default)]

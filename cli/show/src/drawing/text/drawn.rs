@@ -5,7 +5,7 @@ use std::fmt;
 use turnfold_core::picture::{TextLine, Tint};
 
 use crate::drawing::place::Spot;
-use turnfold_replay::text::printable;
+use turnfold_history::text::printable;
 
 /// A line of characters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -21,7 +21,7 @@ use turnfold_core::picture::{HexBoard, Tint};
 
 use super::drawn::{DrawnLine, DrawnSpan};
 use crate::drawing::place::{Highlights, Place, Spot};
-use turnfold_replay::text::printable;
+use turnfold_history::text::printable;
 
 /// Boards up to this radius are drawn whole, larger ones only where something stands.
 const WHOLE_RADIUS_MAX: u8 = 12;

@@ -4,7 +4,7 @@ use turnfold_core::picture::{Bar, Piece, PieceRow, TextLine, Tint};
 
 use super::drawn::{DrawnLine, width};
 use crate::drawing::place::Highlights;
-use turnfold_replay::text::printable;
+use turnfold_history::text::printable;
 
 /// The characters of a full bar.
 const BAR_WIDTH: u64 = 20;

@@ -15,7 +15,7 @@ use turnfold_core::picture::{SquareCell, SquareGrid, Tint};
 
 use super::drawn::{DrawnLine, width};
 use crate::drawing::place::{Highlights, Place, Spot};
-use turnfold_replay::text::printable;
+use turnfold_history::text::printable;
 
 /// What stands for a square without a piece.
 const NO_PIECE: &str = ".";

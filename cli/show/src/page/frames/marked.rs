@@ -7,8 +7,8 @@ use turnfold_core::picture::{Block, Picture};
 use super::change::PictureChange;
 use super::picture::FramePicture;
 use crate::drawing::{Place, Spot};
-use turnfold_replay::error::ReplayError;
-use turnfold_replay::viewer::seat_history::SeatHistory;
+use turnfold_history::error::ReplayError;
+use turnfold_history::viewer::seat_history::SeatHistory;
 
 /// Returns where a picture differs from another; a block that is of another kind or size differs everywhere.
 #[must_use]
