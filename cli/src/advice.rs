@@ -146,7 +146,7 @@ impl From<MailError> for Failure {
     fn from(error: MailError) -> Self {
         let kind = match error {
             MailError::Replay(error) => return error.into(),
-            MailError::Proof(error) => return error.into(),
+            MailError::Proof(error) => return (*error).into(),
             MailError::Outbox(_) => FailureKind::Trouble,
             MailError::Refused(_) => FailureKind::Negative,
             _ => FailureKind::Usage,

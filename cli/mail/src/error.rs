@@ -29,9 +29,9 @@ pub enum MailError {
     /// What is there contradicts what was asked for; nothing has changed.
     #[error("{0}")]
     Refused(String),
-    /// Anything else with the signatures and bundles that mail is made of.
+    /// Anything else with the signatures and bundles that mail is made of, on the heap to keep results small.
     #[error(transparent)]
-    Proof(ProofError),
+    Proof(Box<ProofError>),
     /// Anything else with the histories.
     #[error(transparent)]
     Replay(ReplayError),
@@ -53,7 +53,7 @@ impl From<ProofError> for MailError {
             ProofError::Replay(error) => error.into(),
             ProofError::Unusable(why) => Self::Unusable(why),
             ProofError::Refused(why) => Self::Refused(why),
-            error => Self::Proof(error),
+            error => Self::Proof(Box::new(error)),
         }
     }
 }

@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use turnfold_history::ReplayError;
 use turnfold_mail::MailError;
-use turnfold_proof::ProofError;
 use turnfold_proof::signing::Signers;
 use turnfold_store::MatchName;
 
@@ -64,7 +63,6 @@ impl Desks {
 
 /// What an error at the desk of a match is to clients.
 pub(crate) fn desk_problem(error: impl Into<MailError>) -> Problem {
-    use ProofError as E;
     match error.into() {
         // The desk was found, so it is the key that does not fit.
         MailError::Unusable(_) => {
@@ -73,15 +71,7 @@ pub(crate) fn desk_problem(error: impl Into<MailError>) -> Problem {
         error @ (MailError::Addresses { .. }
         | MailError::Outbox(_)
         | MailError::Replay(ReplayError::Input(_))
-        | MailError::Proof(
-            E::RolledBack { .. }
-            | E::AnotherHistory { .. }
-            | E::Key { .. }
-            | E::DamagedMemory { .. }
-            | E::Guessable { .. }
-            | E::Changed(_)
-            | E::Write(_),
-        )) => {
+        | MailError::Proof(_)) => {
             tracing::error!(%error, "the desk cannot be signed, or a letter not be written");
             Problem::internal()
         }

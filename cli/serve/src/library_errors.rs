@@ -89,7 +89,7 @@ impl From<MailError> for Problem {
     fn from(error: MailError) -> Self {
         match error {
             MailError::Replay(error) => error.into(),
-            MailError::Proof(error) => error.into(),
+            MailError::Proof(error) => (*error).into(),
             error => Self::new(Code::Internal, error.to_string()),
         }
     }

@@ -1,8 +1,8 @@
 //! Matches in memory as an audit reads them.
 
 use turnfold_core::trust::TreeHash;
-use turnfold_history::ReplayError;
 use turnfold_mail::audit::{FairRoll, audit_with};
+use turnfold_proof::ProofError;
 use turnfold_proof::audit::{AuditQuestion, AuditRow, RowName, RowResult};
 use turnfold_proof::bundle::{BundleOutline, BundleRecords, BundledRecord, TakeRecord};
 
@@ -48,7 +48,7 @@ impl BundleRecords for Bundled {
         &self.outline
     }
 
-    fn each(&self, take: &mut TakeRecord<'_>) -> Result<(), ReplayError> {
+    fn each(&self, take: &mut TakeRecord<'_>) -> Result<(), ProofError> {
         for (line, records, left_out) in &self.records {
             let first = usize::try_from(self.outline.matches[line.0].branches[line.1].first).unwrap();
             for (index, record) in (first..).zip(records) {
