@@ -6,6 +6,8 @@ use turnfold_core::outcome::{Ruled, Ruling};
 use turnfold_core::paper::{OrdersAhead, Paper, PaperContent, PaperHead, PaperLine, Reply};
 use turnfold_core::rules::desk::{Command, Desk, State};
 use turnfold_core::{Digest, Rules as _, Seat};
+use turnfold_history::text::counted;
+use turnfold_proof::signing::Signers;
 use turnfold_store::Seq;
 
 use super::desk_turn::AppliedEntry;
@@ -19,8 +21,6 @@ use super::report_letter::{TurnOverview, ahead_in_words};
 use super::take::{PaperOutcome, TakenPaper};
 use super::take_plain::{TakenReply, last_plain};
 use crate::error::MailError;
-use turnfold_history::text::counted;
-use turnfold_proof::signing::Signers;
 
 /// The reason of a paper whose number another one has.
 const OUTDATED: &str = "outdated";

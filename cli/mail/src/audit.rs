@@ -10,6 +10,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use turnfold_core::paper::{LineName, PaperContent, PaperHead};
 use turnfold_core::rules::desk::{Command, Desk};
 use turnfold_core::{DicePolicy, Registry, Rules, Seat};
+use turnfold_history::Revision;
+use turnfold_history::history::recorded_rules;
+use turnfold_proof::ProofError;
+use turnfold_proof::audit::{AuditQuestion, AuditRow, AuditedRecords, PlayerKey};
+use turnfold_proof::bundle::sizes::{BranchFinder, revision};
+use turnfold_proof::bundle::{BranchIndex, BundleRecords, BundleRules, BundledMatch, BundledRecord};
 
 use self::authorship::Authorship;
 use self::dice::FairDice;
@@ -18,12 +24,6 @@ use self::segments::{AuditedPair, CollectedMatch, Pairing};
 use super::desk_history::DeskHistory;
 use super::desk_turn::{AppliedEntry, DeskTurn};
 use super::pairing::DeskOf;
-use turnfold_history::history::recorded_rules;
-use turnfold_history::history::revision::Revision;
-use turnfold_proof::ProofError;
-use turnfold_proof::audit::{AuditQuestion, AuditRow, AuditedRecords, PlayerKey};
-use turnfold_proof::bundle::sizes::{BranchFinder, revision};
-use turnfold_proof::bundle::{BranchIndex, BundleRecords, BundleRules, BundledMatch, BundledRecord};
 
 pub use dice::FairRoll;
 

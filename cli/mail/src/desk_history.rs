@@ -10,14 +10,14 @@ use turnfold_core::paper::{Order, OrdersAhead, PaperContent};
 use turnfold_core::rules::desk::{Command, Desk, Effect, Setup, State};
 use turnfold_core::trust::{Tree, TreeHash};
 use turnfold_core::{Digest, FoldError, Rules, Seat, SetupError, Verdict};
+use turnfold_history::SourceName;
+use turnfold_history::history::{broken_entry, broken_setup};
+use turnfold_proof::bundle::BundledRecord;
 use turnfold_store::{BranchName, Entry, Seq, StoreReader};
 
 use super::desk_turn::{AppliedEntry, DeskTurn, Execution, RolledEntry, TurnPlan, TurnRecord};
 use super::pairing::MailMatch;
 use crate::error::MailError;
-use turnfold_history::history::revision::SourceName;
-use turnfold_history::history::{broken_entry, broken_setup};
-use turnfold_proof::bundle::BundledRecord;
 
 /// A desk up to some record.
 pub struct DeskHistory {

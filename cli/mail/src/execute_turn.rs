@@ -6,6 +6,8 @@ use std::cell::RefCell;
 use turnfold_core::paper::{DeskTime, LineName};
 use turnfold_core::rules::desk::{Command, PlayCount, RefusalCode};
 use turnfold_core::{Digest, Seat};
+use turnfold_history::session::is_roll;
+use turnfold_history::{Position, Record, Tail};
 use turnfold_store::{BranchInfo, BranchName, NewEntries, PackedEntries, Seq, StoreError};
 
 use super::desk_turn::{SeatStep, TurnPlan};
@@ -15,9 +17,6 @@ use super::host_dice::{FairTurn, TableDice, TurnDice};
 use super::pairing::{TurnKey, branch_of};
 use super::turn_position::{self, TurnEnd, TurnEntries};
 use crate::error::MailError;
-use turnfold_history::history::position::{Position, Tail};
-use turnfold_history::history::record::Record;
-use turnfold_history::session::is_roll;
 
 /// The most turns that a run executes.
 const TURNS_MAX: usize = 50;

@@ -12,12 +12,9 @@ use turnfold_store::Entry;
 use std::collections::BTreeMap;
 use std::io;
 
-use turnfold_history::ReplayError;
 use turnfold_history::history::entry::stored;
-use turnfold_history::history::record::{Detail, Record};
-use turnfold_history::session::script::ScriptCommand;
-use turnfold_history::session::{ROLLS_IN_A_ROW_MAX, Roller, Session};
-use turnfold_history::viewer::Viewer;
+use turnfold_history::session::ROLLS_IN_A_ROW_MAX;
+use turnfold_history::{Detail, Record, ReplayError, Roller, ScriptCommand, Session, Viewer};
 
 /// The terms for what is played without an order (PM-37).
 #[derive(Clone, Copy, Debug)]

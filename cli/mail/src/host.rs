@@ -5,6 +5,9 @@ use turnfold_core::paper::{DeskTime, LineName, Player};
 use turnfold_core::rules::desk::{Command, Desk, Effect};
 use turnfold_core::trust::{PrivateKey, VerifierKey};
 use turnfold_core::{Digest, Registry, Rules as _, Seat, Verdict};
+use turnfold_history::SourceName;
+use turnfold_history::history::broken_entry;
+use turnfold_proof::signing::Signers;
 use turnfold_store::{BranchName, Entry, IdempotencyKey, MatchName, NewEntry, Seq, Store};
 
 use super::desk_history::DeskHistory;
@@ -13,9 +16,6 @@ use super::pairing::MailMatch;
 use super::press_words::name_line;
 use super::received_mail::ReceivedMail;
 use crate::error::MailError;
-use turnfold_history::history::broken_entry;
-use turnfold_history::history::revision::SourceName;
-use turnfold_proof::signing::Signers;
 
 /// A match by mail, as its host has it.
 pub struct MailHost<'a> {

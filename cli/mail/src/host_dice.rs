@@ -5,9 +5,9 @@ use std::io;
 use turnfold_core::dice::fair::{Chain, Contribution, Owner, RollKey};
 use turnfold_core::trust::PrivateKey;
 use turnfold_core::{Digest, DueRoll, Seat};
+use turnfold_history::ReplayError;
 
 use super::desk_turn::TurnPlan;
-use turnfold_history::ReplayError;
 
 /// Elements that are computed at a time, since each walk goes through the whole chain.
 const BLOCK: u16 = 32;

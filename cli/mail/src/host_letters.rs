@@ -7,6 +7,8 @@ use jiff::Timestamp;
 use turnfold_core::paper::DeskTime;
 use turnfold_core::rules::desk::{Desk, Effect};
 use turnfold_core::{Digest, Registry, Rules, Seat};
+use turnfold_history::text::counted;
+use turnfold_proof::signing::Signers;
 use turnfold_store::{BranchName, MatchName, StoreReader};
 
 use super::desk_history::DeskHistory;
@@ -20,8 +22,6 @@ use super::pairing::MailMatch;
 use super::post_folder::PostFolder;
 use super::post_office::hosted_matches;
 use crate::error::MailError;
-use turnfold_history::text::counted;
-use turnfold_proof::signing::Signers;
 
 /// What a day of a match brought, for the host.
 #[derive(Debug, Default)]

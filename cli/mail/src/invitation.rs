@@ -2,10 +2,10 @@
 
 use turnfold_core::rules::desk::{Missed, Secret, Setup};
 use turnfold_core::{DicePolicy, Seat};
+use turnfold_history::program;
 
 use super::letter_part::MailLogs;
 use super::letter_words::{Text, seats};
-use turnfold_history::program;
 
 /// The name of a player's key file in letters.
 pub(super) const KEY_FILE: &str = "my.key";

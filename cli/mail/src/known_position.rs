@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use turnfold_core::paper::{OrdersAhead, PaperLine};
 use turnfold_core::{AnyState, Outcome, Seat, Verdict};
+use turnfold_history::{History, Record, SeatHistory, Viewer};
 use turnfold_store::BranchName;
 
 use super::game_turn::{GameTurn, OrderEnd};
@@ -12,10 +13,6 @@ use super::letter_words::played_after;
 use super::pairing::branch_of;
 use super::plain_words::spellings;
 use crate::error::MailError;
-use turnfold_history::history::History;
-use turnfold_history::history::record::Record;
-use turnfold_history::viewer::Viewer;
-use turnfold_history::viewer::seat_history::SeatHistory;
 
 /// The game at the position of the current turn, with everything that a seat may not know left out.
 pub(super) struct KnownPosition {

@@ -6,6 +6,11 @@ use turnfold_core::paper::{Paper, PaperContent, PaperLine, Press};
 use turnfold_core::rules::desk::{Command, Effect};
 use turnfold_core::trust::SignedNote;
 use turnfold_core::{AnyState, Registry, Seat};
+use turnfold_history::viewer::seat_history::follow::{Follower, Known};
+use turnfold_history::{History, MatchStanding, Revision, SeatHistory, Viewer};
+use turnfold_proof::bundle::{BundleRecords, MatchPart, SeatRecords, StoreRecords, write_bundle};
+use turnfold_proof::signing::Signers;
+use turnfold_show::drawing::{Highlights, text};
 use turnfold_store::{BranchName, MatchName, Seq, StoreReader};
 
 use super::desk_history::DeskHistory;
@@ -14,14 +19,6 @@ use super::game_turn::{GameTurn, OrderEnd, PlayedRules};
 use super::letter_words::{played, played_after, seat, seats, time};
 use super::pairing::{MailMatch, branch_of};
 use crate::error::MailError;
-use turnfold_history::history::History;
-use turnfold_history::history::revision::Revision;
-use turnfold_history::viewer::Viewer;
-use turnfold_history::viewer::seat_history::follow::{Follower, Known};
-use turnfold_history::viewer::seat_history::{MatchStanding, SeatHistory};
-use turnfold_proof::bundle::{BundleRecords, MatchPart, SeatRecords, StoreRecords, write_bundle};
-use turnfold_proof::signing::Signers;
-use turnfold_show::drawing::{Highlights, text};
 
 /// A game and its desk, read to write letters.
 pub(super) struct MailLogs<'a> {

@@ -8,9 +8,7 @@ use jiff::tz::{Offset, TimeZone};
 use turnfold_core::paper::DeskTime;
 use turnfold_core::rules::desk::{State, offset_minutes};
 use turnfold_core::{AnyState, DicePolicy, Seat, Step};
-
-use turnfold_history::history::record::Record;
-use turnfold_history::viewer::Viewer;
+use turnfold_history::{Record, Viewer};
 
 /// The most columns of the text (PM-29).
 pub(super) const COLUMNS: usize = 72;

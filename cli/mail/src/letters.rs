@@ -8,6 +8,9 @@ use std::collections::BTreeSet;
 use turnfold_core::paper::DeskTime;
 use turnfold_core::rules::desk::{Effect, State};
 use turnfold_core::{Registry, Seat};
+use turnfold_history::Viewer;
+use turnfold_proof::bundle::SeatRecords;
+use turnfold_proof::signing::Signers;
 use turnfold_store::{MatchName, StoreReader};
 
 use super::addresses::Addresses;
@@ -27,9 +30,6 @@ use super::take::TakenPaper;
 use super::take_plain::TakenReply;
 use super::unread::UnreadMail;
 use crate::error::MailError;
-use turnfold_history::viewer::Viewer;
-use turnfold_proof::bundle::SeatRecords;
-use turnfold_proof::signing::Signers;
 
 /// What writes the letters of a match, and where they go.
 #[derive(Clone, Copy)]

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use turnfold_core::paper::DeskTime;
+use turnfold_history::InputError;
+use turnfold_history::error::input::read_file;
 
 use super::received_mail::ReceivedMail;
 use crate::error::MailError;
 use crate::limits::MAIL;
-use turnfold_history::error::input::{InputError, read_file};
 
 /// The folder with the mails that no program has seen.
 const NEW: &str = "new";

@@ -14,6 +14,7 @@ use turnfold_core::paper::{DeskTime, PaperContent};
 use turnfold_core::rules::desk::Desk;
 use turnfold_core::text::Malformed;
 use turnfold_core::{Digest, Rules, Seat};
+use turnfold_proof::signing::sync_folder_of;
 
 use super::addresses::{Addresses, MailAddress};
 use super::desk_history::DeskHistory;
@@ -23,7 +24,6 @@ use super::letter_words::time;
 use super::mail_text::{PROGRAM_WORDS, ProgramWords, Reason};
 use super::received_mail::ReceivedMail;
 use super::take::{PaperOutcome, TakenPaper};
-use turnfold_proof::signing::sync_folder_of;
 
 /// What a mail program reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,6 +10,8 @@ use turnfold_core::paper::MatchId;
 use turnfold_core::rules::desk::{self, Desk, Missed, Setup};
 use turnfold_core::trust::PrivateKey;
 use turnfold_core::{AnyRules, AnyState, DicePolicy, DueRoll, Rules, Seat, SetupError};
+use turnfold_history::Viewer;
+use turnfold_history::viewer::is_open_setup;
 use turnfold_store::{BranchName, Genesis, MatchName, Store, StoreError};
 
 use super::desk_turn::TurnPlan;
@@ -19,7 +21,6 @@ use super::letter_words::time_zone;
 use super::pairing::DeskOf;
 use super::turn_position::{Round, TurnEnd};
 use crate::error::MailError;
-use turnfold_history::viewer::{Viewer, is_open_setup};
 
 /// The keys of the terms that are filled in.
 const FILLED_IN: [&str; 4] = ["match", "game", "host", "head"];

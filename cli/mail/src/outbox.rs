@@ -6,12 +6,12 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use turnfold_core::{Digest, Seat};
+use turnfold_proof::signing::{make_folders, sync_folder_of};
 
 use super::addresses::{ADDRESSES, Addresses, Route};
 use super::notices::{self, SeatNotice};
 use super::post_folder::addresses_in;
 use crate::error::MailError;
-use turnfold_proof::signing::{make_folders, sync_folder_of};
 
 /// The name of a letter in the outbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,13 +11,12 @@ use turnfold_core::rules::desk::{self, Command, Desk};
 use turnfold_core::text::{Malformed, number};
 use turnfold_core::trust::PrivateKey;
 use turnfold_core::{AnyRules, Digest, Registry, Rules, Seat};
+use turnfold_history::history::{broken_setup, rules_of};
+use turnfold_history::{NotPlayed, Revision, SourceName};
+use turnfold_proof::bundle::{NONCE, NONCE_DIGITS, without_nonce};
 use turnfold_store::{BranchName, Genesis, MatchName, StoreError, StoreReader};
 
 use crate::error::MailError;
-use turnfold_history::history::revision::{Revision, SourceName};
-use turnfold_history::history::{broken_setup, rules_of};
-use turnfold_history::session::play::NotPlayed;
-use turnfold_proof::bundle::{NONCE, NONCE_DIGITS, without_nonce};
 
 /// What the name of a desk ends in.
 const DESK: &str = ".desk";

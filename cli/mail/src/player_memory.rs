@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use turnfold_core::Digest;
 use turnfold_core::text::number;
 use turnfold_core::trust::VerifierKey;
+use turnfold_proof::signing::KeyMemory;
 
 use super::paper_form::MailedPaper;
 use crate::error::MailError;
-use turnfold_proof::signing::KeyMemory;
 
 const TITLE: &str = "turnfold mail 1";
 const FILE: &str = "match";

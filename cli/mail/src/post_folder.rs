@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use turnfold_core::Seat;
 use turnfold_core::paper::MatchId;
 use turnfold_core::text::Malformed;
+use turnfold_history::error::input;
+use turnfold_proof::signing::{make_folders, sync_folder_of};
 use turnfold_store::{MatchName, Seq, StoreReader};
 
 use super::addresses::{ADDRESSES, Addresses, MailAddress};
@@ -15,8 +17,6 @@ use super::notices::{self, SeatNotice};
 use super::outbox::Outbox;
 use crate::error::MailError;
 use crate::limits::MAIL_ADDRESSES;
-use turnfold_history::error::input;
-use turnfold_proof::signing::{make_folders, sync_folder_of};
 
 /// The post of a match: its `outbox` and `addresses` in a folder.
 ///

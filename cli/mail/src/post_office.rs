@@ -5,6 +5,7 @@ use std::path::Path;
 use turnfold_core::paper::PaperContent;
 use turnfold_core::rules::desk::Desk;
 use turnfold_core::{Registry, Rules, Seat};
+use turnfold_proof::signing::Signers;
 use turnfold_store::{MatchName, Store, StoreReader};
 
 use super::addresses::Addresses;
@@ -18,7 +19,6 @@ use super::received_mail::ReceivedMail;
 use super::take::TakenPaper;
 use super::take_plain::TakenReply;
 use crate::error::MailError;
-use turnfold_proof::signing::Signers;
 
 /// A match, as its host has it.
 pub struct HostedMatch<'a> {

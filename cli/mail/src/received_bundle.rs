@@ -6,17 +6,17 @@ use turnfold_core::paper::{MatchId, Offer, PaperContent, SeatKey, SeenRoot, Sign
 use turnfold_core::rules::desk::{self, Command, Desk, Secret};
 use turnfold_core::trust::{Checkpoint, SignedNote, TrustPolicy, VerifierKey};
 use turnfold_core::{Registry, Rules, Seat};
-
-use super::audit::audit;
-use super::desk_history::DeskHistory;
-use super::player_memory::PlayerMemory;
-use crate::error::MailError;
 use turnfold_history::history::recorded_rules;
 use turnfold_proof::ProofError;
 use turnfold_proof::audit::{AuditQuestion, AuditRow, HeldCheckpoint, RowName, RowResult};
 use turnfold_proof::bundle::sizes::BranchFinder;
 use turnfold_proof::bundle::{BundleFile, BundleRecords, BundledMatch};
 use turnfold_proof::signing::KeyMemory;
+
+use super::audit::audit;
+use super::desk_history::DeskHistory;
+use super::player_memory::PlayerMemory;
+use crate::error::MailError;
 
 /// A bundle of a match by mail that passed its audit.
 pub(super) struct ReceivedBundle {

@@ -6,6 +6,12 @@ use mail_parser::{Message, MessageParser, PartType};
 use turnfold_core::Registry;
 use turnfold_core::decode::decode_strictly;
 use turnfold_core::rules::desk::Command;
+use turnfold_history::error::input::read_file;
+use turnfold_proof::audit::AuditQuestion;
+use turnfold_proof::bundle::{
+    BundleFile, BundleRecords as _, Combination, CombinedRecords, MissingRecords, StoreRecords, TITLE,
+};
+use turnfold_proof::signing::Signers;
 use turnfold_store::{BranchName, Entry, MatchName, StoreReader};
 
 use super::mail_text::attached_bytes;
@@ -13,12 +19,6 @@ use super::pairing::branch_of;
 use super::received_bundle::{MailPair, failed_row, pair, policy_of};
 use crate::error::MailError;
 use crate::limits::LETTER;
-use turnfold_history::error::input::read_file;
-use turnfold_proof::audit::AuditQuestion;
-use turnfold_proof::bundle::{
-    BundleFile, BundleRecords as _, Combination, CombinedRecords, MissingRecords, StoreRecords, TITLE,
-};
-use turnfold_proof::signing::Signers;
 
 /// What can be had of matches by mail.
 pub struct Recovery {

@@ -7,11 +7,11 @@ use turnfold_core::paper::SeatKey;
 use turnfold_core::rules::desk::{Desk, State};
 use turnfold_core::trust::PrivateKey;
 use turnfold_core::{Digest, Rules, Seat};
+use turnfold_proof::signing::Signers;
 
 use super::letter_part::MailLogs;
 use super::letter_words::Text;
 use super::plain_reply::{ANSWER, END, is_dash};
-use turnfold_proof::signing::Signers;
 
 /// Digits and letters that no one confuses.
 const SIGNS: &[u8; 32] = b"23456789ABCDEFGHJKLMNPQRSTUVWXYZ";

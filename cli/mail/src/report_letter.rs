@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use turnfold_core::paper::{OrdersAhead, PaperLine, Reply};
 use turnfold_core::rules::desk::{Desk, Effect, OfferView, SeatView, State, View};
 use turnfold_core::{Rules, Seat};
+use turnfold_history::{MatchStanding, program};
 
 use super::desk_turn::AppliedEntry;
 use super::invitation::{KEY_FILE, first_steps, invite};
@@ -13,8 +14,6 @@ use super::letter_part::{KnownGame, LetterPart, MailLogs, ending, public_sentenc
 use super::letter_words::{Text, salutation, seats, time};
 use super::reply_code::{ReplyCode, answer_with, open_page};
 use crate::error::MailError;
-use turnfold_history::program;
-use turnfold_history::viewer::seat_history::MatchStanding;
 
 /// A report to a seat, of a desk of this size.
 pub(super) struct Report {

@@ -4,6 +4,7 @@ use turnfold_core::paper::{MatchId, PaperLine, SeatKey, SeenRoot};
 use turnfold_core::rules::desk::{Desk, Effect, Setup, State, View};
 use turnfold_core::trust::PrivateKey;
 use turnfold_core::{Digest, Rules, Seat};
+use turnfold_proof::signing::Signers;
 use turnfold_store::{BranchName, GrantId, GrantKind};
 
 use super::desk_turn::AppliedEntry;
@@ -14,7 +15,6 @@ use super::plain_reply::END;
 use super::reply_code::ReplyCode;
 use super::take_plain::TakenReply;
 use crate::error::MailError;
-use turnfold_proof::signing::Signers;
 
 /// What a code of a letter opens.
 #[derive(Clone, Debug, PartialEq, Eq)]

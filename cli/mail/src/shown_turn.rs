@@ -8,18 +8,17 @@ use std::collections::BTreeMap;
 use turnfold_core::paper::{DeskTime, Offer, OrdersAhead, PaperContent, PaperLine};
 use turnfold_core::rules::desk::{Command, Missed};
 use turnfold_core::{AnyState, CommandSource, DicePolicy, Digest, Logged, Outcome, Registry, Seat};
+use turnfold_history::history::entry::stored;
+use turnfold_history::history::rules_of;
+use turnfold_history::{Record, Revision};
+use turnfold_proof::bundle::sizes::BranchFinder;
+use turnfold_proof::bundle::{BundleRecords, BundledRecord};
 use turnfold_store::Entry;
 
 use super::desk_turn::TurnRecord;
 use super::game_turn::{GameTurn, OrderEnd};
 use super::received_bundle::ReceivedBundle;
 use crate::error::MailError;
-use turnfold_history::history::entry::stored;
-use turnfold_history::history::record::Record;
-use turnfold_history::history::revision::Revision;
-use turnfold_history::history::rules_of;
-use turnfold_proof::bundle::sizes::BranchFinder;
-use turnfold_proof::bundle::{BundleRecords, BundledRecord};
 
 /// The current turn.
 #[derive(Clone, Debug)]

@@ -3,6 +3,8 @@
 use turnfold_core::paper::{DeskTime, LineName};
 use turnfold_core::rules::desk::{AskedSeats, Command, Secret};
 use turnfold_core::{AnyRules, AnyState, Digest, Seat};
+use turnfold_history::History;
+use turnfold_history::session::is_roll;
 use turnfold_store::{BranchName, Entry, Seq};
 
 use super::desk_turn::{DeskTurn, TurnPlan, TurnRecord};
@@ -10,8 +12,6 @@ use super::game_turn::{GameTurn, is_shown_to_all};
 use super::host::MailHost;
 use super::pairing::{TurnKey, branch_of};
 use crate::error::MailError;
-use turnfold_history::history::History;
-use turnfold_history::session::is_roll;
 
 /// Requires that the game has the entry of the desk's position, with its link.
 pub(super) fn require_known(host: &MailHost<'_>, plan: &TurnPlan) -> Result<(), MailError> {

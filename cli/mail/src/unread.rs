@@ -2,6 +2,7 @@
 
 use turnfold_core::rules::desk::State;
 use turnfold_core::{Digest, Seat};
+use turnfold_history::program;
 
 use super::answer_letter::order_that_counts;
 use super::letter::LetterText;
@@ -12,7 +13,6 @@ use super::plain_reply::PlainReply;
 use super::received_mail::{Obstacle, ReceivedMail};
 use super::report_letter::TurnOverview;
 use super::take::{PaperOutcome, TakenPaper};
-use turnfold_history::program;
 
 /// A mail of a player in which there is no paper, or only malformed ones.
 pub(super) struct UnreadMail<'a> {

@@ -13,6 +13,7 @@ use turnfold_core::paper::{
 };
 use turnfold_core::trust::VerifierKey;
 use turnfold_core::{Digest, Registry, Seat};
+use turnfold_proof::signing::{KeyFile, KeyMemory};
 
 use super::desk_turn::TurnRecord;
 use super::paper_form::MailedPaper;
@@ -20,7 +21,6 @@ use super::player_memory::{PlayerMemory, keep_order, kept_order};
 use super::received_bundle::ReceivedBundle;
 use super::shown_turn::{ShownTurn, read_lines, read_plays, try_plays};
 use crate::error::MailError;
-use turnfold_proof::signing::{KeyFile, KeyMemory};
 
 /// How many turns an order may come after the last one.
 const TURNS_AHEAD_MAX: u32 = 20;

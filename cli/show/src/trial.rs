@@ -7,17 +7,14 @@ use std::path::Path;
 
 use serde::Serialize;
 use turnfold_core::{DicePolicy, DueRoll};
+use turnfold_history::session::is_roll;
+use turnfold_history::{
+    Detail, History, LogEntry, Record, RejectedCommand, ReplayError, Roller, ScriptCommand, SeatHistory,
+    Session, Viewer,
+};
 
 use crate::page::frames::{FrameDocument, FrameLimits};
 use crate::render::{LegalCommand, WhoseTurn, legal_commands};
-use turnfold_history::error::ReplayError;
-use turnfold_history::history::History;
-use turnfold_history::history::entry::LogEntry;
-use turnfold_history::history::record::{Detail, Record};
-use turnfold_history::session::script::ScriptCommand;
-use turnfold_history::session::{RejectedCommand, Roller, Session, is_roll};
-use turnfold_history::viewer::Viewer;
-use turnfold_history::viewer::seat_history::SeatHistory;
 
 /// What came of commands that were tried. What it serializes as is a contract.
 #[derive(Clone, Debug, Serialize)]

@@ -7,6 +7,9 @@ use turnfold_core::dice::DiceStream;
 use turnfold_core::paper::LineName;
 use turnfold_core::rules::desk::{Secret, Setup};
 use turnfold_core::{AnyState, DicePolicy, Digest, DueRoll, Seat};
+use turnfold_history::history::entry::stored;
+use turnfold_history::session::is_roll;
+use turnfold_history::{Record, ReplayError, Revision};
 use turnfold_store::{Entry, IdempotencyKey};
 
 use super::rows::{Authors, MailRows};
@@ -15,11 +18,6 @@ use crate::{
     Execution, GameTurn, OrderEnd, PlayedRules, Round, SeatStep, TurnEnd, TurnKey, TurnPlan, TurnRecord,
     is_shown_to_all,
 };
-use turnfold_history::error::ReplayError;
-use turnfold_history::history::entry::stored;
-use turnfold_history::history::record::Record;
-use turnfold_history::history::revision::Revision;
-use turnfold_history::session::is_roll;
 
 /// The authorship of one match.
 pub(super) struct Authorship<'a> {

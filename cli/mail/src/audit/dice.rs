@@ -7,14 +7,14 @@ use turnfold_core::dice::fair::{Contribution, RollKey};
 use turnfold_core::paper::PaperContent;
 use turnfold_core::rules::desk::{Desk, Reason, Setup};
 use turnfold_core::{CommandSource, DicePolicy, Digest, DueRoll, Logged, Rules, Seat, Step};
+use turnfold_history::Revision;
+use turnfold_history::session::is_roll;
+use turnfold_history::text::counted;
 use turnfold_store::Genesis;
 
 use super::rows::MailRows;
 use super::segments::{SegmentEnd, TurnSegment};
 use crate::{DeskHistory, DeskTurn, Execution, RolledEntry};
-use turnfold_history::history::revision::Revision;
-use turnfold_history::session::is_roll;
-use turnfold_history::text::counted;
 
 /// The most turns that a remark names.
 const NAMED_MAX: usize = 12;

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use turnfold_core::Seat;
-use turnfold_store::Entry;
-
-use super::segments::Pairing;
-use crate::TurnKey;
 use turnfold_history::text::counted;
 use turnfold_proof::audit::{FurtherRow, FurtherRows, RowBuilder};
 use turnfold_proof::bundle::BundleOutline;
 use turnfold_proof::bundle::sizes::revision;
+use turnfold_store::Entry;
+
+use super::segments::Pairing;
+use crate::TurnKey;
 
 /// What was found of all matches by mail.
 #[derive(Default)]

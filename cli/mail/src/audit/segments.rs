@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use turnfold_core::rules::desk::{self, Desk};
 use turnfold_core::trust::TreeHash;
 use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Registry, Rules};
+use turnfold_history::Revision;
+use turnfold_history::history::entry::stored;
+use turnfold_history::history::recorded_rules;
+use turnfold_proof::bundle::sizes::{BranchFinder, revision};
+use turnfold_proof::bundle::{BranchIndex, BundledMatch, BundledRecord};
 use turnfold_store::{Entry, Genesis, Linker};
 
 use crate::{DeskHistory, DeskTurn};
-use turnfold_history::history::entry::stored;
-use turnfold_history::history::recorded_rules;
-use turnfold_history::history::revision::Revision;
-use turnfold_proof::bundle::sizes::{BranchFinder, revision};
-use turnfold_proof::bundle::{BranchIndex, BundledMatch, BundledRecord};
 
 /// A game and its desk, by their indexes in the outline (PM-1).
 #[derive(Clone, Debug)]

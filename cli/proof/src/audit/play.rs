@@ -4,12 +4,11 @@ use turnfold_core::registry::NoRules;
 use turnfold_core::{
     AnyRules, AnyState, DicePolicy, Digest, Fault, FaultKind, FoldError, Logged, Outcome, Registry, Step,
 };
-use turnfold_store::{Entry, Genesis};
-
 use turnfold_history::fault::catch;
 use turnfold_history::golden::verify::named_referee;
 use turnfold_history::history::entry::stored;
 use turnfold_history::history::{distrusted, recorded_rules};
+use turnfold_store::{Entry, Genesis};
 
 /// How many entries are folded at a time.
 const RUN: usize = 256;

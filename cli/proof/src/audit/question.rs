@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use turnfold_core::Registry;
 use turnfold_core::trust::proof::note_within;
 use turnfold_core::trust::{Checkpoint, SignedNote, TrustPolicy};
+use turnfold_history::error::input::read_file;
 
 use crate::bundle::{BundleFile, BundleRecords, is_bundle};
 use crate::error::ProofError;
 use crate::limits::NOTE;
-use turnfold_history::error::input::read_file;
 
 /// What an audit begins with.
 #[derive(Clone, Copy)]

@@ -6,9 +6,8 @@ use std::str::FromStr;
 
 use turnfold_core::Seat;
 use turnfold_core::trust::VerifierKey;
+use turnfold_history::Revision;
 use turnfold_store::MatchName;
-
-use turnfold_history::history::revision::Revision;
 
 /// The rows, in the order in which they are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use turnfold_core::{DicePolicy, Digest, Registry};
+use turnfold_history::Revision;
+use turnfold_history::golden::origins::is_wrong;
 use turnfold_store::{Entry, Genesis, Linker, OriginCheck};
 
 use super::play::{Playing, Verdict};
@@ -13,8 +15,6 @@ use crate::bundle::{
     BranchIndex, BranchTrees, BundleOutline, BundleRecords, BundleRules, BundledBranch, BundledRecord,
 };
 use crate::error::ProofError;
-use turnfold_history::golden::origins::is_wrong;
-use turnfold_history::history::revision::Revision;
 
 /// What the walk found.
 pub(super) struct Walked<'a> {

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use turnfold_core::Digest;
 use turnfold_core::trust::TreeHash;
+use turnfold_history::history::branch_order::in_order;
 use turnfold_store::{BranchName, Genesis, Linker, MatchName, Seq};
 
 use super::outline::{BundleOutline, BundledBranch, BundledMatch, BundledModule};
 use super::records::{BundleRecords, BundledRecord, TakeRecord};
 use crate::error::ProofError;
-use turnfold_history::history::branch_order::in_order;
 
 /// A record of one of the bundles.
 enum HeldRecord {

@@ -5,13 +5,13 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use turnfold_history::error::input;
 use turnfold_store::Entry;
 
 use super::outline::{BundleOutline, TITLE};
 use super::parse::parse;
 use super::records::{BundleRecords, BundledRecord, TakeRecord};
 use crate::error::ProofError;
-use turnfold_history::error::input;
 
 /// How much of the file is read at a time.
 const BUFFER_BYTES: usize = 1 << 16;

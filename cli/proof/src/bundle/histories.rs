@@ -3,6 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use turnfold_core::Registry;
+use turnfold_history::history::revision::is_standard;
+use turnfold_history::history::{broken_setup, rules_of};
+use turnfold_history::tfl::ReplayOrigin;
+use turnfold_history::{Replay, ReplayLine, Revision, SourceName};
 use turnfold_store::{Entry, Seq};
 
 use super::file::{BundleFile, is_bundle};
@@ -10,9 +14,6 @@ use super::modules::BundleRules;
 use super::outline::{BundleOutline, BundledBranch, BundledMatch};
 use super::records::{BranchIndex, BundleRecords, BundledRecord};
 use crate::error::ProofError;
-use turnfold_history::history::revision::{Revision, SourceName, is_standard};
-use turnfold_history::history::{broken_setup, rules_of};
-use turnfold_history::tfl::{Replay, ReplayLine, ReplayOrigin};
 
 /// A bundle, and perhaps a branch of a match in it, written `BUNDLE` or `BUNDLE/MATCH[@BRANCH]`.
 #[derive(Clone, Debug, PartialEq, Eq)]

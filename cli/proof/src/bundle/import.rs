@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 use turnfold_core::{AnyRules, Digest, Registry};
+use turnfold_history::history::recorded_rules;
 use turnfold_store::{
     BranchName, Entry, IdempotencyKey, MatchName, NewEntries, NewEntry, Seq, Store, StoreReader,
 };
@@ -18,7 +19,6 @@ use crate::bundle::{
     BundledRecord, StoreRecords,
 };
 use crate::error::ProofError;
-use turnfold_history::history::recorded_rules;
 
 mod links;
 

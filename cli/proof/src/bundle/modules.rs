@@ -7,11 +7,11 @@ use std::sync::Arc;
 use serde::Serialize;
 use turnfold_core::registry::ModuleSource;
 use turnfold_core::{AnyRules, Digest, Registry};
+use turnfold_history::fault::catch;
+use turnfold_history::history::recorded_rules;
 use turnfold_store::{Genesis, MatchName, StoreError, StoreReader};
 
 use super::outline::{BundleOutline, BundledModule};
-use turnfold_history::fault::catch;
-use turnfold_history::history::recorded_rules;
 
 /// A module that some match needs.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use turnfold_core::trust::{SignedNote, TreeHash};
+use turnfold_history::history::branch_order::in_order;
 use turnfold_store::{BranchInfo, BranchName, MatchName, Seq, StoreReader};
 
 use super::outline::{BundleOutline, BundledBranch, BundledMatch, BundledModule};
 use crate::error::ProofError;
-use turnfold_history::history::branch_order::in_order;
 
 /// A branch and its match, by their indexes in the outline: the match first.
 pub type BranchIndex = (usize, usize);

@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 
 use turnfold_core::{DicePolicy, Registry, Seat, Step};
+use turnfold_history::history::entry::logged;
+use turnfold_history::history::{broken_entry, rules_of};
+use turnfold_history::viewer::is_open_setup;
+use turnfold_history::{LogEntry, Revision, SourceName, Viewer};
 use turnfold_store::{BranchName, Entry, IdempotencyKey, MatchName, Seq};
 
 use super::outline::{BundleOutline, BundledMatch};
 use super::records::{BranchIndex, BundleRecords, BundledRecord, StoreRecords, TakeRecord};
 use crate::error::ProofError;
-use turnfold_history::history::entry::{LogEntry, logged};
-use turnfold_history::history::revision::{Revision, SourceName};
-use turnfold_history::history::{broken_entry, rules_of};
-use turnfold_history::viewer::{Viewer, is_open_setup};
 
 /// How keys begin that no one can guess: the keys of orders, papers, and turns that a desk announced.
 const UNGUESSABLE: [&str; 3] = ["order:", "paper:", "turn:"];

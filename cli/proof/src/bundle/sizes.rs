@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use turnfold_core::trust::BranchOrigin;
+use turnfold_history::Revision;
 use turnfold_store::Ancestry;
 
 use super::outline::{BundleOutline, BundledBranch, BundledMatch};
 use super::records::BranchIndex;
-use turnfold_history::history::revision::Revision;
 
 /// A branch cut to a number of records, at least one; the branch is the one whose own records end it.
 pub type BranchSize = (BranchIndex, u64);

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::io::Write;
 
 use turnfold_core::trust::{Checkpoint, SignedNote};
+use turnfold_history::Revision;
 
 use super::memory::KnownLog;
 use super::signer::{SignedBranch, Signers};
 use crate::bundle::sizes::BranchFinder;
 use crate::bundle::{BranchIndex, BranchTrees, BundleRecords, BundleWriter};
 use crate::error::ProofError;
-use turnfold_history::history::revision::Revision;
 
 /// Signs every branch to its end. What is signed is remembered before it is returned.
 ///

@@ -1,14 +1,15 @@
 //! Key files: one line that only its owner may read (TR-9).
 
-use crate::error::ProofError;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use turnfold_history::program;
 
 use turnfold_core::trust::{KeyKind, PrivateKey};
+use turnfold_history::program;
 use turnfold_store::draft::{DraftFile, Readers};
 use turnfold_store::open_regular;
+
+use crate::error::ProofError;
 
 /// The longest key file.
 const BYTES_MAX: u64 = 1024;

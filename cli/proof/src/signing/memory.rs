@@ -13,11 +13,12 @@ use std::time::Duration;
 use sha2::{Digest as _, Sha256};
 use turnfold_core::trust::{BranchOrigin, Checkpoint, SignedNote};
 use turnfold_core::{Digest, Malformed};
+use turnfold_history::InputError;
+use turnfold_history::error::input::read_file;
 
 use super::key_file::{KeyFile, sync_folder_of};
 use crate::error::ProofError;
 use crate::limits::NOTE;
-use turnfold_history::error::input::{InputError, read_file};
 
 /// What `FORMAT` holds.
 const FORMAT: &str = "turnfold key memory 2\n";

@@ -7,14 +7,12 @@ use turnfold_core::trust::{
     Checkpoint, ConsistencyRequest, InclusionProof, KeyKind, PrivateKey, ProofBuilder, SignatureLine,
     SignedNote, Tree, TreeHash, TrustPolicy, VerifierKey, branch_origin,
 };
+use turnfold_history::{ReplayError, Revision, SourceName, program};
 use turnfold_store::{BranchName, Seq, StoreReader};
 
 use super::key_file::KeyFile;
 use super::memory::{KeyMemory, KnownLog, Remembered};
 use crate::error::ProofError;
-use turnfold_history::ReplayError;
-use turnfold_history::history::revision::{Revision, SourceName};
-use turnfold_history::program;
 
 /// Keys of one name, each with its memory, which no one else holds at the same time.
 #[derive(Debug)]

@@ -4,22 +4,17 @@ use std::fmt::Write;
 
 use serde::Serialize;
 use turnfold_core::Digest;
+use turnfold_history::golden::bless::bless_if_true;
+use turnfold_history::tfl::in_page::VERSION;
+use turnfold_history::{
+    History, Replay, ReplayError, Revision, SeatHistory, SourceName, Sources, Viewer, program,
+};
 
 use super::html::{ScriptJson, fill, source_hash, text};
 use super::script::SCRIPT;
 use crate::drawing::{Highlights, colors::COLORS, svg};
 use crate::page::frames::{FrameDocument, FramePicture, Passed};
 use crate::render::entries::recorded_mark;
-use turnfold_history::error::ReplayError;
-use turnfold_history::golden::bless::bless_if_true;
-use turnfold_history::history::History;
-use turnfold_history::history::Sources;
-use turnfold_history::history::revision::{Revision, SourceName};
-use turnfold_history::program;
-use turnfold_history::tfl::Replay;
-use turnfold_history::tfl::in_page::VERSION;
-use turnfold_history::viewer::Viewer;
-use turnfold_history::viewer::seat_history::SeatHistory;
 
 /// The longest page (VW-26).
 pub const PAGE_BYTES_MAX: usize = 64 << 20;

@@ -6,7 +6,6 @@ use std::io::{self, Write};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use sha2::{Digest, Sha256};
-
 use turnfold_history::text::printable;
 
 /// Escapes text for HTML, with what could reorder or hide it on the screen written out.

@@ -2,9 +2,9 @@
 
 use serde::{Serialize, Serializer};
 use turnfold_core::Digest;
+use turnfold_history::Line;
+use turnfold_history::text::{counted, dim, plain, strong};
 use turnfold_store::{BranchInfo, BranchName};
-
-use turnfold_history::text::{Line, counted, dim, plain, strong};
 
 /// A branch of a list. It serializes as what `branch MATCH --format json` prints.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

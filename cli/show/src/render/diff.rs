@@ -1,17 +1,14 @@
 //! Two histories compared, as `diff` prints it.
 
 use serde::Serialize;
-
-use turnfold_history::compare::diff::{Comparison, DiffStat, Side, StatesPart, records_of};
-use turnfold_history::compare::difference::Difference;
-use turnfold_history::compare::divergence::Divergence;
+use turnfold_history::compare::diff::{StatesPart, records_of};
 use turnfold_history::compare::outcomes::changed_claims;
-use turnfold_history::error::ReplayError;
-use turnfold_history::history::record::Record;
 use turnfold_history::history::revision::shell_path;
-use turnfold_history::program;
-use turnfold_history::text::{Line, TextSpan, Tone, counted, dim, plain, strong, warning};
-use turnfold_history::viewer::seat_history::SeatHistory;
+use turnfold_history::text::{counted, dim, plain, strong, warning};
+use turnfold_history::{
+    Comparison, DiffStat, Difference, Divergence, Line, Record, ReplayError, SeatHistory, Side, TextSpan,
+    Tone, program,
+};
 
 /// What `diff --format json` prints.
 #[derive(Debug, Serialize)]

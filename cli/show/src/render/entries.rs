@@ -2,12 +2,8 @@
 
 use serde::Serialize;
 use turnfold_core::{AnyState, DueRoll, Outcome, Seat};
-
-use turnfold_history::history::record::{LoggedRecord, Record};
-use turnfold_history::history::revision::Revision;
-use turnfold_history::program;
-use turnfold_history::text::{Line, TextSpan, Tone, dim, plain, removed, strong, time, warning};
-use turnfold_history::viewer::Viewer;
+use turnfold_history::text::{dim, plain, removed, strong, time, warning};
+use turnfold_history::{Line, LoggedRecord, Record, Revision, TextSpan, Tone, Viewer, program};
 
 /// Returns the line of an entry or of a rejected command.
 #[must_use]

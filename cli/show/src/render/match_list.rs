@@ -3,14 +3,9 @@
 use serde::{Serialize, Serializer};
 use turnfold_core::paper::MatchId;
 use turnfold_core::{AnyState, Digest, Registry, Seat};
+use turnfold_history::text::{counted, dim, plain, strong, time};
+use turnfold_history::{Line, MatchStanding, Position, ReplayError, Revision, SeatHistory, Tail, Viewer};
 use turnfold_store::{BranchName, Genesis, MatchInfo, MatchName, Origin, Seq, StoreReader};
-
-use turnfold_history::error::ReplayError;
-use turnfold_history::history::position::{Position, Tail};
-use turnfold_history::history::revision::Revision;
-use turnfold_history::text::{Line, counted, dim, plain, strong, time};
-use turnfold_history::viewer::Viewer;
-use turnfold_history::viewer::seat_history::{MatchStanding, SeatHistory};
 
 /// A match of a list. It serializes as what `matches --format json` prints.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

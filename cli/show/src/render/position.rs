@@ -3,11 +3,10 @@
 use serde::Serialize;
 use turnfold_core::picture::Picture;
 use turnfold_core::{Answer, AnyState, Seat, TargetPart, Targets};
+use turnfold_history::text::{dim, plain};
+use turnfold_history::{Line, MatchStanding, Viewer};
 
 use crate::drawing::{DrawnLine, Highlights, text};
-use turnfold_history::text::{Line, dim, plain};
-use turnfold_history::viewer::Viewer;
-use turnfold_history::viewer::seat_history::MatchStanding;
 
 /// Returns the lines of a picture.
 #[must_use]

@@ -1,11 +1,11 @@
 //! Lines of text, rows of pieces and bars.
 
 use turnfold_core::picture::{Bar, Chip, Piece, PieceRow, Span, TextLine};
+use turnfold_history::text::printable;
 
 use super::markup::{Escaped, Fill, Fitted, Markup, Size, characters, class, width};
 use crate::drawing::place::{Highlights, Place};
 use crate::drawing::text::filled;
-use turnfold_history::text::printable;
 
 /// The size of letters in lines; a character takes 9.
 const LETTERS: i32 = 15;

@@ -3,9 +3,9 @@
 use std::fmt;
 
 use turnfold_core::picture::Tint;
+use turnfold_history::text::printable;
 
 use crate::drawing::colors::Ink;
-use turnfold_history::text::printable;
 
 /// What has been written of a document.
 #[derive(Default)]

@@ -3,9 +3,9 @@
 use std::fmt;
 
 use turnfold_core::picture::{TextLine, Tint};
+use turnfold_history::text::printable;
 
 use crate::drawing::place::Spot;
-use turnfold_history::text::printable;
 
 /// A line of characters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -18,10 +18,10 @@ use std::ops::RangeInclusive;
 
 use turnfold_core::Hex;
 use turnfold_core::picture::{HexBoard, Tint};
+use turnfold_history::text::printable;
 
 use super::drawn::{DrawnLine, DrawnSpan};
 use crate::drawing::place::{Highlights, Place, Spot};
-use turnfold_history::text::printable;
 
 /// Boards up to this radius are drawn whole, larger ones only where something stands.
 const WHOLE_RADIUS_MAX: u8 = 12;

@@ -1,10 +1,10 @@
 //! Lines of text, rows of pieces and bars as characters.
 
 use turnfold_core::picture::{Bar, Piece, PieceRow, TextLine, Tint};
+use turnfold_history::text::printable;
 
 use super::drawn::{DrawnLine, width};
 use crate::drawing::place::Highlights;
-use turnfold_history::text::printable;
 
 /// The characters of a full bar.
 const BAR_WIDTH: u64 = 20;

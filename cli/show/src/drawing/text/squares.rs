@@ -12,10 +12,10 @@ use std::collections::BTreeMap;
 
 use turnfold_core::Square;
 use turnfold_core::picture::{SquareCell, SquareGrid, Tint};
+use turnfold_history::text::printable;
 
 use super::drawn::{DrawnLine, width};
 use crate::drawing::place::{Highlights, Place, Spot};
-use turnfold_history::text::printable;
 
 /// What stands for a square without a piece.
 const NO_PIECE: &str = ".";

@@ -5,18 +5,16 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::Value;
 use turnfold_core::AnyState;
+use turnfold_history::compare::difference::differences;
+use turnfold_history::text::printable;
+use turnfold_history::{
+    Difference, LoggedRecord, ReplayError, Revision, SeatHistory, SourceName, ViewedEntry,
+};
 use turnfold_store::{BranchName, MatchName};
 
 use super::change::PictureChange;
 use super::picture::FramePicture;
 use crate::render::entries::recorded_mark;
-use turnfold_history::compare::difference::{Difference, differences};
-use turnfold_history::error::ReplayError;
-use turnfold_history::history::record::LoggedRecord;
-use turnfold_history::history::revision::{Revision, SourceName};
-use turnfold_history::text::printable;
-use turnfold_history::viewer::seat_history::SeatHistory;
-use turnfold_history::viewer::viewed_entry::ViewedEntry;
 
 /// What one viewer sees of a history, entry by entry (VW-10). What it serializes as is a contract.
 #[derive(Clone, Debug, Serialize)]

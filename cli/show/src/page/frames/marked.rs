@@ -3,12 +3,11 @@
 use std::collections::BTreeSet;
 
 use turnfold_core::picture::{Block, Picture};
+use turnfold_history::{ReplayError, SeatHistory};
 
 use super::change::PictureChange;
 use super::picture::FramePicture;
 use crate::drawing::{Place, Spot};
-use turnfold_history::error::ReplayError;
-use turnfold_history::viewer::seat_history::SeatHistory;
 
 /// Returns where a picture differs from another; a block that is of another kind or size differs everywhere.
 #[must_use]
