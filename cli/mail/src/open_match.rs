@@ -49,7 +49,7 @@ impl NewMailMatch<'_> {
     /// Makes game and desk. Completes a call that was interrupted between the two.
     ///
     /// # Errors
-    /// [`ReplayError::BadSetup`] naming the field of the terms that does not fit the game, [`MailError::Unusable`] for a
+    /// [`SetupError`] naming the field of the terms that does not fit the game, [`MailError::Unusable`] for a
     /// setup that holds secrets, and every error of the store.
     pub fn open(self, store: &Store, key: &PrivateKey) -> Result<(), MailError> {
         let game = start_for_mail(&*self.rules, &self.setup, self.is_fair)?;
@@ -144,7 +144,7 @@ impl NewMailMatch<'_> {
 /// may know. With fair dice its first roll has no owner.
 ///
 /// # Errors
-/// [`MailError::Unusable`] with why the game cannot be played by mail, and [`ReplayError::BadSetup`].
+/// [`MailError::Unusable`] with why the game cannot be played by mail, and [`SetupError`].
 pub fn start_for_mail(
     rules: &dyn AnyRules,
     setup: &[u8],
@@ -284,7 +284,7 @@ struct Trial<'a> {
 /// Plays 20 turns with these terms, several times, and refuses terms that stall, run over, or end with commands left.
 ///
 /// # Errors
-/// [`ReplayError::BadSetup`] naming `default` or `between`, and what is wrong with the game.
+/// [`SetupError`] naming `default` or `between`, and what is wrong with the game.
 pub(super) fn try_terms(rules: &dyn AnyRules, setup: &[u8], terms: &Setup) -> Result<(), MailError> {
     for number in 0..=TRIALS {
         let chance = |label: &[u8]| DiceStream::new(&blake3::derive_key("turnfold v2 trial", label), number);

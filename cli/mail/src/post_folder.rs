@@ -106,7 +106,7 @@ impl PostFolder {
     /// Reads the players' addresses. Without the file, letters have no `To:` line.
     ///
     /// # Errors
-    /// [`ReplayError::Input`] and [`MailError::Addresses`].
+    /// [`InputError`](turnfold_history::InputError) and [`MailError::Addresses`].
     pub fn addresses(&self) -> Result<Addresses, MailError> {
         addresses_in(&self.path)
     }

@@ -66,7 +66,7 @@ impl<'a> StoreRecords<'a> {
     /// Lists all branches of these matches, which need not be in order.
     ///
     /// # Errors
-    /// [`ReplayError::Store`] for a match that is not there, and for damage.
+    /// [`StoreError`](turnfold_store::StoreError) for a match that is not there, and for damage.
     pub fn of(store: &'a StoreReader, names: &[MatchName]) -> Result<Self, ProofError> {
         let mut names = names.to_vec();
         names.sort();
@@ -108,7 +108,7 @@ impl<'a> StoreRecords<'a> {
     /// Lists all matches of the store.
     ///
     /// # Errors
-    /// [`ReplayError::Store`] for damage.
+    /// [`StoreError`](turnfold_store::StoreError) for damage.
     pub fn of_all(store: &'a StoreReader) -> Result<Self, ProofError> {
         let names: Vec<_> = store.matches()?.into_iter().map(|info| info.name).collect();
         Self::of(store, &names)

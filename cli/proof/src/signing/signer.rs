@@ -62,7 +62,7 @@ impl Signers {
     /// Returns the origin of a branch.
     ///
     /// # Errors
-    /// [`ReplayError::Store`] for a match that is not there.
+    /// [`StoreError`](turnfold_store::StoreError) for a match that is not there.
     pub fn origin(&self, store: &StoreReader, branch: &Revision) -> Result<String, ProofError> {
         self.origin_of(&store.genesis(&branch.match_name)?.match_id, &branch.branch)
     }
