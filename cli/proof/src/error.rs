@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use turnfold_core::{FoldError, Malformed, SetupError};
+use turnfold_core::{Malformed, SetupError};
 use turnfold_history::{InputError, ReplayError, Viewer};
 use turnfold_store::StoreError;
 
@@ -113,12 +113,6 @@ impl From<InputError> for ProofError {
 
 impl From<SetupError> for ProofError {
     fn from(error: SetupError) -> Self {
-        Self::Replay(error.into())
-    }
-}
-
-impl From<FoldError> for ProofError {
-    fn from(error: FoldError) -> Self {
         Self::Replay(error.into())
     }
 }
