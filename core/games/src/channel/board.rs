@@ -28,7 +28,6 @@ pub(super) struct Place {
 }
 
 impl Board {
-    /// Returns the columns of a row.
     pub(super) fn row(&self, row: Row) -> &[Option<Energy>] {
         let index = usize::from(row.get() - 1);
         self.rows.get(index).map_or(self.earth.as_slice(), |columns| columns.as_slice())
@@ -48,10 +47,11 @@ impl Board {
     /// Returns the energies of a row with their places.
     pub(super) fn placed_in(&self, row: Row) -> impl DoubleEndedIterator<Item = (Place, Energy)> {
         let columns = self.row(row);
-        let energy_at =
-            move |column: u8| Some((Place { row, column }, (*columns.get(usize::from(column))?)?));
         // No row has more columns than the earth.
-        (0..8).filter_map(energy_at)
+        (0..8).filter_map(move |column| {
+            let energy = *columns.get(usize::from(column))?;
+            Some((Place { row, column }, energy?))
+        })
     }
 
     pub(super) fn placed(&self) -> impl Iterator<Item = (Place, Energy)> {
@@ -72,7 +72,6 @@ impl Board {
         self.row(row).iter().filter(|column| column.is_none()).count()
     }
 
-    /// Takes the energy away from a place.
     pub(super) fn remove(&mut self, place: Place) -> Option<Energy> {
         self.slot(place)?.take()
     }
@@ -85,10 +84,8 @@ impl Board {
 
     /// CH-1: puts an energy into a row with room, where it takes the lowest empty column.
     pub(super) fn put(&mut self, row: Row, energy: Energy) {
-        let empty = (0..8).map(|column| Place { row, column });
-        let lowest = empty.zip(self.row(row)).find(|(_, energy)| energy.is_none()).map(|(place, _)| place);
-        if let Some(place) = lowest {
-            self.put_at(place, energy);
+        if let Some((column, _)) = (0..8).zip(self.row(row)).find(|(_, there)| there.is_none()) {
+            self.put_at(Place { row, column }, energy);
         }
     }
 

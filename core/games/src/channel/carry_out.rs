@@ -133,7 +133,7 @@ fn undo(state: &mut State, effects: &mut impl EffectSink<Effect>) {
     player.tokens = sequence.tokens_before;
     // The token that was on the channel is the one that was next to be used.
     if let Some(token) = player.tokens.next_free() {
-        tell_token(player, token, effects);
+        report_token(player, token, effects);
     }
     effects.push(|| Effect::Undone);
 }
@@ -150,10 +150,11 @@ fn cancel(state: &mut State, effects: &mut impl EffectSink<Effect>) {
 /// CH-6: tokens return in the order of their channels, as that order decides their places.
 fn meditate(state: &mut State, chakra: Chakra, effects: &mut impl EffectSink<Effect>) {
     let Some(player) = state.active_player_mut() else { return };
-    let on_channels = player.tokens.numbered().filter(|(_, token)| matches!(token, Token::Channel(_)));
-    let on_channels: Vec<Token> = on_channels.map(|(_, token)| token).collect();
-    for token in on_channels {
-        return_token(player, token, effects);
+    let tokens = player.tokens;
+    for (_, token) in tokens.numbered() {
+        if matches!(token, Token::Channel(_)) {
+            return_token(player, token, effects);
+        }
     }
     player.known.insert(chakra);
     effects.push(|| Effect::Meditated { color: chakra });
@@ -173,19 +174,18 @@ fn pick(state: &mut State, black: Place, picked: Energy, effects: &mut impl Effe
 /// CH-3: puts a token somewhere else.
 fn place_token(player: &mut Player, token: TokenNumber, to: Token, effects: &mut impl EffectSink<Effect>) {
     player.tokens.place(token, to);
-    tell_token(player, token, effects);
+    report_token(player, token, effects);
 }
 
 /// CH-3: returns the token of a notch or channel to the board, if there is one.
 fn return_token(player: &mut Player, from: Token, effects: &mut impl EffectSink<Effect>) {
     if let Some(token) = player.tokens.at(from) {
         player.tokens.return_to_board(token);
-        tell_token(player, token, effects);
+        report_token(player, token, effects);
     }
 }
 
-/// Reports where a token is now.
-fn tell_token(player: &Player, token: TokenNumber, effects: &mut impl EffectSink<Effect>) {
+fn report_token(player: &Player, token: TokenNumber, effects: &mut impl EffectSink<Effect>) {
     let found = player.tokens.numbered().find(|(number, _)| *number == token);
     if let Some((number, to)) = found {
         effects.push(|| Effect::Token { token: number, to });

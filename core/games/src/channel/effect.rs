@@ -6,8 +6,7 @@ use serde::Serializer;
 use super::energy::{Chakra, Color};
 use super::ranged::{ChannelNumber, EnergyId, Row};
 use super::tokens::{Token, TokenNumber};
-use turnfold_core::declare::effects;
-use turnfold_core::seat::Seat;
+use turnfold_core::prelude::*;
 
 effects! {
     /// Something that happened.

@@ -20,8 +20,10 @@ pub(super) fn end_turn(state: &mut State, effects: &mut impl EffectSink<Effect>)
         state.last_round = true;
         effects.push(|| Effect::LastRound);
     }
-    let following = state.seats().iter().copied().find(|seat| *seat > state.active);
-    let next = following.or_else(|| state.seats().first().copied().filter(|_| !state.last_round));
+    let mut next = state.seats().iter().copied().find(|seat| *seat > state.active);
+    if next.is_none() && !state.last_round {
+        next = state.seats().first().copied();
+    }
     effects.push(|| Effect::TurnEnded { next });
     if let Some(next) = next {
         state.active = next;
@@ -40,11 +42,8 @@ fn unite(state: &mut State, chakra: Chakra, effects: &mut impl EffectSink<Effect
         let of_color = player.board.placed_in(row).filter(|(_, energy)| energy.color == color);
         of_color.min_by_key(|(_, energy)| energy.id)
     };
-    let (Some((white, white_energy)), Some((black, black_energy))) =
-        (lowest(Color::White), lowest(Color::Black))
-    else {
-        return;
-    };
+    let Some((white, white_energy)) = lowest(Color::White) else { return };
+    let Some((black, black_energy)) = lowest(Color::Black) else { return };
     player.board.remove(white);
     player.board.remove(black);
     player.yinyang_halves += 1;

@@ -68,7 +68,6 @@ impl FromStr for Color {
 pub struct Chakra(Color);
 
 impl Chakra {
-    /// How many there are.
     pub(super) const COUNT: usize = 7;
 
     /// Returns every chakra, from the top down.
@@ -94,7 +93,6 @@ impl Chakra {
         (!color.is_black_or_white()).then_some(Self(*color))
     }
 
-    /// Returns the chakra's row.
     pub(super) fn row(self) -> Row {
         let row = u16::from(self.0 as u8) + 2;
         Row::try_from(row).expect("seven chakras have the rows 2 to 8")
@@ -132,7 +130,6 @@ impl FromStr for Chakra {
     }
 }
 
-/// An energy, wherever it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Energy {
     pub(super) id: EnergyId,

@@ -1,10 +1,11 @@
 //! What a command would do now; every rule about commands stands here, once.
 
 use alloc::collections::BTreeSet;
+use alloc::vec;
 use alloc::vec::Vec;
 
-use super::board::Place;
-use super::command::Command;
+use super::board::{Place, ROW_SIZE};
+use super::command::{Command, Ids};
 use super::energy::{Chakra, Color, Energy};
 use super::ranged::{ChannelNumber, EnergyId, Row};
 use super::reason::Rejection;
@@ -104,10 +105,14 @@ fn plan(state: &State, player: &Player, command: &Command) -> Result<Step, Rejec
 
 /// CH-4: the checks of a take, in the order of the ruling.
 fn plan_take(state: &State, player: &Player, row: i32, ids: &[EnergyId]) -> Result<Step, Rejection> {
-    let found = ids.iter().map(|id| state.find_in_maya(*id)).collect::<Option<Vec<_>>>();
-    let (places, energies): (Vec<MayaPlace>, Vec<Energy>) =
-        found.ok_or(Rejection::NotOneFlow)?.into_iter().unzip();
-    let column = places.first().map(|place| place.column).ok_or(Rejection::NotOneFlow)?;
+    let mut places: Vec<MayaPlace> = Vec::new();
+    let mut energies: Vec<Energy> = Vec::new();
+    for id in ids {
+        let (place, energy) = state.find_in_maya(*id).ok_or(Rejection::NotOneFlow)?;
+        places.push(place);
+        energies.push(energy);
+    }
+    let column = places.first().ok_or(Rejection::NotOneFlow)?.column;
     if places.iter().any(|place| place.column != column) {
         return Err(Rejection::NotOneFlow);
     }
@@ -115,8 +120,10 @@ fn plan_take(state: &State, player: &Player, row: i32, ids: &[EnergyId]) -> Resu
     if colors.len() < energies.len() {
         return Err(Rejection::SameColour);
     }
-    let row = u16::try_from(row).ok().and_then(Row::new);
-    let row = row.filter(|row| *row != Row::EARTH).ok_or(Rejection::BadRow)?;
+    let row = u16::try_from(row).ok().and_then(Row::new).ok_or(Rejection::BadRow)?;
+    if row == Row::EARTH {
+        return Err(Rejection::BadRow);
+    }
     if player.board.room(row) < energies.len() {
         return Err(Rejection::RowFull);
     }
@@ -169,4 +176,52 @@ fn exchange(state: &State, player: &Player, color: Color) -> Option<(Place, Ener
     }
     let (id, _) = state.bag.iter().find(|(_, other)| **other == color)?;
     Some((black, *id))
+}
+
+/// Lists the commands worth trying; only a player has any.
+pub(super) fn candidates(state: &State, seat: Seat) -> Vec<Command> {
+    let Some(player) = state.player(seat) else { return Vec::new() };
+    let mut commands = vec![Command::Confirm, Command::Undo, Command::Cancel];
+    commands.extend(takes(state));
+    commands.extend(ChannelNumber::all().map(Command::Channel));
+    commands.extend(Chakra::all().map(Command::Meditate));
+    commands.extend(Color::ALL.map(Command::Pick));
+    for (_, energy) in player.board.placed().filter(|(place, _)| place.row != Row::EARTH) {
+        for row in Row::all().filter(|row| *row != Row::UNIVERSE) {
+            commands.push(Command::Move { id: energy.id, row: i32::from(row.get()) });
+        }
+    }
+    commands
+}
+
+/// Every order of every choice from a flow of the maya, into every row: by row, flow, size and places.
+pub(super) fn takes(state: &State) -> Vec<Command> {
+    let choices: Vec<Ids> = (0..ROW_SIZE).flat_map(|column| choices(state, column)).collect();
+    let mut takes = Vec::new();
+    for row in Row::all().filter(|row| *row != Row::EARTH) {
+        for ids in &choices {
+            takes.push(Command::Take { row: i32::from(row.get()), ids: ids.clone() });
+        }
+    }
+    takes
+}
+
+/// Every choice of one to three energies of a flow, in every order; shorter ones first.
+fn choices(state: &State, column: usize) -> impl Iterator<Item = Ids> {
+    let flow: Vec<EnergyId> = state.flow(column).map(|(_, energy)| energy.id).collect();
+    let singles = longer(&[Vec::new()], &flow);
+    let pairs = longer(&singles, &flow);
+    let triples = longer(&pairs, &flow);
+    singles.into_iter().chain(pairs).chain(triples).filter_map(|choice| Ids::try_from(choice).ok())
+}
+
+/// Returns each choice with each energy of the flow behind it that it lacks.
+fn longer(choices: &[Vec<EnergyId>], flow: &[EnergyId]) -> Vec<Vec<EnergyId>> {
+    let mut longer = Vec::new();
+    for choice in choices {
+        for id in flow.iter().filter(|id| !choice.contains(id)) {
+            longer.push([choice.as_slice(), &[*id]].concat());
+        }
+    }
+    longer
 }

@@ -12,10 +12,8 @@ mod effect;
 mod end_of_turn;
 mod energy;
 mod judge;
-mod legal;
 mod moved_code;
 mod picture;
-mod query;
 mod ranged;
 mod reason;
 mod score;
@@ -32,14 +30,8 @@ use core::convert::Infallible;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use turnfold_core::admission::Issuer;
-use turnfold_core::ending::MatchResult;
-use turnfold_core::outcome::{EffectSink, Verdict};
-use turnfold_core::picture::Picture;
-use turnfold_core::rules::{Answer, Happened, NamedSetup, Rules, Secrets, SetupError};
-use turnfold_core::seat::{Perspective, Seat};
-use turnfold_core::targets::Targets;
-use turnfold_core::text::Malformed;
+use turnfold_core::prelude::*;
+use turnfold_core::rules::NamedSetup;
 
 pub use command::{Command, Ids};
 pub use effect::Effect;
@@ -114,14 +106,17 @@ impl Rules for Channel {
     }
 
     fn result(state: &State) -> Option<MatchResult> {
+        if !state.is_over() {
+            return None;
+        }
         // CH-15: everyone sees the scores at the end, so the result has them.
         let scores = state.seats().iter().zip(&state.players);
         let scores = scores.map(|(seat, player)| (*seat, score::score(state, player).into()));
-        Self::over(state).then(|| MatchResult::won_by(score::winners(state)).scored(scores))
+        Some(MatchResult::won_by(score::winners(state)).scored(scores))
     }
 
     fn candidates(state: &State, seat: Seat) -> Vec<Command> {
-        legal::candidates(state, seat)
+        judge::candidates(state, seat)
     }
 
     fn targets(command: &Command) -> Targets {
@@ -146,7 +141,7 @@ impl Rules for Channel {
     }
 
     fn query(state: &State, _viewer: Perspective, question: &str) -> Result<Option<Answer>, Malformed> {
-        query::query(state, question)
+        view::query(state, question)
     }
 
     fn sentence(

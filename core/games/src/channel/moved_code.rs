@@ -7,17 +7,25 @@ pub(super) const CODE_MAX: u64 = 1 << 53;
 
 /// Writes ids as a number, the first most significant; `None` when an id has three digits or the number is too great.
 pub(super) fn encode(ids: impl IntoIterator<Item = u16>) -> Option<u64> {
-    let append = |code: u64, id: u16| {
-        let id = Some(u64::from(id)).filter(|id| *id < 100)?;
-        code.checked_mul(100)?.checked_add(id)
-    };
-    ids.into_iter().try_fold(0, append).filter(|code| *code <= CODE_MAX)
+    let mut code: u64 = 0;
+    for id in ids {
+        if id >= 100 {
+            return None;
+        }
+        code = code.checked_mul(100)?.checked_add(u64::from(id))?;
+    }
+    if code <= CODE_MAX { Some(code) } else { None }
 }
 
 /// Reads a number back, the last id first.
 pub(super) fn decode(code: u64) -> Vec<u64> {
-    let rests = core::iter::successors(Some(code), |rest| Some(rest / 100));
-    rests.take_while(|rest| *rest > 0).map(|rest| rest % 100).collect()
+    let mut ids = Vec::new();
+    let mut rest = code;
+    while rest > 0 {
+        ids.push(rest % 100);
+        rest /= 100;
+    }
+    ids
 }
 
 #[cfg(test)]

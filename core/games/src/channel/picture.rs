@@ -6,18 +6,17 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt::Display;
+use core::mem::take;
 
-use super::board::ROW_SIZE;
 use super::energy::{Chakra, Color, Energy};
-use super::query::{channels, moves};
 use super::ranged::{EnergyId, Row};
 use super::score::{score, winners};
 use super::sequence::Offers;
 use super::state::{Player, State};
 use super::tokens::Token;
 use super::view::phase_name;
-use turnfold_core::picture::{Block, Picture, Piece, PieceRow, TextLine, Tint};
-use turnfold_core::seat::{Perspective, Seat};
+use super::view::{channels, moves};
+use turnfold_core::prelude::*;
 
 /// The width of a row's number and name.
 const NAME_WIDTH: usize = 10;
@@ -28,11 +27,16 @@ const EARTH_WIDTH: usize = 3;
 
 pub(super) fn picture(state: &State, viewer: Perspective) -> Picture {
     let offers = moves(state);
-    let boards = state.seats().iter().zip(&state.players);
-    let boards = boards.map(|(seat, player)| Block::Rows(board(state, viewer, *seat, player, &offers)));
-    let table =
-        [Block::Lines(heading(state)), Block::Rows(maya(state)), Block::Lines(prompt(state, &offers))];
-    Picture { blocks: table.into_iter().chain(boards).chain([Block::Lines(legend())]).collect() }
+    let mut blocks = Vec::from([
+        Block::Lines(heading(state)),
+        Block::Rows(maya(state)),
+        Block::Lines(prompt(state, &offers)),
+    ]);
+    for (seat, player) in state.seats().iter().zip(&state.players) {
+        blocks.push(Block::Rows(board(state, viewer, *seat, player, &offers)));
+    }
+    blocks.push(Block::Lines(legend()));
+    Picture { blocks }
 }
 
 /// The letter of a color; black is K, as B is blue.
@@ -83,19 +87,18 @@ fn heading(state: &State) -> Vec<TextLine> {
 
 /// What is offered to the active player, or who has won.
 fn prompt(state: &State, offers: &Offers) -> Vec<TextLine> {
-    let text = match state.sequence() {
-        _ if state.is_over() => format!("won by {}", words(winners(state), " and ")),
-        None => format!("channels on offer: {}", words(channels(state), " ")),
+    let mut lines = Vec::new();
+    match state.sequence() {
+        _ if state.is_over() => lines.push(format!("won by {}", words(winners(state), " and "))),
+        None => lines.push(format!("channels on offer: {}", words(channels(state), " "))),
         Some(sequence) => {
-            let moved = sequence.moved.len();
-            let first = TextLine::plain(format!("channel {}, {moved} moved; offered:", sequence.channel));
+            lines.push(format!("channel {}, {} moved; offered:", sequence.channel, sequence.moved.len()));
             let offered = offers.iter().map(|(id, rows)| format!("{id} to {}", words(rows.values(), " or ")));
             let offered: Vec<String> = offered.collect();
-            let lines = offered.chunks(OFFERS_A_LINE).map(|offers| TextLine::plain(words(offers, ", ")));
-            return [first].into_iter().chain(lines).collect();
+            lines.extend(offered.chunks(OFFERS_A_LINE).map(|offers| words(offers, ", ")));
         }
-    };
-    [TextLine::plain(text)].into()
+    }
+    lines.into_iter().map(TextLine::plain).collect()
 }
 
 fn words(items: impl IntoIterator<Item: ToString>, separator: &str) -> String {
@@ -108,12 +111,13 @@ fn heading_row(label: TextLine) -> PieceRow {
 }
 
 fn maya(state: &State) -> Vec<PieceRow> {
-    let heading = heading_row(TextLine::plain(format!("maya, {} in the bag", state.bag.len())));
-    let row = |energies: &[Option<Energy>; ROW_SIZE]| {
+    let heading = TextLine::plain(format!("maya, {} in the bag", state.bag.len()));
+    let mut rows = Vec::from([heading_row(heading)]);
+    for energies in &state.maya {
         let pieces = energies.iter().map(|energy| piece(*energy, "")).collect();
-        PieceRow { pieces, ..PieceRow::default() }
-    };
-    [heading].into_iter().chain(state.maya.iter().map(row)).collect()
+        rows.push(PieceRow { pieces, ..PieceRow::default() });
+    }
+    rows
 }
 
 /// Names an energy as commands have it that are clicked.
@@ -126,7 +130,6 @@ pub(super) fn row_target(row: impl Display) -> String {
     format!("row {row}")
 }
 
-/// Draws an energy or an empty column.
 fn piece(energy: Option<Energy>, mark: &str) -> Piece {
     let Some(energy) = energy else {
         return Piece { text: String::new(), tint: Tint::Faint, mark: String::new(), target: String::new() };
@@ -153,12 +156,13 @@ fn board(state: &State, viewer: Perspective, seat: Seat, player: &Player, offers
         heading_row(TextLine::plain(format!("tokens {}", player.tokens))),
     ]);
     for row in Row::all() {
-        let parts = player.board.row(row).chunks(EARTH_WIDTH).enumerate();
-        rows.extend(parts.map(|(part, energies)| PieceRow {
-            label: if part == 0 { row_label(state, viewer, player, row) } else { TextLine::default() },
-            pieces: energies.iter().map(|energy| piece(*energy, mark(energy))).collect(),
-            target: if part == 0 { format!("{seat} {}", row_target(row)) } else { String::new() },
-        }));
+        let mut label = row_label(state, viewer, player, row);
+        let mut target = format!("{seat} {}", row_target(row));
+        for energies in player.board.row(row).chunks(EARTH_WIDTH) {
+            let pieces = energies.iter().map(|energy| piece(*energy, mark(energy))).collect();
+            // The first part alone has the label, and is clicked for the whole row.
+            rows.push(PieceRow { label: take(&mut label), pieces, target: take(&mut target) });
+        }
     }
     if player.yinyang_halves > 0 {
         rows.push(heading_row(TextLine::plain(format!("yin-yang halves {}", player.yinyang_halves))));
@@ -191,13 +195,18 @@ fn notch(player: &Player, chakra: Chakra) -> &'static str {
 }
 
 fn legend() -> Vec<TextLine> {
-    let letters = |colors: &[Color]| {
-        colors.iter().fold(TextLine::default(), |line, color| {
-            line.with(format!("{} {color}", letter(*color)), tint(*color)).with("  ", Tint::Plain)
-        })
-    };
-    let signs =
-        ["+ may move  ' moved  o token in the notch", "= harmonised  > to play; a number is the plenitude"];
-    let signs = signs.map(|signs| TextLine::default().with(signs, Tint::Faint));
-    Color::ALL.chunks(5).map(letters).chain(signs).collect()
+    let mut lines = Vec::new();
+    for colors in Color::ALL.chunks(5) {
+        let mut line = TextLine::default();
+        for color in colors {
+            line = line.with(format!("{} {color}", letter(*color)), tint(*color)).with("  ", Tint::Plain);
+        }
+        lines.push(line);
+    }
+    for signs in
+        ["+ may move  ' moved  o token in the notch", "= harmonised  > to play; a number is the plenitude"]
+    {
+        lines.push(TextLine::default().with(signs, Tint::Faint));
+    }
+    lines
 }

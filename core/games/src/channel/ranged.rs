@@ -28,7 +28,6 @@ impl<const LOW: u16, const HIGH: u16> Ranged<LOW, HIGH> {
         (LOW..=HIGH).map(Self)
     }
 
-    /// Returns the number if it is in the range.
     pub(super) fn new(value: u16) -> Option<Self> {
         (LOW..=HIGH).contains(&value).then_some(Self(value))
     }

@@ -21,7 +21,8 @@ fn final_score(state: &State, player: &Player) -> u32 {
     let longest = state.players.iter().map(|other| aligned(&other.board)).max();
     let aligned = aligned(board);
     let bonus = if aligned > 0 && Some(aligned) == longest { 2 } else { 0 };
-    let (yinyangs, half) = (player.yinyang_halves / 2, player.yinyang_halves % 2);
+    let yinyangs = player.yinyang_halves / 2;
+    let half = player.yinyang_halves % 2;
     chakras + blacks + bonus + 3 * yinyangs + half
 }
 

@@ -4,7 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use super::energy::{Chakra, Color};
+use super::energy::{Chakra, Color, Energy};
 use super::ranged::EnergyId;
 use super::setup::{At, BoardSetup, EnergySetup, PlenitudeSetup, Setup, start};
 use super::state::State;
@@ -20,17 +20,18 @@ pub(super) fn setup_seen(setup: &Setup, now: &State, viewer: Perspective) -> Set
     if viewer == Perspective::HOST {
         return setup.clone();
     }
-    let placed = setup.energies.as_ref().map_or_else(
-        || in_maya(&first),
-        |energies| energies.iter().filter(|energy| energy.at != At::Bag).cloned().collect(),
-    );
-    let bag = bag_seen(&first.bag, &now.bag);
-    let bag = bag.into_iter().map(|(id, color)| energy(id, color, At::Bag, None));
+    let mut energies = match &setup.energies {
+        Some(energies) => energies.iter().filter(|energy| energy.at != At::Bag).cloned().collect(),
+        None => in_maya(&first),
+    };
+    for (id, color) in bag_seen(&first.bag, &now.bag) {
+        energies.push(EnergySetup { id: id.get(), color, at: At::Bag, row: None, col: None });
+    }
     Setup {
         seed: None,
         plenitude: Some(plenitude_seen(now, viewer)),
         boards: setup.boards.clone().or_else(|| Some(boards(&first))),
-        energies: Some(placed.into_iter().chain(bag).collect()),
+        energies: Some(energies),
         ..setup.clone()
     }
 }
@@ -70,25 +71,31 @@ fn bag_seen(first: &BTreeMap<EnergyId, Color>, now: &BTreeMap<EnergyId, Color>) 
 }
 
 fn in_maya(first: &State) -> Vec<EnergySetup> {
-    let rows = (1..).zip(&first.maya);
-    let slots = rows.flat_map(|(row, slots)| (1..).zip(slots).map(move |(col, slot)| (row, col, slot)));
-    slots
-        .filter_map(|(row, col, slot)| {
-            slot.map(|placed| energy(placed.id, placed.color, At::Maya, Some((row, col))))
-        })
-        .collect()
+    let mut energies = Vec::new();
+    for (row, slots) in (1..).zip(&first.maya) {
+        for (col, slot) in (1..).zip(slots) {
+            if let Some(Energy { id, color }) = *slot {
+                energies.push(EnergySetup {
+                    id: id.get(),
+                    color,
+                    at: At::Maya,
+                    row: Some(row),
+                    col: Some(col),
+                });
+            }
+        }
+    }
+    energies
 }
 
 fn boards(first: &State) -> Vec<BoardSetup> {
-    let board = first.players.iter().map(|player| BoardSetup {
-        tokens: player.tokens.to_string(),
-        known: player.known.iter().copied().collect(),
-        yinyang_halves: player.yinyang_halves,
-    });
-    board.collect()
-}
-
-fn energy(id: EnergyId, color: Color, at: At, place: Option<(u8, u8)>) -> EnergySetup {
-    let (row, col) = place.unzip();
-    EnergySetup { id: id.get(), color, at, row, col }
+    let mut boards = Vec::new();
+    for player in &first.players {
+        boards.push(BoardSetup {
+            tokens: player.tokens.to_string(),
+            known: player.known.iter().copied().collect(),
+            yinyang_halves: player.yinyang_halves,
+        });
+    }
+    boards
 }

@@ -61,13 +61,12 @@ pub(super) fn sentence(state: &State, seat: Seat, effect: &Effect, reader: Persp
 
 /// Names an energy, such as `red 12`; without its color where it is neither on a board nor in the maya.
 fn energy(state: &State, id: EnergyId) -> String {
-    let on_boards = state.players.iter().flat_map(|player| player.board.placed()).map(|(_, energy)| energy);
-    let known =
-        state.maya.iter().flatten().flatten().copied().chain(on_boards).find(|energy| energy.id == id);
-    known.map_or_else(|| format!("energy {id}"), |energy| format!("{} {id}", energy.color))
+    match state.visible_energies().find(|energy| energy.id == id) {
+        Some(energy) => format!("{} {id}", energy.color),
+        None => format!("energy {id}"),
+    }
 }
 
-/// Names a row, with its chakra.
 fn named(row: Row) -> String {
     match Chakra::of_row(row) {
         Some(chakra) => format!("row {row} ({chakra})"),

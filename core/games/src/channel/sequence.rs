@@ -58,7 +58,6 @@ impl Sequence {
         Self { channel, variant: None, moved: Vec::new(), tokens_before }
     }
 
-    /// Returns `true` if all steps are made.
     pub(super) fn is_complete(&self) -> bool {
         self.open_variants().all(|(_, steps)| steps.is_empty())
     }

@@ -12,8 +12,7 @@ use super::deal::deal;
 use super::energy::{Chakra, Color, Energy};
 use super::ranged::{EnergyId, Row};
 use super::state::{MayaPlace, Phase, Player, State};
-use turnfold_core::rules::SetupError;
-use turnfold_core::seat::Seat;
+use turnfold_core::prelude::*;
 
 /// The setup as written in TOML: a seed, or a plenitude, boards and energies.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -123,15 +122,16 @@ pub(super) fn start(setup: &Setup) -> Result<State, SetupError> {
 
 /// CH-1b: a seed leaves nothing else to be said.
 fn no_position(setup: &Setup) -> Result<(), SetupError> {
-    let given = [
+    for (field, is_given) in [
         ("plenitude", setup.plenitude.is_some()),
         ("boards", setup.boards.is_some()),
         ("energies", setup.energies.is_some()),
-    ];
-    match given.into_iter().find(|(_, given)| *given) {
-        Some((field, _)) => Err(SetupError::value(field, "expected none besides `seed`")),
-        None => Ok(()),
+    ] {
+        if is_given {
+            return Err(SetupError::value(field, "expected none besides `seed`"));
+        }
     }
+    Ok(())
 }
 
 /// CH-1b: the position that a setup describes.
@@ -145,15 +145,16 @@ fn position(setup: &Setup) -> Result<State, SetupError> {
         return Err(SetupError::value("boards", message));
     }
     SetupError::within("energies", &energies.len(), 0..=1000)?;
-    let players = boards.iter().enumerate().map(|(place, board)| {
-        read_board(board, setup.yinyang, |name: &str| format!("boards[{place}].{name}"))
-    });
+    let mut players = Vec::new();
+    for (place, board) in boards.iter().enumerate() {
+        players.push(read_board(board, setup.yinyang, |name: &str| format!("boards[{place}].{name}"))?);
+    }
     let mut state = State {
         plenitude,
         maya: Default::default(),
         bag: BTreeMap::new(),
         out: BTreeSet::new(),
-        players: players.collect::<Result<_, _>>()?,
+        players,
         active: Seat::P1,
         phase: Phase::Take,
         last_round: false,
@@ -198,7 +199,6 @@ fn read_board(
     Ok(Player { board: Board::default(), tokens, known, yinyang_halves: setup.yinyang_halves })
 }
 
-/// Puts an energy where the setup says.
 fn place_energy(
     state: &mut State,
     id: EnergyId,
@@ -208,10 +208,10 @@ fn place_energy(
     let energy = Energy { id, color: setup.color };
     let seat = match setup.at {
         At::Bag => {
-            let placed =
-                [("row", setup.row), ("col", setup.col)].into_iter().find(|(_, given)| given.is_some());
-            if let Some((name, _)) = placed {
-                return Err(SetupError::value(field(name), "expected none in the bag"));
+            for (name, given) in [("row", setup.row), ("col", setup.col)] {
+                if given.is_some() {
+                    return Err(SetupError::value(field(name), "expected none in the bag"));
+                }
             }
             state.bag.insert(id, setup.color);
             return Ok(());
@@ -225,7 +225,8 @@ fn place_energy(
     let required = |name: &str, value: Option<u8>| {
         value.ok_or_else(|| SetupError::value(field(name), "required except in the bag"))
     };
-    let (row, col) = (required("row", setup.row)?, required("col", setup.col)?);
+    let row = required("row", setup.row)?;
+    let col = required("col", setup.col)?;
     let Some(seat) = seat else {
         return place_in_maya(state, energy, row, col, field);
     };

@@ -32,7 +32,6 @@ pub struct State {
     pub(super) last_round: bool,
 }
 
-/// What belongs to a player.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Player {
     pub(super) board: Board,
@@ -42,7 +41,6 @@ pub(super) struct Player {
     pub(super) yinyang_halves: u32,
 }
 
-/// The part of a turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Phase {
     /// The active player chooses what to do.
@@ -63,7 +61,6 @@ pub(super) struct MayaPlace {
 }
 
 impl State {
-    /// Returns the players' seats.
     pub(super) fn seats(&self) -> &'static [Seat] {
         Seat::players(self.players.len())
     }
@@ -104,24 +101,27 @@ impl State {
         (0..ROW_SIZE).flat_map(|column| self.flow(column)).find(|(_, energy)| energy.id == id)
     }
 
+    /// Returns the energies that everyone sees: those of the maya, then those on the boards.
+    pub(super) fn visible_energies(&self) -> impl Iterator<Item = Energy> {
+        let on_boards = self.players.iter().flat_map(|player| player.board.placed());
+        self.maya.iter().flatten().flatten().copied().chain(on_boards.map(|(_, energy)| energy))
+    }
+
     pub(super) fn maya_slot(&mut self, place: MayaPlace) -> Option<&mut Option<Energy>> {
         self.maya.get_mut(place.row)?.get_mut(place.column)
     }
 
-    /// Returns the plenitude of a chakra.
     pub(super) fn plenitude_of(&self, chakra: Chakra) -> u8 {
         self.plenitude.get(chakra.index()).copied().unwrap_or(0)
     }
 
     /// CH-18: the plenitude of a chakra as far as a seat has seen it; the table and the end of the match know all.
     pub(super) fn plenitude_seen_by(&self, viewer: Perspective, chakra: Chakra) -> Option<u8> {
-        let meditated = || {
-            viewer
-                .seat()
-                .and_then(|seat| self.player(seat))
-                .is_some_and(|player| player.known.contains(&chakra))
-        };
-        let seen = self.is_over() || viewer == Perspective::HOST || meditated();
-        seen.then(|| self.plenitude_of(chakra))
+        let seer = viewer.seat().and_then(|seat| self.player(seat));
+        let has_meditated = seer.is_some_and(|player| player.known.contains(&chakra));
+        if self.is_over() || viewer == Perspective::HOST || has_meditated {
+            return Some(self.plenitude_of(chakra));
+        }
+        None
     }
 }

@@ -77,12 +77,10 @@ impl Tokens {
         self.at(highest)
     }
 
-    /// Returns the token at a place.
     pub(super) fn at(&self, place: Token) -> Option<TokenNumber> {
         self.numbered().find(|(_, token)| *token == place).map(|(token, _)| token)
     }
 
-    /// Counts the tokens in notches.
     pub(super) fn in_notches(&self) -> usize {
         self.0.iter().filter(|token| matches!(token, Token::Notch(_))).count()
     }
@@ -93,11 +91,10 @@ impl Tokens {
         }
     }
 
-    /// Puts a token back on the board, after the highest place that is taken. Returns its place.
-    pub(super) fn return_to_board(&mut self, token: TokenNumber) -> Token {
+    /// Puts a token back on the board, after the highest place that is taken.
+    pub(super) fn return_to_board(&mut self, token: TokenNumber) {
         let next = Ranged::try_from(self.on_board() + 1).expect("a token that returns was not on the board");
         self.place(token, Token::Board(next));
-        Token::Board(next)
     }
 }
 

@@ -1,20 +1,24 @@
-//! What a seat sees: the ruling's JSON document.
+//! What a seat sees: the ruling's JSON document, and the answers to `options`, `possible N` and `decode CODE`.
 
 use alloc::collections::BTreeMap;
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::fmt::Write as _;
 
 use serde::Serialize;
 
+use super::command::Command;
 use super::energy::{Chakra, Color, Energy};
-use super::moved_code::encode;
-use super::query::{channels, moves};
+use super::judge::{decide, is_possible, takes};
+use super::moved_code::{CODE_MAX, decode, encode};
 use super::ranged::{ChannelNumber, EnergyId, Row};
 use super::score::{score, winners};
 use super::sequence::{Offers, Variant};
 use super::state::{Phase, Player, State};
 use turnfold_core::collections::gathered;
-use turnfold_core::seat::{Perspective, Seat};
+use turnfold_core::prelude::*;
+use turnfold_core::text::{Joined, number, split_verb};
 
 /// The view; fields are named and ordered as in the ruling.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -63,12 +67,13 @@ impl View {
     /// Returns the view; of what takes looking ahead only the fields that are wanted.
     pub(super) fn of(state: &State, viewer: Perspective, is_wanted: impl Fn(&str) -> bool) -> Self {
         let sequence = state.sequence();
-        let already_moved: Vec<EnergyId> =
-            sequence.map_or_else(Vec::new, |sequence| sequence.moved.iter().map(|moved| moved.id).collect());
+        let moved = sequence.map(|sequence| sequence.moved.as_slice()).unwrap_or_default();
+        let already_moved: Vec<EnergyId> = moved.iter().map(|moved| moved.id).collect();
         let all_seen = state.is_over() || viewer == Perspective::HOST;
-        let on_boards =
-            state.players.iter().flat_map(|player| player.board.placed()).map(|(_, energy)| energy);
-        let in_maya = state.maya.iter().flatten().flatten().copied();
+        let mut energies = BTreeMap::new();
+        for energy in state.visible_energies() {
+            energies.insert(energy.id, energy.color);
+        }
         Self {
             state: phase_name(state),
             active: (!state.is_over()).then_some(state.active),
@@ -90,7 +95,7 @@ impl View {
             maya: state.maya.iter().map(|row| row.map(id_or_zero).to_vec()).collect(),
             bag: bag(state),
             players: players(state, viewer),
-            energies: gathered(on_boards.chain(in_maya).map(|energy| (energy.id, energy.color))),
+            energies,
             out: state.out.iter().copied().collect(),
         }
     }
@@ -121,15 +126,18 @@ fn bag(state: &State) -> BagView {
 }
 
 fn players(state: &State, viewer: Perspective) -> Vec<PlayerView> {
-    let view = |(seat, player): (&Seat, &Player)| PlayerView {
-        seat: *seat,
-        rows: Row::all().map(|row| ids_by_column(player.board.row(row))).collect(),
-        tokens: player.tokens.to_string(),
-        score: score(state, player),
-        known: known(state, player, viewer),
-        yinyang_halves: player.yinyang_halves,
-    };
-    state.seats().iter().zip(&state.players).map(view).collect()
+    let mut views = Vec::new();
+    for (seat, player) in state.seats().iter().zip(&state.players) {
+        views.push(PlayerView {
+            seat: *seat,
+            rows: Row::all().map(|row| ids_by_column(player.board.row(row))).collect(),
+            tokens: player.tokens.to_string(),
+            score: score(state, player),
+            known: known(state, player, viewer),
+            yinyang_halves: player.yinyang_halves,
+        });
+    }
+    views
 }
 
 fn ids_by_column(columns: &[Option<Energy>]) -> Vec<u16> {
@@ -144,4 +152,81 @@ fn known(state: &State, player: &Player, viewer: Perspective) -> BTreeMap<Chakra
         known_to_player.then(|| state.plenitude_seen_by(viewer, chakra).unwrap_or(0))
     };
     gathered(Chakra::all().map(|chakra| (chakra, value(chakra))))
+}
+
+pub(super) fn query(state: &State, question: &str) -> Result<Option<Answer>, Malformed> {
+    match split_verb(question) {
+        ("options", None) => Ok(Some(options(state))),
+        ("possible", Some(channel)) => possible(state, channel).map(Some),
+        ("decode", Some(code)) => decoded(code).map(Some),
+        _ => Ok(None),
+    }
+}
+
+#[derive(Serialize)]
+struct Options {
+    takes: Vec<(i32, Vec<EnergyId>)>,
+    channels: Vec<ChannelNumber>,
+    moves: Offers,
+}
+
+/// The takes that name their energies from the top of the maya down stand for all orders.
+fn options(state: &State) -> Answer {
+    let mut options = Options { takes: Vec::new(), channels: channels(state), moves: moves(state) };
+    let mut text = String::from("takes");
+    for command in takes(state) {
+        let applies = decide(state, state.active, &command).is_ok();
+        let Command::Take { row, ids } = command else { continue };
+        let ids: Vec<EnergyId> = ids.into();
+        if applies && ids.is_sorted_by_key(|id| state.find_in_maya(*id).map(|(place, _)| place.row)) {
+            let _ = write!(text, " {}>{row}", Joined(&ids));
+            options.takes.push((row, ids));
+        }
+    }
+    text.push_str("; channels");
+    for channel in &options.channels {
+        let _ = write!(text, " {channel}");
+    }
+    text.push_str("; moves");
+    for (id, rows) in &options.moves {
+        for row in rows.values() {
+            let _ = write!(text, " {id}>{row}");
+        }
+    }
+    Answer::new(text, &options)
+}
+
+pub(super) fn channels(state: &State) -> Vec<ChannelNumber> {
+    let mut channels: Vec<ChannelNumber> = ChannelNumber::all().collect();
+    channels.retain(|channel| decide(state, state.active, &Command::Channel(*channel)).is_ok());
+    channels
+}
+
+pub(super) fn moves(state: &State) -> Offers {
+    match (state.sequence(), state.player(state.active)) {
+        (Some(sequence), Some(player)) => sequence.offers(&player.board),
+        _ => Offers::new(),
+    }
+}
+
+/// CH-5, CH-9: whether the active player's board lets a channel be carried out.
+fn possible(state: &State, channel: &str) -> Result<Answer, Malformed> {
+    let Ok(channel) = channel.parse() else {
+        let message = format!("`possible` takes a channel of 1 to 8, found `{}`", channel.escape_debug());
+        return Err(Malformed(message));
+    };
+    let player = state.player(state.active).filter(|_| !state.is_over());
+    let possible = player.is_some_and(|player| is_possible(state, player, channel));
+    Ok(Answer::new(possible.to_string(), &possible))
+}
+
+/// CH-17: the last energy moved comes first, as it is the lowest part of the number.
+fn decoded(code: &str) -> Result<Answer, Malformed> {
+    let Some(read) = number::<u64>(code).ok().filter(|code| *code <= CODE_MAX) else {
+        let message = format!("`decode` takes a number of 0 to {CODE_MAX}, found `{}`", code.escape_debug());
+        return Err(Malformed(message));
+    };
+    let ids = decode(read);
+    let words: Vec<String> = ids.iter().map(ToString::to_string).collect();
+    Ok(Answer::new(words.join(" "), &ids))
 }

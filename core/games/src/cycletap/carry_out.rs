@@ -4,11 +4,9 @@ use super::effect::Effect;
 use super::execution;
 use super::judge::{PathStep, Plan, Step};
 use super::order::{Order, PathKind, Task};
+use super::state::UnitId;
 use super::state::{BuiltPath, Phase, Planning, State, Tap};
-use super::unit_id::UnitId;
-use turnfold_core::hex::Hex;
-use turnfold_core::outcome::EffectSink;
-use turnfold_core::seat::Seat;
+use turnfold_core::prelude::*;
 
 pub(super) fn carry_out(state: &mut State, Plan(step): Plan, effects: &mut impl EffectSink<Effect>) {
     // The tap state is taken out while orders change; what the step makes of it is put in its place.

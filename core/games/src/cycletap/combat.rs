@@ -7,13 +7,10 @@ use alloc::vec::Vec;
 
 use super::effect::Effect;
 use super::order::Task;
+use super::state::UnitId;
 use super::state::{OrderNumber, PLAYERS, State};
-use super::unit_id::UnitId;
-use turnfold_core::hex::Hex;
-use turnfold_core::outcome::EffectSink;
-use turnfold_core::seat::Seat;
+use turnfold_core::prelude::*;
 
-/// An ATTACK on a contested hex.
 #[derive(Clone, Copy)]
 struct Attack {
     seat: Seat,
@@ -43,7 +40,6 @@ pub(super) fn resolve(state: &mut State, effects: &mut impl EffectSink<Effect>) 
     advance(state, &contests, effects);
 }
 
-/// The ATTACKs on each hex.
 fn attacks(state: &State) -> BTreeMap<Hex, Vec<Attack>> {
     let mut attacks: BTreeMap<Hex, Vec<Attack>> = BTreeMap::new();
     for ((seat, number), order) in &state.orders {
@@ -58,16 +54,17 @@ fn attacks(state: &State) -> BTreeMap<Hex, Vec<Attack>> {
 /// CT-16: who wins a contested hex, on the board as movement left it.
 fn settle(state: &State, at: Hex, attacks: Vec<Attack>, effects: &mut impl EffectSink<Effect>) -> Contest {
     let occupant = state.unit_at(at);
-    let claim = |seat: Seat| {
-        let attackers: u32 =
-            attacks.iter().filter(|attack| attack.seat == seat).map(|attack| attack.strength).sum();
-        let own = occupant.filter(|(_, unit)| unit.owner == seat);
-        let holding = own.map_or(0, |(id, unit)| {
-            unit.strength + if state.is_defending(id) { state.defense_bonus } else { 0 }
-        });
-        attackers + holding
-    };
-    let [p1, p2] = PLAYERS.map(claim);
+    let [p1, p2] = PLAYERS.map(|seat| {
+        let attackers = attacks.iter().filter(|attack| attack.seat == seat);
+        let mut claim: u32 = attackers.map(|attack| attack.strength).sum();
+        if let Some((id, unit)) = occupant
+            && unit.owner == seat
+        {
+            claim += unit.strength;
+            claim += if state.is_defending(id) { state.defense_bonus } else { 0 };
+        }
+        claim
+    });
     let winner = match p1.cmp(&p2) {
         Ordering::Greater => Some((Seat::P1, p1, p2)),
         Ordering::Less => Some((Seat::P2, p2, p1)),
@@ -84,8 +81,8 @@ fn settle(state: &State, at: Hex, attacks: Vec<Attack>, effects: &mut impl Effec
 impl Contest {
     /// CT-16: the occupant, if the other side won its hex.
     fn eliminated(&self) -> Option<UnitId> {
-        let (winner, (occupant, owner)) = (self.winner?, self.occupant?);
-        (owner != winner).then_some(occupant)
+        let (occupant, owner) = self.occupant?;
+        if owner == self.winner? { None } else { Some(occupant) }
     }
 
     /// The winner's ATTACKs, by number.

@@ -2,9 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use turnfold_core::admission::Issuer;
-use turnfold_core::declare::commands;
-use turnfold_core::hex::Hex;
+use turnfold_core::prelude::*;
 
 /// An input of the match. The variant order is part of the log format.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,10 +3,8 @@
 use alloc::vec::Vec;
 
 use super::order::PathKind;
-use super::unit_id::UnitName;
-use turnfold_core::declare::effects;
-use turnfold_core::hex::Hex;
-use turnfold_core::seat::Seat;
+use super::state::UnitName;
+use turnfold_core::prelude::*;
 
 effects! {
     /// Something that happened.

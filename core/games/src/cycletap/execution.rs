@@ -4,12 +4,10 @@ use alloc::vec::Vec;
 
 use super::effect::Effect;
 use super::order::{PathKind, Task};
+use super::state::UnitId;
 use super::state::{PLAYERS, Phase, State};
-use super::unit_id::UnitId;
 use super::{combat, movement};
-use turnfold_core::hex::Hex;
-use turnfold_core::outcome::EffectSink;
-use turnfold_core::seat::Seat;
+use turnfold_core::prelude::*;
 
 pub(super) fn resolve(state: &mut State, effects: &mut impl EffectSink<Effect>) {
     deploy(state, effects);
@@ -37,9 +35,12 @@ impl State {
 /// CT-14: all at once, unless several name the same hex. Nothing else can stand there: a path begins on a free hex,
 /// and no unit has moved yet.
 fn deploy(state: &mut State, effects: &mut impl EffectSink<Effect>) {
-    let deploys = state.paths(PathKind::Deploy);
-    let deploys: Vec<(UnitId, Hex)> =
-        deploys.filter_map(|(unit, path)| Some((unit, *path.last()?))).collect();
+    let mut deploys = Vec::new();
+    for (unit, path) in state.paths(PathKind::Deploy) {
+        if let Some(to) = path.last() {
+            deploys.push((unit, *to));
+        }
+    }
     let named = movement::count(deploys.iter().map(|(_, to)| *to));
     for (unit, to) in deploys {
         if named.get(&to) == Some(&1) {
@@ -54,8 +55,8 @@ fn deploy(state: &mut State, effects: &mut impl EffectSink<Effect>) {
 /// CT-18: the turn keeps its number when the match is over.
 fn clean_up(state: &mut State, effects: &mut impl EffectSink<Effect>) {
     state.orders.clear();
-    let is_alive = |player: &Seat| state.units.values().any(|unit| unit.owner == *player);
-    let alive: Vec<Seat> = PLAYERS.into_iter().filter(is_alive).collect();
+    let mut alive = Vec::from(PLAYERS);
+    alive.retain(|player| state.units.values().any(|unit| unit.owner == *player));
     if alive.len() < PLAYERS.len() {
         let winner = alive.first().copied();
         state.phase = Phase::Over { winner };

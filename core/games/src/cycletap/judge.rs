@@ -1,13 +1,14 @@
 //! What a command would do now; every rule about commands stands here, once.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use super::command::Command;
 use super::order::Task;
 use super::reason::{Reason, Rejection};
-use super::state::{BuiltPath, Phase, Planning, State, Tap, Unit};
-use super::unit_id::UnitId;
-use turnfold_core::hex::Hex;
-use turnfold_core::outcome::Verdict;
-use turnfold_core::seat::Seat;
+use super::state::UnitId;
+use super::state::{BuiltPath, Phase, Planning, State, Tap};
+use turnfold_core::prelude::*;
 
 /// What is to be done.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +68,10 @@ pub(super) fn decide(
 
 /// Which line of the tap rules a tap falls under.
 fn tap(state: &State, planning: &Planning, hex: Hex) -> Result<Step, Reason> {
-    let friendly = state.unit_at(hex).filter(|(_, unit)| unit.owner == planning.seat).map(|(id, _)| id);
+    let friendly = match state.unit_at(hex) {
+        Some((id, unit)) if unit.owner == planning.seat => Some(id),
+        _ => None,
+    };
     let origin = planning.tap.origin();
     let Some((unit, from)) = origin.and_then(|unit| Some((unit, state.units.get(&unit)?.at))) else {
         // CT-3: nothing is selected, so the tap must find a unit of the seat.
@@ -85,17 +89,12 @@ fn tap(state: &State, planning: &Planning, hex: Hex) -> Result<Step, Reason> {
         _ if on_origin => Ok(Step::AwaitDefense(unit)),
         // CT-5: no unit attacks its own side, so its units are tapped freely.
         (_, Some(other)) => Ok(Step::Select(other)),
-        (_, None) => tap_around(state, planning, (unit, from), hex),
+        (_, None) => tap_around(state, planning, unit, from, hex),
     }
 }
 
 /// CT-6: a tap on a hex that holds no friendly unit.
-fn tap_around(
-    state: &State,
-    planning: &Planning,
-    (unit, from): (UnitId, Hex),
-    hex: Hex,
-) -> Result<Step, Reason> {
+fn tap_around(state: &State, planning: &Planning, unit: UnitId, from: Hex, hex: Hex) -> Result<Step, Reason> {
     check_way(state, from, hex)?;
     if matches!(planning.tap, Tap::DefensePending(_)) || state.is_defending(unit) {
         return Err(Reason::Defending);
@@ -145,6 +144,18 @@ fn check_way(state: &State, from: Hex, to: Hex) -> Result<(), Reason> {
 
 /// CT-7, CT-8: no path leads through an enemy.
 fn check_no_enemy(state: &State, seat: Seat, hex: Hex) -> Result<(), Reason> {
-    let is_enemy = |(_, unit): (UnitId, &Unit)| unit.owner != seat;
-    if state.unit_at(hex).is_some_and(is_enemy) { Err(Reason::EnemyOccupied) } else { Ok(()) }
+    match state.unit_at(hex) {
+        Some((_, unit)) if unit.owner != seat => Err(Reason::EnemyOccupied),
+        _ => Ok(()),
+    }
+}
+
+/// Lists the commands worth trying: every hex of the board may be tapped.
+pub(super) fn candidates(state: &State, seat: Seat) -> Vec<Command> {
+    if seat == Seat::Host {
+        return vec![Command::Resolve];
+    }
+    let mut commands = vec![Command::Back, Command::Switch];
+    commands.extend(state.board.hexes().map(Command::Tap));
+    commands
 }

@@ -11,30 +11,21 @@ mod command;
 mod effect;
 mod execution;
 mod judge;
-mod legal;
 mod movement;
 mod order;
 mod picture;
-mod query;
 mod reason;
 mod secrecy;
 mod sentence;
 mod setup;
 mod state;
-mod unit_id;
 mod view;
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use turnfold_core::admission::Issuer;
-use turnfold_core::ending::MatchResult;
-use turnfold_core::outcome::{EffectSink, Verdict};
-use turnfold_core::picture::Picture;
-use turnfold_core::rules::{Answer, Happened, NamedSetup, Rules, Secrets, SetupError};
-use turnfold_core::seat::{Perspective, Seat};
-use turnfold_core::targets::Targets;
-use turnfold_core::text::Malformed;
+use turnfold_core::prelude::*;
+use turnfold_core::rules::NamedSetup;
 
 pub use command::Command;
 pub use effect::Effect;
@@ -42,8 +33,8 @@ pub use judge::Plan;
 pub use order::PathKind;
 pub use reason::{Reason, Rejection};
 pub use setup::{Setup, UnitSetup};
+pub use state::UnitName;
 pub use state::{Pool, State, UnitKind};
-pub use unit_id::UnitName;
 pub use view::{OrderView, Pools, TapView, UnitView, View};
 
 /// The ruleset `cycletap`.
@@ -115,7 +106,7 @@ impl Rules for Cycletap {
     }
 
     fn candidates(state: &State, seat: Seat) -> Vec<Command> {
-        legal::candidates(state, seat)
+        judge::candidates(state, seat)
     }
 
     fn targets(command: &Command) -> Targets {
@@ -127,7 +118,7 @@ impl Rules for Cycletap {
     }
 
     fn query(state: &State, viewer: Perspective, question: &str) -> Result<Option<Answer>, Malformed> {
-        query::query(state, viewer, question)
+        view::query(state, viewer, question)
     }
 
     fn sentence(

@@ -6,9 +6,8 @@ use alloc::vec::Vec;
 use super::effect::Effect;
 use super::order::PathKind;
 use super::state::State;
-use super::unit_id::UnitId;
-use turnfold_core::hex::Hex;
-use turnfold_core::outcome::EffectSink;
+use super::state::UnitId;
+use turnfold_core::prelude::*;
 
 /// A unit on its way in one step.
 #[derive(Clone, Copy)]
@@ -20,26 +19,32 @@ struct Mover {
 
 /// Ends after as many steps as the longest path has waypoints.
 pub(super) fn resolve(state: &mut State, effects: &mut impl EffectSink<Effect>) {
-    let paths = state.paths(PathKind::Movement);
-    let paths: Vec<(UnitId, Vec<Hex>)> = paths.map(|(unit, path)| (unit, path.to_vec())).collect();
+    let paths: Vec<(UnitId, Vec<Hex>)> =
+        state.paths(PathKind::Movement).map(|(unit, path)| (unit, path.to_vec())).collect();
     let longest = paths.iter().map(|(_, path)| path.len()).max().unwrap_or(0);
     let mut stopped = BTreeSet::new();
     for step in 0..longest {
-        let under_way = paths.iter().filter(|(unit, _)| !stopped.contains(unit));
-        let mover = |(unit, path): &(UnitId, Vec<Hex>)| {
-            Some(Mover { unit: *unit, from: state.units.get(unit)?.at, aim: *path.get(step)? })
-        };
-        let movers: Vec<Mover> = under_way.filter_map(mover).collect();
-        let blocked = blocked(state, &movers);
-        let (staying, moving): (Vec<Mover>, Vec<Mover>) =
-            movers.iter().partition(|mover| blocked.contains(&mover.from));
-        for Mover { unit, from, .. } in staying {
-            stopped.insert(unit);
-            effects.push(|| Effect::Blocked { unit: unit.name(), at: from });
+        let mut movers = Vec::new();
+        for (id, path) in &paths {
+            if !stopped.contains(id)
+                && let Some(unit) = state.units.get(id)
+                && let Some(aim) = path.get(step)
+            {
+                movers.push(Mover { unit: *id, from: unit.at, aim: *aim });
+            }
         }
-        for Mover { unit, aim, .. } in moving {
-            state.put(unit, aim);
-            effects.push(|| Effect::Moved { unit: unit.name(), to: aim });
+        let blocked = blocked(state, &movers);
+        for &Mover { unit, from, .. } in &movers {
+            if blocked.contains(&from) {
+                stopped.insert(unit);
+                effects.push(|| Effect::Blocked { unit: unit.name(), at: from });
+            }
+        }
+        for Mover { unit, from, aim } in movers {
+            if !blocked.contains(&from) {
+                state.put(unit, aim);
+                effects.push(|| Effect::Moved { unit: unit.name(), to: aim });
+            }
         }
     }
 }
@@ -52,15 +57,21 @@ fn blocked(state: &State, movers: &[Mover]) -> BTreeSet<Hex> {
     let aims: BTreeMap<Hex, Hex> = movers.iter().map(|mover| (mover.from, mover.aim)).collect();
     let aimed_at = count(aims.values().copied());
     let held: BTreeSet<Hex> = state.units.values().map(|unit| unit.at).collect();
-    let stands_still = |hex: &Hex| held.contains(hex) && !aims.contains_key(hex);
-    let is_blocked = |mover: &&Mover| {
-        let exchanges = aims.get(&mover.aim) == Some(&mover.from);
-        exchanges || aimed_at.get(&mover.aim) != Some(&1) || stands_still(&mover.aim)
-    };
-    let mut blocked: BTreeSet<Hex> = movers.iter().filter(is_blocked).map(|mover| mover.from).collect();
+    let mut blocked = BTreeSet::new();
+    for Mover { from, aim, .. } in movers {
+        let exchanges = aims.get(aim) == Some(from);
+        let stands_still = held.contains(aim) && !aims.contains_key(aim);
+        if exchanges || stands_still || aimed_at.get(aim) != Some(&1) {
+            blocked.insert(*from);
+        }
+    }
     loop {
-        let behind = movers.iter().filter(|mover| blocked.contains(&mover.aim)).map(|mover| mover.from);
-        let behind: Vec<Hex> = behind.filter(|from| !blocked.contains(from)).collect();
+        let mut behind = Vec::new();
+        for Mover { from, aim, .. } in movers {
+            if blocked.contains(aim) && !blocked.contains(from) {
+                behind.push(*from);
+            }
+        }
         if behind.is_empty() {
             return blocked;
         }
@@ -68,7 +79,6 @@ fn blocked(state: &State, movers: &[Mover]) -> BTreeSet<Hex> {
     }
 }
 
-/// Counts how often each hex is named.
 pub(super) fn count(hexes: impl Iterator<Item = Hex>) -> BTreeMap<Hex, u32> {
     let mut counts = BTreeMap::new();
     for hex in hexes {

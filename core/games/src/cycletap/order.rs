@@ -6,10 +6,9 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use super::unit_id::UnitId;
+use super::state::UnitId;
 use turnfold_core::hex::Hex;
 
-/// An order to a unit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Order {
     pub(super) unit: UnitId,
@@ -58,7 +57,6 @@ impl fmt::Display for PathKind {
 }
 
 impl Task {
-    /// Returns the name of the order's kind.
     pub(super) const fn kind(&self) -> &'static str {
         match self {
             Self::Defense => "defense",

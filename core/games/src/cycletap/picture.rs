@@ -5,13 +5,11 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::order::{Order, Task};
-use super::state::{OrderNumber, PLAYERS, Phase, Pool, State, Tap, Unit, UnitKind};
-use super::unit_id::UnitId;
+use super::order::Task;
+use super::state::UnitId;
+use super::state::{PLAYERS, Phase, Pool, State, Tap, Unit, UnitKind};
 use super::view::{phase_name, tap_name};
-use turnfold_core::hex::Hex;
-use turnfold_core::picture::{Arrow, Block, Cell, HexBoard, Picture, TextLine, Tint};
-use turnfold_core::seat::{Perspective, Seat};
+use turnfold_core::prelude::*;
 
 const LEGEND: &str = "<> origin  +1 path being built  [] defends  x attacked  .1 waypoint  ~~ water";
 
@@ -47,7 +45,6 @@ fn tint(seat: Seat) -> Tint {
     if seat == Seat::P1 { Tint::First } else { Tint::Second }
 }
 
-/// Writes a way from hex to hex.
 fn way(from: Option<Hex>, path: &[Hex]) -> String {
     let hexes: Vec<String> = from.iter().chain(path).map(ToString::to_string).collect();
     hexes.join(" > ")
@@ -123,7 +120,9 @@ fn arrows(state: &State, viewer: Perspective) -> Vec<Arrow> {
 /// The marks of orders and taps. Where several are on one hex the last is shown. What is no unit is never in the color
 /// of one.
 fn marks(state: &State, viewer: Perspective) -> Vec<(Hex, String, Tint)> {
-    let (mut waypoints, mut attacks, mut defenses) = (Vec::new(), Vec::new(), Vec::new());
+    let mut waypoints = Vec::new();
+    let mut attacks = Vec::new();
+    let mut defenses = Vec::new();
     let position = |unit: UnitId| state.units.get(&unit).map(|unit| unit.at);
     for (seat, _, order) in state.orders_seen_by(viewer) {
         match &order.task {
@@ -148,22 +147,20 @@ fn numbered(sign: char, path: &[Hex], tint: Tint) -> impl Iterator<Item = (Hex, 
 }
 
 fn legend(state: &State, viewer: Perspective) -> Vec<TextLine> {
-    let unit = |(&id, unit): (&UnitId, &Unit)| {
+    let mut lines = Vec::from([TextLine::default().with(LEGEND, Tint::Faint)]);
+    for (&id, unit) in &state.units {
         let Unit { owner, kind, at, strength } = unit;
-        TextLine::default()
-            .with(format!("{:4}", label(id, unit)), tint(*owner))
-            .with(format!(" {owner} {kind} ({id}) at {at}, strength {strength}"), Tint::Plain)
-    };
-    let order = |(seat, number, order): (Seat, OrderNumber, &Order)| {
+        let words = format!(" {owner} {kind} ({id}) at {at}, strength {strength}");
+        let line = TextLine::default().with(format!("{:4}", label(id, unit)), tint(*owner));
+        lines.push(line.with(words, Tint::Plain));
+    }
+    // Orders come and go, so they stand last and nothing else moves.
+    for (seat, number, order) in state.orders_seen_by(viewer) {
         let unit = state.units.get(&order.unit);
         let name = unit.map_or_else(String::new, |unit| label(order.unit, unit));
         let way = way(unit.map(|unit| unit.at), order.task.path());
-        TextLine::default()
-            .with(format!("{seat} #{number}"), tint(seat))
-            .with(format!(" {name} {} {way}", order.task.kind()), Tint::Plain)
-    };
-    // What comes and goes stands last, so that nothing else moves.
-    let signs = TextLine::default().with(LEGEND, Tint::Faint);
-    let units = state.units.iter().map(unit);
-    [signs].into_iter().chain(units).chain(state.orders_seen_by(viewer).map(order)).collect()
+        let line = TextLine::default().with(format!("{seat} #{number}"), tint(seat));
+        lines.push(line.with(format!(" {name} {} {way}", order.task.kind()), Tint::Plain));
+    }
+    lines
 }

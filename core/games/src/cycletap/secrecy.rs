@@ -4,8 +4,7 @@ use super::command::Command;
 use super::effect::Effect;
 use super::order::Order;
 use super::state::{OrderNumber, PLAYERS, Pool, State, Tap};
-use turnfold_core::rules::{Part, Rules};
-use turnfold_core::seat::{Perspective, Seat};
+use turnfold_core::prelude::*;
 
 impl State {
     /// Whether `viewer` knows what `side` plans in this turn. While planning lasts, only the side itself and

@@ -9,9 +9,8 @@ use super::effect::Effect;
 use super::order::PathKind;
 use super::reason::Reason;
 use super::state::State;
-use super::unit_id::UnitName;
-use turnfold_core::hex::Hex;
-use turnfold_core::seat::{Perspective, Seat};
+use super::state::UnitName;
+use turnfold_core::prelude::*;
 use turnfold_core::text::{counted_in_words, listed};
 
 pub(super) fn sentence(

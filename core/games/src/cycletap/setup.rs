@@ -7,11 +7,10 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
+use super::state::UnitId;
 use super::state::{PLAYERS, Phase, State, Unit, UnitKind};
-use super::unit_id::UnitId;
-use turnfold_core::hex::{Board, Hex};
-use turnfold_core::rules::SetupError;
-use turnfold_core::seat::Seat;
+use turnfold_core::hex::Board;
+use turnfold_core::prelude::*;
 
 /// The setup as written in TOML.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -1,18 +1,15 @@
 //! The state of a match: the units, the orders and what the planning seat has tapped.
 
-use core::fmt;
-
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
+use core::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::order::{Order, PathKind, Task};
-use super::unit_id::UnitId;
 use turnfold_core::hex::{Board, Hex};
 use turnfold_core::seat::Seat;
 
-/// The players' seats.
 pub(super) const PLAYERS: [Seat; 2] = [Seat::P1, Seat::P2];
 
 /// Everything the future of a match depends on.
@@ -34,7 +31,6 @@ pub struct State {
 /// The number of an order among its seat's orders of one turn.
 pub(super) type OrderNumber = u64;
 
-/// A unit on the board.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Unit {
     pub(super) owner: Seat,
@@ -98,13 +94,11 @@ pub(super) enum Phase {
 }
 
 impl Phase {
-    /// The beginning of a seat's planning.
     pub(super) const fn planning(seat: Seat) -> Self {
         Self::Planning(Planning { seat, tap: Tap::Idle, placed: 0 })
     }
 }
 
-/// A seat's planning.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Planning {
     pub(super) seat: Seat,
@@ -166,7 +160,6 @@ impl State {
         self.units.iter().map(|(id, unit)| (*id, unit)).find(|(_, unit)| unit.at == hex)
     }
 
-    /// Returns the orders of one unit.
     pub(super) fn tasks_of(&self, unit: UnitId) -> impl Iterator<Item = &Task> {
         self.orders.values().filter(move |order| order.unit == unit).map(|order| &order.task)
     }
@@ -187,5 +180,38 @@ impl State {
         let own_orders = self.orders.iter().filter(|((owner, _), _)| *owner == seat);
         let used = own_orders.map(|(_, order)| order.task.slots()).sum();
         Pool { total, used, available: total.saturating_sub(used) }
+    }
+}
+
+/// A unit's number in the setup, from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) struct UnitId(pub(super) u16);
+
+impl UnitId {
+    /// Returns the id as effects and views write it.
+    pub(super) const fn name(self) -> UnitName {
+        UnitName(self)
+    }
+}
+
+impl fmt::Display for UnitId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "u{}", self.0)
+    }
+}
+
+/// A unit's id as text, in JSON too: `u1`, `u2`, ….
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnitName(UnitId);
+
+impl fmt::Display for UnitName {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(out)
+    }
+}
+
+impl Serialize for UnitName {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }

@@ -1,14 +1,16 @@
-//! What a seat sees: the ruling's JSON document, without the other side's plans.
+//! What a seat sees, without the other side's plans: the ruling's JSON document, and the answer to `suggest Q,R`.
 
+use alloc::format;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use serde::Serialize;
 
 use super::order::{Order, PathKind};
 use super::state::{OrderNumber, Phase, Pool, State, Tap, Unit, UnitKind};
-use super::unit_id::{UnitId, UnitName};
-use turnfold_core::hex::Hex;
-use turnfold_core::seat::{Perspective, Seat};
+use super::state::{UnitId, UnitName};
+use turnfold_core::prelude::*;
+use turnfold_core::text::split_verb;
 
 /// The view; fields are named and ordered as in the ruling.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -69,7 +71,7 @@ pub struct OrderView {
 impl View {
     pub(super) fn of(state: &State, viewer: Perspective) -> Self {
         let [p1, p2] = state.pools_seen_by(viewer);
-        let order = |(seat, number, order)| order_view(state, seat, number, order);
+        let orders = state.orders_seen_by(viewer);
         Self {
             turn: state.turn,
             phase: phase_name(&state.phase),
@@ -81,7 +83,7 @@ impl View {
             tap: state.tap_seen_by(viewer).map(|tap| tap_view(state, tap)),
             pools: Pools { p1, p2 },
             units: state.units.iter().map(unit_view).collect(),
-            orders: state.orders_seen_by(viewer).map(order).collect(),
+            orders: orders.map(|(seat, number, order)| order_view(state, seat, number, order)).collect(),
             water: state.water.iter().copied().collect(),
         }
     }
@@ -128,5 +130,38 @@ fn order_view(state: &State, seat: Seat, number: OrderNumber, order: &Order) -> 
         kind: order.task.kind(),
         from: state.units.get(&order.unit).map(|unit| unit.at),
         path: order.task.path().to_vec(),
+    }
+}
+
+pub(super) fn query(state: &State, viewer: Perspective, question: &str) -> Result<Option<Answer>, Malformed> {
+    match split_verb(question) {
+        ("suggest", Some(hex)) => {
+            let kind = suggest(state, viewer, hex)?;
+            Ok(Some(Answer::new(kind.to_string(), &kind)))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// The kind of path that suits the distance of a hex from the origin. Errors do not depend on what the viewer may not
+/// know (CT-19).
+fn suggest(state: &State, viewer: Perspective, hex: &str) -> Result<PathKind, Malformed> {
+    let hex: Hex = hex.parse()?;
+    if !state.board.contains(hex) {
+        return Err(Malformed(format!("hex {hex} is off the board of radius {}", state.board.radius())));
+    }
+    let tap = state.tap_seen_by(viewer);
+    if tap.is_none() && state.planning().is_some() {
+        return Err(Malformed(format!(
+            "{viewer} may not see what is selected: only the planning seat and `host` do"
+        )));
+    }
+    let Some(origin) = tap.and_then(Tap::origin).and_then(|unit| state.units.get(&unit)) else {
+        return Err(Malformed(String::from("no origin is selected")));
+    };
+    match origin.at.distance(hex) {
+        0 => Err(Malformed(format!("hex {hex} is the origin itself"))),
+        1 => Ok(PathKind::Deploy),
+        _ => Ok(PathKind::Movement),
     }
 }

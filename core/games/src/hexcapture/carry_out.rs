@@ -6,8 +6,7 @@ use super::judge::{Plan, Step};
 use super::state::{Action, Carried, Due, Field, State};
 use super::tick;
 use super::walk;
-use turnfold_core::hex::{Direction, Hex};
-use turnfold_core::outcome::EffectSink;
+use turnfold_core::prelude::*;
 
 pub(super) fn carry_out(state: &mut State, plan: &Plan, effects: &mut impl EffectSink<Effect>) {
     match plan.0 {

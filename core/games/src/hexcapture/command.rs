@@ -3,10 +3,7 @@
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-use turnfold_core::admission::Issuer;
-use turnfold_core::declare::commands;
-use turnfold_core::hex::Direction;
-use turnfold_core::ticks::Ticks;
+use turnfold_core::prelude::*;
 
 /// An input of the match. The variant order is part of the log format.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,8 +6,7 @@ use serde::Serialize;
 
 use super::palette::ColorIndex;
 use super::state::Field;
-use turnfold_core::declare::effects;
-use turnfold_core::hex::Hex;
+use turnfold_core::prelude::*;
 
 effects! {
     /// Something that happened.

@@ -49,8 +49,9 @@ impl Grid {
     pub(super) fn adjacent(&self, board: Board, colors: usize) -> Vec<u32> {
         let mut counts = vec![0; colors];
         for (hex, color) in self.colored(board) {
-            let has_alike = hex.neighbors().any(|near| self.get(board, near) == Some(color));
-            if let Some(count) = counts.get_mut(usize::from(color.index())).filter(|_| has_alike) {
+            if hex.neighbors().any(|near| self.get(board, near) == Some(color))
+                && let Some(count) = counts.get_mut(usize::from(color.index()))
+            {
                 *count += 1;
             }
         }

@@ -1,11 +1,12 @@
 //! What a command would do now; every rule about commands stands here, once.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use super::command::Command;
 use super::reason::Reason;
 use super::state::{Action, Carried, Due, Field, State};
-use turnfold_core::hex::{Direction, Hex};
-use turnfold_core::outcome::Verdict;
-use turnfold_core::ticks::Ticks;
+use turnfold_core::prelude::*;
 
 /// What is to be done.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,4 +122,23 @@ fn roll(state: &State, values: &[i32]) -> Result<Step, Reason> {
     // HC-14: 0 to 99, so a chance of 25 succeeds with 25 of 100 values.
     let chance = state.chance_under_cursor().unwrap_or_default();
     Ok(if value < i32::from(chance) { Step::Capture } else { Step::FailCapture })
+}
+
+/// Lists the commands worth trying. Counts of ticks are sampled as one and a few, rolls as the least and the greatest.
+pub(super) fn candidates(state: &State, seat: Seat) -> Vec<Command> {
+    let mut commands = Vec::new();
+    if seat == Seat::Host {
+        commands.extend([Ticks::ONE, Ticks::FEW].map(Command::Tick));
+        if let Some(due) = state.due_roll() {
+            commands.push(Command::Roll(vec![due.low]));
+            if due.high > due.low {
+                commands.push(Command::Roll(vec![due.high]));
+            }
+        }
+        return commands;
+    }
+    commands.extend(Direction::ALL.map(Command::Move));
+    commands.extend(Direction::ALL.map(Command::Stick));
+    commands.extend([Command::Act, Command::Release, Command::Eat, Command::Toggle]);
+    commands
 }

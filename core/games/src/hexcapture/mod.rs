@@ -11,10 +11,8 @@ mod command;
 mod effect;
 mod grid;
 mod judge;
-mod legal;
 mod palette;
 mod picture;
-mod query;
 mod reason;
 mod release;
 mod sentence;
@@ -29,14 +27,8 @@ use core::convert::Infallible;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use turnfold_core::admission::Issuer;
-use turnfold_core::dice::DueRoll;
-use turnfold_core::outcome::{EffectSink, Verdict};
-use turnfold_core::picture::Picture;
-use turnfold_core::rules::{Answer, Happened, NamedSetup, Rules, Secrets, SetupError};
-use turnfold_core::seat::{Perspective, Seat};
-use turnfold_core::targets::Targets;
-use turnfold_core::text::Malformed;
+use turnfold_core::prelude::*;
+use turnfold_core::rules::NamedSetup;
 
 pub use command::Command;
 pub use effect::{Effect, FailureCause};
@@ -114,7 +106,7 @@ impl Rules for Hexcapture {
     }
 
     fn candidates(state: &State, seat: Seat) -> Vec<Command> {
-        legal::candidates(state, seat)
+        judge::candidates(state, seat)
     }
 
     fn targets(command: &Command) -> Targets {
@@ -129,7 +121,7 @@ impl Rules for Hexcapture {
     }
 
     fn query(state: &State, _viewer: Perspective, question: &str) -> Result<Option<Answer>, Malformed> {
-        query::query(state, question)
+        view::query(state, question)
     }
 
     fn sentence(

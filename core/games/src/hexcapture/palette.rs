@@ -69,14 +69,17 @@ impl TryFrom<String> for Rgb {
     type Error = Malformed;
 
     fn try_from(text: String) -> Result<Self, Malformed> {
-        let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6);
-        let digits = digits.filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
-        let value = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
-        value.map(Self).ok_or_else(|| Malformed::expected("a color `#RRGGBB`", &text))
+        let digits = text.strip_prefix('#').unwrap_or_default();
+        if digits.len() == 6
+            && digits.bytes().all(|digit| digit.is_ascii_hexdigit())
+            && let Ok(value) = u32::from_str_radix(digits, 16)
+        {
+            return Ok(Self(value));
+        }
+        Err(Malformed::expected("a color `#RRGGBB`", &text))
     }
 }
 
-/// The palette and what captures in it depend on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Palette {
     pub(super) colors: Vec<Rgb>,

@@ -5,11 +5,10 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::palette::{ColorIndex, Rgb};
-use super::state::{Action, Carried, Field, State};
+use super::palette::ColorIndex;
+use super::state::{Action, Field, State};
 use super::view::{chance, mode};
-use turnfold_core::hex::{Direction, Hex};
-use turnfold_core::picture::{Block, Cell, HexBoard, Picture, TextLine, Tint};
+use turnfold_core::prelude::*;
 
 pub(super) fn picture(state: &State) -> Picture {
     Picture {
@@ -50,7 +49,9 @@ fn head(state: &State) -> Direction {
     let carried = state.carried_world_hex();
     let ways = Direction::ALL.into_iter();
     let goes_before = ways.clone().find(|way| Some(state.turtle.neighbor(*way)) == carried);
-    if let Some(way) = goes_before.filter(|_| state.action == Action::Releasing) {
+    if state.action == Action::Releasing
+        && let Some(way) = goes_before
+    {
         return way;
     }
     if state.turtle == state.cursor {
@@ -103,8 +104,9 @@ pub(super) fn way_target(way: Direction) -> String {
 }
 
 fn ways(state: &State) -> Vec<(Hex, String)> {
-    let neighbors = Direction::ALL.map(|way| (state.cursor.neighbor(way), way_target(way)));
-    neighbors.into_iter().filter(|(hex, _)| state.board.contains(*hex)).collect()
+    let mut ways = Vec::from(Direction::ALL.map(|way| (state.cursor.neighbor(way), way_target(way))));
+    ways.retain(|(hex, _)| state.board.contains(*hex));
+    ways
 }
 
 fn cells(state: &State) -> Vec<Cell> {
@@ -112,13 +114,14 @@ fn cells(state: &State) -> Vec<Cell> {
         Field::World => &state.world,
         Field::Inventory => &state.inventory,
     };
-    let colored = |(at, color): (Hex, ColorIndex)| {
+    let mut cells = BTreeMap::new();
+    for (at, color) in grid.colored(state.board) {
         let label = format!(" {} ", letter(color));
-        (at, Cell { at, label, mark: String::new(), tint: tint(state, color) })
-    };
-    let mut cells: BTreeMap<Hex, Cell> = grid.colored(state.board).map(colored).collect();
-    if let Some(carried) = state.carried.filter(|carried| carried.field() == state.field).map(Carried::at)
-        && let Some(cell) = cells.get_mut(&carried)
+        cells.insert(at, Cell { at, label, mark: String::new(), tint: tint(state, color) });
+    }
+    if let Some(carried) = state.carried
+        && carried.field() == state.field
+        && let Some(cell) = cells.get_mut(&carried.at())
     {
         cell.label = format!("[{}]", cell.label.trim());
     }
@@ -136,15 +139,16 @@ fn cells(state: &State) -> Vec<Cell> {
 /// HC-13, HC-17: what there is to know of each color.
 fn legend(state: &State) -> Vec<TextLine> {
     let adjacent = state.world.adjacent(state.board, state.palette.colors.len());
-    let counts = state.eaten.iter().zip(adjacent);
-    let colors = (0..).map(ColorIndex::new).zip(&state.palette.colors).zip(counts);
-    let line = |((color, rgb), (eaten, adjacent)): ((ColorIndex, &Rgb), (&u32, u32))| {
+    let mut lines = Vec::new();
+    for (index, ((rgb, eaten), adjacent)) in
+        (0..).zip(state.palette.colors.iter().zip(&state.eaten).zip(adjacent))
+    {
+        let color = ColorIndex::new(index);
         let chance = state.palette.chance(color);
-        TextLine::default()
-            .with(format!("{} {rgb}", letter(color)), tint(state, color))
-            .with(format!("  chance {chance:3} %, eaten {eaten}, next to their like {adjacent}"), Tint::Plain)
-    };
-    let mut lines: Vec<TextLine> = colors.map(line).collect();
+        let words = format!("  chance {chance:3} %, eaten {eaten}, next to their like {adjacent}");
+        let line = TextLine::default().with(format!("{} {rgb}", letter(color)), tint(state, color));
+        lines.push(line.with(words, Tint::Plain));
+    }
     lines.push(TextLine::default().with("^ cursor  @ turtle and where it looks  [ ] carried", Tint::Faint));
     lines
 }

@@ -5,8 +5,7 @@ use alloc::collections::{BTreeSet, VecDeque};
 use super::effect::Effect;
 use super::state::{Action, Carried, Field, State};
 use super::walk;
-use turnfold_core::hex::{Direction, Hex};
-use turnfold_core::outcome::EffectSink;
+use turnfold_core::prelude::*;
 
 /// What is known of the way to the cursor. Nothing can open or bar it within one `tick n`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -79,7 +78,6 @@ struct Reached {
     first: Option<Step>,
 }
 
-/// Directions as bits.
 #[derive(Clone, Copy)]
 struct Sides(u8);
 
@@ -100,7 +98,6 @@ struct Ground<'a> {
 }
 
 impl Ground<'_> {
-    /// Whether the hex may be held there.
     fn is_open(&self, hex: Hex) -> bool {
         let empty = hex == self.carried || self.state.cell(Field::World, hex).is_none();
         self.state.board.contains(hex) && empty
@@ -108,8 +105,13 @@ impl Ground<'_> {
 
     /// The sides on which a turtle standing there may hold the hex.
     fn sides(&self, turtle: Hex) -> Sides {
-        let open = Direction::ALL.into_iter().filter(|&direction| self.is_open(turtle.neighbor(direction)));
-        Sides(open.fold(0, |sides, direction| sides | Sides::only(direction).0))
+        let mut sides = 0;
+        for direction in Direction::ALL {
+            if self.is_open(turtle.neighbor(direction)) {
+                sides |= Sides::only(direction).0;
+            }
+        }
+        Sides(sides)
     }
 
     /// Where the turtle may be after a step: where it is or next to it, but neither on the cursor nor on the hex it

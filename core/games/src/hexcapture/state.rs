@@ -8,11 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use super::grid::Grid;
 use super::palette::{ColorIndex, Palette};
-use turnfold_core::dice::DueRoll;
-use turnfold_core::hex::{Board, Direction, Hex};
-use turnfold_core::seat::Seat;
+use turnfold_core::hex::Board;
+use turnfold_core::prelude::*;
 
-/// The only player's seat, as a list.
 pub(super) fn players() -> &'static [Seat] {
     Seat::players(1)
 }
@@ -136,7 +134,6 @@ pub enum FlashKind {
     Failure,
 }
 
-/// What a roll is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Due {
     /// HC-14: whether the hex under the cursor is captured.
@@ -156,15 +153,15 @@ impl Due {
 
 impl State {
     pub(super) fn due_roll(&self) -> Option<DueRoll> {
-        self.due.map(|due| {
-            let high = match due {
-                Due::Capture => 99,
-                Due::Eat => i32::try_from(self.inventory.empties(self.board).count())
-                    .unwrap_or(i32::MAX)
-                    .saturating_sub(1),
-            };
-            DueRoll { purpose: due.purpose().into(), count: 1, low: 0, high, owner: None }
-        })
+        let due = self.due?;
+        let high = match due {
+            Due::Capture => 99,
+            Due::Eat => {
+                let places = self.inventory.empties(self.board).count();
+                i32::try_from(places).unwrap_or(i32::MAX).saturating_sub(1)
+            }
+        };
+        Some(DueRoll { purpose: due.purpose().into(), count: 1, low: 0, high, owner: None })
     }
 
     pub(super) fn cell(&self, field: Field, hex: Hex) -> Option<ColorIndex> {
@@ -181,7 +178,6 @@ impl State {
         }
     }
 
-    /// The color under the cursor in the field in view.
     pub(super) fn under_cursor(&self) -> Option<ColorIndex> {
         self.cell(self.field, self.cursor)
     }
@@ -195,7 +191,6 @@ impl State {
         })
     }
 
-    /// The chance in percent to capture what is under the cursor.
     pub(super) fn chance_under_cursor(&self) -> Option<u8> {
         self.chance(self.field, self.cursor)
     }
@@ -205,12 +200,10 @@ impl State {
         self.turtle.distance(self.cursor) == 1
     }
 
-    /// The world hex being carried.
     pub(super) fn carried_world_hex(&self) -> Option<Hex> {
         self.carried.filter(|carried| carried.field() == Field::World).map(Carried::at)
     }
 
-    /// The ticks from `since` until now.
     pub(super) const fn ticks_since(&self, since: u64) -> u64 {
         self.tick.saturating_sub(since)
     }

@@ -5,10 +5,9 @@ use super::effect::Effect;
 use super::release::{self, Release};
 use super::state::{Action, Carried, Field, State};
 use super::walk;
-use turnfold_core::outcome::EffectSink;
-use turnfold_core::ticks::Ticks;
+use turnfold_core::prelude::*;
 
-/// Runs ticks until a roll falls due, and returns how many ran.
+/// Runs ticks until a roll falls due, and reports how many ran.
 pub(super) fn run(state: &mut State, ticks: Ticks, effects: &mut impl EffectSink<Effect>) {
     let mut release = Release::Open;
     let mut ran = 0;

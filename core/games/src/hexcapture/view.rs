@@ -1,13 +1,16 @@
-//! What the player sees: the ruling's JSON document. Nothing is secret, so every seat sees the same.
+//! What the player sees: the ruling's JSON document, and the answer to `chance Q,R`. Nothing is secret, so every seat sees the
+//! same.
 
+use alloc::format;
+use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use serde::Serialize;
 
 use super::palette::ColorIndex;
-use super::state::{Action, Carried, Field, Flash, State};
-use turnfold_core::dice::DueRoll;
-use turnfold_core::hex::Hex;
+use super::state::{Action, Field, Flash, State};
+use turnfold_core::prelude::*;
+use turnfold_core::text::{OrNone, split_verb};
 
 /// The view; fields are named and ordered as in the ruling.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -53,7 +56,6 @@ pub struct CellView {
 impl View {
     pub(super) fn of(state: &State) -> Self {
         let cell = |(at, color)| CellView { at, color };
-        let carried = |carried: Carried| CarriedView { field: carried.field(), at: carried.at() };
         Self {
             mode: mode(state),
             tick: state.tick,
@@ -69,7 +71,7 @@ impl View {
             },
             releasing: state.action == Action::Releasing,
             cooldown: state.cooldown,
-            carried: state.carried.map(carried),
+            carried: state.carried.map(|carried| CarriedView { field: carried.field(), at: carried.at() }),
             flash: state.flash,
             chance: chance(state),
             due_roll: state.due_roll(),
@@ -101,4 +103,22 @@ pub(super) fn chance(state: &State) -> Option<u8> {
         return None;
     }
     state.chance_under_cursor()
+}
+
+pub(super) fn query(state: &State, question: &str) -> Result<Option<Answer>, Malformed> {
+    match split_verb(question) {
+        ("chance", Some(hex)) => chance_at(state, hex).map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// HC-13 for any cell of the world; nothing for an empty one.
+fn chance_at(state: &State, hex: &str) -> Result<Answer, Malformed> {
+    let at: Hex = hex.parse()?;
+    if !state.board.contains(at) {
+        let message = format!("hex {at} is off the board of radius {}", state.board.radius());
+        return Err(Malformed(message));
+    }
+    let chance = state.chance(Field::World, at);
+    Ok(Answer::new(OrNone(chance).to_string(), &chance))
 }

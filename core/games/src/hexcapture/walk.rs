@@ -2,8 +2,7 @@
 
 use super::effect::Effect;
 use super::state::{Action, Field, State};
-use turnfold_core::hex::{Direction, Hex};
-use turnfold_core::outcome::EffectSink;
+use turnfold_core::prelude::*;
 
 /// HC-6: where the turtle is and what it faces once the cursor has left `previous` in `direction`.
 pub(super) fn follow(state: &State, previous: Hex, direction: Direction) -> (Hex, Direction) {
@@ -20,9 +19,17 @@ pub(super) fn follow(state: &State, previous: Hex, direction: Direction) -> (Hex
 
 /// HC-9: the neighbor nearest the cursor, but not the cursor's cell; the lower direction among equals.
 fn approach_step(state: &State) -> Option<(Hex, Direction)> {
-    let steps = Direction::ALL.into_iter().map(|direction| (state.turtle.neighbor(direction), direction));
-    let possible = steps.filter(|(hex, _)| state.board.contains(*hex) && *hex != state.cursor);
-    possible.min_by_key(|(hex, _)| hex.distance(state.cursor))
+    let mut nearest: Option<(Hex, Direction)> = None;
+    for direction in Direction::ALL {
+        let hex = state.turtle.neighbor(direction);
+        if !state.board.contains(hex) || hex == state.cursor {
+            continue;
+        }
+        if nearest.is_none_or(|(best, _)| hex.distance(state.cursor) < best.distance(state.cursor)) {
+            nearest = Some((hex, direction));
+        }
+    }
+    nearest
 }
 
 /// HC-9: the turtle takes one step towards the cursor.
@@ -32,15 +39,16 @@ pub(super) fn approach(state: &mut State, effects: &mut impl EffectSink<Effect>)
     }
 }
 
-/// Puts the turtle somewhere and turns it, and says so if that is a change.
+/// Puts the turtle somewhere and turns it, and reports it if that is a change.
 pub(super) fn place_turtle(
     state: &mut State,
     at: Hex,
     facing: Direction,
     effects: &mut impl EffectSink<Effect>,
 ) {
-    if (state.turtle, state.facing) != (at, facing) {
-        (state.turtle, state.facing) = (at, facing);
+    if state.turtle != at || state.facing != facing {
+        state.turtle = at;
+        state.facing = facing;
         effects.push(|| Effect::Turtle { at, facing: facing.index() });
     }
 }

@@ -5,9 +5,7 @@ use alloc::format;
 use super::effect::Effect;
 use super::judge::{Plan, Step};
 use super::state::{Decided, Phase, State, UnitIndex};
-use turnfold_core::hex::Hex;
-use turnfold_core::outcome::EffectSink;
-use turnfold_core::seat::Seat;
+use turnfold_core::prelude::*;
 
 pub(super) fn carry_out(state: &mut State, plan: &Plan, effects: &mut impl EffectSink<Effect>) {
     match plan.0 {

@@ -4,10 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::movement::Impulse;
-use turnfold_core::declare::effects;
-use turnfold_core::hex::Hex;
-use turnfold_core::seat::Seat;
-use turnfold_core::text::Id;
+use turnfold_core::prelude::*;
 
 effects! {
     /// Something that happened.

@@ -1,12 +1,13 @@
 //! What a command would do now; every rule about commands stands here, once.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use super::command::Command;
 use super::reach::within_reach;
 use super::reason::{Reason, Rejection};
 use super::state::{Phase, State, Unit, UnitIndex};
-use turnfold_core::hex::Hex;
-use turnfold_core::outcome::Verdict;
-use turnfold_core::seat::Seat;
+use turnfold_core::prelude::*;
 
 /// What is to be done.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,8 +91,14 @@ fn totals(values: &[i32]) -> [i32; 2] {
 /// IN-7: the hex of the next selectable unit in setup order after the one under the cursor.
 fn next_selectable(state: &State) -> Hex {
     let from = state.unit_at(state.cursor).map_or(0, |(index, _)| index + 1);
-    let following = state.selectable().find(|(index, _)| *index >= from);
-    following.or_else(|| state.selectable().next()).map_or(state.cursor, |(_, unit)| unit.at)
+    let mut first = None;
+    for (index, unit) in state.selectable() {
+        if index >= from {
+            return unit.at;
+        }
+        first.get_or_insert(unit.at);
+    }
+    first.unwrap_or(state.cursor)
 }
 
 /// IN-8: the player's unit on `hex` that has yet to move.
@@ -120,4 +127,18 @@ pub(super) fn check_move(state: &State, unit: &Unit, to: Hex) -> Result<(), Reas
         None if within_reach(state, unit, to) => Ok(()),
         None => Err(Reason::OutOfReach),
     }
+}
+
+/// Lists the commands worth trying. Rolls are sampled: one for each winner and a tie.
+pub(super) fn candidates(state: &State, seat: Seat) -> Vec<Command> {
+    if seat == Seat::Host {
+        let rolls = [[1, 2, 5, 6], [5, 6, 1, 2], [3, 4, 3, 4]];
+        let mut commands: Vec<Command> = rolls.map(|values| Command::Roll(values.to_vec())).into();
+        commands.push(Command::NextTurn);
+        return commands;
+    }
+    let mut commands = vec![Command::Cycle, Command::Confirm, Command::Cancel, Command::Stand];
+    commands.extend(state.units.iter().map(|unit| Command::Click(unit.at)));
+    commands.extend(state.board.hexes().map(Command::Move));
+    commands
 }

@@ -8,10 +8,8 @@ mod carry_out;
 mod command;
 mod effect;
 mod judge;
-mod legal;
 mod movement;
 mod picture;
-mod query;
 mod reach;
 mod reason;
 mod sentence;
@@ -22,14 +20,8 @@ mod view;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use turnfold_core::admission::Issuer;
-use turnfold_core::dice::DueRoll;
-use turnfold_core::outcome::{EffectSink, Verdict};
-use turnfold_core::picture::Picture;
-use turnfold_core::rules::{Answer, Happened, NamedSetup, Rules, Secrets, SetupError};
-use turnfold_core::seat::{Perspective, Seat};
-use turnfold_core::targets::Targets;
-use turnfold_core::text::Malformed;
+use turnfold_core::prelude::*;
+use turnfold_core::rules::NamedSetup;
 
 pub use command::Command;
 pub use effect::Effect;
@@ -117,7 +109,7 @@ impl Rules for Initiative {
     }
 
     fn candidates(state: &State, seat: Seat) -> Vec<Command> {
-        legal::candidates(state, seat)
+        judge::candidates(state, seat)
     }
 
     fn targets(command: &Command) -> Targets {
@@ -129,7 +121,7 @@ impl Rules for Initiative {
     }
 
     fn query(state: &State, _viewer: Perspective, question: &str) -> Result<Option<Answer>, Malformed> {
-        query::query(state, question)
+        view::query(state, question)
     }
 
     fn sentence(

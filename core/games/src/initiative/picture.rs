@@ -2,14 +2,12 @@
 
 use alloc::collections::BTreeMap;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::state::{Phase, State, Unit, UnitIndex};
+use super::state::{Phase, State, Unit};
 use super::view::{prompt, status};
-use turnfold_core::hex::Hex;
-use turnfold_core::picture::{Block, Cell, HexBoard, Picture, TextLine, Tint};
-use turnfold_core::seat::Seat;
+use turnfold_core::prelude::*;
 
 pub(super) fn picture(state: &State) -> Picture {
     let labels = labels(state);
@@ -31,12 +29,13 @@ pub(super) fn picture(state: &State) -> Picture {
 /// Names each unit by its player's letter and its number in that player's force: `A1`, `A2`, `b1`.
 fn labels(state: &State) -> Vec<String> {
     let mut counts: BTreeMap<Seat, u32> = BTreeMap::new();
-    let label = |unit: &Unit| {
+    let mut labels = Vec::new();
+    for unit in &state.units {
         let count = counts.entry(unit.owner).or_default();
         *count += 1;
-        format!("{}{count}", if unit.owner == Seat::P1 { 'A' } else { 'b' })
-    };
-    state.units.iter().map(label).collect()
+        labels.push(format!("{}{count}", if unit.owner == Seat::P1 { 'A' } else { 'b' }));
+    }
+    labels
 }
 
 fn tint(unit: &Unit) -> Tint {
@@ -64,9 +63,8 @@ fn cells(state: &State, labels: &[String]) -> Vec<Cell> {
         cells.insert(at, Cell { at, label: "##".into(), mark: "##".into(), tint: Tint::Blocked });
     }
     for ((index, unit), label) in state.indexed_units().zip(labels) {
-        let (at, label) = (unit.at, label.clone());
         let mark = if state.moved.contains(&index) { "'" } else { "" }.into();
-        cells.insert(at, Cell { at, label, mark, tint: tint(unit) });
+        cells.insert(unit.at, Cell { at: unit.at, label: label.clone(), mark, tint: tint(unit) });
     }
     let at = state.cursor;
     let empty = Cell { at, label: String::new(), mark: String::new(), tint: Tint::Bright };
@@ -77,20 +75,20 @@ fn cells(state: &State, labels: &[String]) -> Vec<Cell> {
 }
 
 fn legend(state: &State, labels: &[String]) -> Vec<TextLine> {
-    let line = |((index, unit), label): ((UnitIndex, &Unit), &String)| {
+    let mut lines = Vec::new();
+    for ((index, unit), label) in state.indexed_units().zip(labels) {
         let Unit { id, owner, name, at, mp } = unit;
-        let state_word = match (state.selected == Some(index), state.moved.contains(&index)) {
-            (true, _) => ", selected",
-            (false, true) => ", moved",
-            (false, false) => "",
+        let state_word = if state.selected == Some(index) {
+            ", selected"
+        } else if state.moved.contains(&index) {
+            ", moved"
+        } else {
+            ""
         };
-        TextLine::default()
-            .with(format!("{label:4}"), tint(unit))
-            .with(format!(" {owner} {name} ({id}) at {at}, mp {mp}{state_word}"), Tint::Plain)
-    };
-    let mut lines: Vec<TextLine> = state.indexed_units().zip(labels).map(line).collect();
-    lines.push(
-        TextLine::default().with("^ cursor  <> selected  ' moved  ## blocked".to_string(), Tint::Faint),
-    );
+        let words = format!(" {owner} {name} ({id}) at {at}, mp {mp}{state_word}");
+        let line = TextLine::default().with(format!("{label:4}"), tint(unit));
+        lines.push(line.with(words, Tint::Plain));
+    }
+    lines.push(TextLine::default().with("^ cursor  <> selected  ' moved  ## blocked", Tint::Faint));
     lines
 }

@@ -10,9 +10,8 @@ use super::effect::Effect;
 use super::movement::Impulse;
 use super::reason::Reason;
 use super::state::{State, Unit};
-use turnfold_core::hex::Hex;
-use turnfold_core::seat::{Perspective, Seat};
-use turnfold_core::text::{Id, counted_in_words, number_word};
+use turnfold_core::prelude::*;
+use turnfold_core::text::{counted_in_words, number_word};
 
 /// The most impulses that a sentence lists.
 const LISTED_MAX: usize = 8;
@@ -129,7 +128,6 @@ fn object(seat: Seat, reader: Perspective) -> &'static str {
     if reader.is_seat(seat) { "you" } else { seat.name() }
 }
 
-/// Begins a sentence with these words.
 fn capital(words: &str) -> String {
     let mut letters: Vec<char> = words.chars().collect();
     if let Some(first) = letters.first_mut() {

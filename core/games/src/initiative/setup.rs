@@ -8,10 +8,8 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::state::{PLAYERS, Phase, State, Unit};
-use turnfold_core::hex::{Board, Hex};
-use turnfold_core::rules::SetupError;
-use turnfold_core::seat::Seat;
-use turnfold_core::text::Id;
+use turnfold_core::hex::Board;
+use turnfold_core::prelude::*;
 
 /// The setup as written in TOML.
 #[derive(Clone, Debug, Serialize, Deserialize)]

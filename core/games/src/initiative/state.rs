@@ -7,12 +7,9 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::movement::{Impulse, Side, impulse_at, movement_order};
-use turnfold_core::dice::DueRoll;
-use turnfold_core::hex::{Board, Hex};
-use turnfold_core::seat::Seat;
-use turnfold_core::text::Id;
+use turnfold_core::hex::Board;
+use turnfold_core::prelude::*;
 
-/// The players' seats.
 pub(super) const PLAYERS: [Seat; 2] = [Seat::P1, Seat::P2];
 
 /// Everything the future of a match depends on.
@@ -50,7 +47,6 @@ pub struct Unit {
     pub mp: u32,
 }
 
-/// The part of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Phase {
     /// A roll is due.

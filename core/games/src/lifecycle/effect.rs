@@ -1,8 +1,7 @@
 //! What happens, one line each.
 
-use super::team::Team;
-use turnfold_core::declare::effects;
-use turnfold_core::text::Id;
+use super::state::Team;
+use turnfold_core::prelude::*;
 
 effects! {
     /// Something that happened.

@@ -1,13 +1,13 @@
 //! What a command would do now; every rule about commands stands here, once.
 
+use alloc::vec::Vec;
+
 use super::command::Command;
 use super::race::{Lap, NO_LIMIT, Race};
 use super::reason::{Reason, Rejection};
 use super::skill::Target;
 use super::state::{Active, State, UnitIndex};
-use turnfold_core::outcome::Verdict;
-use turnfold_core::seat::Seat;
-use turnfold_core::text::Id;
+use turnfold_core::prelude::*;
 
 /// What is to be done.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,4 +127,25 @@ fn choose(
         Target::Any => true,
     };
     if fits && unit.is_alive() { Ok(index) } else { Err(Reason::BadTarget) }
+}
+
+/// Lists the commands worth trying. Counts of ticks are sampled: one, some, and as many as there may be.
+pub(super) fn candidates(state: &State, seat: Seat) -> Vec<Command> {
+    if seat == Seat::Host {
+        let ticks = [1, 10, 100_000].into_iter().filter_map(|ticks| Ticks::try_from(ticks).ok());
+        let mut commands: Vec<Command> = ticks.map(Command::Tick).collect();
+        commands.push(Command::Advance);
+        return commands;
+    }
+    let Some(active) = state.active() else { return Vec::new() };
+    let mut commands = Vec::from([Command::Move, Command::End]);
+    commands.extend(state.units.iter().map(|unit| Command::Attack(unit.id.clone())));
+    for learned in &active.unit.skills {
+        let skill = &learned.skill.id;
+        for unit in &state.units {
+            commands.push(Command::Skill { skill: skill.clone(), target: Some(unit.id.clone()) });
+        }
+        commands.push(Command::Skill { skill: skill.clone(), target: None });
+    }
+    commands
 }

@@ -8,9 +8,7 @@ mod carry_out;
 mod command;
 mod effect;
 mod judge;
-mod legal;
 mod picture;
-mod query;
 mod race;
 mod reason;
 mod sentence;
@@ -18,21 +16,14 @@ mod setup;
 mod skill;
 mod state;
 mod status;
-mod team;
 mod upkeep;
 mod view;
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use turnfold_core::admission::Issuer;
-use turnfold_core::ending::MatchResult;
-use turnfold_core::outcome::{EffectSink, Verdict};
-use turnfold_core::picture::Picture;
-use turnfold_core::rules::{Answer, Happened, NamedSetup, Rules, Secrets, SetupError};
-use turnfold_core::seat::{Perspective, Seat};
-use turnfold_core::targets::Targets;
-use turnfold_core::text::Malformed;
+use turnfold_core::prelude::*;
+use turnfold_core::rules::NamedSetup;
 
 pub use command::Command;
 pub use effect::Effect;
@@ -41,8 +32,8 @@ pub use reason::{Reason, Rejection};
 pub use setup::{Setup, UnitSetup};
 pub use skill::{Skill, Target};
 pub use state::State;
+pub use state::Team;
 pub use status::{Duration, Status, StatusKind};
-pub use team::Team;
 pub use view::{SkillView, StatusView, UnitView, View};
 
 /// The ruleset `lifecycle`.
@@ -114,7 +105,7 @@ impl Rules for Lifecycle {
     }
 
     fn candidates(state: &State, seat: Seat) -> Vec<Command> {
-        legal::candidates(state, seat)
+        judge::candidates(state, seat)
     }
 
     fn targets(command: &Command) -> Targets {
@@ -137,7 +128,7 @@ impl Rules for Lifecycle {
     }
 
     fn query(state: &State, _viewer: Perspective, question: &str) -> Result<Option<Answer>, Malformed> {
-        query::query(state, question)
+        view::query(state, question)
     }
 
     fn sentence(

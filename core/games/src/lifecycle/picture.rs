@@ -5,12 +5,11 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::race::TURN_CHARGE;
-use super::state::{Active, Done, State, Unit, UnitIndex};
+use super::state::Team;
+use super::state::{Active, Done, State, Unit};
 use super::status::Status;
-use super::team::Team;
 use super::view::projected_queue;
-use turnfold_core::picture::{Bar, Block, Chip, Picture, Piece, PieceRow, TextLine, Tint};
-use turnfold_core::text::Id;
+use turnfold_core::prelude::*;
 
 /// How many turns the queue shows.
 const QUEUE_LENGTH: usize = 10;
@@ -44,24 +43,29 @@ fn heading(state: &State) -> TextLine {
 }
 
 fn queue(state: &State) -> PieceRow {
-    let piece = |id: Id| {
-        let tint = state.find(&id).map_or(Tint::Plain, |(_, unit)| tint(unit.team));
-        Piece { text: id.to_string(), tint, mark: String::new(), target: unit_target(&id) }
-    };
     if state.winner().is_some() {
         return PieceRow { label: TextLine::plain("next: none"), ..PieceRow::default() };
     }
-    let pieces: Vec<Piece> = projected_queue(state, QUEUE_LENGTH).into_iter().map(piece).collect();
+    let mut pieces = Vec::new();
+    for id in projected_queue(state, QUEUE_LENGTH) {
+        let tint = state.find(&id).map_or(Tint::Plain, |(_, unit)| tint(unit.team));
+        pieces.push(Piece { text: id.to_string(), tint, mark: String::new(), target: unit_target(&id) });
+    }
     let label = if pieces.is_empty() { "next: none, a stalemate" } else { "next:" };
     PieceRow { label: TextLine::plain(label), pieces, target: String::new() }
 }
 
 fn units(state: &State) -> Vec<Bar> {
-    let active = state.active();
-    let done = |index| active.filter(|active| active.index == index).map(|active| active.done);
     let id_width = state.units.iter().map(|unit| unit.id.as_str().len()).max().unwrap_or_default();
-    let bars = |(index, unit): (UnitIndex, &Unit)| unit_bars(unit, done(index), id_width);
-    (0..).zip(&state.units).flat_map(bars).collect()
+    let mut bars = Vec::new();
+    for (index, unit) in (0..).zip(&state.units) {
+        let done = match state.active() {
+            Some(active) if active.index == index => Some(active.done),
+            _ => None,
+        };
+        bars.extend(unit_bars(unit, done, id_width));
+    }
+    bars
 }
 
 /// Names a unit as commands have it that are clicked.
@@ -116,19 +120,23 @@ fn turn_chips(unit: &Unit, done: Option<Done>) -> Vec<Chip> {
     if !unit.is_alive() {
         return [chip("dead", Tint::Blocked)].into();
     }
-    let points = [chip(format!("ap {}", unit.ap), Tint::Plain)];
-    let ready = unit.skills.iter().filter(|learned| done.is_some() && learned.cooldown_left == 0);
-    let ready = ready.map(|learned| Chip {
-        target: skill_target(&learned.skill.id),
-        ..chip(learned.skill.id.as_str(), Tint::Plain)
-    });
-    let done = done.unwrap_or_default();
-    let done = [(done.moved, "moved"), (done.attacked, "attacked")].into_iter();
-    let done = done.filter(|(is_done, _)| *is_done).map(|(_, word)| chip(word, Tint::Faint));
-    let cooling = unit.skills.iter().filter(|learned| learned.cooldown_left > 0);
-    let cooling = cooling
-        .map(|learned| chip(format!("{} in {}", learned.skill.id, learned.cooldown_left), Tint::Faint));
-    points.into_iter().chain(ready).chain(done).chain(cooling).collect()
+    let mut chips = Vec::from([chip(format!("ap {}", unit.ap), Tint::Plain)]);
+    if let Some(done) = done {
+        for learned in unit.skills.iter().filter(|learned| learned.cooldown_left == 0) {
+            let id = &learned.skill.id;
+            chips.push(Chip { target: skill_target(id), ..chip(id.as_str(), Tint::Plain) });
+        }
+        if done.moved {
+            chips.push(chip("moved", Tint::Faint));
+        }
+        if done.attacked {
+            chips.push(chip("attacked", Tint::Faint));
+        }
+    }
+    for learned in unit.skills.iter().filter(|learned| learned.cooldown_left > 0) {
+        chips.push(chip(format!("{} in {}", learned.skill.id, learned.cooldown_left), Tint::Faint));
+    }
+    chips
 }
 
 fn status_words(status: &Status) -> String {

@@ -5,8 +5,8 @@ use core::iter;
 
 use alloc::vec::Vec;
 
-use super::state::{State, Unit, UnitIndex};
-use super::team::Team;
+use super::state::Team;
+use super::state::{State, UnitIndex};
 
 /// The charge with which a unit takes a turn, and which the turn costs.
 pub(super) const TURN_CHARGE: u64 = 100;
@@ -40,13 +40,11 @@ pub(super) struct Lap {
 
 impl Race {
     pub(super) fn of(state: &State) -> Self {
-        let racer = |(index, unit): (UnitIndex, &Unit)| Racer {
-            unit: index,
-            team: unit.team,
-            speed: unit.speed,
-            charge: unit.charge,
-        };
-        Self { racers: state.living().map(racer).collect() }
+        let mut racers = Vec::with_capacity(state.units.len());
+        for (index, unit) in state.living() {
+            racers.push(Racer { unit: index, team: unit.team, speed: unit.speed, charge: unit.charge });
+        }
+        Self { racers }
     }
 
     /// LC-3: lets ticks pass until a unit has charge enough, but at most `ticks_max`; `None` in a stalemate (LC-5).
@@ -61,7 +59,6 @@ impl Race {
         Some(Lap { ticks, next: next.map(|racer| racer.unit) })
     }
 
-    /// Takes the charge of a unit's turn.
     fn end_turn(&mut self, unit: UnitIndex) {
         if let Some(racer) = self.racers.iter_mut().find(|racer| racer.unit == unit) {
             racer.charge = charge_after_turn(racer.charge);
@@ -81,7 +78,7 @@ impl Racer {
         if missing == 0 {
             return Some(0);
         }
-        (self.speed > 0).then(|| missing.div_ceil(u64::from(self.speed)))
+        if self.speed == 0 { None } else { Some(missing.div_ceil(u64::from(self.speed))) }
     }
 }
 

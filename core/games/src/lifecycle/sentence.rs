@@ -91,13 +91,16 @@ fn owner(state: &State, unit: &Id) -> Option<Seat> {
 
 fn why_not(state: &State, command: &Command, reason: Reason) -> String {
     let active = state.active().map_or_else(|| "unit".to_string(), |active| active.unit.id.to_string());
-    let (skill, target) = match command {
-        Command::Attack(target) => (String::new(), target.to_string()),
-        Command::Skill { skill, target } => {
-            (skill.to_string(), target.as_ref().map(ToString::to_string).unwrap_or_default())
+    let mut skill = "";
+    let mut target = "";
+    match command {
+        Command::Attack(unit) => target = unit.as_str(),
+        Command::Skill { skill: used, target: unit } => {
+            skill = used.as_str();
+            target = unit.as_ref().map_or("", Id::as_str);
         }
-        _ => Default::default(),
-    };
+        _ => {}
+    }
     match reason {
         Reason::UnknownSkill => format!("The {active} has no skill {skill}."),
         Reason::NotEnoughAp => format!("The {active} has too few action points left."),

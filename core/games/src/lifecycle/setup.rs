@@ -8,11 +8,10 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::skill::Skill;
+use super::state::Team;
 use super::state::{LearnedSkill, State, Turn, Unit};
 use super::status::{Duration, Status};
-use super::team::Team;
-use turnfold_core::rules::SetupError;
-use turnfold_core::text::Id;
+use turnfold_core::prelude::*;
 
 /// The setup as written in TOML.
 #[derive(Clone, Debug, Serialize, Deserialize)]

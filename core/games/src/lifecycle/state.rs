@@ -2,14 +2,13 @@
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
+use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use super::skill::Skill;
 use super::status::Status;
-use super::team::Team;
-use turnfold_core::seat::Seat;
-use turnfold_core::text::Id;
+use turnfold_core::prelude::*;
 
 /// The players' seats: p1 plays team `player`, p2 team `enemy`.
 pub(super) fn players() -> &'static [Seat] {
@@ -33,7 +32,6 @@ pub struct State {
 /// A unit's index in setup order.
 pub(super) type UnitIndex = u16;
 
-/// A unit of the match.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Unit {
     pub(super) id: Id,
@@ -80,7 +78,6 @@ pub(super) struct Done {
     pub(super) standard_action: bool,
 }
 
-/// The active unit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Active<'a> {
     pub(super) index: UnitIndex,
@@ -142,5 +139,32 @@ impl State {
         } else {
             None
         }
+    }
+}
+
+/// A side of the match. The variant order decides ties (LC-4) and is part of the state's format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Team {
+    /// Played by p1.
+    Player,
+    /// Played by p2.
+    Enemy,
+}
+
+impl Team {
+    /// Returns the seat that plays the team.
+    #[must_use]
+    pub const fn seat(self) -> Seat {
+        match self {
+            Self::Player => Seat::P1,
+            Self::Enemy => Seat::P2,
+        }
+    }
+}
+
+impl fmt::Display for Team {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(out)
     }
 }

@@ -16,7 +16,6 @@ pub(super) enum Upkeep {
     Died,
 }
 
-/// Starts the turn of a unit and goes through its upkeep.
 pub(super) fn start_turn(
     state: &mut State,
     index: UnitIndex,

@@ -1,14 +1,17 @@
-//! What the players see: the ruling's JSON document. Nothing is secret, so every seat sees the same.
+//! What the players see: the ruling's JSON document, and the answer to `predict N`. Nothing is secret, so every seat sees the
+//! same.
 
+use alloc::format;
 use alloc::vec::Vec;
 
 use serde::Serialize;
 
 use super::race::predict;
-use super::state::{Done, LearnedSkill, State, Unit, UnitIndex};
+use super::state::Team;
+use super::state::{Done, LearnedSkill, State, Unit};
 use super::status::{Status, StatusKind};
-use super::team::Team;
-use turnfold_core::text::Id;
+use turnfold_core::rules::Answer;
+use turnfold_core::text::{Id, Malformed, number, split_verb};
 
 /// How many turns the view foresees.
 const FORESEEN: usize = 5;
@@ -70,26 +73,28 @@ impl View {
     /// Returns the view; the queue only if it is wanted.
     pub(super) fn of(state: &State, has_queue: bool) -> Self {
         let active = state.active();
-        let done = |index| match active {
-            Some(active) if active.index == index => active.done,
-            _ => Done::default(),
-        };
-        let unit = |(index, unit): (UnitIndex, &Unit)| unit_view(unit, done(index));
+        let mut units = Vec::with_capacity(state.units.len());
+        for (index, unit) in (0..).zip(&state.units) {
+            let done = match active {
+                Some(active) if active.index == index => active.done,
+                _ => Done::default(),
+            };
+            units.push(unit_view(unit, done));
+        }
         Self {
             global_time: state.global_time,
             round: state.round,
             active: active.map(|active| active.unit.id.clone()),
             winner: state.winner(),
             projected_queue: if has_queue { projected_queue(state, FORESEEN) } else { Vec::new() },
-            units: (0..).zip(&state.units).map(unit).collect(),
+            units,
         }
     }
 }
 
 /// LC-15: the ids of the units whose turns come next, at most `count`.
 pub(super) fn projected_queue(state: &State, count: usize) -> Vec<Id> {
-    let id = |index| state.unit(index).map(|unit| unit.id.clone());
-    predict(state).take(count).filter_map(id).collect()
+    predict(state).take(count).filter_map(|index| Some(state.unit(index)?.id.clone())).collect()
 }
 
 fn unit_view(unit: &Unit, done: Done) -> UnitView {
@@ -121,4 +126,22 @@ fn skill_view(learned: &LearnedSkill) -> SkillView {
 fn status_view(status: &Status) -> StatusView {
     let Status { id, kind, value, duration } = status;
     StatusView { id: id.clone(), kind: *kind, value: *value, duration: duration.turns() }
+}
+
+pub(super) fn query(state: &State, question: &str) -> Result<Option<Answer>, Malformed> {
+    match split_verb(question) {
+        ("predict", Some(count)) => prediction(state, count).map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// LC-15 for a count of 1..=1000.
+fn prediction(state: &State, count: &str) -> Result<Answer, Malformed> {
+    let Some(count) = number::<usize>(count).ok().filter(|count| (1..=1000).contains(count)) else {
+        let message = format!("`predict` takes a count of 1 to 1000, found `{}`", count.escape_debug());
+        return Err(Malformed(message));
+    };
+    let queue = projected_queue(state, count);
+    let words: Vec<&str> = queue.iter().map(Id::as_str).collect();
+    Ok(Answer::new(words.join(" "), &queue))
 }
