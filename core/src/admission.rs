@@ -35,15 +35,19 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// The codes of all refusals, in the order in which they apply.
+    pub const CODES: [&'static str; 5] = ["match_over", "roll_due", "no_roll_due", "wrong_seat", "bad_roll"];
+
     /// Returns the refusal's name in `snake_case`.
     #[must_use]
     pub const fn code(&self) -> &'static str {
+        let [match_over, roll_due, no_roll_due, wrong_seat, bad_roll] = Self::CODES;
         match self {
-            Self::MatchOver => "match_over",
-            Self::RollDue(_) => "roll_due",
-            Self::NoRollDue => "no_roll_due",
-            Self::WrongSeat(_) => "wrong_seat",
-            Self::BadRoll(_) => "bad_roll",
+            Self::MatchOver => match_over,
+            Self::RollDue(_) => roll_due,
+            Self::NoRollDue => no_roll_due,
+            Self::WrongSeat(_) => wrong_seat,
+            Self::BadRoll(_) => bad_roll,
         }
     }
 }

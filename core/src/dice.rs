@@ -201,7 +201,6 @@ impl DiceStream {
         Self::new(&blake3::derive_key("turnfold v1 setup", &seed.to_le_bytes()), 0)
     }
 
-    /// Draws the values that answer `due`.
     pub(crate) fn values(&mut self, due: &DueRoll) -> Vec<i32> {
         (0..due.count).map(|_| self.draw(due.low, due.high)).collect()
     }

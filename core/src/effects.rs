@@ -20,14 +20,12 @@ pub struct Effects {
     joined: String,
 }
 
-/// What separates effects in the text of an outcome.
 const SEPARATOR: &str = "; ";
 
 /// The effects of most entries are shorter, so that their string need not grow.
 const MOST_BYTES: usize = 64;
 
 impl Effects {
-    /// Writes effects as text.
     pub(crate) fn of(effects: impl Iterator<Item = impl Display>) -> Self {
         let mut joined = String::with_capacity(MOST_BYTES);
         for effect in effects {

@@ -57,7 +57,6 @@ impl<R: Rules> Folder<R> {
         Self { state, rolls, hasher: StateHasher::default(), effects: Vec::new() }
     }
 
-    /// Returns who looks at this state.
     pub(crate) fn perspective(&self, viewer: Perspective) -> Perspective {
         perspective::<R>(&self.state, viewer)
     }
@@ -73,16 +72,17 @@ impl<R: Rules> Folder<R> {
         for logged in log {
             let command = read_command::<R>(logged)?;
             self.check_dice(logged, &command, dice)?;
-            let owned =
-                R::rolled(&command).and_then(|_| R::due_roll(&self.state)).filter(|due| due.owner.is_some());
+            let mut owned = None;
+            if R::rolled(&command).is_some() {
+                owned = R::due_roll(&self.state).filter(|due| due.owner.is_some());
+            }
             self.effects.clear();
             let verdict = R::apply(&mut self.state, logged.seat, &command, &mut self.effects)
                 .map_err(|rejection| FoldError::rejected(logged.seq, rejection))?;
             self.count(Some(&verdict), &command);
             let Self { state, hasher, effects, .. } = self;
-            let (seq, seat) = (logged.seq, logged.seat);
-            let shown = ShownEntry { seat, command: &command, owned, effects, state, audience };
-            observe(&mut Folded::<R> { seq, shown, verdict, hasher });
+            let shown = ShownEntry { seat: logged.seat, command: &command, owned, effects, state, audience };
+            observe(&mut Folded::<R> { seq: logged.seq, shown, verdict, hasher });
         }
         Ok(())
     }
@@ -94,15 +94,16 @@ impl<R: Rules> Folder<R> {
         }
     }
 
-    /// Requires a roll of a seeded match to be the one its seed gives, and one of fair dice to be nobody's own. Of a roll that
-    /// `judge` rejects, that is said instead: a module need not tell what a rejected command is (RF-8).
+    /// Requires a roll of a seeded match to be the one its seed gives, and one of fair dice to have no owner. If `judge`
+    /// rejects the roll, the rejection is the error, because a module need not say what a rejected command is (RF-8).
     fn check_dice(
         &self,
         logged: &Logged<'_>,
         command: &R::Command,
         dice: &DicePolicy,
     ) -> Result<(), FoldError> {
-        let (Some(found), Some(due)) = (R::rolled(command), R::due_roll(&self.state)) else { return Ok(()) };
+        let Some(found) = R::rolled(command) else { return Ok(()) };
+        let Some(due) = R::due_roll(&self.state) else { return Ok(()) };
         let seq = logged.seq;
         let wrong = match (dice, due.owner) {
             // An opened secret shows all that were opened before it, so that no roll stays one seat's own.
@@ -120,8 +121,10 @@ impl<R: Rules> Folder<R> {
 
 /// Returns who looks: a seat that no player of the match has is a spectator's, so that no game shows it more.
 pub fn perspective<R: Rules>(state: &R::State, viewer: Perspective) -> Perspective {
-    let is_known = |seat| seat == Seat::Host || R::players(state).contains(&seat);
-    viewer.seat().filter(|seat| is_known(*seat)).map_or(Perspective::Spectator, Perspective::Seat)
+    match viewer.seat() {
+        Some(seat) if seat == Seat::Host || R::players(state).contains(&seat) => Perspective::Seat(seat),
+        _ => Perspective::Spectator,
+    }
 }
 
 /// A view with the name of its ruleset before it.
@@ -200,15 +203,20 @@ pub struct ShownEntry<'a, R: Rules> {
 
 impl<R: Rules> ShownEntry<'_, R> {
     fn shows(&self, part: &Part<'_, R>) -> bool {
-        let is_shown = |(viewer, now)| R::SECRETS.shows(self.state, now, part, viewer);
-        self.audience.is_none_or(is_shown)
+        match self.audience {
+            Some((viewer, now)) => R::SECRETS.shows(self.state, now, part, viewer),
+            None => true,
+        }
     }
 
     /// Returns the roll that the command answers, if its values are concealed.
     fn unknown_roll(&self) -> Option<&DueRoll> {
         let (viewer, now) = self.audience?;
-        let is_unknown = |owner| !viewer.may_know_as(owner) && !R::reveals(self.state, now);
-        self.owned.as_ref().filter(|due| due.owner.is_some_and(is_unknown))
+        let due = self.owned.as_ref()?;
+        if viewer.may_know_as(due.owner?) || R::reveals(self.state, now) {
+            return None;
+        }
+        Some(due)
     }
 
     fn shows_effect(&self, effect: &R::Effect) -> bool {
@@ -226,7 +234,9 @@ impl<R: Rules> ShownEntry<'_, R> {
         let Some(due) = self.unknown_roll() else { return text_of(self.command) };
         let stand_in = self.stand_in();
         let mut text = String::from(split_verb(&stand_in).0);
-        text.extend((0..due.count).map(|_| " ?"));
+        for _ in 0..due.count {
+            text.push_str(" ?");
+        }
         text
     }
 

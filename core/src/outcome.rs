@@ -138,9 +138,10 @@ impl Code {
     /// Reads a name; none if the text is not one word.
     #[must_use]
     pub fn read(word: &str) -> Option<Self> {
-        let one_word = |character: char| !character.is_control() && !character.is_whitespace();
-        let is_code = !word.is_empty() && word.chars().all(one_word);
-        is_code.then(|| Self(Cow::Owned(word.into())))
+        if word.is_empty() || word.contains(|letter: char| letter.is_control() || letter.is_whitespace()) {
+            return None;
+        }
+        Some(Self(Cow::Owned(word.into())))
     }
 }
 

@@ -19,12 +19,16 @@ pub(crate) fn field_at<T: Serialize + ?Sized>(value: &T, path: &str) -> Option<V
     if path.is_empty() {
         return Some(whole());
     }
-    let (name, rest) =
-        path.strip_prefix('/').map(|path| path.split_at(path.find('/').unwrap_or(path.len())))?;
-    let name =
-        if name.contains('~') { name.replace("~1", "/").replace("~0", "~").into() } else { name.into() };
-    let found = value.serialize(Finder { name, rest });
-    found.unwrap_or_else(|_| whole().pointer(path).cloned())
+    let parts = path.strip_prefix('/')?;
+    let (name, rest) = parts.split_at(parts.find('/').unwrap_or(parts.len()));
+    let mut name = Cow::Borrowed(name);
+    if name.contains('~') {
+        name = name.replace("~1", "/").replace("~0", "~").into();
+    }
+    match value.serialize(Finder { name, rest }) {
+        Ok(found) => found,
+        Err(_) => whole().pointer(path).cloned(),
+    }
 }
 
 /// Finds a field or element of the value that it is given, and in that what the rest of the path leads to.
@@ -36,7 +40,6 @@ struct Finder<'a> {
 }
 
 impl<'a> Finder<'a> {
-    /// Begins with a value that has parts.
     fn parts(self) -> Parts<'a> {
         let is_index = self.name == "0" || !self.name.starts_with(['0', '+']);
         let index = self.name.parse().ok().filter(|_| is_index);

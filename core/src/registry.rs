@@ -236,7 +236,10 @@ impl Registry {
     /// # Errors
     /// [`NoRules::NoReferee`] if it cannot play, and if the ruleset is built in (RF-4).
     pub fn referee(&self, name: &str) -> Result<Option<Arc<dyn AnyRules>>, NoRules> {
-        let Some(referees) = self.referees.as_ref().filter(|_| name != Desk::NAME) else { return Ok(None) };
+        let Some(referees) = &self.referees else { return Ok(None) };
+        if name == Desk::NAME {
+            return Ok(None);
+        }
         let found = referees.by_name(name).map_err(|why| NoRules::NoReferee { name: name.into(), why })?;
         // RF-4: a user who names a referee for a game that is built in would believe that it was asked.
         if let Some(rules) = &found
@@ -284,10 +287,10 @@ impl Registry {
     ) -> Result<Arc<dyn AnyRules>, NoRules> {
         if let Some(pin) = pin {
             let own = self.games.iter().find(|rules| rules.module().as_ref() == Some(pin)).cloned();
-            let found = own.or_else(|| self.modules.as_ref()?.by_digest(pin));
-            let is_it = |rules: &Arc<dyn AnyRules>| key(rules) == (name, version) && name != Desk::NAME;
-            let missing = || NoRules::NoModule { name: name.into(), version, module: *pin };
-            return self.passed(found.filter(is_it).ok_or_else(missing)?);
+            return match own.or_else(|| self.modules.as_ref()?.by_digest(pin)) {
+                Some(rules) if key(&rules) == (name, version) && name != Desk::NAME => self.passed(rules),
+                _ => Err(NoRules::NoModule { name: name.into(), version, module: *pin }),
+            };
         }
         let referee = self.referee(name)?;
         if let Some(rules) = self.versions(name).find(|rules| rules.version() == version) {
@@ -307,8 +310,10 @@ impl Registry {
             }
             _ => {
                 let all = self.versions(name).chain(&modules).chain(&referee).map(|rules| rules.version());
-                let other = |known| NoRules::OtherVersion { name: name.into(), recorded: version, known };
-                Err(all.max().map_or_else(|| self.unknown(name), other))
+                Err(match all.max() {
+                    Some(known) => NoRules::OtherVersion { name: name.into(), recorded: version, known },
+                    None => self.unknown(name),
+                })
             }
         }
     }
@@ -328,8 +333,10 @@ impl Registry {
     }
 
     fn modules_named(&self, name: &str) -> Vec<Arc<dyn AnyRules>> {
-        let named = |modules: &Arc<dyn ModuleSource>| modules.by_name(name);
-        self.modules.as_ref().filter(|_| name != Desk::NAME).map(named).unwrap_or_default()
+        match &self.modules {
+            Some(modules) if name != Desk::NAME => modules.by_name(name),
+            _ => Vec::new(),
+        }
     }
 
     fn versions(&self, name: &str) -> impl Iterator<Item = &Arc<dyn AnyRules>> {

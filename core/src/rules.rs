@@ -286,10 +286,11 @@ pub fn admit<R: Rules>(state: &R::State, seat: Seat, command: &R::Command) -> Re
     if R::over(state) {
         return Err(Refusal::MatchOver);
     }
-    let due_and_rolled = match (R::due_roll(state), R::rolled(command)) {
-        (Some(due), None) => return Err(Refusal::RollDue(due)),
-        (None, Some(_)) => return Err(Refusal::NoRollDue),
-        (due, values) => due.zip(values),
+    let rolled = R::rolled(command);
+    let due = match R::due_roll(state) {
+        Some(due) if rolled.is_none() => return Err(Refusal::RollDue(due)),
+        None if rolled.is_some() => return Err(Refusal::NoRollDue),
+        due => due,
     };
     let issuer = R::issuer(command);
     let entitled = match issuer {
@@ -300,10 +301,12 @@ pub fn admit<R: Rules>(state: &R::State, seat: Seat, command: &R::Command) -> Re
     if !entitled {
         return Err(Refusal::WrongSeat(issuer));
     }
-    match due_and_rolled {
-        Some((due, values)) if !due.accepts(values) => Err(Refusal::BadRoll(due)),
-        _ => Ok(()),
+    if let (Some(due), Some(values)) = (due, rolled)
+        && !due.accepts(values)
+    {
+        return Err(Refusal::BadRoll(due));
     }
+    Ok(())
 }
 
 /// What of a match is concealed from whom, besides what each viewer's view leaves out.

@@ -52,9 +52,8 @@ impl Simulation {
     pub fn draw(&self, state: &dyn AnyState, dice: &DicePolicy, seq: u64) -> Option<(Seat, String)> {
         let mut chance = DiceStream::new(&self.key, seq);
         let Some(due) = state.due_roll() else { return state.random_command(&mut chance) };
-        let drawn = || (0..due.count).map(|_| chance.draw(due.low, due.high)).collect();
-        let values = state.seeded_roll(dice).unwrap_or_else(drawn);
-        state.roll_command(values).map(|roll| (Seat::Host, roll))
+        let values = state.seeded_roll(dice).unwrap_or_else(|| chance.values(&due));
+        Some((Seat::Host, state.roll_command(values)?))
     }
 
     /// Plays up to `count` entries from `seq` on and passes each to `observe`; returns how many there were before the

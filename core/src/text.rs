@@ -58,8 +58,10 @@ pub fn split_verb(text: &str) -> (&str, Option<&str>) {
 pub fn number<N: FromStr>(word: &str) -> Result<N, Malformed> {
     let digits = word.strip_prefix('-').unwrap_or(word);
     let is_canonical = word == "0" || !digits.starts_with(['0', '+']);
-    let read = word.parse::<N>().ok().filter(|_| is_canonical);
-    read.ok_or_else(|| Malformed::expected("a number", word))
+    match word.parse() {
+        Ok(number) if is_canonical => Ok(number),
+        _ => Err(Malformed::expected("a number", word)),
+    }
 }
 
 /// Reads a value that has just this text; `None` for every other spelling.
@@ -169,8 +171,10 @@ pub fn number_word(number: u64) -> Cow<'static, str> {
         "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
         "twelve",
     ];
-    let word = usize::try_from(number).ok().and_then(|number| WORDS.get(number));
-    word.map_or_else(|| number.to_string().into(), |word| (*word).into())
+    match usize::try_from(number).ok().and_then(|number| WORDS.get(number)) {
+        Some(word) => (*word).into(),
+        None => number.to_string().into(),
+    }
 }
 
 /// Writes a list of words as sentences do: `p1, p2 and p3`.

@@ -87,8 +87,7 @@ impl<R: Rules> AnyRules for Adapter<R> {
     }
 
     fn write_setup(&self, setup: &[u8]) -> Result<String, SetupError> {
-        let unwritable = |error: toml::ser::Error| SetupError::Bytes(error.to_string());
-        toml::to_string(&decode_setup::<R>(setup)?).map_err(unwritable)
+        toml::to_string(&decode_setup::<R>(setup)?).map_err(|error| SetupError::Bytes(error.to_string()))
     }
 
     fn canonical(&self, command: &str) -> Result<String, Malformed> {
@@ -97,9 +96,11 @@ impl<R: Rules> AnyRules for Adapter<R> {
 
     fn rule_ids(&self, code: &str) -> Vec<&str> {
         let reasons = R::Reason::ALL.iter().map(|reason| reason.ruling());
-        let rejections = R::Rejection::ALL.iter().map(|rejection| rejection.ruling());
-        let found = reasons.chain(rejections).find(|ruling| ruling.code == code);
-        found.map(|ruling| ruling.rules.to_vec()).unwrap_or_default()
+        let mut rulings = reasons.chain(R::Rejection::ALL.iter().map(|rejection| rejection.ruling()));
+        match rulings.find(|ruling| ruling.code == code) {
+            Some(ruling) => ruling.rules.to_vec(),
+            None => Vec::new(),
+        }
     }
 
     fn command_text(&self, command: &[u8]) -> Result<String, DecodeError> {
@@ -143,7 +144,7 @@ pub fn setup_from_toml<T: DeserializeOwned>(text: &str) -> Result<T, SetupError>
 }
 
 /// Returns the commands that random play chooses from.
-fn choices<R: Rules>(state: &R::State, seat: Seat) -> Vec<R::Command> {
+fn drawn_from<R: Rules>(state: &R::State, seat: Seat) -> Vec<R::Command> {
     let mut candidates = R::candidates(state, seat);
     candidates.retain(|command| !R::left_out_at_random(command));
     candidates
@@ -261,22 +262,27 @@ impl<R: Rules> AnyState for Folder<R> {
     }
 
     fn legal_at_random(&self, seat: Seat) -> Vec<String> {
-        let legal = R::legal(&self.state, seat).into_iter();
-        legal.filter(|command| !R::left_out_at_random(command)).map(|command| command.to_string()).collect()
+        let mut legal = R::legal(&self.state, seat);
+        legal.retain(|command| !R::left_out_at_random(command));
+        legal.iter().map(ToString::to_string).collect()
     }
 
     fn choices(&self, seat: Seat) -> Vec<Choice> {
         let mut kinds = Vec::new();
-        let choose = |command: &R::Command| {
-            let variant = mem::discriminant(command);
+        let mut choices = Vec::new();
+        for command in drawn_from::<R>(&self.state, seat) {
+            let variant = mem::discriminant(&command);
             let kind = kinds.iter().position(|known| *known == variant).unwrap_or(kinds.len());
             if kind == kinds.len() {
                 kinds.push(variant);
             }
-            let legal = is_legal::<R>(&self.state, seat, command);
-            Choice { command: command.to_string(), kind: u32::try_from(kind).unwrap_or(u32::MAX), legal }
-        };
-        choices::<R>(&self.state, seat).iter().map(choose).collect()
+            choices.push(Choice {
+                command: command.to_string(),
+                kind: u32::try_from(kind).unwrap_or(u32::MAX),
+                legal: is_legal::<R>(&self.state, seat, &command),
+            });
+        }
+        choices
     }
 
     fn candidates(&self, seat: Seat) -> Vec<String> {
@@ -285,11 +291,14 @@ impl<R: Rules> AnyState for Folder<R> {
 
     fn random_command(&self, chance: &mut DiceStream) -> Option<(Seat, String)> {
         let state = &self.state;
-        let choices = |seat| choices::<R>(state, seat);
-        let is_legal = |seat, command: &R::Command| is_legal::<R>(state, seat, command);
-        let players = R::players(state);
-        let drawn = simulate::random_command(players, chance, choices, mem::discriminant, is_legal);
-        drawn.map(|(seat, command)| (seat, command.to_string()))
+        let (seat, command) = simulate::random_command(
+            R::players(state),
+            chance,
+            |seat| drawn_from::<R>(state, seat),
+            mem::discriminant,
+            |seat, command| is_legal::<R>(state, seat, command),
+        )?;
+        Some((seat, command.to_string()))
     }
 
     fn setup_seen(&self, setup: &[u8], viewer: Perspective) -> Result<Vec<u8>, SetupError> {
@@ -309,9 +318,10 @@ impl<R: Rules> AnyState for Folder<R> {
     fn query(&self, viewer: Perspective, question: &str) -> Result<Answer, QueryError> {
         let answer = R::query(&self.state, self.perspective(viewer), question);
         let answer = answer.map_err(|malformed| QueryError::Arguments(malformed.0))?;
-        answer.ok_or_else(|| {
-            let found = String::from(split_verb(question).0);
-            QueryError::Unknown { ruleset: R::NAME.into(), found, known: R::QUERIES.into() }
+        answer.ok_or_else(|| QueryError::Unknown {
+            ruleset: R::NAME.into(),
+            found: split_verb(question).0.into(),
+            known: R::QUERIES.into(),
         })
     }
 

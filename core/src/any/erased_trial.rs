@@ -19,7 +19,6 @@ struct Trial<R: Rules> {
     free: Vec<usize>,
 }
 
-/// Begins a trial at a state.
 pub(super) fn trial<R: Rules>(state: R::State, rolls: u64) -> Box<dyn AnyTrial> {
     let folder = Folder::<R>::new(state, rolls);
     Box::new(Trial { folder, commands: Vec::new(), kept: Vec::new(), free: Vec::new() })

@@ -40,11 +40,14 @@ impl Owner {
     fn descend(self, element: Digest, index: u16, target: u16) -> Digest {
         let step = blake3::Hasher::new_derive_key("turnfold v1 dice step");
         // FD-2: an element is the hash of the one above it, so one element is enough to check all below it.
-        (target..index).rev().map(|below| u64::from(below) + 1).fold(element, |element, index| {
+        let mut element = element;
+        for below in (target..index).rev() {
+            let index = u64::from(below) + 1;
             let mut step = step.clone();
             step.update(&self.match_id).update(&[party_byte(self.party)]);
-            step.update(&index.to_le_bytes()).update(element.as_bytes()).finalize().into()
-        })
+            element = step.update(&index.to_le_bytes()).update(element.as_bytes()).finalize().into();
+        }
+        element
     }
 }
 
@@ -68,14 +71,14 @@ impl Chain {
     /// Returns the elements of a range of indices, in one walk from the top.
     #[must_use]
     pub fn elements(&self, range: core::ops::RangeInclusive<u16>) -> Vec<Digest> {
-        let (first, last) = (*range.start(), *range.end());
-        if first > last {
+        if range.is_empty() {
             return Vec::new();
         }
-        let mut elements = Vec::from([self.element(last)]);
-        for index in (first..last).rev() {
-            let above = elements.last().copied().unwrap_or(self.top);
-            elements.push(self.owner.descend(above, index + 1, index));
+        let mut element = self.element(*range.end());
+        let mut elements = Vec::from([element]);
+        for index in (*range.start()..*range.end()).rev() {
+            element = self.owner.descend(element, index + 1, index);
+            elements.push(element);
         }
         elements.reverse();
         elements

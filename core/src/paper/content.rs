@@ -310,14 +310,14 @@ impl OrdersAhead {
         if lines.is_empty() && after.is_some() {
             return Err(Malformed("expected lines of replies after an order".into()));
         }
-        let is_short = |line: &Vec<Reply>| (1..=LINES_MAX).contains(&line.len());
-        if lines.len() > LINES_MAX || !lines.iter().all(is_short) {
+        if lines.len() > LINES_MAX || lines.iter().any(|line| !(1..=LINES_MAX).contains(&line.len())) {
             return Err(Malformed(format!("expected at most {LINES_MAX} lines of 1 to {LINES_MAX} replies")));
         }
         for (index, line) in lines.iter().enumerate() {
             for other in lines.iter().skip(index + 1) {
-                let differ = line.iter().zip(other).find(|(one, other)| one != other);
-                if let Some((one, _)) = differ.filter(|(one, other)| one.on == other.on) {
+                if let Some((one, other)) = line.iter().zip(other).find(|(one, other)| one != other)
+                    && one.on == other.on
+                {
                     return Err(Malformed(format!("expected one answer to `{}`, found two", one.on)));
                 }
             }
@@ -382,15 +382,12 @@ impl FromStr for Offer {
     type Err = Malformed;
 
     fn from_str(text: &str) -> Result<Self, Malformed> {
-        let mut words = text.splitn(4, ' ');
-        let four = (words.next().unwrap_or_default(), words.next(), words.next(), words.next());
-        match four {
-            ("takeback", Some(line), Some(seq), None) => {
-                Ok(Self::Takeback { line: line.parse()?, seq: number(seq)? })
-            }
-            ("end", Some(ending), None, None) => ending.parse().map(Self::End),
-            ("extend", Some(time), None, None) => time.parse().map(Self::Extend),
-            ("replace", Some(seat), Some(name), Some(key)) => {
+        let words: Vec<&str> = text.splitn(4, ' ').collect();
+        match words.as_slice() {
+            ["takeback", line, seq] => Ok(Self::Takeback { line: line.parse()?, seq: number(seq)? }),
+            ["end", ending] => ending.parse().map(Self::End),
+            ["extend", time] => time.parse().map(Self::Extend),
+            ["replace", seat, name, key] => {
                 Ok(Self::Replace { seat: player(seat)?, player: Player::read(name, key)? })
             }
             _ => Err(Malformed::expected(
@@ -401,10 +398,11 @@ impl FromStr for Offer {
     }
 }
 
-/// Reads the seat of a player.
 pub(super) fn player(word: &str) -> Result<Seat, Malformed> {
-    let seat = word.parse().ok().filter(|seat| *seat != Seat::Host);
-    seat.ok_or_else(|| Malformed::expected("a seat from `p1` to `p16`", word))
+    match word.parse() {
+        Ok(seat) if seat != Seat::Host => Ok(seat),
+        _ => Err(Malformed::expected("a seat from `p1` to `p16`", word)),
+    }
 }
 
 /// How a match ends by consent or by the host. The variant order is part of the log format.

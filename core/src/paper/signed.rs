@@ -34,12 +34,13 @@ impl FromStr for PaperSignature {
     type Err = Malformed;
 
     fn from_str(text: &str) -> Result<Self, Malformed> {
-        let read = || {
-            let bytes = base64::decode_bare(text)?;
-            let (id, signature) = bytes.split_first_chunk::<4>()?;
-            Some(Self { id: KeyId::new(*id), signature: signature.try_into().ok()? })
-        };
-        read().ok_or_else(|| Malformed::expected("a signature of 91 characters of base64", text))
+        if let Some(bytes) = base64::decode_bare(text)
+            && let Some((id, signature)) = bytes.split_first_chunk()
+            && let Ok(signature) = signature.try_into()
+        {
+            return Ok(Self { id: KeyId::new(*id), signature });
+        }
+        Err(Malformed::expected("a signature of 91 characters of base64", text))
     }
 }
 
@@ -81,7 +82,8 @@ impl SignedPaper {
     /// Returns `true` if the key signed the paper, under the key's name.
     #[must_use]
     pub fn is_by(&self, key: &SeatKey) -> bool {
-        let (key, text) = (key.verifier(), self.paper.to_string());
+        let key = key.verifier();
+        let text = self.paper.to_string();
         self.signature.id == key.id() && key.verify(text.as_bytes(), &self.signature.signature).is_ok()
     }
 

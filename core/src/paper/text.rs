@@ -120,16 +120,14 @@ fn key_fields(
     field("key", &key.to_base64())
 }
 
-/// The lines of a paper, taken one after another.
 struct Fields<'a, I: Iterator<Item = &'a str>>(core::iter::Peekable<I>);
 
 impl<'a, I: Iterator<Item = &'a str>> Fields<'a, I> {
     /// Takes the next line, if it has this keyword.
     fn optional(&mut self, keyword: &str) -> Option<&'a str> {
-        let value = |line: &'a str| line.strip_prefix(keyword)?.strip_prefix(": ");
-        let found = self.0.peek().copied().and_then(value)?;
+        let value = self.0.peek()?.strip_prefix(keyword)?.strip_prefix(": ")?;
         self.0.next();
-        Some(found)
+        Some(value)
     }
 
     /// Takes the next line, which must have this keyword.
@@ -208,10 +206,12 @@ impl<'a, I: Iterator<Item = &'a str>> Fields<'a, I> {
 
     fn ahead(&mut self) -> Result<OrdersAhead, Malformed> {
         let mut turns = BTreeMap::<u32, Vec<_>>::new();
-        let (mut after, mut lines) = (None, Vec::<Vec<Reply>>::new());
+        let mut after = None;
+        let mut lines = Vec::<Vec<Reply>>::new();
         while let Some(condition) = self.optional("if").filter(|_| turns.len() <= AHEAD_TURNS_MAX) {
-            if let Some(own) =
-                condition.strip_prefix(OWN_ORDER).filter(|_| after.is_none() && lines.is_empty())
+            if let Some(own) = condition.strip_prefix(OWN_ORDER)
+                && after.is_none()
+                && lines.is_empty()
             {
                 after = Some(own.parse()?);
                 continue;

@@ -50,7 +50,8 @@ impl DeskTime {
     fn date(self) -> (u64, u64, u64) {
         // Years that begin in March have their leap day at their end.
         let days = self.0 / DAY + BEFORE_1970;
-        let (era, day_of_era) = (days / ERA, days % ERA);
+        let era = days / ERA;
+        let day_of_era = days % ERA;
         let leap_days = day_of_era / 1460 + day_of_era / (ERA - 1) - day_of_era / 36_524;
         let year_of_era = (day_of_era - leap_days) / 365;
         let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
@@ -66,7 +67,8 @@ impl DeskTime {
             return None;
         }
         let year = year - u64::from(month <= 2);
-        let (era, year_of_era) = (year / 400, year % 400);
+        let era = year / 400;
+        let year_of_era = year % 400;
         let month_from_march = (month + 9) % 12;
         let day_of_year = (153 * month_from_march + 2) / 5 + day - 1;
         let days = era * ERA + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
@@ -92,16 +94,18 @@ impl FromStr for DeskTime {
         if !shape.eq(*b"0000-00-00T00:00:00Z") {
             return Err(expected());
         }
-        let part = |range| text.get(range).and_then(|digits: &str| digits.parse::<u64>().ok());
-        let read = || {
-            let (year, month, day) = (part(0..4)?, part(5..7)?, part(8..10)?);
-            let (hour, minute, second) = (part(11..13)?, part(14..16)?, part(17..19)?);
-            let midnight =
-                Self::midnight(year, month, day).filter(|time| time.date() == (year, month, day))?;
-            let is_time = hour < 24 && minute < 60 && second < 60;
-            is_time.then_some(Self(midnight.0 + hour * 3600 + minute * 60 + second))
-        };
-        read().ok_or_else(expected)
+        let part =
+            |range| text.get(range).and_then(|digits: &str| digits.parse::<u64>().ok()).ok_or_else(expected);
+        let date = (part(0..4)?, part(5..7)?, part(8..10)?);
+        let hour = part(11..13)?;
+        let minute = part(14..16)?;
+        let second = part(17..19)?;
+        let midnight = Self::midnight(date.0, date.1, date.2).ok_or_else(expected)?;
+        // The 30th of February has a midnight too, of another date.
+        if midnight.date() != date || hour >= 24 || minute >= 60 || second >= 60 {
+            return Err(expected());
+        }
+        Ok(Self(midnight.0 + hour * 3600 + minute * 60 + second))
     }
 }
 

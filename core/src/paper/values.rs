@@ -60,11 +60,11 @@ macro_rules! sixteen_bytes {
             type Err = Malformed;
 
             fn from_str(text: &str) -> Result<Self, Malformed> {
-                let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-                let is_canonical = text.len() == 32 && text.bytes().all(is_hex);
-                let read = u128::from_str_radix(text, 16).ok().filter(|_| is_canonical);
-                let expected = || Malformed::expected($what, text);
-                read.map(|value| Self(value.to_be_bytes())).ok_or_else(expected)
+                let is_hex = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+                match u128::from_str_radix(text, 16) {
+                    Ok(value) if is_hex && text.len() == 32 => Ok(Self(value.to_be_bytes())),
+                    _ => Err(Malformed::expected($what, text)),
+                }
             }
         }
     )+};
@@ -123,10 +123,9 @@ impl FromStr for LineName {
 
     fn from_str(text: &str) -> Result<Self, Malformed> {
         if is_line_name(text) {
-            Ok(Self(text.into()))
-        } else {
-            Err(Malformed::expected("the name of a line such as `main`", text))
+            return Ok(Self(text.into()));
         }
+        Err(Malformed::expected("the name of a line such as `main`", text))
     }
 }
 
@@ -303,8 +302,10 @@ pub(crate) fn read_seats(text: &str, none: &str) -> Option<Vec<Seat>> {
         return Some(Vec::new());
     }
     let seats: Vec<Seat> = text.split(',').map(str::parse).collect::<Result<_, _>>().ok()?;
-    let in_order = seats.is_sorted_by(|one, next| one < next) && !seats.contains(&Seat::Host);
-    in_order.then_some(seats)
+    if seats.contains(&Seat::Host) || !seats.is_sorted_by(|one, next| one < next) {
+        return None;
+    }
+    Some(seats)
 }
 
 /// The name and public key with which a seat signs. In logs and states it is written as a vkey.

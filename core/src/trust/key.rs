@@ -5,7 +5,6 @@ use core::str::FromStr;
 
 use alloc::format;
 use alloc::string::String;
-use alloc::vec::Vec;
 use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
 use sha2::{Digest as _, Sha256};
 
@@ -158,13 +157,14 @@ impl VerifierKey {
     /// # Errors
     /// [`Malformed`] when it is anything else.
     pub fn of_name(name: &KeyName, key: &str) -> Result<Self, Malformed> {
-        let read = || {
-            let [kind, key @ ..] = <[u8; 33]>::try_from(base64::decode(key)?).ok()?;
-            let public = VerifyingKey::from_bytes(&key).ok().filter(|public| !public.is_weak())?;
-            (kind == KeyKind::Signer.byte()).then_some(public)
-        };
-        let public = read().ok_or_else(|| Malformed::expected("a public key in base64, after 0x01", key))?;
-        Ok(Self { name: name.as_str().into(), kind: KeyKind::Signer, public })
+        let bytes = base64::decode(key).and_then(|bytes| <[u8; 33]>::try_from(bytes).ok());
+        if let Some([kind, bytes @ ..]) = bytes
+            && kind == KeyKind::Signer.byte()
+            && let Some(public) = public_key(&bytes)
+        {
+            return Ok(Self { name: name.as_str().into(), kind: KeyKind::Signer, public });
+        }
+        Err(Malformed::expected("a public key in base64, after 0x01", key))
     }
 
     /// Returns the base64 of its type and its 32 bytes.
@@ -211,20 +211,35 @@ impl FromStr for VerifierKey {
 
     fn from_str(text: &str) -> Result<Self, Malformed> {
         let expected = || Malformed::expected("a verifier key, written NAME+ID+KEY", text);
-        let (name, id, kind, key) = parts(text).ok_or_else(expected)?;
-        let kind = KeyKind::of_byte(kind)?;
-        let public = VerifyingKey::from_bytes(&key).ok().filter(|public| !public.is_weak());
-        let read = Self { name: name.into(), kind, public: public.ok_or_else(expected)? };
-        require_id(read.id(), id).map(|()| read)
+        let written = WrittenKey::read(text).ok_or_else(expected)?;
+        let kind = KeyKind::of_byte(written.kind)?;
+        let public = public_key(&written.key).ok_or_else(expected)?;
+        let read = Self { name: written.name.into(), kind, public };
+        require_id(read.id(), written.id)?;
+        Ok(read)
     }
 }
 
-/// Splits `NAME+ID+BASE64` into the name, the id, the type of the key and its 32 bytes.
-fn parts(text: &str) -> Option<(&str, &str, u8, [u8; 32])> {
-    let (name, rest) = text.split_once('+')?;
-    let (id, key) = rest.split_once('+')?;
-    let (kind, key) = base64::decode(key)?.split_first().map(|(kind, key)| (*kind, Vec::from(key)))?;
-    is_note_name(name).then_some((name, id, kind, key.try_into().ok()?))
+/// Reads a public key; a weak one is none, because signatures by it prove nothing.
+fn public_key(bytes: &[u8; 32]) -> Option<VerifyingKey> {
+    VerifyingKey::from_bytes(bytes).ok().filter(|public| !public.is_weak())
+}
+
+/// A public or private key as it is written: `NAME+ID+BASE64`.
+struct WrittenKey<'a> {
+    name: &'a str,
+    id: &'a str,
+    kind: u8,
+    key: [u8; 32],
+}
+
+impl<'a> WrittenKey<'a> {
+    fn read(text: &'a str) -> Option<Self> {
+        let (name, rest) = text.split_once('+')?;
+        let (id, key) = rest.split_once('+')?;
+        let [kind, key @ ..] = <[u8; 33]>::try_from(base64::decode(key)?).ok()?;
+        if is_note_name(name) { Some(Self { name, id, kind, key }) } else { None }
+    }
 }
 
 fn require_id(id: KeyId, found: &str) -> Result<(), Malformed> {
@@ -253,9 +268,10 @@ impl PrivateKey {
     pub fn read(file: &str) -> Result<Self, Malformed> {
         let expected = || Malformed("expected one line `PRIVATE+KEY+NAME+ID+KEY` with a line feed".into());
         let line = file.strip_suffix('\n').and_then(|line| line.strip_prefix(PRIVATE));
-        let (name, id, kind, seed) = line.and_then(parts).ok_or_else(expected)?;
-        let key = Self::of_seed(name.parse()?, KeyKind::of_byte(kind)?, &seed);
-        require_id(key.verifier().id(), id).map(|()| key)
+        let written = line.and_then(WrittenKey::read).ok_or_else(expected)?;
+        let key = Self::of_seed(written.name.parse()?, KeyKind::of_byte(written.kind)?, &written.key);
+        require_id(key.verifier().id(), written.id)?;
+        Ok(key)
     }
 
     /// Returns the content of its file, which is a secret.

@@ -94,14 +94,15 @@ impl FromStr for SignatureLine {
 
     /// Reads a line, without its line feed.
     fn from_str(line: &str) -> Result<Self, Malformed> {
-        let read = || {
-            let (name, signature) = line.strip_prefix(DASH)?.split_once(' ')?;
-            let signature = base64::decode(signature)?;
-            let (id, signature) = signature.split_first_chunk::<4>()?;
-            let is_line = is_note_name(name) && !signature.is_empty();
-            is_line.then(|| Self { name: name.into(), id: KeyId::new(*id), signature: signature.into() })
-        };
-        read().ok_or_else(|| Malformed::expected("a signature line, written \u{2014} NAME SIGNATURE", line))
+        if let Some((name, signature)) = line.strip_prefix(DASH).and_then(|line| line.split_once(' '))
+            && is_note_name(name)
+            && let Some(bytes) = base64::decode(signature)
+            && let Some((id, signature)) = bytes.split_first_chunk()
+            && !signature.is_empty()
+        {
+            return Ok(Self { name: name.into(), id: KeyId::new(*id), signature: signature.into() });
+        }
+        Err(Malformed::expected("a signature line, written \u{2014} NAME SIGNATURE", line))
     }
 }
 

@@ -20,8 +20,10 @@ impl<'a> BranchOrigin<'a> {
         let (rest, branch) = origin.rsplit_once('/')?;
         let (name, id) = rest.rsplit_once('/')?;
         let is_id = id.len() == 32 && id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-        let is_line = is_id && is_line_name(branch);
-        let match_id = u128::from_str_radix(id, 16).ok().filter(|_| is_line)?;
+        if !is_id || !is_line_name(branch) {
+            return None;
+        }
+        let match_id = u128::from_str_radix(id, 16).ok()?;
         Some(Self { name, match_id: match_id.to_be_bytes(), branch })
     }
 }

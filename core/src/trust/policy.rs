@@ -71,9 +71,8 @@ impl TrustPolicy {
         if !ends {
             return Err(missing("expected a line feed at its end"));
         }
-        let quorum =
-            reading.quorum.ok_or_else(|| missing("expected a line `quorum NAME` or `quorum none`"))?;
-        let Reading { logs, witnesses, modules, .. } = reading;
+        let Reading { logs, witnesses, quorum, modules, .. } = reading;
+        let quorum = quorum.ok_or_else(|| missing("expected a line `quorum NAME` or `quorum none`"))?;
         Ok(Self { logs, witnesses, quorum, modules })
     }
 
@@ -87,7 +86,12 @@ impl TrustPolicy {
     /// # Errors
     /// [`BadSignature`] when a line says that it is of such a key, and is not.
     pub fn is_signed(&self, note: &SignedNote, origin: &str) -> Result<bool, BadSignature> {
-        self.keys_of(origin).try_fold(false, |is_signed, key| Ok(note.is_signed_by(&key)? || is_signed))
+        let mut is_signed = false;
+        for key in self.keys_of(origin) {
+            // A bad signature by a later key counts too, so the first good one does not end this.
+            is_signed |= note.is_signed_by(&key)?;
+        }
+        Ok(is_signed)
     }
 
     /// Returns `true` if the policy asks for cosignatures.

@@ -90,9 +90,14 @@ impl Tree {
     /// Returns the hash of the tree; without leaves, the hash of nothing.
     #[must_use]
     pub fn root(&self) -> TreeHash {
-        let mut hashes = self.complete.iter().rev();
-        let Some(last) = hashes.next() else { return TreeHash(Sha256::digest([]).into()) };
-        hashes.fold(*last, |right, left| TreeHash::of_node(left, &right))
+        let Some((last, greater)) = self.complete.split_last() else {
+            return TreeHash(Sha256::digest([]).into());
+        };
+        let mut root = *last;
+        for left in greater.iter().rev() {
+            root = TreeHash::of_node(left, &root);
+        }
+        root
     }
 }
 

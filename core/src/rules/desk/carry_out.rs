@@ -85,7 +85,8 @@ fn complete(state: &mut State, effects: &mut impl EffectSink<Effect>) {
 fn stand(state: &mut State, step: Step, effects: &mut impl EffectSink<Effect>) {
     let Step::Stand { standing, link, state: hash, seats, clock } = step else { return };
     let deadline = clock.after_hours(state.terms.hours);
-    let (line, seq) = (standing.line.clone(), standing.seq);
+    let line = standing.line.clone();
+    let seq = standing.seq;
     state.takeback = None;
     state.stands.push(standing);
     state.stand = Some(TurnPosition { link, state: hash, since: clock, deadline });
@@ -97,7 +98,9 @@ fn stand(state: &mut State, step: Step, effects: &mut impl EffectSink<Effect>) {
         // PM-122: what was played for a seat that missed is no order of it.
         if seat.asked == Asked::Defaulted {
             state.played.push((*name, None));
-            seat.ahead.iter_mut().for_each(|ahead| ahead.lines.clear());
+            if let Some(ahead) = &mut seat.ahead {
+                ahead.lines.clear();
+            }
         }
         seat.ahead.take_if(|ahead| ahead.is_spent(turn));
         seat.asked = if seats.contains(name) { Asked::Yes } else { Asked::Not };
@@ -127,10 +130,12 @@ fn stand(state: &mut State, step: Step, effects: &mut impl EffectSink<Effect>) {
 /// first. Returns the seats with the numbers of their last papers.
 fn order_ahead(state: &mut State) -> Vec<(Seat, u32)> {
     let mut ordered = Vec::new();
-    let (turn, played) = (state.turn(), core::mem::take(&mut state.played));
+    let turn = state.turn();
+    let played = core::mem::take(&mut state.played);
     for (&seat, own) in state.players().iter().zip(&mut state.seats) {
         let Some(ahead) = &mut own.ahead else { continue };
-        let (digest, answer) = (ahead.digest, ahead.answer(seat, &played));
+        let digest = ahead.digest;
+        let answer = ahead.answer(seat, &played);
         // The lines end where the seat is asked and they have no answer, or have one and it is not asked.
         if answer.is_some() != (own.asked == Asked::Yes) {
             ahead.lines.clear();
@@ -255,7 +260,8 @@ fn carry_out_act(
         // PM-42: the newest paper counts.
         Act::Ahead(ahead) => {
             if let Some(own) = state.seat_mut(seat) {
-                own.ahead = Some(ahead).filter(|ahead| !ahead.plays.is_empty() || !ahead.lines.is_empty());
+                let is_empty = ahead.plays.is_empty() && ahead.lines.is_empty();
+                own.ahead = if is_empty { None } else { Some(ahead) };
             }
             effects.push(|| Effect::Ahead { seat, number });
         }
@@ -268,7 +274,8 @@ fn take_effect(state: &mut State, effects: &mut impl EffectSink<Effect>) {
     while state.phase == Phase::Open
         && let Some((seat, open)) = take_agreed(state)
     {
-        let (nth, digest) = (open.nth, open.digest);
+        let nth = open.nth;
+        let digest = open.digest;
         match open.offer {
             Offer::End(ending) => end(state, MatchEnd::Ended(ending), effects),
             // Time or key may have been taken while the offer was open.
@@ -285,10 +292,14 @@ fn take_effect(state: &mut State, effects: &mut impl EffectSink<Effect>) {
 }
 
 fn take_agreed(state: &mut State) -> Option<(Seat, OpenOffer)> {
-    let is_agreed =
-        |open: &OpenOffer| state.living().all(|seat| !open.asks(seat) || open.agreed.contains(&seat));
-    let seat = state.offers.iter().find(|(_, open)| is_agreed(open)).map(|(seat, _)| *seat)?;
-    state.offers.remove(&seat).map(|open| (seat, open))
+    let mut agreed = None;
+    for (by, open) in &state.offers {
+        if state.living().all(|seat| !open.asks(seat) || open.agreed.contains(&seat)) {
+            agreed = Some(*by);
+            break;
+        }
+    }
+    state.offers.remove_entry(&agreed?)
 }
 
 /// PM-20, PM-60, PM-83: another player has the seat.
@@ -341,9 +352,9 @@ fn pass_deadline(state: &mut State, at: DeskTime, effects: &mut impl EffectSink<
         return;
     }
     let awaited_seals = state.awaits_seals();
-    let missing: Vec<Seat> =
-        state.named_seats().filter(|(_, seat)| state.is_awaited(seat)).map(|(seat, _)| seat).collect();
-    let (policy, patience, hours) = (state.terms.missed, state.terms.patience, state.terms.hours);
+    let missing = state.seats_that(|own| state.is_awaited(own));
+    let policy = state.terms.missed;
+    let patience = state.terms.patience;
     let mut going = Vec::new();
     for &seat in &missing {
         let Some(own) = state.seat_mut(seat) else { continue };
@@ -362,11 +373,10 @@ fn pass_deadline(state: &mut State, at: DeskTime, effects: &mut impl EffectSink<
         leave(state, &going, None, effects);
         take_effect(state, effects);
     }
-    let still_asked =
-        |seat: &Seat| state.seat(*seat).is_some_and(|own| matches!(own.asked, Asked::Yes | Asked::Sealed(_)));
-    if state.phase == Phase::Open && missing.iter().any(still_asked) {
+    let still_asked = state.seats_that(|own| matches!(own.asked, Asked::Yes | Asked::Sealed(_)));
+    if state.phase == Phase::Open && missing.iter().any(|seat| still_asked.contains(seat)) {
         state.count_orders();
-        extend(state, state.after_absences(at.after_hours(hours)), effects);
+        extend(state, state.after_absences(at.after_hours(state.terms.hours)), effects);
     }
     go_on(state, awaited_seals, effects);
 }
@@ -443,11 +453,14 @@ fn go_on(state: &mut State, awaited_seals: bool, effects: &mut impl EffectSink<E
 
 /// Returns `true` once nothing is awaited and the turn may be carried out (PM-18).
 fn is_ready(state: &State) -> bool {
-    let asked = || state.seats.iter().map(|seat| &seat.asked);
-    if asked().any(|asked| matches!(asked, Asked::Yes | Asked::Sealed(_))) {
-        return false;
+    let mut waits = false;
+    for seat in &state.seats {
+        match &seat.asked {
+            Asked::Yes | Asked::Sealed(_) => return false,
+            Asked::Ordered(order) => waits |= order.waits,
+            Asked::Not | Asked::Defaulted | Asked::Settled => {}
+        }
     }
-    let waits = asked().any(|asked| matches!(asked, Asked::Ordered(order) if order.waits));
     let is_at_deadline = state.clock >= state.stand.map(|stand| stand.deadline);
     state.terms.hurry && !waits || is_at_deadline
 }

@@ -162,8 +162,9 @@ impl FromStr for Command {
             "stand" => {
                 let [line, seq, after, state, seats] = words(rest).ok_or_else(|| unknown(text))?;
                 let state = if state == "-" { None } else { Some(digest(state)?) };
-                let (line, seq, seats) = (line.parse()?, number(seq)?, seats.parse()?);
-                Ok(Self::Stand { line, seq, link: digest(after)?, state, seats })
+                let line = line.parse()?;
+                let seq = number(seq)?;
+                Ok(Self::Stand { line, seq, seats: seats.parse()?, link: digest(after)?, state })
             }
             "carried" => {
                 let [order, count] = words(rest).ok_or_else(|| unknown(text))?;
@@ -176,7 +177,8 @@ impl FromStr for Command {
             }
             "rolled" => {
                 let [count, element, line, seq] = words(rest).ok_or_else(|| unknown(text))?;
-                let (line, seq) = (line.parse()?, number(seq)?);
+                let line = line.parse()?;
+                let seq = number(seq)?;
                 Ok(Self::Rolled { number: number(count)?, element: digest(element)?, line, seq })
             }
             "extend" => {
@@ -189,7 +191,16 @@ impl FromStr for Command {
             }
             "plain" => rest.parse().map(Box::new).map(Self::Plain),
             "remind" => number(rest).map(Self::Remind),
-            "replace" => replace(rest).ok_or_else(|| unknown(text))?,
+            "replace" => {
+                let parts: Vec<&str> = rest.splitn(4, ' ').collect();
+                let [seat, name, key, grounds] = parts.as_slice() else { return Err(unknown(text)) };
+                let seat = match seat.parse() {
+                    Ok(seat) if seat != Seat::Host => seat,
+                    _ => return Err(unknown(text)),
+                };
+                let player = Player::read(name, key)?;
+                Ok(Self::Replace { seat, player, grounds: grounds.to_string().try_into()? })
+            }
             _ => Err(unknown(text)),
         }
     }
@@ -200,18 +211,6 @@ fn unknown(text: &str) -> Malformed {
                  `refused DIGEST CODE`, `rolled K ELEMENT LINE SEQ`, `extend TIME REASON`, `close RESULT REASON`, \
                  `plain LINES`, `remind HOURS` or `replace SEAT NAME KEY REASON`";
     Malformed::expected(forms, text)
-}
-
-/// Reads what follows `replace`.
-fn replace(rest: &str) -> Option<Result<Command, Malformed>> {
-    let mut words = rest.splitn(4, ' ');
-    let (seat, name, key, grounds) = (words.next()?, words.next()?, words.next()?, words.next()?);
-    let seat = seat.parse().ok().filter(|seat| *seat != Seat::Host)?;
-    let read = || {
-        let (player, grounds) = (Player::read(name, key)?, grounds.to_string().try_into()?);
-        Ok(Command::Replace { seat, player, grounds })
-    };
-    Some(read())
 }
 
 /// Splits a text into exactly `COUNT` words.

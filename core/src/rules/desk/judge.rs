@@ -1,5 +1,8 @@
 //! What a command or paper would do now: a plan, or why there is none (PM-9). First the host's commands, then papers (PM-10).
 
+use core::cmp::Ordering;
+
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -194,8 +197,10 @@ fn order_to_settle<'a>(state: &'a State, digest: &Digest) -> Result<(Seat, &'a O
     if state.phase != Phase::Ready {
         return Err(Rejection::WrongPhase);
     }
-    let next = state.next_order().filter(|(_, order)| order.digest == *digest);
-    next.ok_or(Rejection::UnknownOrder)
+    match state.next_order() {
+        Some((seat, order)) if order.digest == *digest => Ok((seat, order)),
+        _ => Err(Rejection::UnknownOrder),
+    }
 }
 
 /// PM-60: the host alone gives a seat to another player, where the terms allow that.
@@ -224,10 +229,10 @@ fn check_roll(state: &State, number: u32, element: &Digest) -> Result<u16, Rejec
 
 /// PM-10: what holds for every paper, in this order. That it comes from the seat it names was checked before.
 fn plan_signed(state: &State, seat: Seat, signed: &SignedPaper) -> Result<Step, Fault> {
-    let (paper, content) = (signed.paper(), signed.paper().content());
+    let paper = signed.paper();
     require_match(state, paper)?;
-    // Who joins signs with the key that the paper itself brings.
-    let key = match content {
+    // A player who joins signs with the key that the paper itself brings.
+    let key = match paper.content() {
         PaperContent::Join(join) => Some(&join.key),
         _ => state.seat(seat).and_then(SeatState::key),
     };
@@ -255,7 +260,8 @@ fn require_match(state: &State, paper: &Paper) -> Result<(), Rejection> {
 
 /// PM-10: what comes after the signature.
 fn plan_paper(state: &State, seat: Seat, paper: &Paper) -> Result<Step, Fault> {
-    let (head, content) = (paper.head(), paper.content());
+    let head = paper.head();
+    let content = paper.content();
     let joins = matches!(content, PaperContent::Join(_) | PaperContent::Enter(_));
     let phase = if joins { Phase::Joining } else { Phase::Open };
     if state.phase != phase {
@@ -351,9 +357,11 @@ fn plan_ahead(state: &State, paper: &Paper, ahead: &OrdersAhead) -> Result<Act, 
     if ahead.turns().keys().any(|turn| *turn <= state.turn()) {
         return Err(Reason::Late.into());
     }
-    let count = |plays: &Vec<PaperLine>| u16::try_from(plays.len()).unwrap_or(u16::MAX);
-    let of_turn = |plays: &Vec<PaperLine>| (count(plays), PaperLine::digest_of(plays));
-    let plays = ahead.turns().iter().map(|(turn, plays)| (*turn, of_turn(plays))).collect();
+    let mut plays = BTreeMap::new();
+    for (turn, commands) in ahead.turns() {
+        let count = u16::try_from(commands.len()).unwrap_or(u16::MAX);
+        plays.insert(*turn, (count, PaperLine::digest_of(commands)));
+    }
     // PM-122: the order of another seat has to be known to all once it was carried out.
     if !ahead.lines().is_empty() && (state.players().len() > 2 || state.terms.secret == Secret::No) {
         return Err(Rejection::NotInTerms.into());
@@ -375,7 +383,10 @@ fn plan_enter(state: &State, seat: Seat, name: &PaperLine) -> Result<Step, Fault
 
 /// PM-11: no one has the seat, and seats that the host plays are taken first.
 fn require_free(state: &State, seat: Seat) -> Result<(), Rejection> {
-    let own = state.seat(seat).filter(|_| state.is_free(seat)).ok_or(Rejection::NotAsked)?;
+    let own = state.seat(seat).ok_or(Rejection::NotAsked)?;
+    if !state.is_free(seat) {
+        return Err(Rejection::NotAsked);
+    }
     let is_hosted_free = state.seats.iter().any(|other| other.hosted && other.player.is_none());
     if !own.hosted && is_hosted_free { Err(Rejection::HostedFirst) } else { Ok(()) }
 }
@@ -399,11 +410,11 @@ fn plan_join(state: &State, seat: Seat, join: &Join) -> Result<Step, Fault> {
 
 /// PM-15, PM-20: a paper of the turn.
 fn require_this_turn(state: &State, paper: &Paper) -> Result<(), Fault> {
-    let (turn, now) = (paper.head().turn, state.turn());
-    if turn > now {
-        return Err(Rejection::NotYet.into());
+    match paper.head().turn.cmp(&state.turn()) {
+        Ordering::Greater => Err(Rejection::NotYet.into()),
+        Ordering::Less => Err(Reason::Late.into()),
+        Ordering::Equal => Ok(()),
     }
-    if turn < now { Err(Reason::Late.into()) } else { Ok(()) }
 }
 
 /// Requires that a paper was written where the game stands now (PM-15).

@@ -21,9 +21,11 @@ pub(super) fn candidates(seat: Seat) -> Vec<Command> {
         return Vec::new();
     }
     let times = (0..40).filter_map(|half_days| DeskTime::of_unix_seconds(FIRST + half_days * 43_200));
-    let close = Grounds::try_from(String::from(GROUNDS)).ok();
-    let close = close.map(|grounds| Command::Close { result: Ending::Void, grounds });
-    times.map(Command::Clock).chain(close).collect()
+    let mut commands: Vec<Command> = times.map(Command::Clock).collect();
+    if let Ok(grounds) = Grounds::try_from(String::from(GROUNDS)) {
+        commands.push(Command::Close { result: Ending::Void, grounds });
+    }
+    commands
 }
 
 #[cfg(test)]

@@ -150,7 +150,8 @@ pub(super) fn start(setup: &Setup) -> Result<State, SetupError> {
         }
         SetupError::unique(&mut hosted, *seat, &field, format_args!("seat `{seat}`"))?;
     }
-    let (plain, remind) = (plain_seats(setup, players, &hosted)?, reminders(setup)?);
+    let plain = plain_seats(setup, players, &hosted)?;
+    let remind = reminders(setup)?;
     SetupError::within("absences", &setup.absences, 0..=366)?;
     SetupError::within("zones", &setup.zones.len(), 0..=players.len())?;
     for (index, text) in setup.zones.iter().enumerate() {
@@ -252,12 +253,15 @@ pub fn offset_minutes(zone: &str) -> Option<i32> {
     if !shape.skip(1).eq(*b"00:00") {
         return None;
     }
-    let (hours, rest): (i32, i32) = (zone.get(1..3)?.parse().ok()?, zone.get(4..6)?.parse().ok()?);
+    let hours: i32 = zone.get(1..3)?.parse().ok()?;
+    let rest: i32 = zone.get(4..6)?.parse().ok()?;
     let ahead = hours * 60 + rest;
-    let is_zone = rest < 60 && ahead <= 14 * 60;
+    if rest >= 60 || ahead > 14 * 60 {
+        return None;
+    }
     match zone.get(..1)? {
-        "+" if is_zone => Some(ahead),
-        "-" if is_zone => Some(-ahead),
+        "+" => Some(ahead),
+        "-" => Some(-ahead),
         _ => None,
     }
 }

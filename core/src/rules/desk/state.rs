@@ -52,7 +52,6 @@ pub struct State {
     pub(super) played: Vec<(Seat, Option<Digest>)>,
 }
 
-/// What the setup says about turns.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "the terms have each of them")]
 pub(super) struct Terms {
@@ -148,7 +147,6 @@ pub(super) struct TurnPosition {
     pub(super) deadline: DeskTime,
 }
 
-/// A seat and its player.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct SeatState {
     /// The host plays it.
@@ -193,7 +191,6 @@ impl SeatState {
         }
     }
 
-    /// The key with which its player signs.
     pub(super) const fn key(&self) -> Option<&SeatKey> {
         if let Some(player) = &self.player { player.key() } else { None }
     }
@@ -298,7 +295,6 @@ pub(super) struct OrderHeld {
 }
 
 impl Asked {
-    /// The digest that the seat sealed in this turn.
     pub(super) const fn sealed(&self) -> Option<Digest> {
         match self {
             Self::Sealed(digest) | Self::Ordered(OrderHeld { digest, as_sealed: true, .. }) => Some(*digest),
@@ -324,7 +320,6 @@ impl Asked {
     }
 }
 
-/// An offer that waits for answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct OpenOffer {
     /// PM-82: its number.
@@ -347,7 +342,6 @@ impl State {
         Seat::players(self.seats.len())
     }
 
-    /// The seats with their names, in order.
     pub(super) fn named_seats(&self) -> impl Iterator<Item = (Seat, &SeatState)> {
         self.players().iter().copied().zip(&self.seats)
     }
@@ -365,6 +359,11 @@ impl State {
     /// PM-11: whether no one has the seat.
     pub(super) fn is_free(&self, seat: Seat) -> bool {
         self.seat(seat).is_none_or(|own| own.player.is_none())
+    }
+
+    /// Returns the seats of which something is true, in order.
+    pub(super) fn seats_that(&self, is_so: impl Fn(&SeatState) -> bool) -> Vec<Seat> {
+        self.named_seats().filter(|(_, own)| is_so(own)).map(|(seat, _)| seat).collect()
     }
 
     pub(super) fn living(&self) -> impl Iterator<Item = Seat> {
@@ -405,11 +404,11 @@ impl State {
 
     /// PM-81: what happens now depends on the orders that came, so each of them is shown later.
     pub(super) fn count_orders(&mut self) {
-        let orders = self.seats.iter().filter_map(|own| match &own.asked {
-            Asked::Ordered(order) => Some(order.digest),
-            _ => None,
-        });
-        self.counted.extend(orders);
+        for own in &self.seats {
+            if let Asked::Ordered(order) = &own.asked {
+                self.counted.insert(order.digest);
+            }
+        }
     }
 
     /// PM-17: whether a seat misses when the deadline passes now.
@@ -458,13 +457,9 @@ impl State {
     /// host when a turn is ready.
     #[must_use]
     pub fn awaited(&self) -> Vec<Seat> {
-        let of = |is_awaited: &dyn Fn(&SeatState) -> bool| -> Vec<Seat> {
-            let awaited = self.named_seats().filter(|(_, own)| is_awaited(own));
-            awaited.map(|(name, _)| name).collect()
-        };
         match self.phase {
-            Phase::Joining => self.players().iter().copied().filter(|seat| self.is_free(*seat)).collect(),
-            Phase::Open => of(&|own| self.is_awaited(own)),
+            Phase::Joining => self.seats_that(|own| own.player.is_none()),
+            Phase::Open => self.seats_that(|own| self.is_awaited(own)),
             Phase::Ready => [Seat::Host].into(),
             Phase::Over(_) => Vec::new(),
         }
@@ -480,11 +475,10 @@ impl State {
     /// Returns the seats that must commit themselves to an order before they send it, and have not (PM-16).
     #[must_use]
     pub fn awaited_seals(&self) -> Vec<Seat> {
-        let owes = |own: &SeatState| own.asked == Asked::Yes && self.must_seal(own);
         if !self.is_open() {
             return Vec::new();
         }
-        self.named_seats().filter(|(_, own)| owes(own)).map(|(name, _)| name).collect()
+        self.seats_that(|own| own.asked == Asked::Yes && self.must_seal(own))
     }
 
     /// Returns the host's clock.
@@ -508,21 +502,25 @@ impl State {
     /// Returns the digest of each order that is still to be carried out, in seat order (PM-19).
     #[must_use]
     pub fn orders_due(&self) -> Vec<(Seat, Digest)> {
-        let order = |asked: &Asked| if let Asked::Ordered(order) = asked { Some(order.digest) } else { None };
-        self.named_seats().filter_map(|(name, seat)| Some((name, order(&seat.asked)?))).collect()
+        let mut due = Vec::new();
+        for (seat, own) in self.named_seats() {
+            if let Asked::Ordered(order) = &own.asked {
+                due.push((seat, order.digest));
+            }
+        }
+        due
     }
 
     /// Returns the seats for which a default is played in this turn (PM-17).
     #[must_use]
     pub fn defaulted(&self) -> Vec<Seat> {
-        let is_defaulted = self.named_seats().filter(|(_, seat)| seat.asked == Asked::Defaulted);
-        is_defaulted.map(|(name, _)| name).collect()
+        self.seats_that(|own| own.asked == Asked::Defaulted)
     }
 
     /// Returns the seats that have left (PM-21).
     #[must_use]
     pub fn gone(&self) -> Vec<Seat> {
-        self.named_seats().filter(|(_, seat)| seat.gone).map(|(name, _)| name).collect()
+        self.seats_that(|own| own.gone)
     }
 
     /// Returns the key with which a seat signs now.
@@ -554,11 +552,10 @@ impl State {
     /// it was given (PM-40).
     pub fn reminders_due(&self, at: DeskTime) -> impl Iterator<Item = u16> {
         let deadline = self.deadline().filter(|deadline| self.is_open() && at < *deadline);
-        let is_due = move |hours: &u16| {
+        self.terms.remind.iter().copied().filter(move |hours| {
             deadline.is_some_and(|deadline| at.after_hours(*hours) >= deadline)
                 && self.reminded.is_none_or(|last| last > *hours)
-        };
-        self.terms.remind.iter().copied().filter(is_due)
+        })
     }
 
     /// Returns the digest of the paper with a seat's orders ahead (PM-42).
@@ -573,8 +570,8 @@ impl State {
         let held = self.seat(seat).and_then(|own| own.ahead.as_ref()).map(|ahead| ahead.lines.as_slice());
         let mut left: Vec<&[Reply]> = Vec::new();
         for line in ahead.lines() {
-            let rests = (0..line.len()).filter_map(|from| line.get(from..));
-            for rest in rests {
+            for from in 0..line.len() {
+                let rest = line.get(from..).unwrap_or_default();
                 let digests: Vec<_> = rest.iter().map(ReplyHeld::from).collect();
                 if held.unwrap_or_default().contains(&digests) && !left.contains(&rest) {
                     left.push(rest);
@@ -632,10 +629,14 @@ impl State {
     /// Returns each seat's part in the rolls of this turn, with fair dice.
     #[must_use]
     pub fn contributions(&self) -> Vec<Contribution> {
-        let of =
-            |(seat, dice): (Seat, Element)| Contribution { seat, index: dice.index, element: dice.element };
-        let known = self.named_seats().filter_map(|(name, seat)| Some((name, seat.dice?.contribution)));
-        known.map(of).collect()
+        let mut contributions = Vec::new();
+        for (seat, own) in self.named_seats() {
+            if let Some(dice) = own.dice {
+                let Element { index, element } = dice.contribution;
+                contributions.push(Contribution { seat, index, element });
+            }
+        }
+        contributions
     }
 
     /// Returns the number of the last roll, with fair dice; 0 before the first.

@@ -71,13 +71,16 @@ impl View {
             link: stand.link,
             state: stand.state,
         });
-        let offers = state.offers.iter().map(|(seat, open)| OfferView {
-            seat: *seat,
-            nth: open.nth,
-            digest: open.digest,
-            offer: open.offer.to_string(),
-            agreed: open.agreed.iter().copied().collect(),
-        });
+        let mut offers = Vec::new();
+        for (seat, open) in &state.offers {
+            offers.push(OfferView {
+                seat: *seat,
+                nth: open.nth,
+                digest: open.digest,
+                offer: open.offer.to_string(),
+                agreed: open.agreed.iter().copied().collect(),
+            });
+        }
         Self {
             phase: phase_word(state.phase),
             turn: state.turn(),
@@ -85,7 +88,7 @@ impl View {
             deadline: state.deadline(),
             stand,
             seats: state.named_seats().map(|(seat, own)| SeatView::of(state, seat, own)).collect(),
-            offers: offers.collect(),
+            offers,
             result: if let Phase::Over(result) = state.phase { Some(result.to_string()) } else { None },
         }
     }
@@ -137,22 +140,21 @@ pub(super) fn query(state: &State, question: &str) -> Option<Answer> {
     if question != "who" {
         return None;
     }
-    let who = who(state);
+    let mut who = Who { seats: state.awaited(), since: None, until: None };
+    if matches!(state.phase, Phase::Open | Phase::Ready) {
+        who.since = state.since();
+    }
+    if state.phase == Phase::Open {
+        who.until = state.deadline();
+    }
     let names: Vec<&str> = who.seats.iter().map(|seat| seat.name()).collect();
-    let names = if names.is_empty() { String::from("no one") } else { names.join(", ") };
-    let time =
-        |word: &str, time: Option<DeskTime>| time.map(|time| format!(" {word} {time}")).unwrap_or_default();
-    let text = format!("{names}{}{}", time("since", who.since), time("until", who.until));
+    let mut text = if names.is_empty() { String::from("no one") } else { names.join(", ") };
+    for (word, time) in [("since", who.since), ("until", who.until)] {
+        if let Some(time) = time {
+            text.extend([" ", word, " ", &time.to_string()]);
+        }
+    }
     Some(Answer::new(text, &who))
-}
-
-fn who(state: &State) -> Who {
-    let (since, until) = match state.phase {
-        Phase::Open => (state.since(), state.deadline()),
-        Phase::Ready => (state.since(), None),
-        Phase::Joining | Phase::Over(_) => (None, None),
-    };
-    Who { seats: state.awaited(), since, until }
 }
 
 pub(super) fn picture(state: &State) -> Picture {
