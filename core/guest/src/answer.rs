@@ -335,7 +335,9 @@ fn rejected<J: Ruled>(denied: &Denied<J>) -> String {
 fn fold<R: Rules>(args: &Args<'_>, out: &mut String) -> Result<(), Refusal> {
     let mut state = state_of::<R>(args)?;
     let mut status = Status::of::<R>(&state);
-    let (mut effects, mut encoded, mut stop) = (Vec::new(), Vec::new(), None);
+    let mut effects = Vec::new();
+    let mut encoded = Vec::new();
+    let mut stop = None;
     out.push_str("{\"steps\":[");
     for entry in &args.entries {
         let command = match read_command::<R>(entry) {
@@ -441,11 +443,15 @@ fn show<R: Rules>(args: &Args<'_>, out: &mut String) -> Result<(), Refusal> {
             break;
         }
         push_comma(out);
-        let seat = entry.seat;
-        push_shown(
-            &ShownEntry::<R> { seat, command: &command, owned, effects: &effects, state: &state, audience },
-            out,
-        );
+        let shown = ShownEntry::<R> {
+            seat: entry.seat,
+            command: &command,
+            owned,
+            effects: &effects,
+            state: &state,
+            audience,
+        };
+        push_shown(&shown, out);
         if out.len() > FOLDED_BYTES {
             break;
         }
@@ -455,7 +461,8 @@ fn show<R: Rules>(args: &Args<'_>, out: &mut String) -> Result<(), Refusal> {
 }
 
 fn push_shown<R: Rules>(shown: &ShownEntry<'_, R>, out: &mut String) {
-    let (command, stand_in) = (shown.command(), shown.stand_in());
+    let command = shown.command();
+    let stand_in = shown.stand_in();
     out.push_str("{\"command\":");
     push_text(out, &command);
     if stand_in != command {

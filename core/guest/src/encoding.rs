@@ -21,7 +21,6 @@ impl<'de> Deserialize<'de> for Bytes {
     }
 }
 
-/// Writes bytes as a string of JSON.
 pub(crate) fn push_bytes(out: &mut String, bytes: &[u8]) {
     out.push('"');
     STANDARD.encode_string(bytes, out);
@@ -35,7 +34,6 @@ pub(crate) fn push_encoded(out: &mut String, value: &impl Serialize) {
     push_bytes(out, &bytes);
 }
 
-/// Writes a value as JSON.
 pub(crate) fn push_json(out: &mut String, value: &(impl Serialize + ?Sized)) {
     out.push_str(&serde_json::to_string(value).expect("plain data encodes"));
 }

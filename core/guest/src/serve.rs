@@ -14,7 +14,8 @@ use crate::answer::answer;
 /// # Errors
 /// What keeps a line from being read or written.
 pub fn serve<R: Rules>() -> io::Result<()> {
-    let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());
+    let mut input = io::stdin().lock();
+    let mut output = io::stdout().lock();
     let mut line = Vec::new();
     while input.read_until(b'\n', &mut line)? > 0 {
         let mut reply = answer::<R>(&line);

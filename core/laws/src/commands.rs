@@ -10,7 +10,6 @@ use super::judging::described;
 use super::law_report::{Law, Report};
 use super::random_matches::{Choices, PlayedEntry, logged};
 
-/// Texts that are commands of no ruleset.
 const NEVER_COMMANDS: [&str; 16] = [
     "",
     " ",
@@ -84,13 +83,16 @@ fn check_other_bytes(
         return;
     }
     let bytes = &entry.command_bytes;
-    let cut = (0..bytes.len()).map(|length| bytes[..length].to_vec());
-    let surplus = [0, 1, 0xff].map(|byte| [bytes.as_slice(), &[byte]].concat());
-    let longer = bytes.split_first().filter(|(first, _)| **first < 0x80);
-    let longer = longer.map(|(first, rest)| [&[first | 0x80, 0], rest].concat());
+    let mut all_refused: Vec<Vec<u8>> = (0..bytes.len()).map(|length| bytes[..length].to_vec()).collect();
+    all_refused.extend([0, 1, 0xff].map(|byte| [bytes.as_slice(), &[byte]].concat()));
+    if let Some((first, rest)) = bytes.split_first()
+        && *first < 0x80
+    {
+        all_refused.push([&[first | 0x80, 0], rest].concat());
+    }
     let before = state.state_bytes();
     let mut scratch = state.fork();
-    for refused in cut.chain(surplus).chain(longer) {
+    for refused in all_refused {
         let folded = fold_bytes(&mut *scratch, entry.seat, &refused).map(|_| ());
         report.expect(Law::BytesRoundTrip, matches!(folded, Err(FoldError::Undecodable { .. })), || {
             format!("the bytes {refused:?} are not {bytes:?} and give {folded:?}")
@@ -138,9 +140,14 @@ pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules, moment: &Mome
     let commands = choices.sample(&moment.played.commands, 3);
     let mut scratch = moment.state.fork();
     let before = moment.state.state_bytes();
-    let spoiled = commands.iter().flat_map(|command| spoil(command));
-    let long = if moment.step.is_multiple_of(16) { overlong(&commands) } else { Vec::new() };
-    for text in NEVER_COMMANDS.map(String::from).into_iter().chain(spoiled).chain(long) {
+    let mut texts = Vec::from(NEVER_COMMANDS.map(String::from));
+    for command in &commands {
+        texts.extend(spoil(command));
+    }
+    if moment.step.is_multiple_of(16) {
+        texts.extend(overlong(&commands));
+    }
+    for text in texts {
         report.doing(format_args!("{seat} {text:?}"));
         // RF-22: the rules may know any text, and refuse an unknown one with a code of their own.
         if rules.takes_any_line() && rules.canonical(&text).is_ok() {
@@ -168,8 +175,9 @@ pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules, moment: &Mome
             format!("it is clicked as {targets:?}")
         });
     }
-    let rolls = moment.state.roll_command(vec![6; 2000]);
-    for text in commands.iter().flat_map(|command| with_extremes(command)).chain(rolls) {
+    let mut texts: Vec<String> = commands.iter().flat_map(|command| with_extremes(command)).collect();
+    texts.extend(moment.state.roll_command(vec![6; 2000]));
+    for text in texts {
         report.doing(format_args!("{seat} `{text}`"));
         check_harmless(report, moment.state, seat, &text);
     }

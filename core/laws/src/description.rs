@@ -26,7 +26,8 @@ pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules) {
 pub(super) fn check_moment(report: &mut Report<'_>, rules: &dyn AnyRules, moment: &Moment<'_>) {
     let state = moment.state;
     for command in &moment.tried {
-        let (typed, canonical) = (state.read(command), rules.canonical(command));
+        let typed = state.read(command);
+        let canonical = rules.canonical(command);
         // A referee may read what can be played now and nothing else.
         let may_refuse = report.is_referee()
             && typed.is_err()

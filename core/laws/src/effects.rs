@@ -37,14 +37,17 @@ fn agree(outcome: &Outcome, json: &str) -> Result<(), String> {
     if lines.len() != objects.len() {
         return Err(format!("{} effects as text, {} as JSON", lines.len(), objects.len()));
     }
-    lines.iter().zip(objects).try_for_each(|(line, object)| agree_on_one(line, &object))
+    for (line, object) in lines.iter().zip(objects) {
+        agree_on_one(line, &object)?;
+    }
+    Ok(())
 }
 
 /// The first word is the JSON's `effect`; the words `key=value` are its other keys in the same order.
 fn agree_on_one(line: &str, Object(members): &Object) -> Result<(), String> {
     let words = words(line);
-    let (Some((name, words)), Some(((key, effect), members))) = (words.split_first(), members.split_first())
-    else {
+    let Some((name, words)) = words.split_first() else { return Err(format!("`{line}` has no name")) };
+    let Some(((key, effect), members)) = members.split_first() else {
         return Err(format!("`{line}` has no name"));
     };
     if key != "effect" || effect.as_str() != Some(name) {
@@ -56,8 +59,12 @@ fn agree_on_one(line: &str, Object(members): &Object) -> Result<(), String> {
     if pairs.len() != words.len() || text_keys != json_keys {
         return Err(format!("`{name}` has the words {words:?} as text and the keys {json_keys:?} as JSON"));
     }
-    let differs = pairs.iter().zip(members).find(|((_, word), (_, value))| !writes(word, value));
-    differs.map_or(Ok(()), |((key, word), (_, value))| Err(format!("`{key}` is `{word}` and {value}")))
+    for ((key, word), (_, value)) in pairs.iter().zip(members) {
+        if !writes(word, value) {
+            return Err(format!("`{key}` is `{word}` and {value}"));
+        }
+    }
+    Ok(())
 }
 
 /// Returns `true` if a word of the text writes a value of the JSON, as far as the value is a plain one.
@@ -73,7 +80,9 @@ fn writes(word: &str, value: &Value) -> bool {
 /// Splits an effect at the spaces that are not within double quotes.
 fn words(text: &str) -> Vec<&str> {
     let mut parts = Vec::new();
-    let (mut start, mut quoted, mut after_backslash) = (0, false, false);
+    let mut start = 0;
+    let mut quoted = false;
+    let mut after_backslash = false;
     for (place, character) in text.char_indices() {
         if character == '"' && !after_backslash {
             quoted = !quoted;

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use turnfold_core::admission::Refusal;
 use turnfold_core::{AnyRules, AnyState, DicePolicy, FoldError, Outcome, Rejected, Seat, Verdict};
 
 use super::law_report::{Law, Report};
 use super::random_matches::{PlayedEntry, logged, roll_verb, verb};
 use super::{Moment, commands, effects};
 
-/// The rejections that come before the question whose command it is, and that question's own.
-const FOREIGN: [&str; 4] = ["match_over", "roll_due", "no_roll_due", "wrong_seat"];
+/// The rejections that come before the question whose command it is, and that question's own: all but `bad_roll`.
+const FOREIGN: &[&str] = Refusal::CODES.split_at(4).0;
 
 pub(super) fn check(
     report: &mut Report<'_>,
@@ -96,7 +97,6 @@ fn check_choices(
     });
 }
 
-/// Trying commands in one state.
 struct Trial<'a> {
     rules: &'a dyn AnyRules,
     state: &'a dyn AnyState,
@@ -169,7 +169,7 @@ impl Trial<'_> {
             Seat::Host => default == Some(Seat::Host),
             player => default != Some(Seat::Host) && players.contains(&player),
         };
-        report.expect(Law::Seats, entitled || is_rejected(judged, &FOREIGN), || {
+        report.expect(Law::Seats, entitled || is_rejected(judged, FOREIGN), || {
             format!("expected `wrong_seat` or an earlier rejection, found {}", described(judged))
         });
     }

@@ -233,12 +233,10 @@ impl<'w> Report<'w> {
         Self { watch: Some(watch), ..Self::new(rules) }
     }
 
-    /// Returns `true` if the rules are a referee's, of which less is asked (RF-22).
     pub(crate) fn is_referee(&self) -> bool {
         self.is_referee
     }
 
-    /// Returns `true` if nothing more is to be tried.
     pub(crate) fn has_ended(&self) -> bool {
         self.end.is_some()
     }
@@ -248,7 +246,6 @@ impl<'w> Report<'w> {
         self.end != Some(End::Unfinished)
     }
 
-    /// Returns where the tests are.
     fn place(&self) -> String {
         let Self { setup, step, .. } = self;
         let seed = self.seed.map_or_else(String::new, |seed| format!(", seed {seed}, after entry {step}"));
@@ -259,7 +256,6 @@ impl<'w> Report<'w> {
         self.sentences
     }
 
-    /// Panics with what was broken, if anything was.
     pub(crate) fn require_nothing_broken(self) {
         assert!(self.sentences.is_empty(), "{}", self.sentences.join("\n"));
     }
@@ -284,7 +280,6 @@ impl<'w> Report<'w> {
         let _ = write!(Shortened(&mut self.doing), "{what}");
     }
 
-    /// Notes that a law is broken here.
     pub(crate) fn broke(&mut self, law: Law, how: impl Display) {
         let repeats = self.repeats.entry((law, self.setup.clone())).or_default();
         *repeats += 1;
@@ -295,17 +290,16 @@ impl<'w> Report<'w> {
         let place = self.place();
         let doing = if doing.is_empty() { String::new() } else { format!(", {doing}") };
         let how = shortened(&how.to_string());
-        let (law, cause) = match law {
-            Law::NoPanic if self.is_referee => ("every request gets a usable answer".into(), ""),
-            Law::Secrets if self.is_referee => ("a game says whether it has secrets".into(), law.answers()),
-            law if self.is_referee => (law.to_string(), law.answers()),
-            law => (law.to_string(), law.methods()),
+        let cause = if self.is_referee { law.answers() } else { law.methods() };
+        let law = match law {
+            Law::NoPanic if self.is_referee => "every request gets a usable answer".into(),
+            Law::Secrets if self.is_referee => "a game says whether it has secrets".into(),
+            law => law.to_string(),
         };
         let see = if cause.is_empty() { "" } else { "; see " };
         self.sentences.push(format!("`{law}` is broken: {ruleset}, {place}{doing}: {how}{see}{cause}"));
     }
 
-    /// Notes that a law is broken unless `kept`.
     pub(crate) fn expect(&mut self, law: Law, kept: bool, how: impl FnOnce() -> String) {
         if !kept {
             self.broke(law, how());
@@ -323,33 +317,31 @@ impl<'w> Report<'w> {
             return None;
         }
         // A report is whole after every note, so what a panic leaves behind can be used.
-        match catch_unwind(AssertUnwindSafe(|| check(self))) {
-            Ok(value) => Some(value),
-            Err(panic) => {
-                if let Some(fault) = panic.downcast_ref::<Fault>() {
-                    if fault.kind == FaultKind::Overrun {
-                        self.end = Some(End::Unfinished);
-                        return None;
-                    }
-                    if fault.kind == FaultKind::Exhausted {
-                        self.end = Some(End::Exhausted);
-                    }
-                    self.broke(Law::NoPanic, fault.to_string());
-                    return None;
-                }
-                let text = panic.downcast_ref::<String>().map(String::as_str);
-                let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or_default();
-                self.broke(Law::NoPanic, format!("panicked with `{text}`"));
-                None
+        let panic = match catch_unwind(AssertUnwindSafe(|| check(self))) {
+            Ok(value) => return Some(value),
+            Err(panic) => panic,
+        };
+        let Some(fault) = panic.downcast_ref::<Fault>() else {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or_default();
+            self.broke(Law::NoPanic, format!("panicked with `{text}`"));
+            return None;
+        };
+        match fault.kind {
+            FaultKind::Overrun => self.end = Some(End::Unfinished),
+            FaultKind::Exhausted => {
+                self.end = Some(End::Exhausted);
+                self.broke(Law::NoPanic, fault.to_string());
             }
+            FaultKind::Broken => self.broke(Law::NoPanic, fault.to_string()),
         }
+        None
     }
 }
 
 /// How many bytes of a text are reported, or a few less.
 const LENGTH_MAX: usize = 400;
 
-/// Takes the beginning of a text.
 struct Shortened<'a>(&'a mut String);
 
 impl fmt::Write for Shortened<'_> {

@@ -16,7 +16,6 @@ use super::{Moment, not_hosts, viewers};
 
 /// How many entries of a match are replaced at most.
 const ENTRIES_MAX: usize = 16;
-/// How many other commands are put in the place of one.
 const OTHERS: usize = 2;
 /// How many setups are put in the place of one at most.
 const SETUPS_MAX: usize = 40;
@@ -124,10 +123,12 @@ impl Pair<'_> {
     /// Returns a field that differs and is concealed from the viewer.
     fn concealed_field(&self) -> Option<String> {
         let [one, other] = self.states;
-        let is_same = view(one, self.viewer) == view(other, self.viewer)
-            && one.picture(self.viewer) == other.picture(self.viewer);
-        let field = || differing_field(&view(one, Perspective::HOST), &view(other, Perspective::HOST));
-        is_same.then(field).flatten()
+        if view(one, self.viewer) != view(other, self.viewer)
+            || one.picture(self.viewer) != other.picture(self.viewer)
+        {
+            return None;
+        }
+        differing_field(&view(one, Perspective::HOST), &view(other, Perspective::HOST))
     }
 
     /// Plays on, and requires what the viewer is shown to be the same for as long as its views are.
@@ -142,19 +143,15 @@ impl Pair<'_> {
                 }
             }
             let [one, other] = &ends;
-            let same_view = view(&**one, *viewer) == view(&**other, *viewer);
-            if !same_view {
+            if view(&**one, *viewer) != view(&**other, *viewer) {
                 return;
             }
             let Some(field) = (Pair { viewer: *viewer, states: [&**one, &**other] }).concealed_field() else {
                 continue;
             };
             let shown = [0, 1].map(|which| shown(states[which], *viewer, &logs[which][..count]));
-            let Some((place, (one, other))) =
-                shown[0].iter().zip(&shown[1]).enumerate().find(|(_, (one, other))| one != other)
-            else {
-                continue;
-            };
+            let mut pairs = shown[0].iter().zip(&shown[1]).enumerate();
+            let Some((place, (one, other))) = pairs.find(|(_, (one, other))| one != other) else { continue };
             report.doing(format_args!("entry {}", logs[0][place].seq));
             report.broke(
                 Law::Leaks,
@@ -198,24 +195,33 @@ fn differing_field(one: &Value, other: &Value) -> Option<String> {
     if one == other {
         return None;
     }
-    let below = |key: &str, one: Option<&Value>, other: Option<&Value>| match (one, other) {
-        (Some(one), Some(other)) => differing_field(one, other).map(|rest| format!("/{key}{rest}")),
-        _ => Some(format!("/{key}")),
-    };
-    let found = match (one, other) {
-        (Value::Object(one), Value::Object(other)) => one.keys().chain(other.keys()).find_map(|key| {
-            if one.get(key) == other.get(key) { None } else { below(key, one.get(key), other.get(key)) }
-        }),
-        (Value::Array(one), Value::Array(other)) => (0..one.len().max(other.len())).find_map(|place| {
-            if one.get(place) == other.get(place) {
-                None
-            } else {
-                below(&place.to_string(), one.get(place), other.get(place))
+    match (one, other) {
+        (Value::Object(one), Value::Object(other)) => {
+            for key in one.keys().chain(other.keys()) {
+                if one.get(key) != other.get(key) {
+                    return Some(below(key, one.get(key), other.get(key)));
+                }
             }
-        }),
-        _ => None,
-    };
-    Some(found.unwrap_or_default())
+        }
+        (Value::Array(one), Value::Array(other)) => {
+            for place in 0..one.len().max(other.len()) {
+                if one.get(place) != other.get(place) {
+                    return Some(below(&place.to_string(), one.get(place), other.get(place)));
+                }
+            }
+        }
+        _ => {}
+    }
+    Some(String::new())
+}
+
+/// Returns the path to what differs in the member or element of a key.
+fn below(key: &str, one: Option<&Value>, other: Option<&Value>) -> String {
+    let mut path = format!("/{key}");
+    if let (Some(one), Some(other)) = (one, other) {
+        path += &differing_field(one, other).unwrap_or_default();
+    }
+    path
 }
 
 /// Returns setups that differ from this one in a number, or in two numbers that changed places.
@@ -241,20 +247,20 @@ fn other_setups(rules: &dyn AnyRules, setup: &[u8]) -> Vec<Vec<u8>> {
 
 /// Returns commands that the same seat could give in the place of an entry: rolls of other values, or of the same verb.
 fn other_commands(state: &dyn AnyState, entry: &PlayedEntry, choices: &mut Choices) -> Vec<String> {
-    let others: Vec<String> = match state.due_roll().filter(|_| is_roll(state, entry)) {
-        Some(due) => {
+    let is_roll = roll_verb(state).as_deref() == Some(verb(&entry.command));
+    let mut others = match state.due_roll() {
+        Some(due) if is_roll => {
             let count = usize::try_from(due.count).unwrap_or_default();
             [due.low, due.high].iter().filter_map(|value| state.roll_command(vec![*value; count])).collect()
         }
-        None => {
-            state.legal(entry.seat).into_iter().filter(|other| verb(other) == verb(&entry.command)).collect()
+        _ => {
+            let mut legal = state.legal(entry.seat);
+            legal.retain(|other| verb(other) == verb(&entry.command));
+            legal
         }
     };
-    let others: Vec<String> = others.into_iter().filter(|other| *other != entry.command).collect();
-    let applied = |other: &&str| matches!(state.judge(entry.seat, other), Ok(Verdict::Applied(())));
-    choices.sample(&others, OTHERS).into_iter().filter(applied).map(String::from).collect()
-}
-
-fn is_roll(state: &dyn AnyState, entry: &PlayedEntry) -> bool {
-    roll_verb(state).as_deref() == Some(verb(&entry.command))
+    others.retain(|other| *other != entry.command);
+    let mut sample = choices.sample(&others, OTHERS);
+    sample.retain(|other| matches!(state.judge(entry.seat, other), Ok(Verdict::Applied(()))));
+    sample.into_iter().map(String::from).collect()
 }

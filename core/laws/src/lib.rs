@@ -87,8 +87,12 @@ impl Fixture {
         }
         paths.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
         paths.sort();
-        let name = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        paths.iter().map(|path| Ok(Self { name: name(path), toml: fs::read_to_string(path)? })).collect()
+        let mut fixtures = Vec::new();
+        for path in paths {
+            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            fixtures.push(Self { name, toml: fs::read_to_string(&path)? });
+        }
+        Ok(fixtures)
     }
 }
 
@@ -181,11 +185,13 @@ fn tried<'w>(mut report: Report<'w>, rules: &dyn AnyRules, fixtures: &[Fixture])
     }
     // However many commands a game has, they are all tried in its smallest match. A program is asked over pipes, at
     // each moment several times for each command, so that of many it is only asked for a sample.
-    let fewest = matches.iter().map(|played| played.commands.len()).min().unwrap_or_default();
-    let fewest = if report.is_referee() { 0 } else { fewest };
+    let mut all_max = EXHAUSTIVE_MAX;
+    if !report.is_referee() {
+        all_max = all_max.max(matches.iter().map(|played| played.commands.len()).min().unwrap_or_default());
+    }
     for played in &matches {
         report.enter(&played.setup_name, Some(played.seed));
-        let all = played.commands.len() <= EXHAUSTIVE_MAX.max(fewest);
+        let all = played.commands.len() <= all_max;
         report.guard(|report| check_match(report, rules, played, all));
     }
     if let Some(longest) = matches.iter().rev().max_by_key(|played| played.entries.len()) {
@@ -224,7 +230,6 @@ fn check_match(report: &mut Report<'_>, rules: &dyn AnyRules, played: &PlayedMat
     report.guard(|report| leaks::check_whole(report, rules, played));
 }
 
-/// Holds a ruleset to every law at one moment of a match.
 fn check_moment(
     report: &mut Report<'_>,
     rules: &dyn AnyRules,

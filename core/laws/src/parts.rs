@@ -13,7 +13,14 @@ const ENTRIES: usize = 1_000;
 const ENTRIES_OF_REFEREE: usize = 250;
 
 /// What is compared of an entry that a viewer is shown.
-type Shown = (bool, bool, String, String, String);
+#[derive(Debug, PartialEq)]
+struct Shown {
+    is_concealed: bool,
+    is_whole: bool,
+    command: String,
+    stand_in: String,
+    outcome: String,
+}
 
 pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules, played: &PlayedMatch) {
     let Ok(start) = rules.start(&played.setup) else { return };
@@ -24,7 +31,9 @@ pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules, played: &Play
     let mut end = Vec::new();
     for (how, parts) in [("whole", vec![log.len()]), ("in parts", growing(log.len()))] {
         let mut state = start.fork();
-        let (mut again, mut rest, mut failed) = (Vec::new(), log.as_slice(), None);
+        let mut again = Vec::new();
+        let mut rest = log.as_slice();
+        let mut failed = None;
         for part in parts {
             let (now, later) = rest.split_at(part);
             rest = later;
@@ -44,8 +53,8 @@ pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules, played: &Play
         end = bytes;
     }
     for viewer in not_hosts(&*start) {
-        let shown = |parts: Vec<usize>| shown(&*start, viewer, &end, &log, &played.dice, &parts);
-        let [whole, parts] = [vec![log.len()], growing(log.len())].map(shown);
+        let whole = shown(&*start, viewer, &end, &log, &played.dice, &[log.len()]);
+        let parts = shown(&*start, viewer, &end, &log, &played.dice, &growing(log.len()));
         if let Some((one, other)) = whole.iter().zip(&parts).find(|(one, other)| one != other) {
             report.broke(Law::Parts, format!("{viewer} is shown {one:?} whole, {other:?} in parts"));
         }
@@ -98,7 +107,8 @@ fn next(state: &dyn AnyState, chance: &mut DiceStream, dice: &DicePolicy) -> Opt
 
 /// Splits a number into 1, 2, 3 and so on, and the rest.
 fn growing(count: usize) -> Vec<usize> {
-    let (mut parts, mut rest) = (Vec::new(), count);
+    let mut parts = Vec::new();
+    let mut rest = count;
     while rest > 0 {
         let part = rest.min(parts.len() + 1);
         parts.push(part);
@@ -117,13 +127,20 @@ fn shown(
     parts: &[usize],
 ) -> Vec<Shown> {
     let mut state = start.fork();
-    let (mut shown, mut rest) = (Vec::new(), log);
+    let mut shown = Vec::new();
+    let mut rest = log;
     for part in parts {
         let (these, later) = rest.split_at(*part);
         rest = later;
         let observe = &mut |step: &mut dyn Step| {
             let outcome = step.outcome().to_string();
-            shown.push((step.concealed(), step.wholly_shown(), step.command(), step.stand_in(), outcome));
+            shown.push(Shown {
+                is_concealed: step.concealed(),
+                is_whole: step.wholly_shown(),
+                command: step.command(),
+                stand_in: step.stand_in(),
+                outcome,
+            });
         };
         if state.fold_as_at(viewer, now, these, dice, observe).is_err() {
             break;

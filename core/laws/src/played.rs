@@ -34,7 +34,7 @@ impl<'a> PlayedLaws<'a> {
 
     /// Requires the result of an entry just folded to be in order.
     pub fn check_entry(&mut self, after: &dyn AnyState, before: &[u8], entry: &PlayedEntry) {
-        let (rules, report) = (self.rules, &mut self.report);
+        let Self { rules, report } = self;
         report.doing(format_args!("{} `{}`", entry.seat, entry.command));
         report.expect(
             Law::TextRoundTrip,
@@ -55,7 +55,7 @@ impl<'a> PlayedLaws<'a> {
     /// Requires the match to be the same when its state is resumed and when its log is folded again, and its views to
     /// be in order.
     pub fn check_end(&mut self, state: &dyn AnyState, played: &PlayedMatch) {
-        let (rules, report) = (self.rules, &mut self.report);
+        let Self { rules, report } = self;
         report.enter(&played.setup_name, Some(played.seed));
         report.step(played.entries.len());
         let bytes = state.state_bytes();

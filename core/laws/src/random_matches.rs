@@ -19,7 +19,6 @@ impl Choices {
         Self(DiceStream::new(&[seed; 32], number))
     }
 
-    /// Picks one of `items`, or `None` of none.
     pub(super) fn pick<'a, T>(&mut self, items: &'a [T]) -> Option<&'a T> {
         let last = i32::try_from(items.len()).unwrap() - 1;
         let place = usize::try_from(self.0.draw(0, last.max(0))).unwrap();
@@ -110,7 +109,6 @@ pub fn logged(seq: u64, seat: Seat, command: &str) -> Logged<'_> {
     Logged { seq, seat, command: CommandSource::Text(command) }
 }
 
-/// Returns the first word of a command.
 pub(super) fn verb(command: &str) -> &str {
     command.split(' ').next().unwrap_or_default()
 }
@@ -163,12 +161,14 @@ fn choose(state: &dyn AnyState, choices: &mut Choices, dice: &DicePolicy) -> Opt
     if state.due_roll().is_some() {
         return state.roll_command(state.seeded_roll(dice)?).map(|roll| (Seat::Host, roll));
     }
-    let legal: Vec<(Seat, Vec<String>)> = Seat::ALL
-        .into_iter()
-        .map(|seat| (seat, state.legal(seat)))
-        .filter(|(_, legal)| !legal.is_empty())
-        .collect();
-    let (seat, legal) = choices.pick(&legal)?;
+    let mut lists: Vec<(Seat, Vec<String>)> = Vec::new();
+    for seat in Seat::ALL {
+        let legal = state.legal(seat);
+        if !legal.is_empty() {
+            lists.push((seat, legal));
+        }
+    }
+    let (seat, legal) = choices.pick(&lists)?;
     if choices.pick(&[true, false, false, false])? == &true {
         let mut candidates = state.candidates(*seat);
         candidates.retain(|command| matches!(state.judge(*seat, command), Ok(Verdict::Ignored(_))));

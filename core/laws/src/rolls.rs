@@ -70,14 +70,16 @@ fn check_values(report: &mut Report<'_>, state: &dyn AnyState, due: &DueRoll) {
         }
     }
     let mut wrong = vec![vec![due.low; count + 1], vec![due.low; count + 1000]];
-    wrong.extend((count > 1).then(|| vec![due.low; count - 1]));
+    if count > 1 {
+        wrong.push(vec![due.low; count - 1]);
+    }
     let beyond = [due.low.checked_sub(1), due.high.checked_add(1), Some(i32::MIN), Some(i32::MAX)];
     for value in beyond.into_iter().flatten().filter(|value| !(due.low..=due.high).contains(value)) {
-        wrong.extend((0..count).map(|place| {
+        for place in 0..count {
             let mut values = vec![due.low; count];
             values[place] = value;
-            values
-        }));
+            wrong.push(values);
+        }
     }
     for roll in wrong.into_iter().filter_map(|values| state.roll_command(values)) {
         expect_rejected(report, state, Seat::Host, &roll, "bad_roll");
@@ -88,20 +90,22 @@ fn check_values(report: &mut Report<'_>, state: &dyn AnyState, due: &DueRoll) {
 fn check_padding(report: &mut Report<'_>, moment: &Moment<'_>) {
     let Moment { played, step, state, .. } = *moment;
     let rest = &played.entries[step..];
-    let is_roll = |entry: &&PlayedEntry| roll_verb(state).as_deref() == Some(verb(&entry.command));
-    let next_roll = rest.iter().position(|entry| is_roll(&entry));
+    let roll_verb = roll_verb(state);
+    let next_roll = rest.iter().position(|entry| roll_verb.as_deref() == Some(verb(&entry.command)));
     let mut padded = state.fork();
-    let mut tried = [0; 2];
-    for (seat, command) in
-        Seat::ALL.into_iter().flat_map(|seat| moment.tried.iter().map(move |command| (seat, command)))
-    {
-        let kind = match padded.judge(seat, command) {
-            Ok(Verdict::Applied(())) => continue,
-            Ok(Verdict::Ignored(_)) => 0,
-            Err(_) => 1,
-        };
-        tried[kind] += 1;
-        if tried[kind] <= PADDING_MAX {
+    let mut ignored = 0;
+    let mut rejected = 0;
+    for seat in Seat::ALL {
+        for command in &moment.tried {
+            let count = match padded.judge(seat, command) {
+                Ok(Verdict::Applied(())) => continue,
+                Ok(Verdict::Ignored(_)) => &mut ignored,
+                Err(_) => &mut rejected,
+            };
+            *count += 1;
+            if *count > PADDING_MAX {
+                continue;
+            }
             report.doing(format_args!("{seat} `{command}`"));
             let folded = padded.fold(&[logged(1, seat, command)], &played.dice, &mut |_| {});
             report.expect(Law::DiceCountRolls, padded.rolls() == state.rolls(), || {
@@ -110,7 +114,7 @@ fn check_padding(report: &mut Report<'_>, moment: &Moment<'_>) {
         }
     }
     if let Some(next_roll) = next_roll {
-        report.doing(format_args!("the roll after {} ignored commands", tried[0].min(PADDING_MAX)));
+        report.doing(format_args!("the roll after {} ignored commands", ignored.min(PADDING_MAX)));
         let entries: Vec<_> = rest[..=next_roll].iter().map(PlayedEntry::logged).collect();
         let folded = padded.fold(&entries, &played.dice, &mut |_| {});
         report.expect(Law::DiceCountRolls, folded.is_ok(), || format!("it is refused: {folded:?}"));
@@ -121,9 +125,14 @@ fn check_padding(report: &mut Report<'_>, moment: &Moment<'_>) {
 fn check_seeded(report: &mut Report<'_>, moment: &Moment<'_>, due: &DueRoll) {
     let seq = u64::try_from(moment.step).unwrap() + 1;
     let Some(values) = moment.state.seeded_roll(&moment.played.dice) else { return };
-    let other = |value: i32| if value == due.low { due.high } else { due.low };
-    let turned: Vec<i32> = values.iter().copied().map(other).collect();
-    let Some(roll) = moment.state.roll_command(turned.clone()).filter(|_| turned != values) else { return };
+    let mut turned = values.clone();
+    for value in &mut turned {
+        *value = if *value == due.low { due.high } else { due.low };
+    }
+    if turned == values {
+        return;
+    }
+    let Some(roll) = moment.state.roll_command(turned) else { return };
     report.doing(format_args!("host `{roll}`"));
     let mut fork = moment.state.fork();
     let folded = fork.fold(&[logged(seq, Seat::Host, &roll)], &moment.played.dice, &mut |_| {});

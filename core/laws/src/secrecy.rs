@@ -50,9 +50,8 @@ pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules, moment: &Mome
             continue;
         }
         let questions = questions(moment.state);
-        let seat_history =
-            |state| Sight { judged: judged(state, viewer, moment), ..Sight::of(state, viewer, &questions) };
-        let (before, after) = (seat_history(state), seat_history(&*after));
+        let before = Sight::with_judged(state, viewer, &questions, moment);
+        let after = Sight::with_judged(&*after, viewer, &questions, moment);
         report.doing(format_args!("{viewer} while {} does `{}`", entry.seat, entry.command));
         if let Some(difference) = before.difference(&after) {
             report.broke(Law::Secrecy, difference);
@@ -159,29 +158,29 @@ fn check_seats_file(report: &mut Report<'_>, rules: &dyn AnyRules, moment: &Mome
         });
         let setup = state.setup_seen(&played.setup, viewer);
         let (Ok(()), Ok(setup)) = (folded, setup) else { continue };
-        let entries =
-            (1..).zip(&known).map(|(seq, (place, command, _))| logged(seq, log[*place].seat, command));
-        let entries: Vec<_> = entries.collect();
+        let mut entries = Vec::new();
+        for (seq, (place, command, _)) in (1..).zip(&known) {
+            entries.push(logged(seq, log[*place].seat, command));
+        }
         let mut outcomes = Vec::new();
-        let file = rules.start(&setup).map_err(|error| error.to_string()).and_then(|mut file| {
-            let observe = &mut |step: &mut dyn Step| outcomes.push(step.outcome().to_string());
-            let folded = file.fold_as(viewer, &entries, &DicePolicy::Recorded, observe);
-            folded.map(|()| file).map_err(|error| error.to_string())
-        });
-        let difference = match file {
-            Err(error) => Some(error),
-            Ok(_) if !outcomes.iter().eq(known.iter().map(|(.., outcome)| outcome)) => {
-                Some(format!("the outcomes {known:?} become {outcomes:?}"))
-            }
-            Ok(file) => {
-                let seat_history = |state| Sight {
-                    judged: judged(state, viewer, moment),
-                    ..Sight::of(state, viewer, &questions)
-                };
-                seat_history(state).difference(&seat_history(&*file))
+        let mut file = match rules.start(&setup) {
+            Ok(file) => file,
+            Err(error) => {
+                report.broke(Law::SeatsFile, error);
+                continue;
             }
         };
-        if let Some(difference) = difference {
+        let observe = &mut |step: &mut dyn Step| outcomes.push(step.outcome().to_string());
+        if let Err(error) = file.fold_as(viewer, &entries, &DicePolicy::Recorded, observe) {
+            report.broke(Law::SeatsFile, error);
+            continue;
+        }
+        if !outcomes.iter().eq(known.iter().map(|(.., outcome)| outcome)) {
+            report.broke(Law::SeatsFile, format!("the outcomes {known:?} become {outcomes:?}"));
+            continue;
+        }
+        let whole = Sight::with_judged(state, viewer, &questions, moment);
+        if let Some(difference) = whole.difference(&Sight::with_judged(&*file, viewer, &questions, moment)) {
             report.broke(Law::SeatsFile, difference);
         }
     }
@@ -197,33 +196,55 @@ struct Sight<'a> {
     turn: Option<u64>,
     result: Option<MatchResult>,
     choices: Vec<Choice>,
-    /// What the viewer is answered to commands, and by which seat they are given where none is named.
-    judged: Vec<(&'a str, Result<Verdict, Rejected>, Option<Seat>)>,
+    judged: Vec<Judged<'a>>,
+}
+
+/// What the viewer is answered to a command, and by which seat it is given where none is named.
+#[derive(PartialEq)]
+struct Judged<'a> {
+    command: &'a str,
+    verdict: Result<Verdict, Rejected>,
+    by: Option<Seat>,
 }
 
 /// Judges all commands tried at a moment, if the viewer is a player; others are answered in one way.
-fn judged<'a>(
-    state: &dyn AnyState,
-    viewer: Perspective,
-    moment: &Moment<'a>,
-) -> Vec<(&'a str, Result<Verdict, Rejected>, Option<Seat>)> {
+fn judged<'a>(state: &dyn AnyState, viewer: Perspective, moment: &Moment<'a>) -> Vec<Judged<'a>> {
     // A game whose judging changes the state breaks another law.
     let state = state.fork();
-    let Some(seat) = viewer.seat().filter(|seat| state.players().contains(seat)) else { return Vec::new() };
-    let judge = |command: &&'a str| (*command, state.judge(seat, command), state.default_seat(command));
-    moment.tried.iter().map(judge).collect()
+    let mut judged = Vec::new();
+    if let Some(seat) = viewer.seat()
+        && state.players().contains(&seat)
+    {
+        for &command in &moment.tried {
+            let verdict = state.judge(seat, command);
+            judged.push(Judged { command, verdict, by: state.default_seat(command) });
+        }
+    }
+    judged
 }
 
 impl<'a> Sight<'a> {
+    fn with_judged(
+        state: &dyn AnyState,
+        viewer: Perspective,
+        questions: &'a [String],
+        moment: &Moment<'a>,
+    ) -> Self {
+        Self { judged: judged(state, viewer, moment), ..Self::of(state, viewer, questions) }
+    }
+
     fn of(state: &dyn AnyState, viewer: Perspective, questions: &'a [String]) -> Self {
-        let ask = |question: &'a String| (question.as_str(), state.query(viewer, question));
+        let mut answers = Vec::new();
+        for question in questions {
+            answers.push((question.as_str(), state.query(viewer, question)));
+        }
         Self {
             view: state.view(viewer),
             legal: viewer.seat().map(|seat| state.legal(seat)).unwrap_or_default(),
             candidates: viewer.seat().map(|seat| state.candidates(seat)).unwrap_or_default(),
             choices: viewer.seat().map(|seat| state.choices(seat)).unwrap_or_default(),
             picture: state.picture(viewer),
-            answers: questions.iter().map(ask).collect(),
+            answers,
             turn: state.turn(),
             result: state.result(),
             judged: Vec::new(),
@@ -249,18 +270,24 @@ impl<'a> Sight<'a> {
         if self.result != other.result {
             return Some(format!("the result {:?} becomes {:?}", self.result, other.result));
         }
-        let differs = self.answers.iter().zip(&other.answers).find(|(one, two)| one != two);
-        if let Some(((question, one), (_, two))) = differs {
-            return Some(format!("`{question}` is answered {one:?}, then {two:?}"));
+        for ((question, one), (_, two)) in self.answers.iter().zip(&other.answers) {
+            if one != two {
+                return Some(format!("`{question}` is answered {one:?}, then {two:?}"));
+            }
         }
-        let differs = self.judged.iter().zip(&other.judged).find(|(one, two)| one != two);
-        differs.map(|((command, one, by), (_, two, then_by))| {
-            format!(
-                "to `{command}` judge answers {} by {by:?}, then {} by {then_by:?}",
-                described(one),
-                described(two)
-            )
-        })
+        for (one, two) in self.judged.iter().zip(&other.judged) {
+            if one != two {
+                return Some(format!(
+                    "to `{}` judge answers {} by {:?}, then {} by {:?}",
+                    one.command,
+                    described(&one.verdict),
+                    one.by,
+                    described(&two.verdict),
+                    two.by
+                ));
+            }
+        }
+        None
     }
 }
 
@@ -277,15 +304,18 @@ pub fn questions(state: &dyn AnyState) -> Vec<String> {
         collect_ids(&view, &mut ids);
         words.extend(ids.into_iter().take(3));
     }
-    let placeholder =
-        |word: &str| word.chars().all(|character| character.is_ascii_uppercase() || character == '_');
-    let filled: BTreeSet<String> = forms(&known)
-        .flat_map(|form| words.iter().map(move |word| (form, word)))
-        .map(|(form, word)| {
-            let fill = |part| if placeholder(part) { word.as_str() } else { part };
-            form.split(' ').map(fill).collect::<Vec<_>>().join(" ")
-        })
-        .collect();
+    let mut filled = BTreeSet::new();
+    for form in forms(&known) {
+        for word in &words {
+            let mut parts: Vec<&str> = form.split(' ').collect();
+            for part in &mut parts {
+                if part.chars().all(|character| character.is_ascii_uppercase() || character == '_') {
+                    *part = word;
+                }
+            }
+            filled.insert(parts.join(" "));
+        }
+    }
     filled.into_iter().collect()
 }
 

@@ -13,7 +13,8 @@ use super::law_report::{Law, Report};
 pub(super) fn check(report: &mut Report<'_>, moment: &Moment<'_>) {
     let state = moment.state;
     for command in &moment.tried {
-        let (now, first) = (state.targets(command), moment.start.targets(command));
+        let now = state.targets(command);
+        let first = moment.start.targets(command);
         report.doing(format_args!("`{command}`"));
         report.expect(Law::Clicks, now == first, || format!("first it is {first:?}, then {now:?}"));
     }
@@ -25,11 +26,8 @@ pub(super) fn check(report: &mut Report<'_>, moment: &Moment<'_>) {
         for viewer in BTreeSet::from([Perspective::Seat(seat), Perspective::HOST]) {
             let picture = state.picture(viewer);
             let named = names(&picture);
-            let boards: Vec<&Block> = picture
-                .blocks
-                .iter()
-                .filter(|block| matches!(block, Block::Hexes(_) | Block::Grid(_)))
-                .collect();
+            let mut boards: Vec<&Block> = picture.blocks.iter().collect();
+            boards.retain(|block| matches!(block, Block::Hexes(_) | Block::Grid(_)));
             for command in &legal {
                 report.doing(format_args!("{seat} `{command}`"));
                 let targets = state.targets(command);
@@ -61,7 +59,6 @@ pub(super) fn check(report: &mut Report<'_>, moment: &Moment<'_>) {
     }
 }
 
-/// Returns what a picture names as parts of commands.
 fn names(picture: &Picture) -> BTreeSet<&str> {
     let mut names = BTreeSet::new();
     for block in &picture.blocks {
