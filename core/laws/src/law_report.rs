@@ -9,175 +9,113 @@ use turnfold_core::{AnyRules, Fault, FaultKind};
 /// How often one law is reported for one setup; a broken game breaks it at every step.
 const REPEATS_MAX: u32 = 3;
 
-/// What every ruleset promises.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "`Display` states what each means")]
-pub enum Law {
-    TextRoundTrip,
-    BytesRoundTrip,
-    LegalIsWhatApplies,
-    NothingElseChanges,
-    AppliedHasEffects,
-    EffectForms,
-    OutcomeRoundTrip,
-    Resuming,
-    Rolls,
-    DiceCountRolls,
-    MatchOver,
-    Seats,
-    Malformed,
-    Views,
-    Stable,
-    Secrecy,
-    SeatsFile,
-    ShownStays,
-    Spectators,
-    Leaks,
-    Secrets,
-    Setups,
-    Description,
-    Typing,
-    Result,
-    Targets,
-    Clicks,
-    Choices,
-    Questions,
-    Parts,
-    NoPanic,
-}
-
-impl Law {
-    /// Every law.
-    pub const ALL: [Self; 31] = [
-        Self::TextRoundTrip,
-        Self::BytesRoundTrip,
-        Self::LegalIsWhatApplies,
-        Self::NothingElseChanges,
-        Self::AppliedHasEffects,
-        Self::EffectForms,
-        Self::OutcomeRoundTrip,
-        Self::Resuming,
-        Self::Rolls,
-        Self::DiceCountRolls,
-        Self::MatchOver,
-        Self::Seats,
-        Self::Malformed,
-        Self::Views,
-        Self::Stable,
-        Self::Secrecy,
-        Self::SeatsFile,
-        Self::ShownStays,
-        Self::Spectators,
-        Self::Leaks,
-        Self::Secrets,
-        Self::Setups,
-        Self::Description,
-        Self::Typing,
-        Self::Result,
-        Self::Targets,
-        Self::Clicks,
-        Self::Choices,
-        Self::Questions,
-        Self::Parts,
-        Self::NoPanic,
-    ];
-}
-
-impl Law {
-    /// Returns what of `Rules` to write or change where the law is broken.
-    const fn methods(self) -> &'static str {
-        match self {
-            Self::TextRoundTrip | Self::Malformed => "`Display` and `FromStr` of `Command`",
-            Self::BytesRoundTrip => "`Serialize` and `Deserialize` of `Command`",
-            Self::LegalIsWhatApplies => "`candidates` and `decide`",
-            Self::NothingElseChanges => "`decide`, which only reads",
-            Self::AppliedHasEffects => "`carry_out`",
-            Self::EffectForms | Self::OutcomeRoundTrip => "`Display` and `Serialize` of `Effect`",
-            Self::Resuming => "`State`, which holds everything",
-            Self::Rolls => "`due_roll`, `roll`, `rolled` and `candidates` of the host",
-            Self::DiceCountRolls => "`due_roll` and `rolled`",
-            Self::MatchOver => "`over`",
-            Self::Seats => "`issuer` and `players`",
-            Self::Views => "`view` and `view_with`",
-            Self::Stable => "`view`, `query` and `picture`, which only read",
-            Self::Secrecy => "`shows`, `view`, `candidates`, `query`, `picture`, `result` and `turn`",
-            Self::SeatsFile => "`setup_seen` and `shows`",
-            Self::ShownStays | Self::Spectators => "`shows`",
-            Self::Leaks | Self::Secrets => "`SECRETS`, `shows`, `setup_seen` and `view`",
-            Self::Setups => "`Setup` and `start`",
-            Self::Description => "`NAME`, `SUMMARY`, `RULEBOOK` and `MAIL_TERMS`",
-            Self::Typing => "`read`",
-            Self::Result => "`result` and `over`",
-            Self::Targets => "`targets` and `picture`",
-            Self::Clicks => "`targets`, which knows the command and no state",
-            Self::Choices => "`candidates` and `left_out_at_random`",
-            Self::Questions => "`QUERIES` and `query`",
-            Self::Parts => "`State`, which holds everything, and the operation `fold` of a module",
-            Self::NoPanic => "what is named above",
+/// Declares the laws in one table, because a law whose words stand in several lists is easily changed in one of them only.
+/// Each row has what the law promises, what of `Rules` to write or change where it is broken, and what a referee answers
+/// wrongly there, in the words of its protocol.
+macro_rules! laws {
+    ($($law:ident $promise:literal, $methods:literal, $answers:literal;)+) => {
+        /// What every ruleset promises.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        #[expect(missing_docs, reason = "`Display` states what each means")]
+        pub enum Law {
+            $($law),+
         }
-    }
 
-    /// Returns what a referee answers wrongly where the law is broken, in the words of its protocol.
-    const fn answers(self) -> &'static str {
-        match self {
-            Self::TextRoundTrip | Self::BytesRoundTrip | Self::Typing => "`legal` and `read`",
-            Self::LegalIsWhatApplies | Self::Choices => "`legal` and `fold`",
-            Self::AppliedHasEffects | Self::EffectForms | Self::OutcomeRoundTrip => "`effects` of a step",
-            Self::NothingElseChanges | Self::Malformed => "`ignored` and `stop` of `fold`",
-            Self::Resuming => "the `state`, which holds everything that the rules look back on",
-            Self::Parts => "`fold`, whose batches equal single folds",
-            Self::Rolls | Self::DiceCountRolls => "`due` of a status",
-            Self::MatchOver | Self::Seats | Self::Result => "`players`, `over` and `result` of a status",
-            Self::Views | Self::Stable => "`see` and `query`, which follow from their request alone",
-            Self::Secrecy | Self::SeatsFile | Self::ShownStays | Self::Spectators | Self::Leaks => {
-                "`to` of steps and effects, `see`, `legal` and `query`"
+        impl Law {
+            /// Every law.
+            pub const ALL: [Self; [$(stringify!($law)),+].len()] = [$(Self::$law),+];
+
+            const fn methods(self) -> &'static str {
+                match self {
+                    $(Self::$law => $methods),+
+                }
             }
-            Self::Secrets => "`secrets` of `hello`",
-            Self::Setups => "`start`",
-            Self::Description => "`hello`",
-            Self::Targets | Self::Clicks => "`targets` and `see`",
-            Self::Questions => "`queries` of `hello`, and `query`",
-            Self::NoPanic => "",
+
+            const fn answers(self) -> &'static str {
+                match self {
+                    $(Self::$law => $answers),+
+                }
+            }
         }
-    }
+
+        impl Display for Law {
+            fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str(match self {
+                    $(Self::$law => $promise),+
+                })
+            }
+        }
+    };
 }
 
-impl Display for Law {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Self::TextRoundTrip => "a command reads back from its text",
-            Self::BytesRoundTrip => "a command reads back from its bytes and from no others",
-            Self::LegalIsWhatApplies => "legal lists what judge applies",
-            Self::NothingElseChanges => "only applied commands change the state",
-            Self::AppliedHasEffects => "applied commands have effects and others have none",
-            Self::EffectForms => "the text and the JSON of effects agree",
-            Self::OutcomeRoundTrip => "an outcome reads back from its text",
-            Self::Resuming => "resuming anywhere equals playing on",
-            Self::Rolls => "a due roll comes first and as due",
-            Self::DiceCountRolls => "only a roll that is applied changes the rolls of seeded dice to come",
-            Self::MatchOver => "a match that is over takes no more commands",
-            Self::Seats => "each command is for the host or for players",
-            Self::Malformed => "malformed text is rejected as such",
-            Self::Views => "a view is a JSON object that begins with its ruleset, and no field of it differs when asked for alone",
-            Self::Stable => "asking twice gives the same answer",
-            Self::Secrecy => "a viewer sees nothing of a concealed entry",
-            Self::SeatsFile => "what a viewer may know of a match is a match that looks the same",
-            Self::ShownStays => "what is shown at one head is shown at every later one",
-            Self::Spectators => "what is shown to a spectator is shown to every player",
-            Self::Leaks => "what a viewer is shown reveals no field that its view conceals",
-            Self::Secrets => "`SECRETS` says whether anything is concealed",
-            Self::Setups => "a setup reads back and a bad one is an error",
-            Self::Description => "a ruleset has a plain name, a summary in one line, and rules for players",
-            Self::Typing => "what is typed is read as its canonical text, and canonical text as itself",
-            Self::Result => "only a match that is over has a result, of its players",
-            Self::Targets => "a picture has each place and piece that legal commands are given with",
-            Self::Clicks => "what of a command is clicked follows from the command alone",
-            Self::Choices => "random play chooses from the candidates and knows which are legal",
-            Self::Questions => "only listed questions are answered, and the list is one in every state",
-            Self::Parts => "a log folds the same whole, in parts and entry by entry",
-            Self::NoPanic => "nothing panics",
-        })
-    }
+laws! {
+    TextRoundTrip "a command reads back from its text",
+        "`Display` and `FromStr` of `Command`", "`legal` and `read`";
+    BytesRoundTrip "a command reads back from its bytes and from no others",
+        "`Serialize` and `Deserialize` of `Command`", "`legal` and `read`";
+    LegalIsWhatApplies "legal lists what judge applies",
+        "`candidates` and `decide`", "`legal` and `fold`";
+    NothingElseChanges "only applied commands change the state",
+        "`decide`, which only reads", "`ignored` and `stop` of `fold`";
+    AppliedHasEffects "applied commands have effects and others have none",
+        "`carry_out`", "`effects` of a step";
+    EffectForms "the text and the JSON of effects agree",
+        "`Display` and `Serialize` of `Effect`", "`effects` of a step";
+    OutcomeRoundTrip "an outcome reads back from its text",
+        "`Display` and `Serialize` of `Effect`", "`effects` of a step";
+    Resuming "resuming anywhere equals playing on",
+        "`State`, which holds everything",
+        "the `state`, which holds everything that the rules look back on";
+    Rolls "a due roll comes first and as due",
+        "`due_roll`, `roll`, `rolled` and `candidates` of the host", "`due` of a status";
+    DiceCountRolls "only a roll that is applied changes the rolls of seeded dice to come",
+        "`due_roll` and `rolled`", "`due` of a status";
+    MatchOver "a match that is over takes no more commands",
+        "`over`", "`players`, `over` and `result` of a status";
+    Seats "each command is for the host or for players",
+        "`issuer` and `players`", "`players`, `over` and `result` of a status";
+    Malformed "malformed text is rejected as such",
+        "`Display` and `FromStr` of `Command`", "`ignored` and `stop` of `fold`";
+    Views "a view is a JSON object that begins with its ruleset, and no field of it differs when asked for alone",
+        "`view` and `view_with`", "`see` and `query`, which follow from their request alone";
+    Stable "asking twice gives the same answer",
+        "`view`, `query` and `picture`, which only read",
+        "`see` and `query`, which follow from their request alone";
+    Secrecy "a viewer sees nothing of a concealed entry",
+        "`shows`, `view`, `candidates`, `query`, `picture`, `result` and `turn`",
+        "`to` of steps and effects, `see`, `legal` and `query`";
+    SeatsFile "what a viewer may know of a match is a match that looks the same",
+        "`setup_seen` and `shows`", "`to` of steps and effects, `see`, `legal` and `query`";
+    ShownStays "what is shown at one head is shown at every later one",
+        "`shows`", "`to` of steps and effects, `see`, `legal` and `query`";
+    Spectators "what is shown to a spectator is shown to every player",
+        "`shows`", "`to` of steps and effects, `see`, `legal` and `query`";
+    Leaks "what a viewer is shown reveals no field that its view conceals",
+        "`SECRETS`, `shows`, `setup_seen` and `view`",
+        "`to` of steps and effects, `see`, `legal` and `query`";
+    Secrets "`SECRETS` says whether anything is concealed",
+        "`SECRETS`, `shows`, `setup_seen` and `view`", "`secrets` of `hello`";
+    Setups "a setup reads back and a bad one is an error",
+        "`Setup` and `start`", "`start`";
+    Description "a ruleset has a plain name, a summary in one line, and rules for players",
+        "`NAME`, `SUMMARY`, `RULEBOOK` and `MAIL_TERMS`", "`hello`";
+    Typing "what is typed is read as its canonical text, and canonical text as itself",
+        "`read`", "`legal` and `read`";
+    Result "only a match that is over has a result, of its players",
+        "`result` and `over`", "`players`, `over` and `result` of a status";
+    Targets "a picture has each place and piece that legal commands are given with",
+        "`targets` and `picture`", "`targets` and `see`";
+    Clicks "what of a command is clicked follows from the command alone",
+        "`targets`, which knows the command and no state", "`targets` and `see`";
+    Choices "random play chooses from the candidates and knows which are legal",
+        "`candidates` and `left_out_at_random`", "`legal` and `fold`";
+    Questions "only listed questions are answered, and the list is one in every state",
+        "`QUERIES` and `query`", "`queries` of `hello`, and `query`";
+    Parts "a log folds the same whole, in parts and entry by entry",
+        "`State`, which holds everything, and the operation `fold` of a module",
+        "`fold`, whose batches equal single folds";
+    NoPanic "nothing panics",
+        "what is named above", "";
 }
 
 /// Is passed where the tests are, and returns `false` to end them.
