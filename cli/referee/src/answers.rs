@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::ops::Not;
 
 use serde::Serialize;
+use turnfold_core::admission::Refusal;
 use turnfold_core::decode::DecodeError;
 use turnfold_core::outcome::{Code, Outcome, WhyIgnored};
 use turnfold_core::text::in_one_line;
@@ -260,9 +261,8 @@ fn read_stop(stop: &Node, hello: &Hello) -> Result<Stopped, String> {
     }
     // Any referee may find that a text is no command or names the wrong seat. The other refusals are turnfold's own, but a
     // referee of bytes has the core's admission in it.
-    let of_core = ["match_over", "roll_due", "no_roll_due", "bad_roll"];
     let is_refusal =
-        code == "malformed" || code == "wrong_seat" || (hello.is_bytes && of_core.contains(&code));
+        code == "malformed" || code == "wrong_seat" || (hello.is_bytes && Refusal::CODES.contains(&code));
     if !is_refusal && !hello.rejected.iter().any(|(declared, _)| declared == code) {
         return Err(undeclared(code));
     }

@@ -57,7 +57,6 @@ pub struct RecordingBranch {
     pub state_hash: Digest,
 }
 
-/// A branch while it is read.
 struct BranchReader {
     name: String,
     begins_after: Option<(String, u64)>,
@@ -110,7 +109,6 @@ impl Recording {
     }
 }
 
-/// A match while it is read.
 struct MatchReader {
     setup: Vec<u8>,
     title: String,

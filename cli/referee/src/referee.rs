@@ -28,7 +28,6 @@ pub(crate) struct EncodedCommand {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// What knows the rules of a game.
 pub(crate) struct Referee {
     /// None for a recording, whose entries hold all answers (RF-18).
     carrier: Option<Box<dyn Carrier>>,

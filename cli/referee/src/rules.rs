@@ -17,7 +17,6 @@ use crate::second::SecondChild;
 use crate::setup;
 use crate::state::{Checked, RefereeState};
 
-/// A ruleset that a referee plays.
 pub(crate) struct RefereeRules {
     pub(crate) referee: Arc<Referee>,
     /// Another child that is asked the same, where answers are checked (RF-15).

@@ -28,7 +28,6 @@ enum Sample {
     Fold(Box<FoldSample>),
 }
 
-/// Entries that were folded, from where, and what that came to.
 struct FoldSample {
     before: Reached,
     entries: Vec<(Seat, LoggedCommand)>,

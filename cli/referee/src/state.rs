@@ -74,7 +74,6 @@ impl RefereeState {
         Self { referee, now, is_new: false, rolls, checked, asked: Asked::default() }
     }
 
-    /// Goes on to another state of the match.
     pub(crate) fn go_to(&mut self, now: Reached) {
         self.now = now;
         self.asked = Asked::default();

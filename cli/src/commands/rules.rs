@@ -1,6 +1,7 @@
 //! `turnfold rules`: a game's rules, for its players.
 
 use serde_json::{Map, Value, json};
+use turnfold_core::admission::Refusal;
 use turnfold_core::rules::desk::Desk;
 use turnfold_core::{AnyRules, Rules as _};
 use turnfold_history::history::find_rules;
@@ -84,15 +85,17 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     })
 }
 
-/// The rejections of turnfold itself, before those of a game (RF-8).
-const SHARED: [(&str, &str); 6] = [
-    ("match_over", "The match is over."),
-    ("roll_due", "A roll of the host comes first, as in `host: roll 5`."),
-    ("no_roll_due", "No roll is due."),
-    ("wrong_seat", "The command belongs to another seat, or the match has no such seat."),
-    ("bad_roll", "The roll has the wrong number of values, or one out of range."),
-    ("malformed", "The text is no command of the game, or names no seat where one is needed."),
+/// What the rejections of turnfold itself mean, which come before those of a game (RF-8), in the order of
+/// [`Refusal::CODES`].
+const REFUSALS: [&str; Refusal::CODES.len()] = [
+    "The match is over.",
+    "A roll of the host comes first, as in `host: roll 5`.",
+    "No roll is due.",
+    "The command belongs to another seat, or the match has no such seat.",
+    "The roll has the wrong number of values, or one out of range.",
 ];
+
+const MALFORMED: &str = "The text is no command of the game, or names no seat where one is needed.";
 
 /// Lists the reasons that a game declares, and those that every game has, without those that its rulebook describes.
 fn undescribed_reasons(rules: &dyn AnyRules, book: &Rulebook) -> Vec<Value> {
@@ -105,7 +108,7 @@ fn undescribed_reasons(rules: &dyn AnyRules, book: &Rulebook) -> Vec<Value> {
         codes.push((code, "rejected", "Declared by the game, which says why in brackets behind the code."));
     }
     if rules.referee().is_some() || rules.module().is_some() {
-        for (code, text) in SHARED {
+        for (code, text) in Refusal::CODES.into_iter().zip(REFUSALS).chain([("malformed", MALFORMED)]) {
             codes.retain(|(declared, ..)| *declared != code);
             codes.push((code, "rejected", text));
         }

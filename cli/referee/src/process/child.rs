@@ -537,23 +537,24 @@ fn described(status: ExitStatus) -> String {
     status.code().map_or_else(|| status.to_string(), |code| format!("status {code}"))
 }
 
+/// How languages flush: what the name of an interpreter begins with, what that of a script ends with, and the call.
+const FLUSH_CALLS: [(&str, &str, &str); 5] = [
+    ("python", ".py", "print(…, flush=True)"),
+    ("ruby", ".rb", "$stdout.sync = true"),
+    ("perl", ".pl", "$| = 1"),
+    ("lua", ".lua", "io.stdout:setvbuf(\"line\")"),
+    ("love", ".love", "io.stdout:setvbuf(\"line\")"),
+];
+
 /// Returns how a program of this command flushes, as far as the command shows its language (RF-16).
-fn flush_call(command: &[String]) -> &'static str {
-    let is = |name: &str, ending: &str| {
-        command.iter().any(|word| {
+fn flush_call(command: &[String]) -> String {
+    for (interpreter, ending, call) in FLUSH_CALLS {
+        for word in command {
             let file = word.rsplit(['/', '\\']).next().unwrap_or_default();
-            file.starts_with(name) || file.ends_with(ending)
-        })
-    };
-    if is("python", ".py") {
-        ", by `print(…, flush=True)`"
-    } else if is("ruby", ".rb") {
-        ", by `$stdout.sync = true`"
-    } else if is("perl", ".pl") {
-        ", by `$| = 1`"
-    } else if is("lua", ".lua") || is("love", ".love") {
-        ", by `io.stdout:setvbuf(\"line\")`"
-    } else {
-        ", such as by `fflush(stdout)`"
+            if file.starts_with(interpreter) || file.ends_with(ending) {
+                return format!(", by `{call}`");
+            }
+        }
     }
+    ", such as by `fflush(stdout)`".into()
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use turnfold_core::admission::Refusal;
 use turnfold_core::{
     AnyRules, AnyState, DicePolicy, FoldError, Outcome, Perspective, Seat, SetupError, Step,
 };
@@ -14,9 +15,6 @@ use crate::error::ReplayError;
 use crate::history::distrusted;
 use crate::history::entry::{Attempt, LogEntry, logged};
 use crate::tfl::ReplayLine;
-
-/// What turnfold itself answers to a command before it asks a referee (RF-8).
-const REFUSALS: [&str; 5] = ["match_over", "roll_due", "no_roll_due", "bad_roll", "wrong_seat"];
 
 /// What became of an entry, with its effects as data.
 struct Became {
@@ -79,7 +77,7 @@ impl<'a> Pair<'a> {
         // A text that is no command is no command of the port either, but turnfold refuses it first where the match is over
         // or a roll is due, as it does with all that a referee might read (RF-8).
         let is_unreadable = own.code() == Some("malformed");
-        if is_unreadable && ported.code().is_some_and(|code| REFUSALS.contains(&code)) {
+        if is_unreadable && ported.code().is_some_and(|code| Refusal::CODES.contains(&code)) {
             return None;
         }
         let expected = Attempt { outcome: Some(own), ..attempt.clone() };
