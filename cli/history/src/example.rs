@@ -55,7 +55,8 @@ pub(crate) fn random_play(seed: u64, count: u64) -> Vec<History> {
         for path in files.iter().step_by(files.len() / 2) {
             let replay = read(&path.to_string_lossy(), &fs::read(path).unwrap(), &registry).unwrap();
             let line = History::of_replay(path, &replay).unwrap();
-            let (mut state, mut commands) = (line.start().unwrap(), Vec::new());
+            let mut state = line.start().unwrap();
+            let mut commands = Vec::new();
             let played =
                 Simulation::new(seed).play(state.as_mut(), &DicePolicy::Recorded, 1, count, &mut |step| {
                     commands.push((step.seat(), step.command()));

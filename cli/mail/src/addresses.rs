@@ -7,7 +7,6 @@ use std::str::FromStr;
 use turnfold_core::Seat;
 use turnfold_core::text::Malformed;
 
-/// The file with the addresses.
 pub(super) const ADDRESSES: &str = "addresses";
 
 /// An address for mails, such as `ann@example.org`.
@@ -68,7 +67,6 @@ impl Addresses {
         Route { from: self.of(Seat::Host), to, copy: copy.filter(|copy| to != Some(*copy)) }
     }
 
-    /// Returns the address of one seat.
     pub(super) fn one(seat: Seat, address: MailAddress) -> Self {
         Self(BTreeMap::from([(seat, address)]), None)
     }
@@ -79,7 +77,6 @@ impl Addresses {
         Self(self.0.clone(), (!is_own).then(|| (seat, address.clone())))
     }
 
-    /// Returns the addresses without that of a seat.
     pub(super) fn without(mut self, seat: Seat) -> Self {
         self.0.remove(&seat);
         self

@@ -26,7 +26,6 @@ use crate::error::MailError;
 const OUTDATED: &str = "outdated";
 /// The reason of an order of a seat that is not asked.
 const NOT_DUE: &str = "not_due";
-/// The most papers that a letter lists.
 const LISTED_MAX: usize = 20;
 
 /// A letter that answers a mail: a receipt for one paper that the desk recorded, now or earlier, or what is wrong with papers
@@ -36,7 +35,6 @@ pub(super) struct AnswerLetter<'a> {
     papers: Vec<AnsweredPaper<'a>>,
 }
 
-/// A paper and its outcome.
 struct AnsweredPaper<'a> {
     paper: &'a Paper,
     digest: Digest,
@@ -62,7 +60,6 @@ impl AnsweredPaper<'_> {
         if self.joins_too_late() { message } else { format!("{message} ({})", self.code()) }
     }
 
-    /// Returns the reason for the subject.
     fn reason(&self) -> &'static str {
         if self.joins_too_late() { "the match has begun" } else { self.code() }
     }
@@ -78,7 +75,8 @@ impl<'a> AnswerLetter<'a> {
         let mut known = BTreeSet::new();
         for TakenPaper { paper, outcome, seq, .. } in papers {
             let Some(paper) = paper else { continue };
-            let (seat, digest) = (paper.head().seat, paper.digest());
+            let seat = paper.head().seat;
+            let digest = paper.digest();
             if !players.contains(&seat) || !known.insert((digest, outcome.name(), outcome.code())) {
                 continue;
             }
@@ -350,7 +348,8 @@ fn sent_before(mail: &MailLogs<'_>, entry: &AppliedEntry) -> Option<String> {
     let earlier = mail.desk.entries().iter().filter(|other| other.seq < entry.seq);
     let last = last_plain(earlier, seat, turn, plain.paper().content())?;
     let zone = mail.game.terms.zone_of(seat);
-    let (sent, later) = (time(plain.sent_at()?, zone), time(last.sent_at()?, zone));
+    let sent = time(plain.sent_at()?, zone);
+    let later = time(last.sent_at()?, zone);
     let PaperContent::Order(order) = last.paper().content() else { return None };
     let plays = PaperLine::joined(order.plays());
     Some(format!("You sent it on {sent}. Your order of {later} is newer and counts: {plays}."))
@@ -437,7 +436,6 @@ fn status(
     Ok(())
 }
 
-/// Answers a question of a player.
 fn answer(question: PlainQuestion, known: &KnownGame, turn: &TurnOverview<'_>, text: &mut Text) {
     match question {
         PlainQuestion::Help => {

@@ -157,7 +157,8 @@ impl AuditedPair<'_> {
         }
         for seat in Desk::players(desk.state()) {
             let Some(key) = desk.state().key_of(*seat) else { continue };
-            let (match_name, key) = (game.name.clone(), key.verifier().clone());
+            let match_name = game.name.clone();
+            let key = key.verifier().clone();
             rows.authorship.key(PlayerKey { match_name, seat: *seat, key });
         }
         let mut dice = FairDice::of(&game.genesis, &pairing.setup, &at_desk, rows);

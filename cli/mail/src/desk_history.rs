@@ -62,7 +62,8 @@ impl DeskHistory {
     pub(crate) fn start(terms: &Setup, genesis: &[u8]) -> Result<Self, SetupError> {
         let mut tree = Tree::default();
         tree.push(TreeHash::of_record(genesis));
-        let (start, main) = (Desk::start(terms)?, "main".parse().expect("`main` is the name of a line"));
+        let start = Desk::start(terms)?;
+        let main = "main".parse().expect("`main` is the name of a line");
         Ok(Self {
             terms: terms.clone(),
             state: start.clone(),
@@ -91,7 +92,8 @@ impl DeskHistory {
         let seq = entry.seq;
         let command: Command =
             decode_strictly(&entry.command).map_err(|cause| FoldError::Undecodable { seq, cause })?;
-        let (was_ready, mut effects) = (self.state.is_ready(), Vec::new());
+        let was_ready = self.state.is_ready();
+        let mut effects = Vec::new();
         let verdict = Desk::apply(&mut self.state, entry.seat, &command, &mut effects);
         let ignored = match verdict {
             Ok(Verdict::Applied(())) => None,
@@ -134,7 +136,8 @@ impl DeskHistory {
         if let Some(Entry { seq, seat, command, .. }) = entry
             && let Ok(command) = decode_strictly(&command)
         {
-            let (effects, owing_seals) = (Vec::new(), Vec::new());
+            let effects = Vec::new();
+            let owing_seals = Vec::new();
             self.entries.push(AppliedEntry { seq, seat, command, ignored: None, effects, owing_seals });
         }
     }
@@ -153,7 +156,8 @@ impl DeskHistory {
     }
 
     fn note(&mut self, applied: &AppliedEntry) {
-        let (seq, turn) = (applied.seq, &mut self.current);
+        let seq = applied.seq;
+        let turn = &mut self.current;
         match &applied.command {
             command @ (Command::Paper(_) | Command::Plain(_)) => {
                 let Some(paper) = command.paper() else { return };
@@ -331,7 +335,8 @@ impl DeskHistory {
     /// Never: the entries were applied before.
     #[must_use]
     pub fn states(&self, sizes: &BTreeSet<u64>) -> BTreeMap<u64, State> {
-        let (mut state, mut found) = (self.start.clone(), BTreeMap::new());
+        let mut state = self.start.clone();
+        let mut found = BTreeMap::new();
         if sizes.contains(&1) {
             found.insert(1, state.clone());
         }

@@ -101,7 +101,8 @@ impl AppliedEntry {
     #[must_use]
     pub fn position(&self) -> Option<TurnRecord> {
         let Command::Stand { line, seq: game_seq, link, state, seats } = &self.command else { return None };
-        let (line, seats) = (line.clone(), seats.as_slice().to_vec());
+        let line = line.clone();
+        let seats = seats.as_slice().to_vec();
         Some(TurnRecord { seq: self.seq, line, game_seq: *game_seq, link: *link, state: *state, seats })
     }
 
@@ -187,7 +188,8 @@ impl TurnPlan {
     /// Reads the plan from a desk whose turn has just become ready. `paper_of` finds the papers on record by their digests.
     pub(crate) fn of<'a>(desk: &State, paper_of: impl Fn(&Digest) -> Option<&'a Paper>) -> Self {
         let due: BTreeMap<Seat, Digest> = desk.orders_due().into_iter().collect();
-        let (defaulted, gone) = (desk.defaulted(), desk.gone());
+        let defaulted = desk.defaulted();
+        let gone = desk.gone();
         let players = Desk::players(desk);
         let steps = players.iter().filter_map(|&seat| match due.get(&seat) {
             Some(digest) => Some(SeatStep::of_order(seat, *digest, paper_of(digest), desk)),

@@ -70,7 +70,8 @@ fn execute(
     let branch = line_of(host, plan)?;
     turn_position::require_known(host, plan)?;
     let revision = host.game.line(&branch).at(plan.from.1);
-    let (none, store) = (Tail::last(0), host.store);
+    let none = Tail::last(0);
+    let store = host.store;
     let position = Position::before_entries_of(none, &revision, host.registry, store, None, None)?;
     let module = position.rules.module();
     let game = GameTurn::new(position.state, plan.from.1, Box::new(|due| dice.borrow_mut().roll(due)));
@@ -163,7 +164,8 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
     /// Plays what comes after the orders, and first a roll that is due already. Such a roll is due before the first
     /// position only, where there are no orders, so both are one append. Returns `true` if a round has ended.
     fn between(&mut self) -> Result<bool, MailError> {
-        let (plan, key) = (self.plan, self.plan.host_key());
+        let plan = self.plan;
+        let key = self.plan.host_key();
         let (played, ends_round) = if let Some(done) = self.done(&key)? {
             let ends_round = done.ends_round(&*self.host.game.rules)?;
             (self.pass(&done)?, ends_round)
@@ -171,7 +173,8 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
             // (2)
             let mut own = self.game.roll_due()?;
             // (4)
-            let (rules, had_orders) = (PlayedRules::of(&self.host.game.terms), !plan.steps.is_empty());
+            let rules = PlayedRules::of(&self.host.game.terms);
+            let had_orders = !plan.steps.is_empty();
             let PlayedBetween { played, ends_round } =
                 self.game.between(&plan.living, &plan.gone, had_orders, rules)?;
             own.extend(played);
@@ -208,7 +211,8 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
 
     /// Appends a step to the game.
     fn append(&mut self, key: &TurnKey, records: &[Record]) -> Result<Vec<PlayedEntry>, MailError> {
-        let (name, store) = (&self.host.game.name, self.host.store);
+        let name = &self.host.game.name;
+        let store = self.host.store;
         let last = self.game.head();
         let before = last.saturating_sub(records.len() as u64);
         if store.head(name, &self.branch)? != before {
@@ -259,7 +263,6 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
     }
 }
 
-/// An entry of a step.
 struct PlayedEntry {
     seq: Seq,
     is_roll: bool,
@@ -277,7 +280,8 @@ fn line_of(host: &MailHost<'_>, plan: &TurnPlan) -> Result<BranchName, MailError
     if !plan.is_takeback {
         return Ok(from);
     }
-    let (store, name) = (host.store, &host.game.name);
+    let store = host.store;
+    let name = &host.game.name;
     let branches = store.branches(name)?;
     for number in 1_u64.. {
         let branch: BranchName = format!("takeback-{number}").parse().map_err(MailError::not_by_mail)?;
@@ -301,7 +305,9 @@ fn is_unfinished(host: &MailHost<'_>, plan: &TurnPlan, info: &BranchInfo) -> Res
     if is_named || info.parent != Some((branch_of(line)?, *seq)) {
         return Ok(false);
     }
-    let (store, name, key) = (host.store, &host.game.name, plan.host_key());
+    let store = host.store;
+    let name = &host.game.name;
+    let key = plan.host_key();
     for entry in store.entries(name, &info.name, seq + 1..=info.head)? {
         if entry?.idempotency_key.is_none_or(|found| !key.is(found.as_str())) {
             return Ok(false);

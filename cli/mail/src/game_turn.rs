@@ -124,8 +124,10 @@ impl<'a> GameTurn<'a> {
         seat: Seat,
         plays: impl IntoIterator<Item = &'p str>,
     ) -> Result<OrderEnd, ReplayError> {
-        let (mut session, mut played) = (self.session(), Vec::new());
-        let (mut count, mut has_rolled) = (0, false);
+        let mut session = self.session();
+        let mut played = Vec::new();
+        let mut count = 0;
+        let mut has_rolled = false;
         for play in plays {
             match give(&mut session, seat, play) {
                 Ok(record) => played.push(record),
@@ -230,7 +232,8 @@ impl<'a> GameTurn<'a> {
         had_orders: bool,
         rules: PlayedRules<'_>,
     ) -> Result<PlayedBetween, ReplayError> {
-        let (mut defaults, mut betweens) = (0, 0);
+        let mut defaults = 0;
+        let mut betweens = 0;
         let played = self.step(|turn, session, played| {
             if had_orders {
                 betweens = turn.play(session, Seat::Host, rules.between, PlayedRules::left(0), played)?;
@@ -282,7 +285,8 @@ impl<'a> GameTurn<'a> {
         &mut self,
         play: impl FnOnce(&mut Self, &mut Session, &mut Vec<Record>) -> Result<(), ReplayError>,
     ) -> Result<Vec<Record>, ReplayError> {
-        let (mut session, mut played) = (self.session(), Vec::new());
+        let mut session = self.session();
+        let mut played = Vec::new();
         play(self, &mut session, &mut played)?;
         self.keep(session, &played);
         Ok(played)
@@ -333,7 +337,9 @@ pub(super) const AS_A_LINE: &str =
 
 /// Splits `e5 then Nf3, if Nc6 then Bb5` into what is foreseen and what is answered.
 pub(super) fn pairs(line: &str) -> Option<Vec<(String, String)>> {
-    let (mut pairs, mut on, mut answer) = (Vec::new(), Vec::new(), Vec::new());
+    let mut pairs = Vec::new();
+    let mut on = Vec::new();
+    let mut answer = Vec::new();
     let mut is_answer = false;
     for word in line.split(' ').chain(["if"]) {
         match (word.to_lowercase().as_str(), is_answer) {
@@ -355,7 +361,6 @@ pub(super) fn pairs(line: &str) -> Option<Vec<(String, String)>> {
     Some(pairs)
 }
 
-/// Plays one command.
 fn give(session: &mut Session, seat: Seat, command: &str) -> Result<Record, Rejected> {
     let command = session.state.read(command).map_err(|cause| Rejected::new("malformed", cause.0))?;
     session.state.judge(seat, &command)?;

@@ -73,7 +73,8 @@ impl<'a> MailHost<'a> {
 
     /// Returns `true` if less than half of the turn is left.
     pub(super) fn is_short(&self, at: DeskTime) -> bool {
-        let (state, turn_seconds) = (self.desk.state(), u64::from(self.game.terms.hours) * 3600);
+        let state = self.desk.state();
+        let turn_seconds = u64::from(self.game.terms.hours) * 3600;
         let left = |deadline: DeskTime| deadline.unix_seconds().saturating_sub(at.unix_seconds());
         state.is_open() && state.deadline().is_some_and(|deadline| left(deadline) < turn_seconds / 2)
     }
@@ -113,7 +114,8 @@ impl<'a> MailHost<'a> {
                 .map(|name| name.as_str().replace("%- ", "").replace(' ', "%20"))
                 .map(|name| Player::read(&name, "-"))?,
         };
-        let (player, grounds) = (player.map_err(unusable)?, reason.to_owned());
+        let player = player.map_err(unusable)?;
+        let grounds = reason.to_owned();
         let state = self.desk.state();
         if state.name_of(seat) == Some(player.name()) && state.key_of(seat) == player.key() {
             return Ok(Vec::new());
@@ -143,8 +145,10 @@ impl<'a> MailHost<'a> {
         commands: Vec<(Seat, Command)>,
         key: Option<&IdempotencyKey>,
     ) -> Result<Vec<AppliedEntry>, MailError> {
-        let (before, recorded_at_ms) = (self.desk.head(), self.recorded_at_ms);
-        let (mut applied, mut entries) = (Vec::new(), Vec::new());
+        let before = self.desk.head();
+        let recorded_at_ms = self.recorded_at_ms;
+        let mut applied = Vec::new();
+        let mut entries = Vec::new();
         for (seat, command) in commands {
             let command = command.to_bytes();
             let entry = Entry {

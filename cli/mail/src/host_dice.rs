@@ -61,13 +61,11 @@ impl<'a> TableDice<'a> {
     }
 }
 
-/// The dice of a turn.
 pub(super) enum TurnDice<'d, 't> {
     Table(&'d mut TableDice<'t>),
     Fair(FairTurn),
 }
 
-/// Fair dice in one turn.
 pub(super) struct FairTurn {
     match_id: [u8; 16],
     chain: Chain,
@@ -122,7 +120,6 @@ pub(super) fn require_no_owner(due: &DueRoll) -> Result<(), ReplayError> {
 }
 
 impl TurnDice<'_, '_> {
-    /// Rolls.
     pub(super) fn roll(&mut self, due: &DueRoll) -> Result<Vec<i32>, ReplayError> {
         match self {
             Self::Table(table) => table.roll(due),

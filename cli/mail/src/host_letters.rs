@@ -41,7 +41,9 @@ pub fn waits_for_host(
     desk: &DeskHistory,
     post: &PostFolder,
 ) -> Result<Vec<String>, MailError> {
-    let (state, addresses, mut waits) = (desk.state(), post.addresses()?, Vec::new());
+    let state = desk.state();
+    let addresses = post.addresses()?;
+    let mut waits = Vec::new();
     if Desk::over(state) {
         return Ok(waits);
     }
@@ -84,12 +86,15 @@ pub fn write_day(
         posts.push((PostFolder::of(folder, store, &name)?, name));
     }
     let Some((first, game)) = posts.iter().find(|(post, _)| !post.is_within()) else { return Ok(None) };
-    let (outbox, addresses, letter) = (first.outbox(), first.addresses()?, day_name(at));
+    let outbox = first.outbox();
+    let addresses = first.addresses()?;
+    let letter = day_name(at);
     if addresses.of(Seat::Host).is_none() || outbox.has_named(&letter).map_err(MailError::Outbox)? {
         return Ok(None);
     }
     let after = last_day(&outbox)?;
-    let (mut text, mut has_news) = (Text::default(), false);
+    let mut text = Text::default();
+    let mut has_news = false;
     text.paragraph("This is what happened in your matches by mail since the last such letter.");
     for (post, name) in &posts {
         let day = day_of_match(store, registry, name, post, (after, at))?;
@@ -106,7 +111,8 @@ pub fn write_day(
             text.items(&day.waits);
         }
     }
-    let (thread, subject) = (Thread::default(), format!("your matches by mail, {}", day_of(at)));
+    let thread = Thread::default();
+    let subject = format!("your matches by mail, {}", day_of(at));
     let eml = Letter {
         route: addresses.route_to(Seat::Host),
         subject: &subject,
@@ -185,7 +191,6 @@ impl MailRoom<'_> {
     }
 }
 
-/// Whether the host reads of it.
 const fn is_for_host(effect: &Effect) -> bool {
     matches!(
         effect,

@@ -12,7 +12,9 @@ pub(super) const KEY_FILE: &str = "my.key";
 
 /// Writes who invites to what: the program, the host, the game, its rules and the terms.
 pub(super) fn invite(mail: &MailLogs<'_>, reader: Seat, text: &mut Text) {
-    let (game, rules, terms) = (&mail.game.name, &mail.game.rules, &mail.game.terms);
+    let game = &mail.game.name;
+    let rules = &mail.game.rules;
+    let terms = &mail.game.terms;
     let host = terms.host.split('+').next().unwrap_or(&terms.host);
     text.paragraph(&format!(
         "{host} invites you to a game by mail. The game is called `{game}`, and seat {reader} is reserved for you."

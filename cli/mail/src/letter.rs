@@ -12,7 +12,6 @@ use super::desk_history::DeskHistory;
 use super::letter_words::COLUMNS;
 use super::outbox::LetterName;
 
-/// The columns of an attachment's base64.
 const BASE64_COLUMNS: usize = 76;
 
 /// A letter with attachments. Its bytes follow from these fields alone.
@@ -43,7 +42,6 @@ pub struct Attachment<'a> {
     pub is_text: bool,
 }
 
-/// What a letter contains.
 #[derive(Default)]
 pub(super) struct LetterText {
     pub(super) subject: String,
@@ -101,7 +99,6 @@ impl Letter<'_> {
     }
 }
 
-/// Returns the lines of the part with the text.
 fn text_part(text: &str) -> Vec<String> {
     let header = |charset: &str, encoding: &str| {
         vec![
@@ -121,7 +118,6 @@ fn text_part(text: &str) -> Vec<String> {
     lines
 }
 
-/// Returns the header line with the subject.
 pub(super) fn subject_line(subject: &str) -> String {
     let line = plain(subject).replace('\n', " ").replace(|sign: char| !sign.is_ascii(), "?");
     format!("Subject: {}", line.trim())
@@ -179,7 +175,9 @@ fn sign(character: char) -> String {
 
 /// Breaks a line at its spaces. The rest is indented, and a word that is longer than a line is cut.
 fn broken(line: &str) -> impl Iterator<Item = String> {
-    let (mut rest, mut begin, mut lines) = (line, "", Vec::new());
+    let mut rest = line;
+    let mut begin = "";
+    let mut lines = Vec::new();
     loop {
         let room = COLUMNS - begin.len();
         if rest.len() <= room {
@@ -221,7 +219,6 @@ impl Thread {
         Self { id: id_of(name), references: earlier.into_iter().map(id_of).collect() }
     }
 
-    /// Returns the header lines.
     pub(super) fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if !self.id.is_empty() {

@@ -131,7 +131,6 @@ fn spectators_size(desk: &DeskHistory) -> Option<u64> {
     desk.positions().nth_back(behind).map(|position| position.seq.saturating_add(1))
 }
 
-/// The most columns of a picture.
 const COLUMNS: usize = 72;
 /// The most commands that a letter lists.
 const LEGAL_MAX: usize = 20;
@@ -168,7 +167,8 @@ impl KnownGame {
         let shared = earlier.map_or(Ok(0), |earlier| shared(mail, earlier, part))?;
         let follower = Follower::new(viewer, &revision, line.dice, line.start()?);
         let before = line.entries.get(..usize::try_from(shared).unwrap_or(usize::MAX)).unwrap_or_default();
-        let (mut known, mut words) = (Known::default(), BTreeMap::new());
+        let mut known = Known::default();
+        let mut words = BTreeMap::new();
         follower.fold(&line.entries, &mut |seen| {
             words.insert(seen.seq_in_log(), played(seen.step(), seat));
             known.records.push((seen.seq_in_log(), seen.logged_record()));
@@ -232,7 +232,8 @@ fn shared(mail: &MailLogs<'_>, earlier: &LetterPart, part: &LetterPart) -> Resul
         return Ok(to);
     }
     let links = |line| mail.store.links(&mail.game.name, line, 0..=to);
-    let (one, other) = (links(&earlier.line)?, links(&part.line)?);
+    let one = links(&earlier.line)?;
+    let other = links(&part.line)?;
     let same = one.iter().zip(&other).take_while(|(one, other)| one == other).count();
     Ok(Seq::try_from(same).unwrap_or(Seq::MAX).saturating_sub(1))
 }
@@ -292,7 +293,6 @@ pub(super) fn public_sentences(entry: &AppliedEntry, zone: &str) -> Vec<String> 
     entry.effects.iter().filter_map(|effect| sentence_for(effect, Seat::Host, zone)).collect()
 }
 
-/// Describes an effect for its reader.
 pub(super) fn sentence_for(effect: &Effect, reader: Seat, zone: &str) -> Option<String> {
     let who = |name: &Seat| {
         let name = seat(*name, reader);

@@ -112,7 +112,6 @@ impl Text {
         self.fill("", words);
     }
 
-    /// Adds a heading.
     pub(super) fn heading(&mut self, words: &str) {
         self.gap();
         self.line(words);
@@ -147,7 +146,6 @@ impl Text {
         self.fill("    ", line);
     }
 
-    /// Adds a line as it is.
     pub(super) fn line(&mut self, line: &str) {
         writeln!(self.0, "{}", line.trim_end()).expect("writing to a string cannot fail");
     }

@@ -233,8 +233,8 @@ impl MailRoom<'_> {
         follows: Vec<LetterName>,
     ) -> Result<String, MailError> {
         let LetterText { subject, text, in_reply_to, rulebook } = letter;
-        let (bundle_name, bundle) =
-            (self.bundle_name(name), attached(mail, self.signers, name.seat, name.desk_size)?);
+        let bundle_name = self.bundle_name(name);
+        let bundle = attached(mail, self.signers, name.seat, name.desk_size)?;
         let rules_name = format!("{}-rules.txt", mail.game.rules.name());
         let rules = rulebook.as_ref().map(|rules| (rules_name.as_str(), rules.as_bytes(), true));
         let files = [Some((bundle_name.as_str(), bundle.as_slice(), false)), rules].into_iter().flatten();
@@ -293,7 +293,6 @@ impl MailRoom<'_> {
         Ok(())
     }
 
-    /// Writes a report.
     fn report(&self, mail: &MailLogs<'_>, report: &Report, state: &State) -> Result<LetterText, MailError> {
         let code = code_of(mail, self.signers, state, report.seat);
         let link = link_of(mail, self.signers, state, report.seat, self.pages);
@@ -318,7 +317,8 @@ impl MailRoom<'_> {
                 |entry: &&AppliedEntry| entry.effects.iter().any(|effect| newcomer(effect) == Some(seat));
             let given = mail.desk.entries().iter().rfind(gives_seat).map_or(0, |entry| entry.seq);
             let since = position.seq.max(given);
-            let (mut is_written, mut is_sent) = (false, false);
+            let mut is_written = false;
+            let mut is_sent = false;
             for report in reports.iter().filter(|report| report.size > since && report.seats.contains(&seat))
             {
                 let name = LetterName::report(report.size, seat);

@@ -57,7 +57,8 @@ const ENTITY_MAX: usize = 32;
 pub(super) fn text_of_html(html: &str) -> String {
     // Of the same length, so places in it are places in the HTML.
     let lower = html.to_ascii_lowercase();
-    let (mut text, mut at) = (HtmlText::default(), 0);
+    let mut text = HtmlText::default();
+    let mut at = 0;
     while let Some((shown, behind)) = html.get(at..).and_then(|rest| rest.split_once('<')) {
         text.add(shown);
         at = html.len() - behind.len();
@@ -148,7 +149,8 @@ fn with_entities(text: &str) -> Cow<'_, str> {
     if !text.contains('&') {
         return text.into();
     }
-    let (mut out, mut rest) = (String::new(), text);
+    let mut out = String::new();
+    let mut rest = text;
     while let Some((before, behind)) = rest.split_once('&') {
         out.push_str(before);
         let end = behind.find(|end: char| !end.is_ascii_alphanumeric() && end != '#');
@@ -198,7 +200,9 @@ pub(super) fn unflowed(text: &str, deletes: bool) -> String {
 /// text (RFC 9580, 7.2).
 pub(super) fn without_signature(text: &str) -> Cow<'_, str> {
     let Some((before, framed)) = text.split_once(SIGNED) else { return text.into() };
-    let (mut out, mut is_head, mut is_signature) = (before.to_owned(), true, false);
+    let mut out = before.to_owned();
+    let mut is_head = true;
+    let mut is_signature = false;
     for line in framed.split_inclusive('\n') {
         is_signature |= line.starts_with("-----BEGIN PGP SIGNATURE-----");
         if is_head || is_signature {
@@ -269,7 +273,6 @@ pub(super) fn part_text(message: &Message<'_>, part: &MessagePart<'_>, parsed: &
     decoded(raw, charset)
 }
 
-/// Returns the bytes of an attachment.
 pub(super) fn attached_bytes(message: &Message<'_>, part: &MessagePart<'_>, parsed: &[u8]) -> Vec<u8> {
     let encoding = part.content_transfer_encoding().unwrap_or_default().trim();
     match raw_bytes(message, part) {
@@ -278,13 +281,13 @@ pub(super) fn attached_bytes(message: &Message<'_>, part: &MessagePart<'_>, pars
     }
 }
 
-/// Returns the charset that a part names.
 pub(super) fn charset_of<'a>(part: &'a MessagePart<'_>) -> &'a str {
     part.content_type().and_then(|content_type| content_type.attribute("charset")).unwrap_or_default().trim()
 }
 
 fn raw_bytes<'a>(message: &'a Message<'_>, part: &MessagePart<'_>) -> Option<&'a [u8]> {
-    let (start, end) = (usize::try_from(part.offset_body).ok()?, usize::try_from(part.offset_end).ok()?);
+    let start = usize::try_from(part.offset_body).ok()?;
+    let end = usize::try_from(part.offset_end).ok()?;
     message.raw_message.get(start..end)
 }
 
@@ -341,7 +344,8 @@ struct Base64Body<'a> {
 impl<'a> Base64Body<'a> {
     fn read(raw: &'a [u8]) -> Self {
         let (mut digits, mut footer): (Vec<u8>, &[u8]) = (Vec::new(), &[]);
-        let (mut rest, mut is_padded) = (raw, false);
+        let mut rest = raw;
+        let mut is_padded = false;
         while !rest.is_empty() {
             let end = rest.iter().position(|byte| *byte == b'\n').map_or(rest.len(), |end| end + 1);
             let (line, behind) = rest.split_at(end);
@@ -369,7 +373,8 @@ impl<'a> Base64Body<'a> {
 
 /// Decodes quoted-printable. What is not written so stays as it is.
 fn quoted_printable(raw: &[u8]) -> Vec<u8> {
-    let (mut bytes, mut rest) = (Vec::new(), raw);
+    let mut bytes = Vec::new();
+    let mut rest = raw;
     while let Some((first, behind)) = rest.split_first() {
         rest = behind;
         if *first != b'=' {

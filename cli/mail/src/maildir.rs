@@ -13,9 +13,7 @@ use super::received_mail::ReceivedMail;
 use crate::error::MailError;
 use crate::limits::MAIL;
 
-/// The folder with the mails that no program has seen.
 const NEW: &str = "new";
-/// The folder with the others.
 const CUR: &str = "cur";
 /// What comes before the flags of a mail, and the flag of a mail that was seen.
 const FLAGS: &str = ":2,";

@@ -218,7 +218,9 @@ impl FromStr for SeatNotice {
             let fields: Vec<&str> = line.splitn(7, ' ').collect();
             let [at, seat, name, letter, address, mail, why] = fields[..] else { return None };
             let kind = KINDS.iter().find(|(_, known)| *known == name)?.0;
-            let (at, seat, mail) = (at.parse().ok()?, seat.parse().ok()?, mail.parse().ok()?);
+            let at = at.parse().ok()?;
+            let seat = seat.parse().ok()?;
+            let mail = mail.parse().ok()?;
             Some(Self {
                 at,
                 seat,
@@ -334,7 +336,8 @@ impl MailHost<'_> {
             PaperContent::Offer(offer) => (Some(paper.head().turn.into()), offer.to_string()),
             _ => return None,
         };
-        let (at, address) = (self.now()?, mail.from.clone());
+        let at = self.now()?;
+        let address = mail.from.clone();
         let kind = NoticeKind::Join;
         Some(SeatNotice { at, seat: *seat, kind, letter, address, mail: paper.digest(), why })
     }
@@ -352,7 +355,9 @@ impl MailHost<'_> {
         let seat = letter.map(|(seat, _)| seat).or_else(sender).or_else(|| notice.seat(addresses))?;
         let now = self.now()?;
         let at = mail.sent.map_or(now, |sent| sent.min(now));
-        let (kind, address, why) = (notice.kind, addresses.of(seat).cloned(), notice.why.into());
+        let kind = notice.kind;
+        let address = addresses.of(seat).cloned();
+        let why = notice.why.into();
         Some(SeatNotice {
             at,
             seat,

@@ -167,7 +167,6 @@ fn taken(name: &MatchName) -> Result<(), StoreError> {
     Err(StoreError::AlreadyExists { match_name: name.clone() })
 }
 
-/// Reads terms of play with what is filled in.
 fn read_terms(toml: &str, filled: &[(&str, String)]) -> Result<Vec<u8>, SetupError> {
     // Malformed TOML is reported by the rules, which read it below.
     if let Ok(table) = toml.parse::<toml::Table>()
@@ -187,7 +186,8 @@ fn require_fitting(
     rules: &dyn AnyRules,
     game: &dyn AnyState,
 ) -> Result<(), SetupError> {
-    let (players, seats) = (game.players().len(), usize::from(terms.seats));
+    let players = game.players().len();
+    let seats = usize::from(terms.seats);
     if players != seats {
         let message = format!("expected {players}, the players of this `{}`, found {seats}", rules.name());
         return Err(SetupError::value("seats", message));
@@ -262,7 +262,6 @@ impl GameTerms {
     }
 }
 
-/// The turns of a trial.
 const TURNS: u32 = 20;
 /// The most commands of an order that is played at random.
 const ORDER_MAX: usize = 40;

@@ -25,7 +25,6 @@ pub struct LetterName {
 }
 
 impl LetterName {
-    /// Returns the name of a report.
     pub(super) const fn report(desk_size: u64, seat: Seat) -> Self {
         Self { desk_size, seat, answers: None }
     }
@@ -51,7 +50,6 @@ pub struct Outbox {
 }
 
 impl Outbox {
-    /// The folder to which letters that were sent are moved.
     const SENT: &str = "sent";
     /// The folder for letters that a newer one took the place of before they were sent (PM-101).
     const REPLACED: &str = "replaced";
@@ -84,7 +82,6 @@ impl Outbox {
         Ok(false)
     }
 
-    /// Returns the folders with letters.
     fn folders(&self) -> [PathBuf; 3] {
         [self.folder.clone(), self.folder.join(Self::SENT), self.folder.join(Self::REPLACED)]
     }

@@ -64,7 +64,8 @@ impl MailedPaper {
         };
         let line = signature.to_string();
         let mut words = line.trim_end_matches('=').split(' ').skip(1);
-        let (name, signature) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        let name = words.next().unwrap_or_default();
+        let signature = words.next().unwrap_or_default();
         let signed = SignedPaper::new(note.text().parse()?, signature.parse()?);
         Ok(Self { signed, name: name.parse()? })
     }
@@ -98,7 +99,8 @@ impl MailedPaper {
 
 /// Writes a line, cut at spaces where it is too long. Every word is short enough to follow `more: `.
 fn fold(line: &str, mail: &mut String) {
-    let (mut rest, mut begin) = (line, "");
+    let mut rest = line;
+    let mut begin = "";
     while let Some((head, tail)) = cut(rest, WIDTH - begin.len()) {
         writeln!(mail, "{begin}{head}").expect("writing to a string cannot fail");
         (rest, begin) = (tail, "more: ");

@@ -25,7 +25,6 @@ pub(super) enum Reading {
     Words,
 }
 
-/// Whose a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Origin {
     /// The sender wrote it.
@@ -100,7 +99,9 @@ impl PlainReply {
     /// `(end)`, and below it. The same commands in two places are one list.
     pub(super) fn commands(&self, code: &ReplyCode, reads: &dyn Fn(&str) -> Reading) -> Vec<Vec<String>> {
         let mut places = Places::default();
-        let (mut at, mut is_ended, mut outside) = (0, false, 0);
+        let mut at = 0;
+        let mut is_ended = false;
+        let mut outside = 0;
         while let Some(line) = self.lines.get(at) {
             let found = self.codes.binary_search_by_key(&(at + 1), |found| found.line);
             let found = found.ok().and_then(|place| self.codes.get(place));
@@ -164,7 +165,8 @@ impl PlainReply {
             kept.extend(lines(end).filter(|(_, line)| is_kept(line)).map(|(_, line)| line.text.clone()));
             return (kept, end + 1);
         }
-        let (mut end, mut is_behind_gap) = (found.line, false);
+        let mut end = found.line;
+        let mut is_behind_gap = false;
         for (place, line) in lines(until) {
             if line.text.is_empty() {
                 is_behind_gap |= !kept.is_empty();
@@ -231,7 +233,8 @@ const ATTRIBUTION_MAX: usize = 4;
 
 /// Finds what is quoted without marks, and what a mail program or a signature wrote.
 fn find_origins(lines: &mut [MailLine]) {
-    let (mut at, mut is_signature) = (0, false);
+    let mut at = 0;
+    let mut is_signature = false;
     let answer = lines.iter().rposition(|line| line.depth == 0 && line.text.starts_with(ANSWER));
     while let Some(line) = lines.get(at) {
         if line.origin != Origin::Own {

@@ -67,7 +67,6 @@ pub(super) fn keep_order(memory: &KeyMemory, folder: &str, turn: u32, mail: &str
     Ok(memory.keep(folder, &format!("order-{turn}"), mail.as_bytes())?)
 }
 
-/// Returns the sealed order of a turn.
 pub(super) fn kept_order(
     memory: &KeyMemory,
     folder: &str,

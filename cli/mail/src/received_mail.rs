@@ -111,7 +111,8 @@ impl ReceivedMail {
 
     /// Adds the texts of a message and of the messages attached to it.
     fn add(&mut self, message: &Message<'_>) {
-        let (mut messages, mut next) = (vec![message], 0);
+        let mut messages = vec![message];
+        let mut next = 0;
         while let Some(message) = messages.get(next).copied() {
             next += 1;
             for part in &message.parts {
@@ -154,7 +155,8 @@ impl ReceivedMail {
     /// text has a well-formed one.
     #[must_use]
     pub fn papers(&self) -> Vec<FoundPaper> {
-        let (mut all, mut known) = (Vec::<FoundPaper>::new(), Vec::new());
+        let mut all = Vec::<FoundPaper>::new();
+        let mut known = Vec::new();
         for text in &self.texts {
             let found = MailedPaper::find(text.as_bytes());
             let is_new = |found: &FoundPaper| !known.contains(&found.paper);

@@ -92,7 +92,8 @@ impl Recovery {
 
 /// Cuts a desk behind the last position that the game has, because it states what was played.
 fn cut_desk(combination: &mut Combination, game: &MatchName, desk: &MatchName) {
-    let (main, mut size) = (BranchName::main(), 1);
+    let main = BranchName::main();
+    let mut size = 1;
     for (seq, bytes) in combination.entries(desk, &main) {
         let Ok(Entry { command, .. }) = Entry::decode(bytes) else { continue };
         if let Ok(Command::Stand { line, seq: played, .. }) = decode_strictly(&command) {

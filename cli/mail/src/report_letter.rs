@@ -89,8 +89,10 @@ impl Report {
         let Some(since) = self.since else { return };
         let entries = mail.desk.entries().iter();
         let news = entries.filter(|entry| entry.size() > since && entry.size() <= self.size);
-        let (zone, came) = (mail.game.terms.zone_of(self.seat), mail.desk.came(self.seat, self.size));
-        let (mut happened, mut counted) = (Vec::new(), BTreeSet::new());
+        let zone = mail.game.terms.zone_of(self.seat);
+        let came = mail.desk.came(self.seat, self.size);
+        let mut happened = Vec::new();
+        let mut counted = BTreeSet::new();
         for entry in news {
             if entry.position().is_some() {
                 counted.clear();
@@ -244,7 +246,6 @@ impl<'a> TurnOverview<'a> {
         }
     }
 
-    /// Returns the subject of a reminder.
     fn reminder(&self) -> String {
         let until = self.view.deadline.map(|until| time(until, self.zone)).unwrap_or_default();
         format!("turn {}: a reminder, your order is due {until}", self.view.turn)

@@ -76,7 +76,8 @@ pub(super) fn link_of(
     seat: Seat,
     pages: Option<&str>,
 ) -> Option<String> {
-    let (pages, terms) = (pages?, &mail.game.terms);
+    let pages = pages?;
+    let terms = &mail.game.terms;
     let is_free = state.name_of(seat).is_none();
     let is_due = !Desk::over(state) && (is_free || state.turn() > 0) && has_page(terms, seat);
     let key = signers.key_of(&terms.host.parse().ok()?).filter(|_| is_due)?;
@@ -105,8 +106,9 @@ impl MailHost<'_> {
     /// Returns what the code in the link of a letter opens; `None` for a code of no seat (PM-70).
     #[must_use]
     pub fn opened_by(&self, code: &str) -> Option<OpenedPage> {
-        let (code, state, newest) =
-            (ReplyCode::read(code)?, self.desk.state(), "Open the link of the newest letter.");
+        let code = ReplyCode::read(code)?;
+        let state = self.desk.state();
+        let newest = "Open the link of the newest letter.";
         let players = Seat::players(self.game.terms.seats.into()).iter().copied();
         let seats = players.filter(|seat| has_page(&self.game.terms, *seat));
         let mut pages = seats.flat_map(|seat| (0..=state.turn()).rev().map(move |turn| (seat, turn)));
@@ -133,7 +135,9 @@ impl MailHost<'_> {
     /// # Errors
     /// [`MailError`] for a desk without a root, which none is.
     pub fn seat_desk(&self, seat: Seat) -> Result<SeatDesk, MailError> {
-        let (state, terms, size) = (self.desk.state(), &self.game.terms, self.desk.size());
+        let state = self.desk.state();
+        let terms = &self.game.terms;
+        let size = self.desk.size();
         let root = self.desk.root(size).ok_or_else(|| MailError::not_by_mail("it has no root"))?;
         let order = self.desk.order_of(seat, state.turn(), size).map(|(entry, order)| SentOrder {
             number: entry.command.paper().map_or(0, |paper| paper.head().number),
@@ -169,7 +173,8 @@ impl MailHost<'_> {
         id: &str,
         lines: &[String],
     ) -> Result<Result<TakenReply, String>, MailError> {
-        let (now, terms) = (self.desk.state().turn(), &self.game.terms);
+        let now = self.desk.state().turn();
+        let terms = &self.game.terms;
         if !terms.plain.contains(&seat) {
             return Ok(Err(format!("papers of {seat} need the signature of its key")));
         }

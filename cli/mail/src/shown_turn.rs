@@ -20,7 +20,6 @@ use super::game_turn::{GameTurn, OrderEnd};
 use super::received_bundle::ReceivedBundle;
 use crate::error::MailError;
 
-/// The current turn.
 #[derive(Clone, Debug)]
 pub(super) struct ShownTurn {
     /// Its number: how many positions are recorded.
@@ -67,7 +66,8 @@ impl ShownTurn {
         }
         let has_sealed = |seat: Seat| {
             received.papers().any(|(seq, signed)| {
-                let (head, content) = (signed.paper().head(), signed.paper().content());
+                let head = signed.paper().head();
+                let content = signed.paper().content();
                 let is_seal = matches!(content, PaperContent::Seal { link, .. } if *link == position.link);
                 seq > position.seq && is_seal && head.seat == seat && head.turn == self.number
             })

@@ -193,11 +193,11 @@ impl MailHost<'_> {
         self.record_paper(Command::Paper(Box::new(signed)))
     }
 
-    /// Records a paper.
     pub(super) fn record_paper(&mut self, command: Command) -> Result<TakenPaper, MailError> {
         let none = || MailError::not_by_mail("it is no paper");
         let paper = command.paper().ok_or_else(none)?;
-        let (seat, key) = (paper.head().seat, format!("paper:{}", paper.digest()));
+        let seat = paper.head().seat;
+        let key = format!("paper:{}", paper.digest());
         let key = key.parse().map_err(MailError::not_by_mail)?;
         let applied = self.append(vec![(seat, command)], Some(&key))?;
         let recorded = applied.first().and_then(TakenPaper::on_record).ok_or_else(none)?;
@@ -206,7 +206,8 @@ impl MailHost<'_> {
 
     /// Returns why a paper is not recorded.
     fn objection(&self, signed: &SignedPaper, admitted: &[Seat]) -> Option<PaperOutcome> {
-        let (paper, state) = (signed.paper(), self.desk.state());
+        let paper = signed.paper();
+        let state = self.desk.state();
         let seat = paper.head().seat;
         let judged = Desk::judge(state, seat, &Command::Paper(Box::new(signed.clone())));
         let rejected = judged.as_ref().err().map(|denied| {
@@ -235,7 +236,8 @@ impl MailHost<'_> {
 
     /// Returns `true` for a paper of this match that the seat's key signed, of a `join` the key that it brings.
     fn is_authentic(&self, signed: &SignedPaper) -> bool {
-        let (paper, state) = (signed.paper(), self.desk.state());
+        let paper = signed.paper();
+        let state = self.desk.state();
         let key = match paper.content() {
             PaperContent::Join(join) => Some(&join.key),
             _ => state.key_of(paper.head().seat),
@@ -246,7 +248,8 @@ impl MailHost<'_> {
 
     /// Returns `true` if the history that the player has seen covers the position of its turn; for turn 0, the Genesis.
     fn has_seen_its_position(&self, paper: &Paper) -> bool {
-        let (turn, size) = (paper.head().turn, paper.head().seen.size);
+        let turn = paper.head().turn;
+        let size = paper.head().seen.size;
         let Some(before) = turn.checked_sub(1) else { return size > 0 };
         let position = usize::try_from(before).ok().and_then(|index| self.desk.positions().nth(index));
         position.is_some_and(|position| size > position.seq)

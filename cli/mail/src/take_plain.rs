@@ -116,7 +116,8 @@ impl MailHost<'_> {
         turn: u32,
         charset: &'a str,
     ) -> Reader<'a> {
-        let (verbs, zone) = (position.verbs(seat), self.game.terms.zone_of(seat));
+        let verbs = position.verbs(seat);
+        let zone = self.game.terms.zone_of(seat);
         Reader { position, seat, verbs, zone, joins: turn == 0, charset }
     }
 
@@ -215,7 +216,8 @@ impl MailHost<'_> {
         seat: Seat,
         words: &PlainWords,
     ) -> Result<Result<Vec<PaperContent>, String>, MailError> {
-        let (mut contents, state) = (words.contents.clone(), self.desk.state());
+        let mut contents = words.contents.clone();
+        let state = self.desk.state();
         for (agree, offer) in &words.answers {
             let Some(to) = state.offer_to_answer(seat, offer) else {
                 return Ok(Err(no_offer(state, seat, offer)));

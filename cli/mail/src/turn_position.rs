@@ -49,7 +49,8 @@ pub(super) fn next_position(
     at: DeskTime,
 ) -> Result<Vec<Command>, MailError> {
     let branch = branch_of(line)?;
-    let (seq, state) = (game.head(), game.state());
+    let seq = game.head();
+    let state = game.state();
     let seats = due_seats(host, plan, end, state)?;
     let seats: AskedSeats = names(&seats).parse().map_err(MailError::not_by_mail)?;
     let last = link_at(host, &branch, seq)?;
@@ -131,7 +132,8 @@ impl TurnEntries {
         branch: &BranchName,
         key: &TurnKey,
     ) -> Result<Option<Self>, MailError> {
-        let (store, name) = (host.store, &host.game.name);
+        let store = host.store;
+        let name = &host.game.name;
         for key in [key.to_string(), Self::key_with_nonce(host, branch, key)] {
             let key = key.parse().map_err(MailError::not_by_mail)?;
             if let Some(range) = store.find_idempotency_key(name, branch, &key)? {
@@ -146,7 +148,6 @@ impl TurnEntries {
         key.with_nonce(host.key, host.game.genesis.match_id, branch.as_str())
     }
 
-    /// Returns the text of each command.
     pub(super) fn commands(&self, rules: &dyn AnyRules) -> Result<Vec<String>, MailError> {
         let commands = self.0.iter().map(|entry| rules.command_text(&entry.command));
         commands.collect::<Result<_, _>>().map_err(MailError::not_by_mail)

@@ -118,7 +118,8 @@ pub fn write_paper(request: &PaperRequest<'_>) -> Result<WrittenPaper, MailError
     let paper = writer.write()?;
     let mail = paper.write()?;
     writer.remember(&paper)?;
-    let (game, host) = (received.game.name.to_string(), received.host.clone());
+    let game = received.game.name.to_string();
+    let host = received.host.clone();
     let PaperWriter { turn, without_effect, .. } = writer;
     Ok(WrittenPaper { paper, mail, game, host, is_first, clock: turn.clock, without_effect })
 }
@@ -169,7 +170,8 @@ impl<'a> PaperWriter<'a> {
             PaperWords::Join(_) => self.join()?,
             PaperWords::Order { plays, wait } => return self.order(&self.read(plays)?, *wait),
             PaperWords::Lines { plays, lines } => {
-                let (position, registry) = (self.position()?, self.request.registry);
+                let position = self.position()?;
+                let registry = self.request.registry;
                 let plays = self.read(plays)?;
                 PaperContent::Ahead(read_lines(
                     self.received,
@@ -265,7 +267,8 @@ impl<'a> PaperWriter<'a> {
     fn require_unsealed(&self) -> Result<(), MailError> {
         let turn = self.turn.number;
         let has_sealed = self.received.papers().any(|(_, signed)| {
-            let (head, content) = (signed.paper().head(), signed.paper().content());
+            let head = signed.paper().head();
+            let content = signed.paper().content();
             (head.seat, head.turn) == (self.seat, turn) && matches!(content, PaperContent::Seal { .. })
         });
         if !has_sealed {

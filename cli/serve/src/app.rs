@@ -71,7 +71,6 @@ impl App {
         self.world.store
     }
 
-    /// Returns a branch.
     pub(crate) fn branch(&self, match_name: &MatchName, branch: &BranchName) -> ApiResult<Arc<OpenBranch>> {
         self.branches.get(self, match_name, branch)
     }

@@ -25,7 +25,6 @@ pub(crate) const COMMANDS_MAX: usize = 1000;
 /// The most commands that are judged without a thread for it.
 const QUICK_MAX: usize = 4;
 
-/// What became of it.
 pub(crate) struct Appended {
     /// The last entry, as the viewer counts.
     pub(crate) head: u64,
@@ -82,7 +81,8 @@ impl Append {
     /// Appends. Others wait until that is durable and shown, but no thread waits for the disk. Where others write to the
     /// store, too, what is behind it is judged again.
     pub(crate) async fn perform(self: &Arc<Self>, app: &Arc<App>) -> ApiResult<Appended> {
-        let (mut held, mut patience) = (None, Patience::new());
+        let mut held = None;
+        let mut patience = Patience::new();
         while let Some(wait) = patience.next(app) {
             if !wait.is_zero() {
                 tokio::time::sleep(wait).await;
@@ -146,7 +146,8 @@ impl Append {
         let judged = if quick.is_some() {
             self.judge(app, branch, quick)?
         } else {
-            let (append, branch) = (Arc::clone(self), Arc::clone(branch));
+            let append = Arc::clone(self);
+            let branch = Arc::clone(branch);
             app.block(move |app| append.judge(app, &branch, None)).await?
         };
         let Storing { before, records, mut current, stored } = match judged {
@@ -163,16 +164,20 @@ impl Append {
                 return Err(error.into());
             }
         }
-        let (head, viewer) = (current.head, self.viewer);
+        let head = current.head;
+        let viewer = self.viewer;
         let tag = viewer.see_all().then(|| current.shown(viewer).tag);
         branch.publish(current);
         keep_passed(app, branch, before, head);
         if let Some(tag) = tag {
             return Ok(Appended { head, records, tag, kind: AppendedKind::Recorded });
         }
-        let (branch, viewer) = (Arc::clone(branch), self.viewer);
+        let branch = Arc::clone(branch);
+        let viewer = self.viewer;
         let delta = app.block(move |app| branch.delta(app, viewer, before)).await?;
-        let (head, records, tag) = (delta.head, delta.records_after(before), delta.tag.clone());
+        let head = delta.head;
+        let records = delta.records_after(before);
+        let tag = delta.tag.clone();
         Ok(Appended { head, records, tag, kind: AppendedKind::Recorded })
     }
 
@@ -209,7 +214,8 @@ impl Append {
             self.lines.iter().filter_map(|line| line.seat).try_for_each(|seat| caller.require_free(seat))?;
         }
         let judged = call.judge(&mut caller, store, &app.world);
-        let (tag, began) = (caller.tag, caller.began);
+        let tag = caller.tag;
+        let began = caller.began;
         match judged? {
             PlayOutcome::NotPlayed(reason) => Err(refused(reason, &tag)),
             PlayOutcome::Rejected { rejected: RejectedCommand { index, record }, reason } => {
@@ -241,7 +247,8 @@ impl Append {
         let recorded_at_ms = app.now_ms();
         let entries: PackedEntries =
             records.iter().filter_map(|record| record.to_store(recorded_at_ms)).collect();
-        let (module, head) = (rules.module(), before + entries.count());
+        let module = rules.module();
+        let head = before + entries.count();
         let entries = NewEntries { entries, module };
         let mut current = HeadState::new(rules, dice, head, state);
         if self.viewer.see_all() {
@@ -280,7 +287,8 @@ fn keep_passed(app: &Arc<App>, branch: &OpenBranch, before: u64, head: u64) {
     if head / turnfold_store::SNAPSHOT_INTERVAL == before / turnfold_store::SNAPSHOT_INTERVAL {
         return;
     }
-    let (app, line) = (Arc::clone(app), branch.line().clone());
+    let app = Arc::clone(app);
+    let line = branch.line().clone();
     tokio::task::spawn_blocking(move || {
         app.guard(|| {
             keep_snapshots(&line, before, head, &app.world, &app.store);

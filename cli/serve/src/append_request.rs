@@ -15,7 +15,6 @@ use crate::open_branch::OpenBranch;
 use crate::problem::{ApiResult, Problem};
 use crate::tag::Tags;
 
-/// What is asked for.
 pub(crate) struct Append {
     pub(crate) access: Access,
     pub(crate) match_name: MatchName,
@@ -34,7 +33,9 @@ pub(crate) struct Append {
 impl Append {
     pub(crate) fn position(&self, current: &mut HeadState) -> (PlayPosition, CachedView) {
         let shown = current.shown(self.viewer);
-        let (rules, dice, head) = (current.rules.clone(), current.dice, current.head);
+        let rules = current.rules.clone();
+        let dice = current.dice;
+        let head = current.head;
         (PlayPosition { rules, dice, head, head_seen: head, state: current.state.fork() }, shown)
     }
 }

@@ -107,7 +107,6 @@ impl Access {
         Self { holder: Holder::Admin }
     }
 
-    /// What a grant permits.
     pub(crate) fn granted(grant: Grant) -> Self {
         Self { holder: Holder::Granted(grant) }
     }
@@ -130,7 +129,6 @@ impl Access {
         self.grant().is_none_or(|grant| grant.kind == GrantKind::Host)
     }
 
-    /// Requires the admin.
     pub(crate) fn require_admin(&self) -> ApiResult<()> {
         match self.holder {
             Holder::Admin => Ok(()),

@@ -67,20 +67,17 @@ impl BranchCache {
         }
     }
 
-    /// Returns the branches that have followers.
     pub(crate) fn followed(&self) -> Vec<Arc<OpenBranch>> {
         let by_use = self.lock();
         by_use.iter().map(|(_, branch)| branch).filter(|branch| branch.is_followed()).cloned().collect()
     }
 
-    /// Returns a branch if it is in use.
     pub(crate) fn in_use(&self, match_name: &MatchName, branch: &BranchName) -> Option<Arc<OpenBranch>> {
         let found = self.lock().get(&(match_name.clone(), branch.clone())).cloned();
         self.make_room();
         found
     }
 
-    /// Returns a branch.
     pub(crate) fn get(
         &self,
         world: &World,

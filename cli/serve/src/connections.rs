@@ -11,7 +11,6 @@ use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use tokio::sync::Notify;
 
-/// All connections.
 #[derive(Clone)]
 pub(crate) struct Connections(Arc<Shared>);
 

@@ -30,7 +30,6 @@ impl Counts {
         (self.0.capacity() * size_of::<(u64, u64)>()) as u64
     }
 
-    /// Notes what was counted at a head.
     pub(crate) fn note(&mut self, head: u64, count: u64) {
         let Err(index) = self.0.binary_search_by_key(&head, |noted| noted.0) else { return };
         self.0.insert(index, (head, count));

@@ -13,7 +13,6 @@ use crate::problem::{ApiResult, Code, Problem};
 const AT_ONCE_MIN: usize = 3;
 const AT_ONCE_OF_READER: usize = 2;
 
-/// The most folds for which one reader waits.
 const WAITING_OF_READER: usize = 64;
 
 /// Who has a history folded.

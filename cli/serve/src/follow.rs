@@ -104,7 +104,8 @@ impl OpenBranch {
         let follower = knowledge.nearest(at).ok_or_else(Problem::internal)?;
         let entries = self.entries(world, follower.settled(), at)?;
         let shown = follower.fold(&entries, &mut |_| {})?;
-        let (head, mark) = (shown.head(), self.mark_of(world, viewer, at, shown.times)?);
+        let head = shown.head();
+        let mark = self.mark_of(world, viewer, at, shown.times)?;
         knowledge.counts.note(at, head);
         knowledge.keep_mark(head, mark.clone());
         self.count(&mut work);

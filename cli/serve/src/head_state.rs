@@ -66,7 +66,8 @@ impl HeadState {
     /// Reads where a branch stands.
     pub(crate) fn load(line: &Revision, world: &World) -> ApiResult<Self> {
         let keeper = Some(&world.store);
-        let (registry, build) = (&world.registry, world.outside.build.as_ref());
+        let registry = &world.registry;
+        let build = world.outside.build.as_ref();
         let position =
             Position::before_entries_of(Tail::last(0), line, registry, &world.store, build, keeper)?;
         Ok(Self::new(position.rules, position.dice, position.head, position.state))
@@ -74,7 +75,8 @@ impl HeadState {
 
     /// Clones the state with an empty view cache.
     pub(crate) fn fork(&self) -> Self {
-        let (rules, state) = (self.rules.clone(), self.state.fork());
+        let rules = self.rules.clone();
+        let state = self.state.fork();
         Self { rules, state, shown: BTreeMap::new(), ..*self }
     }
 

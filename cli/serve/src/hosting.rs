@@ -37,7 +37,8 @@ pub(crate) async fn at_desk<T: Send + 'static>(
     game: &MatchName,
     mut work: impl FnMut(&App, &mut MailHost<'_>) -> Result<T, MailError> + Send + 'static,
 ) -> ApiResult<T> {
-    let (of, main) = (game.clone(), BranchName::main());
+    let of = game.clone();
+    let main = BranchName::main();
     // The request needs no token, so a match without a desk is reported as missing.
     let desk = app.block(move |app| {
         let desk = desk_naming(&app.store, &of, &BranchName::main())?;
@@ -167,7 +168,8 @@ async fn take_mails(app: &Arc<App>) -> ApiResult<()> {
     else {
         return Ok(());
     };
-    let (maildir, of_post) = (folder.clone(), post.clone());
+    let maildir = folder.clone();
+    let of_post = post.clone();
     for (path, mail, games) in app.block(move |app| waiting_mails(app, &maildir, &of_post)).await? {
         if games.is_empty() {
             continue;
@@ -216,7 +218,9 @@ async fn take_mail_for(
 ) -> ApiResult<bool> {
     let mut is_done = true;
     for game in games {
-        let (mail, folder, of) = (mail.clone(), post.to_owned(), game.clone());
+        let mail = mail.clone();
+        let folder = post.to_owned();
+        let of = game.clone();
         let taken = at_desk(app, &game, move |app, host| {
             // PM-113: what came after the deadline is taken once it has passed, which waits for unsent letters (PM-101).
             let is_late = desk_time(app).is_some_and(|now| host.is_after_deadline(&mail, now));
@@ -301,8 +305,10 @@ fn with_room<T>(
         return Ok(None);
     };
     let post = PostFolder::of(folder, &app.store, game)?;
-    let (outbox, addresses) = (&post.outbox(), &post.addresses()?);
-    let (registry, pages) = (&app.registry, pages.as_deref());
+    let outbox = &post.outbox();
+    let addresses = &post.addresses()?;
+    let registry = &app.registry;
+    let pages = pages.as_deref();
     let room = MailRoom { store: &app.store, registry, signers, addresses, outbox, game, pages };
     work(&room).map(Some)
 }

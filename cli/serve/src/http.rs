@@ -36,7 +36,8 @@ impl<S: Sync> FromRequestParts<S> for Form {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> ApiResult<Self> {
-        let (json, text) = (quality(&parts.headers, JSON), quality(&parts.headers, "text/plain"));
+        let json = quality(&parts.headers, JSON);
+        let text = quality(&parts.headers, "text/plain");
         match (json, text) {
             (0, 0) => {
                 Err(Problem::new(Code::Accept, "expected `Accept` to allow application/json or text/plain"))
@@ -168,7 +169,6 @@ async fn read_body(mut body: Body, bytes_max: usize) -> ApiResult<Bytes> {
     Ok(bytes.freeze())
 }
 
-/// Reads the body of a request as one JSON object.
 pub(crate) async fn json_body<T: DeserializeOwned>(request: Request) -> ApiResult<T> {
     let bytes = body(request, JSON, BODY_BYTES_MAX).await?;
     // SV-5: serde would read the members of a structure from a list, too.
@@ -192,7 +192,6 @@ pub(crate) fn given_number<'de, D: Deserializer<'de>>(member: D) -> Result<Optio
     number(member).map(Some)
 }
 
-/// Reads a whole number that has to be there.
 pub(crate) fn number<'de, D: Deserializer<'de>, N: std::str::FromStr>(member: D) -> Result<N, D::Error> {
     let text = serde_json::Number::deserialize(member)?.to_string();
     let number = text.strip_suffix(".0").unwrap_or(&text).parse();
@@ -203,7 +202,6 @@ pub(crate) fn one_line(text: &str) -> String {
     turnfold_history::text::printable(&text.replace('\n', " ")).into_owned()
 }
 
-/// Answers with a document.
 pub(crate) fn json(status: StatusCode, document: &impl Serialize) -> Response {
     typed(status, JSON, json_text(document))
 }
@@ -222,7 +220,6 @@ pub(crate) fn json_text(document: &impl Serialize) -> String {
     json_line(document).expect("plain data encodes") + "\n"
 }
 
-/// Answers with text.
 pub(crate) fn text(status: StatusCode, text: String) -> Response {
     typed(status, TEXT, text)
 }
@@ -248,7 +245,6 @@ pub(crate) fn link_next(response: &mut Response, path: &str) {
     }
 }
 
-/// How much of a list is wanted.
 pub(crate) const LIST_DEFAULT: usize = 100;
 pub(crate) const LIST_MAX: usize = 1000;
 

@@ -45,7 +45,8 @@ struct EventData<'a> {
 impl Delta {
     /// Returns what is new to a viewer between two heads.
     pub(crate) fn between(to: u64, tag: String, mark: String, earlier: &Known, now: &Known) -> Self {
-        let (head, news) = (now.head, now.news_since(earlier));
+        let head = now.head;
+        let news = now.news_since(earlier);
         let event = (!news.is_empty()).then(|| {
             let entries =
                 (news.len() <= RECORDS_MAX).then(|| news.iter().map(|(_, record)| record).collect());

@@ -11,7 +11,6 @@ use turnfold_store::{Grant, Store, StoreError};
 /// How long a grant is known without being read again.
 const KNOWN_TIME: Duration = Duration::from_secs(1);
 
-/// The most grants that are known.
 const KNOWN_MAX: usize = 16_384;
 
 /// The grants that were read lately.

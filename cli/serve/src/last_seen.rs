@@ -14,7 +14,6 @@ const TOKENS_MAX: usize = 100_000;
 pub(crate) struct LastSeen(Mutex<BTreeMap<Digest, i64>>);
 
 impl LastSeen {
-    /// Notes a request with a token.
     pub(crate) fn note(&self, token: Digest, now_ms: i64) {
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // It is better to know nothing of those who were here than to grow with everyone who ever was.

@@ -186,7 +186,6 @@ impl Limits {
         Ok(StreamPlace { token, counts: Arc::clone(&self.streams) })
     }
 
-    /// Returns the hashes of the tokens that have streams.
     pub(crate) fn tokens_of_streams(&self) -> Vec<Digest> {
         lock(&self.streams).by_token.keys().copied().collect()
     }

@@ -113,7 +113,8 @@ impl OpenBranch {
                 unsettled.push(seen.logged_record());
             }
         })?;
-        let (settled, head) = (seen.settled(), seen.head());
+        let settled = seen.settled();
+        let head = seen.head();
         if after > head {
             return Err(self.no_entry(after, head).into());
         }

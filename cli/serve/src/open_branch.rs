@@ -19,7 +19,6 @@ use crate::world::World;
 /// What is judged in less time is judged at once the next time; a thread for it takes some tens of microseconds.
 const QUICK: Duration = Duration::from_micros(200);
 
-/// What is watched of a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Watched {
     /// Its durable head.
@@ -72,7 +71,6 @@ impl Following {
         Self { watched: branch.watched.subscribe(), left: Left(Arc::clone(branch)) }
     }
 
-    /// Returns a watch on the head.
     pub(crate) fn watched(&self) -> watch::Receiver<Watched> {
         self.watched.clone()
     }
@@ -110,7 +108,6 @@ impl OpenBranch {
         }
     }
 
-    /// Returns the branch.
     pub(crate) fn line(&self) -> &Revision {
         &self.line
     }
@@ -129,7 +126,6 @@ impl OpenBranch {
         Ok(*self.match_id.get_or_init(|| id))
     }
 
-    /// Returns the branch and its names.
     pub(crate) fn named(&self) -> NamedBranch {
         let Revision { match_name, branch, .. } = self.line.clone();
         NamedBranch { match_name, branch, id: self.id }

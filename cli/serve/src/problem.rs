@@ -90,7 +90,6 @@ impl Code {
         }
     }
 
-    /// Returns its HTTP status.
     pub(crate) const fn status(self) -> StatusCode {
         self.about().0
     }
@@ -219,7 +218,6 @@ impl Problem {
         Self { tag: Some(tag.into()), ..Self::new(Code::Moved, detail) }
     }
 
-    /// Returns its kind.
     pub(crate) fn code(&self) -> Code {
         self.code
     }
@@ -246,7 +244,6 @@ impl Problem {
         }
     }
 
-    /// Returns its detail.
     pub(crate) fn detail(&self) -> &str {
         &self.detail
     }

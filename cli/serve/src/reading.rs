@@ -67,7 +67,8 @@ impl BranchView {
         path: &BranchPath,
         seat: Option<SeatName>,
     ) -> ApiResult<Self> {
-        let (match_name, branch) = (name(&path.match_name)?, name(&path.branch)?);
+        let match_name = name(&path.match_name)?;
+        let branch = name(&path.branch)?;
         let viewer = access.looks(&match_name, seat.map(|seat| seat.0))?;
         Ok(Self { branch: app.branch(&match_name, &branch)?, viewer })
     }
@@ -84,7 +85,6 @@ impl BranchView {
     }
 }
 
-/// What of a branch is read.
 pub(crate) struct Asked {
     pub(crate) path: BranchPath,
     pub(crate) seat: Option<SeatName>,
@@ -135,7 +135,8 @@ impl App {
         };
         let whole = self.limits.whole(found.branch.known_head()).await?;
         self.serve_for(access, move |app, access| {
-            let (_place, _whole) = (place, whole);
+            let _place = place;
+            let _whole = whole;
             work(app, access, &found)
         })
         .await

@@ -165,7 +165,6 @@ fn link(openapi: &mut utoipa::openapi::OpenApi) {
     }
 }
 
-/// Returns the service.
 pub(crate) fn router(app: &Arc<App>, cors: &[String]) -> Router {
     let (router, _) = routes().split_for_parts();
     let router = router.merge(pages::routes()).with_state(Arc::clone(app));

@@ -155,7 +155,8 @@ async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), ServeE
 #[cfg(unix)]
 fn end() -> io::Result<impl Future<Output = ()>> {
     use signal::unix::{SignalKind, signal};
-    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
     Ok(async move {
         tokio::select! {
             _ = terminate.recv() => {}
@@ -167,8 +168,10 @@ fn end() -> io::Result<impl Future<Output = ()>> {
 #[cfg(windows)]
 fn end() -> io::Result<impl Future<Output = ()>> {
     use signal::windows;
-    let (mut interrupt, mut break_key) = (windows::ctrl_c()?, windows::ctrl_break()?);
-    let (mut close, mut shutdown) = (windows::ctrl_close()?, windows::ctrl_shutdown()?);
+    let mut interrupt = windows::ctrl_c()?;
+    let mut break_key = windows::ctrl_break()?;
+    let mut close = windows::ctrl_close()?;
+    let mut shutdown = windows::ctrl_shutdown()?;
     Ok(async move {
         tokio::select! {
             _ = interrupt.recv() => {}
@@ -198,7 +201,6 @@ impl Hangups {
         Ok(Self {})
     }
 
-    /// Waits for the next.
     async fn next(&mut self) {
         #[cfg(unix)]
         if let Some(signals) = &mut self.signals {
@@ -226,9 +228,11 @@ fn connect(
     let Some(connection) = acceptor.connections.open() else { return };
     // Answers are small and whole; waiting to fill packets only delays them.
     let _ = stream.set_nodelay(true);
-    let (of_requests, behind_proxy) = (Arc::clone(&connection), acceptor.behind_proxy);
+    let of_requests = Arc::clone(&connection);
+    let behind_proxy = acceptor.behind_proxy;
     let service = service_fn(move |mut request: Request<Incoming>| {
-        let (routes, work) = (routes.clone(), of_requests.work());
+        let routes = routes.clone();
+        let work = of_requests.work();
         let forwarded = behind_proxy.then(|| ClientAddress::of_forwarded(request.headers()));
         request.extensions_mut().insert(forwarded.unwrap_or_else(|| ClientAddress::of_peer(peer.ip())));
         async move {

@@ -18,7 +18,6 @@ pub(crate) fn tag_of(viewer: Viewer, view: &str) -> String {
     format!("\"{}\"", hash.get(..DIGITS).unwrap_or_default())
 }
 
-/// Returns a tag as a header's value.
 pub(crate) fn value(tag: &str) -> HeaderValue {
     HeaderValue::from_str(tag).unwrap_or_else(|_| HeaderValue::from_static(""))
 }

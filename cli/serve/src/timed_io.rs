@@ -10,7 +10,6 @@ use tokio::time::{Sleep, sleep};
 
 use crate::limits::WRITE_TIME;
 
-/// A connection.
 pub(crate) struct TimedWrites {
     stream: TcpStream,
     /// When a write that stands is given up.

@@ -8,7 +8,6 @@ use turnfold_store::GrantKind;
 use crate::options::Outside;
 use crate::problem::{Code, Problem};
 
-/// The letters of a token's secret.
 const SECRET_LETTERS: usize = 43;
 
 /// A token as it is sent. It is never logged: nothing here shows it but [`expose`](AccessToken::expose).

@@ -73,7 +73,6 @@ struct Turn {
 
 type Wishes = BTreeMap<MatchName, BTreeMap<Seat, Wish>>;
 
-/// A call that is to be made.
 struct Call {
     match_name: MatchName,
     seat: Seat,

@@ -58,7 +58,8 @@ pub fn try_out(
     roller: Roller,
     limits: FrameLimits,
 ) -> Result<Result<Trial, RejectedCommand>, ReplayError> {
-    let (viewer, head) = (history.viewer(), history.head());
+    let viewer = history.viewer();
+    let head = history.head();
     let mut known = into_known(history)?;
     let state = known.state()?;
     // A match as a viewer knows it has no secret from this viewer, who gives the commands of every seat.

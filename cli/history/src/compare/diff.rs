@@ -53,7 +53,8 @@ impl Folded {
             state_hash: seat_history.state_hash(state.as_ref()),
             recorded_differs_at: contradicted_at,
         };
-        let (ruleset, version) = (seat_history.rules().name().into(), seat_history.rules().version());
+        let ruleset = seat_history.rules().name().into();
+        let version = seat_history.rules().version();
         let game = Game { ruleset, version, dice: seat_history.dice(), setup };
         let view = ignored.without(seat_history.view(state.as_ref()));
         Ok(Self { side, game, played, view, ignored, is_recording })
@@ -242,7 +243,8 @@ pub fn compare(
     ignored: &Ignored,
     context: usize,
 ) -> Result<Comparison, ReplayError> {
-    let (folded_a, folded_b) = (Folded::of(a, ignored)?, Folded::of(b, ignored)?);
+    let folded_a = Folded::of(a, ignored)?;
+    let folded_b = Folded::of(b, ignored)?;
     let ignored = folded_a.ignored.clone();
     let mut comparison = compare_folded(folded_a, folded_b, context);
     if let Some(part) = &mut comparison.states_part {
@@ -252,7 +254,6 @@ pub fn compare(
     Ok(comparison)
 }
 
-/// Returns the view after an entry.
 fn view_after(seat_history: &SeatHistory, seq: u64) -> Result<Value, ReplayError> {
     let mut view = Value::Null;
     seat_history.fold(&mut |seen| {
@@ -282,7 +283,8 @@ pub fn records_of(
 }
 
 fn compare_folded(a: Folded, b: Folded, context: usize) -> Comparison {
-    let (commands_a, commands_b) = (commands(&a), commands(&b));
+    let commands_a = commands(&a);
+    let commands_b = commands(&b);
     let (diff, shortest) = aligned(&commands_a, &commands_b);
     let alignment = Alignment { a: &a, b: &b, diff: &diff };
     let pairs = alignment.pairs();
@@ -345,7 +347,8 @@ fn commands(folded: &Folded) -> Vec<&str> {
 }
 
 fn unified_text(a: &Folded, b: &Folded, context: usize) -> String {
-    let (game_a, game_b) = (a.game.text(), b.game.text());
+    let game_a = a.game.text();
+    let game_b = b.game.text();
     let diff = TextDiff::from_lines(&game_a, &game_b);
     diff.unified_diff().context_radius(context).header(&a.side.shown(), &b.side.shown()).to_string()
 }
@@ -370,7 +373,8 @@ struct Alignment<'a> {
 impl Alignment<'_> {
     /// Finds where the histories part: the number of the first entry that differs, in whichever has one.
     fn parts_at(&self) -> Option<u64> {
-        let (a, b) = (&self.a.played, &self.b.played);
+        let a = &self.a.played;
+        let b = &self.b.played;
         let same = a.iter().zip(b).take_while(|(a, b)| a.given == b.given && a.seq == b.seq).count();
         let seqs = [a.get(same), b.get(same)].into_iter().flatten().map(|played| played.seq);
         seqs.min()

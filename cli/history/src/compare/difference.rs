@@ -25,7 +25,8 @@ pub struct Difference {
 impl fmt::Display for Difference {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let side = |value: &Option<Value>| value.as_ref().map_or_else(|| "(none)".into(), Value::to_string);
-        let (old, new) = (side(&self.old), side(&self.new));
+        let old = side(&self.old);
+        let new = side(&self.new);
         let path = if self.path.is_empty() { "/" } else { &self.path };
         write!(out, "{} {} → {}", printable(path), printable(&old), printable(&new))
     }

@@ -165,7 +165,8 @@ impl Divergence {
         let hashes = recorded.hash.zip(computed.hash).filter(|(recorded, computed)| recorded != computed);
         match (&recorded.outcome, &computed.outcome) {
             (Some(old), Some(new)) if old != new => {
-                let (old, new) = (Claim::Outcome(old.clone()), Claim::Outcome(new.clone()));
+                let old = Claim::Outcome(old.clone());
+                let new = Claim::Outcome(new.clone());
                 let hashes = hashes.map(|(expected, actual)| Hashes { expected, actual });
                 Some(Self { hashes, ..Self::new(recorded, DivergenceKind::Outcome, Some(old), new) })
             }
@@ -227,7 +228,8 @@ impl Divergence {
         if !is_applied(&self.computed) {
             return None;
         }
-        let (old, new) = (recorded.parts(), self.computed.parts());
+        let old = recorded.parts();
+        let new = self.computed.parts();
         let index = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
         let part = |parts: &[Cow<'_, str>]| parts.get(index).map_or("(none)", AsRef::as_ref).to_owned();
         (index < old.len().max(new.len())).then(|| (part(&old), part(&new)))

@@ -191,7 +191,8 @@ impl RecordedLog {
         }
         let computed = state.state_hash_as(self.version);
         let Some(recorded) = self.closing.filter(|recorded| *recorded != computed) else { return Ok(None) };
-        let (recorded, computed) = (Some(Claim::Digest(recorded)), Claim::Digest(computed));
+        let recorded = Some(Claim::Digest(recorded));
+        let computed = Claim::Digest(computed);
         let subject = Subject::End { after: seq };
         let divergence = Divergence::new(subject, DivergenceKind::ClosingState, recorded, computed);
         Ok(Some(FirstDifference { group: cause::group(&divergence, None), divergence, field: None }))
@@ -224,7 +225,6 @@ impl RecordedLog {
         Ok(found.map(|found| Divergence { subject: subject(), ..found }))
     }
 
-    /// Returns the text of a command.
     fn command(&self, entry: &LogEntry) -> String {
         let text = match &entry.command {
             CommandForm::Text(_) => None,

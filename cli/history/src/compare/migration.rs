@@ -56,7 +56,8 @@ impl MigratedMatch {
             let recorded = RecordedLog::under(rules.clone(), &line, log, registry)?;
             if let Some(found) = recorded.departure()? {
                 let difference = format!("{}: {}", found.divergence.subject, found.group);
-                let (log, version) = (recorded.name, rules.version());
+                let log = recorded.name;
+                let version = rules.version();
                 return Err(ReplayError::NotTheSame { log, version, difference });
             }
         }
@@ -103,7 +104,6 @@ impl MigratedMatch {
     }
 }
 
-/// Finds the version to migrate to.
 fn rules_of_version(
     name: &MatchName,
     genesis: &Genesis,

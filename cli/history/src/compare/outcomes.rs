@@ -11,7 +11,8 @@ const CONTEXT: usize = 3;
 /// Compares two claims, one effect a line; equal effects far from any that differ are counted only.
 #[must_use]
 pub fn changed_claims(expected: &Claim, actual: &Claim) -> Vec<Line> {
-    let (expected, actual) = (expected.parts(), actual.parts());
+    let expected = expected.parts();
+    let actual = actual.parts();
     let expected: Vec<&str> = expected.iter().map(AsRef::as_ref).collect();
     let actual: Vec<&str> = actual.iter().map(AsRef::as_ref).collect();
     let diff = TextDiff::from_slices(&expected, &actual);

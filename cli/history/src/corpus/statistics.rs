@@ -254,7 +254,6 @@ fn by_frequency(tally: Tally) -> Vec<Frequency> {
     found
 }
 
-/// The most classes of a histogram.
 const CLASSES_MAX: u64 = 10;
 
 /// Sorts numbers in at most ten classes, whose width is 1, 2 or 5 times a power of ten.
@@ -264,7 +263,8 @@ fn histogram(sorted: &[u64]) -> Vec<LengthClass> {
     let mut fitting = widths.filter(|width| most / width - least / width < CLASSES_MAX);
     let width = fitting.next().unwrap_or(u64::MAX);
     let classes = (least / width..=most / width).map(|class| {
-        let (from, to) = (class * width, (class * width).saturating_add(width - 1));
+        let from = class * width;
+        let to = (class * width).saturating_add(width - 1);
         let (before, until) = (|length: &u64| *length < from, |length: &u64| *length <= to);
         let matches = sorted.partition_point(until) - sorted.partition_point(before);
         LengthClass { from, to, matches: matches as u64 }

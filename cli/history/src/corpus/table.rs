@@ -109,7 +109,8 @@ fn field_rows(
     seat_history: &SeatHistory,
     take: &mut dyn FnMut(TableRow),
 ) -> Result<Vec<bool>, ReplayError> {
-    let (start, mut found) = (seat_history.start()?, vec![false; paths.len()]);
+    let start = seat_history.start()?;
+    let mut found = vec![false; paths.len()];
     seat_history.viewer().require_view(start.as_ref())?;
     let mut row = |seq: u64, field: &dyn Fn(&str) -> Option<Value>| {
         let mut row = TableRow::new(&FIELD, [source.into(), seq.into()]);
@@ -126,7 +127,8 @@ fn field_rows(
 }
 
 fn match_row(source: String, seat_history: &SeatHistory) -> Result<TableRow, ReplayError> {
-    let (mut first_at_ms, mut last_at_ms) = (None, None);
+    let mut first_at_ms = None;
+    let mut last_at_ms = None;
     let end = seat_history.fold(&mut |seen| {
         last_at_ms = seen.recorded_at_ms();
         // A clock may have gone back: an entry is at least as old as any later one.
@@ -160,7 +162,8 @@ fn joined(seats: &[impl ToString]) -> String {
 }
 
 fn entry_row(source: &str, seen: &mut ViewedEntry<'_>) -> TableRow {
-    let (command, outcome) = (seen.command(), seen.outcome());
+    let command = seen.command();
+    let outcome = seen.outcome();
     let values: [Value; 10] = [
         source.into(),
         seen.seq().into(),

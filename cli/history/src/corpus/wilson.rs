@@ -25,7 +25,8 @@ impl ScoreInterval {
         if trials == 0 {
             return None;
         }
-        let (share, trials) = (successes as f64 / trials as f64, trials as f64);
+        let share = successes as f64 / trials as f64;
+        let trials = trials as f64;
         let scale = 1.0 + Z * Z / trials;
         let middle = (share + Z * Z / (2.0 * trials)) / scale;
         let half = Z / scale * (share * (1.0 - share) / trials + Z * Z / (4.0 * trials * trials)).sqrt();

@@ -101,7 +101,8 @@ pub fn open(path: &Path, what: &'static str) -> Result<File, InputError> {
 /// # Errors
 /// [`InputError`] with the name and the line.
 pub fn read_bounded(input: &mut impl BufRead, name: &Path, limits: &Limits) -> Result<Vec<u8>, InputError> {
-    let (path, limits) = (name.to_path_buf(), *limits);
+    let path = name.to_path_buf();
+    let limits = *limits;
     let mut bytes = Vec::new();
     for line in 1.. {
         // One byte more for the line feed, and that a longer line is known from one that fits.

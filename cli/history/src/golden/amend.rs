@@ -222,7 +222,8 @@ impl Amendment {
         let outcome = Outcome::from(&self.session.state.judge(attempt.seat, &attempt.command));
         if !matches!(outcome, Outcome::Rejected(_)) {
             let subject = Subject::of_attempt(self.head(), attempt);
-            let (recorded, computed) = (attempt.outcome.clone().map(Claim::Outcome), Claim::Outcome(outcome));
+            let recorded = attempt.outcome.clone().map(Claim::Outcome);
+            let computed = Claim::Outcome(outcome);
             let kind = DivergenceKind::Attempt;
             self.conflicts.push(Divergence::new(subject, kind, recorded, computed));
             return;
@@ -258,7 +259,8 @@ impl Amendment {
 
     /// Adds an accepted entry, which repeats one of the original or none, and returns its record.
     fn take(&mut self, record: Record, origin: Option<&LogEntry>) -> Record {
-        let (seq, seat) = (self.head() + 1, record.seat.unwrap_or(Seat::Host));
+        let seq = self.head() + 1;
+        let seat = record.seat.unwrap_or(Seat::Host);
         let outcome = Some(record.outcome.clone());
         let line = LogEntry { outcome, ..LogEntry::new(seq, seat, record.command.clone()) };
         self.replay.lines.push(ReplayLine::Entry(line));

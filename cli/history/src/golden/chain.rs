@@ -41,7 +41,8 @@ pub fn verify_chain(store: &StoreReader, match_name: &MatchName) -> Result<Chain
     store.audit_with(match_name, &mut |audited| {
         if let Some(origin) = origins.take(&audited) {
             let branch = Some(BranchName::main());
-            let (kind, message) = (FindingKind::Disagrees, is_wrong(&origin));
+            let kind = FindingKind::Disagrees;
+            let message = is_wrong(&origin);
             found.findings.push(Finding { branch, seq: Some(origin.head), kind, message });
         }
         match audited {

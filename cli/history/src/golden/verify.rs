@@ -239,7 +239,8 @@ impl<'a> Judge<'a> {
         let Some(state) = &mut self.folding.state else { return };
         let logged = stored(entries);
         if let Err(error) = state.fold(&logged, &self.dice, &mut |_| {}) {
-            let (seq, message) = (error.seq(), error.to_string());
+            let seq = error.seq();
+            let message = error.to_string();
             self.folding = Folding { state: None, disagreement: Some((seq, message.clone())) };
             self.find(Some(seq), FindingKind::Disagrees, message);
         }

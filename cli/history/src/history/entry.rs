@@ -47,7 +47,8 @@ impl LogEntry {
     /// Returns an entry just folded as a replay file records it: in canonical text, with outcome and hash.
     #[must_use]
     pub fn of(step: &mut dyn Step) -> Self {
-        let (outcome, hash) = (Some(step.outcome()), Some(step.state_hash().into()));
+        let outcome = Some(step.outcome());
+        let hash = Some(step.state_hash().into());
         Self { outcome, hash, ..Self::new(step.seq(), step.seat(), step.command()) }
     }
 

@@ -41,7 +41,9 @@ impl Imported {
     /// What is wrong with the file.
     pub fn of(replay: &Replay, recorded_at_ms: i64) -> Result<Self, ReplayError> {
         let blessed = bless_if_true(replay)?;
-        let (rules, setup, dice) = (replay.header.rules.clone(), replay.setup()?, replay.header.dice);
+        let rules = replay.header.rules.clone();
+        let setup = replay.setup()?;
+        let dice = replay.header.dice;
         let mut state = replay.start()?;
         let mut entries = PackedEntries::default();
         let logged: Vec<_> = blessed.entries().map(LogEntry::logged).collect();
@@ -52,7 +54,8 @@ impl Imported {
             })?;
             passed.note(entries.count(), state.as_ref());
         }
-        let (module, title) = (replay.header.module, replay.header.title.clone());
+        let module = replay.header.module;
+        let title = replay.header.title.clone();
         Ok(Self { rules, setup, dice, module, title, entries, state, passed })
     }
 
@@ -65,7 +68,9 @@ impl Imported {
         if header.view.is_some() {
             return None;
         }
-        let (rules, dice, state) = (header.rules.clone(), header.dice, long.replay.start().ok()?);
+        let rules = header.rules.clone();
+        let dice = header.dice;
+        let state = long.replay.start().ok()?;
         let mut reading = Reading {
             dice,
             state,
@@ -91,7 +96,8 @@ impl Imported {
         if recorded.is_some_and(|recorded| recorded != closing) {
             return None;
         }
-        let (module, title) = (header.module, header.title.clone());
+        let module = header.module;
+        let title = header.title.clone();
         let setup = long.replay.setup().ok()?;
         Some(Self { rules, setup, dice, module, title, entries, state, passed })
     }
@@ -129,14 +135,17 @@ impl Reading {
     /// Folds the entries that wait; returns `false` if they do not do what the file records.
     fn fold(&mut self) -> bool {
         let Self { dice, state, run, log, recorded_at_ms, entries, passed } = self;
-        let (mut recorded, mut is_true) = (run.iter(), true);
+        let mut recorded = run.iter();
+        let mut is_true = true;
         let folded = state.fold(&logged(&*run), dice, &mut |step| {
             let computed = LogEntry::of(step);
             is_true &= recorded
                 .next()
                 .is_some_and(|recorded| Divergence::contradiction(recorded, &computed).is_none());
             log.add(&computed);
-            let (seat, command, recorded_at_ms) = (step.seat(), step.command_bytes(), *recorded_at_ms);
+            let seat = step.seat();
+            let command = step.command_bytes();
+            let recorded_at_ms = *recorded_at_ms;
             entries.push(&NewEntry { seat, command, recorded_at_ms });
         });
         passed.note(entries.count(), state.as_ref());

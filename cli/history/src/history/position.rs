@@ -218,7 +218,8 @@ pub fn keep_snapshots(line: &Revision, after: u64, head: u64, sources: &dyn Sour
     if last <= after || !store.has_snapshots() {
         return;
     }
-    let (line, build) = (line.at(last), sources.build());
+    let line = line.at(last);
+    let build = sources.build();
     let kept = Position::before_entries_of(
         Tail::last(0),
         &line,

@@ -227,7 +227,8 @@ impl FromStr for RangeName {
                 format!("{cause} in `{text}`; a range is written FIRST..LAST, and either may be left out")
             }),
         };
-        let (first, last) = (end(first)?.unwrap_or(1), end(last)?);
+        let first = end(first)?.unwrap_or(1);
+        let last = end(last)?;
         if last.is_some_and(|last| last < first) {
             return Err(format!("expected a range that begins before it ends, found `{text}`"));
         }

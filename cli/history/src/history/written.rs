@@ -66,7 +66,8 @@ impl WrittenReplay {
             folded.map_err(|cause| broken_entry(&name, cause))?;
             write(&text)?;
         }
-        let (state_hash, header) = (state.state_hash(), head.header.mark());
+        let state_hash = state.state_hash();
+        let header = head.header.mark();
         write(&format!("{}\n", Closing { count, state: state_hash, log: log.finish(), header }))?;
         Ok(Self { entries: count, state_hash })
     }

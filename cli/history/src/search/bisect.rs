@@ -160,7 +160,8 @@ impl Bracket {
         condition: Option<&Condition>,
     ) -> Result<Flip, ReplayError> {
         let mut before = seat_history.start()?;
-        let (mut last_true, mut earlier) = (None, None);
+        let mut last_true = None;
+        let mut earlier = None;
         let observe = &mut |seq: u64, step: &mut dyn Step| {
             let Some(condition) = condition.filter(|_| earlier.is_none()) else { return };
             let perspective = seat_history.viewer().perspective();
@@ -282,7 +283,8 @@ impl<E: From<ReplayError>> Probe<'_, '_, E> {
         if at_end != Judgment::Yes {
             return Ok(Err(at_end));
         }
-        let (mut low, mut high) = (0, end);
+        let mut low = 0;
+        let mut high = end;
         let mut unknown = BTreeSet::new();
         loop {
             let middle = low + (high - low) / 2;

@@ -75,7 +75,8 @@ pub fn blame(
     blamed: &Blamed,
     observe: &mut dyn FnMut(FieldChange),
 ) -> Result<bool, ReplayError> {
-    let (start, mut survey) = (seat_history.start()?, Survey::default());
+    let start = seat_history.start()?;
+    let mut survey = Survey::default();
     seat_history.viewer().require_view(start.as_ref())?;
     let mut value = blamed.value(&|path| seat_history.field(start.as_ref(), path), &mut survey);
     let mut found = value.is_some();

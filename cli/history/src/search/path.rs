@@ -57,7 +57,8 @@ impl Lost {
         let rest = path.get(found.len()..).unwrap_or_default().trim_start_matches('/');
         let (step, after) = rest.split_once('/').unwrap_or((rest, ""));
         let meant = there.name_like(step).map(|name| {
-            let (short, long) = (format!("{found}/{name}"), format!("{found}/{name}/{after}"));
+            let short = format!("{found}/{name}");
+            let long = format!("{found}/{name}/{after}");
             if view.pointer(&long).is_some() { long } else { short }
         });
         Self { found: found.into(), there, meant }

@@ -257,7 +257,8 @@ impl PlayCall<'_> {
         }
         let roller = caller.roller(&dice)?;
         let mut session = Session::new(state, dice, roller, head + 1, Detail::new(self.viewer));
-        let (mut played, mut records) = (Vec::new(), Vec::new());
+        let mut played = Vec::new();
+        let mut records = Vec::new();
         if self.commands.iter().next().is_none() {
             session.roll_due(&mut played)?;
         }
@@ -281,10 +282,12 @@ impl PlayCall<'_> {
             None => None,
         };
         let Some(range) = range else { return Ok(None) };
-        let (first, last) = (*range.start(), *range.end());
+        let first = *range.start();
+        let last = *range.end();
         let revision = self.line.at(last);
         let tail = Tail::last(last.saturating_sub(first).saturating_add(1));
-        let (registry, build) = (sources.registry(), sources.build());
+        let registry = sources.registry();
+        let build = sources.build();
         let mut position =
             Position::before_entries_of(tail, &revision, registry, store, build.as_ref(), Some(store))?;
         let before = position.state.fork();
@@ -307,7 +310,8 @@ impl PlayCall<'_> {
         let log = store.read(match_name, branch, Some(last))?;
         let seen = SeatHistory::of(self.viewer, History::of_log(self.line, log, registry)?)?;
         let records = seen.records_after(usize::try_from(first.saturating_sub(1)).unwrap_or(usize::MAX))?;
-        let (head, state) = (seen.head(), seen.state()?);
+        let head = seen.head();
+        let state = seen.state()?;
         Ok(Some(PlayOutcome::Repeated(RepeatedCall { range, records, head, state })))
     }
 }

@@ -85,7 +85,8 @@ impl HeaderValues {
     /// missing.
     pub(super) fn differing(&self, other: HeaderMark) -> Option<&str> {
         let mark = self.mark();
-        let (sum, weighted) = (mark.sum.wrapping_sub(other.sum), mark.weighted.wrapping_sub(other.weighted));
+        let sum = mark.sum.wrapping_sub(other.sum);
+        let weighted = mark.weighted.wrapping_sub(other.weighted);
         let found = self.0.iter().find(|value| number_of(&value.path).wrapping_mul(sum) == weighted)?;
         let was_recorded = number_of(&found.line).wrapping_sub(sum) == number_of("dice \"recorded\"\n");
         Some(match found.path.as_str() {

@@ -43,7 +43,6 @@ pub enum ReplayLine {
 }
 
 impl ReplayLine {
-    /// Returns the entry that stands on it.
     pub(crate) fn entry(&self) -> Option<&LogEntry> {
         if let Self::Entry(entry) = self { Some(entry) } else { None }
     }

@@ -7,7 +7,6 @@ use crate::history::entry::Attempt;
 
 /// Watches a replay being folded.
 pub(crate) trait Witness {
-    /// Sees an entry.
     fn entry(&mut self, step: &mut dyn Step);
 
     /// Sees an attempt and what would become of it; effects only come of carrying it out.

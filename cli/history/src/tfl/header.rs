@@ -59,7 +59,6 @@ pub struct SeenBy {
     pub is_seeded: bool,
 }
 
-/// Which versions of a ruleset are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Versions {
     /// That of this build alone; logs of another would be folded wrongly.
@@ -156,7 +155,6 @@ impl Source<'_> {
         Ok(Some((text, value.span())))
     }
 
-    /// Reads the digest of the module that is pinned.
     fn module(&self, table: &DeTable<'_>) -> Result<Option<Digest>, TflError> {
         let Some((digest, span)) = self.text(table, "module")? else { return Ok(None) };
         let unreadable = |error: NotADigest| self.error(&span, printable(&error.to_string()));
@@ -178,7 +176,8 @@ impl Source<'_> {
         let found = registry.resolve(name, version.unwrap_or(u32::MAX), module);
         if let Err(NoRules::Unknown { known, .. }) = &found {
             let known: Vec<_> = known.iter().map(|name| format!("`{name}`")).collect();
-            let (known, name) = (known.join(", "), printable(name));
+            let known = known.join(", ");
+            let name = printable(name);
             return Err(
                 self.error(&span, format!("expected a ruleset of this build ({known}), found `{name}`"))
             );
@@ -216,7 +215,8 @@ impl Source<'_> {
     fn dice(&self, table: &DeTable<'_>, view: Option<Perspective>) -> Result<DicePolicy, TflError> {
         let what = "`dice = \"recorded\"`, `dice = \"seeded\"` or `dice = \"fair\"`";
         let (policy, span) = self.text(table, "dice")?.ok_or_else(|| self.missing(what))?;
-        let (seed, head) = (self.text(table, "seed")?, self.text(table, "head")?);
+        let seed = self.text(table, "seed")?;
+        let head = self.text(table, "head")?;
         match (policy, seed, head) {
             ("recorded" | "fair", Some((_, span)), _) => Err(self.surplus("seed", policy, &span)),
             ("recorded" | "seeded", _, Some((_, span))) => Err(self.surplus("head", policy, &span)),

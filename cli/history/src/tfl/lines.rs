@@ -37,7 +37,6 @@ impl<'a> SourceLines<'a> {
     }
 }
 
-/// A line of the file.
 #[derive(Clone, Copy)]
 pub(super) struct SourceLine<'a> {
     pub(super) file: &'a str,

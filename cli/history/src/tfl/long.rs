@@ -37,7 +37,9 @@ impl LongReplay {
         if file.metadata().ok()?.len() > REPLAY.bytes_max as u64 {
             return None;
         }
-        let (mut lines, mut header, mut fences) = (FileLines::of(&file), String::new(), 0);
+        let mut lines = FileLines::of(&file);
+        let mut header = String::new();
+        let mut fences = 0;
         while fences < 2 {
             let line = lines.next().ok()??;
             fences += usize::from(line.strip_suffix('\n') == Some(FENCE));

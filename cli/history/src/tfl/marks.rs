@@ -55,7 +55,8 @@ impl Marks {
         line: &SourceLine<'a>,
         arrow: usize,
     ) -> Result<(usize, &'a str), TflError> {
-        let (start, end) = (arrow + ARROW.len(), self.hash.unwrap_or(line.text.len()));
+        let start = arrow + ARROW.len();
+        let end = self.hash.unwrap_or(line.text.len());
         match line.slice(start, end).strip_prefix(' ').filter(|outcome| !outcome.is_empty()) {
             Some(outcome) => Ok((start + 1, outcome)),
             None => Err(line.expected(start, "an outcome after `=>`", line.slice(start, line.text.len()))),

@@ -21,7 +21,6 @@ struct Place {
 }
 
 impl Header {
-    /// Returns where in the file the fault of its setup is.
     pub(crate) fn locate(&self, file: &str, error: &SetupError) -> TflError {
         let at_value = |path: &str| {
             let place = enclosing(&self.places(), path).map_or(0, |place| place.value);

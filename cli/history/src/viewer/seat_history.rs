@@ -73,7 +73,8 @@ impl SeatHistory {
     }
 
     fn known(&self) -> Result<Vec<usize>, ReplayError> {
-        let (mut known, mut count) = (Vec::new(), 0);
+        let mut known = Vec::new();
+        let mut count = 0;
         let mut state = self.line.start()?;
         let observe = &mut |step: &mut dyn Step| {
             count += 1;
@@ -91,7 +92,8 @@ impl SeatHistory {
     /// # Errors
     /// [`ReplayError::NoEntry`].
     pub fn up_to(mut self, seq: u64) -> Result<Self, ReplayError> {
-        let (name, head) = (&self.name, self.head());
+        let name = &self.name;
+        let head = self.head();
         if seq > head {
             return Err(ReplayError::NoEntry { history: name.clone(), seq, head });
         }
@@ -248,7 +250,8 @@ impl SeatHistory {
         if !may_know_recorded(self.viewer, self.is_of_seat()) || !self.line.entries.iter().any(is_recorded) {
             return None;
         }
-        let (mut found, head) = (None, self.head());
+        let mut found = None;
+        let head = self.head();
         let folded = self.fold(&mut |seen| {
             if found.is_none() {
                 found = seen.contradiction_of(seen.seq == head && seen.viewer.see_all());

@@ -135,7 +135,8 @@ impl ViewedEntry<'_> {
 
     /// Returns the record with the further knowledge of its source.
     pub fn logged_record(&mut self) -> LoggedRecord {
-        let (recorded_at_ms, key) = (self.recorded_at_ms(), self.key().map(String::from));
+        let recorded_at_ms = self.recorded_at_ms();
+        let key = self.key().map(String::from);
         LoggedRecord { record: self.record(), recorded_at_ms, key, link: None }
     }
 

@@ -19,7 +19,6 @@ use crate::{
     is_shown_to_all,
 };
 
-/// The authorship of one match.
 pub(super) struct Authorship<'a> {
     setup: &'a Setup,
     /// The line of the desk.
@@ -323,7 +322,8 @@ impl Positions {
         };
         let expected = Round::after(from.map(|(.., round)| round), plan, end, setup.together, game);
         if expected.seats != position.seats {
-            let (expected, found) = (names(&expected.seats), names(&position.seats));
+            let expected = names(&expected.seats);
+            let found = names(&position.seats);
             return Err(format!("the position asks {found}; expected {expected}"));
         }
         self.rounds.push((position.line.clone(), position.game_seq, expected));

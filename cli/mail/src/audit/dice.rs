@@ -50,7 +50,6 @@ impl fmt::Display for FairRoll {
     }
 }
 
-/// The dice of one match.
 pub(super) struct FairDice {
     match_id: [u8; 16],
     /// `false` for other dice, and where the heads differ.
@@ -65,7 +64,6 @@ pub(super) struct FairDice {
     without_secrets: BTreeMap<Vec<Seat>, u64>,
 }
 
-/// A roll of the game.
 struct GameRoll {
     seq: u64,
     /// What was due.

@@ -47,7 +47,6 @@ impl MailRows {
         }
     }
 
-    /// Returns it for the rows of the audit.
     pub(super) fn further(self) -> FurtherRows {
         let dice = self.rolls.map(|rolls| {
             let mut text = format!("{} recomputed", counted(rolls, "roll", "rolls"));

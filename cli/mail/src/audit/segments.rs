@@ -133,7 +133,6 @@ pub(super) struct WholeLine<'a> {
 }
 
 impl WholeLine<'_> {
-    /// Computes the links.
     pub(super) fn linked(mut self, genesis: &Genesis) -> Self {
         let linker = Linker::new();
         let mut link = genesis.link();
@@ -145,7 +144,6 @@ impl WholeLine<'_> {
         self
     }
 
-    /// Returns the link after an entry.
     pub(super) fn link_after(&self, seq: u64) -> Option<Digest> {
         self.links.get(usize::try_from(seq).ok()?).copied()
     }

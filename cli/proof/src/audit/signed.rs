@@ -158,7 +158,8 @@ pub(super) fn consistency(known: &Known<'_>, further: FurtherRow) -> AuditRow {
     let mut row = further.found;
     let seen = further.checked.map(|seen| format!("; {seen}")).unwrap_or_default();
     let question = known.question;
-    let (mut compared, mut unknown) = (0, 0);
+    let mut compared = 0;
+    let mut unknown = 0;
     for held in question.held {
         let Checkpoint { origin, size, root } = &held.checkpoint;
         match question.policy.map(|policy| policy.is_signed(&held.note, origin)) {
@@ -241,7 +242,8 @@ fn cosigned<'a>(
     for note in notes {
         by_text.entry(note.text()).or_default().push(note);
     }
-    let (mut is_met, mut times) = (false, Vec::new());
+    let mut is_met = false;
+    let mut times = Vec::new();
     for notes in by_text.into_values() {
         let branches = notes.iter().flat_map(|note| note.signatures().iter().cloned());
         let together = notes.first().and_then(|first| (*first).clone().with(branches));

@@ -16,7 +16,6 @@ use crate::bundle::{
 };
 use crate::error::ProofError;
 
-/// What the walk found.
 pub(super) struct Walked<'a> {
     pub(super) chain: AuditRow,
     pub(super) dice: RowBuilder,
@@ -158,7 +157,8 @@ impl<'a, 'r> Walk<'a, 'r> {
                     (None, None) => "only",
                 };
                 let also = if playing.is_judged_by_built_in() { "the rules built in and by " } else { "" };
-                let (name, version) = (&genesis.ruleset, genesis.ruleset_version);
+                let name = &genesis.ruleset;
+                let version = genesis.ruleset_version;
                 format!("{name} {version} by {also}the {how} module {digest}")
             }));
             self.origins = Some(OriginCheck::of(genesis));

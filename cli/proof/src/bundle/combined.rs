@@ -11,7 +11,6 @@ use super::outline::{BundleOutline, BundledBranch, BundledMatch, BundledModule};
 use super::records::{BundleRecords, BundledRecord, TakeRecord};
 use crate::error::ProofError;
 
-/// A record of one of the bundles.
 enum HeldRecord {
     Shown(Vec<u8>),
     LeftOut(TreeHash),
@@ -175,7 +174,8 @@ impl Combination {
     /// # Errors
     /// [`ProofError::Refused`] for branches that begin on no other.
     pub fn into_records(self) -> Result<CombinedRecords, ProofError> {
-        let (mut matches, mut records) = (Vec::new(), Vec::new());
+        let mut matches = Vec::new();
+        let mut records = Vec::new();
         for (name, (genesis, mut branches)) in self.matches {
             let parents = branches.iter().map(|(name, held)| (name.clone(), held.parent.clone())).collect();
             let order = in_order(&parents)
@@ -186,7 +186,8 @@ impl Combination {
                 let parent = order.iter().position(|other| Some(other) == held.parent.as_ref());
                 let link = link_after(&genesis, &branches, branch, held.first + held.records.len() as u64);
                 let left_out = held.records.iter().filter(|record| !record.is_shown()).count() as u64;
-                let (name, count) = (branch.clone(), held.records.len() as u64);
+                let name = branch.clone();
+                let count = held.records.len() as u64;
                 let link = link.unwrap_or_else(|| genesis.link());
                 listed.push(BundledBranch { name, parent, first: held.first, count, link, left_out });
             }
@@ -213,7 +214,8 @@ fn link_after(genesis: &Genesis, branches: &HeldBranches, branch: &BranchName, s
         // The Genesis has the first link.
         None => (genesis.link(), 1),
     };
-    let (linker, own) = (Linker::new(), usize::try_from(size.saturating_sub(held.first)).ok()?);
+    let linker = Linker::new();
+    let own = usize::try_from(size.saturating_sub(held.first)).ok()?;
     for record in held.records.get(..own)?.iter().skip(before) {
         let HeldRecord::Shown(bytes) = record else { return None };
         link = linker.link(&link, bytes);

@@ -118,7 +118,8 @@ impl BundledHistories {
     /// [`ProofError::Unusable`] for a branch that is not in the bundle, and what is wrong with its records.
     pub fn replay(&self, name: &BundledName) -> Result<BundledReplay, ProofError> {
         let (bundled, index) = self.find(name)?;
-        let (genesis, branches) = (&bundled.genesis, &bundled.branches);
+        let genesis = &bundled.genesis;
+        let branches = &bundled.branches;
         let branch = branches.get(index).ok_or_else(|| self.unnamed("no match"))?;
         let revision = revision_of(bundled, branch);
         let rules = rules_of(genesis, &revision, &self.registry)?;

@@ -205,7 +205,8 @@ impl Planning<'_> {
         let parent = found.parent.and_then(|parent| self.bundled.branches.get(parent));
         let from = parent.map(|parent| (parent.name.clone(), found.first.saturating_sub(1)));
         let added = if from.is_none() { found.count.saturating_sub(1) } else { found.count };
-        let (match_name, branch) = (name.clone(), found.name.clone());
+        let match_name = name.clone();
+        let branch = found.name.clone();
         ImportedBranch {
             match_name,
             branch,
@@ -231,7 +232,8 @@ impl Planning<'_> {
             let [last, head] = [found.size(), stored.size((0, other))].map(|size| size.saturating_sub(1));
             let same =
                 self.last_shared(index, last.min(head), |seq| stored_link(store, &stored, other, seq))?;
-            let (match_name, branch) = (name.clone(), found.name.clone());
+            let match_name = name.clone();
+            let branch = found.name.clone();
             let (branch, change) = if same == last {
                 (branch, BranchChange::UpToDate)
             } else if same == head {
@@ -267,7 +269,8 @@ impl Planning<'_> {
         if is_same(to)? {
             return Ok(to);
         }
-        let (mut same, mut differs) = (0, to);
+        let mut same = 0;
+        let mut differs = to;
         while differs - same > 1 {
             let middle = same.midpoint(differs);
             if is_same(middle)? { same = middle } else { differs = middle }

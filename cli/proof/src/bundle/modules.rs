@@ -26,7 +26,8 @@ pub struct NeededModule {
 
 impl NeededModule {
     fn of(genesis: &Genesis) -> Option<Self> {
-        let (ruleset, version) = (genesis.ruleset.clone(), genesis.ruleset_version);
+        let ruleset = genesis.ruleset.clone();
+        let version = genesis.ruleset_version;
         // MD-9: a module that is recorded for a match counts like a pin.
         genesis.only_module().map(|module| Self { ruleset, version, module: *module })
     }

@@ -149,13 +149,13 @@ impl Parser<'_> {
         number(word).map_err(|error| self.malformed(error.to_string()))
     }
 
-    /// Reads the branches of a match.
     fn read_match(&mut self, name: MatchName, take: &mut TakeRecord<'_>) -> Result<(), ProofError> {
         self.next()?;
         let mut branches: Vec<BundledBranch> = Vec::new();
         let mut indexes: BTreeMap<BranchName, usize> = BTreeMap::new();
         let mut parents: BTreeMap<BranchName, Option<BranchName>> = BTreeMap::new();
-        let (mut genesis, mut bytes) = (None, Vec::new());
+        let mut genesis = None;
+        let mut bytes = Vec::new();
         while let Some(words) = self.header::<5>("line")? {
             self.lines += 1;
             if self.lines > BUNDLE_LINES_MAX {
@@ -201,7 +201,8 @@ impl Parser<'_> {
         indexes: &BTreeMap<BranchName, usize>,
     ) -> Result<BundledBranch, ProofError> {
         let name: BranchName = self.word(name)?;
-        let (first, count) = (self.number::<u64>(first)?, self.number::<u64>(count)?);
+        let first = self.number::<u64>(first)?;
+        let count = self.number::<u64>(count)?;
         let link = self.word(link)?;
         let is_main = name.is_main();
         let parent = match parent.as_str() {

@@ -128,7 +128,8 @@ fn outline_of(store: &StoreReader, name: MatchName) -> Result<BundledMatch, Proo
         let first = info.parent.as_ref().map_or(0, |(_, at)| at.saturating_add(1));
         let parent = info.parent.as_ref().and_then(|(parent, _)| indexes.get(parent).copied());
         let count = info.head.saturating_add(1).saturating_sub(first);
-        let (name, link) = (name.clone(), info.head_link);
+        let name = name.clone();
+        let link = info.head_link;
         Some(BundledBranch { name, parent, first, count, link, left_out: 0 })
     });
     let branches = branches.collect();

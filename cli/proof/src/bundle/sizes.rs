@@ -20,7 +20,6 @@ pub struct BranchFinder<'a> {
     by_id: BTreeMap<[u8; 16], usize>,
 }
 
-/// The branches of a match.
 struct MatchBranches<'a> {
     ancestry: Ancestry,
     by_branch: BTreeMap<&'a str, usize>,
@@ -65,7 +64,8 @@ impl<'a> BranchFinder<'a> {
     /// up to which it counts.
     #[must_use]
     pub fn parts(&self, (match_index, branch): BranchIndex, size: u64) -> Vec<BranchSize> {
-        let (mut parts, mut next) = (Vec::new(), Some(((match_index, branch), size)));
+        let mut parts = Vec::new();
+        let mut next = Some(((match_index, branch), size));
         while let Some(((match_index, branch), size)) = next {
             parts.push(((match_index, branch), size));
             let first = self

@@ -23,7 +23,8 @@ pub(crate) struct BranchTrees<'a> {
 impl<'a> BranchTrees<'a> {
     /// Begins trees whose roots at these sizes are wanted.
     pub(crate) fn of(branches: &'a BranchFinder<'a>, wanted: &[(BranchIndex, u64)]) -> Self {
-        let (wanted, forks) = (branches.cuts(wanted), branches.forks());
+        let wanted = branches.cuts(wanted);
+        let forks = branches.forks();
         Self { branches, wanted, forks, kept: BTreeMap::new(), roots: BTreeMap::new(), current: None }
     }
 

@@ -60,7 +60,6 @@ pub fn write_signed_bundle(
     Ok(count)
 }
 
-/// A branch that is to be signed to its end.
 struct BranchToSign {
     index: BranchIndex,
     revision: Revision,
@@ -80,7 +79,8 @@ fn begin<'a>(
             let revision =
                 Revision { match_name: bundled.name.clone(), branch: branch.name.clone(), seq: None };
             let origin = signers.origin_of(&bundled.genesis.match_id, &branch.name)?;
-            let (known, size) = (signers.known(&origin)?, branch.size());
+            let known = signers.known(&origin)?;
+            let size = branch.size();
             let index = (match_index, branch_index);
             branches.push(BranchToSign { index, revision, origin, size, known });
         }
@@ -127,7 +127,6 @@ fn sign(
 }
 
 impl BranchToSign {
-    /// The sizes that are remembered.
     fn sizes(&self) -> impl Iterator<Item = u64> {
         self.known.iter().flat_map(KnownLog::all).map(|known| known.checkpoint.size)
     }

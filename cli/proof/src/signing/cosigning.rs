@@ -55,7 +55,8 @@ pub fn cosign(
     let under = last.filter(|last| last.origin != *origin);
     let under = under.map(|last| format!(" of `{}`", last.origin)).unwrap_or_default();
     if request.old != before.0 {
-        let (cosigned, found) = (before.0, request.old);
+        let cosigned = before.0;
+        let found = request.old;
         return refused(format!("expected a proof from size {cosigned}{under}, found one from {found}"));
     }
     if checkpoint.size < before.0 {

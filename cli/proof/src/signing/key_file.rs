@@ -11,7 +11,6 @@ use turnfold_store::open_regular;
 
 use crate::error::ProofError;
 
-/// The longest key file.
 const BYTES_MAX: u64 = 1024;
 
 /// A private key and where it lies.

@@ -138,7 +138,6 @@ impl KeyMemory {
         self.folder_of(origin).join(CHECKPOINT)
     }
 
-    /// Returns what it holds of a log.
     pub(super) fn of_log(&self, origin: &str) -> Result<Option<Remembered>, ProofError> {
         let path = self.file(origin);
         let known = read_checkpoint(&path)?;

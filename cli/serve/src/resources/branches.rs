@@ -137,7 +137,8 @@ pub(crate) async fn delete(
 ) -> ApiResult {
     let (open, names) = app
         .serve(bearer, move |app, access| {
-            let (match_name, branch) = (name(&path.match_name)?, name(&path.branch)?);
+            let match_name = name(&path.match_name)?;
+            let branch = name(&path.branch)?;
             access.require_host(&match_name)?;
             Ok((app.branch(&match_name, &branch)?, (match_name, branch)))
         })

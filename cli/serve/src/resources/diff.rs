@@ -66,7 +66,8 @@ pub(crate) async fn diff(
         line.seq = asked.at;
         let other = branch_point(&match_name, &asked.with)?;
         let seat_history = |line| SeatHistory::load(Viewer::HOST, &SourceName::Revision(line), &app.world);
-        let (a, b) = (seat_history(line)?, seat_history(other)?);
+        let a = seat_history(line)?;
+        let b = seat_history(other)?;
         let comparison = compare(&a, &b, &Ignored::default(), CONTEXT)?;
         Ok(match form {
             Form::Json => json(StatusCode::OK, &DiffDocument::of(&comparison, [&a, &b])?),

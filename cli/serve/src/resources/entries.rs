@@ -208,7 +208,8 @@ fn answer(appended: &Appended, form: Form, append: &Append) -> Response {
     let mut response = match (form, nothing) {
         (Form::Json, _) => json(status, &AppendedJson { head: *head, entries: records, nothing }),
         (Form::Text, Some(nothing)) => {
-            let (match_name, branch) = (append.match_name.clone(), append.branch.clone());
+            let match_name = append.match_name.clone();
+            let branch = append.branch.clone();
             let asked = (!append.viewer.see_all()).then_some(append.viewer);
             text(status, render::text([nothing.line(&Revision { match_name, branch, seq: None }, asked)]))
         }

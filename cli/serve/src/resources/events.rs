@@ -162,7 +162,8 @@ impl Stream {
     /// Finds the head at which `seen` entries were first visible. Of the streams that resume together, one does the work
     /// (SV-31), and the others find what they look for afterwards.
     async fn count_until(&self, app: &Arc<App>, access: Access, seen: u64) -> ApiResult<FirstHead> {
-        let (branch, viewer) = (self.following.branch(), self.viewer);
+        let branch = self.following.branch();
+        let viewer = self.viewer;
         let _first = branch.following().await;
         let found = {
             let branch = Arc::clone(branch);
@@ -170,7 +171,8 @@ impl Stream {
         };
         let found = match found {
             Ok(FirstHead::Count(_)) => {
-                let (match_name, branch) = (branch.line().match_name.clone(), Arc::clone(branch));
+                let match_name = branch.line().match_name.clone();
+                let branch = Arc::clone(branch);
                 let work = move |app: &Arc<App>| branch.count_until(app, viewer, seen);
                 app.fold_for(self.bearer.reader()?, Some(match_name), work).await
             }
@@ -181,7 +183,8 @@ impl Stream {
 
     /// Returns the mark of the history up to the head at which `seen` entries were first visible.
     async fn mark(&self, app: &Arc<App>, access: Access, from: u64, seen: u64) -> ApiResult<String> {
-        let (branch, viewer) = (self.following.branch(), self.viewer);
+        let branch = self.following.branch();
+        let viewer = self.viewer;
         let _first = branch.following().await;
         let at_hand = {
             let branch = Arc::clone(branch);
@@ -189,7 +192,8 @@ impl Stream {
         };
         let found = match at_hand {
             Ok(None) => {
-                let (match_name, branch) = (branch.line().match_name.clone(), Arc::clone(branch));
+                let match_name = branch.line().match_name.clone();
+                let branch = Arc::clone(branch);
                 let work = move |app: &Arc<App>| branch.event_id(app, viewer, from);
                 let found = app.fold_for(self.bearer.reader()?, Some(match_name), work).await;
                 // More than one entry came to light there, and the client claims to know some of them.
@@ -210,7 +214,8 @@ impl Stream {
 
     async fn send_events(&mut self, app: &Arc<App>, sender: &mpsc::Sender<io::Result<Bytes>>) -> End {
         let mut watched = self.following.watched();
-        let (mut closing, mut revoked) = (app.closing(), app.revoked());
+        let mut closing = app.closing();
+        let mut revoked = app.revoked();
         let mut comment_at = Instant::now() + COMMENT_EVERY;
         if *closing.borrow_and_update() {
             return End::With("bye");
@@ -285,7 +290,9 @@ impl Stream {
 
     /// Returns the next step. Of the streams that need the same step, one computes it.
     async fn delta(&self, app: &Arc<App>) -> ApiResult<Arc<Delta>> {
-        let (branch, viewer, from) = (self.following.branch(), self.viewer, self.from);
+        let branch = self.following.branch();
+        let viewer = self.viewer;
+        let from = self.from;
         if let Some(delta) = branch.delta_in_memory(viewer, from) {
             return Ok(delta);
         }

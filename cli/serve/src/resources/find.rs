@@ -96,11 +96,13 @@ pub(crate) async fn find(
     let whole = Asked { path, seat, reach: Reach::Whole };
     app.read(&bearer, whole, move |app, _, BranchView { branch, viewer }| {
         let history = branch.history(app, *viewer, None)?;
-        let (from, head) = (after.unwrap_or(0), history.head());
+        let from = after.unwrap_or(0);
+        let head = history.head();
         if from > head {
             return Err(ReplayError::NoEntry { history: history.name().clone(), seq: from, head }.into());
         }
-        let (mut survey, start) = (Survey::default(), history.start()?);
+        let mut survey = Survey::default();
+        let start = history.start()?;
         let holds = condition.ask(&|path| history.field(start.as_ref(), path), &mut survey);
         let mut items = Vec::new();
         if holds && all && after.is_none() {

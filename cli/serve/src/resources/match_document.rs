@@ -85,7 +85,8 @@ impl MatchJson {
             let state = shown.state(app, viewer, None)?;
             let standing = shown.standing(app, viewer, None, state.as_ref())?;
             let now = asked.turn.then(|| shown.whose_turn(app, viewer, state.as_ref())).transpose()?;
-            let (players, head) = (state.players().to_vec(), shown.head_seen(app, viewer)?);
+            let players = state.players().to_vec();
+            let head = shown.head_seen(app, viewer)?;
             (players, head, Some(are_over(app, viewer, &open)?), standing, now)
         } else {
             let head = app.store.head(match_name, &branch)?;

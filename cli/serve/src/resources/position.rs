@@ -48,7 +48,8 @@ fn in_memory(app: &App, access: &Access, path: &BranchPath, at: At) -> Option<Ca
     if app.store.is_shared() {
         return None;
     }
-    let (match_name, branch) = (name(&path.match_name).ok()?, name(&path.branch).ok()?);
+    let match_name = name(&path.match_name).ok()?;
+    let branch = name(&path.branch).ok()?;
     let viewer = access.looks(&match_name, at.seat.map(|seat| seat.0)).ok()?;
     at.at.is_none().then(|| app.branches.in_use(&match_name, &branch))??.shown_in_memory(viewer)
 }

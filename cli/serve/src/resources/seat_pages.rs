@@ -189,7 +189,9 @@ pub(crate) async fn open(
 /// Gives a token access to a seat, unless it has it.
 fn grant(app: &Arc<App>, match_name: MatchName, opened: OpenedPage, token: &AccessToken) -> ApiResult {
     let OpenedPage { seat, stale } = opened;
-    let (hash, now_ms, kind) = (token.hash(), app.now_ms(), GrantKind::Seat(seat));
+    let hash = token.hash();
+    let now_ms = app.now_ms();
+    let kind = GrantKind::Seat(seat);
     if let Some(grant) = app.store.find_grant(&hash)? {
         let grant = require_live(grant, now_ms)?;
         if grant.kind == kind && grant.match_name == match_name {

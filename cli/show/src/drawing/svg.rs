@@ -68,7 +68,8 @@ fn whole(picture: &Picture, highlights: &Highlights, style: &str) -> String {
         size.width = size.width.max(drawn.width);
         size.height = top.saturating_add(drawn.height).saturating_add(PADDING);
     }
-    let (width, height) = (size.width + 2 * PADDING, size.height);
+    let width = size.width + 2 * PADDING;
+    let height = size.height;
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"picture\" width=\"{width}\" height=\"{height}\" \
          viewBox=\"0 0 {width} {height}\" font-family=\"monospace\">\n{style}\
@@ -91,7 +92,8 @@ fn side_by_side(
         if size.height > 0 {
             size.height += PADDING;
         }
-        let (mut left, mut height) = (PADDING, 0);
+        let mut left = PADDING;
+        let mut height = 0;
         for (index, rows) in group {
             let drawn = lists::rows(body, rows, [left, top + size.height], *index, highlights);
             size.width = size.width.max(left - PADDING + drawn.width);

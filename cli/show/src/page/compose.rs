@@ -123,7 +123,10 @@ impl Page {
         let replay = replay.map(|replay| replay.to_string());
         // A long match has a hundred thousand frames, which take many times the memory of their JSON: each is written as
         // soon as it is made.
-        let (mut data, mut log, mut last_standing, mut count) = (Vec::new(), String::new(), None, 0_u64);
+        let mut data = Vec::new();
+        let mut log = String::new();
+        let mut last_standing = None;
+        let mut count = 0_u64;
         let Passed { document, end } = FrameDocument::pass(seat_history, 0, &mut |frame| {
             if count > 0 {
                 data.push(b',');

@@ -53,7 +53,8 @@ pub fn recorded_mark(recorded: &str) -> String {
 /// Returns the line of a rejected command, and where in a script it stands.
 #[must_use]
 pub fn rejection(record: &Record, place: Option<&str>) -> Line {
-    let (seat, outcome) = (record.seat.map(Seat::name), record.outcome.to_string());
+    let seat = record.seat.map(Seat::name);
+    let outcome = record.outcome.to_string();
     let mut line = rejected_line(seat, &record.command, &outcome, record.message.as_deref());
     if let Some(place) = place {
         line.push_word(dim(format!("at {place}")));

@@ -41,8 +41,8 @@ fn side(claim: &Claim) -> String {
 /// Names the first effect in which two outcomes differ.
 fn effect(divergence: &Divergence) -> String {
     let parts = |claim: &Claim| claim.parts().iter().map(ToString::to_string).collect::<Vec<_>>();
-    let (old, new) =
-        (divergence.recorded.as_ref().map(parts).unwrap_or_default(), parts(&divergence.computed));
+    let old = divergence.recorded.as_ref().map(parts).unwrap_or_default();
+    let new = parts(&divergence.computed);
     let name = |effect: &String| effect.split(' ').next().unwrap_or_default().to_string();
     let index = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
     effect_group(old.get(index).map(name).as_deref(), new.get(index).map(name).as_deref())

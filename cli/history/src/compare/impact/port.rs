@@ -108,8 +108,8 @@ impl<'a> Pair<'a> {
                 return Ok(Some(without_field(Divergence { subject, ..found })));
             }
         };
-        let (recorded, computed) =
-            (Some(Claim::Outcome(own.outcome.clone())), Claim::Outcome(ported.outcome.clone()));
+        let recorded = Some(Claim::Outcome(own.outcome.clone()));
+        let computed = Claim::Outcome(ported.outcome.clone());
         let divergence = Divergence::new(subject.clone(), DivergenceKind::Outcome, recorded, computed);
         match (&own.outcome, &ported.outcome) {
             // Texts of effects are not compared: the two write the fields of an effect in another order.
@@ -139,7 +139,8 @@ impl<'a> Pair<'a> {
             let side = |value: &Option<Value>| {
                 Claim::Run(value.as_ref().map_or_else(|| "(none)".into(), Value::to_string))
             };
-            let (old, new) = (side(&field.old), side(&field.new));
+            let old = side(&field.old);
+            let new = side(&field.new);
             let divergence = Divergence::new(subject, DivergenceKind::View, Some(old), new);
             let group = cause::group(&divergence, Some(&field));
             return Some(FirstDifference { divergence, group, field: Some(field) });

@@ -79,7 +79,8 @@ impl Replay {
         let mut changes: Vec<Change> = of_lines.collect();
         if self.closing != blessed.closing {
             let [old, new] = [self.closing, blessed.closing].map(|closing| closing.map(Claim::Closing));
-            let (line, subject) = (self.closing_line(), Subject::End { after: 0 });
+            let line = self.closing_line();
+            let subject = Subject::End { after: 0 };
             changes.push(Change::without_hash(line, subject, Sides { old, new }));
         }
         changes
@@ -168,7 +169,8 @@ impl Serialize for Change {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { line, subject, written_as, outcome, hash } = self;
         let (seat, command) = subject.command().unzip();
-        let (seq, written_as) = (subject.seq(), written_as.as_deref());
+        let seq = subject.seq();
+        let written_as = written_as.as_deref();
         ChangeJson { line: *line, seq, seat, command, written_as, outcome, state_hash: *hash }
             .serialize(serializer)
     }

@@ -26,7 +26,8 @@ pub fn bless(replay: &Replay) -> Result<Replay, TflError> {
     let mut scribe = Scribe::default();
     replay.fold(state.as_mut(), &mut scribe).map_err(|error| replay.locate(&error))?;
     let Scribe { entries, attempts } = scribe;
-    let (mut entries, mut attempts) = (entries.into_iter(), attempts.into_iter());
+    let mut entries = entries.into_iter();
+    let mut attempts = attempts.into_iter();
     let mut blessed =
         Replay { lines: Vec::with_capacity(replay.lines.len()), closing: None, ..replay.clone() };
     for (number, line) in replay.numbered_lines() {

@@ -34,7 +34,8 @@ impl Again<'_> {
                 middle_hash.map_or_else(|| "entries that can be folded".into(), |hash| hash.to_string());
             return Some(self.otherwise(DivergenceKind::NotDeterministic, middle, &first, &other));
         }
-        let (stored, rolls) = (second.state_bytes(), second.rolls());
+        let stored = second.state_bytes();
+        let rolls = second.rolls();
         let end = self.entries.len();
         if let Err(other) = self.fold(second.as_mut(), tail, Some(hash)) {
             return Some(self.otherwise(DivergenceKind::NotDeterministic, end, &hash, &other));
@@ -70,7 +71,8 @@ impl Again<'_> {
             Some((line, entry)) => (*line, Subject::from(*entry)),
             None => (self.replay.closing_line(), Subject::End { after: 0 }),
         };
-        let (first, other) = (Claim::Run(first.to_string()), Claim::Run(other.into()));
+        let first = Claim::Run(first.to_string());
+        let other = Claim::Run(other.into());
         let divergence = Divergence::new(subject, kind, Some(first), other);
         Box::new(Mismatch::new(&self.replay.file, line, divergence))
     }

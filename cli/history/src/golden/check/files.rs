@@ -179,7 +179,8 @@ impl FileCheck {
     /// Checks what was read of a file, or of standard input for `-`, as [`of`](Self::of) does.
     #[must_use]
     pub fn of_bytes(path: &Path, bytes: Vec<u8>, all: bool, registry: &Registry) -> Self {
-        let (file, is_in_page) = (input_name(path).into_owned(), is_read_as_page(path, &bytes));
+        let file = input_name(path).into_owned();
+        let is_in_page = is_read_as_page(path, &bytes);
         let check = || {
             let replay = tfl::read(&file, &replay_bytes(path, bytes)?, registry)?;
             Ok(if all { check_replay_to_end(&replay)? } else { check_replay(&replay)? })

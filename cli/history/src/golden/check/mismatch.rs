@@ -26,7 +26,9 @@ pub struct Mismatch {
 
 impl Mismatch {
     pub(super) fn new(file: &str, line: usize, divergence: Divergence) -> Self {
-        let (rules, dice, state) = (Vec::new(), None, None);
+        let rules = Vec::new();
+        let dice = None;
+        let state = None;
         Self { file: file.into(), line, divergence, until: None, rules, dice, state }
     }
 

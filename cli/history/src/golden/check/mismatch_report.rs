@@ -178,7 +178,6 @@ impl Mismatch {
         is_page(Path::new(&self.file)) && (self.is_to_be_blessed() || self.kind() == DivergenceKind::Header)
     }
 
-    /// Returns the command to run next.
     fn next_command(&self) -> String {
         let program = program::name();
         // What was piped in has no name of its own.

@@ -86,14 +86,16 @@ pub(crate) fn check_replay_to_end(replay: &Replay) -> Result<Checked, TflError> 
 /// Compares the header with the one that was blessed. From another one the rules make something else, so nothing that
 /// follows is compared.
 fn of_header(replay: &Replay) -> Option<Mismatch> {
-    let (blessed, header) = (replay.closing?.header, replay.header.mark());
+    let blessed = replay.closing?.header;
+    let header = replay.header.mark();
     if blessed == header {
         return None;
     }
     let path = replay.header.differing(blessed);
     let line = replay.header.line_of(path);
     let subject = Subject::Header { path: path.map(String::from) };
-    let (recorded, computed) = (Some(Claim::Header(blessed)), Claim::Header(header));
+    let recorded = Some(Claim::Header(blessed));
+    let computed = Claim::Header(header);
     let divergence = Divergence::new(subject, DivergenceKind::Header, recorded, computed);
     Some(Mismatch::new(&replay.file, line, divergence))
 }
@@ -106,7 +108,8 @@ fn confirm(first: Box<Mismatch>, second: Option<Box<Mismatch>>) -> Box<Mismatch>
     let run =
         |mismatch: &Mismatch| Claim::Run(format!("{} ({})", mismatch.divergence.computed, mismatch.title()));
     let computed = second.map_or_else(|| Claim::Run("no difference".into()), |second| run(&second));
-    let (subject, recorded) = (first.divergence.subject.clone(), Some(run(&first)));
+    let subject = first.divergence.subject.clone();
+    let recorded = Some(run(&first));
     let divergence = Divergence::new(subject, DivergenceKind::NotDeterministic, recorded, computed);
     Box::new(Mismatch { divergence, ..*first })
 }
@@ -227,7 +230,8 @@ impl<'a> Auditor<'a> {
 
     fn closing(&mut self, state: Digest) {
         let line = self.replay.closing_line();
-        let (count, log) = (self.count(), self.log.finish());
+        let count = self.count();
+        let log = self.log.finish();
         let subject = Subject::End { after: count };
         let Some(closing) = self.replay.closing else {
             let header = self.replay.header.mark();

@@ -16,7 +16,6 @@ pub struct ViewComparison {
     pub(super) value: Value,
 }
 
-/// What is compared.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Subject {
     /// What a path leads to.
@@ -77,7 +76,6 @@ impl Sign {
 }
 
 impl ViewComparison {
-    /// Returns the path into the view.
     pub(super) fn path(&self) -> &str {
         match &self.subject {
             Subject::Field(path) | Subject::Count(Counted { path, .. }) => path,

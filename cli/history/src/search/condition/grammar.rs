@@ -210,7 +210,9 @@ fn holds_its_numbers(text: &str, value: &Value) -> bool {
 /// Returns the numbers in the text of an array or object, without what stands in its strings.
 fn written_numbers(text: &str) -> Vec<&str> {
     let mut numbers = Vec::new();
-    let (mut begin, mut is_quoted, mut is_escaped) = (None, false, false);
+    let mut begin = None;
+    let mut is_quoted = false;
+    let mut is_escaped = false;
     for (at, character) in text.char_indices() {
         if is_quoted {
             is_quoted = is_escaped || character != '"';

@@ -163,7 +163,8 @@ impl Condition {
     /// # Errors
     /// [`ConditionError`], which shows what there is instead.
     pub fn check(&self, survey: &Survey) -> Result<(), ConditionError> {
-        let (mut shown, mut result) = (survey.comparisons.iter(), Ok(()));
+        let mut shown = survey.comparisons.iter();
+        let mut result = Ok(());
         self.root.holds(&mut |comparison| {
             if let (Some(shown), Ok(())) = (shown.next(), &result) {
                 result = check(comparison, shown);

@@ -100,13 +100,11 @@ impl KeptLog {
         self.given.get(*self.entries.get(index)?).map(Rc::as_ref)
     }
 
-    /// Returns the commands of some numbers.
     pub(super) fn commands<'a>(&'a self, numbers: &'a [usize]) -> impl Iterator<Item = (Seat, &'a str)> {
         let given = numbers.iter().filter_map(|number| self.given.get(*number));
         given.map(|given| (given.seat, given.command.as_str()))
     }
 
-    /// Returns the seats of the entries.
     pub(super) fn seats(&self) -> Vec<Seat> {
         self.commands(&self.entries).map(|(seat, _)| seat).collect()
     }

@@ -170,7 +170,9 @@ impl Stepper {
     /// # Errors
     /// What is wrong with the history.
     pub fn search(&mut self, text: &str, direction: SearchDirection) -> Result<Option<Hit>, ReplayError> {
-        let (text, at, end) = (text.to_lowercase(), self.at(), self.head() + 1);
+        let text = text.to_lowercase();
+        let at = self.at();
+        let end = self.head() + 1;
         let parts = match direction {
             SearchDirection::Forward => [at + 1..end, 1..at + 1],
             SearchDirection::Back => [1..at, at.max(1)..end],
@@ -201,7 +203,9 @@ impl Stepper {
     /// [`ReplayError::Condition`] for a condition that makes no sense in any view from here on, and what is wrong with
     /// the history.
     pub fn first_true(&mut self, condition: &Condition) -> Result<Option<u64>, ReplayError> {
-        let (viewer, mut survey, mut held) = (self.viewer(), Survey::default(), false);
+        let viewer = self.viewer();
+        let mut survey = Survey::default();
+        let mut held = false;
         viewer.require_view(self.state.as_ref())?;
         let found = self.find(self.at() + 1..self.head() + 1, SearchDirection::Forward, &mut |place| {
             let holds = condition.ask(&|path| place.field(viewer, path), &mut survey);
@@ -222,7 +226,8 @@ impl Stepper {
             SearchDirection::Forward => self.at() + 1..self.head() + 1,
             SearchDirection::Back => 1..self.at(),
         };
-        let (viewer, mut value) = (self.viewer(), None);
+        let viewer = self.viewer();
+        let mut value = None;
         self.find(range, direction, &mut |place| {
             let new = place.field(viewer, path);
             mem::replace(&mut value, new.clone()) != new
@@ -238,7 +243,8 @@ impl Stepper {
         is_wanted: &mut dyn FnMut(Place<'_>) -> bool,
     ) -> Result<Option<u64>, ReplayError> {
         let count = |seq: u64| usize::try_from(seq.saturating_sub(1)).unwrap_or(usize::MAX);
-        let (mut from, mut to) = (count(range.start), count(range.end));
+        let mut from = count(range.start);
+        let mut to = count(range.end);
         while from < to {
             let part = match direction {
                 SearchDirection::Forward => from..(from + self.kept.stride - from % self.kept.stride).min(to),
@@ -246,7 +252,8 @@ impl Stepper {
             };
             let mut state = self.state_after(part.start)?;
             is_wanted(Place::Before(state.as_ref()));
-            let (mut first, mut last) = (None, None);
+            let mut first = None;
+            let mut last = None;
             self.seat_history.pass(state.as_mut(), part.start, part.end, &mut |seq, step| {
                 if (first.is_none() || direction == SearchDirection::Back)
                     && is_wanted(Place::Entry(seq, step))
@@ -283,7 +290,8 @@ impl Stepper {
                 Concealed { what: "the viewer of others show what is secret", viewer: self.owner };
             return Err(ReplayError::Concealed(concealed));
         }
-        let (owner, entries) = (self.owner, self.entries);
+        let owner = self.owner;
+        let entries = self.entries;
         let seat_history = SeatHistory::of(viewer, self.seat_history.into_line())?;
         let at = seat_history.known_within(entries);
         let mut stepper = Self::with_owner(seat_history, owner)?;
@@ -298,7 +306,8 @@ impl Stepper {
             if self.blocks.len() >= BLOCKS_MAX {
                 self.blocks.clear();
             }
-            let (from, to) = (block * BLOCK, (block * BLOCK + BLOCK).min(self.seat_history.known_count()));
+            let from = block * BLOCK;
+            let to = (block * BLOCK + BLOCK).min(self.seat_history.known_count());
             let mut state = self.state_after(from)?;
             let mut shown = Vec::new();
             let seat_history = &self.seat_history;

@@ -48,7 +48,6 @@ struct Runs {
     entries: StoredEntries,
 }
 
-/// What entries are read from.
 enum StoredEntries {
     Store { store: StoreReader, match_name: MatchName, branch: BranchName },
     File(Box<LongReplay>),
@@ -189,7 +188,8 @@ impl Runs {
         if !matches!(self.entries, StoredEntries::File(_)) || !may_know_recorded(self.viewer, self.is_own()) {
             return None;
         }
-        let (mut found, head) = (None, self.head);
+        let mut found = None;
+        let head = self.head;
         let compare = &mut |seen: &mut ViewedEntry<'_>| {
             if found.is_none() {
                 found = seen.contradiction_of(seen.seq == head && seen.viewer.see_all());
@@ -214,7 +214,8 @@ impl Runs {
         let to = name.seq().unwrap_or(self.head);
         self.require(to, self.head)?;
         let passed = tail.before(name, to)?;
-        let (viewer, mut state) = (self.viewer, self.start()?);
+        let viewer = self.viewer;
+        let mut state = self.start()?;
         self.each_run(to, &mut |run| {
             let mut rest = run.iter();
             let observe = &mut |step: &mut dyn Step| {
@@ -233,7 +234,8 @@ impl Runs {
         name: &SourceName,
         observe: &mut dyn FnMut(&mut ViewedEntry<'_>),
     ) -> Result<(), ReplayError> {
-        let (mut to, mut end) = (self.head, self.state_bytes(self.head)?);
+        let mut to = self.head;
+        let mut end = self.state_bytes(self.head)?;
         let mut known = Vec::new();
         self.fold_as_at(&end, to, &mut |entry, step| {
             if !step.concealed() {

@@ -9,7 +9,6 @@ use super::hexes::{HALF_HEIGHT, SIZE, draw_arrows, middle, outline};
 use super::markup::{Fill, Fitted, Markup, Size, characters, class};
 use crate::drawing::place::{Highlights, Place};
 
-/// How much room there is for the label and the mark of a hex.
 const LABEL_WIDTH: i32 = 26;
 /// How much room there is for coordinates, at the lower edge.
 const AT_WIDTH: i32 = 22;
@@ -18,7 +17,6 @@ const WIDTH: i32 = 560;
 /// Boards up to this radius show the coordinates of every hex, larger ones only where something stands.
 const COORDINATES_RADIUS_MAX: u8 = 12;
 
-/// Draws a board and returns its size.
 pub(super) fn draw(
     body: &mut Markup,
     board: &HexBoard,
@@ -31,8 +29,10 @@ pub(super) fn draw(
     let half_height = (2 * radius + 1) * HALF_HEIGHT;
     let quarters = (4 * WIDTH / (2 * half_width)).clamp(4, 8);
     let size = Size { width: half_width * quarters / 2, height: half_height * quarters / 2 };
-    let (x, y) = (left + size.width / 2, top + size.height / 2);
-    let (whole, hundredths) = (quarters / 4, quarters % 4 * 25);
+    let x = left + size.width / 2;
+    let y = top + size.height / 2;
+    let whole = quarters / 4;
+    let hundredths = quarters % 4 * 25;
     body.put(format_args!(
         "<g class=\"board\" transform=\"translate({x} {y}) scale({whole}.{hundredths:02})\" text-anchor=\"middle\">\n"
     ));
@@ -64,7 +64,8 @@ fn cells(board: &HexBoard, marked: &BTreeSet<Hex>) -> BTreeMap<Hex, Cell> {
 }
 
 fn draw_cell(body: &mut Markup, cell: &Cell, is_changed: bool, is_in_reach: bool) {
-    let (tint, hex) = (class(cell.tint), cell.at);
+    let tint = class(cell.tint);
+    let hex = cell.at;
     let changed = if is_changed { " changed" } else { "" };
     let reach = if is_in_reach { " reach" } else { "" };
     body.put(format_args!("<g class=\"cell {tint}{changed}{reach}\" data-at=\"{hex}\">\n"));
@@ -74,13 +75,15 @@ fn draw_cell(body: &mut Markup, cell: &Cell, is_changed: bool, is_in_reach: bool
     let [x, y] = middle(hex);
     let ink = Fill::on(cell.tint);
     if is_in_reach {
-        let (stroke, left) = (ink.stroke(), x - 17);
+        let stroke = ink.stroke();
+        let left = x - 17;
         body.put(format_args!(
             "<path class=\"inner\"{stroke} d=\"M{left},{y}l9,-15h16l9,15l-9,15h-16z\"/>\n"
         ));
     }
     if is_changed {
-        let (left, top) = (x + 3, y - HALF_HEIGHT);
+        let left = x + 3;
+        let top = y - HALF_HEIGHT;
         body.put(format_args!("<path class=\"corner\"{ink} d=\"M{left},{top}h7l4,7z\"/>\n"));
     }
     // A mark that repeats the label would only cover the coordinates.

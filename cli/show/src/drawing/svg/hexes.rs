@@ -45,7 +45,8 @@ pub(super) fn draw_arrows<P: Copy>(
     for arrow in arrows {
         let points: Vec<[i32; 2]> = arrow.path.iter().copied().map(&middle).collect();
         if let [first, between @ .., last] = points.as_slice() {
-            let (class, stroke) = (class(arrow.tint), Fill::of(arrow.tint).stroke());
+            let class = class(arrow.tint);
+            let stroke = Fill::of(arrow.tint).stroke();
             body.put(format_args!("<path class=\"arrow {class}\"{stroke} d=\""));
             path(body, *first, between, *last);
             body.put(format_args!("\"/>\n"));
@@ -56,8 +57,8 @@ pub(super) fn draw_arrows<P: Copy>(
 
 /// Draws a line through points, and a head at its end.
 fn path(body: &mut Markup, first: [i32; 2], between: &[[i32; 2]], last: [i32; 2]) {
-    let (second, before) =
-        (between.first().copied().unwrap_or(last), between.last().copied().unwrap_or(first));
+    let second = between.first().copied().unwrap_or(last);
+    let before = between.last().copied().unwrap_or(first);
     let [x, y] = toward(first, second, START);
     body.put(format_args!("M{x},{y}"));
     for [x, y] in between {
@@ -75,7 +76,8 @@ fn path(body: &mut Markup, first: [i32; 2], between: &[[i32; 2]], last: [i32; 2]
 
 /// Returns the point `length` away from one point, in the direction of another.
 fn toward([x, y]: [i32; 2], [other_x, other_y]: [i32; 2], length: i32) -> [i32; 2] {
-    let (dx, dy) = (other_x - x, other_y - y);
+    let dx = other_x - x;
+    let dy = other_y - y;
     let distance = (dx * dx + dy * dy).isqrt().max(1);
     [x + dx * length / distance, y + dy * length / distance]
 }

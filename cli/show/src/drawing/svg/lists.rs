@@ -46,19 +46,25 @@ fn begin(body: &mut Markup, class: &str, [left, middle]: [i32; 2], is_changed: b
     let changed = if is_changed { " changed" } else { "" };
     body.put(format_args!("<g class=\"{class}{changed}\">\n"));
     if is_changed {
-        let (left, top) = (left - 9, middle - 5);
+        let left = left - 9;
+        let top = middle - 5;
         body.put(format_args!("<path class=\"corner\" d=\"M{left},{top}l6,5l-6,5z\"/>\n"));
     }
 }
 
 /// Writes a line of text and returns its width.
 fn text_line(body: &mut Markup, name: &str, line: &TextLine, [left, baseline]: [i32; 2]) -> i32 {
-    let (mut swatches, mut spans, mut count) = (Markup::default(), Markup::default(), 0);
+    let mut swatches = Markup::default();
+    let mut spans = Markup::default();
+    let mut count = 0;
     for Span { text, tint } in line.spans.iter().filter(|span| !span.text.is_empty()) {
         let text = printable(text);
-        let (x, length) = (left + width(count, LETTERS), characters(&text));
+        let x = left + width(count, LETTERS);
+        let length = characters(&text);
         if let color @ Fill::Rgb(_) = Fill::of(*tint) {
-            let (x, y, width) = (x - 2, baseline - 13, width(length, LETTERS) + 4);
+            let x = x - 2;
+            let y = baseline - 13;
+            let width = width(length, LETTERS) + 4;
             swatches.put(format_args!(
                 "<rect class=\"swatch\"{color} x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"17\" rx=\"3\"/>\n"
             ));
@@ -117,7 +123,8 @@ pub(super) fn rows(
 
 fn draw_piece(body: &mut Markup, piece: &Piece, [x, y]: [i32; 2], radius: i32) {
     let Piece { text, tint, mark, .. } = piece;
-    let (class, fill) = (class(*tint), Fill::of(*tint));
+    let class = class(*tint);
+    let fill = Fill::of(*tint);
     let radius = if text.is_empty() { radius / 2 } else { radius };
     body.put(format_args!("<g class=\"piece {class}\" text-anchor=\"middle\">\n"));
     body.put(format_args!("<circle class=\"disc\"{fill} cx=\"{x}\" cy=\"{y}\" r=\"{radius}\"/>\n"));
@@ -152,7 +159,9 @@ pub(super) fn bars(
         begin(body, &class, [left, middle], highlights.is_changed(block, Place::Index(index)));
         text_line(body, "barlabel", &bar.label, [left, middle + 5]);
         draw_track(body, bar, [track, middle - BAR_SIZE.height / 2]);
-        let (x, y, value) = (track + BAR_SIZE.width + GAP, middle + 5, value(bar));
+        let x = track + BAR_SIZE.width + GAP;
+        let y = middle + 5;
+        let value = value(bar);
         body.put(format_args!(
             "<text class=\"value\" x=\"{x}\" y=\"{y}\" font-size=\"{LETTERS}\">{value}</text>\n"
         ));
@@ -184,7 +193,8 @@ fn draw_track(body: &mut Markup, bar: &Bar, [x, y]: [i32; 2]) {
 
 /// Draws chips from `left` on, below each other where `right` is passed, and returns their size.
 fn draw_chips(body: &mut Markup, chips: &[Chip], [left, middle]: [i32; 2], right: i32) -> Size {
-    let (mut x, mut size) = (left, Size { width: 0, height: LINE_HEIGHT });
+    let mut x = left;
+    let mut size = Size { width: 0, height: LINE_HEIGHT };
     for Chip { text, tint, .. } in chips {
         let text = printable(text);
         let wide = width(characters(&text), SMALL_LETTERS) + 10;
@@ -193,8 +203,13 @@ fn draw_chips(body: &mut Markup, chips: &[Chip], [left, middle]: [i32; 2], right
             size.height += LINE_HEIGHT;
         }
         let y = middle + size.height - LINE_HEIGHT;
-        let (class, fill, ink, text) = (class(*tint), Fill::of(*tint), Fill::on(*tint), Escaped(&text));
-        let (top, text_left, baseline) = (y - 8, x + 5, y + 4);
+        let class = class(*tint);
+        let fill = Fill::of(*tint);
+        let ink = Fill::on(*tint);
+        let text = Escaped(&text);
+        let top = y - 8;
+        let text_left = x + 5;
+        let baseline = y + 4;
         body.put(format_args!(
             "<g class=\"chip {class}\"><rect class=\"box\"{fill} x=\"{x}\" y=\"{top}\" width=\"{wide}\" height=\"16\" \
              rx=\"5\"/><text x=\"{text_left}\" y=\"{baseline}\" font-size=\"{SMALL_LETTERS}\"{ink}>{text}</text></g>\n"

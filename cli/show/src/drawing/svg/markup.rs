@@ -75,7 +75,6 @@ pub(super) fn width(count: i32, size: i32) -> i32 {
     (count * size * 3 + 4) / 5
 }
 
-/// Returns the class of a tint.
 pub(super) const fn class(tint: Tint) -> &'static str {
     match tint {
         Tint::Plain => "plain",

@@ -29,8 +29,10 @@ pub(super) fn draw(
     let [width, height] = [grid.board.files(), grid.board.ranks()].map(|side| SIZE * i32::from(side));
     let quarters = (4 * WIDTH / (width + 2 * MARGIN)).clamp(4, 8);
     let [width_drawn, height_drawn] = [width, height].map(|side| (side + 2 * MARGIN) * quarters / 4);
-    let (x, y) = (left + width_drawn / 2, top + height_drawn / 2);
-    let (whole, hundredths) = (quarters / 4, quarters % 4 * 25);
+    let x = left + width_drawn / 2;
+    let y = top + height_drawn / 2;
+    let whole = quarters / 4;
+    let hundredths = quarters % 4 * 25;
     body.put(format_args!(
         "<g class=\"board squares\" transform=\"translate({x} {y}) scale({whole}.{hundredths:02})\" \
          text-anchor=\"middle\">\n"
@@ -84,16 +86,21 @@ fn draw_square(
 ) {
     let tint = cell.map_or(Tint::Plain, |cell| cell.tint);
     let shade = if (at.file() + at.rank()).is_multiple_of(2) { "dark" } else { "light" };
-    let (class, ink) = (class(tint), Fill::on(tint));
+    let class = class(tint);
+    let ink = Fill::on(tint);
     let [is_changed, is_in_reach] =
         [&highlights.changed, &highlights.reach].map(|spots| spots.contains(&spot));
     let [changed, reach] =
         [(is_changed, " changed"), (is_in_reach, " reach")].map(|(is, name)| if is { name } else { "" });
     body.put(format_args!("<g class=\"cell {class} {shade}{changed}{reach}\" data-at=\"{at}\">\n"));
-    let (left, top, fill) = (x - HALF, y - HALF, Fill::of(tint));
+    let left = x - HALF;
+    let top = y - HALF;
+    let fill = Fill::of(tint);
     body.put(format_args!("<path class=\"square\"{fill} d=\"M{left},{top}h{SIZE}v{SIZE}h-{SIZE}z\"/>\n"));
     if is_in_reach {
-        let (left, top, stroke) = (x - 16, y - 16, ink.stroke());
+        let left = x - 16;
+        let top = y - 16;
+        let stroke = ink.stroke();
         body.put(format_args!("<path class=\"inner\"{stroke} d=\"M{left},{top}h32v32h-32z\"/>\n"));
     }
     if is_changed {
@@ -113,7 +120,9 @@ fn draw_square(
 
 /// Draws a piece: in its color, with an outline that stands out from it.
 fn draw_piece(body: &mut Markup, [x, y]: [i32; 2], piece: &BoardPiece) {
-    let (tint, color, outline) = (class(piece.tint), Fill::of(piece.tint), Fill::on(piece.tint).stroke());
+    let tint = class(piece.tint);
+    let color = Fill::of(piece.tint);
+    let outline = Fill::on(piece.tint).stroke();
     body.put(format_args!("<g class=\"figure {tint}\"{outline}>\n"));
     let content = &piece.glyph;
     body.fitted(

@@ -118,7 +118,6 @@ struct Grid {
     rows: Vec<Vec<Character>>,
 }
 
-/// A character of a board.
 #[derive(Clone, Copy)]
 struct Character {
     shown: char,

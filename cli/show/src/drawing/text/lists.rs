@@ -73,6 +73,8 @@ pub(super) fn bars(bars: &[Bar], block: usize, highlights: &Highlights) -> Vec<D
 
 /// Returns how much of a width a bar fills.
 pub(in crate::drawing) fn filled(bar: &Bar, width: u64) -> u64 {
-    let (value, of, width) = (u128::from(bar.value.min(bar.of)), u128::from(bar.of), u128::from(width));
+    let value = u128::from(bar.value.min(bar.of));
+    let of = u128::from(bar.of);
+    let width = u128::from(width);
     u64::try_from((value * width).checked_div(of).unwrap_or_default()).unwrap_or_default()
 }

@@ -65,7 +65,8 @@ pub(super) fn draw(grid: &SquareGrid, block: usize, highlights: &Highlights) -> 
 
 /// Returns the files from left to right and the ranks from top to bottom.
 fn lines_of(grid: &SquareGrid) -> [Vec<u8>; 2] {
-    let (files, ranks) = (0..grid.board.files(), 0..grid.board.ranks());
+    let files = 0..grid.board.files();
+    let ranks = 0..grid.board.ranks();
     if grid.flipped {
         [files.rev().collect(), ranks.collect()]
     } else {

@@ -35,7 +35,8 @@ enum Content {
 impl PictureChange {
     /// Returns what to change in a picture to make another of it; `None` where they are not made of the same blocks.
     pub(crate) fn between(old: &FramePicture, new: &FramePicture) -> Option<Vec<Self>> {
-        let (old, new) = (old.blocks(), new.blocks());
+        let old = old.blocks();
+        let new = new.blocks();
         if old.len() != new.len() {
             return None;
         }
@@ -76,7 +77,8 @@ fn cells<T: Clone + PartialEq, P: Copy + Ord>(
     content: fn(T) -> Content,
     add: &mut dyn FnMut(Place, Content),
 ) {
-    let (mut old, mut new) = (old.iter().peekable(), new.iter().peekable());
+    let mut old = old.iter().peekable();
+    let mut new = new.iter().peekable();
     loop {
         let next = old.peek().into_iter().chain(new.peek()).map(|cell| place(cell)).min();
         let Some(at) = next else { return };
@@ -108,7 +110,8 @@ fn items<T: Clone + PartialEq>(
     add: &mut dyn FnMut(Place, Content),
 ) {
     for index in 0..old.len().max(new.len()) {
-        let (before, after) = (old.get(index), new.get(index));
+        let before = old.get(index);
+        let after = new.get(index);
         if before != after {
             add(Place::Index(index), after.map_or(Content::Gone, |item| content(item.clone())));
         }

@@ -116,7 +116,8 @@ impl FrameDocument {
         let mut picture = seen.picture.clone();
         let standings = seat_history.standings()?;
         let standing = |seq| usize::try_from(seq).ok().and_then(|seq| standings.get(seq)?.text());
-        let (mut taken, mut is_full) = (0, false);
+        let mut taken = 0;
+        let mut is_full = false;
         let end = seat_history.fold(&mut |entry| match entry.seq() {
             seq if seq < after => {}
             seq if seq == after => {
