@@ -20,7 +20,7 @@ use turnfold_tests::sandbox::{Sandbox, program};
 /// A place with the referee `./sums` and nothing else.
 fn sandbox() -> Sandbox {
     let sandbox = Sandbox::new();
-    fs::copy(program("referee-under-test"), sandbox.path("sums")).unwrap();
+    sandbox.add_program(&program("referee-under-test"), "sums");
     sandbox
 }
 

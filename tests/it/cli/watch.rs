@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStderr, Command, Stdio};
 
+use crate::terminal::is_ignored;
 use rustix::process::{Pid, Signal, kill_process};
 use turnfold_tests::sandbox::{Sandbox, program, words, workspace};
 
@@ -34,6 +35,8 @@ impl Watching {
 
     /// Sends a signal, and returns the exit code and the answers of all checks.
     fn end(mut self, signal: Signal) -> (Option<i32>, String) {
+        // What is started in the background inherits that Ctrl-C is ignored.
+        let signal = if signal == Signal::INT && is_ignored(2) { Signal::TERM } else { signal };
         kill_process(Pid::from_child(&self.child), signal).unwrap();
         let mut answers = String::new();
         self.child.stdout.take().unwrap().read_to_string(&mut answers).unwrap();
@@ -122,7 +125,7 @@ fn what_a_check_needs_is_watched_and_every_exit_code_is_that_of_the_last_check()
 #[test]
 fn a_changed_script_of_a_referee_is_asked_anew() {
     let sandbox = Sandbox::new();
-    fs::copy(program("referee-under-test"), sandbox.path("sums")).unwrap();
+    sandbox.add_program(&program("referee-under-test"), "sums");
     fs::create_dir_all(sandbox.path("game/lib")).unwrap();
     sandbox.write("game/run.sh", ". game/lib/rules.sh\nexec ./sums\n");
     sandbox.write("game/lib/rules.sh", "");
