@@ -133,7 +133,7 @@ fn what_a_database_does_itself_is_refused_by_name_with_code_2() {
         (format!("--store {url} store salvage a b"), "the database server does that"),
         (format!("store salvage {url} b"), "the database server does that"),
         (format!("--store {url} serve --listen 127.0.0.1:0"), "add `--admin-token FILE`"),
-        ("store migrate disk".to_owned(), "a store in a directory needs no migration"),
+        ("store upgrade disk".to_owned(), "a store in a directory needs no upgrade"),
         ("--store disk store check --sweep".to_owned(), "`--sweep` is for a store in a database"),
         (format!("--store {url}&sslmode=prefer matches"), "it is `verify-full` or `disable`"),
     ] {

@@ -9,29 +9,34 @@ use crate::world::World;
 /// How long the same is tried again while others append, too.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// How often at least, because on a busy machine that time holds but a few tries.
+const TRIES_MIN: u32 = 16;
+
 /// The longest wait before they are, in microseconds; the first is much shorter.
 const WAIT_MAX: u64 = 64_000;
 
 /// How often and how long the same has been tried.
 pub(crate) struct Patience {
     since: Instant,
+    tries: u32,
     /// The longest wait before the next try, in microseconds.
     wait_max: u64,
 }
 
 impl Patience {
     pub(crate) fn new() -> Self {
-        Self { since: Instant::now(), wait_max: 0 }
+        Self { since: Instant::now(), tries: 0, wait_max: 0 }
     }
 
     /// Returns how long to wait before the next try, by chance, so that services that were in each other's way do not meet
     /// again; `None` once it has been tried for long enough. The first try does not wait.
     pub(crate) fn next(&mut self, world: &World) -> Option<Duration> {
+        self.tries += 1;
         if self.wait_max == 0 {
             self.wait_max = 1000;
             return Some(Duration::ZERO);
         }
-        if self.since.elapsed() >= PATIENCE {
+        if self.tries > TRIES_MIN && self.since.elapsed() >= PATIENCE {
             return None;
         }
         let mut bytes = [0; 8];
