@@ -12,8 +12,6 @@ mod scores;
 #[cfg(feature = "serve")]
 mod service;
 
-use std::fs;
-
 use snapbox::str;
 use turnfold_tests::sandbox::{Sandbox, program};
 
