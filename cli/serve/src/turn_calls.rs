@@ -1,25 +1,27 @@
 //! Calls for players who have no page open when their turn comes (SV-44): one JSON object for a command of the operator.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tokio::time::{Instant, MissedTickBehavior, interval};
-use turnfold_core::{AnyState, Seat};
+use tokio::time::{MissedTickBehavior, interval};
+use turnfold_core::{AnyState, Digest, Seat};
 use turnfold_history::Viewer;
 use turnfold_show::render::WhoseTurn;
+use turnfold_store::draft::{DraftFile, Readers};
 use turnfold_store::{BranchName, MatchName};
 
 use crate::app::App;
 use crate::open_branch::OpenBranch;
-use crate::problem::{ApiResult, Code, Problem};
+use crate::problem::{ApiResult, Problem};
 
 /// How often the matches are looked at whose players want to be called.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -71,13 +73,22 @@ struct Turn {
     is_known: bool,
 }
 
-type Wishes = BTreeMap<MatchName, BTreeMap<Seat, Wish>>;
+/// Who wants to be called, by the hashes of their tokens: whoever has a seat later has another one, and no match of the same
+/// name takes a wish over.
+type Wishes = BTreeMap<Digest, Wish>;
 
 struct Call {
-    match_name: MatchName,
-    seat: Seat,
+    token: Digest,
+    player: Player,
     seq: u64,
     text: String,
+}
+
+/// The match and seat that a token stands for now.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Player {
+    match_name: MatchName,
+    seat: Seat,
 }
 
 /// Who wants to be called, kept in a file.
@@ -89,11 +100,19 @@ pub(crate) struct TurnCalls {
 impl TurnCalls {
     /// Opens the file, if it is there.
     pub(crate) fn open(notifying: Notifying) -> io::Result<Self> {
-        let wishes = match fs::read(&notifying.memory) {
-            Ok(bytes) => serde_json::from_slice(&bytes).map_err(io::Error::other)?,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Wishes::new(),
-            Err(error) => return Err(error),
+        let file = &notifying.memory;
+        let bytes = match fs::read(file) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => b"{}".to_vec(),
+            Err(error) => return Err(unreadable(file, &error)),
         };
+        let kept: BTreeMap<String, Wish> =
+            serde_json::from_slice(&bytes).map_err(|error| unreadable(file, &error))?;
+        let mut wishes = Wishes::new();
+        for (token, wish) in kept {
+            let token = token.parse::<Digest>().map_err(|error| unreadable(file, &error))?;
+            wishes.insert(token, wish);
+        }
         Ok(Self { notifying, wishes: Mutex::new(wishes) })
     }
 
@@ -101,22 +120,18 @@ impl TurnCalls {
         self.wishes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns where a player wants to be called.
-    pub(crate) fn wish(&self, match_name: &MatchName, seat: Seat) -> Option<String> {
-        self.lock().get(match_name)?.get(&seat).map(|wish| wish.to.clone())
+    /// Returns where the player of a token wants to be called.
+    pub(crate) fn wish(&self, token: &Digest) -> Option<String> {
+        self.lock().get(token).map(|wish| wish.to.clone())
     }
 
-    /// Has a player called from the next turn on, or no more.
-    pub(crate) fn set_wish(&self, match_name: &MatchName, seat: Seat, to: Option<String>) -> ApiResult<()> {
+    /// Has the player of a token called from the next turn on, or no more.
+    pub(crate) fn set_wish(&self, token: Digest, to: Option<String>) -> ApiResult<()> {
         let mut wishes = self.lock();
-        let of_match = wishes.entry(match_name.clone()).or_default();
-        match (to, of_match.get_mut(&seat)) {
+        match (to, wishes.get_mut(&token)) {
             (Some(to), Some(wish)) => wish.to = to,
-            (Some(to), None) => drop(of_match.insert(seat, Wish { to, head: None, turn: None })),
-            (None, _) => drop(of_match.remove(&seat)),
-        }
-        if of_match.is_empty() {
-            wishes.remove(match_name);
+            (Some(to), None) => drop(wishes.insert(token, Wish { to, head: None, turn: None })),
+            (None, _) => drop(wishes.remove(&token)),
         }
         self.save(&wishes)
     }
@@ -129,119 +144,122 @@ impl TurnCalls {
         })
     }
 
-    /// Changes wishes of a match that are still there, and writes them if anything changed.
-    fn change(&self, match_name: &MatchName, change: impl Fn(Seat, &mut Wish)) -> ApiResult<()> {
+    /// Changes a wish that is still there, and writes it if anything changed.
+    fn change(&self, token: &Digest, change: impl FnOnce(&mut Wish)) -> ApiResult<()> {
         let mut wishes = self.lock();
-        let Some(of_match) = wishes.get_mut(match_name) else { return Ok(()) };
-        let before = of_match.clone();
-        for (seat, wish) in of_match.iter_mut() {
-            change(*seat, wish);
-        }
-        if *of_match == before { Ok(()) } else { self.save(&wishes) }
-    }
-
-    fn forget(&self, match_name: &MatchName) -> ApiResult<()> {
-        let mut wishes = self.lock();
-        if wishes.remove(match_name).is_some() { self.save(&wishes) } else { Ok(()) }
+        let Some(wish) = wishes.get_mut(token) else { return Ok(()) };
+        let before = wish.clone();
+        change(wish);
+        if *wish == before { Ok(()) } else { self.save(&wishes) }
     }
 }
 
+fn unreadable(file: &Path, why: &dyn fmt::Display) -> io::Error {
+    io::Error::other(format!("cannot read who wants to be called in `{}`: {why}", file.display()))
+}
+
+/// Writes a file that only its owner can read, since addresses stand in it.
 fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let draft = path.with_extension("new");
-    let mut file = File::create(&draft)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    fs::rename(&draft, path)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut draft = DraftFile::file_in(folder, Readers::Owner)?;
+    draft.file().write_all(bytes)?;
+    draft.file().sync_all()?;
+    draft.persist(path, true)?;
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
 /// Calls players for as long as the service runs.
 pub(crate) async fn keep(app: Arc<App>) {
-    let Some(calls) = &app.calls else { return };
     let mut ticks = interval(LOOK_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
-        let matches: Vec<MatchName> = calls.lock().keys().cloned().collect();
-        for match_name in matches {
-            let of = match_name.clone();
-            let made = app.block(move |app| {
-                for call in look(app, &of)? {
-                    make(app, &call)?;
-                }
-                Ok(())
-            });
-            match made.await {
-                Ok(()) => {}
-                Err(problem) if problem.code() == Code::NotFound => drop(calls.forget(&match_name)),
-                Err(problem) => {
-                    tracing::warn!(%match_name, detail = problem.detail(), "cannot see whose turn it is");
-                }
-            }
+        if let Err(problem) = app.block(look_at_all).await {
+            tracing::warn!(detail = problem.detail(), "cannot see who is to be called");
         }
     }
 }
 
-/// Looks whose turn it is in a match, and returns the calls that are due.
-fn look(app: &Arc<App>, match_name: &MatchName) -> ApiResult<Vec<Call>> {
-    let Some(calls) = &app.calls else { return Ok(Vec::new()) };
-    let Some(mut wishes) = calls.lock().get(match_name).cloned() else { return Ok(Vec::new()) };
-    let branch = app.branch(match_name, &BranchName::main())?;
-    let head = app.store.head(match_name, &BranchName::main())?;
+/// Makes the calls that are due, match by match.
+fn look_at_all(app: &Arc<App>) -> ApiResult<()> {
+    let Some(calls) = &app.calls else { return Ok(()) };
+    let tokens: Vec<Digest> = calls.lock().keys().copied().collect();
+    let mut players = Vec::new();
+    for token in tokens {
+        match player_of(app, &token)? {
+            Some(player) => players.push((player, token)),
+            // The host called the seat back, or the match is gone.
+            None => calls.set_wish(token, None)?,
+        }
+    }
+    players.sort();
+    for (player, token) in players {
+        let made = look(app, calls, &player, token).and_then(|call| match call {
+            Some(call) => make(app, calls, &call),
+            None => Ok(()),
+        });
+        // What is wrong with one match is no reason to call nobody in the others.
+        if let Err(problem) = made {
+            tracing::warn!(match_name = %player.match_name, detail = problem.detail(), "cannot see whose turn it is");
+        }
+    }
+    Ok(())
+}
+
+/// Returns whom a token stands for, if its grant is live.
+fn player_of(app: &App, token: &Digest) -> ApiResult<Option<Player>> {
+    let Some(grant) = app.store.find_grant(token)? else { return Ok(None) };
+    if !grant.is_live(app.now_ms()) {
+        return Ok(None);
+    }
+    let Some(seat) = grant.kind.played() else { return Ok(None) };
+    Ok(Some(Player { match_name: grant.match_name, seat }))
+}
+
+/// Looks whether it is a player's turn, and returns the call if it is due.
+fn look(app: &Arc<App>, calls: &TurnCalls, player: &Player, token: Digest) -> ApiResult<Option<Call>> {
+    let Some(mut wish) = calls.lock().get(&token).cloned() else { return Ok(None) };
+    let branch = app.branch(&player.match_name, &BranchName::main())?;
+    let head = app.store.head(&player.match_name, &BranchName::main())?;
     let now_ms = app.now_ms();
-    let after_ms = i64::try_from(calls.notifying.after.as_millis()).unwrap_or(i64::MAX);
     // A wish that is new begins with the turn that there is.
-    let first = wishes.values().map(|wish| wish.head.map_or(head, |seen| seen + 1)).min().unwrap_or(head);
-    for seq in first.max(head.saturating_sub(ENTRIES_MAX))..=head {
-        if wishes.values().all(|wish| wish.head.is_some_and(|seen| seen >= seq)) {
-            continue;
-        }
+    let first = wish.head.map_or(head, |seen| seen + 1).max(head.saturating_sub(ENTRIES_MAX));
+    for seq in first..=head {
         let state = branch.state_of_log(app, seq)?;
-        for (seat, wish) in &mut wishes {
-            if wish.head.is_some_and(|seen| seen >= seq) {
-                continue;
-            }
-            wish.head = Some(seq);
-            if !is_turn(app, &branch, *seat, (state.as_ref(), seq))? {
-                wish.turn = None;
-            } else if wish.turn.is_none() {
-                let not_before_ms = now_ms.saturating_add(after_ms);
-                wish.turn = Some(Turn { seq, not_before_ms, tries: 0, is_known: false });
-            }
+        wish.head = Some(seq);
+        if !is_turn(app, &branch, player.seat, (state.as_ref(), seq))? {
+            wish.turn = None;
+        } else if wish.turn.is_none() {
+            let after_ms = i64::try_from(calls.notifying.after.as_millis()).unwrap_or(i64::MAX);
+            let not_before_ms = now_ms.saturating_add(after_ms);
+            wish.turn = Some(Turn { seq, not_before_ms, tries: 0, is_known: false });
         }
     }
-    let players = app.store.grants_of(match_name)?;
-    let mut due = Vec::new();
-    for (seat, wish) in &mut wishes {
-        let Some(turn) = wish.turn.as_mut().filter(|turn| !turn.is_known) else { continue };
-        if turn.not_before_ms > now_ms {
-            continue;
-        }
-        let mut of_seat =
-            players.iter().filter(|(_, grant)| grant.kind.played() == Some(*seat) && grant.is_live(now_ms));
-        if of_seat.any(|(hash, _)| app.limits.has_streams(hash)) {
-            // An open page calls by itself.
-            turn.is_known = true;
-            continue;
-        }
-        // It is noted before it is made, so that it is never made twice.
+    let mut due = None;
+    if let Some(turn) = wish.turn.as_mut().filter(|turn| !turn.is_known && turn.not_before_ms <= now_ms) {
+        // It is noted before it is made, so that it is never made twice. An open page calls by itself.
         turn.is_known = true;
-        turn.tries += 1;
-        due.push(call_of(
-            app,
-            match_name,
-            (*seat, wish.to.clone()),
-            wish.turn.as_ref().map_or(head, |turn| turn.seq),
-        )?);
+        if !app.limits.has_streams(&token) {
+            turn.tries += 1;
+            due = Some(turn.seq);
+        }
     }
-    calls.change(match_name, |seat, wish| {
+    let call = match due {
+        Some(seq) => {
+            let text = text_of_call(app, player, &wish.to, seq)?;
+            Some(Call { token, player: player.clone(), seq, text })
+        }
+        None => None,
+    };
+    let mut is_noted = false;
+    calls.change(&token, |known| {
         // A wish that was made anew in the meantime is looked at the next time.
-        if let Some(seen) = wishes.get(&seat).filter(|seen| seen.to == wish.to) {
-            *wish = seen.clone();
+        if known.to == wish.to {
+            *known = wish;
+            is_noted = true;
         }
     })?;
-    Ok(due)
+    Ok(call.filter(|_| is_noted))
 }
 
 /// Returns whether a seat has a turn in the state after an entry, as far as its player may know.
@@ -263,9 +281,10 @@ fn is_turn(
 }
 
 /// Writes a call: nothing in it gives access, for a command may hand it to anyone.
-fn call_of(app: &App, match_name: &MatchName, (seat, to): (Seat, String), seq: u64) -> ApiResult<Call> {
+fn text_of_call(app: &App, player: &Player, to: &str, seq: u64) -> ApiResult<String> {
+    let Player { match_name, seat } = player;
     let genesis = app.store.genesis(match_name)?;
-    let name = app.store.names_of(match_name, app.now_ms())?.remove(&seat);
+    let name = app.store.names_of(match_name, app.now_ms())?.remove(seat);
     let text = json!({
         "event": "your_turn",
         "id": format!("{match_name}/{seat}/{seq}"),
@@ -277,23 +296,21 @@ fn call_of(app: &App, match_name: &MatchName, (seat, to): (Seat, String), seq: u
         "to": to,
         "link": format!("{}/m/{match_name}", app.origin),
     });
-    Ok(Call { match_name: match_name.clone(), seat, seq, text: format!("{text}\n") })
+    Ok(format!("{text}\n"))
 }
 
 /// Makes a call; where the command fails, it is made again later.
-fn make(app: &App, call: &Call) -> ApiResult<()> {
-    let Some(calls) = &app.calls else { return Ok(()) };
-    let failed = match run(&calls.notifying.command, &call.text) {
+fn make(app: &App, calls: &TurnCalls, call: &Call) -> ApiResult<()> {
+    let why = match run(&calls.notifying.command, &call.text) {
         Ok(None) => return Ok(()),
         Ok(Some(why)) => why,
         Err(error) => error.to_string(),
     };
-    tracing::warn!(match_name = %call.match_name, seat = %call.seat, why = failed, "a player was not called");
+    let Player { match_name, seat } = &call.player;
+    tracing::warn!(%match_name, %seat, why, "a player was not called");
     let now_ms = app.now_ms();
-    calls.change(&call.match_name, |seat, wish| {
-        let Some(turn) = wish.turn.as_mut().filter(|turn| seat == call.seat && turn.seq == call.seq) else {
-            return;
-        };
+    calls.change(&call.token, |wish| {
+        let Some(turn) = wish.turn.as_mut().filter(|turn| turn.seq == call.seq) else { return };
         if turn.tries < TRIES_MAX {
             turn.is_known = false;
             let wait = AGAIN_MIN_MS.saturating_mul(1 << turn.tries.min(20)).min(AGAIN_MAX_MS);

@@ -115,6 +115,36 @@ fn sv_44_a_player_without_an_open_page_is_called_once_for_each_turn() {
     assert_eq!(Call::get("/v1/matches/zeta/call", &next).to(&service).is(200).json(), json!({"to": null}));
 }
 
+/// Whoever has a token of the same seat, or a match of the same name, learns nothing of a wish and does not take it over.
+#[test]
+fn sv_44_a_wish_is_of_one_token_and_goes_with_it() {
+    let sandbox = Sandbox::new();
+    let service = serve(&sandbox, "cat >> calls.txt");
+    create(&service, "alpha", "channel", SETUP);
+    let path = "/v1/matches/alpha/call";
+    let seat = json!({"kind": "seat", "seat": "p1"});
+    let [ann, cy] = [grant(&service, "alpha", &seat), grant(&service, "alpha", &seat)];
+    ask_for(&service, "alpha", &ann, "ann@example.org");
+    assert_eq!(calls(&sandbox, 1)[0]["to"], "ann@example.org");
+    assert_eq!(Call::get(path, &cy).to(&service).is(200).json(), json!({"to": null}));
+    let file = sandbox.path(".turnfold/calls.json");
+    assert!(!fs::read_to_string(&file).unwrap().contains("tf_s_"), "no token is kept");
+    #[cfg(unix)]
+    assert_eq!(
+        std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&file).unwrap().permissions()) & 0o77,
+        0
+    );
+    drop(service);
+    sandbox.ok("delete --force alpha");
+    let service = serve(&sandbox, "cat >> calls.txt");
+    create(&service, "alpha", "channel", SETUP);
+    let other = join(&service, "alpha", "p1", "Bo");
+    ask_for(&service, "alpha", &other, "bo@example.org");
+    assert_eq!(calls(&sandbox, 2)[1]["to"], "bo@example.org");
+    // By now the wish of the match that is gone was looked at, too.
+    assert!(!fs::read_to_string(&file).unwrap().contains("ann@example.org"));
+}
+
 #[test]
 fn sv_44_a_command_that_fails_is_tried_again_until_it_takes_the_call() {
     let sandbox = Sandbox::new();

@@ -6,13 +6,13 @@ use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::IntoResponse;
 use serde::{Deserialize, Serialize};
-use turnfold_core::Seat;
+use turnfold_core::Digest;
 use turnfold_store::MatchName;
 use utoipa::ToSchema;
 
 use super::statuses::{Changed, Deleted, Looked, Name};
 use crate::app::App;
-use crate::auth::{Access, Bearer};
+use crate::auth::{Access, Bearer, no_token};
 use crate::http::{JSON, NoParameters, ValidQuery, json, json_body, name, require_accepted};
 use crate::problem::{ApiResult, Code, Problem};
 use crate::turn_calls::TurnCalls;
@@ -37,12 +37,16 @@ pub(crate) struct CallJson {
     to: Option<String>,
 }
 
-/// Returns the calls of this service, and the seat of a token.
-fn called<'a>(app: &'a App, access: &Access, match_name: &MatchName) -> ApiResult<(&'a TurnCalls, Seat)> {
+/// Returns the calls of this service, if a token may have some: that of a player of the match.
+fn calls_for<'a>(app: &'a App, access: &Access, match_name: &MatchName) -> ApiResult<&'a TurnCalls> {
     access.require_match(match_name)?;
-    let seat = access.playing_seat()?.ok_or_else(|| Problem::forbidden("only a player is called"))?;
-    let calls = app.calls.as_ref();
-    Ok((calls.ok_or_else(|| Problem::new(Code::NotFound, "this service calls no players"))?, seat))
+    access.playing_seat()?.ok_or_else(|| Problem::forbidden("only a player is called"))?;
+    app.calls.as_ref().ok_or_else(|| Problem::new(Code::NotFound, "this service calls no players"))
+}
+
+/// Returns the hash of the token of a request.
+fn hash_of(bearer: &Bearer) -> ApiResult<Digest> {
+    bearer.hash().map(|(hash, _)| hash).ok_or_else(no_token)
 }
 
 /// See where the player of the token is called
@@ -56,10 +60,10 @@ pub(crate) async fn show(
     _: ValidQuery<NoParameters>,
 ) -> ApiResult {
     require_accepted(&headers, JSON)?;
+    let token = hash_of(&bearer)?;
     app.serve(bearer, move |app, access| {
-        let match_name = name(&match_name)?;
-        let (calls, seat) = called(app, access, &match_name)?;
-        Ok(json(StatusCode::OK, &CallJson { to: calls.wish(&match_name, seat) }))
+        let calls = calls_for(app, access, &name(&match_name)?)?;
+        Ok(json(StatusCode::OK, &CallJson { to: calls.wish(&token) }))
     })
     .await
 }
@@ -78,18 +82,19 @@ pub(crate) async fn set(
 ) -> ApiResult {
     require_accepted(&headers, JSON)?;
     let access = app.admit(&bearer).await?;
+    let token = hash_of(&bearer)?;
     let match_name: MatchName = name(&match_name)?;
     access.require_match(&match_name)?;
     let NewCall { to } = json_body(request).await?;
     app.serve_for(access, move |app, access| {
-        let (calls, seat) = called(app, access, &match_name)?;
+        let calls = calls_for(app, access, &match_name)?;
         let length = to.chars().count();
         if length == 0 || length > TO_MAX || to.chars().any(char::is_control) {
             return Err(Problem::content(
                 "expected `to` to have 1 to 200 characters, none of them a control",
             ));
         }
-        calls.set_wish(&match_name, seat, Some(to.clone()))?;
+        calls.set_wish(token, Some(to.clone()))?;
         Ok(json(StatusCode::OK, &CallJson { to: Some(to) }))
     })
     .await
@@ -104,10 +109,9 @@ pub(crate) async fn stop(
     Path(match_name): Path<String>,
     _: ValidQuery<NoParameters>,
 ) -> ApiResult {
+    let token = hash_of(&bearer)?;
     app.serve(bearer, move |app, access| {
-        let match_name = name(&match_name)?;
-        let (calls, seat) = called(app, access, &match_name)?;
-        calls.set_wish(&match_name, seat, None)?;
+        calls_for(app, access, &name(&match_name)?)?.set_wish(token, None)?;
         Ok(StatusCode::NO_CONTENT.into_response())
     })
     .await

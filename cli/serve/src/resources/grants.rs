@@ -280,14 +280,7 @@ pub(crate) async fn revoke(
         let match_name = name(&match_name)?;
         access.require_host(&match_name)?;
         let id: GrantId = name(&id)?;
-        let hash = app.store.revoke_grant(&match_name, id, app.now_ms())?;
-        // Whoever has the seat next may want to be called elsewhere.
-        let revoked = app.store.find_grant(&hash)?.and_then(|grant| grant.kind.played());
-        if let (Some(calls), Some(seat)) = (&app.calls, revoked)
-            && !app.store.is_played(&match_name, seat, app.now_ms())?
-        {
-            calls.set_wish(&match_name, seat, None)?;
-        }
+        app.store.revoke_grant(&match_name, id, app.now_ms())?;
         app.revoke();
         Ok(StatusCode::NO_CONTENT.into_response())
     })
