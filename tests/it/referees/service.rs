@@ -141,3 +141,23 @@ fn rf_6_a_service_says_that_nothing_lists_legal_commands() {
     let error = String::from_utf8(printed.stderr).unwrap();
     assert!(error.contains("nothing lists legal commands here"), "{error}");
 }
+
+/// RF-3: a stranger starts no referee, whatever is asked for.
+#[test]
+fn rf_3_the_rulebook_of_a_referee_is_for_those_who_have_a_token() {
+    let sandbox = sandbox();
+    sandbox.write("marking.sh", "touch started\nexec ./sums\n");
+    let service = Running::start_by(sandbox.command([
+        "--referee",
+        "sums=sh marking.sh",
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+    ]));
+    let path = "/v1/rulesets/sums/rulebook";
+    assert_eq!(service.send("GET", path, "", "").status, 401);
+    assert!(!sandbox.path("started").exists());
+    let read = service.send("GET", path, service.admin(), "");
+    assert_eq!((read.status, &read.json()["ruleset"]), (200, &json!("sums")), "{}", read.body);
+    assert!(sandbox.path("started").exists());
+}

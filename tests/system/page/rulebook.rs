@@ -63,7 +63,7 @@ fn vw_62_the_rulebook_of_a_game_stands_next_to_its_board() {
     for ruleset in ["channel", "cycletap", "hexcapture", "initiative", "lifecycle"] {
         let book =
             fs::read_to_string(workspace().join(format!("core/games/src/{ruleset}/RULES.md"))).unwrap();
-        let served = service.send("GET", &format!("/v1/rulesets/{ruleset}/rulebook"), "", "");
+        let served = service.send("GET", &format!("/v1/rulesets/{ruleset}/rulebook"), service.admin(), "");
         assert_eq!(served.json()["text"], json!(book));
         let example = service.send("GET", "/v1/rulesets", "", "").json();
         let setup = example["items"]
@@ -103,7 +103,7 @@ fn vw_62_the_rulebook_of_a_game_stands_next_to_its_board() {
         media(&browser, "", "dark");
         assert_eq!(browser.run_until_done(FIND_CONTRAST), json!([]));
     }
-    assert_eq!(service.send("GET", "/v1/rulesets/no/rulebook", "", "").status, 404);
+    assert_eq!(service.send("GET", "/v1/rulesets/no/rulebook", service.admin(), "").status, 404);
     assert_eq!(complaints(&browser), Vec::<String>::new());
 }
 

@@ -93,7 +93,8 @@ export function squaresOf(text) {
 	const middles = Array.from({ length: count }, (_, at) => (at === 0 ? 6 : size - 7 - step * (count - 1 - at)));
 	for (const x of middles) for (const y of middles) if (!((x === 6 && (y === 6 || y === size - 7)) || (y === 6 && x === size - 7))) rings(x, y, 2, [1]);
 	for (const [x, y] of [[3, 3], [size - 4, 3], [3, size - 4]]) rings(x, y, 4, [2, 4]);
-	for (let bit = 0, rest = version; version > 6 && bit < 1; bit++) {
+	if (version > 6) {
+		let rest = version;
 		for (let round = 0; round < 12; round++) rest = (rest << 1) ^ ((rest >> 11) * 0x1f25);
 		const whole = (version << 12) | rest;
 		for (let at = 0; at < 18; at++) fix(size - 11 + (at % 3), Math.floor(at / 3), (whole >> at) & 1), fix(Math.floor(at / 3), size - 11 + (at % 3), (whole >> at) & 1);

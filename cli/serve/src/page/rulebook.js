@@ -42,7 +42,7 @@ export function drawn(text) {
 		const heading = isCode ? null : /^(#+) (.*)$/.exec(line);
 		const isFence = line.startsWith("```");
 		const isPart = isCode || (line.startsWith("|") && open[0]?.startsWith("|")) || (/\S/.test(line) && !/^(-|\d+\.) |^```/.test(line) && !heading);
-		if (!isPart || isFence !== isCode && isFence) close();
+		if (!isPart) close();
 		if (heading) made.push(headingOf(heading[1].length, heading[2]));
 		else if (/\S/.test(line) || isCode) open.push(isCode ? line : line.trim());
 		if (isFence) isCode = !isCode;

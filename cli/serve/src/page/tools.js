@@ -22,7 +22,7 @@ const ENDS = { "": "never", "1d": "in a day", "7d": "in a week", "30d": "in a mo
 /** How long a token counts as in use after a request of it, in milliseconds. */
 const HERE_FOR = 20_000;
 
-/** Tells since when a token is out, and when it was last used (VW-60). @param {Grant} grant @param {Grant[]} all */
+/** Returns since when a token is out, and when it was last used (VW-60). @param {Grant} grant @param {Grant[]} all */
 function historyOf({ id, kind, created_at_ms, expires_at_ms, seen_at_ms }, all) {
 	const isJoined = all.some(({ became }) => became === id);
 	const seen = seen_at_ms === null ? "not seen since the service started" : seen_at_ms > Date.now() - HERE_FOR ? "here now" : `last seen ${atTime(seen_at_ms)}`;

@@ -1,20 +1,21 @@
 //! `GET /v1/rulesets`: the games there are, and the rulebook of each.
 
-use std::sync::Arc;
-
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use serde::Serialize;
 use serde_json::Value;
 use turnfold_core::AnyRules;
+use turnfold_history::ReplayError;
 use turnfold_history::history::find_rules;
 use turnfold_history::rulebook::sections;
 use utoipa::ToSchema;
 
-use super::statuses::{Name, Open, OpenNamed};
+use super::statuses::{Looked, Name, Open};
 use crate::app::App;
+use crate::auth::Bearer;
 use crate::documents::lists;
 use crate::http::{JSON, List, NoParameters, ValidQuery, json, require_accepted};
 use crate::problem::{ApiResult, Code, Problem};
@@ -98,28 +99,42 @@ pub(crate) struct RulebookReason {
 }
 
 /// Read the rules of a game
-#[utoipa::path(operation_id = "show_rulebook", get, path = "/v1/rulesets/{ruleset}/rulebook", tag = "rulesets", security(()),
+///
+/// It needs a token, since a module may have to be loaded or a referee to be started for it.
+#[utoipa::path(operation_id = "show_rulebook", get, path = "/v1/rulesets/{ruleset}/rulebook", tag = "rulesets",
     params(("ruleset" = inline(Name), Path)),
-    responses((status = 200, description = "the rules for players, of the newest version", body = Rulebook), OpenNamed))]
+    responses((status = 200, description = "the rules for players, of the newest version", body = Rulebook), Looked))]
 pub(crate) async fn rulebook(
     State(app): State<Arc<App>>,
+    bearer: Bearer,
     Path(ruleset): Path<String>,
     headers: HeaderMap,
     _: ValidQuery<NoParameters>,
 ) -> ApiResult {
     require_accepted(&headers, JSON)?;
-    let rules = find_rules(&ruleset, &app.registry)
-        .map_err(|_| Problem::new(Code::NotFound, "there is no such ruleset"))?;
-    let mut reasons = BTreeMap::new();
-    for code in rules.ignored_codes().into_iter().chain(rules.rejected_codes()) {
-        let rules = rules.rule_ids(code).into_iter().map(Into::into).collect();
-        reasons.insert(code.to_owned(), RulebookReason { rules, ..RulebookReason::default() });
+    app.serve(bearer, move |app, _| {
+        let rules = find_rules(&ruleset, &app.registry).map_err(|error| match error {
+            ReplayError::UnknownRuleset { .. } => Problem::new(Code::NotFound, "there is no such ruleset"),
+            error => error.into(),
+        })?;
+        Ok(json(StatusCode::OK, &Rulebook::of(&*rules)))
+    })
+    .await
+}
+
+impl Rulebook {
+    fn of(rules: &dyn AnyRules) -> Self {
+        let mut reasons = BTreeMap::new();
+        for code in rules.ignored_codes().into_iter().chain(rules.rejected_codes()) {
+            let rules = rules.rule_ids(code).into_iter().map(Into::into).collect();
+            reasons.insert(code.to_owned(), RulebookReason { rules, ..RulebookReason::default() });
+        }
+        let sections = sections(rules.rulebook());
+        for item in sections.get("reasons").and_then(Value::as_array).into_iter().flatten() {
+            let text = |name| item.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+            reasons.entry(text("reason")).or_default().text = text("text");
+        }
+        let text = rules.rulebook().to_owned();
+        Self { name: rules.name().into(), version: rules.version(), text, reasons }
     }
-    let sections = sections(rules.rulebook());
-    for item in sections.get("reasons").and_then(Value::as_array).into_iter().flatten() {
-        let text = |name| item.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-        reasons.entry(text("reason")).or_default().text = text("text");
-    }
-    let text = rules.rulebook().to_owned();
-    Ok(json(StatusCode::OK, &Rulebook { name: rules.name().into(), version: rules.version(), text, reasons }))
 }

@@ -38,8 +38,6 @@ macro_rules! kinds {
 kinds! {
     /// What needs no token.
     Open: 400 406 503;
-    /// The same, of which there may be none.
-    OpenNamed: 400 404 406 503;
     /// What a token looks at.
     Looked: 400 401 403 404 406 429 500 501 503;
     /// What is followed.
