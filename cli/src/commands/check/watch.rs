@@ -98,9 +98,8 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
 }
 
 /// Leaves out what makes a check watch. What stands behind `--` names files.
-fn without_watch(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
+fn without_watch(mut words: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut left = Vec::new();
-    let mut words = words;
     while let Some(word) = words.next() {
         if word == "--watch" || word.to_string_lossy().starts_with("--watch-path=") {
             continue;
