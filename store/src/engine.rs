@@ -285,6 +285,12 @@ pub(crate) trait Engine: Send + Sync {
         then(self.append(append));
     }
 
+    /// Reserves the next entry of a branch for this process until it appends there or drops what this returns; `None`
+    /// where that is not needed, or not possible just now.
+    fn reserve(&self, _: &NamedBranch) -> Option<Box<dyn Send + Sync>> {
+        None
+    }
+
     fn grant(&self, hash: &Digest, new: NewGrant, now_ms: i64) -> Result<(), StoreError>;
 
     fn join(&self, invitation: &Digest, joining: Joining<'_>) -> Result<JoinedSeat, StoreError>;

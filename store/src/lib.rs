@@ -97,5 +97,6 @@ pub use reader::store_reader::StoreReader;
 pub use reader::store_report::Appended;
 pub use reader::store_report::{Damage, MatchInfo, MatchStats, StoreCheck, StoreStats};
 pub use snapshots::{SNAPSHOT_INTERVAL, Snapshot};
+pub use writer::append::Reservation;
 pub use writer::copy::BranchCopy;
 pub use writer::store::Store;

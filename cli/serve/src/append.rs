@@ -82,9 +82,11 @@ impl Append {
     /// store, too, what is behind it is judged again.
     pub(crate) async fn perform(self: &Arc<Self>, app: &Arc<App>) -> ApiResult<Appended> {
         let mut held = None;
+        let mut reserved = None;
         let mut patience = Patience::new();
         while let Some(wait) = patience.next(app) {
-            if !wait.is_zero() {
+            // Others wait for who has a reservation.
+            if !wait.is_zero() && reserved.is_none() {
                 tokio::time::sleep(wait).await;
             }
             let (branch, turn) = match held.take() {
@@ -109,6 +111,12 @@ impl Append {
                     continue;
                 }
                 _ if app.store.is_shared() => {
+                    drop(reserved.take());
+                    if matches!(stopped, Err(Stopped::Behind)) {
+                        // FL-33: the head is read afterwards, so no one is first again.
+                        let named = branch.named();
+                        reserved = app.block(move |app| Ok(app.store.reserve(&named))).await?;
+                    }
                     // FL-18: a state that is behind refuses wrongly, so the head is asked for first.
                     let names = (self.match_name.clone(), self.branch.clone());
                     let now = app.block(move |app| app.branches.ask(app, &names)).await?;

@@ -50,9 +50,13 @@ pub(crate) async fn at_desk<T: Send + 'static>(
     let game = game.clone();
     app.block(move |app| {
         let Some(desks) = &app.desks else { return Err(Problem::internal()) };
+        let mut reserved = None;
         let mut patience = Patience::new();
         while let Some(wait) = patience.next(app) {
-            std::thread::sleep(wait);
+            // Others wait for who has a reservation.
+            if reserved.is_none() {
+                std::thread::sleep(wait);
+            }
             let host = MailHost::of(&app.store, &game, &app.registry, &desks.mail.signers, app.now_ms());
             // What was appended before a module failed is heard of, too.
             let done = host.and_then(|mut host| {
@@ -66,23 +70,27 @@ pub(crate) async fn at_desk<T: Send + 'static>(
                 }
                 done
             });
+            drop(reserved.take());
             app.branches.hear(app, &(desk.clone(), main.clone()))?;
             for branch in app.store.branches(&game)? {
                 app.branches.hear(app, &(game.clone(), branch.name))?;
             }
             match done {
                 // Another process was there before.
-                Err(error) if is_conflict(&error) => {}
+                Err(MailError::Replay(ReplayError::Store(StoreError::Conflict {
+                    match_name,
+                    branch,
+                    ..
+                }))) => {
+                    // FL-33
+                    reserved = app.store.reserve(&app.branch(&match_name, &branch)?.named());
+                }
                 done => return done.map_err(desk_problem).inspect_err(|problem| app.note(problem)),
             }
         }
         Err(moves_on())
     })
     .await
-}
-
-fn is_conflict(error: &MailError) -> bool {
-    matches!(error, MailError::Replay(ReplayError::Store(StoreError::Conflict { .. })))
 }
 
 /// Executes turns while the service runs: after each paper, and at each deadline.

@@ -9,8 +9,9 @@ use crate::world::World;
 /// How long the same is tried again while others append, too.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How often at least, because on a busy machine that time holds but a few tries.
+/// How often at least, because on a busy machine that time holds but a few tries; and how long at most.
 const TRIES_MIN: u32 = 16;
+const PATIENCE_MAX: Duration = Duration::from_secs(15);
 
 /// The longest wait before they are, in microseconds; the first is much shorter.
 const WAIT_MAX: u64 = 64_000;
@@ -36,7 +37,8 @@ impl Patience {
             self.wait_max = 1000;
             return Some(Duration::ZERO);
         }
-        if self.tries > TRIES_MIN && self.since.elapsed() >= PATIENCE {
+        let patience = if self.tries > TRIES_MIN { PATIENCE } else { PATIENCE_MAX };
+        if self.since.elapsed() >= patience {
             return None;
         }
         let mut bytes = [0; 8];

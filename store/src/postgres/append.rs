@@ -81,9 +81,12 @@ impl Fleet {
                 let end = end_of(&runs, head);
                 let branch = id.branch;
                 let done = Appended { first: head.seq + 1, last: end.seq, repeated: false };
-                if self.writers.write(Runs { names: names.clone(), branch, attempt, module, all: runs })?
-                    || self.is_ours(id, head.seq + 1, attempt)?
-                {
+                let runs = Runs { names: names.clone(), branch, attempt, module, all: runs };
+                let is_inserted = match self.reservations.take(&runs) {
+                    Some(reserved) => reserved.fill(runs)?,
+                    None => self.writers.write(runs)?,
+                };
+                if is_inserted || self.is_ours(id, head.seq + 1, attempt)? {
                     self.held().note(names, id, end);
                     return Ok(done);
                 }

@@ -17,7 +17,7 @@ use crate::error::StoreError;
 use crate::grant::{GrantId, JoinedSeat, NewGrant};
 use crate::granting::Joining;
 use crate::names::{BranchName, MatchName};
-use crate::reader::branch::BranchId;
+use crate::reader::branch::{BranchId, NamedBranch};
 use crate::reader::found::{Head, MatchId};
 use crate::reader::store_report::Appended;
 use std::sync::Arc;
@@ -220,6 +220,10 @@ impl Engine for Fleet {
 
     fn append(&self, append: Append) -> Result<Appended, StoreError> {
         self.append_runs(&append)
+    }
+
+    fn reserve(&self, named: &NamedBranch) -> Option<Box<dyn Send + Sync>> {
+        self.reservations.reserve(named.id.branch)
     }
 
     fn grant(&self, hash: &Digest, new: NewGrant, now_ms: i64) -> Result<(), StoreError> {

@@ -17,6 +17,7 @@ use super::read::{
     Ask, BRANCH, BRANCHES, Newest, Reading, branch_in, column, digest, get, match_in, name, number, take_run,
     uuid,
 };
+use super::reserve::Reservations;
 use super::{check, read, schema};
 use crate::backup::error::RescueError;
 use crate::backup::part::Totals;
@@ -44,6 +45,7 @@ const RESTORED_RUN_ENTRIES_MAX: usize = 64;
 pub(crate) struct Fleet {
     pub(super) reading: Arc<Reading<Newest>>,
     pub(super) writers: Writers,
+    pub(super) reservations: Reservations,
     pub(super) run_entries_max: usize,
 }
 
@@ -86,7 +88,8 @@ impl Fleet {
 
     fn of(reading: Arc<Reading<Newest>>, run_entries_max: usize) -> Self {
         let writers = Writers::new(reading.0.pool.address().clone());
-        Self { reading, writers, run_entries_max }
+        let reservations = Reservations::new(Arc::clone(&reading.0.pool));
+        Self { reading, writers, reservations, run_entries_max }
     }
 
     pub(super) fn pool(&self) -> &Pool {

@@ -65,6 +65,37 @@ pub(super) fn statement(
     Ok(attempts?)
 }
 
+/// FL-33: puts a run in the place of a reserved row of this transaction, if it follows on the head of its branch, which is
+/// there under the name by which it was asked for.
+pub(super) fn fill(
+    connection: &mut Connection,
+    reserved: Uuid,
+    (runs, run): (&Runs, &Run),
+) -> Result<bool, Fault> {
+    const FILL: &str = "UPDATE @run r SET last = $3, key = $4, attempt = $5, before = $6, link = $7, records = $8 \
+         FROM @branch b JOIN @match m ON m.id = b.match AND m.name = $9 \
+         WHERE r.branch = $1 AND r.first = $2 AND r.attempt = $11 AND b.no = $1 AND b.name = $10 \
+         AND coalesce((SELECT p.link FROM @run p WHERE p.branch = $1 AND p.first < $2 ORDER BY p.first DESC LIMIT 1), \
+         b.before) = $6";
+    let filled = connection.execute(
+        FILL,
+        &[
+            &runs.branch.cast_signed(),
+            &column(run.first),
+            &column(run.last),
+            &run.slot,
+            &runs.attempt,
+            &run.before.as_bytes().as_slice(),
+            &run.link.as_bytes().as_slice(),
+            &run.records.as_slice(),
+            &runs.names.0.as_str(),
+            &runs.names.1.as_str(),
+            &reserved,
+        ],
+    )?;
+    Ok(filled == 1)
+}
+
 fn insert_one(connection: &mut Connection, (runs, run): &(&Runs, &Run)) -> Result<Vec<Row>, Fault> {
     connection.query(
         INSERT_ONE,

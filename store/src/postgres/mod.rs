@@ -18,5 +18,6 @@ mod keys;
 pub(crate) mod migrate;
 mod open_fleet;
 mod read;
+mod reserve;
 mod run;
 mod schema;

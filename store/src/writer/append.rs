@@ -7,8 +7,12 @@ use crate::engine::Append;
 use crate::entry::{NewEntries, NewEntry, Seq};
 use crate::error::StoreError;
 use crate::names::{BranchName, IdempotencyKey, MatchName};
-use crate::reader::branch::BranchHead;
+use crate::reader::branch::{BranchHead, NamedBranch};
 use crate::reader::store_report::Appended;
+
+/// The next entry of a branch, reserved for this process until it appends there or this is dropped.
+#[must_use]
+pub struct Reservation(#[expect(dead_code, reason = "it is dropped")] Box<dyn Send + Sync>);
 
 impl Store {
     /// Appends entries to a branch, all or none; when it returns they are durable.
@@ -70,6 +74,16 @@ impl Store {
         let append = Append { expected_id: Some(expected.id), ..append };
         self.engine.append_then(append, Box::new(then));
         Ok(())
+    }
+
+    /// Reserves the next entry of a branch after a [`StoreError::Conflict`] with another process, so that it is this process's
+    /// turn: the others wait until it appends there or drops the reservation, and for half a second at most. What is appended
+    /// must have been judged at the head that is read after this returns.
+    ///
+    /// Returns `None` where no other process can write, where the branch is gone, when the others do not let go of it for five
+    /// seconds, and when half of the connections that read are in use for reservations.
+    pub fn reserve(&self, named: &NamedBranch) -> Option<Reservation> {
+        self.engine.reserve(named).map(Reservation)
     }
 
     /// Returns the entries that an append with this idempotency key brought to the branch.

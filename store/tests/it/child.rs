@@ -50,6 +50,8 @@ fn child() {
         "locked" => println!("locked {}", Store::open(&dir).unwrap_err()),
         "append" => append(&Store::open(&dir).unwrap(), &|line| println!("{line}")),
         #[cfg(unix)]
+        "reserve" => crate::fleet::reservations::stand_still(&dir),
+        #[cfg(unix)]
         task if task.starts_with("write ") => {
             // The pipe is read when this process has ended, so it must not fill.
             let lines = std::sync::Mutex::default();

@@ -4,6 +4,7 @@ mod failures;
 pub(crate) mod many;
 mod migration;
 mod pooler;
+pub(crate) mod reservations;
 mod standby;
 mod tls;
 mod wires;

@@ -2,8 +2,8 @@
 
 #![expect(clippy::disallowed_methods, reason = "decides when to stop waiting, or bounds what would hang")]
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Barrier, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -244,26 +244,64 @@ fn fl_18_an_invitation_that_is_taken_at_two_services_at_once_becomes_one_seat() 
     }
 }
 
-/// Services that append to one branch at the same time are in each other's way, and no client notices.
+/// Services that append to one branch at the same time are in each other's way, and no client notices: no append is refused, and
+/// while all of them append, each gets its part (FL-33).
 #[test]
+#[expect(clippy::print_stderr, reason = "the figures of each service")]
 fn fl_18_two_services_append_to_one_branch_at_once_and_refuse_nothing() {
     let Some(server) = shared() else { return };
-    let services = Services::new(server, "at_once");
-    let (both, host) = services.two();
-    let statuses: Vec<u16> = thread::scope(|scope| {
-        let play = |client: usize| {
-            let (service, host) = (&both[client % 2], &host);
-            let plays = move || (0..60).map(|_| ticks("main", host, 1).to(service).status).collect();
-            scope.spawn(plays)
-        };
-        let threads: Vec<thread::ScopedJoinHandle<'_, Vec<u16>>> = (0..4).map(play).collect();
-        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
-    });
-    let refused: Vec<_> = statuses.iter().filter(|status| **status != 201).collect();
-    assert!(refused.is_empty(), "{} of {}: {refused:?}", refused.len(), statuses.len());
-    assert_eq!(Call::get("/v1/matches/a", &host).to(&both[0]).is(200).json()["head"], 240);
-    drop(both);
-    services.verify();
+    for count in [2, 4] {
+        let services = Services::new(server, &format!("at_once_{count}"));
+        let running: Vec<Running> = (0..count).map(|_| services.start()).collect();
+        let host = create(&running[0], "a", "hexcapture", &fixture("hexcapture", "small-world"));
+        let counts: Vec<AtomicUsize> = running.iter().map(|_| AtomicUsize::new(0)).collect();
+        let start = Barrier::new(2 * count);
+        let played: Vec<Played> = thread::scope(|scope| {
+            let play = |client: usize| {
+                let service = client % count;
+                let (service, own) = (&running[service], &counts[service]);
+                let (host, counts, start) = (&host, &counts, &start);
+                scope.spawn(move || {
+                    let mut longest = Duration::ZERO;
+                    start.wait();
+                    let mut statuses = Vec::new();
+                    for _ in 0..60 {
+                        let began = Instant::now();
+                        statuses.push(ticks("main", host, 1).to(service).status);
+                        longest = longest.max(began.elapsed());
+                        own.fetch_add(1, Ordering::SeqCst);
+                    }
+                    let counts = counts.iter().map(|count| count.load(Ordering::SeqCst)).collect();
+                    Played { statuses, longest, counts }
+                })
+            };
+            let threads: Vec<_> = (0..2 * count).map(play).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        let refused: Vec<_> =
+            played.iter().flat_map(|played| &played.statuses).filter(|status| **status != 201).collect();
+        assert!(refused.is_empty(), "{refused:?}");
+        // When the first client was done, so that all appended.
+        let shares =
+            played.iter().map(|played| &played.counts).min_by_key(|counts| counts.iter().sum::<usize>());
+        let shares = shares.unwrap();
+        let longest = played.iter().map(|played| played.longest).max().unwrap();
+        eprintln!(
+            "{count} services: {shares:?} appends until a client was done, the longest took {longest:?}"
+        );
+        assert!(shares.iter().all(|share| *share >= 20), "{shares:?}");
+        assert_eq!(Call::get("/v1/matches/a", &host).to(&running[0]).is(200).json()["head"], 120 * count);
+        drop(running);
+        services.verify();
+    }
+}
+
+/// What a client that appends without a pause found.
+struct Played {
+    statuses: Vec<u16>,
+    longest: Duration,
+    /// The appends of each service when this client was done.
+    counts: Vec<usize>,
 }
 
 /// Either service killed, then the database: what was answered is there once, and what was not is repeated.

@@ -7,7 +7,8 @@ use std::sync::mpsc;
 use std::thread;
 
 use turnfold_store::{
-    Appended, BranchHead, BranchName, FleetAddress, IdempotencyKey, MatchName, NewEntry, Store, StoreError,
+    Appended, BranchHead, BranchName, FleetAddress, IdempotencyKey, MatchName, NamedBranch, NewEntry, Store,
+    StoreError,
 };
 
 use crate::chance::Chance;
@@ -85,6 +86,7 @@ fn write_one(
             operation.is_multiple_of(2).then(|| format!("k{label}").parse().unwrap());
         let count = if below(500) == 0 { 5000 } else { 1 + below(3) };
         let entries = || (0..count).map(|_| opaque(label)).collect::<Vec<_>>();
+        let mut reserved = None;
         loop {
             let head = match store.branch_head(&m, &branch) {
                 Ok(head) => head,
@@ -104,7 +106,15 @@ fn write_one(
                     }
                     break report(format!("knows {label} {:?}", head.id));
                 }
-                Err(StoreError::Conflict { .. } | StoreError::NoSuchBranch { .. }) => {}
+                Err(StoreError::Conflict { .. }) => {
+                    drop(reserved.take());
+                    // FL-33
+                    if below(2) == 0 {
+                        let (match_name, branch) = (m.clone(), branch.clone());
+                        reserved = store.reserve(&NamedBranch { match_name, branch, id: head.id });
+                    }
+                }
+                Err(StoreError::NoSuchBranch { .. }) => {}
                 Err(error) => panic!("{error}"),
             }
         }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use turnfold_store::{BranchName, FleetAddress, Store, StoreError};
+use turnfold_store::{BranchName, FleetAddress, MatchName, NamedBranch, Store, StoreError};
 
 use crate::chance::Chance;
 use crate::game::{genesis, labels, name, opaque};
@@ -96,6 +96,11 @@ fn answers(mut server: UnixStream, mut client: UnixStream, chosen: &Mutex<Option
     let _ = (client.shutdown(Shutdown::Both), server.shutdown(Shutdown::Both));
 }
 
+fn named(store: &Store, m: &MatchName, main: &BranchName) -> NamedBranch {
+    let id = store.branch_head(m, main).unwrap().id;
+    NamedBranch { match_name: m.clone(), branch: main.clone(), id }
+}
+
 fn at(dir: &Path, schema: &str) -> FleetAddress {
     let host = dir.display().to_string().replace('/', "%2F");
     FleetAddress::read(&format!("postgres://tests@{host}/postgres?schema={schema}"), None).unwrap()
@@ -132,6 +137,8 @@ fn fl_28_cut_wires_lose_nothing_and_double_nothing() {
             let mut head = 0_u64;
             while proxy.count() < cuts_wanted {
                 let key = head.is_multiple_of(2).then(|| format!("k{head}").parse().unwrap());
+                // FL-33
+                let reserved = head.is_multiple_of(3).then(|| store.reserve(&named(store, &m, &main)));
                 let began = Instant::now();
                 match store.append(&m, &main, head, vec![opaque(head)], key.as_ref()) {
                     Ok(done) => {
@@ -148,6 +155,7 @@ fn fl_28_cut_wires_lose_nothing_and_double_nothing() {
                     }
                     Err(error) => panic!("{error}"),
                 }
+                drop(reserved);
                 head += 1;
             }
             head
