@@ -64,7 +64,11 @@ impl Fleet {
             let head_expected = (head.seq == append.expected_head).then_some(head);
             if self.held().is_lost(id) {
                 let branch = self.reading.found_branch(&names.0, &names.1)?;
-                return Err(self.held().lose(&branch, head));
+                if BranchId::of(&branch) == id {
+                    return Err(self.held().lose(&branch, head));
+                }
+                // Another branch has the name by now.
+                continue;
             }
             if let Some(head) = head_expected {
                 let module = match new_module(found_match.as_ref(), append.module) {

@@ -7,6 +7,7 @@ mod pooler;
 pub(crate) mod reservations;
 mod standby;
 mod tls;
+mod two;
 mod wires;
 
 use turnfold_store::{Appended, BranchName, FleetAddress, Store, StoreError, StoreReader};
