@@ -154,7 +154,11 @@ impl Round<'_> {
         let answer = word(process.store.append(&m, &b, expected as u64, entries, key.as_ref()));
         drop(reserved);
         let wanted = match number {
-            Some(number) if process.knowledge.lost.contains(&number) => "receded".to_owned(),
+            Some(number) if process.knowledge.lost.contains(&number) => {
+                // It reads how far the branch goes now.
+                database.find((self.m, self.b), &mut process.knowledge);
+                "receded".to_owned()
+            }
             _ => match database.find((self.m, self.b), &mut process.knowledge) {
                 Found::Line(number) => {
                     let line = database.lines.get_mut(&number).unwrap();
