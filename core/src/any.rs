@@ -416,6 +416,10 @@ pub trait Step {
             Verdict::Ignored(why) => [reason_in_words(&why)].into(),
         }
     }
+    /// Returns `true` if the game itself writes these sentences. Others are made of what logs print and read no better.
+    fn is_worded(&self) -> bool {
+        false
+    }
     /// Returns the seats of the match's players after the entry.
     fn players(&self) -> &[Seat];
     /// Returns how the match ended with the entry or before it.

@@ -319,6 +319,10 @@ impl<R: Rules> Step for Folded<'_, R> {
         }
     }
 
+    fn is_worded(&self) -> bool {
+        true
+    }
+
     fn players(&self) -> &[Seat] {
         R::players(self.shown.state)
     }

@@ -177,6 +177,16 @@ pub fn number_word(number: u64) -> Cow<'static, str> {
     }
 }
 
+/// Writes words as a sentence begins.
+#[must_use]
+pub fn capital(words: &str) -> String {
+    let mut letters = words.chars();
+    match letters.next() {
+        Some(first) => first.to_uppercase().chain(letters).collect(),
+        None => String::new(),
+    }
+}
+
 /// Writes a list of words as sentences do: `p1, p2 and p3`.
 #[must_use]
 pub fn listed(words: &[String]) -> String {

@@ -31,6 +31,7 @@ mod reports;
 mod rulebook;
 mod script;
 mod seat;
+mod sentences;
 mod silence;
 mod slips;
 mod steps;

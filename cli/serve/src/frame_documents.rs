@@ -39,6 +39,10 @@ pub(crate) struct Frame {
     record: LoggedRecord,
     /// The outcome, as `log` prints it.
     text: String,
+    /// What happened, in sentences of the game that name players by their seats; missing where the game has no words for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    sentence: Option<String>,
     /// What differs from the picture before, each part as `[block, place, content]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]

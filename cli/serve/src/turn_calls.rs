@@ -14,10 +14,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 use turnfold_core::{AnyState, Digest, Seat};
-use turnfold_history::Viewer;
+use turnfold_history::text::printable;
+use turnfold_history::{Position, ReplayError, SourceName, Tail, ViewedEntry, Viewer, fold_as_viewer};
 use turnfold_show::render::WhoseTurn;
 use turnfold_store::draft::{DraftFile, Readers};
-use turnfold_store::{BranchName, MatchName};
+use turnfold_store::{BranchName, GrantLabel, MatchName};
 
 use crate::app::App;
 use crate::open_branch::OpenBranch;
@@ -28,6 +29,10 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// The most entries that are looked at one by one; of more, the last.
 const ENTRIES_MAX: u64 = 100;
+
+/// The most entries that a call words, and how many are looked at for them.
+const HAPPENED_MAX: usize = 3;
+const LOOKED_BACK: u64 = 20;
 
 /// How long the command has, and how often it is tried for one turn.
 const COMMAND_TIME: Duration = Duration::from_mins(1);
@@ -284,7 +289,9 @@ fn is_turn(
 fn text_of_call(app: &App, player: &Player, to: &str, seq: u64) -> ApiResult<String> {
     let Player { match_name, seat } = player;
     let genesis = app.store.genesis(match_name)?;
-    let name = app.store.names_of(match_name, app.now_ms())?.remove(seat);
+    let names = app.store.names_of(match_name, app.now_ms())?;
+    let happened = happened_before(app, player, seq, &names)?;
+    let name = names.get(seat);
     let text = json!({
         "event": "your_turn",
         "id": format!("{match_name}/{seat}/{seq}"),
@@ -293,10 +300,65 @@ fn text_of_call(app: &App, player: &Player, to: &str, seq: u64) -> ApiResult<Str
         "ruleset": genesis.ruleset,
         "seat": seat,
         "name": name,
+        "happened": happened,
         "to": to,
         "link": format!("{}/m/{match_name}", app.origin),
     });
     Ok(format!("{text}\n"))
+}
+
+/// Writes what happened since the player's own last command, as the page does (VW-80) and as far as the player may know;
+/// of more, what happened last.
+fn happened_before(
+    app: &App,
+    player: &Player,
+    seq: u64,
+    names: &BTreeMap<Seat, GrantLabel>,
+) -> ApiResult<Vec<String>> {
+    let Player { match_name, seat } = player;
+    let branch = app.branch(match_name, &BranchName::main())?;
+    let end = SourceName::Revision(branch.line().at(seq));
+    let mut position = Position::before(Tail::last(LOOKED_BACK), &end, &app.world)?;
+    let mut happened = Vec::new();
+    let Position { state, entries, dice, .. } = &mut position;
+    let observe = &mut |entry: &mut ViewedEntry<'_>| {
+        if entry.seat() == *seat {
+            happened.clear();
+            return;
+        }
+        let by = entry.seat().as_subject((*seat).into());
+        let sentence = entry.sentence();
+        // A sentence need not name who gave the command.
+        let words = if sentence.is_empty() {
+            format!("{by}: {} => {}", entry.command(), entry.outcome())
+        } else if sentence.starts_with(by) {
+            sentence
+        } else {
+            format!("{by}: {sentence}")
+        };
+        happened.push(printable(&with_names(&words, names)).into_owned());
+    };
+    fold_as_viewer(Viewer::from(*seat), state.as_mut(), 0, entries, dice, observe)
+        .map_err(|cause| ReplayError::Entry { history: end, cause })?;
+    let first = happened.len().saturating_sub(HAPPENED_MAX);
+    happened.drain(..first);
+    Ok(happened)
+}
+
+/// Puts players' names in place of their seats, word by word, as the page does.
+fn with_names(sentence: &str, names: &BTreeMap<Seat, GrantLabel>) -> String {
+    let mut words = String::new();
+    for part in sentence.split_inclusive(|end: char| !end.is_alphanumeric() && end != '_') {
+        let word = part.trim_end_matches(|end: char| !end.is_alphanumeric() && end != '_');
+        match word.parse::<Seat>().ok().and_then(|seat| names.get(&seat)) {
+            Some(name) => {
+                words.push_str(name.as_str());
+                words.extend(part.strip_prefix(word));
+            }
+            None => words.push_str(part),
+        }
+    }
+    words
 }
 
 /// Makes a call; where the command fails, it is made again later.

@@ -265,7 +265,9 @@ impl Rules for Chess {
                 format!("{} declined the draw.", who(seat))
             }
             Effect::Status { left: Some(left), .. } => {
-                format!("{} has {left} ticks left.", mover(&state.position.0))
+                let mover = mover(&state.position.0);
+                let verb = if reader.is_seat(mover) { "have" } else { "has" };
+                format!("{} {verb} {left} ticks left.", who(mover))
             }
             Effect::Status { .. } => String::new(),
             Effect::MatchOver { by, winner } => {

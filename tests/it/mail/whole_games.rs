@@ -118,8 +118,8 @@ fn pm_120_letters_of_a_game_of_initiative_say_in_sentences_what_happened() {
             "The host: roll 1 1 2 2. You rolled 2, p2 rolled 4. p2 won the initiative. You move one unit first, then \
              p2 one, then you one, then p2 one.",
             "You: click -1,2. You chose the Locust LCT-1V at -1,2.",
-            "You: stand. The Locust LCT-1V stays at -1,2.",
-            "p1: stand. The Atlas AS7-D stays at 0,2. Now you move one unit.",
+            "You: stand. You kept the Locust LCT-1V at -1,2.",
+            "p1: stand. p1 kept the Atlas AS7-D at 0,2. Now you move one unit.",
             "Turn 2 begins.",
         ],
     );

@@ -224,6 +224,8 @@ fn vw_58_a_changed_field_leads_to_its_other_changes() {
     browser.show(&page_of("initiative/one-against-many.tfl", "host"), "");
     browser.press('\u{e011}');
     browser.press('\u{e014}');
+    browser.click(".rawline summary");
+    browser.wait_until("return document.body.classList.contains('raw')");
     let entries = "
         const { frames } = JSON.parse(document.getElementById('turnfold').textContent).frames;
         const path = document.querySelector('.steps button').value;

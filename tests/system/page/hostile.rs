@@ -62,7 +62,7 @@ fn vw_33_hostile_text_is_shown_as_text() {
     for text in HOSTILE.into_iter().chain([long.as_str()]) {
         browser.show(&with_texts(text), "#5");
         let title = browser.run("return document.title");
-        let (number, outcome) = (browser.text(".status strong"), browser.text(".changes .outcome"));
+        let (number, outcome) = (browser.text(".status strong"), browser.text(".rawline .outcome"));
         assert_eq!((number.as_str(), outcome.as_str()), ("5", shown(text).as_str()));
         assert_eq!(browser.text(".changes .path"), shown(text));
         assert!(browser.text("[aria-current] .command").starts_with(&shown(text)[..20]));

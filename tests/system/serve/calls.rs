@@ -73,13 +73,17 @@ fn sv_44_a_player_without_an_open_page_is_called_once_for_each_turn() {
         made[0],
         json!({
             "event": "your_turn", "id": "alpha/p1/0", "match": "alpha", "title": "", "ruleset": "channel",
-            "seat": "p1", "name": "Ann", "to": "ann@example.org", "link": format!("{}/m/alpha", service.origin()),
+            "seat": "p1", "name": "Ann", "happened": [], "to": "ann@example.org", "link": format!("{}/m/alpha", service.origin()),
         })
     );
     // A turn that ends and comes again, faster than anyone looks.
     play(&service, "alpha", &p1[0], "take 1 1");
     play(&service, "alpha", &p2[0], "meditate blue");
-    assert_eq!(ids(&calls(&sandbox, 3))[2], "alpha/p1/2");
+    let made = calls(&sandbox, 3);
+    assert_eq!(ids(&made)[2], "alpha/p1/2");
+    // VW-80: what others did since one's own last command, by their names.
+    let happened = made[2]["happened"].as_array().unwrap();
+    assert!(happened.len() == 1 && happened[0].as_str().unwrap().starts_with("Bo "), "{happened:?}");
     // Killed; the match goes on without it, and no call is lost or made again.
     drop(service);
     sandbox.ok("play zeta \"p1: take 1 1\" \"p2: meditate blue\"");

@@ -88,6 +88,18 @@ impl ViewedEntry<'_> {
         self.step.outcome()
     }
 
+    /// Returns what the viewer may know of it in the game's sentences (VW-80), with seats for players; empty where the game
+    /// has no words for it.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        if !self.step.is_worded() {
+            return String::new();
+        }
+        let mut sentences = self.step.sentences(self.viewer.perspective());
+        sentences.retain(|sentence| !sentence.is_empty());
+        sentences.join(" ")
+    }
+
     /// Returns the effects that the viewer may know of, as a JSON array.
     pub(crate) fn effects_json(&self) -> Json {
         self.step.effects_json()

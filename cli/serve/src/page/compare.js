@@ -4,7 +4,7 @@
  * @import {Frames} from "./frames.d.ts"
  * @import {Api} from "./api.js"
  */
-import { LogView, PictureView, Timeline, bdi, button, html, isChord, seatClass, shown, span } from "./viewer.js";
+import { LogView, PictureView, Timeline, bdi, button, html, isChord, seatClass, shown, span, worded } from "./viewer.js";
 
 /** How far keys go. @type {Record<string, number>} */
 const KEYS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -Infinity, End: Infinity };
@@ -68,7 +68,8 @@ class Side {
 		const frame = this.timeline.frames[position - 1];
 		this.picture.draw(this.timeline, position);
 		this.log.show(position);
-		const parts = frame ? [span(seatClass(frame.record.seat), frame.record.seat), " ", bdi("command", frame.record.command), " ", bdi("outcome", frame.text)] : ["setup"];
+		const parts = frame ? [span(seatClass(frame.record.seat), frame.record.seat), " ", bdi("command", frame.record.command), " ", bdi("outcome", frame.text), html("bdi", { class: "sentence" }, ...worded(frame.sentence ?? ""))] : ["setup"];
+		this.current.classList.toggle("worded", Boolean(frame?.sentence));
 		this.current.replaceChildren(html("strong", {}, `${this.timeline.number(position)}`), ` of ${this.timeline.number(this.length)} `, ...parts);
 	}
 }

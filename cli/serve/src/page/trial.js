@@ -4,7 +4,7 @@
  * @import {LiveMatch} from "./match.js"
  * @import {Legal} from "./choice.js"
  */
-import { html, shown } from "./viewer.js";
+import { html, inNames, shown } from "./viewer.js";
 
 /** Where it is kept whether this browser shows what a command would do. */
 const KEPT = "turnfold-preview";
@@ -40,8 +40,9 @@ export async function tryOut(live, { seat, command }, isWanted) {
 		const shownThen = await live.api.post(live.path("trial"), { commands: [`${seat}: ${command}`], roll: false });
 		if (!isWanted()) return "";
 		live.viewer.preview(shownThen);
-		const outcomes = shownThen.frames.map((/** @type {{text: string}} */ { text }) => shown(text)).join("; ");
-		return `By what you know: ${outcomes || "nothing that you see"}${shownThen.due_roll ? ", then a roll" : ""}.`;
+		/** @type {import("./frames.d.ts").Frame[]} */ const frames = shownThen.frames;
+		const happened = frames.map(({ text, sentence }) => (sentence ? inNames(sentence) : `${shown(text)}.`)).join(" ");
+		return `By what you know: ${happened || "nothing that you see."}${shownThen.due_roll ? " Then a roll." : ""}`;
 	} catch (error) {
 		// What the viewer may not know may decide it: the command can be sent all the same.
 		return `What comes of it cannot be shown: ${error instanceof Error ? error.message : error}`;

@@ -10,7 +10,7 @@ use super::ranged::{EnergyId, Row};
 use super::state::State;
 use super::tokens::Token;
 use turnfold_core::seat::{Perspective, Seat};
-use turnfold_core::text::{counted_in_words, listed};
+use turnfold_core::text::{capital, counted_in_words, listed};
 
 pub(super) fn sentence(state: &State, seat: Seat, effect: &Effect, reader: Perspective) -> String {
     let by = seat.as_subject(reader);
@@ -20,7 +20,8 @@ pub(super) fn sentence(state: &State, seat: Seat, effect: &Effect, reader: Persp
             format!("{by} took {} into {}.", listed(&taken), named(*row))
         }
         Effect::Refilled { row, col, id } => {
-            format!("{} came out of the bag, to row {row}, column {col} of the maya.", energy(state, *id))
+            let energy = capital(&energy(state, *id));
+            format!("{energy} came out of the bag, to row {row}, column {col} of the maya.")
         }
         Effect::Token { token, to: Token::Board(_) } => format!("Token {token} is back on the board."),
         Effect::Token { token, to: Token::Notch(chakra) } => {
@@ -31,9 +32,9 @@ pub(super) fn sentence(state: &State, seat: Seat, effect: &Effect, reader: Persp
         }
         Effect::ChannelOpened { channel } => format!("{by} opened channel {channel}."),
         Effect::Moved { id, from, to, .. } => {
-            format!("{} moved from {} to {}.", energy(state, *id), named(*from), named(*to))
+            format!("{by} moved {} from {} to {}.", energy(state, *id), named(*from), named(*to))
         }
-        Effect::Harmonised { row } => format!("In {} there is harmony.", named(*row)),
+        Effect::Harmonised { row } => format!("{} is in harmony.", capital(&named(*row))),
         Effect::Step { .. } => String::new(),
         Effect::Undone => format!("{by} took the whole channel back."),
         Effect::Cancelled => format!("{by} closed the channel again."),
@@ -42,14 +43,14 @@ pub(super) fn sentence(state: &State, seat: Seat, effect: &Effect, reader: Persp
         Effect::Picked { color, id } => {
             format!("{by} picked {color}: energy {id} went from the bag to row 1.")
         }
-        Effect::LeftTheGame { id } => format!("{} left the game.", energy(state, *id)),
+        Effect::LeftTheGame { id } => format!("{} left the game.", capital(&energy(state, *id))),
         Effect::Yinyang { row, halves } => {
             let halves = counted_in_words((*halves).into(), "half", "halves");
             format!("White and black met in {}. That makes {halves} of a yin-yang.", named(*row))
         }
         Effect::TurnEnded { next: None } => "The turn is over.".into(),
         Effect::TurnEnded { next: Some(next) } if reader.is_seat(*next) => "It is your turn.".into(),
-        Effect::TurnEnded { next: Some(next) } => format!("It is the turn of {next}."),
+        Effect::TurnEnded { next: Some(next) } => format!("It is {next}'s turn."),
         Effect::LastRound => "This is the last round.".into(),
         Effect::MatchOver { winners } => {
             let winners: Vec<_> =

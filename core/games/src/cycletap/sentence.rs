@@ -11,7 +11,7 @@ use super::reason::Reason;
 use super::state::State;
 use super::state::UnitName;
 use turnfold_core::prelude::*;
-use turnfold_core::text::{counted_in_words, listed};
+use turnfold_core::text::{capital, counted_in_words, listed};
 
 pub(super) fn sentence(
     state: &State,
@@ -38,9 +38,9 @@ fn done(state: &State, seat: Seat, effect: &Effect, reader: Perspective) -> Stri
         }
         Effect::DefensePending { at } => format!("The {} at {at} is to defend.", kind_at(*at)),
         Effect::OrdersCleared { unit, count } => {
-            let verb = if *count == 1 { "was" } else { "were" };
             let orders = counted_in_words((*count).into(), "order", "orders");
-            format!("Of {}, {orders} {verb} taken back.", name(unit))
+            let of = called(state, *unit, reader).unwrap_or_else(|| format!("unit {unit}"));
+            format!("{} took back {orders} of {of}.", seat.as_subject(reader))
         }
         Effect::OrderCancelled { unit } => format!("{} has no order now.", name(unit)),
         Effect::OrderPlaced { number, unit, kind, path } => {
@@ -80,13 +80,20 @@ fn done(state: &State, seat: Seat, effect: &Effect, reader: Perspective) -> Stri
 
 /// Names a unit: `Your infantry u2`, or `Unit u2` if it is lost.
 fn name(state: &State, unit: UnitName, reader: Perspective) -> String {
-    let found = state.units.iter().find(|(id, _)| id.name() == unit);
-    let Some((_, found)) = found else { return format!("Unit {unit}") };
-    if reader.is_seat(found.owner) {
-        format!("Your {} {unit}", found.kind)
-    } else {
-        format!("The {} {unit} of {}", found.kind, found.owner)
+    match called(state, unit, reader) {
+        Some(unit) => capital(&unit),
+        None => format!("Unit {unit}"),
     }
+}
+
+/// Names a unit within a sentence, unless it is lost.
+fn called(state: &State, unit: UnitName, reader: Perspective) -> Option<String> {
+    let found = state.units.iter().find(|(id, _)| id.name() == unit);
+    let (_, found) = found?;
+    if reader.is_seat(found.owner) {
+        return Some(format!("your {} {unit}", found.kind));
+    }
+    Some(format!("the {} {unit} of {}", found.kind, found.owner))
 }
 
 fn why_not(seat: Seat, command: &Command, reason: Reason, reader: Perspective) -> String {

@@ -3,7 +3,6 @@
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 
 use super::command::Command;
 use super::effect::Effect;
@@ -11,7 +10,7 @@ use super::movement::Impulse;
 use super::reason::Reason;
 use super::state::{State, Unit};
 use turnfold_core::prelude::*;
-use turnfold_core::text::{counted_in_words, number_word};
+use turnfold_core::text::{capital, counted_in_words, number_word};
 
 /// The most impulses that a sentence lists.
 const LISTED_MAX: usize = 8;
@@ -50,14 +49,19 @@ fn done(state: &State, command: &Command, effect: &Effect, reader: Perspective) 
             format!("{} chose {}.", owner.unwrap_or("Someone"), at_its_hex(state, unit))
         }
         Effect::Deselected => "No unit is chosen any more.".into(),
-        Effect::Moved { unit, from, to } => {
-            let unit = find(state, unit).map_or("the unit".into(), called);
-            format!("{} moved from {from} to {to}.", capital(&unit))
-        }
-        Effect::Stood { unit } => {
-            let hex = find(state, unit).map(|unit| unit.at).unwrap_or_default();
-            format!("{} stays at {hex}.", capital(&find(state, unit).map_or("the unit".into(), called)))
-        }
+        Effect::Moved { unit, from, to } => match find(state, unit) {
+            Some(unit) => {
+                let owner = unit.owner.as_subject(reader);
+                format!("{owner} moved {} from {from} to {to}.", called(unit))
+            }
+            None => format!("A unit moved from {from} to {to}."),
+        },
+        Effect::Stood { unit } => match find(state, unit) {
+            Some(unit) => {
+                format!("{} kept {} at {}.", unit.owner.as_subject(reader), called(unit), unit.at)
+            }
+            None => "A unit stayed where it was.".into(),
+        },
         Effect::ImpulseAdvanced { player, units, .. } => {
             let verb = if reader.is_seat(*player) { "move" } else { "moves" };
             format!(
@@ -126,12 +130,4 @@ fn at_its_hex(state: &State, id: &Id) -> String {
 /// Names a seat within a sentence.
 fn object(seat: Seat, reader: Perspective) -> &'static str {
     if reader.is_seat(seat) { "you" } else { seat.name() }
-}
-
-fn capital(words: &str) -> String {
-    let mut letters: Vec<char> = words.chars().collect();
-    if let Some(first) = letters.first_mut() {
-        first.make_ascii_uppercase();
-    }
-    letters.into_iter().collect()
 }

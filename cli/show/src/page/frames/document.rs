@@ -48,6 +48,9 @@ pub struct Frame {
     pub record: LoggedRecord,
     /// Its outcome, as `log` prints it.
     pub text: String,
+    /// What happened, in the game's sentences (VW-80); missing where the game has no words for it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub sentence: String,
     /// What the viewer sees after it.
     #[serde(flatten)]
     pub shown: Shown,
@@ -179,6 +182,7 @@ impl Before {
         let frame = Frame {
             record,
             text: printable(&text).into_owned(),
+            sentence: printable(&entry.sentence()).into_owned(),
             shown: changes.map_or_else(|| Shown::Picture(after.picture.clone()), Shown::Changes),
             standing,
             fields: differences(&self.view, &after.view),

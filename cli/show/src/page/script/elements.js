@@ -95,6 +95,37 @@ export const NAMES = new Map();
 /** Returns what the player of a seat is called, else the seat. @param {string} seat */
 export const playerOf = (seat) => shown(NAMES.get(seat) ?? seat);
 
+/** Returns a sentence in which players have their names (VW-80). @param {string} sentence @returns {(Node | string)[]} */
+export function worded(sentence) {
+	return sentence.split(/\b(p\d{1,2})\b/).map((part, index) => (index % 2 && NAMES.has(part) ? bdi("", NAMES.get(part) ?? "") : shown(part)));
+}
+
+/** The same as text. @param {string} sentence */
+export const inNames = (sentence) => worded(sentence).map((part) => (typeof part === "string" ? part : part.textContent)).join("");
+
+/** Where it is kept whether raw lines are shown. */
+const RAW = "turnfold-raw";
+
+/** Shows raw lines and fields, which are folded away for players. @param {boolean} isRaw */
+export function showRaw(isRaw) {
+	document.body.classList.toggle("raw", isRaw);
+	try {
+		if (isRaw) localStorage.setItem(RAW, "1");
+		else localStorage.removeItem(RAW);
+	} catch {
+		// A browser may keep nothing for a file.
+	}
+}
+
+/** Whether raw lines were shown in this browser. */
+export function wasRaw() {
+	try {
+		return localStorage.getItem(RAW) !== null;
+	} catch {
+		return false;
+	}
+}
+
 /** @param {string} seat */
 export const seatClass = (seat) => `seat ${{ p1: "first", p2: "second", p3: "third", p4: "fourth" }[seat] ?? "plain"}`;
 

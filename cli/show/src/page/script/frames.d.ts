@@ -38,6 +38,8 @@ export type Change = [block: number, place: At | number | string, content: Conte
 export interface Frame {
   record: { seq: number; seat: string; command: string; outcome: string };
   text: string;
+  /** What happened in the game's words, with seats for players. */
+  sentence?: string;
   changes?: Change[];
   picture?: Block[];
   /** The result or the turn after it, in words. */

@@ -4,7 +4,7 @@
  * @import {Frame} from "./frames.d.ts"
  * @import {Timeline} from "./timeline.js"
  */
-import { bdi, filled, html, playerOf, seatClass, shown, span } from "./elements.js";
+import { bdi, filled, html, playerOf, seatClass, showRaw, shown, span, worded } from "./elements.js";
 import { NOTHING } from "./timeline.js";
 
 /** How many entries are made together. */
@@ -17,7 +17,7 @@ export class LogView {
 	/** The position of the entry at which this log parts from another (VW-57), 0 where none does. */
 	parting = 0;
 	element = html("div", { class: "entries", role: "list" });
-	#template = html("div", { role: "listitem" }, html("a", { tabindex: -1 }, span("number"), bdi("seat", ""), bdi("command", ""), bdi("outcome", "")));
+	#template = html("div", { role: "listitem" }, html("a", { tabindex: -1 }, span("number"), bdi("seat", ""), bdi("command", ""), bdi("outcome", ""), bdi("sentence", "")));
 
 	constructor() {
 		this.element.addEventListener("scroll", () => this.#fill(), { passive: true });
@@ -35,6 +35,21 @@ export class LogView {
 		while (chunks.length < count) chunks.push(html("div", { class: "chunk" }));
 		this.element.replaceChildren(...chunks);
 		this.#fill();
+	}
+
+	/** How many notes entries have, by their numbers. @type {Map<number, number>} */ #noted = new Map();
+
+	/** Marks the entries that have notes. @param {Map<number, number>} noted */
+	mark(noted) {
+		this.#noted = noted;
+		for (const row of this.element.querySelectorAll("[role=listitem]")) this.#drawNoted(row.children[0]);
+	}
+
+	/** @param {Element} link */
+	#drawNoted(link) {
+		const count = this.#noted.get(Number(link.children[0].textContent)) ?? 0;
+		link.querySelector(".noted")?.remove();
+		if (count > 0) link.append(filled(span("noted", `✎${count > 1 ? ` ${count}` : ""}`), { role: "img", "aria-label": count > 1 ? `${count} notes` : "a note" }));
 	}
 
 	/** Marks the current entry and brings it into sight. @param {number} position */
@@ -75,13 +90,15 @@ export class LogView {
 	/** @param {number} position */
 	#row(position) {
 		const row = /** @type {HTMLElement} */ (this.#template.cloneNode(true));
-		const { record, text } = this.#timeline.frames[position - 1] ?? { record: { seat: "", command: this.#timeline.after ? "earlier entries" : "setup", outcome: "applied" }, text: `before entry ${this.#timeline.after + 1}` };
+		const { record, text, sentence = "" } = this.#timeline.frames[position - 1] ?? { record: { seat: "", command: this.#timeline.after ? "earlier entries" : "setup", outcome: "applied" }, text: `before entry ${this.#timeline.after + 1}` };
 		const number = `${this.#timeline.number(position)}`;
 		const [link] = row.children;
 		[number, playerOf(record.seat), shown(record.command), shown(text)].forEach((text, index) => (link.children[index].textContent = text));
 		filled(row, { "aria-posinset": position + 1, "aria-setsize": this.#timeline.frames.length + 1 });
-		filled(link, { href: `#${number}`, class: record.outcome === "applied" ? "" : "failed" });
+		filled(link, { href: `#${number}`, class: `${record.outcome === "applied" ? "" : "failed"}${sentence ? " worded" : ""}`.trim() });
 		link.children[1].className = seatClass(record.seat);
+		link.children[4].append(...worded(sentence));
+		this.#drawNoted(link);
 		if (position > 0 && position === this.parting) {
 			row.classList.add("parting");
 			link.children[2].before(span("parts", "parts "));
@@ -107,7 +124,13 @@ export function drawChanges(frame) {
 	});
 	const more = frame.fields.length - items.length;
 	const list = items.length > 0 ? html("ul", { role: "list" }, ...items) : html("p", {}, "No field changed.");
-	return [html("p", {}, bdi("outcome", frame.text)), list, ...(more ? [html("p", {}, `and ${more} more`)] : [])];
+	// What developers read is folded away for players.
+	const isRaw = document.body.classList.contains("raw");
+	const line = html("p", {}, bdi("command", frame.record.command), " ", bdi("outcome", frame.text));
+	const raw = html("details", { class: "rawline", ...(isRaw ? { open: "" } : {}) }, html("summary", {}, "Raw line and fields"), line, list, ...(more ? [html("p", {}, `and ${more} more`)] : []));
+	raw.addEventListener("toggle", () => raw.isConnected && showRaw(raw.open));
+	const happened = frame.sentence ? html("bdi", { class: "sentence" }, ...worded(frame.sentence)) : bdi("outcome", frame.text);
+	return [html("p", { class: "happened" }, happened), raw];
 }
 
 /** @param {"del" | "ins"} tag @param {unknown} json */

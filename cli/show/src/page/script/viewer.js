@@ -4,11 +4,11 @@
  *
  * @import {Frame, Frames} from "./frames.d.ts"
  */
-import { SIGNS, bdi, button, filled, html, isChord, playerOf, seatClass, shown, span } from "./elements.js";
+import { SIGNS, bdi, button, filled, html, inNames, isChord, playerOf, seatClass, showRaw, shown, span, wasRaw, worded } from "./elements.js";
 import { LogView, drawChanges } from "./log.js";
 import { PictureView } from "./picture.js";
 import { NOTHING, Timeline } from "./timeline.js";
-export { NAMES, bdi, button, html, isChord, playerOf, seatClass, shown, span, svg } from "./elements.js";
+export { NAMES, bdi, button, html, inNames, isChord, playerOf, seatClass, shown, span, svg, worded } from "./elements.js";
 export { LogView } from "./log.js";
 export { PictureView } from "./picture.js";
 export { Timeline } from "./timeline.js";
@@ -48,6 +48,7 @@ export class Viewer extends EventTarget {
 	constructor(root) {
 		super();
 		document.body.classList.add("app");
+		showRaw(wasRaw());
 		this.player.classList.add("play");
 		this.speed.value = "2";
 		const buttons = html("div", { class: "buttons" }, ...this.backs, this.player, ...this.ons, this.speed);
@@ -124,8 +125,8 @@ export class Viewer extends EventTarget {
 	/** Goes to the next or previous entry that holds a text, around the ends too. @param {string} text @param {1 | -1} way */
 	find(text, way) {
 		if (!text) return this.report("Type what to look for.");
-		for (const { record, text } of this.timeline.frames.slice(this.#lines.length)) {
-			this.#lines.push(`${record.seat} ${record.command} => ${text}`.toLowerCase());
+		for (const { record, text, sentence = "" } of this.timeline.frames.slice(this.#lines.length)) {
+			this.#lines.push(`${record.seat} ${record.command} => ${text}\n${inNames(sentence)}`.toLowerCase());
 		}
 		const wanted = text.toLowerCase();
 		const found = this.#lines.flatMap((line, index) => (line.includes(wanted) ? [index + 1] : []));
@@ -278,10 +279,11 @@ export class Viewer extends EventTarget {
 	#drawStatus(frame) {
 		const [number, last] = [this.position, this.length].map((position) => this.timeline.number(position));
 		const entry = frame
-			? [bdi(seatClass(frame.record.seat), playerOf(frame.record.seat)), " ", bdi("command", cut(frame.record.command)), " ", bdi("outcome", cut(frame.text))]
+			? [bdi(seatClass(frame.record.seat), playerOf(frame.record.seat)), " ", bdi("command", cut(frame.record.command)), " ", bdi("outcome", cut(frame.text)), html("bdi", { class: "sentence" }, ...worded(cut(frame.sentence ?? "")))]
 			: [span("command", "setup")];
+		this.status.classList.toggle("worded", Boolean(frame?.sentence));
 		const { standing } = frame ?? this.timeline;
-		const stands = standing ? [bdi("command", cut(standing)), " "] : [];
+		const stands = standing ? [bdi("standing", cut(standing)), " "] : [];
 		this.status.replaceChildren(span("unseen", "Entry "), html("strong", {}, `${number}`), span("of", ` of ${last} `), ...stands, ...entry);
 		this.slider.value = `${this.position}`;
 		this.slider.setAttribute("aria-valuetext", `${number} of ${last}`);
