@@ -253,9 +253,9 @@ pub(crate) fn read_script_text(path: &Path) -> Result<String, Failure> {
     })
 }
 
-/// Reports where in the script a line stands, as `script.txt:4`.
-pub(crate) fn place_in_script(line: &ScriptCommand, script: Option<&PathBuf>) -> Option<String> {
-    Some(format!("{}:{}", input_name(script?), line.number?))
+/// Reports where in the script a command stands, as `script.txt:4`.
+pub(crate) fn place_in_script(given: &ScriptCommand, script: Option<&PathBuf>) -> Option<String> {
+    Some(format!("{}:{}", input_name(script?), given.number?))
 }
 
 /// Reads the token of a file; `None` if something else stands in it. No message shows what is in the file.

@@ -51,7 +51,7 @@ pub(crate) fn load_whole(source: &SourceName, context: &Context) -> Result<Loade
     let seat_history = SeatHistory::of(Viewer::HOST, History::load(&source.up_to(None), context)?)?;
     let contradiction = seat_history.contradiction();
     warn_of_record(source, contradiction.as_ref(), false);
-    let mut history = seat_history.into_line();
+    let mut history = seat_history.into_history();
     if let Some(seq) = source.seq() {
         history.cut_after(seq)?;
     }

@@ -243,14 +243,6 @@ impl FromStr for Id {
     }
 }
 
-/// Returns `true` for the name of a line, which is that of a branch: `[a-z0-9][a-z0-9._-]{0,63}`.
-pub(crate) fn is_line_name(text: &str) -> bool {
-    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-    text.len() <= 64
-        && text.bytes().next().is_some_and(plain)
-        && text.bytes().all(|byte| plain(byte) || b"._-".contains(&byte))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -87,7 +87,7 @@ pub use local::backend;
 pub use local::dir::files::open_regular;
 pub use local::dir::holder::Holder;
 pub use local::rescue::{Compacted, LostEntries, Salvage};
-pub use names::{BranchName, GrantLabel, IdempotencyKey, MatchName, NotAName, PlayerName};
+pub use names::{BranchName, GrantLabel, IdempotencyKey, MatchName, PlayerName};
 pub use reader::branch::{BranchHead, BranchId, NamedBranch};
 pub use reader::branches::BranchInfo;
 pub use reader::entries::Entries;

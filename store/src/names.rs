@@ -1,30 +1,19 @@
-//! Names: of matches, of branches, of grants, and keys that make an append repeatable.
+//! Names: of matches, of players, of grants, and keys that make an append repeatable.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use turnfold_core::Seat;
+pub use turnfold_core::BranchName;
+use turnfold_core::names::is_name;
+use turnfold_core::{Malformed, Seat};
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
-
-/// Text that is no name or key; states what is allowed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected {expected}, found `{}`", found.escape_debug())]
-pub struct NotAName {
-    expected: &'static str,
-    found: String,
-}
 
 /// The name of a match: `[a-z0-9][a-z0-9._-]{0,63}`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct MatchName(String);
-
-/// The name of a branch: `[a-z0-9][a-z0-9._-]{0,63}`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct BranchName(String);
 
 /// What a client calls an append, so that repeating it does not do it twice: 1 to 128 printable ASCII characters
 /// without spaces.
@@ -47,30 +36,6 @@ impl MatchName {
     const EXPECTED: &'static str =
         "a match name of 1 to 64 characters a-z, 0-9, `.`, `_` or `-`, beginning with a letter or digit";
     const IS_VALID: fn(&str) -> bool = is_name;
-}
-
-impl BranchName {
-    const EXPECTED: &'static str =
-        "a branch name of 1 to 64 characters a-z, 0-9, `.`, `_` or `-`, beginning with a letter or digit";
-    const IS_VALID: fn(&str) -> bool = is_name;
-
-    /// Returns the branch that every match has.
-    #[must_use]
-    pub fn main() -> Self {
-        Self("main".to_owned())
-    }
-
-    /// Returns `true` if this is the branch that every match has.
-    #[must_use]
-    pub fn is_main(&self) -> bool {
-        self.0 == "main"
-    }
-
-    /// Returns what branches are listed by: `main` first, then the others by name.
-    #[must_use]
-    pub fn main_first(&self) -> (bool, &Self) {
-        (!self.is_main(), self)
-    }
 }
 
 impl IdempotencyKey {
@@ -130,12 +95,6 @@ pub(crate) fn compared(name: &str) -> String {
     plain.flat_map(char::to_lowercase).nfkc().collect()
 }
 
-fn is_name(text: &str) -> bool {
-    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-    let allowed = |byte: u8| plain(byte) || b"._-".contains(&byte);
-    text.len() <= 64 && text.bytes().next().is_some_and(plain) && text.bytes().all(allowed)
-}
-
 macro_rules! checked_text {
     ($($name:ident),*) => {$(
         impl $name {
@@ -153,21 +112,21 @@ macro_rules! checked_text {
         }
 
         impl TryFrom<String> for $name {
-            type Error = NotAName;
+            type Error = Malformed;
 
-            fn try_from(found: String) -> Result<Self, NotAName> {
+            fn try_from(found: String) -> Result<Self, Malformed> {
                 if (Self::IS_VALID)(&found) {
                     Ok(Self(found))
                 } else {
-                    Err(NotAName { expected: Self::EXPECTED, found })
+                    Err(Malformed::expected(Self::EXPECTED, &found))
                 }
             }
         }
 
         impl FromStr for $name {
-            type Err = NotAName;
+            type Err = Malformed;
 
-            fn from_str(text: &str) -> Result<Self, NotAName> {
+            fn from_str(text: &str) -> Result<Self, Malformed> {
                 Self::try_from(text.to_owned())
             }
         }
@@ -180,7 +139,7 @@ macro_rules! checked_text {
     )*};
 }
 
-checked_text!(MatchName, BranchName, IdempotencyKey, PlayerName, GrantLabel);
+checked_text!(MatchName, IdempotencyKey, PlayerName, GrantLabel);
 
 impl From<PlayerName> for GrantLabel {
     fn from(name: PlayerName) -> Self {

@@ -27,8 +27,8 @@ pub fn goldens() -> Vec<PathBuf> {
 pub fn seat_history(path: &Path, text: &str, viewer: &str) -> SeatHistory {
     let replay =
         tfl::read_also_seen(&path.display().to_string(), text.as_bytes(), &turnfold_games::standard());
-    let line = History::of_replay(path, &replay.unwrap()).unwrap();
-    SeatHistory::of(viewer.parse().unwrap(), line).unwrap()
+    let history = History::of_replay(path, &replay.unwrap()).unwrap();
+    SeatHistory::of(viewer.parse().unwrap(), history).unwrap()
 }
 
 /// The viewers of a match: the host, its players, and a seat that has no part in it.

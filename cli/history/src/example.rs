@@ -54,15 +54,15 @@ pub(crate) fn random_play(seed: u64, count: u64) -> Vec<History> {
         files.sort();
         for path in files.iter().step_by(files.len() / 2) {
             let replay = read(&path.to_string_lossy(), &fs::read(path).unwrap(), &registry).unwrap();
-            let line = History::of_replay(path, &replay).unwrap();
-            let mut state = line.start().unwrap();
+            let history = History::of_replay(path, &replay).unwrap();
+            let mut state = history.start().unwrap();
             let mut commands = Vec::new();
             let played =
                 Simulation::new(seed).play(state.as_mut(), &DicePolicy::Recorded, 1, count, &mut |step| {
                     commands.push((step.seat(), step.command()));
                 });
             assert!(played.unwrap() > 0, "{}", path.display());
-            lines.push(line.with_commands(commands.iter().map(|(seat, command)| (*seat, command.as_str()))));
+            lines.push(history.with_commands(commands.iter().map(|(seat, command)| (*seat, command.as_str()))));
         }
     }
     lines

@@ -7,7 +7,8 @@ mod segments;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use turnfold_core::paper::{LineName, PaperContent, PaperHead};
+use turnfold_core::BranchName;
+use turnfold_core::paper::{PaperContent, PaperHead};
 use turnfold_core::rules::desk::{Command, Desk};
 use turnfold_core::{DicePolicy, Registry, Rules, Seat};
 use turnfold_history::Revision;
@@ -56,7 +57,7 @@ pub fn audit_with(
 
 /// The matches by mail so far: collected until game and desk are read, then judged.
 struct MailAudit<'a> {
-    lines: &'a BranchFinder<'a>,
+    finder: &'a BranchFinder<'a>,
     registry: &'a Registry,
     on_roll: &'a mut dyn FnMut(&FairRoll),
     pairings: Vec<Pairing>,
@@ -68,28 +69,28 @@ struct MailAudit<'a> {
 
 impl<'a> MailAudit<'a> {
     fn new(
-        lines: &'a BranchFinder<'a>,
+        finder: &'a BranchFinder<'a>,
         registry: &'a Registry,
         on_roll: &'a mut dyn FnMut(&FairRoll),
     ) -> Self {
-        let pairings = Pairing::all(lines, registry);
+        let pairings = Pairing::all(finder, registry);
         let paired: BTreeSet<usize> =
             pairings.iter().flat_map(|pairing| [pairing.game, pairing.desk]).collect();
         let is_desk = |of: &usize| pairings.iter().any(|pairing| pairing.desk == *of);
         let collected = paired.iter().map(|of| (*of, CollectedMatch::new(is_desk(of)))).collect();
         let mut rows = MailRows { paired, ..MailRows::default() };
-        rows.find_second_desks(lines.outline, &pairings);
-        Self { lines, registry, on_roll, pairings, collected, current: 0, rows }
+        rows.find_second_desks(finder.outline, &pairings);
+        Self { finder, registry, on_roll, pairings, collected, current: 0, rows }
     }
 
-    /// Takes the record of this index of a line.
-    fn take(&mut self, (of, line): BranchIndex, index: u64, record: &BundledRecord<'_>) {
+    /// Takes the record of this index of a branch.
+    fn take(&mut self, (of, branch): BranchIndex, index: u64, record: &BundledRecord<'_>) {
         if of > self.current {
             self.end_before(of);
             self.current = of;
         }
         if let Some(collected) = self.collected.get_mut(&of) {
-            collected.take(line, index, record);
+            collected.take(branch, index, record);
         }
     }
 
@@ -98,7 +99,7 @@ impl<'a> MailAudit<'a> {
         let mut found = BTreeSet::new();
         for Pairing { game, desk, .. } in &self.pairings {
             found.insert(*desk);
-            let game_match = self.lines.outline.matches.get(*game);
+            let game_match = self.finder.outline.matches.get(*game);
             if game_match.is_some_and(|bundled| matches!(bundled.genesis.dice, DicePolicy::Fair(_))) {
                 found.insert(*game);
             }
@@ -108,12 +109,12 @@ impl<'a> MailAudit<'a> {
 
     /// Judges each match whose game and desk come before this index.
     fn end_before(&mut self, of: usize) {
-        let Self { lines, registry, pairings, collected, rows, on_roll, .. } = self;
+        let Self { finder, registry, pairings, collected, rows, on_roll, .. } = self;
         let (done, waiting) = std::mem::take(pairings).into_iter().partition(|pairing| pairing.last() < of);
         *pairings = waiting;
         for pairing in &done {
             if let (Some(game), Some(desk)) = (collected.get(&pairing.game), collected.get(&pairing.desk)) {
-                AuditedPair { lines, registry, pairing, game, desk }.judge(rows, on_roll);
+                AuditedPair { finder, registry, pairing, game, desk }.judge(rows, on_roll);
             }
         }
         for done in &done {
@@ -138,8 +139,8 @@ fn replaced_by_host(entry: &AppliedEntry) -> Option<(Seat, &str)> {
 impl AuditedPair<'_> {
     /// Compares the game with its desk, and reports each roll that was recomputed (FD-20).
     fn judge(&self, rows: &mut MailRows, on_roll: &mut dyn FnMut(&FairRoll)) {
-        let Self { lines, pairing, .. } = self;
-        let outline = lines.outline;
+        let Self { finder, pairing, .. } = self;
+        let outline = finder.outline;
         let [game, desk_of] = [pairing.game, pairing.desk].map(|of| outline.matches.get(of));
         let (Some(game), Some(desk_of)) = (game, desk_of) else { return };
         let Some(at_desk) = revision(outline, (pairing.desk, 0)) else { return };
@@ -168,7 +169,7 @@ impl AuditedPair<'_> {
             authorship.check(segment, rows);
         });
         match walked {
-            Ok(lines) if stuck.is_none() => authorship.finish(&lines, rows),
+            Ok(branches) if stuck.is_none() => authorship.finish(&branches, rows),
             Ok(_) => {}
             Err(in_game) => stuck = Some(in_game),
         }
@@ -212,12 +213,12 @@ impl AuditedPair<'_> {
     }
 }
 
-/// Returns the lines of a game that its desk does not name.
+/// Returns the branches of a game that its desk does not name.
 fn unplayed(game: &BundledMatch, turns: &[&DeskTurn]) -> BTreeSet<String> {
     let played: BTreeSet<&str> =
-        turns.iter().filter_map(|turn| turn.line()).map(LineName::as_str).chain(["main"]).collect();
-    let lines = game.branches.iter().map(|branch| branch.name.as_str());
-    lines.filter(|line| !played.contains(line)).map(|line| format!("{}@{line}", game.name)).collect()
+        turns.iter().filter_map(|turn| turn.branch()).map(BranchName::as_str).chain(["main"]).collect();
+    let branches = game.branches.iter().map(|branch| branch.name.as_str());
+    branches.filter(|name| !played.contains(name)).map(|name| format!("{}@{name}", game.name)).collect()
 }
 
 /// Requires every paper that counts to name the history of this very desk, with the position of its turn (PM-33).

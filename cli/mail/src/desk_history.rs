@@ -63,7 +63,7 @@ impl DeskHistory {
         let mut tree = Tree::default();
         tree.push(TreeHash::of_record(genesis));
         let start = Desk::start(terms)?;
-        let main = "main".parse().expect("`main` is the name of a line");
+        let main = BranchName::main();
         Ok(Self {
             terms: terms.clone(),
             state: start.clone(),
@@ -170,11 +170,11 @@ impl DeskHistory {
             Command::Refused { digest, code } => {
                 turn.executions.insert(*digest, (seq, Execution::Refused(code.clone().into())));
             }
-            Command::Rolled { number, element, line, seq: game_seq } => turn.rolled.push(RolledEntry {
+            Command::Rolled { number, element, branch, seq: game_seq } => turn.rolled.push(RolledEntry {
                 desk_seq: seq,
                 number: *number,
                 element: *element,
-                line: line.clone(),
+                branch: branch.clone(),
                 seq: *game_seq,
             }),
             Command::Stand { .. }
@@ -193,7 +193,7 @@ impl DeskHistory {
         }
         if let Some(end) = applied.position() {
             self.papers_in_turn.clear();
-            let next = DeskTurn::new(turn.number.saturating_add(1), (end.line.clone(), end.game_seq));
+            let next = DeskTurn::new(turn.number.saturating_add(1), (end.branch.clone(), end.game_seq));
             let ended = std::mem::replace(turn, next);
             self.turns.push(DeskTurn { end: Some(end), ..ended });
         }

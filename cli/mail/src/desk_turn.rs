@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::slice;
 
 use turnfold_core::dice::fair::Contribution;
-use turnfold_core::paper::{LineName, Paper, PaperContent, Press, SignedPaper};
+use turnfold_core::BranchName;
+use turnfold_core::paper::{Paper, PaperContent, Press, SignedPaper};
 use turnfold_core::rules::desk::{Command, Desk, Effect, Reason, State};
 use turnfold_core::{Digest, Rules, Seat};
 use turnfold_store::Seq;
@@ -17,7 +18,7 @@ pub struct DeskTurn {
     /// Its number.
     pub number: u32,
     /// The line and entry of the game from which it continues.
-    pub from: (LineName, Seq),
+    pub from: (BranchName, Seq),
     /// What there is to carry out, once that is known (PM-18).
     pub plan: Option<TurnPlan>,
     /// Its rolls of fair dice.
@@ -42,7 +43,7 @@ pub struct RolledEntry {
     /// The element that the host opened.
     pub element: Digest,
     /// The line of the game.
-    pub line: LineName,
+    pub branch: BranchName,
     /// The entry of the game.
     pub seq: Seq,
 }
@@ -62,7 +63,7 @@ pub struct TurnRecord {
     /// Its entry.
     pub seq: Seq,
     /// The line of the game.
-    pub line: LineName,
+    pub branch: BranchName,
     /// The entry of the game.
     pub game_seq: Seq,
     /// The link after that entry.
@@ -100,10 +101,10 @@ impl AppliedEntry {
     /// Returns the position that it records, if it does.
     #[must_use]
     pub fn position(&self) -> Option<TurnRecord> {
-        let Command::Stand { line, seq: game_seq, link, state, seats } = &self.command else { return None };
-        let line = line.clone();
+        let Command::Stand { branch, seq: game_seq, link, state, seats } = &self.command else { return None };
+        let branch = branch.clone();
         let seats = seats.as_slice().to_vec();
-        Some(TurnRecord { seq: self.seq, line, game_seq: *game_seq, link: *link, state: *state, seats })
+        Some(TurnRecord { seq: self.seq, branch, game_seq: *game_seq, link: *link, state: *state, seats })
     }
 
     /// Returns the words of a player that it records, if they are for this seat or by it (PM-41).
@@ -122,7 +123,7 @@ impl AppliedEntry {
 }
 
 impl DeskTurn {
-    pub(super) fn new(number: u32, from: (LineName, Seq)) -> Self {
+    pub(super) fn new(number: u32, from: (BranchName, Seq)) -> Self {
         Self {
             number,
             from,
@@ -142,9 +143,9 @@ impl DeskTurn {
 
     /// Returns the line on which it is carried out, as far as the desk shows it.
     #[must_use]
-    pub fn line(&self) -> Option<&LineName> {
-        let end = self.end.as_ref().map(|end| &end.line);
-        let rolled = || self.rolled.first().map(|rolled| &rolled.line);
+    pub fn branch(&self) -> Option<&BranchName> {
+        let end = self.end.as_ref().map(|end| &end.branch);
+        let rolled = || self.rolled.first().map(|rolled| &rolled.branch);
         let same = || (!self.is_takeback()).then_some(&self.from.0);
         end.or_else(rolled).or_else(same)
     }
@@ -157,7 +158,7 @@ pub struct TurnPlan {
     pub turn: u32,
     /// The line and entry of the game from which the turn continues: its position or, after an agreed takeback, an
     /// earlier one.
-    pub from: (LineName, Seq),
+    pub from: (BranchName, Seq),
     /// Whether it is an earlier position (PM-20).
     pub is_takeback: bool,
     /// What each asked seat does, in seat order.
@@ -198,9 +199,11 @@ impl TurnPlan {
             }
             None => None,
         });
-        let beginning = || "main".parse().map(|main| (main, 0)).expect("it is the name of a line");
         let back = desk.agreed_takeback();
-        let from = back.or(desk.stands_on()).map_or_else(beginning, |(line, seq)| (line.clone(), seq));
+        let from = match back.or(desk.stands_on()) {
+            Some((branch, seq)) => (branch.clone(), seq),
+            None => (BranchName::main(), 0),
+        };
         Self {
             turn: desk.turn(),
             from,
@@ -217,7 +220,7 @@ impl TurnPlan {
     pub(super) fn of_trial(turn: u32, players: &[Seat]) -> Self {
         Self {
             turn,
-            from: ("main".parse().expect("it is the name of a line"), 0),
+            from: (BranchName::main(), 0),
             is_takeback: false,
             steps: Vec::new(),
             living: players.to_vec(),

@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 
-use turnfold_core::paper::{DeskTime, LineName};
+use turnfold_core::paper::DeskTime;
 use turnfold_core::rules::desk::{Command, PlayCount, RefusalCode};
 use turnfold_core::{Digest, Seat};
 use turnfold_history::session::is_roll;
@@ -14,7 +14,7 @@ use super::desk_turn::{SeatStep, TurnPlan};
 use super::game_turn::{GameTurn, OrderEnd, PlayedBetween, PlayedRules};
 use super::host::{MailHost, PlayedStep, RunReport};
 use super::host_dice::{FairTurn, TableDice, TurnDice};
-use super::pairing::{TurnKey, branch_of};
+use super::pairing::TurnKey;
 use super::turn_position::{self, TurnEnd, TurnEntries};
 use crate::error::MailError;
 
@@ -67,17 +67,16 @@ fn execute(
         None => TurnDice::Table(table),
     };
     let dice = RefCell::new(dice);
-    let branch = line_of(host, plan)?;
+    let branch = branch_of(host, plan)?;
     turn_position::require_known(host, plan)?;
-    let revision = host.game.line(&branch).at(plan.from.1);
+    let revision = host.game.revision(&branch).at(plan.from.1);
     let none = Tail::last(0);
     let store = host.store;
     let position = Position::before_entries_of(none, &revision, host.registry, store, None, None)?;
     let module = position.rules.module();
     let game = GameTurn::new(position.state, plan.from.1, Box::new(|due| dice.borrow_mut().roll(due)));
-    let line: LineName = branch.as_str().parse().map_err(MailError::not_by_mail)?;
     let mut execution =
-        TurnExecution { host, plan, branch, line, dice: &dice, game, module, rolls: 0, report };
+        TurnExecution { host, plan, branch, dice: &dice, game, module, rolls: 0, report };
     // (3)
     let mut played = Vec::new();
     for step in &plan.steps {
@@ -86,9 +85,9 @@ fn execute(
         }
     }
     let ends_round = execution.between()?;
-    let TurnExecution { host, line, game, report, .. } = execution;
+    let TurnExecution { host, branch, game, report, .. } = execution;
     let end = TurnEnd { played, ends_round };
-    let commands = turn_position::next_position(host, plan, &line, &game, &end, at)?;
+    let commands = turn_position::next_position(host, plan, &branch, &game, &end, at)?;
     report.effects.extend(host.decide(commands)?);
     Ok(())
 }
@@ -98,7 +97,6 @@ struct TurnExecution<'h, 's, 'd, 't, 'u> {
     host: &'h mut MailHost<'s>,
     plan: &'h TurnPlan,
     branch: BranchName,
-    line: LineName,
     dice: &'d RefCell<TurnDice<'t, 'u>>,
     game: GameTurn<'d>,
     /// The module that plays it, if it is one.
@@ -232,7 +230,7 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
         let key = key.parse().map_err(MailError::not_by_mail)?;
         let entries = NewEntries { entries, module: self.module };
         store.append_judged(name, &self.branch, before, entries, Some(&key))?;
-        self.report.played.push(PlayedStep { line: self.line.clone(), first: before + 1, last });
+        self.report.played.push(PlayedStep { branch: self.branch.clone(), first: before + 1, last });
         let played = (before + 1..).zip(records);
         Ok(played.map(|(seq, record)| PlayedEntry { seq, is_roll: is_roll(&record.command) }).collect())
     }
@@ -247,7 +245,7 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
             let index = u16::try_from(number).map_err(MailError::not_by_mail)?;
             let is_recorded = self.host.desk.state().last_roll() >= Some(index);
             if let Some(element) = self.dice.borrow_mut().element(index).filter(|_| !is_recorded) {
-                commands.push(Command::Rolled { number, element, line: self.line.clone(), seq: roll.seq });
+                commands.push(Command::Rolled { number, element, branch: self.branch.clone(), seq: roll.seq });
             }
         }
         commands.extend(end);
@@ -256,9 +254,9 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
     }
 
     fn unknown_entry(&self) -> MailError {
-        let at = self.host.game.line(&self.branch).at(self.game.head() + 1);
+        let at = self.host.game.revision(&self.branch).at(self.game.head() + 1);
         MailError::Refused(format!(
-            "`{at}` does not follow from the desk: another program played on this line"
+            "`{at}` does not follow from the desk: another program played on this branch"
         ))
     }
 }
@@ -272,13 +270,12 @@ fn play_count(count: usize) -> Result<PlayCount, MailError> {
     u16::try_from(count).map_err(MailError::not_by_mail)?.try_into().map_err(MailError::not_by_mail)
 }
 
-/// Returns the line of the game on which a turn is executed. After an agreed takeback it is a new branch, which is made
+/// Returns the branch of the game on which a turn is executed. After an agreed takeback it is a new one, which is made
 /// unless it exists (PM-27).
-fn line_of(host: &MailHost<'_>, plan: &TurnPlan) -> Result<BranchName, MailError> {
-    let (line, seq) = &plan.from;
-    let from = branch_of(line)?;
+fn branch_of(host: &MailHost<'_>, plan: &TurnPlan) -> Result<BranchName, MailError> {
+    let (from, seq) = &plan.from;
     if !plan.is_takeback {
-        return Ok(from);
+        return Ok(from.clone());
     }
     let store = host.store;
     let name = &host.game.name;
@@ -288,7 +285,7 @@ fn line_of(host: &MailHost<'_>, plan: &TurnPlan) -> Result<BranchName, MailError
         match branches.iter().find(|info| info.name == branch) {
             Some(info) if is_unfinished(host, plan, info)? => return Ok(branch),
             Some(_) => {}
-            None => match store.create_branch(name, &branch, &from, *seq) {
+            None => match store.create_branch(name, &branch, from, *seq) {
                 Err(StoreError::BranchExists { .. }) => {}
                 made => return Ok(made.map(|()| branch)?),
             },
@@ -300,9 +297,8 @@ fn line_of(host: &MailHost<'_>, plan: &TurnPlan) -> Result<BranchName, MailError
 /// Returns `true` for a branch that an interrupted run left: it begins where this takeback does, no position names it, and
 /// it has only entries of this turn.
 fn is_unfinished(host: &MailHost<'_>, plan: &TurnPlan, info: &BranchInfo) -> Result<bool, MailError> {
-    let (line, seq) = &plan.from;
-    let is_named = host.desk.positions().any(|position| position.line.as_str() == info.name.as_str());
-    if is_named || info.parent != Some((branch_of(line)?, *seq)) {
+    let is_named = host.desk.positions().any(|position| position.branch == info.name);
+    if is_named || info.parent.as_ref() != Some(&plan.from) {
         return Ok(false);
     }
     let store = host.store;

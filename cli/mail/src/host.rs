@@ -1,7 +1,7 @@
 //! The host of a match by mail: its key, what it appends to the desk, and what a run did (PM-27).
 
 use turnfold_core::outcome::{Ruled as _, Ruling};
-use turnfold_core::paper::{DeskTime, LineName, Player};
+use turnfold_core::paper::{DeskTime, Player};
 use turnfold_core::rules::desk::{Command, Desk, Effect};
 use turnfold_core::trust::{PrivateKey, VerifierKey};
 use turnfold_core::{Digest, Registry, Rules as _, Seat, Verdict};
@@ -182,8 +182,8 @@ pub struct RunReport {
 /// Entries that were appended to the game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlayedStep {
-    /// The line.
-    pub line: LineName,
+    /// The branch.
+    pub branch: BranchName,
     /// The first entry.
     pub first: Seq,
     /// The last.

@@ -10,7 +10,6 @@ use turnfold_store::BranchName;
 use super::game_turn::{GameTurn, OrderEnd};
 use super::host::MailHost;
 use super::letter_words::played_after;
-use super::pairing::branch_of;
 use super::plain_words::spellings;
 use crate::error::MailError;
 
@@ -26,12 +25,12 @@ impl KnownPosition {
     pub(super) fn of(host: &MailHost<'_>, seat: Seat) -> Result<Self, MailError> {
         let position = host.desk.position();
         let seq = position.map_or(0, |position| position.game_seq);
-        let branch = position.map_or_else(|| Ok(BranchName::main()), |position| branch_of(&position.line))?;
-        let revision = host.game.line(&branch).at(seq);
+        let branch = position.map_or_else(BranchName::main, |position| position.branch.clone());
+        let revision = host.game.revision(&branch).at(seq);
         let log = host.store.read(&revision.match_name, &revision.branch, revision.seq)?;
-        let line = History::of_log(&revision, log, host.registry)?;
+        let history = History::of_log(&revision, log, host.registry)?;
         let is_asked = position.is_some_and(|position| position.seats.contains(&seat));
-        Ok(Self { state: SeatHistory::of(Viewer::of(seat), line)?.state()?, seq, seat, is_asked })
+        Ok(Self { state: SeatHistory::of(Viewer::of(seat), history)?.state()?, seq, seat, is_asked })
     }
 
     /// Reads a command of the game, and returns it as papers write it.

@@ -17,7 +17,7 @@ use super::desk_history::DeskHistory;
 use super::desk_turn::AppliedEntry;
 use super::game_turn::{GameTurn, OrderEnd, PlayedRules};
 use super::letter_words::{played, played_after, seat, seats, time};
-use super::pairing::{MailMatch, branch_of};
+use super::pairing::MailMatch;
 use crate::error::MailError;
 
 /// A game and its desk, read to write letters.
@@ -41,15 +41,15 @@ impl<'a> MailLogs<'a> {
     }
 }
 
-/// The first records of the desk, and the lines of the game that they name.
+/// The first records of the desk, and the branches of the game that they name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct LetterPart {
     /// The number of records of the desk.
     pub(super) size: u64,
-    /// The lines of the game, and the last entry of each.
-    pub(super) lines: BTreeMap<BranchName, Seq>,
-    /// The line of the position.
-    pub(super) line: BranchName,
+    /// The branches of the game, and the last entry of each.
+    pub(super) branches: BTreeMap<BranchName, Seq>,
+    /// The branch of the position.
+    pub(super) branch: BranchName,
 }
 
 impl LetterPart {
@@ -57,28 +57,28 @@ impl LetterPart {
     ///
     /// A match that is over ends with everything that was played before.
     pub(super) fn of(mail: &MailLogs<'_>, size: u64) -> Result<Self, MailError> {
-        let mut lines = BTreeMap::new();
-        let mut line = BranchName::main();
+        let mut branches = BTreeMap::new();
+        let mut branch = BranchName::main();
         for position in mail.desk.positions().take_while(|position| position.seq < size) {
-            line = branch_of(&position.line)?;
-            lines.insert(line.clone(), position.game_seq);
+            branch = position.branch.clone();
+            branches.insert(branch.clone(), position.game_seq);
         }
-        lines.entry(line.clone()).or_insert(0);
+        branches.entry(branch.clone()).or_insert(0);
         if mail.desk.is_over_at(size) {
-            let head = mail.store.head(&mail.game.name, &line)?;
-            lines.insert(line.clone(), head);
+            let head = mail.store.head(&mail.game.name, &branch)?;
+            branches.insert(branch.clone(), head);
         }
-        Ok(Self { size, lines, line })
+        Ok(Self { size, branches, branch })
     }
 
     /// Returns the entry of the position.
     fn seq(&self) -> Seq {
-        self.lines.get(&self.line).copied().unwrap_or(0)
+        self.branches.get(&self.branch).copied().unwrap_or(0)
     }
 
     /// Lists the records of both matches.
     pub(super) fn records<'a>(&self, mail: &MailLogs<'a>) -> Result<StoreRecords<'a>, MailError> {
-        let branches = self.lines.iter().map(|(branch, last)| (branch.clone(), *last)).collect();
+        let branches = self.branches.iter().map(|(branch, last)| (branch.clone(), *last)).collect();
         let game = MatchPart { name: mail.game.name.clone(), branches };
         let desk_branch = (BranchName::main(), self.size.saturating_sub(1));
         let desk = MatchPart { name: mail.game.desk.clone(), branches: vec![desk_branch] };
@@ -86,7 +86,7 @@ impl LetterPart {
     }
 }
 
-/// Writes a bundle of these records, each line signed at its end.
+/// Writes a bundle of these records, each branch signed at its end.
 pub(super) fn signed_bundle(
     mail: &MailLogs<'_>,
     signers: &Signers,
@@ -161,21 +161,21 @@ impl KnownGame {
         earlier: Option<&LetterPart>,
     ) -> Result<Self, MailError> {
         let viewer = Viewer::of(seat);
-        let revision = mail.game.line(&part.line).at(part.seq());
+        let revision = mail.game.revision(&part.branch).at(part.seq());
         let log = mail.store.read(&revision.match_name, &revision.branch, revision.seq)?;
-        let line = History::of_log(&revision, log, mail.registry)?;
+        let history = History::of_log(&revision, log, mail.registry)?;
         let shared = earlier.map_or(Ok(0), |earlier| shared(mail, earlier, part))?;
-        let follower = Follower::new(viewer, &revision, line.dice, line.start()?);
-        let before = line.entries.get(..usize::try_from(shared).unwrap_or(usize::MAX)).unwrap_or_default();
+        let follower = Follower::new(viewer, &revision, history.dice, history.start()?);
+        let before = history.entries.get(..usize::try_from(shared).unwrap_or(usize::MAX)).unwrap_or_default();
         let mut known = Known::default();
         let mut words = BTreeMap::new();
-        follower.fold(&line.entries, &mut |seen| {
+        follower.fold(&history.entries, &mut |seen| {
             words.insert(seen.seq_in_log(), played(seen.step(), seat));
             known.records.push((seen.seq_in_log(), seen.logged_record()));
         })?;
         let news = known.news_since(&follower.known(before)?);
         let news = news.iter().filter_map(|(seq, _)| words.remove(seq)).collect();
-        let seat_history = SeatHistory::of(viewer, line)?;
+        let seat_history = SeatHistory::of(viewer, history)?;
         let state = seat_history.state()?;
         let after_others = after_others(mail, state.as_ref(), seat);
         let first = after_others.as_deref().unwrap_or(state.as_ref());

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use turnfold_core::decode::decode_strictly;
 use turnfold_core::dice::fair::{Chain, Owner};
-use turnfold_core::paper::LineName;
 use turnfold_core::rules::desk::{self, Command, Desk};
 use turnfold_core::text::{Malformed, number};
 use turnfold_core::trust::PrivateKey;
@@ -83,11 +82,11 @@ pub enum TurnKey {
 impl TurnKey {
     /// Returns the key of an append with a roll that one seat alone learns. Its nonce follows from the host's signing key,
     /// so that no one else can find the few values of the roll by the hash of its record (PM-5).
-    pub(super) fn with_nonce(&self, signing: &PrivateKey, match_id: [u8; 16], line: &str) -> String {
+    pub(super) fn with_nonce(&self, signing: &PrivateKey, match_id: [u8; 16], branch: &str) -> String {
         // Of a recorded match, the elements of this chain are opened nowhere.
         let secret = signing.dice_chain(Owner { match_id, party: Seat::Host }).element(Chain::LAST);
         let mut nonce = blake3::Hasher::new_derive_key("turnfold v1 roll nonce");
-        nonce.update(secret.as_bytes()).update(format!("{line} {self}").as_bytes());
+        nonce.update(secret.as_bytes()).update(format!("{branch} {self}").as_bytes());
         format!("{self}{NONCE}{:.*}", NONCE_DIGITS, nonce.finalize().to_hex().as_str())
     }
 
@@ -179,12 +178,12 @@ impl MailMatch {
         if desk_genesis.ruleset != Desk::NAME || desk_genesis.match_id != desk.match_id {
             return Err(other());
         }
-        let line = main_of(&desk.name);
-        rules_of(desk_genesis, &line, registry)?;
+        let main = main_of(&desk.name);
+        rules_of(desk_genesis, &main, registry)?;
         let terms =
             desk::Setup::decode(desk_genesis.ruleset_version, &desk_genesis.setup).map_err(|error| {
                 let cause = turnfold_core::SetupError::Bytes(error.to_string());
-                broken_setup(&SourceName::Revision(line), cause)
+                broken_setup(&SourceName::Revision(main), cause)
             })?;
         let match_id = turnfold_core::paper::MatchId::new(genesis.match_id);
         if terms.match_id != match_id.to_string() || terms.game != genesis.link().to_string() {
@@ -195,7 +194,7 @@ impl MailMatch {
 
     /// Returns a line of the game.
     #[must_use]
-    pub fn line(&self, branch: &BranchName) -> Revision {
+    pub fn revision(&self, branch: &BranchName) -> Revision {
         Revision { match_name: self.name.clone(), branch: branch.clone(), seq: None }
     }
 
@@ -210,12 +209,7 @@ fn main_of(name: &MatchName) -> Revision {
     Revision { match_name: name.clone(), branch: BranchName::main(), seq: None }
 }
 
-/// Returns the branch of the game that a record of the desk names.
-pub(super) fn branch_of(line: &LineName) -> Result<BranchName, MailError> {
-    line.as_str().parse().map_err(MailError::not_by_mail)
-}
-
-/// Returns the desk of a match, if it names this line: `main`, or one on which a turn began. One more entry there,
+/// Returns the desk of a match, if it names this branch: `main`, or one on which a turn began. One more entry there,
 /// without the idempotency key of an order or a turn, would spoil the match for good (PM-2).
 ///
 /// # Errors
@@ -246,18 +240,18 @@ pub fn desk_naming(
 /// What is wrong with the store.
 pub fn require_not_by_mail(
     store: &StoreReader,
-    line: &Revision,
+    revision: &Revision,
 ) -> Result<Result<(), NotPlayed>, StoreError> {
-    let desk = desk_naming(store, &line.match_name, &line.branch)?;
-    let line = Revision { seq: None, ..line.clone() };
-    Ok(desk.map_or(Ok(()), |desk| Err(NotPlayed::ByMail { line, desk })))
+    let desk = desk_naming(store, &revision.match_name, &revision.branch)?;
+    let revision = Revision { seq: None, ..revision.clone() };
+    Ok(desk.map_or(Ok(()), |desk| Err(NotPlayed::ByMail { revision, desk })))
 }
 
-/// Returns `true` if a turn began on this line.
+/// Returns `true` if a turn began on this branch.
 fn begins_turns(store: &StoreReader, desk: &MatchName, branch: &BranchName) -> Result<bool, StoreError> {
     let log = store.read(desk, &BranchName::main(), None)?;
     let begins = log.entries.iter().any(|entry| match decode_strictly(&entry.command) {
-        Ok(Command::Stand { line, .. }) => line.as_str() == branch.as_str(),
+        Ok(Command::Stand { branch: named, .. }) => named == *branch,
         _ => false,
     });
     Ok(begins)

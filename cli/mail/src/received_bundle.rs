@@ -29,7 +29,7 @@ pub(super) struct ReceivedBundle {
     pub(super) host: VerifierKey,
     /// The desk, as far as it is shown.
     pub(super) history: DeskHistory,
-    /// The host's checkpoints on the whole of each line.
+    /// The host's checkpoints on the whole of each branch.
     checkpoints: Vec<(SignedNote, Checkpoint)>,
 }
 
@@ -84,7 +84,7 @@ impl ReceivedBundle {
         folder_of(&self.game)
     }
 
-    /// Remembers the host's checkpoints, and returns the origins of all lines.
+    /// Remembers the host's checkpoints, and returns the origins of all branches.
     pub(super) fn accept(&self, memory: &KeyMemory) -> Result<Vec<String>, MailError> {
         for (note, checkpoint) in &self.checkpoints {
             memory.accept(note, checkpoint)?;
@@ -304,12 +304,12 @@ fn read_desk(
     Ok(history)
 }
 
-/// Returns the host's checkpoint on the whole of each line. The audit has required one of each.
+/// Returns the host's checkpoint on the whole of each branch. The audit has required one of each.
 fn checkpoints(bundle: &BundleFile, policy: &TrustPolicy) -> Vec<(SignedNote, Checkpoint)> {
-    let lines = BranchFinder::of(bundle.outline());
+    let finder = BranchFinder::of(bundle.outline());
     let signed = bundle.outline().checkpoints.iter().filter_map(|note| {
         let checkpoint: Checkpoint = note.text().parse().ok()?;
-        let is_whole = lines.size(lines.branch_of(&checkpoint.origin)?) == checkpoint.size;
+        let is_whole = finder.size(finder.branch_of(&checkpoint.origin)?) == checkpoint.size;
         let is_signed = is_whole && policy.is_signed(note, &checkpoint.origin) == Ok(true);
         is_signed.then(|| (note.clone(), checkpoint))
     });

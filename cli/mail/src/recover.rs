@@ -15,7 +15,6 @@ use turnfold_proof::signing::Signers;
 use turnfold_store::{BranchName, Entry, MatchName, StoreReader};
 
 use super::mail_text::attached_bytes;
-use super::pairing::branch_of;
 use super::received_bundle::{MailPair, failed_row, pair, policy_of};
 use crate::error::MailError;
 use crate::limits::LETTER;
@@ -96,9 +95,8 @@ fn cut_desk(combination: &mut Combination, game: &MatchName, desk: &MatchName) {
     let mut size = 1;
     for (seq, bytes) in combination.entries(desk, &main) {
         let Ok(Entry { command, .. }) = Entry::decode(bytes) else { continue };
-        if let Ok(Command::Stand { line, seq: played, .. }) = decode_strictly(&command) {
-            let is_there = branch_of(&line).is_ok_and(|branch| combination.size(game, &branch) > played);
-            if !is_there {
+        if let Ok(Command::Stand { branch, seq: played, .. }) = decode_strictly(&command) {
+            if combination.size(game, &branch) <= played {
                 break;
             }
             size = seq.saturating_add(1);

@@ -155,14 +155,13 @@ fn game_at(
     registry: &Registry,
 ) -> Result<Option<Box<dyn AnyState>>, MailError> {
     let game = &received.game;
-    let line = game.branches.iter().position(|branch| branch.name.as_str() == position.line.as_str());
-    let Some(line) = line.filter(|line| !game.left_out(*line)) else { return Ok(None) };
-    let branch = game.branches.get(line).map(|branch| branch.name.clone());
-    let Some(branch) = branch else { return Ok(None) };
+    let index = game.branches.iter().position(|branch| branch.name == position.branch);
+    let Some(index) = index.filter(|index| !game.left_out(*index)) else { return Ok(None) };
+    let branch = position.branch.clone();
     let revision = Revision { match_name: game.name.clone(), branch, seq: None };
     let rules = rules_of(&game.genesis, &revision, registry)?;
     let mut state = rules.start(&game.genesis.setup)?;
-    let entries = entries(received, line, position.game_seq)?;
+    let entries = entries(received, index, position.game_seq)?;
     state.fold(&stored(&entries), &game.genesis.dice, &mut |_| {})?;
     Ok(Some(state))
 }
@@ -215,14 +214,14 @@ fn without_effect(record: &Record) -> Option<String> {
     Some(format!("`{}` would change nothing: {}{why}", record.command, code.as_str()))
 }
 
-/// Reads the first entries of a line, including those that it shares with its parents.
-fn entries(received: &ReceivedBundle, line: usize, to: u64) -> Result<Vec<Entry>, MailError> {
-    let lines = BranchFinder::of(received.bundle.outline());
+/// Reads the first entries of a branch, including those that it shares with its parents.
+fn entries(received: &ReceivedBundle, branch: usize, to: u64) -> Result<Vec<Entry>, MailError> {
+    let finder = BranchFinder::of(received.bundle.outline());
     let parts: BTreeMap<_, _> =
-        lines.parts((received.game_index, line), to.saturating_add(1)).into_iter().collect();
+        finder.parts((received.game_index, branch), to.saturating_add(1)).into_iter().collect();
     let mut entries = Vec::new();
-    received.bundle.each(&mut |line, record| {
-        if let (Some(size), BundledRecord::Shown(bytes)) = (parts.get(&line), record)
+    received.bundle.each(&mut |branch, record| {
+        if let (Some(size), BundledRecord::Shown(bytes)) = (parts.get(&branch), record)
             && let Ok(entry) = Entry::decode(bytes)
             && entry.seq < *size
         {

@@ -1,6 +1,6 @@
 //! The position of the next turn, and the steps of turns that the game's log has already (PM-2, PM-13, PM-14).
 
-use turnfold_core::paper::{DeskTime, LineName};
+use turnfold_core::paper::DeskTime;
 use turnfold_core::rules::desk::{AskedSeats, Command, Secret};
 use turnfold_core::{AnyRules, AnyState, Digest, Seat};
 use turnfold_history::History;
@@ -10,16 +10,15 @@ use turnfold_store::{BranchName, Entry, Seq};
 use super::desk_turn::{DeskTurn, TurnPlan, TurnRecord};
 use super::game_turn::{GameTurn, is_shown_to_all};
 use super::host::MailHost;
-use super::pairing::{TurnKey, branch_of};
+use super::pairing::TurnKey;
 use crate::error::MailError;
 
 /// Requires that the game has the entry of the desk's position, with its link.
 pub(super) fn require_known(host: &MailHost<'_>, plan: &TurnPlan) -> Result<(), MailError> {
     let position = position_of(host, plan).and_then(|index| host.desk.positions().nth(index));
-    let Some(TurnRecord { line, game_seq, link, .. }) = position else { return Ok(()) };
-    let branch = branch_of(line)?;
-    let at = host.game.line(&branch).at(*game_seq);
-    if link_at(host, &branch, *game_seq)? == *link {
+    let Some(TurnRecord { branch, game_seq, link, .. }) = position else { return Ok(()) };
+    let at = host.game.revision(branch).at(*game_seq);
+    if link_at(host, branch, *game_seq)? == *link {
         return Ok(());
     }
     Err(MailError::Refused(format!(
@@ -30,8 +29,8 @@ pub(super) fn require_known(host: &MailHost<'_>, plan: &TurnPlan) -> Result<(), 
 
 /// Returns which position a turn continues from: the first at that entry.
 fn position_of(host: &MailHost<'_>, plan: &TurnPlan) -> Option<usize> {
-    let (line, seq) = &plan.from;
-    host.desk.positions().position(|position| position.line == *line && position.game_seq == *seq)
+    let (branch, seq) = &plan.from;
+    host.desk.positions().position(|position| position.branch == *branch && position.game_seq == *seq)
 }
 
 fn link_at(host: &MailHost<'_>, branch: &BranchName, seq: Seq) -> Result<Digest, MailError> {
@@ -43,23 +42,22 @@ fn link_at(host: &MailHost<'_>, branch: &BranchName, seq: Seq) -> Result<Digest,
 pub(super) fn next_position(
     host: &MailHost<'_>,
     plan: &TurnPlan,
-    line: &LineName,
+    branch: &BranchName,
     game: &GameTurn<'_>,
     end: &TurnEnd,
     at: DeskTime,
 ) -> Result<Vec<Command>, MailError> {
-    let branch = branch_of(line)?;
     let seq = game.head();
     let state = game.state();
     let seats = due_seats(host, plan, end, state)?;
     let seats: AskedSeats = names(&seats).parse().map_err(MailError::not_by_mail)?;
-    let last = link_at(host, &branch, seq)?;
-    let hash = if is_open(host, &branch, seq)? { Some(state.state_hash()) } else { None };
+    let last = link_at(host, branch, seq)?;
+    let hash = if is_open(host, branch, seq)? { Some(state.state_hash()) } else { None };
     let mut commands = Vec::new();
     if host.desk.state().clock().is_none_or(|clock| at > clock) {
         commands.push(Command::Clock(at));
     }
-    commands.push(Command::Stand { line: line.clone(), seq, link: last, state: hash, seats });
+    commands.push(Command::Stand { branch: branch.clone(), seq, link: last, state: hash, seats });
     Ok(commands)
 }
 
@@ -73,11 +71,11 @@ fn is_open(host: &MailHost<'_>, branch: &BranchName, seq: Seq) -> Result<bool, M
     if host.game.terms.secret == Secret::Match {
         return Ok(false);
     }
-    let revision = host.game.line(branch).at(seq);
+    let revision = host.game.revision(branch).at(seq);
     let log = host.store.read(&host.game.name, branch, Some(seq))?;
-    let line = History::of_log(&revision, log, host.registry)?;
-    let is_open = is_shown_to_all(line.start()?.as_ref(), &line.logged(), &line.dice);
-    Ok(is_open.map_err(|cause| line.broken_entry(cause))?)
+    let history = History::of_log(&revision, log, host.registry)?;
+    let is_open = is_shown_to_all(history.start()?.as_ref(), &history.logged(), &history.dice);
+    Ok(is_open.map_err(|cause| history.broken_entry(cause))?)
 }
 
 /// Returns the seats that have something to do in the game (PM-14).
@@ -110,14 +108,14 @@ fn read_end(
     plan: &TurnPlan,
     position: &TurnRecord,
 ) -> Result<TurnEnd, MailError> {
-    let branch = branch_of(&position.line)?;
+    let branch = &position.branch;
     let mut played = turn.executed.clone();
     for step in plan.steps.iter().filter(|step| plan.has_default(step)) {
-        if TurnEntries::find(host, &branch, &plan.default_key(step.seat))?.is_some() {
+        if TurnEntries::find(host, branch, &plan.default_key(step.seat))?.is_some() {
             played.push(step.seat);
         }
     }
-    let own = TurnEntries::find(host, &branch, &plan.host_key())?;
+    let own = TurnEntries::find(host, branch, &plan.host_key())?;
     let ends_round = own.map_or(Ok(false), |own| own.ends_round(&*host.game.rules))?;
     Ok(TurnEnd { played, ends_round })
 }
@@ -126,7 +124,7 @@ fn read_end(
 pub(super) struct TurnEntries(pub(super) Vec<Entry>);
 
 impl TurnEntries {
-    /// Finds the entries that a line of the game has with this idempotency key.
+    /// Finds the entries that a branch of the game has with this idempotency key.
     pub(super) fn find(
         host: &MailHost<'_>,
         branch: &BranchName,
@@ -143,7 +141,7 @@ impl TurnEntries {
         Ok(None)
     }
 
-    /// Returns the key of an append to a line of the game with a roll that one seat alone learns.
+    /// Returns the key of an append to a branch of the game with a roll that one seat alone learns.
     pub(super) fn key_with_nonce(host: &MailHost<'_>, branch: &BranchName, key: &TurnKey) -> String {
         key.with_nonce(host.key, host.game.genesis.match_id, branch.as_str())
     }

@@ -70,7 +70,7 @@ pub enum ProofError {
         /// Why it could not.
         cause: io::Error,
     },
-    /// Memory of a key that is no checkpoint of its line.
+    /// Memory of a key that is no checkpoint of its branch.
     #[error("the memory `{}` is damaged: {reason}", path.display())]
     DamagedMemory {
         /// The file.

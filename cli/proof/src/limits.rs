@@ -2,8 +2,8 @@
 
 use turnfold_history::Limits;
 
-/// The most lines of matches of a bundle; how many records they have is not limited, as they are not held.
-pub(crate) const BUNDLE_LINES_MAX: usize = 100_000;
+/// The most branches of all matches of a bundle; how many records they have is not limited, as they are not held.
+pub(crate) const BUNDLE_BRANCHES_MAX: usize = 100_000;
 
 /// The most bytes of a bundle's modules, which are held.
 pub(crate) const BUNDLE_MODULES_BYTES_MAX: usize = 1 << 26;

@@ -205,7 +205,7 @@ impl Append {
         quick: Option<(PlayPosition, CachedView)>,
     ) -> ApiResult<JudgedCall> {
         let call = PlayCall {
-            line: branch.line(),
+            revision: branch.revision(),
             viewer: self.viewer,
             alone: self.seat,
             commands: ScriptCommands::Read(&self.lines),
@@ -216,7 +216,7 @@ impl Append {
         let mut caller = Caller::new(self, app, branch, quick);
         // SV-12: seat, key, precondition, rules, store. A command without a seat has one in a state only.
         if store.is_some() {
-            require_not_by_mail(app, branch.line())?;
+            require_not_by_mail(app, branch.revision())?;
         }
         if self.seat.is_none() {
             self.lines.iter().filter_map(|line| line.seat).try_for_each(|seat| caller.require_free(seat))?;
@@ -263,10 +263,11 @@ impl Append {
             // It is worked out here, where that may take its time, and shown once the entries are durable.
             current.shown(self.viewer);
         }
-        let (line, (sender, stored)) = (branch.line(), oneshot::channel());
+        let revision = branch.revision();
+        let (sender, stored) = oneshot::channel();
         let then = move |stored| drop(sender.send(stored));
         let expected = BranchHead { id: branch.id(), seq: before };
-        app.store.append_then(&line.match_name, &line.branch, expected, entries, self.key.as_ref(), then)?;
+        app.store.append_then(&revision.match_name, &revision.branch, expected, entries, self.key.as_ref(), then)?;
         Ok(Storing { before, records, current, stored })
     }
 }
@@ -275,9 +276,9 @@ impl Append {
 fn refused(reason: NotPlayed, tag: &str) -> Problem {
     match reason {
         NotPlayed::OtherHead { .. } => Problem::moved(reason.detail(None), tag),
-        NotPlayed::KeyUsed { line, .. } => {
+        NotPlayed::KeyUsed { revision, .. } => {
             // Whose commands they were may be a secret.
-            let reason = NotPlayed::KeyUsed { line, entries: None };
+            let reason = NotPlayed::KeyUsed { revision, entries: None };
             Problem::new(Code::KeyReused, reason.detail(None))
         }
         reason @ NotPlayed::ByMail { .. } => Problem::forbidden(reason.to_string()),
@@ -286,8 +287,8 @@ fn refused(reason: NotPlayed, tag: &str) -> Problem {
 }
 
 /// Refuses a history that is played by mail (PM-2).
-pub(crate) fn require_not_by_mail(app: &App, line: &Revision) -> ApiResult<()> {
-    turnfold_mail::require_not_by_mail(&app.store, line)?.map_err(|reason| refused(reason, ""))
+pub(crate) fn require_not_by_mail(app: &App, revision: &Revision) -> ApiResult<()> {
+    turnfold_mail::require_not_by_mail(&app.store, revision)?.map_err(|reason| refused(reason, ""))
 }
 
 /// Keeps the snapshots that were passed, while the answer goes out.
@@ -296,10 +297,10 @@ fn keep_passed(app: &Arc<App>, branch: &OpenBranch, before: u64, head: u64) {
         return;
     }
     let app = Arc::clone(app);
-    let line = branch.line().clone();
+    let revision = branch.revision().clone();
     tokio::task::spawn_blocking(move || {
         app.guard(|| {
-            keep_snapshots(&line, before, head, &app.world, &app.store);
+            keep_snapshots(&revision, before, head, &app.world, &app.store);
             Ok(())
         })
     });

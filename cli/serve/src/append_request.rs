@@ -81,11 +81,11 @@ impl PlayCaller for Caller<'_> {
         Ok(if self.append.rolls { Roller::of(dice) } else { Roller::Absent })
     }
 
-    fn may_give(&mut self, line: &ScriptCommand, state: &dyn AnyState) -> ApiResult<()> {
+    fn may_give(&mut self, given: &ScriptCommand, state: &dyn AnyState) -> ApiResult<()> {
         if self.append.seat.is_some() {
             return Ok(());
         }
-        let seat = line.seat.or_else(|| state.default_seat(&line.command));
+        let seat = given.seat.or_else(|| state.default_seat(&given.command));
         seat.map_or(Ok(()), |seat| self.require_free(seat))
     }
 }
@@ -113,7 +113,7 @@ impl<'a> Caller<'a> {
         if seat == Seat::Host || self.free.contains(&seat) {
             return Ok(());
         }
-        if self.app.store.is_taken(&self.branch.line().match_name, seat, self.app.now_ms())? {
+        if self.app.store.is_taken(&self.branch.revision().match_name, seat, self.app.now_ms())? {
             let detail = format!("seat {seat} is taken; only its player can issue its commands");
             return Err(Problem::forbidden(detail));
         }

@@ -108,8 +108,8 @@ impl BranchCache {
     }
 
     fn opened(&self, (match_name, branch): &Names, head: BranchHead) -> Arc<OpenBranch> {
-        let line = Revision { match_name: match_name.clone(), branch: branch.clone(), seq: None };
-        Arc::new(OpenBranch::new(line, head, self.count_opened(), &self.memory))
+        let revision = Revision { match_name: match_name.clone(), branch: branch.clone(), seq: None };
+        Arc::new(OpenBranch::new(revision, head, self.count_opened(), &self.memory))
     }
 
     /// Asks the store which branch has a name now and where it ends, and returns it; it knows of that then (FL-18).
@@ -158,7 +158,7 @@ impl BranchCache {
     pub(crate) fn hear(&self, world: &World, names: &Names) -> ApiResult<()> {
         let is_there = self.lock().contains(names);
         if is_there {
-            // A line may have come to be one that is played by mail.
+            // A branch may have come to be one that is played by mail.
             self.ask(world, names)?.judge_with_care();
         }
         Ok(())
@@ -174,7 +174,7 @@ impl BranchCache {
 
     /// Forgets a branch that is deleted, and notifies its watchers.
     pub(crate) fn forget(&self, branch: &OpenBranch) {
-        let names = (branch.line().match_name.clone(), branch.line().branch.clone());
+        let names = (branch.revision().match_name.clone(), branch.revision().branch.clone());
         let mut by_use = self.lock();
         if by_use.peek(&names).is_some_and(|there| there.id() == branch.id()) {
             by_use.pop(&names);

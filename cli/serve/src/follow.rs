@@ -67,12 +67,12 @@ impl OpenBranch {
 
     /// Returns the mark of the history up to a head, as the log counts, of whose entries a viewer knows when they were recorded.
     fn mark_of(&self, world: &World, viewer: Viewer, at: u64, times: Times) -> ApiResult<String> {
-        let line = self.line();
+        let revision = self.revision();
         let match_id = self.match_id(world)?;
         if !viewer.see_all() {
             return Ok(mark_of(viewer, &match_id, &times.0));
         }
-        let links = world.store.links(&line.match_name, &line.branch, at..=at)?;
+        let links = world.store.links(&revision.match_name, &revision.branch, at..=at)?;
         let last = links.last().ok_or_else(Problem::internal)?;
         Ok(mark_of(viewer, &match_id, last))
     }
@@ -114,11 +114,11 @@ impl OpenBranch {
 
     /// Returns a follower whose knowledge was settled at a head, as the log counts.
     fn follower(&self, world: &World, viewer: Viewer, head: u64) -> ApiResult<Follower> {
-        let line = self.line();
-        let genesis = world.store.genesis(&line.match_name)?;
-        let rules = rules_of(&genesis, line, &world.registry)?;
+        let revision = self.revision();
+        let genesis = world.store.genesis(&revision.match_name)?;
+        let rules = rules_of(&genesis, revision, &world.registry)?;
         let start = rules.start(&genesis.setup).map_err(|cause| Problem::from(ReplayError::from(cause)))?;
-        let mut follower = Follower::new(viewer, line, genesis.dice, start);
+        let mut follower = Follower::new(viewer, revision, genesis.dice, start);
         if viewer.see_all() {
             return Ok(follower.after(head, self.state_of_log(world, head)?));
         }

@@ -64,12 +64,12 @@ impl HeadState {
     }
 
     /// Reads where a branch stands.
-    pub(crate) fn load(line: &Revision, world: &World) -> ApiResult<Self> {
+    pub(crate) fn load(revision: &Revision, world: &World) -> ApiResult<Self> {
         let keeper = Some(&world.store);
         let registry = &world.registry;
         let build = world.outside.build.as_ref();
         let position =
-            Position::before_entries_of(Tail::last(0), line, registry, &world.store, build, keeper)?;
+            Position::before_entries_of(Tail::last(0), revision, registry, &world.store, build, keeper)?;
         Ok(Self::new(position.rules, position.dice, position.head, position.state))
     }
 
@@ -81,10 +81,10 @@ impl HeadState {
     }
 
     /// Moves on by entries; the first follows its head.
-    pub(crate) fn follow(mut self, line: &Revision, entries: &[LogEntry]) -> ApiResult<Self> {
+    pub(crate) fn follow(mut self, revision: &Revision, entries: &[LogEntry]) -> ApiResult<Self> {
         let logged: Vec<_> = entries.iter().map(LogEntry::logged).collect();
         let folded = self.state.fold(&logged, &self.dice, &mut |_| {});
-        folded.map_err(|cause| ReplayError::Entry { history: SourceName::Revision(line.clone()), cause })?;
+        folded.map_err(|cause| ReplayError::Entry { history: SourceName::Revision(revision.clone()), cause })?;
         let head = entries.last().map_or(self.head, |entry| entry.seq);
         Ok(Self::new(self.rules, self.dice, head, self.state))
     }

@@ -65,12 +65,12 @@ impl OpenBranch {
     }
 
     fn no_entry(&self, seq: u64, head: u64) -> ReplayError {
-        ReplayError::NoEntry { history: SourceName::Revision(self.line().clone()), seq, head }
+        ReplayError::NoEntry { history: SourceName::Revision(self.revision().clone()), seq, head }
     }
 
     /// Returns the state after an entry, as the log counts, from the nearest snapshot.
     pub(crate) fn state_of_log(&self, world: &World, seq: u64) -> ApiResult<Box<dyn AnyState>> {
-        Ok(Position::seek(&SourceName::Revision(self.line().at(seq)), world)?)
+        Ok(Position::seek(&SourceName::Revision(self.revision().at(seq)), world)?)
     }
 
     /// Looks at the whole history up to an entry, as the viewer counts, or to its head.
@@ -84,9 +84,9 @@ impl OpenBranch {
 
     /// Looks at the history up to an entry, as the log counts, as the viewer knew it then.
     pub(crate) fn history_of_log(&self, world: &World, viewer: Viewer, seq: u64) -> ApiResult<SeatHistory> {
-        let line = self.line();
-        let log = world.store.read(&line.match_name, &line.branch, Some(seq))?;
-        Ok(SeatHistory::of(viewer, History::of_log(line, log, &world.registry)?)?)
+        let revision = self.revision();
+        let log = world.store.read(&revision.match_name, &revision.branch, Some(seq))?;
+        Ok(SeatHistory::of(viewer, History::of_log(revision, log, &world.registry)?)?)
     }
 
     /// Returns the records of the entries after one, at most `limit`, and the last of them if others follow.
@@ -99,7 +99,7 @@ impl OpenBranch {
     ) -> ApiResult<(Vec<LoggedRecord>, Option<u64>)> {
         let mut records = Vec::new();
         let until = after.saturating_add(limit as u64);
-        let named = |to: u64| SourceName::Revision(self.line().at(to));
+        let named = |to: u64| SourceName::Revision(self.revision().at(to));
         let tail = Tail { count: u64::MAX, first: after.saturating_add(1) };
         if viewer.see_all() {
             let head = self.head(world)?;

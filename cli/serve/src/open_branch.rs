@@ -31,7 +31,7 @@ pub(crate) enum Watched {
 ///
 /// Of its two locks `work` comes first. Its holder may take its time; `head` is held for moments.
 pub(crate) struct OpenBranch {
-    line: Revision,
+    revision: Revision,
     id: BranchId,
     match_id: OnceLock<[u8; 16]>,
     /// When it was opened, as openings are counted.
@@ -90,13 +90,13 @@ impl Drop for Left {
 
 impl OpenBranch {
     pub(crate) fn new(
-        line: Revision,
+        revision: Revision,
         BranchHead { id, seq: head }: BranchHead,
         opened: u64,
         memory: &Memory,
     ) -> Self {
         Self {
-            line,
+            revision,
             id,
             match_id: OnceLock::new(),
             opened,
@@ -108,8 +108,8 @@ impl OpenBranch {
         }
     }
 
-    pub(crate) fn line(&self) -> &Revision {
-        &self.line
+    pub(crate) fn revision(&self) -> &Revision {
+        &self.revision
     }
 
     /// Returns which branch it is, whatever has its name now.
@@ -122,12 +122,12 @@ impl OpenBranch {
         if let Some(id) = self.match_id.get() {
             return Ok(*id);
         }
-        let id = world.store.genesis(&self.line.match_name)?.match_id;
+        let id = world.store.genesis(&self.revision.match_name)?.match_id;
         Ok(*self.match_id.get_or_init(|| id))
     }
 
     pub(crate) fn named(&self) -> NamedBranch {
-        let Revision { match_name, branch, .. } = self.line.clone();
+        let Revision { match_name, branch, .. } = self.revision.clone();
         NamedBranch { match_name, branch, id: self.id }
     }
 
@@ -195,7 +195,7 @@ impl OpenBranch {
     }
 
     pub(crate) fn gone(&self) -> Problem {
-        let Revision { match_name, branch, .. } = self.line.clone();
+        let Revision { match_name, branch, .. } = self.revision.clone();
         StoreError::NoSuchBranch { match_name, branch }.into()
     }
 
@@ -283,7 +283,7 @@ impl OpenBranch {
         let mut read = match behind {
             Some(behind) if self.is_played_by(world, &behind)? => {
                 let entries = self.entries(world, behind.head, known)?;
-                behind.follow(&self.line, &entries)?
+                behind.follow(&self.revision, &entries)?
             }
             _ => self.load(world)?,
         };
@@ -302,14 +302,14 @@ impl OpenBranch {
     /// Returns `false` if a state was folded by another module than the one that plays the match since (MD-9).
     fn is_played_by(&self, world: &World, current: &HeadState) -> ApiResult<bool> {
         let Some(module) = current.rules.module() else { return Ok(true) };
-        let genesis = world.store.genesis(&self.line.match_name)?;
+        let genesis = world.store.genesis(&self.revision.match_name)?;
         Ok(genesis.only_module().is_none_or(|only| *only == module))
     }
 
     fn load(&self, world: &World) -> ApiResult<HeadState> {
         world.metrics.table_misses.inc();
-        let current = HeadState::load(&self.line, world)?;
-        let Revision { match_name, branch, .. } = &self.line;
+        let current = HeadState::load(&self.revision, world)?;
+        let Revision { match_name, branch, .. } = &self.revision;
         // What was read under its name is another branch's, if that has the name by now.
         if world.store.is_shared() && world.store.branch_head(match_name, branch)?.id != self.id {
             return Err(self.gone());
@@ -328,7 +328,7 @@ impl OpenBranch {
         self.lock().is_judged_quickly = time < QUICK;
     }
 
-    /// Has the next command judged where the store can be asked about the line.
+    /// Has the next command judged where the store can be asked about the branch.
     pub(crate) fn judge_with_care(&self) {
         self.lock().is_judged_quickly = false;
     }

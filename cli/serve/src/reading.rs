@@ -129,7 +129,7 @@ impl App {
         // Nothing is made that could not be sent.
         self.limits.answers.require_room(token)?;
         let place = if is_long {
-            Some(self.limits.folds.wait(bearer.reader()?, Some(&found.branch.line().match_name)).await?)
+            Some(self.limits.folds.wait(bearer.reader()?, Some(&found.branch.revision().match_name)).await?)
         } else {
             None
         };

@@ -141,8 +141,8 @@ impl Args {
                 let store = context.open_store()?;
                 let before = self.entry.seq - 1;
                 store.create_branch_with(match_name, branch, from, before, entries)?;
-                let line = Revision { match_name: match_name.clone(), branch: branch.clone(), seq: None };
-                keep_snapshots(&line, before, amendment.head(), context, &store);
+                let revision = Revision { match_name: match_name.clone(), branch: branch.clone(), seq: None };
+                keep_snapshots(&revision, before, amendment.head(), context, &store);
                 Ok(())
             }
             _ => Err(Failure::usage("`amend` needs `--branch` or `--output`")),

@@ -111,15 +111,15 @@ pub(crate) fn lines_of(
 /// Requires that a script has no command of another seat than the viewer's, if there is one.
 fn require_own(script: &str, viewer: Option<Viewer>) -> Result<(), Failure> {
     let Some(viewer) = viewer else { return Ok(()) };
-    for mut line in script_lines(script) {
-        viewer.give(slice::from_mut(&mut line)).map_err(ReplayError::from)?;
+    for mut given in script_lines(script) {
+        viewer.give(slice::from_mut(&mut given)).map_err(ReplayError::from)?;
     }
     Ok(())
 }
 
-/// PM-2: requires a line that no desk names.
-pub(crate) fn require_not_by_mail(store: &StoreReader, line: &Revision) -> Result<(), Failure> {
-    turnfold_mail::require_not_by_mail(store, line)?.map_err(|reason| failure(&reason, None, None))
+/// PM-2: requires a branch that no desk names.
+pub(crate) fn require_not_by_mail(store: &StoreReader, revision: &Revision) -> Result<(), Failure> {
+    turnfold_mail::require_not_by_mail(store, revision)?.map_err(|reason| failure(&reason, None, None))
 }
 
 /// Reports why nothing is recorded, after the place in a script if there is one.
@@ -233,7 +233,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     require_not_by_mail(&reader, whole)?;
     let expected: Vec<_> = args.expect.into_iter().chain(args.revision.seq).collect();
     let call = PlayCall {
-        line: whole,
+        revision: whole,
         viewer: args.viewer(),
         alone: None,
         commands: lines,
@@ -262,8 +262,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
                 let failure = failure(&reason, args.viewer, None);
                 return Err(failure.hint(format!("a command with spaces needs quotes: `{whole}`")));
             }
-            let line = lines.iter().nth(index);
-            let place = line.and_then(|line| files::place_in_script(&line, args.script.as_ref()));
+            let given = lines.iter().nth(index);
+            let place = given.and_then(|given| files::place_in_script(&given, args.script.as_ref()));
             return Err(failure(&reason, args.viewer, place));
         }
     };
@@ -301,11 +301,11 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
 
 /// Prints what the host recorded, as it is read again.
 fn print_recorded(
-    line: &Revision,
+    revision: &Revision,
     range: RangeInclusive<u64>,
     context: &mut Context,
 ) -> Result<ExitStatus, Failure> {
-    let recorded = SourceName::Revision(line.at(*range.end()));
+    let recorded = SourceName::Revision(revision.at(*range.end()));
     let history = LongHistory::open(Viewer::HOST, &recorded, context)?;
     let output = &mut context.output;
     let mut printed = Ok(());
@@ -327,14 +327,14 @@ fn play_on_service(
     require_unused(&[("`--dice`", args.dice.is_some()), ("`--dry-run`", args.dry_run)])?;
     let key = args.key.as_ref().map(ToString::to_string);
     let call = append::Call {
-        line: &args.revision,
+        revision: &args.revision,
         expect: args.expect,
         lines,
         viewer: args.viewer,
         rolls: !args.no_auto_roll,
         key: key.as_deref(),
     };
-    let place = |line: &ScriptCommand| before_colon(files::place_in_script(line, args.script.as_ref()));
+    let place = |given: &ScriptCommand| before_colon(files::place_in_script(given, args.script.as_ref()));
     append::play(client, &call, place, &mut context.output)
 }
 

@@ -60,7 +60,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         return step(args.to, seat_history, context);
     }
     if seat_history.viewer().see_all() {
-        of_all(args, seat_history.into_line(), context)
+        of_all(args, seat_history.into_history(), context)
     } else {
         of_seat(args, seat_history, context)
     }

@@ -113,25 +113,25 @@ fn find(args: &Args, context: &Context) -> Result<(Least, String), Failure> {
         let entries = counted(left as u64, "entry", "entries");
         bar.set_message(format!("{entries} left, {}", counted(tries, "try", "tries")));
     };
-    let line = |source| histories::load_whole(source, context);
-    let (Loaded { history: line, contradiction }, shrinking, shows, never) =
+    let load = |source| histories::load_whole(source, context);
+    let (Loaded { history, contradiction }, shrinking, shows, never) =
         match (&args.when, &args.still, &args.source) {
             (Some(condition), _, source) => {
-                let line = line(source)?;
-                let found = shrink::<Failure>(&line.history, Question::Holds(condition), args.view, on_try)?;
-                (line, found, format!("`{condition}` becomes true"), "the condition is never true")
+                let loaded = load(source)?;
+                let found = shrink::<Failure>(&loaded.history, Question::Holds(condition), args.view, on_try)?;
+                (loaded, found, format!("`{condition}` becomes true"), "the condition is never true")
             }
             (None, Some(command), source) => {
-                let line = line(source)?;
+                let loaded = load(source)?;
                 let judge = ShellJudge::new(command)?;
                 let mut last = Judgment::No;
                 let ask = &mut |replay: &Replay| -> Result<Judgment, Failure> {
                     last = judge.judge(replay)?;
                     Ok(last)
                 };
-                let found = shrink(&line.history, Question::Judged(ask), args.view, on_try)?;
+                let found = shrink(&loaded.history, Question::Judged(ask), args.view, on_try)?;
                 judge_again(&judge, &found, last)?;
-                (line, found, format!("`{command}` finds it"), "the command does not find it")
+                (loaded, found, format!("`{command}` finds it"), "the command does not find it")
             }
             (None, None, SourceName::File(FileName { path, seq: None })) => {
                 let (least, command) = shrink_failing(&context.read_replay(path)?.whole()?, on_try)?;
@@ -161,8 +161,8 @@ fn find(args: &Args, context: &Context) -> Result<(Least, String), Failure> {
         }
         Shrinking::InSetup => Err(Failure::negative("the setup shows it already, so no entry is needed")),
         Shrinking::Never => {
-            let entries = counted(line.entries.len() as u64, "entry", "entries");
-            Err(Failure::negative(format!("{never} in `{}` ({entries})", line.name)))
+            let entries = counted(history.entries.len() as u64, "entry", "entries");
+            Err(Failure::negative(format!("{never} in `{}` ({entries})", history.name)))
         }
     }
 }

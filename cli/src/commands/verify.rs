@@ -240,18 +240,18 @@ fn verify_line(revision: &Revision, context: &mut Context) -> Result<ExitStatus,
 
 /// Compares a history with the links that another player quotes, and prints where they part.
 fn print_quoted(
-    line: &Revision,
+    revision: &Revision,
     quoted: &[QuotedLink],
     context: &mut Context,
 ) -> Result<ExitStatus, Failure> {
-    let found = compare(&context.read_store()?, line, quoted)?;
+    let found = compare(&context.read_store()?, revision, quoted)?;
     let (is_same, same_to, misquoted, parting) = match &found {
         QuotedFinding::Same(seq) => (true, Some(*seq), None, None),
         QuotedFinding::Wrongly(seq) => (false, None, Some(*seq), None),
         QuotedFinding::Parts(parting) => (false, parting.same, None, Some(parting)),
     };
     let compared = json!({
-        "revision": line.to_string(),
+        "revision": revision.to_string(),
         "same": is_same,
         "same_to": same_to,
         "differ_at": parting.map(|parting| parting.differ),
@@ -268,15 +268,15 @@ fn print_quoted(
                     format!("the link after {} is quoted wrongly, as a later one is right", entry(*seq));
                 (removed("unclear"), text)
             }
-            QuotedFinding::Parts(parting) => (removed("differs"), explained(line, parting)),
+            QuotedFinding::Parts(parting) => (removed("differs"), explained(revision, parting)),
         };
-        vec![[word, plain(format_args!(" {line}: {text}"))].into()]
+        vec![[word, plain(format_args!(" {revision}: {text}"))].into()]
     })
 }
 
-fn explained(line: &Revision, parting: &Parting) -> String {
+fn explained(revision: &Revision, parting: &Parting) -> String {
     if let Some(branch) = &parting.branch {
-        let whose = format!("the quoted link is that of `{}@{branch}`", line.match_name);
+        let whose = format!("the quoted link is that of `{}@{branch}`", revision.match_name);
         return format!("{whose}, which parts at entry {}", parting.differ);
     }
     match (parting.first(), parting.same, parting.ends) {

@@ -15,7 +15,7 @@ use crate::remote::problem::{ApiError, NotAnswered};
 /// A call of `play`.
 pub(crate) struct Call<'a> {
     /// The history, and its last entry if that is expected.
-    pub(crate) line: &'a Revision,
+    pub(crate) revision: &'a Revision,
     /// Another last entry that is expected.
     pub(crate) expect: Option<u64>,
     /// The commands, all of the seat that plays where one is named.
@@ -40,10 +40,10 @@ pub(crate) fn play(
     let body = json!({ "commands": commands, "roll": call.rolls });
     let made_up = random::key()?;
     let sent = Sent { body: &body, key: Some(call.key.unwrap_or(&made_up)) };
-    let expected = call.expect.or(call.line.seq);
+    let expected = call.expect.or(call.revision.seq);
     let query = expected.map(|expected| ("expect", expected.to_string())).into_iter().collect();
     let asked = ServiceRequest {
-        path: path_of(call.line, "entries"),
+        path: path_of(call.revision, "entries"),
         query,
         format: output.format(),
         media_type: None,
@@ -65,12 +65,12 @@ pub(crate) fn play(
 
 /// Refuses what a request cannot express.
 fn require_sendable(client: &Client, call: &Call) -> Result<(), Failure> {
-    let Call { line, expect, lines, viewer, key, .. } = *call;
+    let Call { revision, expect, lines, viewer, key, .. } = *call;
     if client.kind() == TokenKind::Seat && lines.len() > 1 {
         return Err(needs_store("a call with several commands of a seat"));
     }
-    if expect.is_some() && line.seq.is_some() && expect != line.seq {
-        return Err(Failure::usage(format!("`--expect` and `{line}` name two entries as the last")));
+    if expect.is_some() && revision.seq.is_some() && expect != revision.seq {
+        return Err(Failure::usage(format!("`--expect` and `{revision}` name two entries as the last")));
     }
     if key.is_some_and(|key| key.len() > 120 || !key.bytes().all(|byte| byte.is_ascii_graphic())) {
         return Err(Failure::usage(
@@ -86,7 +86,7 @@ fn require_sendable(client: &Client, call: &Call) -> Result<(), Failure> {
         Some(viewer) if lines.is_empty() => {
             let query = seen_at(None, Some(viewer));
             client.get(&ServiceRequest {
-                path: path_of(line, "view"),
+                path: path_of(revision, "view"),
                 query,
                 format: Format::Json,
                 media_type: None,
@@ -98,8 +98,8 @@ fn require_sendable(client: &Client, call: &Call) -> Result<(), Failure> {
 }
 
 /// Writes a command as scripts do.
-fn written(line: &ScriptCommand) -> String {
-    let ScriptCommand { seat, command, .. } = line;
+fn written(given: &ScriptCommand) -> String {
+    let ScriptCommand { seat, command, .. } = given;
     seat.map_or_else(|| command.clone(), |seat| format!("{seat}: {command}"))
 }
 

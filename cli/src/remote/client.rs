@@ -65,8 +65,8 @@ pub(crate) struct Reply {
 }
 
 /// Returns the path of the requests about a history.
-pub(crate) fn path_of(line: &Revision, resource: &str) -> String {
-    format!("/v1/matches/{}/branches/{}/{resource}", line.match_name, line.branch)
+pub(crate) fn path_of(revision: &Revision, resource: &str) -> String {
+    format!("/v1/matches/{}/branches/{}/{resource}", revision.match_name, revision.branch)
 }
 
 impl Client {

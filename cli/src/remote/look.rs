@@ -158,28 +158,28 @@ pub(crate) struct Part {
 pub(crate) fn print_log(
     client: &Client,
     range: &RangeName,
-    line: &Revision,
+    revision: &Revision,
     viewer: Option<Viewer>,
     output: &mut Output,
 ) -> Result<ExitStatus, Failure> {
     let before = range.first.saturating_sub(1);
-    if line.seq.is_some() {
+    if revision.seq.is_some() {
         if !client.sees_all() || viewer.is_some_and(|viewer| !viewer.see_all()) {
             return Err(needs_store("a log as a seat knew it at an entry"));
         }
         // Pages end where the log does; that it has the last entry at all is asked for by itself.
-        let query = seen_at(line.seq, viewer);
+        let query = seen_at(revision.seq, viewer);
         client.get(&ServiceRequest {
-            path: path_of(line, "view"),
+            path: path_of(revision, "view"),
             query,
             format: output.format(),
             media_type: None,
         })?;
     }
-    let count = line.seq.map(|last| last.saturating_sub(before));
+    let count = revision.seq.map(|last| last.saturating_sub(before));
     let after = (before > 0).then(|| before.to_string());
     let source = Some(range.source.up_to(None).to_string());
-    print_list(client, Part { path: path_of(line, "entries"), after, count, viewer, source }, output)
+    print_list(client, Part { path: path_of(revision, "entries"), after, count, viewer, source }, output)
 }
 
 pub(crate) fn print_list(client: &Client, part: Part, output: &mut Output) -> Result<ExitStatus, Failure> {

@@ -59,16 +59,16 @@ impl RemoteSearch<'_> {
             return Err(needs_store("a match as a seat knew it at an entry"));
         }
         let last = revision.seq.unwrap_or(u64::MAX);
-        let line = Revision { seq: None, ..revision.clone() };
+        let revision = Revision { seq: None, ..revision.clone() };
         if let Some(condition) = self.when {
-            return self.becomes_true(condition, &line, last, take);
+            return self.becomes_true(condition, &revision, last, take);
         }
         let fits = |seq: u64, record: &Value| {
             seq <= last && self.is_wanted.is_none_or(|is_wanted| is_wanted(record))
         };
         let mut after = Some(0);
         while let Some(from) = after {
-            let (entries, next) = self.entries(&line, from, PAGE, &fits)?;
+            let (entries, next) = self.entries(&revision, from, PAGE, &fits)?;
             for entry in entries {
                 take(entry)?;
                 if self.is_first_wanted {
@@ -85,7 +85,7 @@ impl RemoteSearch<'_> {
     fn becomes_true(
         &self,
         condition: &Condition,
-        line: &Revision,
+        revision: &Revision,
         last: u64,
         take: &mut dyn FnMut(RemoteEntry) -> Result<(), Failure>,
     ) -> Result<Option<Failure>, Failure> {
@@ -100,7 +100,7 @@ impl RemoteSearch<'_> {
                 query
             };
             let asked = |format| ServiceRequest {
-                path: path_of(line, "find"),
+                path: path_of(revision, "find"),
                 query: query(after),
                 format,
                 media_type: None,
@@ -143,7 +143,7 @@ impl RemoteSearch<'_> {
     /// Returns the entries of a page that fit, and after what the next page begins.
     fn entries(
         &self,
-        line: &Revision,
+        revision: &Revision,
         after: u64,
         limit: u64,
         fits: &dyn Fn(u64, &Value) -> bool,
@@ -153,7 +153,7 @@ impl RemoteSearch<'_> {
             query.extend([("limit", limit.to_string()), ("after", after.to_string())]);
             query
         };
-        let page = document(&ask(self.client, line, "entries", query(), Format::Json)?)?;
+        let page = document(&ask(self.client, revision, "entries", query(), Format::Json)?)?;
         let items = page.get("items").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let seq_of = |item: &Value| number_of(item, "seq").unwrap_or_default();
         let wanted: Vec<_> = items.iter().filter(|item| fits(seq_of(item), item)).collect();
@@ -162,7 +162,7 @@ impl RemoteSearch<'_> {
             return Ok((Vec::new(), next));
         }
         let texts = if self.needs_text {
-            ask(self.client, line, "entries", query(), Format::Text)?.body
+            ask(self.client, revision, "entries", query(), Format::Text)?.body
         } else {
             String::new()
         };

@@ -12,8 +12,9 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::time::DeskTime;
-use super::values::{Audience, LineName, MatchId, Nonce, PaperLine, Player, SeatKey, SeenRoot};
+use super::values::{Audience, MatchId, Nonce, PaperLine, Player, SeatKey, SeenRoot};
 use crate::digest::Digest;
+use crate::names::BranchName;
 use crate::seat::Seat;
 use crate::text::{Malformed, number};
 
@@ -350,7 +351,7 @@ pub enum Offer {
     /// The game goes on from an earlier stand: `takeback LINE SEQ`.
     Takeback {
         /// The line of that stand.
-        line: LineName,
+        branch: BranchName,
         /// The entry after which it stood.
         seq: u64,
     },
@@ -370,7 +371,7 @@ pub enum Offer {
 impl fmt::Display for Offer {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Takeback { line, seq } => write!(out, "takeback {line} {seq}"),
+            Self::Takeback { branch, seq } => write!(out, "takeback {branch} {seq}"),
             Self::End(ending) => write!(out, "end {ending}"),
             Self::Extend(time) => write!(out, "extend {time}"),
             Self::Replace { seat, player } => write!(out, "replace {seat} {player}"),
@@ -384,7 +385,7 @@ impl FromStr for Offer {
     fn from_str(text: &str) -> Result<Self, Malformed> {
         let words: Vec<&str> = text.splitn(4, ' ').collect();
         match words.as_slice() {
-            ["takeback", line, seq] => Ok(Self::Takeback { line: line.parse()?, seq: number(seq)? }),
+            ["takeback", branch, seq] => Ok(Self::Takeback { branch: branch.parse()?, seq: number(seq)? }),
             ["end", ending] => ending.parse().map(Self::End),
             ["extend", time] => time.parse().map(Self::Extend),
             ["replace", seat, name, key] => {

@@ -48,5 +48,5 @@ pub use content::{
 pub use signed::{PaperSignature, PlainPaper, SignedPaper};
 pub use text::{FIRST_LINE, KEYWORDS};
 pub use time::DeskTime;
-pub use values::{Audience, LineName, MatchId, Nonce, PaperLine, Player, SeatKey, SeenRoot, is_control};
+pub use values::{Audience, MatchId, Nonce, PaperLine, Player, SeatKey, SeenRoot, is_control};
 pub(crate) use values::{read_seats, write_seats};

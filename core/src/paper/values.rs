@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::text::is_keyword;
 use crate::digest::Digest;
 use crate::seat::{Perspective, Seat};
-use crate::text::{Malformed, is_line_name, number, stored_as_text};
+use crate::text::{Malformed, number, stored_as_text};
 use crate::trust::base64;
 use crate::trust::{KeyKind, PrivateKey, TreeHash, VerifierKey};
 
@@ -71,7 +71,7 @@ macro_rules! sixteen_bytes {
 }
 
 sixteen_bytes!(MatchId: "a match id of 32 lowercase hex digits", Nonce: "a nonce of 32 lowercase hex digits");
-stored_as_text!(MatchId, LineName, PaperLine);
+stored_as_text!(MatchId, PaperLine);
 
 /// How much of the desk a player has seen: size and root of its tree, written `7 WmH8…` without padding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,36 +96,6 @@ impl FromStr for SeenRoot {
         let (size, root) = text.split_once(' ').ok_or_else(expected)?;
         let root = base64::decode_bare(root).and_then(|root| root.try_into().ok()).ok_or_else(expected)?;
         Ok(Self { size: number(size)?, root: TreeHash::new(root) })
-    }
-}
-
-/// The name of a line of the game: `[a-z0-9][a-z0-9._-]{0,63}`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct LineName(String);
-
-impl LineName {
-    /// Returns the text.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for LineName {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.pad(&self.0)
-    }
-}
-
-impl FromStr for LineName {
-    type Err = Malformed;
-
-    fn from_str(text: &str) -> Result<Self, Malformed> {
-        if is_line_name(text) {
-            return Ok(Self(text.into()));
-        }
-        Err(Malformed::expected("the name of a line such as `main`", text))
     }
 }
 

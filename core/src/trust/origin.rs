@@ -1,8 +1,8 @@
 //! Origins: the name of a key, the id of a match and a branch, as one line (TR-4, TR-17).
 
-use crate::text::is_line_name;
+use crate::names::is_name;
 
-/// An origin taken apart: the name of the key, and the line of a match that it is of (TR-4).
+/// An origin taken apart: the name of the key, and the branch of a match that it is of (TR-4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BranchOrigin<'a> {
     /// The key's name.
@@ -14,13 +14,13 @@ pub struct BranchOrigin<'a> {
 }
 
 impl<'a> BranchOrigin<'a> {
-    /// Reads an origin; `None` for a log that is no line of a match.
+    /// Reads an origin; `None` for a log that is no branch of a match.
     #[must_use]
     pub fn read(origin: &'a str) -> Option<Self> {
         let (rest, branch) = origin.rsplit_once('/')?;
         let (name, id) = rest.rsplit_once('/')?;
         let is_id = id.len() == 32 && id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-        if !is_id || !is_line_name(branch) {
+        if !is_id || !is_name(branch) {
             return None;
         }
         let match_id = u128::from_str_radix(id, 16).ok()?;

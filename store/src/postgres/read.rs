@@ -137,13 +137,13 @@ pub(super) fn digest(row: &Row, column: usize) -> Result<Digest, StoreError> {
     bytes.map(Digest::new).map_err(|_| StoreError::damaged("a link does not have 32 bytes"))
 }
 
-pub(super) fn name<T: std::str::FromStr<Err = crate::names::NotAName>>(
+pub(super) fn name<T: std::str::FromStr<Err = turnfold_core::Malformed>>(
     row: &Row,
     column: usize,
 ) -> Result<T, StoreError> {
     get::<&str>(row, column)?
         .parse()
-        .map_err(|error: crate::names::NotAName| StoreError::damaged(error.to_string()))
+        .map_err(|error: turnfold_core::Malformed| StoreError::damaged(error.to_string()))
 }
 
 pub(super) fn column(number: u64) -> i64 {

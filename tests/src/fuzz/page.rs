@@ -34,9 +34,9 @@ fn make(bytes: &[u8]) {
         return;
     };
     for viewer in [Viewer::HOST, "p1".parse().unwrap()] {
-        let line = History::of_replay(Path::new("fuzzed.tfl"), &blessed).unwrap();
+        let history = History::of_replay(Path::new("fuzzed.tfl"), &blessed).unwrap();
         let replay = (viewer == Viewer::HOST).then(|| blessed.clone());
-        let html = Page::of(SeatHistory::of(viewer, line).unwrap(), replay, PAGE_BYTES_MAX).unwrap().html;
+        let html = Page::of(SeatHistory::of(viewer, history).unwrap(), replay, PAGE_BYTES_MAX).unwrap().html;
         assert_eq!((html.matches(OPENING).count(), html.matches("</script").count()), (1, 2), "{html}");
         match replay_in("fuzzed.html", html.as_bytes()) {
             Ok(replay) => assert_eq!(replay, blessed.to_string().as_bytes(), "a page holds its replay"),

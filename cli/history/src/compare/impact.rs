@@ -233,7 +233,7 @@ impl RecordedLog {
         text.unwrap_or_else(|| entry.command.to_string())
     }
 
-    /// Folds up to a line once more, for what it changes here and what it changed by the recorded rules.
+    /// Folds up to an entry or attempt once more, for what it changes here and what it changed by the recorded rules.
     fn depart(&self, index: usize, divergence: Divergence) -> Result<FirstDifference, ReplayError> {
         let (before, rest) = self.lines.split_at(index);
         let mut state = self.start()?;
@@ -255,7 +255,7 @@ impl RecordedLog {
         Ok(FirstDifference { group: cause::group(&divergence, changed.as_ref()), divergence, field })
     }
 
-    /// Folds by the recorded rules up to a line and with it, where this build has them.
+    /// Folds by the recorded rules up to an entry or attempt and with it, where this build has them.
     fn recorded_view(&self, index: usize) -> Option<Value> {
         let rules = self.recorded_rules.as_ref().filter(|rules| ***rules != *self.rules)?;
         let mut state = rules.start(self.setup.as_ref().ok()?).ok()?;

@@ -52,8 +52,8 @@ impl MigratedMatch {
             let forked_at = parent.as_ref().map_or(0, |(_, at)| *at);
             let own = log.entries.iter().filter(|entry| entry.seq > forked_at).cloned().collect();
             branches.push(BranchCopy { name: branch.clone(), parent: parent.clone(), entries: own });
-            let line = Revision { match_name: name.clone(), branch: branch.clone(), seq: None };
-            let recorded = RecordedLog::under(rules.clone(), &line, log, registry)?;
+            let revision = Revision { match_name: name.clone(), branch: branch.clone(), seq: None };
+            let recorded = RecordedLog::under(rules.clone(), &revision, log, registry)?;
             if let Some(found) = recorded.departure()? {
                 let difference = format!("{}: {}", found.divergence.subject, found.group);
                 let log = recorded.name;

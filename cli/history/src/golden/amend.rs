@@ -236,11 +236,11 @@ impl Amendment {
     /// Plays a command; when it is rejected and the seed has a roll to make first, after that roll.
     fn play(
         &mut self,
-        line: &ScriptCommand,
+        given: &ScriptCommand,
         seat: Option<Seat>,
     ) -> Result<Result<Record, Box<Record>>, ReplayError> {
-        match self.session.submit_alone(line, seat) {
-            Err(_) if self.roll_due()? => Ok(self.session.submit_alone(line, seat)),
+        match self.session.submit_alone(given, seat) {
+            Err(_) if self.roll_due()? => Ok(self.session.submit_alone(given, seat)),
             result => Ok(result),
         }
     }

@@ -15,19 +15,19 @@ use crate::history::entry::{LogEntry, logged};
 ///
 /// # Errors
 /// [`ReplayError::NotReloadable`], and what is wrong with the history.
-pub fn first_unsynced(line: &History, window: usize) -> Result<Option<u64>, ReplayError> {
-    let mut state = line.start()?;
+pub fn first_unsynced(history: &History, window: usize) -> Result<Option<u64>, ReplayError> {
+    let mut state = history.start()?;
     // The last states, oldest first: after entry i−window … i.
     let store = |state: &dyn AnyState| (state.state_bytes(), state.rolls());
     let mut stored = VecDeque::from([store(state.as_ref())]);
-    for (index, entry) in line.entries.iter().enumerate() {
-        fold(line, state.as_mut(), slice::from_ref(entry))?;
+    for (index, entry) in history.entries.iter().enumerate() {
+        fold(history, state.as_mut(), slice::from_ref(entry))?;
         let (Some((bytes, rolls)), first) = (stored.front(), (index + 1).saturating_sub(stored.len())) else {
             return Ok(None);
         };
-        let reloaded = line.rules.resume(bytes, *rolls);
+        let reloaded = history.rules.resume(bytes, *rolls);
         let mut reloaded = reloaded.map_err(|cause| ReplayError::NotReloadable { seq: first, cause })?;
-        fold(line, reloaded.as_mut(), line.entries.get(first..=index).unwrap_or_default())?;
+        fold(history, reloaded.as_mut(), history.entries.get(first..=index).unwrap_or_default())?;
         if reloaded.state_hash() != state.state_hash() {
             return Ok(Some(entry.seq));
         }
@@ -39,6 +39,6 @@ pub fn first_unsynced(line: &History, window: usize) -> Result<Option<u64>, Repl
     Ok(None)
 }
 
-fn fold(line: &History, state: &mut dyn AnyState, entries: &[LogEntry]) -> Result<(), ReplayError> {
-    state.fold(&logged(entries), &line.dice, &mut |_| {}).map_err(|cause| line.broken_entry(cause))
+fn fold(history: &History, state: &mut dyn AnyState, entries: &[LogEntry]) -> Result<(), ReplayError> {
+    state.fold(&logged(entries), &history.dice, &mut |_| {}).map_err(|cause| history.broken_entry(cause))
 }

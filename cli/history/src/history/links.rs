@@ -56,14 +56,14 @@ impl QuotedLink {
 }
 
 /// What quoted links prove of a history. A link proves all entries before it, so one that is equal proves that two
-/// lines are the same up to there, and one that is not only that they part somewhere before.
+/// branches are the same up to there, and one that is not only that they part somewhere before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QuotedFinding {
-    /// The two lines are the same up to this entry.
+    /// The two branches are the same up to this entry.
     Same(Seq),
     /// They part.
     Parts(Parting),
-    /// A link is quoted for this entry that no line has which has another link quoted for a later one.
+    /// A link is quoted for this entry that no branch has which has another link quoted for a later one.
     Wrongly(Seq),
 }
 
@@ -105,10 +105,10 @@ impl Parting {
 /// What is wrong with the store or the revision.
 pub fn compare(
     store: &StoreReader,
-    line: &Revision,
+    revision: &Revision,
     quoted: &[QuotedLink],
 ) -> Result<QuotedFinding, ReplayError> {
-    let Revision { match_name, branch, seq } = line;
+    let Revision { match_name, branch, seq } = revision;
     let branches = store.branches(match_name)?;
     let head = branches.iter().find(|info| info.name == *branch).map(|info| info.head);
     let to = seq.or(head).unwrap_or_default();
@@ -133,7 +133,7 @@ pub fn compare(
             break;
         }
     }
-    // Where the line ends the quoted one goes on, if they are the same up to there.
+    // Where the branch ends the quoted one goes on, if they are the same up to there.
     if let (Some(ends), true) = (parting.ends, parting.same == parting.ends) {
         parting.differ = ends.saturating_add(1);
     }

@@ -123,11 +123,11 @@ impl History {
     }
 
     fn of_read(file: &FileName, replay: &Replay) -> Result<Self, ReplayError> {
-        let mut line = Self::of_replay(&file.path, replay)?;
+        let mut history = Self::of_replay(&file.path, replay)?;
         if let Some(seq) = file.seq {
-            line.cut_after(seq)?;
+            history.cut_after(seq)?;
         }
-        Ok(line)
+        Ok(history)
     }
 
     /// Leaves out the entries after a certain one, which must be there unless it is 0.
@@ -219,7 +219,7 @@ impl History {
     /// seed gives the very same.
     pub(crate) fn with_commands<'c>(&self, commands: impl IntoIterator<Item = (Seat, &'c str)>) -> Self {
         let entry = |(seq, (seat, command)): (u64, (Seat, &str))| LogEntry::new(seq, seat, command);
-        let mut line = Self {
+        let mut history = Self {
             name: self.name.clone(),
             setup: self.setup.clone(),
             title: self.title.clone(),
@@ -227,10 +227,10 @@ impl History {
             rules: self.rules.clone(),
             ..*self
         };
-        if matches!(line.dice, DicePolicy::Seeded(_)) && line.fold(&mut |_| {}).is_err() {
-            line.dice = DicePolicy::Recorded;
+        if matches!(history.dice, DicePolicy::Seeded(_)) && history.fold(&mut |_| {}).is_err() {
+            history.dice = DicePolicy::Recorded;
         }
-        line
+        history
     }
 
     /// Returns what a replay of it has in its header, next to the setup.

@@ -79,7 +79,7 @@ impl Position {
                 sources.build().as_ref(),
                 None,
             ),
-            SourceName::File(file) => Self::of_line(tail, History::of_file(file, sources)?),
+            SourceName::File(file) => Self::of_history(tail, History::of_file(file, sources)?),
         }
     }
 
@@ -171,12 +171,12 @@ impl Position {
         Ok((Self { name, rules, dice, head: beginning.head, state, entries: Vec::new() }, entries))
     }
 
-    fn of_line(tail: Tail, mut line: History) -> Result<Self, ReplayError> {
-        let head = line.head();
-        let target = tail.before(&line.name, head)?;
-        let entries = line.entries.split_off(line.entries.partition_point(|entry| entry.seq <= target));
-        let state = line.state()?;
-        let History { name, rules, dice, .. } = line;
+    fn of_history(tail: Tail, mut history: History) -> Result<Self, ReplayError> {
+        let head = history.head();
+        let target = tail.before(&history.name, head)?;
+        let entries = history.entries.split_off(history.entries.partition_point(|entry| entry.seq <= target));
+        let state = history.state()?;
+        let History { name, rules, dice, .. } = history;
         Ok(Self { name, rules, dice, head, state, entries })
     }
 
@@ -213,16 +213,16 @@ impl Position {
 /// Keeps the snapshots due among the entries that follow entry `after`, up to a head, which were just appended.
 ///
 /// They spare readers folding the whole log. They are a cache: trouble with them is no error.
-pub fn keep_snapshots(line: &Revision, after: u64, head: u64, sources: &dyn Sources, store: &Store) {
+pub fn keep_snapshots(revision: &Revision, after: u64, head: u64, sources: &dyn Sources, store: &Store) {
     let last = head - head % SNAPSHOT_INTERVAL;
     if last <= after || !store.has_snapshots() {
         return;
     }
-    let line = line.at(last);
+    let revision = revision.at(last);
     let build = sources.build();
     let kept = Position::before_entries_of(
         Tail::last(0),
-        &line,
+        &revision,
         sources.registry(),
         store,
         build.as_ref(),

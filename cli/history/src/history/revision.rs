@@ -45,15 +45,15 @@ impl FromStr for Revision {
     fn from_str(text: &str) -> Result<Self, String> {
         let expected =
             |what: &str| format!("{what} in revision `{text}`, which is written MATCH[@BRANCH][:SEQ]");
-        let (line, seq) = match text.split_once(':') {
-            Some((line, seq)) => (line, Some(number(seq).map_err(|cause| expected(&cause.to_string()))?)),
+        let (place, seq) = match text.split_once(':') {
+            Some((place, seq)) => (place, Some(number(seq).map_err(|cause| expected(&cause.to_string()))?)),
             None => (text, None),
         };
-        let (match_name, branch) = match line.split_once('@') {
+        let (match_name, branch) = match place.split_once('@') {
             Some((match_name, branch)) => {
                 (match_name, branch.parse().map_err(|cause| expected(&format!("{cause}")))?)
             }
-            None => (line, BranchName::main()),
+            None => (place, BranchName::main()),
         };
         let match_name = match_name.parse().map_err(|cause| expected(&format!("{cause}")))?;
         Ok(Self { match_name, branch, seq })
@@ -73,7 +73,7 @@ pub fn new_match_name(text: &str) -> Result<MatchName, String> {
             ));
         }
     }
-    text.parse().map_err(|error: turnfold_store::NotAName| error.to_string())
+    text.parse().map_err(|error: turnfold_core::Malformed| error.to_string())
 }
 
 /// Where a history comes from: the store, or a replay file.

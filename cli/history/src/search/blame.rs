@@ -148,8 +148,8 @@ mod tests {
     fn blame_is_what_comparing_whole_documents_finds_on_every_ruleset_for_every_eyes() {
         let mut changes = 0;
         for viewer in ["host", "p1", "p2"].map(|seat| seat.parse::<Viewer>().unwrap()) {
-            for line in random_play(5, 60) {
-                let seat_history = SeatHistory::of(viewer, line).unwrap();
+            for history in random_play(5, 60) {
+                let seat_history = SeatHistory::of(viewer, history).unwrap();
                 let end = document(&viewer.view_json(seat_history.state().unwrap().as_ref()));
                 let paths = paths(&end);
                 let some = paths.iter().map(String::as_str).step_by(paths.len().div_ceil(12));
@@ -190,10 +190,10 @@ mod tests {
     #[test]
     fn a_condition_changes_where_looking_at_each_view_finds_that_it_does() {
         let mut changes = 0;
-        for (line, condition) in random_play(5, 60).into_iter().zip(std::iter::repeat("/turn > 1")) {
+        for (history, condition) in random_play(5, 60).into_iter().zip(std::iter::repeat("/turn > 1")) {
             let (condition, mut expected): (Condition, _) = (condition.parse().unwrap(), Vec::new());
             let viewer: Viewer = "p1".parse().unwrap();
-            let seat_history = SeatHistory::of(viewer, line).unwrap();
+            let seat_history = SeatHistory::of(viewer, history).unwrap();
             let holds = |view: &str| condition.holds_in(&|path| document(view).pointer(path).cloned());
             let mut held = holds(&viewer.view_json(seat_history.start().unwrap().as_ref()));
             let folded = seat_history.fold(&mut |seen| {

@@ -55,10 +55,10 @@ pub struct Session {
     detail: Detail,
 }
 
-/// What is played by one line: nothing, or the record of the command when it was rejected.
+/// What is played by one command: nothing, or the record of the command when it was rejected.
 pub type Played = Result<(), Box<Record>>;
 
-/// A line of a call that was rejected.
+/// A command of a call that was rejected.
 #[derive(Clone, Debug)]
 pub struct RejectedCommand {
     /// Its index in the call, from 0.
@@ -81,30 +81,30 @@ impl Session {
         Self { state, dice, roller, next_seq, detail }
     }
 
-    /// Plays one line and every roll that falls due before and after it. What was accepted goes to `played`.
+    /// Plays one command and every roll that falls due before and after it. What was accepted goes to `played`.
     ///
     /// The inner result is the record of the command when it was rejected.
     ///
     /// # Errors
     /// [`ReplayError`] when the dice fail.
-    pub fn submit(&mut self, line: &ScriptCommand, played: &mut Vec<Record>) -> Result<Played, ReplayError> {
-        self.submit_of(line, None, played)
+    pub fn submit(&mut self, given: &ScriptCommand, played: &mut Vec<Record>) -> Result<Played, ReplayError> {
+        self.submit_of(given, None, played)
     }
 
-    /// Plays one line and every roll that falls due behind it; before it only if it is of no seat that plays alone.
+    /// Plays one command and every roll that falls due behind it; before it only if it is of no seat that plays alone.
     ///
     /// # Errors
     /// As for [`submit`](Self::submit).
     pub(crate) fn submit_of(
         &mut self,
-        line: &ScriptCommand,
+        given: &ScriptCommand,
         alone: Option<Seat>,
         played: &mut Vec<Record>,
     ) -> Result<Played, ReplayError> {
-        if alone.is_none() && !is_roll(&line.command) {
+        if alone.is_none() && !is_roll(&given.command) {
             self.roll_due(played)?;
         }
-        match self.submit_alone(line, alone) {
+        match self.submit_alone(given, alone) {
             Ok(entry) => played.push(entry),
             Err(record) => return Ok(Err(record)),
         }
@@ -112,41 +112,41 @@ impl Session {
         Ok(Ok(()))
     }
 
-    /// Plays the lines of a call and every roll that falls due; without lines only the due rolls. All lines are accepted, or
+    /// Plays the commands of a call and every roll that falls due; without commands only the due rolls. All are accepted, or
     /// none counts. The caller records what was played, or discards the session.
     ///
     /// # Errors
     /// As for [`submit`](Self::submit).
     pub fn submit_all(
         &mut self,
-        lines: &[ScriptCommand],
+        commands: &[ScriptCommand],
     ) -> Result<Result<Vec<Record>, RejectedCommand>, ReplayError> {
         let mut played = Vec::new();
         if lines.is_empty() {
             self.roll_due(&mut played)?;
         }
-        for (index, line) in lines.iter().enumerate() {
-            if let Err(record) = self.submit(line, &mut played)? {
+        for (index, given) in lines.iter().enumerate() {
+            if let Err(record) = self.submit(given, &mut played)? {
                 return Ok(Err(RejectedCommand { index, record }));
             }
         }
         Ok(Ok(played))
     }
 
-    /// Plays one line and no roll.
+    /// Plays one command and no roll.
     ///
     /// # Errors
     /// Its record when it was rejected.
     pub fn submit_alone(
         &mut self,
-        line: &ScriptCommand,
+        given: &ScriptCommand,
         default_seat: Option<Seat>,
     ) -> Result<Record, Box<Record>> {
-        let read = match &line.malformed {
+        let read = match &given.malformed {
             Some(message) => Err(Rejected::new("malformed", message.as_str())),
-            None => self.state.read(&line.command).map_err(|cause| self.unread(cause)),
+            None => self.state.read(&given.command).map_err(|cause| self.unread(cause)),
         };
-        let seat = line.seat.or(default_seat);
+        let seat = given.seat.or(default_seat);
         let seat = seat.or_else(|| read.as_ref().ok().and_then(|text| self.state.default_seat(text)));
         let no_seat = || Rejected::new("malformed", "no seat issues this command");
         let outcome = read.and_then(|text| self.fold(seat.ok_or_else(no_seat)?, &text));

@@ -1,4 +1,4 @@
-//! Commands that are to be recorded, judged alike for the command line and the service: whether the line takes them, what a
+//! Commands that are to be recorded, judged alike for the command line and the service: whether the branch takes them, what a
 //! repeated call with its key is answered, where the history stands, and what the rules answer.
 
 use std::ops::RangeInclusive;
@@ -23,28 +23,28 @@ use crate::viewer::seat_history::SeatHistory;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotPlayed {
     /// The last entry is not the expected one.
-    #[error("expected `{line}` at entry {expected}, but its last entry is {head}")]
+    #[error("expected `{revision}` at entry {expected}, but its last entry is {head}")]
     OtherHead {
         /// The history.
-        line: Revision,
+        revision: Revision,
         /// The expected entry.
         expected: u64,
         /// The last entry, as those count who expect it.
         head: u64,
     },
     /// The key stands for a call with other commands.
-    #[error("the key was used for other commands{} of `{line}`", among(entries.as_ref()))]
+    #[error("the key was used for other commands{} of `{revision}`", among(entries.as_ref()))]
     KeyUsed {
         /// The history.
-        line: Revision,
+        revision: Revision,
         /// The entries that the key stands for. Whose commands they were, and so how many, may be a secret.
         entries: Option<RangeInclusive<u64>>,
     },
-    /// The line takes commands by mail alone.
-    #[error("`{line}` is played by mail; only `{} mail` can append to it", program::name())]
+    /// The branch takes commands by mail alone.
+    #[error("`{revision}` is played by mail; only `{} mail` can append to it", program::name())]
     ByMail {
-        /// The line.
-        line: Revision,
+        /// The branch.
+        revision: Revision,
         /// The desk that names it.
         desk: MatchName,
     },
@@ -99,14 +99,14 @@ impl NotPlayed {
     #[must_use]
     pub fn hint(&self, asked: Option<Viewer>) -> Option<String> {
         let hint = match self {
-            Self::OtherHead { line, .. } => Some(format!(
-                "look at `turnfold log {line}{}` and try again, or branch off with `turnfold branch`",
+            Self::OtherHead { revision, .. } => Some(format!(
+                "look at `turnfold log {revision}{}` and try again, or branch off with `turnfold branch`",
                 Viewer::as_option(asked)
             )),
             Self::KeyUsed { .. } => Some("choose a new key".into()),
-            Self::ByMail { line, .. } => Some(format!(
+            Self::ByMail { revision, .. } => Some(format!(
                 "record orders with `turnfold mail take`; to try something out, branch off with \
-                 `turnfold branch {line} NAME`"
+                 `turnfold branch {revision} NAME`"
             )),
             Self::Rejected { commands, ruleset, code, by_referee } => {
                 let explained =
@@ -129,7 +129,7 @@ impl NotPlayed {
 #[derive(Clone, Copy, Debug)]
 pub struct PlayCall<'a> {
     /// The history.
-    pub line: &'a Revision,
+    pub revision: &'a Revision,
     /// The viewer that sees the result.
     pub viewer: Viewer,
     /// The seat that gives them, if it plays with a token of its own: before its command nothing is rolled, as a
@@ -178,7 +178,7 @@ pub trait PlayCaller {
     ///
     /// # Errors
     /// Why it may not.
-    fn may_give(&mut self, _line: &ScriptCommand, _state: &dyn AnyState) -> Result<(), Self::Error> {
+    fn may_give(&mut self, _given: &ScriptCommand, _state: &dyn AnyState) -> Result<(), Self::Error> {
         Ok(())
     }
 
@@ -234,7 +234,7 @@ pub struct AcceptedCall {
 
 impl PlayCall<'_> {
     /// Judges the commands; the first that fails decides (SV-12): the key, the position, the expected head, a command. What is
-    /// accepted is for the caller to record, who has refused a line that is played by mail before. Without a store the key is
+    /// accepted is for the caller to record, who has refused a branch that is played by mail before. Without a store the key is
     /// not looked up.
     ///
     /// # Errors
@@ -252,8 +252,8 @@ impl PlayCall<'_> {
         }
         let PlayPosition { rules, dice, head, head_seen, state } = caller.position()?;
         if let Some(&expected) = self.expected.iter().find(|expected| **expected != head_seen) {
-            let line = Revision { seq: None, ..self.line.clone() };
-            return Ok(PlayOutcome::NotPlayed(NotPlayed::OtherHead { line, expected, head: head_seen }));
+            let revision = Revision { seq: None, ..self.revision.clone() };
+            return Ok(PlayOutcome::NotPlayed(NotPlayed::OtherHead { revision, expected, head: head_seen }));
         }
         let roller = caller.roller(&dice)?;
         let mut session = Session::new(state, dice, roller, head + 1, Detail::new(self.viewer));
@@ -276,7 +276,7 @@ impl PlayCall<'_> {
 
     /// Returns what the first call with the key recorded, if there was one.
     fn repeated(&self, store: &Store, sources: &dyn Sources) -> Result<Option<PlayOutcome>, ReplayError> {
-        let Revision { match_name, branch, .. } = self.line;
+        let Revision { match_name, branch, .. } = self.revision;
         let range = match self.key {
             Some(key) => store.find_idempotency_key(match_name, branch, key)?,
             None => None,
@@ -284,7 +284,7 @@ impl PlayCall<'_> {
         let Some(range) = range else { return Ok(None) };
         let first = *range.start();
         let last = *range.end();
-        let revision = self.line.at(last);
+        let revision = self.revision.at(last);
         let tail = Tail::last(last.saturating_sub(first).saturating_add(1));
         let registry = sources.registry();
         let build = sources.build();
@@ -293,14 +293,14 @@ impl PlayCall<'_> {
         let before = position.state.fork();
         let mut records = Vec::new();
         position.fold(&mut |seen| records.push(seen.record()))?;
-        let given = self.commands.iter().map(|line| {
-            let line = line.into_owned();
-            ScriptCommand { seat: line.seat.or(self.alone), ..line }
+        let given = self.commands.iter().map(|command| {
+            let command = command.into_owned();
+            ScriptCommand { seat: command.seat.or(self.alone), ..command }
         });
         if !is_same_call(given, &records, before, &position.dice) {
-            let line = Revision { seq: None, ..revision };
+            let revision = Revision { seq: None, ..revision };
             let entries = self.viewer.see_all().then_some(range);
-            return Ok(Some(PlayOutcome::NotPlayed(NotPlayed::KeyUsed { line, entries })));
+            return Ok(Some(PlayOutcome::NotPlayed(NotPlayed::KeyUsed { revision, entries })));
         }
         if self.viewer.see_all() {
             let state = position.state;
@@ -308,7 +308,7 @@ impl PlayCall<'_> {
         }
         // The answer is that of the first call: it leaves out what came to light since.
         let log = store.read(match_name, branch, Some(last))?;
-        let seen = SeatHistory::of(self.viewer, History::of_log(self.line, log, registry)?)?;
+        let seen = SeatHistory::of(self.viewer, History::of_log(self.revision, log, registry)?)?;
         let records = seen.records_after(usize::try_from(first.saturating_sub(1)).unwrap_or(usize::MAX))?;
         let head = seen.head();
         let state = seen.state()?;
@@ -325,9 +325,9 @@ fn is_same_call(
 ) -> bool {
     let mut asked = commands.peekable();
     for record in records {
-        let matches = asked.peek().is_some_and(|line| {
-            let same_command = state.read(&line.command).is_ok_and(|command| command == record.command);
-            same_command && line.seat.is_none_or(|named| Some(named) == record.seat)
+        let matches = asked.peek().is_some_and(|asked| {
+            let same_command = state.read(&asked.command).is_ok_and(|command| command == record.command);
+            same_command && asked.seat.is_none_or(|named| Some(named) == record.seat)
         });
         if matches {
             asked.next();

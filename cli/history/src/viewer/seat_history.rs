@@ -34,7 +34,7 @@ pub struct SeatHistory {
     viewer: Viewer,
     name: SourceName,
     /// The entries that lead to the position, the concealed ones among them.
-    line: History,
+    history: History,
     /// How many entries lead up to each that the viewer may know of, which is the last of them.
     known: Vec<usize>,
 }
@@ -60,12 +60,12 @@ impl SeatHistory {
     ///
     /// # Errors
     /// What is wrong with the history.
-    pub fn of(viewer: Viewer, line: History) -> Result<Self, ReplayError> {
-        let viewer = viewer.narrowed(line.view)?;
-        let name = line.name.clone();
-        let mut seat_history = Self { viewer, name, line, known: Vec::new() };
+    pub fn of(viewer: Viewer, history: History) -> Result<Self, ReplayError> {
+        let viewer = viewer.narrowed(history.view)?;
+        let name = history.name.clone();
+        let mut seat_history = Self { viewer, name, history, known: Vec::new() };
         seat_history.known = if viewer.see_all() {
-            (1..=seat_history.line.entries.len()).collect()
+            (1..=seat_history.history.entries.len()).collect()
         } else {
             seat_history.known()?
         };
@@ -75,14 +75,14 @@ impl SeatHistory {
     fn known(&self) -> Result<Vec<usize>, ReplayError> {
         let mut known = Vec::new();
         let mut count = 0;
-        let mut state = self.line.start()?;
+        let mut state = self.history.start()?;
         let observe = &mut |step: &mut dyn Step| {
             count += 1;
             if !step.concealed() {
                 known.push(count);
             }
         };
-        let folded = self.viewer.fold(state.as_mut(), &self.line.logged(), &self.line.dice, observe);
+        let folded = self.viewer.fold(state.as_mut(), &self.history.logged(), &self.history.dice, observe);
         folded.map_err(|cause| self.broken(cause))?;
         Ok(known)
     }
@@ -105,7 +105,7 @@ impl SeatHistory {
     /// Leaves out all but the first `count` entries of the log.
     #[must_use]
     pub fn cut(mut self, count: usize) -> Self {
-        self.line.entries.truncate(count);
+        self.history.entries.truncate(count);
         self.known.retain(|known| *known <= count);
         self
     }
@@ -143,7 +143,7 @@ impl SeatHistory {
     /// # Errors
     /// [`ReplayError::Setup`].
     pub fn start(&self) -> Result<Box<dyn AnyState>, ReplayError> {
-        self.line.start()
+        self.history.start()
     }
 
     /// Returns the state of the position.
@@ -196,7 +196,7 @@ impl SeatHistory {
         observe: &mut dyn FnMut(u64, &mut dyn Step),
     ) -> Result<(), ReplayError> {
         let between = self.entries_until(from)..self.entries_until(to);
-        let entries = self.line.entries.get(between.clone()).unwrap_or_default();
+        let entries = self.history.entries.get(between.clone()).unwrap_or_default();
         let mut at = between.start;
         let mut known = (1..).zip(&self.known).skip(from).peekable();
         let observe = &mut |step: &mut dyn Step| {
@@ -205,7 +205,7 @@ impl SeatHistory {
                 observe(seq, step);
             }
         };
-        state.fold(&logged(entries), &self.line.dice, observe).map_err(|cause| self.broken(cause))
+        state.fold(&logged(entries), &self.history.dice, observe).map_err(|cause| self.broken(cause))
     }
 
     /// Folds everything, showing each entry that the viewer may know of.
@@ -225,11 +225,11 @@ impl SeatHistory {
         count: usize,
         observe: &mut dyn FnMut(&mut ViewedEntry<'_>),
     ) -> Result<Box<dyn AnyState>, ReplayError> {
-        let Self { viewer, line, known, .. } = self;
+        let Self { viewer, history, known, .. } = self;
         let is_own = self.is_of_seat();
-        let mut entries = (1..).zip(&line.entries);
+        let mut entries = (1..).zip(&history.entries);
         let mut known = (1..).zip(known).peekable();
-        let mut state = line.start()?;
+        let mut state = history.start()?;
         let observe = &mut |step: &mut dyn Step| {
             let Some((at, entry)) = entries.next() else { return };
             let Some((seq, _)) = known.next_if(|(_, known)| **known == at) else { return };
@@ -237,7 +237,7 @@ impl SeatHistory {
                 observe(&mut ViewedEntry { viewer: *viewer, seq, step, entry, is_own });
             }
         };
-        let folded = viewer.fold(state.as_mut(), &line.logged(), &line.dice, observe);
+        let folded = viewer.fold(state.as_mut(), &history.logged(), &history.dice, observe);
         folded.map_err(|cause| self.broken(cause))?;
         Ok(state)
     }
@@ -247,7 +247,7 @@ impl SeatHistory {
     #[must_use]
     pub fn contradiction(&self) -> Option<Divergence> {
         let is_recorded = |entry: &LogEntry| entry.outcome.is_some() || entry.hash.is_some();
-        if !may_know_recorded(self.viewer, self.is_of_seat()) || !self.line.entries.iter().any(is_recorded) {
+        if !may_know_recorded(self.viewer, self.is_of_seat()) || !self.history.entries.iter().any(is_recorded) {
             return None;
         }
         let mut found = None;
@@ -265,7 +265,7 @@ impl SeatHistory {
     /// Returns how the record of a known entry that was just folded differs from what the rules compute.
     pub(crate) fn contradiction_at(&self, seq: u64, step: &mut dyn Step) -> Option<Divergence> {
         let count = self.entries_until(usize::try_from(seq).unwrap_or(usize::MAX));
-        let entry = self.line.entries.get(count.checked_sub(1)?)?;
+        let entry = self.history.entries.get(count.checked_sub(1)?)?;
         let is_own = self.is_of_seat();
         ViewedEntry { viewer: self.viewer, seq, step, entry, is_own }.contradiction()
     }
@@ -285,11 +285,11 @@ impl SeatHistory {
     /// # Errors
     /// As for [`fold`](Self::fold).
     pub fn play_on(mut self, entries: &PackedEntries) -> Result<Vec<Record>, ReplayError> {
-        let count = self.line.entries.len();
-        let next_seq = self.line.head() + 1;
+        let count = self.history.entries.len();
+        let next_seq = self.history.head() + 1;
         let added = entries.iter().collect::<Vec<_>>();
-        self.line.entries.extend((next_seq..).zip(&added).map(LogEntry::from));
-        Self::of(self.viewer, self.line)?.records_after(count)
+        self.history.entries.extend((next_seq..).zip(&added).map(LogEntry::from));
+        Self::of(self.viewer, self.history)?.records_after(count)
     }
 
     /// Returns the viewer: the seat, if the source contains only what that seat may know.
@@ -301,13 +301,13 @@ impl SeatHistory {
     /// Returns the title of the match.
     #[must_use]
     pub fn title(&self) -> &str {
-        &self.line.title
+        &self.history.title
     }
 
     /// Removes what no replay file has: the times of the entries and their keys.
     #[must_use]
     pub fn without_times(mut self) -> Self {
-        for entry in &mut self.line.entries {
+        for entry in &mut self.history.entries {
             (entry.recorded_at_ms, entry.key) = (None, None);
         }
         self
@@ -316,22 +316,22 @@ impl SeatHistory {
     /// Returns `true` if the source contains only what the viewing seat may know.
     #[must_use]
     pub fn is_of_seat(&self) -> bool {
-        self.line.view.is_some()
+        self.history.view.is_some()
     }
 
     /// Returns the ruleset.
     #[must_use]
     pub fn rules(&self) -> &Arc<dyn AnyRules> {
-        &self.line.rules
+        &self.history.rules
     }
 
     /// Returns where rolls come from.
     #[must_use]
     pub fn dice(&self) -> String {
-        if self.line.view.is_some_and(|view| view.is_seeded) {
+        if self.history.view.is_some_and(|view| view.is_seeded) {
             return "seeded".into();
         }
-        self.viewer.dice(&self.line.dice)
+        self.viewer.dice(&self.history.dice)
     }
 
     /// Writes the setup as TOML; for a player the view of it, as JSON.
@@ -342,14 +342,14 @@ impl SeatHistory {
         if !self.viewer.see_all() {
             return Ok(format!("{:#}\n", self.view(self.start()?.as_ref())));
         }
-        let written = self.line.rules.write_setup(&self.line.setup);
+        let written = self.history.rules.write_setup(&self.history.setup);
         written.map_err(|cause| broken_setup(&self.name, cause))
     }
 
     /// Returns the whole history, which the viewer may know.
     #[must_use]
-    pub fn into_line(self) -> History {
-        History { name: self.name, ..self.line }
+    pub fn into_history(self) -> History {
+        History { name: self.name, ..self.history }
     }
 
     /// Returns the history of the host, in which nothing is concealed; `what` needs it.
@@ -358,13 +358,13 @@ impl SeatHistory {
     /// [`ReplayError::Concealed`].
     pub fn whole(&self, what: &'static str) -> Result<&History, ReplayError> {
         self.viewer.require_all(what)?;
-        Ok(&self.line)
+        Ok(&self.history)
     }
 
     /// An entry that its own rules refuse. A player learns neither which nor why.
     fn broken(&self, cause: FoldError) -> ReplayError {
         if self.viewer.see_all() {
-            return self.line.broken_entry(cause);
+            return self.history.broken_entry(cause);
         }
         ReplayError::ConcealedEntry { history: self.name.clone() }
     }

@@ -216,23 +216,23 @@ mod tests {
     #[test]
     fn looking_on_from_a_kept_state_is_looking_at_the_whole_line_of_play() {
         let mut concealed = 0;
-        for mut line in random_play(3, 14) {
-            let start = line.start().unwrap();
+        for mut history in random_play(3, 14) {
+            let start = history.start().unwrap();
             for seat in start.players().iter().copied().chain([Seat::P8, Seat::Host]) {
-                let seat_history = SeatHistory::of(Viewer::of(seat), line).unwrap();
+                let seat_history = SeatHistory::of(Viewer::of(seat), history).unwrap();
                 let at_each_entry = (0..=14)
                     .map(|count| (seat_history.known_within(count), seat_history.records_after(count)));
                 let expected: Vec<_> = at_each_entry.collect();
-                line = seat_history.into_line();
+                history = seat_history.into_history();
                 let mut kept = start.fork();
-                for (count, (known, records)) in expected.into_iter().take(line.entries.len()).enumerate() {
-                    let (after, mut seen) = (&line.entries[count..], Vec::new());
+                for (count, (known, records)) in expected.into_iter().take(history.entries.len()).enumerate() {
+                    let (after, mut seen) = (&history.entries[count..], Vec::new());
                     let observe = &mut |entry: &mut ViewedEntry<'_>| seen.push(entry.record());
                     let fork = &mut *kept.fork();
-                    fold_as_viewer(Viewer::of(seat), fork, known as u64, after, &line.dice, observe).unwrap();
+                    fold_as_viewer(Viewer::of(seat), fork, known as u64, after, &history.dice, observe).unwrap();
                     assert_eq!(lines(&seen), lines(&records.unwrap()), "{seat} after {count}");
                     concealed += after.len() - seen.len();
-                    kept.fold(&logged(&after[..1]), &line.dice, &mut |_| {}).unwrap();
+                    kept.fold(&logged(&after[..1]), &history.dice, &mut |_| {}).unwrap();
                 }
             }
         }

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use turnfold_core::dice::DiceStream;
-use turnfold_core::paper::LineName;
+use turnfold_core::BranchName;
 use turnfold_core::rules::desk::{Secret, Setup};
 use turnfold_core::{AnyState, DicePolicy, Digest, DueRoll, Seat};
 use turnfold_history::history::entry::stored;
@@ -57,13 +57,13 @@ impl<'a> Authorship<'a> {
         }
     }
 
-    /// Requires each played line to end with its last turn. `lines` has each line, the last entry of a turn and the head.
-    pub(super) fn finish(&self, lines: &[(Revision, u64, u64)], rows: &mut MailRows) {
+    /// Requires each played branch to end with its last turn. `branches` has each, the last entry of a turn and the head.
+    pub(super) fn finish(&self, branches: &[(Revision, u64, u64)], rows: &mut MailRows) {
         if self.has_failed {
             return;
         }
-        for (at, to, _) in lines.iter().filter(|(_, to, head)| head > to) {
-            let reason = "the entry comes after the last position of its line";
+        for (at, to, _) in branches.iter().filter(|(_, to, head)| head > to) {
+            let reason = "the entry comes after the last position of its branch";
             rows.authorship.fail(Some(at.at(to.saturating_add(1))), reason);
         }
     }
@@ -73,8 +73,8 @@ impl<'a> Authorship<'a> {
         let mut entries = WalkedEntries { segment, next: 0, desk: self.desk, authors };
         let Some(plan) = &turn.plan else { return entries.end("") };
         if turn.is_takeback() && !segment.begins_there {
-            let (line, seq) = &turn.from;
-            let reason = format!("the line does not begin at entry {seq} of `{line}`, as was agreed");
+            let (branch, seq) = &turn.from;
+            let reason = format!("the branch does not begin at entry {seq} of `{branch}`, as was agreed");
             return Err(Fault::at(segment.at.clone(), reason));
         }
         let mut game = GameTurn::new(segment.start.fork(), turn.from.1, Box::new(recorded_dice(segment)));
@@ -250,7 +250,7 @@ impl WalkedEntries<'_> {
         let head = self.segment.turn.from.1.saturating_add(self.segment.entries.len() as u64);
         let reason = format!(
             "the position is at entry {} of `{}`, which ends at {head}",
-            position.game_seq, position.line
+            position.game_seq, position.branch
         );
         Fault::at(self.desk.at(position.seq), reason)
     }
@@ -280,10 +280,10 @@ fn given(record: &Record) -> String {
 /// The positions of a match so far.
 #[derive(Default)]
 pub(super) struct Positions {
-    /// Line and entry of each, and its round.
-    rounds: Vec<(LineName, u64, Round)>,
-    /// The last position up to which all players see everything: line, entry and game. What is shown stays shown.
-    shown: Option<(LineName, u64, Box<dyn AnyState>)>,
+    /// Branch and entry of each, and its round.
+    rounds: Vec<(BranchName, u64, Round)>,
+    /// The last position up to which all players see everything: branch, entry and game. What is shown stays shown.
+    shown: Option<(BranchName, u64, Box<dyn AnyState>)>,
 }
 
 impl Positions {
@@ -315,8 +315,8 @@ impl Positions {
         }
         // PM-14: whom the desk asked, the game asks.
         let from = if plan.is_takeback {
-            let (line, seq) = &plan.from;
-            self.rounds.iter().find(|(on, at, _)| on == line && at == seq)
+            let (branch, seq) = &plan.from;
+            self.rounds.iter().find(|(on, at, _)| on == branch && at == seq)
         } else {
             self.rounds.last()
         };
@@ -326,23 +326,23 @@ impl Positions {
             let found = names(&position.seats);
             return Err(format!("the position asks {found}; expected {expected}"));
         }
-        self.rounds.push((position.line.clone(), position.game_seq, expected));
+        self.rounds.push((position.branch.clone(), position.game_seq, expected));
         Ok(())
     }
 
     /// Whether all players may know every part of every entry up to a position.
     fn is_shown(&mut self, segment: &TurnSegment<'_>, position: &TurnRecord, game: &dyn AnyState) -> bool {
-        let kept = self.shown.take_if(|(line, seq, _)| *line != position.line || *seq > position.game_seq);
+        let kept = self.shown.take_if(|(branch, seq, _)| *branch != position.branch || *seq > position.game_seq);
         drop(kept);
         let (from, state) = match &self.shown {
             Some((_, seq, state)) => (*seq, state.fork()),
             None => (0, segment.beginning.fork()),
         };
-        let entries = segment.line.between(from, position.game_seq);
+        let entries = segment.whole.between(from, position.game_seq);
         let log = stored(entries.iter().copied());
         let is_shown = is_shown_to_all(state.as_ref(), &log, &DicePolicy::Recorded) == Ok(true);
         if is_shown {
-            self.shown = Some((position.line.clone(), position.game_seq, game.fork()));
+            self.shown = Some((position.branch.clone(), position.game_seq, game.fork()));
         }
         is_shown
     }

@@ -1,4 +1,4 @@
-//! Fair dice: every roll of the played lines is recomputed (FD-19, FD-20).
+//! Fair dice: every roll of the played branches is recomputed (FD-19, FD-20).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -118,7 +118,7 @@ impl FairDice {
             let at = segment.at.at(roll.seq);
             // FD-10: each roll of the game is opened once, at its entry.
             let is_its_own = |rolled: &&RolledEntry| {
-                rolled.seq == roll.seq && rolled.line.as_str() == segment.at.branch.as_str()
+                rolled.seq == roll.seq && rolled.branch == segment.at.branch
             };
             while let Some(other) =
                 rolled.next_if(|rolled| !is_its_own(rolled) && !is_later(rolled, segment, roll.seq))
@@ -234,19 +234,19 @@ impl FairDice {
         for (what, turns) in lost_orders(desk, turns) {
             remarks.push(format!("{what} in {}", in_turns(&turns)));
         }
-        remarks.extend(unplayed.iter().map(|line| format!("{line} was not played")));
+        remarks.extend(unplayed.iter().map(|branch| format!("{branch} was not played")));
         rows.dice_remarks.push((name.into(), remarks));
     }
 }
 
-/// Whether it names a later entry of the line, so that this roll has none.
+/// Whether it names a later entry of the branch, so that this roll has none.
 fn is_later(rolled: &RolledEntry, segment: &TurnSegment<'_>, seq: u64) -> bool {
-    rolled.line.as_str() == segment.at.branch.as_str() && rolled.seq > seq
+    rolled.branch == segment.at.branch && rolled.seq > seq
 }
 
 fn names_no_roll(rolled: &RolledEntry) -> String {
-    let RolledEntry { number, line, seq, .. } = rolled;
-    format!("roll {number} names entry {seq} of `{line}`, which is not the next roll")
+    let RolledEntry { number, branch, seq, .. } = rolled;
+    format!("roll {number} names entry {seq} of `{branch}`, which is not the next roll")
 }
 
 /// Finds the rolls of a turn by folding its entries.

@@ -24,7 +24,7 @@ pub(super) struct MailRows {
     pub(super) dice_remarks: Vec<(String, Vec<String>)>,
     pub(super) authorship: RowBuilder,
     pub(super) authors: Authors,
-    /// The lines of games that were not played.
+    /// The branches of games that were not played.
     pub(super) unplayed: Vec<String>,
     pub(super) consistency: RowBuilder,
     /// How many papers named the history that their desk has, if there is a desk.
@@ -61,8 +61,8 @@ impl MailRows {
             .seen
             .map(|count| format!("the history that {} named is this one", counted(count, "paper", "papers")));
         let mut authors = self.authors.text();
-        for line in &self.unplayed {
-            authors.extend(["; ", line, " was not played"]);
+        for branch in &self.unplayed {
+            authors.extend(["; ", branch, " was not played"]);
         }
         FurtherRows {
             with_authors: self.paired,

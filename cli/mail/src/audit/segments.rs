@@ -24,11 +24,11 @@ pub(super) struct Pairing {
 
 impl Pairing {
     /// Finds the desks whose games are there too.
-    pub(super) fn all(lines: &BranchFinder<'_>, registry: &Registry) -> Vec<Self> {
-        let pairings = lines.outline.matches.iter().enumerate().filter_map(|(desk, of)| {
+    pub(super) fn all(finder: &BranchFinder<'_>, registry: &Registry) -> Vec<Self> {
+        let pairings = finder.outline.matches.iter().enumerate().filter_map(|(desk, of)| {
             let setup = desk_setup(&of.genesis, registry)?;
             let match_id: turnfold_core::paper::MatchId = setup.match_id.parse().ok()?;
-            Some(Self { game: lines.match_of(match_id.as_bytes())?, desk, setup })
+            Some(Self { game: finder.match_of(match_id.as_bytes())?, desk, setup })
         });
         pairings.collect()
     }
@@ -55,7 +55,7 @@ pub(super) const LEFT_OUT: &str = "records are left out";
 /// The records of a match that were shown.
 #[derive(Debug)]
 pub(super) struct CollectedMatch {
-    lines: BTreeMap<usize, OwnEntries>,
+    branches: BTreeMap<usize, OwnEntries>,
     /// A desk can be read without records that are left out.
     is_desk: bool,
 }
@@ -71,19 +71,19 @@ struct OwnEntries {
 
 impl CollectedMatch {
     pub(super) const fn new(is_desk: bool) -> Self {
-        Self { lines: BTreeMap::new(), is_desk }
+        Self { branches: BTreeMap::new(), is_desk }
     }
 
-    /// Takes the record of this index of a line.
-    pub(super) fn take(&mut self, line: usize, index: u64, record: &BundledRecord<'_>) {
-        let line = self.lines.entry(line).or_default();
+    /// Takes the record of this index of a branch.
+    pub(super) fn take(&mut self, branch: usize, index: u64, record: &BundledRecord<'_>) {
+        let own = self.branches.entry(branch).or_default();
         match record {
-            _ if line.unusable.is_some() || index == 0 => {}
-            BundledRecord::LeftOut(_) if self.is_desk => drop(line.left_out.insert(index, record.leaf())),
-            BundledRecord::LeftOut(_) => line.unusable = Some(LEFT_OUT),
+            _ if own.unusable.is_some() || index == 0 => {}
+            BundledRecord::LeftOut(_) if self.is_desk => drop(own.left_out.insert(index, record.leaf())),
+            BundledRecord::LeftOut(_) => own.unusable = Some(LEFT_OUT),
             BundledRecord::Shown(bytes) => match Entry::decode(bytes) {
-                Ok(entry) if entry.seq == index => line.entries.push(entry),
-                _ => line.unusable = Some("the numbers of entries are in disorder"),
+                Ok(entry) if entry.seq == index => own.entries.push(entry),
+                _ => own.unusable = Some("the numbers of entries are in disorder"),
             },
         }
     }
@@ -91,9 +91,9 @@ impl CollectedMatch {
     /// Applies the records of a desk to its Genesis, up to the first that cannot be. Returns why there are no more, if there
     /// should be. What is left out in an earlier turn changed nothing (PM-62, PM-81).
     pub(super) fn read_desk(&self, mut desk: DeskHistory) -> (DeskHistory, Option<&'static str>) {
-        let Some(line) = self.lines.get(&0) else { return (desk, None) };
-        let mut left_out = line.left_out.iter().peekable();
-        for entry in &line.entries {
+        let Some(own) = self.branches.get(&0) else { return (desk, None) };
+        let mut left_out = own.left_out.iter().peekable();
+        for entry in &own.entries {
             while let Some((_, leaf)) = left_out.next_if(|(seq, _)| **seq < entry.seq) {
                 desk.pass(*leaf);
             }
@@ -105,14 +105,14 @@ impl CollectedMatch {
         left_out.for_each(|(_, leaf)| desk.pass(*leaf));
         let turn = desk.position().map_or(0, |position| position.seq);
         let is_open = desk.left_out().last().is_some_and(|last| *last > turn);
-        (desk, line.unusable.or(is_open.then_some(LEFT_OUT)))
+        (desk, own.unusable.or(is_open.then_some(LEFT_OUT)))
     }
 
-    /// Puts a line together with what it shares with its parents.
-    pub(super) fn line(&self, lines: &BranchFinder<'_>, line: BranchIndex) -> WholeLine<'_> {
-        let mut whole = WholeLine::default();
-        for ((_, holder), size) in lines.parts(line, u64::MAX) {
-            if let (Some(own), None) = (self.lines.get(&holder), whole.unusable) {
+    /// Puts a branch together with what it shares with its parents.
+    pub(super) fn whole(&self, finder: &BranchFinder<'_>, branch: BranchIndex) -> WholeBranch<'_> {
+        let mut whole = WholeBranch::default();
+        for ((_, holder), size) in finder.parts(branch, u64::MAX) {
+            if let (Some(own), None) = (self.branches.get(&holder), whole.unusable) {
                 whole.entries.extend(&own.entries);
                 whole.unusable = own.unusable;
             }
@@ -122,9 +122,9 @@ impl CollectedMatch {
     }
 }
 
-/// The entries of a line from the first on, as far as they can be used.
+/// The entries of a branch from the first on, as far as they can be used.
 #[derive(Debug, Default)]
-pub(super) struct WholeLine<'a> {
+pub(super) struct WholeBranch<'a> {
     pub(super) entries: Vec<&'a Entry>,
     /// Why there are no more, if there should be.
     pub(super) unusable: Option<&'static str>,
@@ -132,7 +132,7 @@ pub(super) struct WholeLine<'a> {
     links: Vec<Digest>,
 }
 
-impl WholeLine<'_> {
+impl WholeBranch<'_> {
     pub(super) fn linked(mut self, genesis: &Genesis) -> Self {
         let linker = Linker::new();
         let mut link = genesis.link();
@@ -171,7 +171,7 @@ impl WholeLine<'_> {
 
 /// A game and its desk, both read.
 pub(super) struct AuditedPair<'a> {
-    pub(super) lines: &'a BranchFinder<'a>,
+    pub(super) finder: &'a BranchFinder<'a>,
     pub(super) registry: &'a Registry,
     pub(super) pairing: &'a Pairing,
     pub(super) game: &'a CollectedMatch,
@@ -181,16 +181,16 @@ pub(super) struct AuditedPair<'a> {
 /// The part of the game's log that belongs to a turn.
 pub(super) struct TurnSegment<'a> {
     pub(super) turn: &'a DeskTurn,
-    /// The line.
+    /// The branch.
     pub(super) at: Revision,
-    /// The whole line.
-    pub(super) line: &'a WholeLine<'a>,
+    /// All of the branch.
+    pub(super) whole: &'a WholeBranch<'a>,
     /// The game at its beginning.
     pub(super) beginning: &'a dyn AnyState,
     pub(super) rules: &'a dyn AnyRules,
     /// The link after the last of the entries.
     pub(super) link: Option<Digest>,
-    /// Whether the line begins where the turn continues from, as it must after a takeback.
+    /// Whether the branch begins where the turn continues from, as it must after a takeback.
     pub(super) begins_there: bool,
     /// The game where the turn continues from.
     pub(super) start: Box<dyn AnyState>,
@@ -208,67 +208,67 @@ pub(super) enum SegmentEnd {
     Unfinished,
     /// It is not recorded, and nothing is to be executed yet.
     Idle,
-    /// The line is shorter than the position requires.
+    /// The branch is shorter than the position requires.
     Short,
     /// The others cannot be used.
     Unusable(&'static str),
 }
 
-/// Where the audit cannot continue: a line, and why.
+/// Where the audit cannot continue: a branch, and why.
 pub(super) type Stuck = (Option<Revision>, String);
 
 impl AuditedPair<'_> {
-    /// Takes the turns with their entries in order, as far as possible. Returns how far each line was played.
+    /// Takes the turns with their entries in order, as far as possible. Returns how far each branch was played.
     pub(super) fn each_segment(
         &self,
         game: &BundledMatch,
         turns: &[&DeskTurn],
         take: &mut dyn FnMut(&TurnSegment<'_>),
     ) -> Result<Vec<(Revision, u64, u64)>, Stuck> {
-        let place = |line| revision(self.lines.outline, (self.pairing.game, line));
-        let stuck = |line, reason: &str| (place(line), String::from(reason));
+        let place = |branch| revision(self.finder.outline, (self.pairing.game, branch));
+        let stuck = |branch, reason: &str| (place(branch), String::from(reason));
         let rules = recorded_rules(&game.genesis, self.registry);
         let rules = rules.map_err(|_| stuck(0, "this build does not have the rules of the game"))?;
         let beginning = rules.start(&game.genesis.setup);
         let beginning = beginning.map_err(|_| stuck(0, "the rules reject the setup"))?;
-        let mut lines: BTreeMap<usize, WholeLine<'_>> = BTreeMap::new();
+        let mut wholes: BTreeMap<usize, WholeBranch<'_>> = BTreeMap::new();
         let mut played: BTreeMap<usize, u64> = BTreeMap::new();
         let mut last: Option<(usize, u64, Box<dyn AnyState>)> = None;
         for turn in turns.iter().copied() {
-            // After a takeback the line is unknown until the turn has rolls or an end.
-            let Some(name) = turn.line() else { break };
-            let found = self.lines.branch(self.pairing.game, name.as_str());
-            let found = found.ok_or_else(|| stuck(0, &format!("there is no line `{name}`")))?;
-            let line = &*lines.entry(found).or_insert_with(|| self.whole_line(found).linked(&game.genesis));
+            // After a takeback the branch is unknown until the turn has rolls or an end.
+            let Some(name) = turn.branch() else { break };
+            let found = self.finder.branch(self.pairing.game, name.as_str());
+            let found = found.ok_or_else(|| stuck(0, &format!("there is no branch `{name}`")))?;
+            let whole = &*wholes.entry(found).or_insert_with(|| self.whole(found).linked(&game.genesis));
             let rejected = || stuck(found, "the rules reject an entry");
             let state = match last.take() {
                 Some((on, seq, state)) if (on, seq) == (found, turn.from.1) => state,
                 _ => {
                     let mut state = beginning.fork();
-                    if line.head() < turn.from.1 {
-                        return Err(stuck(found, line.unusable.unwrap_or("the line is too short")));
+                    if whole.head() < turn.from.1 {
+                        return Err(stuck(found, whole.unusable.unwrap_or("the branch is too short")));
                     }
-                    fold(state.as_mut(), line.between(0, turn.from.1)).ok_or_else(rejected)?;
+                    fold(state.as_mut(), whole.between(0, turn.from.1)).ok_or_else(rejected)?;
                     state
                 }
             };
-            let to = turn.end.as_ref().map_or(line.head(), |end| end.game_seq);
-            let end = match (&turn.end, line.unusable) {
-                (Some(_), _) if line.head() >= to => SegmentEnd::Position,
+            let to = turn.end.as_ref().map_or(whole.head(), |end| end.game_seq);
+            let end = match (&turn.end, whole.unusable) {
+                (Some(_), _) if whole.head() >= to => SegmentEnd::Position,
                 (_, Some(reason)) => SegmentEnd::Unusable(reason),
                 (Some(_), None) => SegmentEnd::Short,
                 (None, None) if turn.plan.is_some() => SegmentEnd::Unfinished,
                 (None, None) => SegmentEnd::Idle,
             };
-            let entries = line.between(turn.from.1, to);
+            let entries = whole.between(turn.from.1, to);
             let Some(at) = place(found) else { break };
             take(&TurnSegment {
                 turn,
                 at,
-                line,
+                whole,
                 beginning: beginning.as_ref(),
                 rules: &*rules,
-                link: line.link_after(to),
+                link: whole.link_after(to),
                 begins_there: self.begins_there(game, found, turn),
                 start: state.fork(),
                 entries,
@@ -278,7 +278,7 @@ impl AuditedPair<'_> {
             match end {
                 SegmentEnd::Position => {}
                 SegmentEnd::Unfinished | SegmentEnd::Idle => break,
-                SegmentEnd::Short => return Err(stuck(found, "the line is too short")),
+                SegmentEnd::Short => return Err(stuck(found, "the branch is too short")),
                 SegmentEnd::Unusable(reason) => return Err(stuck(found, reason)),
             }
             let mut state = state;
@@ -286,22 +286,22 @@ impl AuditedPair<'_> {
             last = Some((found, to, state));
         }
         let ends =
-            played.into_iter().filter_map(|(line, to)| Some((place(line)?, to, lines.get(&line)?.head())));
+            played.into_iter().filter_map(|(branch, to)| Some((place(branch)?, to, wholes.get(&branch)?.head())));
         Ok(ends.collect())
     }
 
-    fn whole_line(&self, line: usize) -> WholeLine<'_> {
-        self.game.line(self.lines, (self.pairing.game, line))
+    fn whole(&self, branch: usize) -> WholeBranch<'_> {
+        self.game.whole(self.finder, (self.pairing.game, branch))
     }
 
-    /// Whether a line begins at the entry where a turn continues from.
-    fn begins_there(&self, game: &BundledMatch, line: usize, turn: &DeskTurn) -> bool {
+    /// Whether a branch begins at the entry where a turn continues from.
+    fn begins_there(&self, game: &BundledMatch, branch: usize, turn: &DeskTurn) -> bool {
         let (from, seq) = &turn.from;
-        let found = game.branches.get(line).filter(|found| found.first.checked_sub(1) == Some(*seq));
+        let found = game.branches.get(branch).filter(|found| found.first.checked_sub(1) == Some(*seq));
         let parent = found.and_then(|found| found.parent);
-        let lines = parent.zip(self.lines.branch(self.pairing.game, from.as_str()));
-        let holder = |line| self.lines.holder((self.pairing.game, line), *seq);
-        lines.is_some_and(|(parent, from)| holder(parent) == holder(from))
+        let branches = parent.zip(self.finder.branch(self.pairing.game, from.as_str()));
+        let holder = |branch| self.finder.holder((self.pairing.game, branch), *seq);
+        branches.is_some_and(|(parent, from)| holder(parent) == holder(from))
     }
 }
 

@@ -30,7 +30,7 @@ pub(super) struct Walked<'a> {
 pub(super) type OnRecord<'a> = &'a mut dyn FnMut(BranchIndex, u64, &BundledRecord<'_>);
 
 /// A branch up to some record.
-struct LineState {
+struct BranchState {
     /// The number of its records.
     size: u64,
     /// The link after the last record; `None` once records are left out.
@@ -51,10 +51,10 @@ pub(super) struct Walk<'a, 'r> {
     linker: Linker,
     /// Where other branches begin, and how many are still to begin there.
     forks: BTreeMap<BranchSize, u64>,
-    /// Lines as they were there.
-    kept: BTreeMap<BranchSize, LineState>,
+    /// Branches as they were there.
+    kept: BTreeMap<BranchSize, BranchState>,
     /// The branch whose records go by.
-    current: Option<(BranchIndex, LineState)>,
+    current: Option<(BranchIndex, BranchState)>,
     /// Whether the `main` whose records go by has the entries of the match's origins.
     origins: Option<OriginCheck>,
     trees: BranchTrees<'a>,
@@ -162,17 +162,17 @@ impl<'a, 'r> Walk<'a, 'r> {
                 format!("{name} {version} by {also}the {how} module {digest}")
             }));
             self.origins = Some(OriginCheck::of(genesis));
-            LineState { size: 0, link: None, misplaced: None, playing }
+            BranchState { size: 0, link: None, misplaced: None, playing }
         };
         self.current = Some((index, state));
         Ok(())
     }
 
     /// Returns what a branch begins with; it is let go with the last that begins there.
-    fn kept_at(&mut self, fork: BranchSize) -> Option<LineState> {
+    fn kept_at(&mut self, fork: BranchSize) -> Option<BranchState> {
         let waiting = self.forks.get_mut(&fork)?;
         *waiting = waiting.saturating_sub(1);
-        if *waiting == 0 { self.kept.remove(&fork) } else { self.kept.get_mut(&fork).map(LineState::fork) }
+        if *waiting == 0 { self.kept.remove(&fork) } else { self.kept.get_mut(&fork).map(BranchState::fork) }
     }
 
     /// Takes a record of the current branch.
@@ -255,7 +255,7 @@ impl<'a, 'r> Walk<'a, 'r> {
         }
     }
 
-    fn judge_dice(&mut self, genesis: &Genesis, mut progress: LineState, place: Option<&Revision>) {
+    fn judge_dice(&mut self, genesis: &Genesis, mut progress: BranchState, place: Option<&Revision>) {
         if let Some((seq, reason)) = progress.playing.wrong_roll.take() {
             self.dice.fail(place.map(|place| place.at(seq)), reason);
             return;
@@ -338,7 +338,7 @@ pub(super) fn dice_row(mut dice: RowBuilder, rolls: u64, has_dice: bool, further
     })
 }
 
-impl LineState {
+impl BranchState {
     fn fork(&mut self) -> Self {
         let Self { size, link, misplaced, playing } = self;
         Self { size: *size, link: *link, misplaced: *misplaced, playing: playing.fork() }

@@ -18,7 +18,7 @@ use turnfold_store::{BranchName, COMMAND_BYTES_MAX, GENESIS_BYTES_MAX, Genesis, 
 use super::outline::{BundleOutline, BundledBranch, BundledMatch, TITLE};
 use super::records::{BundledRecord, TakeRecord};
 use crate::error::ProofError;
-use crate::limits::BUNDLE_LINES_MAX;
+use crate::limits::BUNDLE_BRANCHES_MAX;
 
 mod attachments;
 
@@ -38,7 +38,7 @@ struct Parser<'a> {
     outline: BundleOutline,
     /// The ids of the matches so far.
     ids: BTreeSet<[u8; 16]>,
-    /// How many lines of matches and bytes of modules and checkpoints there are, which stay in memory.
+    /// How many branches of matches and bytes of modules and checkpoints there are, which stay in memory.
     lines: usize,
     module_bytes: usize,
     checkpoint_bytes: usize,
@@ -158,8 +158,8 @@ impl Parser<'_> {
         let mut bytes = Vec::new();
         while let Some(words) = self.header::<5>("line")? {
             self.lines += 1;
-            if self.lines > BUNDLE_LINES_MAX {
-                return Err(self.malformed(format!("expected at most {BUNDLE_LINES_MAX} lines of matches")));
+            if self.lines > BUNDLE_BRANCHES_MAX {
+                return Err(self.malformed(format!("expected at most {BUNDLE_BRANCHES_MAX} lines of matches")));
             }
             let mut branch = self.line_header(&words, &branches, &indexes)?;
             let parent =

@@ -148,7 +148,7 @@ pub(crate) async fn delete(
         app.block(move |app| {
             let _turn = turn;
             open.require_there()?;
-            require_not_by_mail(app, open.line())?;
+            require_not_by_mail(app, open.revision())?;
             app.store.delete_branch(&names.0, &names.1)?;
             app.branches.forget(&open);
             Ok(StatusCode::NO_CONTENT.into_response())

@@ -62,11 +62,11 @@ pub(crate) async fn diff(
     let match_name: MatchName = name(&path.match_name)?;
     app.fold(&bearer, Some(match_name.clone()), move |app, access| {
         require_all(app, access, &match_name)?;
-        let mut line = branch_point(&match_name, &path.branch)?;
-        line.seq = asked.at;
+        let mut revision = branch_point(&match_name, &path.branch)?;
+        revision.seq = asked.at;
         let other = branch_point(&match_name, &asked.with)?;
-        let seat_history = |line| SeatHistory::load(Viewer::HOST, &SourceName::Revision(line), &app.world);
-        let a = seat_history(line)?;
+        let seat_history = |revision| SeatHistory::load(Viewer::HOST, &SourceName::Revision(revision), &app.world);
+        let a = seat_history(revision)?;
         let b = seat_history(other)?;
         let comparison = compare(&a, &b, &Ignored::default(), CONTEXT)?;
         Ok(match form {

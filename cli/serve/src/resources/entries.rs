@@ -64,7 +64,7 @@ pub(crate) async fn list(
         let mut response = text(StatusCode::OK, render::text(lines));
         if let Some(next) = next {
             let seat = range.seat.map(|seat| format!("&as={}", seat.0)).unwrap_or_default();
-            let Revision { match_name, branch, .. } = branch.line();
+            let Revision { match_name, branch, .. } = branch.revision();
             link_next(
                 &mut response,
                 &format!(

@@ -171,7 +171,7 @@ impl Stream {
         };
         let found = match found {
             Ok(FirstHead::Count(_)) => {
-                let match_name = branch.line().match_name.clone();
+                let match_name = branch.revision().match_name.clone();
                 let branch = Arc::clone(branch);
                 let work = move |app: &Arc<App>| branch.count_until(app, viewer, seen);
                 app.fold_for(self.bearer.reader()?, Some(match_name), work).await
@@ -192,7 +192,7 @@ impl Stream {
         };
         let found = match at_hand {
             Ok(None) => {
-                let match_name = branch.line().match_name.clone();
+                let match_name = branch.revision().match_name.clone();
                 let branch = Arc::clone(branch);
                 let work = move |app: &Arc<App>| branch.event_id(app, viewer, from);
                 let found = app.fold_for(self.bearer.reader()?, Some(match_name), work).await;
@@ -303,7 +303,7 @@ impl Stream {
         let place = if branch.is_near(viewer, from) {
             None
         } else {
-            Some(app.limits.folds.wait(self.bearer.reader()?, Some(&branch.line().match_name)).await?)
+            Some(app.limits.folds.wait(self.bearer.reader()?, Some(&branch.revision().match_name)).await?)
         };
         let branch = Arc::clone(branch);
         app.block(move |app| {

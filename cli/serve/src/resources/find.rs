@@ -123,15 +123,15 @@ pub(crate) async fn find(
         let seq = items.first().map(|found| found.seq);
         let next = items.last().map(|found| found.seq).filter(|_| is_more);
         if form == Form::Text {
-            let line = branch.line();
+            let revision = branch.revision();
             let lines = items.iter().map(|FoundEntry { seq, entry }| {
                 let entry = entry.as_ref().map_or_else(|| "setup".into(), Record::text);
-                format!("{line}:{seq} {entry}")
+                format!("{revision}:{seq} {entry}")
             });
             let mut response = text(StatusCode::OK, render::text(lines));
             if let (Some(next), true) = (next, all) {
                 let query = query_of(&when, next, limit, seat);
-                let Revision { match_name, branch, .. } = line;
+                let Revision { match_name, branch, .. } = revision;
                 link_next(&mut response, &format!("/v1/matches/{match_name}/branches/{branch}/find?{query}"));
             }
             return Ok(response);

@@ -80,7 +80,7 @@ impl MatchJson {
         let shown = app.branch(match_name, &branch)?;
         let open = open_branches(app, match_name)?;
         // A host can see that a match is there although this build does not have its rules.
-        let has_rules = rules_of(&genesis, shown.line(), &app.registry).is_ok() || !access.is_host();
+        let has_rules = rules_of(&genesis, shown.revision(), &app.registry).is_ok() || !access.is_host();
         let (players, head, over, standing, now) = if has_rules {
             let state = shown.state(app, viewer, None)?;
             let standing = shown.standing(app, viewer, None, state.as_ref())?;

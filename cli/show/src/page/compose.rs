@@ -29,10 +29,10 @@ pub const STYLES: [&str; 2] = [COLORS, include_str!("viewer.css")];
 #[non_exhaustive]
 pub enum ShowError {
     /// The history is too long for a page.
-    #[error("a page of `{line}` would be longer than {} MiB; its first {fits} entries fit", bytes_max >> 20)]
+    #[error("a page of `{history}` would be longer than {} MiB; its first {fits} entries fit", bytes_max >> 20)]
     TooLong {
         /// The history.
-        line: SourceName,
+        history: SourceName,
         /// The most bytes of a page.
         bytes_max: usize,
         /// A number of entries that fits.
@@ -98,12 +98,12 @@ impl Page {
         if let Some(page) = Self::compose(&seat_history, replay, bytes_max)? {
             return Ok(page);
         }
-        let line = seat_history.name().clone();
+        let history = seat_history.name().clone();
         loop {
             let fits = seat_history.head() / 8 * 7;
             seat_history = seat_history.up_to(fits)?;
             if fits == 0 || Self::compose(&seat_history, None, bytes_max)?.is_some() {
-                return Err(ShowError::TooLong { line, bytes_max, fits });
+                return Err(ShowError::TooLong { history, bytes_max, fits });
             }
         }
     }

@@ -53,9 +53,9 @@ pub(super) fn carry_out(state: &mut State, plan: Plan, effects: &mut impl Effect
             end_lines(state, seat);
             effects.push(|| Effect::Refused { seat, digest, code });
         }
-        Step::Rolled { number, element, line, seq } => {
+        Step::Rolled { number, element, branch, seq } => {
             state.host_element = Some(Element { index: number, element });
-            effects.push(|| Effect::Rolled { number, line, seq });
+            effects.push(|| Effect::Rolled { number, branch, seq });
         }
         // PM-40: no reminder of as many hours or more follows.
         Step::Remind(hours) => {
@@ -85,7 +85,7 @@ fn complete(state: &mut State, effects: &mut impl EffectSink<Effect>) {
 fn stand(state: &mut State, step: Step, effects: &mut impl EffectSink<Effect>) {
     let Step::Stand { standing, link, state: hash, seats, clock } = step else { return };
     let deadline = clock.after_hours(state.terms.hours);
-    let line = standing.line.clone();
+    let branch = standing.branch.clone();
     let seq = standing.seq;
     state.takeback = None;
     state.stands.push(standing);
@@ -113,7 +113,7 @@ fn stand(state: &mut State, step: Step, effects: &mut impl EffectSink<Effect>) {
         stand.deadline = deadline;
     }
     let is_over = seats.is_empty();
-    effects.push(|| Effect::Stood { turn, line, seq, seats, until: deadline });
+    effects.push(|| Effect::Stood { turn, branch, seq, seats, until: deadline });
     for (seat, open) in core::mem::take(&mut state.offers) {
         effects.push(|| Effect::Lapsed { seat, nth: open.nth, digest: open.digest });
     }
@@ -286,7 +286,7 @@ fn take_effect(state: &mut State, effects: &mut impl EffectSink<Effect>) {
                 replace(state, replaced, player, effects);
             }
             Offer::Extend(_) | Offer::Replace { .. } => effects.push(|| Effect::Lapsed { seat, nth, digest }),
-            Offer::Takeback { line, seq } => take_back(state, Standing { line, seq }, effects),
+            Offer::Takeback { branch, seq } => take_back(state, Standing { branch, seq }, effects),
         }
     }
 }

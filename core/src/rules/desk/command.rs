@@ -12,8 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::admission::Issuer;
 use crate::digest::Digest;
+use crate::names::BranchName;
 use crate::paper::{
-    DeskTime, Ending, LineName, PLAYS_MAX, Paper, PaperLine, PlainPaper, Player, SignedPaper, read_seats,
+    DeskTime, Ending, PLAYS_MAX, Paper, PaperLine, PlainPaper, Player, SignedPaper, read_seats,
     write_seats,
 };
 use crate::seat::Seat;
@@ -28,8 +29,8 @@ pub enum Command {
     Clock(DeskTime),
     /// PM-13: a turn begins where the game stands.
     Stand {
-        /// The line of the game.
-        line: LineName,
+        /// The branch of the game.
+        branch: BranchName,
         /// The entry after which it stands.
         seq: u64,
         /// The link after that entry.
@@ -59,8 +60,8 @@ pub enum Command {
         number: u32,
         /// The element that the host opens for it.
         element: Digest,
-        /// The line of its entry.
-        line: LineName,
+        /// The branch of its entry.
+        branch: BranchName,
         /// The number of its entry.
         seq: u64,
     },
@@ -127,8 +128,8 @@ impl fmt::Display for Command {
         match self {
             Self::Paper(paper) => write!(out, "paper {paper}"),
             Self::Clock(time) => write!(out, "clock {time}"),
-            Self::Stand { line, seq, link, state, seats } => {
-                write!(out, "stand {line} {seq} {link} ")?;
+            Self::Stand { branch, seq, link, state, seats } => {
+                write!(out, "stand {branch} {seq} {link} ")?;
                 match state {
                     Some(state) => write!(out, "{state}")?,
                     None => out.write_str("-")?,
@@ -137,8 +138,8 @@ impl fmt::Display for Command {
             }
             Self::Carried { digest, count } => write!(out, "carried {digest} {}", count.0),
             Self::Refused { digest, code } => write!(out, "refused {digest} {}", code.0),
-            Self::Rolled { number, element, line, seq } => {
-                write!(out, "rolled {number} {element} {line} {seq}")
+            Self::Rolled { number, element, branch, seq } => {
+                write!(out, "rolled {number} {element} {branch} {seq}")
             }
             Self::Extend { until, grounds } => write!(out, "extend {until} {}", grounds.0),
             Self::Close { result, grounds } => write!(out, "close {result} {}", grounds.0),
@@ -160,11 +161,11 @@ impl FromStr for Command {
             "paper" => rest.parse().map(Box::new).map(Self::Paper),
             "clock" => rest.parse().map(Self::Clock),
             "stand" => {
-                let [line, seq, after, state, seats] = words(rest).ok_or_else(|| unknown(text))?;
+                let [branch, seq, after, state, seats] = words(rest).ok_or_else(|| unknown(text))?;
                 let state = if state == "-" { None } else { Some(digest(state)?) };
-                let line = line.parse()?;
+                let branch = branch.parse()?;
                 let seq = number(seq)?;
-                Ok(Self::Stand { line, seq, seats: seats.parse()?, link: digest(after)?, state })
+                Ok(Self::Stand { branch, seq, seats: seats.parse()?, link: digest(after)?, state })
             }
             "carried" => {
                 let [order, count] = words(rest).ok_or_else(|| unknown(text))?;
@@ -176,10 +177,10 @@ impl FromStr for Command {
                 Ok(Self::Refused { digest: digest(order)?, code: code.to_string().try_into()? })
             }
             "rolled" => {
-                let [count, element, line, seq] = words(rest).ok_or_else(|| unknown(text))?;
-                let line = line.parse()?;
+                let [count, element, branch, seq] = words(rest).ok_or_else(|| unknown(text))?;
+                let branch = branch.parse()?;
                 let seq = number(seq)?;
-                Ok(Self::Rolled { number: number(count)?, element: digest(element)?, line, seq })
+                Ok(Self::Rolled { number: number(count)?, element: digest(element)?, branch, seq })
             }
             "extend" => {
                 let (until, grounds) = rest.split_once(' ').ok_or_else(|| unknown(text))?;

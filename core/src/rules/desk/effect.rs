@@ -8,7 +8,8 @@ use alloc::vec::Vec;
 use serde::Serialize;
 
 use crate::digest::Digest;
-use crate::paper::{DeskTime, LineName};
+use crate::names::BranchName;
+use crate::paper::DeskTime;
 use crate::seat::Seat;
 use crate::text::{Joined, OrNone, Quoted};
 
@@ -24,7 +25,14 @@ pub enum Effect {
     /// PM-12: the clock went on.
     Clocked { at: DeskTime },
     /// PM-13: a turn begins.
-    Stood { turn: u32, line: LineName, seq: u64, seats: Vec<Seat>, until: DeskTime },
+    Stood {
+        turn: u32,
+        #[serde(rename = "line")]
+        branch: BranchName,
+        seq: u64,
+        seats: Vec<Seat>,
+        until: DeskTime,
+    },
     /// PM-15: an order came in.
     Ordered { seat: Seat, number: u32 },
     /// PM-16: a seat committed itself to an order.
@@ -48,7 +56,12 @@ pub enum Effect {
     /// PM-19: the game rejected an order.
     Refused { seat: Seat, digest: Digest, code: String },
     /// A roll was made in the game.
-    Rolled { number: u16, line: LineName, seq: u64 },
+    Rolled {
+        number: u16,
+        #[serde(rename = "line")]
+        branch: BranchName,
+        seq: u64,
+    },
     /// PM-16, PM-17, PM-20, PM-21: the deadline is another.
     Extended { until: DeskTime },
     /// PM-22: a seat signs with another key.
@@ -73,9 +86,9 @@ impl fmt::Display for Effect {
             Self::Joined { seat, name } => write!(out, "joined seat={seat} name={name}"),
             Self::Complete => out.write_str("complete"),
             Self::Clocked { at } => write!(out, "clocked at={at}"),
-            Self::Stood { turn, line, seq, seats, until } => {
+            Self::Stood { turn, branch, seq, seats, until } => {
                 let seats = Joined(seats);
-                write!(out, "stood turn={turn} line={line} seq={seq} seats={seats} until={until}")
+                write!(out, "stood turn={turn} line={branch} seq={seq} seats={seats} until={until}")
             }
             Self::Ordered { seat, number } => write!(out, "ordered seat={seat} number={number}"),
             Self::Sealed { seat, number, digest } => {
@@ -101,7 +114,7 @@ impl fmt::Display for Effect {
             Self::Refused { seat, digest, code } => {
                 write!(out, "refused seat={seat} digest={digest} code={code}")
             }
-            Self::Rolled { number, line, seq } => write!(out, "rolled number={number} line={line} seq={seq}"),
+            Self::Rolled { number, branch, seq } => write!(out, "rolled number={number} line={branch} seq={seq}"),
             Self::Extended { until } => write!(out, "extended until={until}"),
             Self::Rekeyed { seat, number, name } => {
                 write!(out, "rekeyed seat={seat} number={number} name={name}")

@@ -13,9 +13,10 @@ use super::state::{
     AheadHeld, Asked, DAY_SECONDS, OrderHeld, Phase, ReplyHeld, SeatState, Secret, Standing, State,
 };
 use crate::digest::Digest;
+use crate::names::BranchName;
 use crate::outcome::Verdict;
 use crate::paper::{
-    DeskTime, Ending, Join, LineName, Offer, Order, OrdersAhead, Paper, PaperContent, PaperLine, Player,
+    DeskTime, Ending, Join, Offer, Order, OrdersAhead, Paper, PaperContent, PaperLine, Player,
     Press, SignedPaper,
 };
 use crate::seat::Seat;
@@ -59,7 +60,7 @@ pub(super) enum Step {
     Rolled {
         number: u16,
         element: Digest,
-        line: LineName,
+        branch: BranchName,
         seq: u64,
     },
     Extend(DeskTime),
@@ -132,9 +133,9 @@ fn plan(state: &State, seat: Seat, command: &Command) -> Result<Step, Fault> {
             Err(Rejection::ClockBack.into())
         }
         Command::Clock(time) => Ok(Step::Clock(*time)),
-        Command::Stand { line, seq, link, state: hash, seats } => {
-            let clock = check_stand(state, line, *seq, seats)?;
-            let standing = Standing { line: line.clone(), seq: *seq };
+        Command::Stand { branch, seq, link, state: hash, seats } => {
+            let clock = check_stand(state, branch, *seq, seats)?;
+            let standing = Standing { branch: branch.clone(), seq: *seq };
             let seats = seats.as_slice().to_vec();
             Ok(Step::Stand { standing, link: *link, state: *hash, seats, clock })
         }
@@ -150,9 +151,9 @@ fn plan(state: &State, seat: Seat, command: &Command) -> Result<Step, Fault> {
             let (seat, _) = order_to_settle(state, digest)?;
             Ok(Step::Refused { seat, digest: *digest, code: code.clone().into() })
         }
-        Command::Rolled { number, element, line, seq } => {
+        Command::Rolled { number, element, branch, seq } => {
             let number = check_roll(state, *number, element)?;
-            Ok(Step::Rolled { number, element: *element, line: line.clone(), seq: *seq })
+            Ok(Step::Rolled { number, element: *element, branch: branch.clone(), seq: *seq })
         }
         // PM-8: only a turn that waits has a deadline to move.
         Command::Extend { .. } if state.phase != Phase::Open => Err(Rejection::WrongPhase.into()),
@@ -175,7 +176,7 @@ fn plan(state: &State, seat: Seat, command: &Command) -> Result<Step, Fault> {
 
 /// PM-13: when and where a turn may begin; returns the clock. The desk cannot see whether link and hash belong to the
 /// game, and which seats have to be asked (PM-14).
-fn check_stand(state: &State, line: &LineName, seq: u64, seats: &AskedSeats) -> Result<DeskTime, Rejection> {
+fn check_stand(state: &State, branch: &BranchName, seq: u64, seats: &AskedSeats) -> Result<DeskTime, Rejection> {
     if state.phase != Phase::Ready || state.next_order().is_some() {
         return Err(Rejection::Unsettled);
     }
@@ -184,10 +185,10 @@ fn check_stand(state: &State, line: &LineName, seq: u64, seats: &AskedSeats) -> 
         return Err(Rejection::NotAsked);
     }
     let goes_on = match (&state.takeback, state.stands.last()) {
-        (Some(from), _) => state.stands.iter().all(|stand| stand.line != *line) && seq >= from.seq,
-        (None, Some(from)) => from.line == *line && seq >= from.seq,
-        // A game begins on its line `main`.
-        (None, None) => line.as_str() == "main",
+        (Some(from), _) => state.stands.iter().all(|stand| stand.branch != *branch) && seq >= from.seq,
+        (None, Some(from)) => from.branch == *branch && seq >= from.seq,
+        // A game begins on its branch `main`.
+        (None, None) => branch.as_str() == "main",
     };
     if goes_on { Ok(clock) } else { Err(Rejection::LineChange) }
 }
@@ -478,9 +479,9 @@ fn plan_seal(state: &State, seat: Seat, paper: &Paper, link: &Digest) -> Result<
 fn check_offer(state: &State, paper: &Paper, offer: &Offer) -> Result<(), Fault> {
     require_this_turn(state, paper)?;
     match offer {
-        Offer::Takeback { line, seq } => {
+        Offer::Takeback { branch, seq } => {
             let earlier = state.stands.split_last().map(|(_, earlier)| earlier).unwrap_or_default();
-            let is_stand = earlier.iter().any(|stand| stand.line == *line && stand.seq == *seq);
+            let is_stand = earlier.iter().any(|stand| stand.branch == *branch && stand.seq == *seq);
             if is_stand { Ok(()) } else { Err(Reason::NoSuchStand.into()) }
         }
         Offer::End(ending) => require_winner(state, *ending),

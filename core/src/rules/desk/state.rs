@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 use super::dice::{Element, SeatDice};
 use crate::dice::fair::{Contribution, Owner};
 use crate::digest::Digest;
-use crate::paper::{DeskTime, Ending, LineName, MatchId, Offer, OrdersAhead, Player, Reply, SeatKey};
+use crate::names::BranchName;
+use crate::paper::{DeskTime, Ending, MatchId, Offer, OrdersAhead, Player, Reply, SeatKey};
 use crate::seat::Seat;
 
 /// PM-39: absences count in days of this many seconds.
@@ -133,7 +134,7 @@ impl fmt::Display for MatchEnd {
 /// Where the game stood when a turn began.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Standing {
-    pub(super) line: LineName,
+    pub(super) branch: BranchName,
     pub(super) seq: u64,
 }
 
@@ -487,16 +488,16 @@ impl State {
         self.clock
     }
 
-    /// Returns line and entry of the last stand.
+    /// Returns branch and entry of the last stand.
     #[must_use]
-    pub fn stands_on(&self) -> Option<(&LineName, u64)> {
-        self.stands.last().map(|stand| (&stand.line, stand.seq))
+    pub fn stands_on(&self) -> Option<(&BranchName, u64)> {
+        self.stands.last().map(|stand| (&stand.branch, stand.seq))
     }
 
-    /// Returns line and entry of the stand to which all agreed to go back (PM-20).
+    /// Returns branch and entry of the stand to which all agreed to go back (PM-20).
     #[must_use]
-    pub fn agreed_takeback(&self) -> Option<(&LineName, u64)> {
-        self.takeback.as_ref().map(|stand| (&stand.line, stand.seq))
+    pub fn agreed_takeback(&self) -> Option<(&BranchName, u64)> {
+        self.takeback.as_ref().map(|stand| (&stand.branch, stand.seq))
     }
 
     /// Returns the digest of each order that is still to be carried out, in seat order (PM-19).
@@ -607,11 +608,11 @@ impl State {
         named.next().is_none().then_some(found)
     }
 
-    /// Returns line and entry of the stand with which a turn began.
+    /// Returns branch and entry of the stand with which a turn began.
     #[must_use]
-    pub fn stand_of(&self, turn: u32) -> Option<(&LineName, u64)> {
+    pub fn stand_of(&self, turn: u32) -> Option<(&BranchName, u64)> {
         let index = usize::try_from(turn.checked_sub(1)?).ok()?;
-        self.stands.get(index).map(|stand| (&stand.line, stand.seq))
+        self.stands.get(index).map(|stand| (&stand.branch, stand.seq))
     }
 
     /// Returns the highest number of a seat's papers that count (PM-10).

@@ -9,7 +9,8 @@ use serde::Serialize;
 
 use super::state::{Phase, SeatState, State};
 use crate::digest::Digest;
-use crate::paper::{DeskTime, LineName};
+use crate::names::BranchName;
+use crate::paper::DeskTime;
 use crate::picture::{Block, Picture, TextLine, Tint};
 use crate::rules::Answer;
 use crate::seat::Seat;
@@ -33,7 +34,8 @@ pub struct View {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[expect(missing_docs, reason = "the fields are named as in the ruling and typed")]
 pub struct StandView {
-    pub line: LineName,
+    #[serde(rename = "line")]
+    pub branch: BranchName,
     pub seq: u64,
     pub link: Digest,
     pub state: Option<Digest>,
@@ -66,7 +68,7 @@ pub struct OfferView {
 impl View {
     pub(super) fn of(state: &State) -> Self {
         let stand = state.stands.last().zip(state.stand).map(|(standing, stand)| StandView {
-            line: standing.line.clone(),
+            branch: standing.branch.clone(),
             seq: standing.seq,
             link: stand.link,
             state: stand.state,
@@ -171,7 +173,7 @@ fn heading(view: &View) -> Vec<TextLine> {
         lines.push(TextLine::plain(format!("clock {clock}, deadline {}", OrNone(view.deadline))));
     }
     if let Some(stand) = &view.stand {
-        lines.push(TextLine::plain(format!("the game stands on {} after entry {}", stand.line, stand.seq)));
+        lines.push(TextLine::plain(format!("the game stands on {} after entry {}", stand.branch, stand.seq)));
     }
     if let Some(result) = &view.result {
         lines.push(TextLine::default().with(format!("result: {result}"), Tint::Bright));

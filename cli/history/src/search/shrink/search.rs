@@ -40,26 +40,26 @@ pub struct Least {
 /// [`ReplayError::Condition`] for a condition that makes no sense in the view, what is wrong with the history, and
 /// the errors of the judge.
 pub fn shrink<E: From<ReplayError>>(
-    line: &History,
+    history: &History,
     question: Question<'_, E>,
     viewer: Viewer,
     progress: &mut Progress<'_>,
 ) -> Result<Shrinking, E> {
-    require_rules(&*line.rules)?;
+    require_rules(&*history.rules)?;
     let mut goal = match question {
         Question::Holds(condition) => Goal::Holds { condition, viewer, survey: Survey::default() },
-        Question::Judged(judge) => Goal::Judged { source: line, judge },
+        Question::Judged(judge) => Goal::Judged { source: history, judge },
     };
     let mut shrinking = Shrinking::Never;
-    if let Some(mut shrinker) = Shrinker::new(line, line.entries.len(), &mut goal, progress)? {
+    if let Some(mut shrinker) = Shrinker::new(history, history.entries.len(), &mut goal, progress)? {
         if !shrinker.needs_no_entry()? {
             let (log, tries) = shrinker.shrink()?;
-            return Ok(Shrinking::Least(Box::new(Least::of(line, &log, tries)?)));
+            return Ok(Shrinking::Least(Box::new(Least::of(history, &log, tries)?)));
         }
         shrinking = Shrinking::InSetup;
     }
     // Before a condition is reported as absent, it must make sense in some view.
-    goal.seen_in(line.start()?.as_ref());
+    goal.seen_in(history.start()?.as_ref());
     if let Goal::Holds { condition, survey, .. } = goal {
         condition.check(&survey).map_err(ReplayError::from)?;
     }

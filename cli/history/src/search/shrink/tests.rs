@@ -17,7 +17,7 @@ use crate::viewer::Viewer;
 
 /// The same search without kept states.
 struct Plain<'a> {
-    line: &'a History,
+    history: &'a History,
     condition: &'a Condition,
     seat: Seat,
     log: Vec<Given>,
@@ -28,11 +28,11 @@ struct Plain<'a> {
 impl Plain<'_> {
     fn shrink(mut self) -> Option<(Vec<Given>, u64)> {
         let mut whole = Vec::new();
-        let folded = self.line.fold(&mut |step| {
+        let folded = self.history.fold(&mut |step| {
             whole.push(Given { seat: step.seat(), command: step.command() });
         });
         folded.unwrap();
-        let start = self.line.start().unwrap();
+        let start = self.history.start().unwrap();
         if !self.attempt(0, &whole, true) || self.shows(start.as_ref()) {
             return None;
         }
@@ -91,7 +91,7 @@ impl Plain<'_> {
     fn make_simpler(&mut self) {
         let mut index = 0;
         while let Some(Given { seat, command }) = self.log.get(index).cloned() {
-            let changed = arguments::simpler(&*self.line.rules, &command).into_iter().any(|command| {
+            let changed = arguments::simpler(&*self.history.rules, &command).into_iter().any(|command| {
                 let rest = [&[Given { seat, command }], &self.log[index + 1..]].concat();
                 self.attempt(index, &rest, self.log.len() <= 128)
             });
@@ -105,7 +105,7 @@ impl Plain<'_> {
             return false;
         }
         self.tries += 1;
-        let (mut state, mut log, mut ended) = (self.line.start().unwrap(), Vec::new(), false);
+        let (mut state, mut log, mut ended) = (self.history.start().unwrap(), Vec::new(), false);
         for (index, given) in whole.iter().enumerate() {
             let command = CommandSource::Text(&given.command);
             let entry = Logged { seq: 1, seat: given.seat, command };
@@ -131,24 +131,24 @@ impl Plain<'_> {
 }
 
 /// Requires both searches to come to the same log after as many tries; returns its length.
-fn check(line: &History, condition: &Condition, seat: Seat) -> Option<usize> {
-    let found = shrink::<ReplayError>(line, Question::Holds(condition), Viewer::of(seat), &mut |_, _| {});
+fn check(history: &History, condition: &Condition, seat: Seat) -> Option<usize> {
+    let found = shrink::<ReplayError>(history, Question::Holds(condition), Viewer::of(seat), &mut |_, _| {});
     let Shrinking::Least(least) = found.unwrap() else {
-        panic!("{condition} can be shown in {}", line.name);
+        panic!("{condition} can be shown in {}", history.name);
     };
-    let plain = Plain { line, condition, seat, log: Vec::new(), tried: BTreeSet::new(), tries: 0 };
+    let plain = Plain { history, condition, seat, log: Vec::new(), tried: BTreeSet::new(), tries: 0 };
     let (log, tries) = plain.shrink()?;
     let commands = log.iter().map(|given| (given.seat, given.command.as_str()));
-    let expected = line.with_commands(commands).to_replay().unwrap();
-    assert_eq!(least.replay.to_string(), expected.to_string(), "{condition} in {}", line.name);
-    assert_eq!(least.tries, tries, "{condition} in {}", line.name);
+    let expected = history.with_commands(commands).to_replay().unwrap();
+    assert_eq!(least.replay.to_string(), expected.to_string(), "{condition} in {}", history.name);
+    assert_eq!(least.tries, tries, "{condition} in {}", history.name);
     Some(log.len())
 }
 
 /// Returns conditions that become true in a history: fields that change, as they are at the end.
-fn conditions(line: &History, seat: Seat, count: usize) -> Vec<Condition> {
+fn conditions(history: &History, seat: Seat, count: usize) -> Vec<Condition> {
     let view = |state: Box<dyn AnyState>| serde_json::from_str::<Value>(&state.view(seat.into())).unwrap();
-    let (start, end) = (view(line.start().unwrap()), view(line.state().unwrap()));
+    let (start, end) = (view(history.start().unwrap()), view(history.state().unwrap()));
     let differences = crate::compare::difference::differences(&start, &end);
     let changed = differences.iter().filter_map(|field| Some((&field.path, end.pointer(&field.path)?)));
     let changed: Vec<_> =
@@ -164,9 +164,9 @@ fn a_condition_shrinks_logs_of_every_ruleset_as_the_plain_search_does() {
     };
     let lines = (1..=seeds).flat_map(|seed| random_play(seed, entries));
     let mut lengths = Vec::new();
-    for (line, seat) in lines.zip([Seat::Host, Seat::P1].into_iter().cycle()) {
-        for condition in conditions(&line, seat, 1 + usize::from(seeds > 1)) {
-            lengths.extend(check(&line, &condition, seat));
+    for (history, seat) in lines.zip([Seat::Host, Seat::P1].into_iter().cycle()) {
+        for condition in conditions(&history, seat, 1 + usize::from(seeds > 1)) {
+            lengths.extend(check(&history, &condition, seat));
         }
     }
     assert!(lengths.len() > 6 && lengths.iter().any(|length| *length > 5), "{lengths:?}");

@@ -292,7 +292,7 @@ impl Stepper {
         }
         let owner = self.owner;
         let entries = self.entries;
-        let seat_history = SeatHistory::of(viewer, self.seat_history.into_line())?;
+        let seat_history = SeatHistory::of(viewer, self.seat_history.into_history())?;
         let at = seat_history.known_within(entries);
         let mut stepper = Self::with_owner(seat_history, owner)?;
         stepper.go(number(at))?;

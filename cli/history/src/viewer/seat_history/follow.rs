@@ -98,10 +98,10 @@ impl ShownEntries {
 impl Follower {
     /// Begins before the first entry of a history that starts with `state`.
     #[must_use]
-    pub fn new(viewer: Viewer, line: &Revision, dice: DicePolicy, state: Box<dyn AnyState>) -> Self {
+    pub fn new(viewer: Viewer, revision: &Revision, dice: DicePolicy, state: Box<dyn AnyState>) -> Self {
         Self {
             viewer,
-            name: SourceName::Revision(line.clone()),
+            name: SourceName::Revision(revision.clone()),
             dice,
             settled: 0,
             times: Times::default(),

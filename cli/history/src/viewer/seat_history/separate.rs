@@ -22,12 +22,12 @@ impl SeatHistory {
     /// player something else when they do not have the rest.
     pub fn to_replay(&self) -> Result<Replay, ReplayError> {
         if self.viewer.see_all() {
-            return self.line.to_replay();
+            return self.history.to_replay();
         }
         if self.known.len() > REPLAY_ENTRIES_MAX {
             return Err(ReplayError::TooLong { history: self.name.clone() });
         }
-        let Self { line: History { rules, .. }, name, viewer, .. } = self;
+        let Self { history: History { rules, .. }, name, viewer, .. } = self;
         let mut entries = Vec::new();
         let state = self.fold(&mut |seen| {
             let entry = LogEntry::new(seen.seq(), seen.seat(), seen.stand_in());
@@ -40,10 +40,10 @@ impl SeatHistory {
             rules: rules.name().into(),
         };
         // A referee does not know what of a setup a seat may know (RF-13).
-        let setup = state.setup_seen(&self.line.setup, viewer.perspective()).map_err(|_| not_separable())?;
+        let setup = state.setup_seen(&self.history.setup, viewer.perspective()).map_err(|_| not_separable())?;
         let view = Some(viewer.perspective());
         let mut replay =
-            Replay::compose(&name.to_string(), self.line.origin(), &setup, view).map_err(unusable)?;
+            Replay::compose(&name.to_string(), self.history.origin(), &setup, view).map_err(unusable)?;
         replay.lines = entries.into_iter().map(ReplayLine::Entry).collect();
         let is_same = Self::shows_the_same(&replay, &self.view(state.as_ref()));
         is_same.then_some(replay).ok_or_else(not_separable)
@@ -52,7 +52,7 @@ impl SeatHistory {
     /// Returns `true` if the rules make of a replay the outcomes that it has, and this view at its end.
     fn shows_the_same(replay: &Replay, view: &Value) -> bool {
         let seat_history = History::of_replay(Path::new(&replay.file), replay);
-        let Ok(seat_history) = seat_history.and_then(|line| Self::of(Viewer::HOST, line)) else {
+        let Ok(seat_history) = seat_history.and_then(|history| Self::of(Viewer::HOST, history)) else {
             return false;
         };
         let mut recorded = replay.entries();

@@ -106,8 +106,8 @@ impl SeatHistory {
     fn own_match(&self) -> Result<Option<OwnMatch>, ReplayError> {
         let mut entries = Vec::new();
         let end = self.fold(&mut |seen| entries.push((seen.seq(), seen.seat(), seen.stand_in())))?;
-        let setup = end.setup_seen(&self.line.setup, self.viewer.perspective());
-        let Ok(mut own) = setup.and_then(|setup| self.line.rules.start(&setup)) else { return Ok(None) };
+        let setup = end.setup_seen(&self.history.setup, self.viewer.perspective());
+        let Ok(mut own) = setup.and_then(|setup| self.history.rules.start(&setup)) else { return Ok(None) };
         let mut standings = vec![MatchStanding::of(&*own)];
         let entries = entries.iter().map(|(seq, seat, command)| Logged {
             seq: *seq,
