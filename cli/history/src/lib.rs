@@ -97,7 +97,7 @@ pub use search::bisect::{Bisection, Flip, Judgment, Question};
 pub use search::blame::FieldChange;
 pub use search::condition::{Condition, ConditionError};
 pub use search::shrink::{Least, Shrinking};
-pub use search::stepper::{Hit, SearchDirection, ShownEntry, Stepper};
+pub use search::stepper::{Hit, SearchDirection, Stepper, StepperEntry};
 pub use session::play::NotPlayed;
 pub use session::script::{OtherSeat, ScriptCommand};
 pub use session::{RejectedCommand, Roller, Session};

@@ -25,7 +25,7 @@ pub(crate) const COMMANDS_MAX: usize = 1000;
 /// The most commands that are judged without a thread for it.
 const QUICK_MAX: usize = 4;
 
-pub(crate) struct Appended {
+pub(crate) struct AnsweredAppend {
     /// The last entry, as the viewer counts.
     pub(crate) head: u64,
     pub(crate) records: Vec<Record>,
@@ -64,7 +64,7 @@ pub(crate) fn moves_on() -> Problem {
 /// What judging commands came to.
 enum JudgedCall {
     /// Nothing is to be recorded.
-    Answered(Appended),
+    Answered(AnsweredAppend),
     Accepted(Box<Storing>),
 }
 
@@ -80,7 +80,7 @@ struct Storing {
 impl Append {
     /// Appends. Others wait until that is durable and shown, but no thread waits for the disk. Where others write to the
     /// store, too, what is behind it is judged again.
-    pub(crate) async fn perform(self: &Arc<Self>, app: &Arc<App>) -> ApiResult<Appended> {
+    pub(crate) async fn perform(self: &Arc<Self>, app: &Arc<App>) -> ApiResult<AnsweredAppend> {
         let mut held = None;
         let mut reserved = None;
         let mut patience = Patience::new();
@@ -148,7 +148,7 @@ impl Append {
         self: &Arc<Self>,
         app: &Arc<App>,
         branch: &Arc<OpenBranch>,
-    ) -> Result<Appended, Stopped> {
+    ) -> Result<AnsweredAppend, Stopped> {
         let quick =
             self.asks_no_store(app).then(|| branch.if_quick(|current| self.position(current))).flatten();
         let judged = if quick.is_some() {
@@ -178,7 +178,7 @@ impl Append {
         branch.publish(current);
         keep_passed(app, branch, before, head);
         if let Some(tag) = tag {
-            return Ok(Appended { head, records, tag, kind: AppendedKind::Recorded });
+            return Ok(AnsweredAppend { head, records, tag, kind: AppendedKind::Recorded });
         }
         let branch = Arc::clone(branch);
         let viewer = self.viewer;
@@ -186,7 +186,7 @@ impl Append {
         let head = delta.head;
         let records = delta.records_after(before);
         let tag = delta.tag.clone();
-        Ok(Appended { head, records, tag, kind: AppendedKind::Recorded })
+        Ok(AnsweredAppend { head, records, tag, kind: AppendedKind::Recorded })
     }
 
     /// Returns `true` if judging the commands asks no store, so that a thread for it would cost more than it. A branch
@@ -232,13 +232,13 @@ impl Append {
             // SV-14: a tag from then, as a newer one would let the next `If-Match` pass moves that were not seen.
             PlayOutcome::Repeated(RepeatedCall { records, head, state, .. }) => {
                 let tag = CachedView::of(self.viewer, state.as_ref()).tag;
-                Ok(JudgedCall::Answered(Appended { head, records, tag, kind: AppendedKind::Repeated }))
+                Ok(JudgedCall::Answered(AnsweredAppend { head, records, tag, kind: AppendedKind::Repeated }))
             }
             PlayOutcome::Accepted(AcceptedCall { before, records, state, .. }) if records.is_empty() => {
                 let nothing = NothingPlayed::in_state(state.as_ref());
                 let head = if self.viewer.see_all() { before } else { branch.head_seen(app, self.viewer)? };
                 let kind = AppendedKind::Nothing(nothing);
-                Ok(JudgedCall::Answered(Appended { head, records, tag, kind }))
+                Ok(JudgedCall::Answered(AnsweredAppend { head, records, tag, kind }))
             }
             PlayOutcome::Accepted(accepted) => {
                 let storing = self.store(app, branch, accepted)?;

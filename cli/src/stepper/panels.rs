@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use turnfold_history::text::printable;
-use turnfold_history::{ShownEntry, SourceName, Stepper};
+use turnfold_history::{StepperEntry, SourceName, Stepper};
 use turnfold_show::drawing::{Highlights, Spot, text};
 use turnfold_show::page::frames::changed_spots;
 use turnfold_show::render::recorded_mark;
@@ -123,8 +123,8 @@ pub(super) fn log(app: &mut App<'_>, width: usize, height: usize) -> Result<Vec<
     Ok(lines)
 }
 
-fn in_words(entry: &ShownEntry, digits: usize) -> String {
-    let ShownEntry { seq, command, outcome, recorded } = entry;
+fn in_words(entry: &StepperEntry, digits: usize) -> String {
+    let StepperEntry { seq, command, outcome, recorded } = entry;
     let mark = recorded.as_deref().map(recorded_mark).map(|mark| format!("{mark} ")).unwrap_or_default();
     format!("{seq:digits$} {}", printable(&format!("{mark}{command} => {outcome}")))
 }

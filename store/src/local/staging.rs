@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::backend::{Backend, BackendError, RecordChange, StoredRecord};
 use super::layout::key;
-use super::layout::page::{Part, cut};
+use super::layout::page::{PagePart, cut};
 use super::layout::record::{self, IdempotencyRecord, StoreRecord};
 use super::replay::{Added, Target};
 use super::scan::scan;
@@ -16,7 +16,7 @@ pub(crate) struct Staging<'a> {
     below: &'a dyn Backend,
     /// Bodies of records; none where one is removed.
     bodies: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
-    pages: BTreeMap<u64, Vec<Part>>,
+    pages: BTreeMap<u64, Vec<PagePart>>,
     store: StoreRecord,
     bytes: usize,
 }

@@ -8,7 +8,7 @@ use std::vec;
 use turnfold_core::Digest;
 
 use super::branch::Branch;
-use super::segment::Segment;
+use super::segment::BranchSegment;
 use super::store_report::Appended;
 use crate::chain::Linker;
 use crate::engine::{EngineReader, Packed};
@@ -22,7 +22,7 @@ pub struct Entries<'a> {
     match_name: MatchName,
     linker: Linker,
     /// The parts not yet read to their end.
-    segments: VecDeque<Segment>,
+    segments: VecDeque<BranchSegment>,
     /// The next entry to be loaded, and the link before it.
     next: Seq,
     link: Digest,

@@ -10,7 +10,7 @@ use crate::names::BranchName;
 
 /// A part of a history that lies on one branch.
 #[derive(Debug)]
-pub(crate) struct Segment {
+pub(crate) struct BranchSegment {
     pub(crate) branch: BranchName,
     pub(crate) own: Own,
     /// The link before the branch's first own entry.
@@ -26,7 +26,7 @@ impl Branch {
         engine: &dyn EngineReader,
         from: Seq,
         to: Seq,
-    ) -> Result<Vec<Segment>, StoreError> {
+    ) -> Result<Vec<BranchSegment>, StoreError> {
         let mut segments = Vec::new();
         let mut last = to;
         let mut after = (to == self.head.seq).then_some(self.head.link);
@@ -42,7 +42,7 @@ impl Branch {
             if last > forked_at && last >= from {
                 let own =
                     Own { match_id: self.found_match.id, branch: branch.id, first: forked_at + 1, last };
-                segments.push(Segment { branch: branch.name, own, before: branch.before, after });
+                segments.push(BranchSegment { branch: branch.name, own, before: branch.before, after });
             }
             if let Some(parent) = branch.parent.filter(|parent| parent.at <= last) {
                 (last, after) = (parent.at, Some(parent.link));

@@ -15,7 +15,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::statuses::{AppendProblems, Key, Looked, Name, TagList};
 use crate::app::{App, to_end};
-use crate::append::{Appended, AppendedKind, COMMANDS_MAX};
+use crate::append::{AnsweredAppend, AppendedKind, COMMANDS_MAX};
 use crate::append_request::Append;
 use crate::auth::{Access, Bearer};
 use crate::documents::{self, EntryList};
@@ -201,8 +201,8 @@ fn key(headers: &HeaderMap, seat: Option<Seat>) -> ApiResult<Option<IdempotencyK
     key.map(Some).ok_or_else(|| Problem::bad(EXPECTED))
 }
 
-fn answer(appended: &Appended, form: Form, append: &Append) -> Response {
-    let Appended { head, records, tag, kind } = appended;
+fn answer(appended: &AnsweredAppend, form: Form, append: &Append) -> Response {
+    let AnsweredAppend { head, records, tag, kind } = appended;
     let status = if *kind == AppendedKind::Recorded { StatusCode::CREATED } else { StatusCode::OK };
     let nothing = if let AppendedKind::Nothing(nothing) = kind { Some(nothing) } else { None };
     let mut response = match (form, nothing) {

@@ -10,7 +10,7 @@ use super::database::OpenDb;
 use super::guard::guarded;
 use crate::local::backend::{Backend, BackendError, RecordChange, StoredRecord};
 use crate::local::dir::files::{create_dir, sync_dir};
-use crate::local::layout::page::Part;
+use crate::local::layout::page::PagePart;
 use crate::local::layout::{key, record};
 
 /// How many bytes are written at once: too much that is not flushed can make sled wait for itself for ever.
@@ -70,11 +70,11 @@ impl Tree {
 
     /// Writes changes, a few at a time; what follows the entries of a branch joins its last page.
     pub(crate) fn absorb(&self, changes: Vec<RecordChange>) -> Result<(), BackendError> {
-        let (mut others, mut parts): (_, BTreeMap<u64, Vec<Part>>) = (Vec::new(), BTreeMap::new());
+        let (mut others, mut parts): (_, BTreeMap<u64, Vec<PagePart>>) = (Vec::new(), BTreeMap::new());
         for change in changes {
             match (change.key.first(), key::id_of(&change.key), &change.value) {
                 (Some(b'p'), Some(branch), Some(value)) => {
-                    parts.entry(branch).or_default().push(Part::read(&change.key, value)?);
+                    parts.entry(branch).or_default().push(PagePart::read(&change.key, value)?);
                 }
                 _ => others.push(change),
             }
@@ -83,7 +83,7 @@ impl Tree {
         let store = others.iter().position(|change| change.key == key::STORE).map(|at| others.remove(at));
         for (branch, parts) in parts {
             let last = self.last(&key::pages_of(branch))?;
-            let last = last.map(|(key, value)| Part::read(&key, &value)).transpose()?;
+            let last = last.map(|(key, value)| PagePart::read(&key, &value)).transpose()?;
             others.extend(joined(last, parts).into_iter().map(|page| page.put(branch)));
         }
         others.extend(store);
@@ -141,9 +141,9 @@ impl Backend for Tree {
 }
 
 /// Joins parts to the last page of a branch; returns the pages that are new or have grown.
-fn joined(last: Option<Part>, parts: Vec<Part>) -> Vec<Part> {
-    let before = last.as_ref().map(Part::next);
-    let mut pages: Vec<Part> = last.into_iter().collect();
+fn joined(last: Option<PagePart>, parts: Vec<PagePart>) -> Vec<PagePart> {
+    let before = last.as_ref().map(PagePart::next);
+    let mut pages: Vec<PagePart> = last.into_iter().collect();
     for part in parts {
         let rest = match pages.last_mut() {
             Some(page) => page.join(part),
@@ -151,7 +151,7 @@ fn joined(last: Option<Part>, parts: Vec<Part>) -> Vec<Part> {
         };
         pages.extend(rest);
     }
-    if pages.first().map(Part::next) == before {
+    if pages.first().map(PagePart::next) == before {
         pages.remove(0);
     }
     pages

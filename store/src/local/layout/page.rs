@@ -28,7 +28,7 @@ pub(crate) struct Page<'a> {
 
 /// Entries that are to be a page, alone or with what follows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Part {
+pub(crate) struct PagePart {
     pub(crate) first: u64,
     pub(crate) link: Digest,
     count: usize,
@@ -38,7 +38,7 @@ pub(crate) struct Part {
     encoded: Vec<u8>,
 }
 
-impl Part {
+impl PagePart {
     fn of(first: u64, link: Digest, entry: &[u8]) -> Self {
         Self { first, link, count: 1, bytes: entry.len(), encoded: encode(&entry) }
     }
@@ -91,15 +91,15 @@ impl Part {
 }
 
 /// Cuts entries that follow a head into parts of at most a page.
-pub(crate) fn cut(before: Head, after: Head, entries: &[&[u8]]) -> Vec<Part> {
-    let mut parts: Vec<Part> = Vec::new();
+pub(crate) fn cut(before: Head, after: Head, entries: &[&[u8]]) -> Vec<PagePart> {
+    let mut parts: Vec<PagePart> = Vec::new();
     let whole: usize = entries.iter().map(|entry| entry.len()).sum();
     let is_one = entries.len() == 1 || entries.len() <= RECORDS_MAX && whole <= BYTES_MAX;
     let linker = Linker::new();
     let mut link = before.link;
     for (entry, seq) in entries.iter().zip(before.seq + 1..) {
         link = if is_one { after.link } else { linker.link(&link, entry) };
-        let part = Part::of(seq, link, entry);
+        let part = PagePart::of(seq, link, entry);
         let rest = match parts.last_mut() {
             Some(last) => last.join(part),
             None => Some(part),
@@ -135,7 +135,7 @@ mod tests {
         let page = Page { version: VERSION, link, records: entries };
         let RecordChange { key, value } = part.clone().put(4);
         assert_eq!(value, record::put(key.clone(), &page).value);
-        assert_eq!(Part::read(&key, &value.unwrap()).unwrap(), part);
+        assert_eq!(PagePart::read(&key, &value.unwrap()).unwrap(), part);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! States are kept along it as they are passed (VW-8), so that going anywhere costs at most one fold from the nearest.
 
 mod kept;
-mod shown_entry;
+mod stepper_entry;
 #[cfg(test)]
 mod tests;
 
@@ -24,7 +24,7 @@ use crate::viewer::seat_history::SeatHistory;
 use crate::viewer::{Concealed, Viewer};
 
 use kept::KeptStates;
-pub use shown_entry::{Hit, SearchDirection, ShownEntry};
+pub use stepper_entry::{Hit, SearchDirection, StepperEntry};
 
 /// How many entries are shown at a time.
 const BLOCK: usize = 256;
@@ -45,7 +45,7 @@ pub struct Stepper {
     /// The state before the last of these entries.
     before: Option<Box<dyn AnyState>>,
     kept: KeptStates,
-    blocks: BTreeMap<usize, Vec<ShownEntry>>,
+    blocks: BTreeMap<usize, Vec<StepperEntry>>,
 }
 
 impl Stepper {
@@ -61,11 +61,11 @@ impl Stepper {
     fn with_owner(seat_history: SeatHistory, owner: Viewer) -> Result<Self, ReplayError> {
         let state = seat_history.start()?;
         let kept = KeptStates::new(state.as_ref());
-        let mut blocks = BTreeMap::<usize, Vec<ShownEntry>>::new();
+        let mut blocks = BTreeMap::<usize, Vec<StepperEntry>>::new();
         if !seat_history.viewer().see_all() {
             // Which parts of an entry a player may know of is decided at the end of the history.
             seat_history.fold(&mut |seen| {
-                let entry = ShownEntry::of(seen.seq(), seen.step).with_record(seen.contradiction());
+                let entry = StepperEntry::of(seen.seq(), seen.step).with_record(seen.contradiction());
                 blocks.entry(block_of(entry.seq)).or_default().push(entry);
             })?;
         }
@@ -152,7 +152,7 @@ impl Stepper {
     ///
     /// # Errors
     /// What is wrong with the history.
-    pub fn entries(&mut self, range: Range<u64>) -> Result<Vec<ShownEntry>, ReplayError> {
+    pub fn entries(&mut self, range: Range<u64>) -> Result<Vec<StepperEntry>, ReplayError> {
         let range = range.start.max(1)..range.end.min(self.head() + 1);
         let mut entries = Vec::new();
         if range.is_empty() {
@@ -180,7 +180,7 @@ impl Stepper {
         for (part, wrapped) in parts.into_iter().zip([false, true]) {
             let found = if self.viewer().see_all() {
                 self.find(part, direction, &mut |place| {
-                    matches!(place, Place::Entry(seq, step) if ShownEntry::of(seq, step).contains(&text))
+                    matches!(place, Place::Entry(seq, step) if StepperEntry::of(seq, step).contains(&text))
                 })?
             } else {
                 let mut entries = self.blocks.values().flatten().filter(|entry| part.contains(&entry.seq));
@@ -301,7 +301,7 @@ impl Stepper {
     }
 
     /// Returns the entries of a block.
-    fn block(&mut self, block: usize) -> Result<&[ShownEntry], ReplayError> {
+    fn block(&mut self, block: usize) -> Result<&[StepperEntry], ReplayError> {
         if self.viewer().see_all() && !self.blocks.contains_key(&block) {
             if self.blocks.len() >= BLOCKS_MAX {
                 self.blocks.clear();
@@ -312,7 +312,7 @@ impl Stepper {
             let mut shown = Vec::new();
             let seat_history = &self.seat_history;
             seat_history.pass(state.as_mut(), from, to, &mut |seq, step| {
-                let entry = ShownEntry::of(seq, step);
+                let entry = StepperEntry::of(seq, step);
                 shown.push(entry.with_record(seat_history.contradiction_at(seq, step)));
             })?;
             self.kept.keep(to, state.as_ref());

@@ -6,7 +6,7 @@ use crate::compare::divergence::Divergence;
 
 /// An entry as a list of entries shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ShownEntry {
+pub struct StepperEntry {
     /// Its number as the viewer counts entries.
     pub seq: u64,
     /// Seat and command.
@@ -17,7 +17,7 @@ pub struct ShownEntry {
     pub recorded: Option<String>,
 }
 
-impl ShownEntry {
+impl StepperEntry {
     pub(super) fn of(seq: u64, step: &dyn Step) -> Self {
         Self {
             seq,
