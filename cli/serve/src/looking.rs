@@ -70,7 +70,7 @@ impl OpenBranch {
 
     /// Returns the state after an entry, as the log counts, from the nearest snapshot.
     pub(crate) fn state_of_log(&self, world: &World, seq: u64) -> ApiResult<Box<dyn AnyState>> {
-        Ok(Position::seek(&SourceName::Revision(self.revision().at(seq)), world)?)
+        Ok(Position::seek(&self.revision().at(seq), world)?)
     }
 
     /// Looks at the whole history up to an entry, as the viewer counts, or to its head.
@@ -99,11 +99,10 @@ impl OpenBranch {
     ) -> ApiResult<(Vec<LoggedRecord>, Option<u64>)> {
         let mut records = Vec::new();
         let until = after.saturating_add(limit as u64);
-        let named = |to: u64| SourceName::Revision(self.revision().at(to));
         let tail = Tail { count: u64::MAX, first: after.saturating_add(1) };
         if viewer.see_all() {
             let head = self.head(world)?;
-            let history = LongHistory::open(viewer, &named(head.min(until)), world)?;
+            let history = LongHistory::open(viewer, &SourceName::Revision(self.revision().at(head.min(until))), world)?;
             history.show_last(tail, &mut |seen| records.push(seen.logged_record()))?;
             return Ok((records, (head > until).then_some(until)));
         }
@@ -120,7 +119,7 @@ impl OpenBranch {
         }
         if after < settled {
             // They are the same in the log, so that snapshots help.
-            let mut position = Position::before(tail, &named(settled.min(until)), world)?;
+            let mut position = Position::before(tail, &self.revision().at(settled.min(until)), world)?;
             position.fold_shown(viewer, &mut |seen| records.push(seen.logged_record()))?;
         }
         records.extend(unsettled);

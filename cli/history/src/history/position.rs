@@ -4,18 +4,18 @@ use std::sync::Arc;
 
 use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Registry, Step};
 use turnfold_store::{
-    BranchName, Entries, Genesis, MatchName, SNAPSHOT_INTERVAL, Snapshot, Store, StoreReader,
+    BranchName, Genesis, MatchName, SNAPSHOT_INTERVAL, Snapshot, Store, StoreReader,
 };
 
 use crate::error::ReplayError;
 use crate::history::Sources;
 use crate::history::entry::{LogEntry, logged};
 use crate::history::revision::{Revision, SourceName};
-use crate::history::{History, broken_entry, broken_setup, rules_of};
+use crate::history::{broken_entry, broken_setup, rules_of};
 use crate::viewer::Viewer;
 use crate::viewer::viewed_entry::ViewedEntry;
 
-/// A state of a history, and the entries between it and the revision or the end of the file.
+/// A state of a history, and the entries between it and the revision.
 pub struct Position {
     /// How messages name the history.
     pub name: SourceName,
@@ -30,9 +30,6 @@ pub struct Position {
     /// The entries that follow the state.
     pub entries: Vec<LogEntry>,
 }
-
-/// How many entries are held at a time where a history is shown.
-pub(crate) const RUN: usize = 1024;
 
 /// The entries wanted at the end of a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,30 +62,22 @@ impl Tail {
 }
 
 impl Position {
-    /// Seeks the state before the last entries of a revision or replay file.
+    /// Seeks the state before the last entries of a revision.
     ///
     /// # Errors
     /// [`ReplayError::NoEntry`] and what is wrong with the history.
-    pub fn before(tail: Tail, name: &SourceName, sources: &dyn Sources) -> Result<Self, ReplayError> {
-        match name {
-            SourceName::Revision(revision) => Self::before_entries_of(
-                tail,
-                revision,
-                sources.registry(),
-                &sources.read_store()?,
-                sources.build().as_ref(),
-                None,
-            ),
-            SourceName::File(file) => Self::of_history(tail, History::of_file(file, sources)?),
-        }
+    pub fn before(tail: Tail, revision: &Revision, sources: &dyn Sources) -> Result<Self, ReplayError> {
+        let store = sources.read_store()?;
+        let build = sources.build();
+        Self::before_entries_of(tail, revision, sources.registry(), &store, build.as_ref(), None)
     }
 
-    /// Seeks the state of a revision or replay file.
+    /// Seeks the state of a revision.
     ///
     /// # Errors
     /// As for [`before`](Self::before).
-    pub fn seek(name: &SourceName, sources: &dyn Sources) -> Result<Box<dyn AnyState>, ReplayError> {
-        Ok(Self::before(Tail::last(0), name, sources)?.state)
+    pub fn seek(revision: &Revision, sources: &dyn Sources) -> Result<Box<dyn AnyState>, ReplayError> {
+        Ok(Self::before(Tail::last(0), revision, sources)?.state)
     }
 
     /// Seeks the state before the last entries of a revision; a store that is open for writing keeps the snapshots
@@ -104,44 +93,6 @@ impl Position {
         build: Option<&Digest>,
         keeper: Option<&Store>,
     ) -> Result<Self, ReplayError> {
-        let (position, entries) = Self::before_stored(tail, revision, registry, store, build, keeper)?;
-        let entries = entries.map(|entry| entry.map(LogEntry::from)).collect::<Result<_, _>>()?;
-        Ok(Self { entries, ..position })
-    }
-
-    /// Shows the last entries of a revision as the host sees them. It holds few of them at a time, so that a long history
-    /// takes little memory.
-    ///
-    /// # Errors
-    /// As for [`before`](Self::before) and [`fold`](Self::fold), once the entries before the error have been shown.
-    pub(crate) fn show_last(
-        tail: Tail,
-        revision: &Revision,
-        registry: &Registry,
-        store: &StoreReader,
-        build: Option<&Digest>,
-        observe: &mut dyn FnMut(&mut ViewedEntry<'_>),
-    ) -> Result<(), ReplayError> {
-        let (mut position, mut entries) = Self::before_stored(tail, revision, registry, store, build, None)?;
-        loop {
-            let run = entries.by_ref().take(RUN).map(|entry| entry.map(LogEntry::from));
-            position.entries = run.collect::<Result<_, _>>()?;
-            if position.entries.is_empty() {
-                return Ok(());
-            }
-            position.fold(observe)?;
-        }
-    }
-
-    /// Seeks the state before the last entries of a revision, and returns it without them, and the entries.
-    fn before_stored<'s>(
-        tail: Tail,
-        revision: &Revision,
-        registry: &Registry,
-        store: &'s StoreReader,
-        build: Option<&Digest>,
-        keeper: Option<&Store>,
-    ) -> Result<(Self, Entries<'s>), ReplayError> {
         let Revision { match_name, branch, seq } = revision;
         let beginning = store.read(match_name, branch, Some(0))?;
         let rules = rules_of(&beginning.genesis, revision, registry)?;
@@ -168,16 +119,8 @@ impl Position {
                 keeper.keep_snapshot(match_name, branch, &snapshot, build)?;
             }
         }
-        Ok((Self { name, rules, dice, head: beginning.head, state, entries: Vec::new() }, entries))
-    }
-
-    fn of_history(tail: Tail, mut history: History) -> Result<Self, ReplayError> {
-        let head = history.head();
-        let target = tail.before(&history.name, head)?;
-        let entries = history.entries.split_off(history.entries.partition_point(|entry| entry.seq <= target));
-        let state = history.state()?;
-        let History { name, rules, dice, .. } = history;
-        Ok(Self { name, rules, dice, head, state, entries })
+        let entries = entries.map(|entry| entry.map(LogEntry::from)).collect::<Result<_, _>>()?;
+        Ok(Self { name, rules, dice, head: beginning.head, state, entries })
     }
 
     /// Folds the entries that follow, showing each as the host sees it.
@@ -258,7 +201,7 @@ impl Passed {
 
 /// Returns the build of a snapshot, which includes the module that folded it: no other goes on from it (MD-9). Of a
 /// referee's states none are kept, because its rules change without a sign of it (RF-14).
-fn build_with(build: &Digest, rules: &dyn AnyRules) -> Option<Digest> {
+pub(super) fn build_with(build: &Digest, rules: &dyn AnyRules) -> Option<Digest> {
     if rules.referee().is_some() {
         return None;
     }
@@ -272,7 +215,7 @@ fn build_with(build: &Digest, rules: &dyn AnyRules) -> Option<Digest> {
 type Resumed = (u64, Box<dyn AnyState>);
 
 /// Resumes from the last usable snapshot at or before entry `to`.
-fn resume(
+pub(super) fn resume(
     rules: &dyn AnyRules,
     revision: &Revision,
     store: &StoreReader,

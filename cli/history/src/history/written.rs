@@ -6,8 +6,8 @@ use turnfold_core::{Digest, Step};
 use turnfold_store::Genesis;
 
 use super::entry::{LogEntry, logged};
-use super::position::RUN;
 use super::revision::{Revision, SourceName};
+use super::source::RUN;
 use super::{Sources, broken_entry, broken_setup, rules_of};
 use crate::error::ReplayError;
 use crate::error::limits::REPLAY_ENTRIES_MAX;

@@ -20,7 +20,7 @@ use crate::history::Sources;
 use crate::history::entry::{LogEntry, logged};
 use crate::history::position::Position;
 use crate::history::record::Record;
-use crate::history::revision::{Revision, SourceName};
+use crate::history::revision::SourceName;
 use crate::history::{History, broken_setup};
 use crate::viewer::Viewer;
 use crate::viewer::viewed_entry::{ViewedEntry, may_know_recorded};
@@ -382,16 +382,15 @@ pub fn seek(
 ) -> Result<(Viewer, Box<dyn AnyState>), ReplayError> {
     // Snapshots lead to the head and to entries as the log numbers them; what else a player may ask for, and what
     // it is reported when the log is broken, takes the whole history.
-    let straight = match name {
-        SourceName::Revision(Revision { seq, .. }) => viewer.see_all() || seq.is_none(),
-        SourceName::File(_) => false,
-    };
-    match straight.then(|| Position::seek(name, sources)) {
-        Some(Ok(state)) => Ok((viewer, state)),
-        Some(Err(failure)) if viewer.see_all() => Err(failure),
-        _ => {
-            let seat_history = SeatHistory::load(viewer, name, sources)?;
-            Ok((seat_history.viewer, seat_history.state()?))
+    if let SourceName::Revision(revision) = name
+        && (viewer.see_all() || revision.seq.is_none())
+    {
+        match Position::seek(revision, sources) {
+            Ok(state) => return Ok((viewer, state)),
+            Err(failure) if viewer.see_all() => return Err(failure),
+            Err(_) => {}
         }
     }
+    let seat_history = SeatHistory::load(viewer, name, sources)?;
+    Ok((seat_history.viewer, seat_history.state()?))
 }
