@@ -62,7 +62,9 @@ pub(crate) fn random_play(seed: u64, count: u64) -> Vec<History> {
                     commands.push((step.seat(), step.command()));
                 });
             assert!(played.unwrap() > 0, "{}", path.display());
-            lines.push(history.with_commands(commands.iter().map(|(seat, command)| (*seat, command.as_str()))));
+            lines.push(
+                history.with_commands(commands.iter().map(|(seat, command)| (*seat, command.as_str()))),
+            );
         }
     }
     lines

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::slice;
 
-use turnfold_core::dice::fair::Contribution;
 use turnfold_core::BranchName;
+use turnfold_core::dice::fair::Contribution;
 use turnfold_core::paper::{Paper, PaperContent, Press, SignedPaper};
 use turnfold_core::rules::desk::{Command, Desk, Effect, Reason, State};
 use turnfold_core::{Digest, Rules, Seat};

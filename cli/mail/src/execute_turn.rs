@@ -75,8 +75,7 @@ fn execute(
     let position = Position::before_entries_of(none, &revision, host.registry, store, None, None)?;
     let module = position.rules.module();
     let game = GameTurn::new(position.state, plan.from.1, Box::new(|due| dice.borrow_mut().roll(due)));
-    let mut execution =
-        TurnExecution { host, plan, branch, dice: &dice, game, module, rolls: 0, report };
+    let mut execution = TurnExecution { host, plan, branch, dice: &dice, game, module, rolls: 0, report };
     // (3)
     let mut played = Vec::new();
     for step in &plan.steps {
@@ -245,7 +244,12 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
             let index = u16::try_from(number).map_err(MailError::not_by_mail)?;
             let is_recorded = self.host.desk.state().last_roll() >= Some(index);
             if let Some(element) = self.dice.borrow_mut().element(index).filter(|_| !is_recorded) {
-                commands.push(Command::Rolled { number, element, branch: self.branch.clone(), seq: roll.seq });
+                commands.push(Command::Rolled {
+                    number,
+                    element,
+                    branch: self.branch.clone(),
+                    seq: roll.seq,
+                });
             }
         }
         commands.extend(end);

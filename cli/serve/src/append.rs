@@ -267,7 +267,14 @@ impl Append {
         let (sender, stored) = oneshot::channel();
         let then = move |stored| drop(sender.send(stored));
         let expected = BranchHead { id: branch.id(), seq: before };
-        app.store.append_then(&revision.match_name, &revision.branch, expected, entries, self.key.as_ref(), then)?;
+        app.store.append_then(
+            &revision.match_name,
+            &revision.branch,
+            expected,
+            entries,
+            self.key.as_ref(),
+            then,
+        )?;
         Ok(Storing { before, records, current, stored })
     }
 }

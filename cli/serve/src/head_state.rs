@@ -84,7 +84,8 @@ impl HeadState {
     pub(crate) fn follow(mut self, revision: &Revision, entries: &[LogEntry]) -> ApiResult<Self> {
         let logged: Vec<_> = entries.iter().map(LogEntry::logged).collect();
         let folded = self.state.fold(&logged, &self.dice, &mut |_| {});
-        folded.map_err(|cause| ReplayError::Entry { history: SourceName::Revision(revision.clone()), cause })?;
+        folded
+            .map_err(|cause| ReplayError::Entry { history: SourceName::Revision(revision.clone()), cause })?;
         let head = entries.last().map_or(self.head, |entry| entry.seq);
         Ok(Self::new(self.rules, self.dice, head, self.state))
     }

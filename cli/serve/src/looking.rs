@@ -102,7 +102,8 @@ impl OpenBranch {
         let tail = Tail { count: u64::MAX, first: after.saturating_add(1) };
         if viewer.see_all() {
             let head = self.head(world)?;
-            let history = LongHistory::open(viewer, &SourceName::Revision(self.revision().at(head.min(until))), world)?;
+            let history =
+                LongHistory::open(viewer, &SourceName::Revision(self.revision().at(head.min(until))), world)?;
             history.show_last(tail, &mut |seen| records.push(seen.logged_record()))?;
             return Ok((records, (head > until).then_some(until)));
         }

@@ -118,7 +118,8 @@ fn find(args: &Args, context: &Context) -> Result<(Least, String), Failure> {
         match (&args.when, &args.still, &args.source) {
             (Some(condition), _, source) => {
                 let loaded = load(source)?;
-                let found = shrink::<Failure>(&loaded.history, Question::Holds(condition), args.view, on_try)?;
+                let found =
+                    shrink::<Failure>(&loaded.history, Question::Holds(condition), args.view, on_try)?;
                 (loaded, found, format!("`{condition}` becomes true"), "the condition is never true")
             }
             (None, Some(command), source) => {

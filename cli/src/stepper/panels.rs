@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use turnfold_history::text::printable;
-use turnfold_history::{StepperEntry, SourceName, Stepper};
+use turnfold_history::{SourceName, Stepper, StepperEntry};
 use turnfold_show::drawing::{Highlights, Spot, text};
 use turnfold_show::page::frames::changed_spots;
 use turnfold_show::render::recorded_mark;

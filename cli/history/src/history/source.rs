@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, FoldError};
+use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest};
 use turnfold_store::StoreReader;
 
-use super::entry::{LogEntry, logged};
+use super::entry::LogEntry;
 use super::position::{build_with, resume};
 use super::revision::{FileName, Revision, SourceName};
-use super::{Sources, broken_entry, broken_setup, rules_of};
+use super::{Sources, broken_setup, rules_of};
 use crate::error::ReplayError;
 use crate::tfl::{LongReplay, Replay, SeenBy};
 
@@ -22,8 +22,6 @@ pub struct HistorySource {
     pub(crate) rules: Arc<dyn AnyRules>,
     pub(crate) setup: Vec<u8>,
     pub(crate) dice: DicePolicy,
-    pub(crate) module: Option<Digest>,
-    pub(crate) title: String,
     /// The number of the last entry.
     pub(crate) head: u64,
     /// Who may know all of it, where that is not everything there is.
@@ -33,7 +31,11 @@ pub struct HistorySource {
 
 enum StoredEntries {
     /// A branch, and the build whose snapshots of it may be used.
-    Branch { store: StoreReader, revision: Revision, build: Option<Digest> },
+    Branch {
+        store: StoreReader,
+        revision: Revision,
+        build: Option<Digest>,
+    },
     File(Box<LongReplay>),
     /// What is piped in can be read only once. So is a file with an error, since reading it whole names the error.
     Memory(Vec<LogEntry>),
@@ -68,8 +70,6 @@ impl HistorySource {
             rules,
             setup: beginning.genesis.setup,
             dice: beginning.genesis.dice,
-            module: beginning.genesis.module,
-            title: beginning.genesis.title,
             head: beginning.head,
             view: None,
             entries: StoredEntries::Branch { store, revision: revision.clone(), build },
@@ -100,17 +100,10 @@ impl HistorySource {
             rules: header.rules.clone(),
             setup: replay.setup()?,
             dice: header.dice,
-            module: header.module,
-            title: header.title.clone(),
             head: 0,
             view: header.view,
             entries: StoredEntries::Memory(Vec::new()),
         })
-    }
-
-    /// Returns the number of the last entry that is asked for.
-    pub(crate) fn last(&self) -> u64 {
-        self.name.seq().unwrap_or(self.head)
     }
 
     /// Returns the store that it is read from.
@@ -170,10 +163,5 @@ impl HistorySource {
             return Ok(());
         }
         take(&run)
-    }
-
-    /// An entry that its own rules refuse.
-    pub(crate) fn broken(&self, cause: FoldError) -> ReplayError {
-        broken_entry(&self.name, cause)
     }
 }

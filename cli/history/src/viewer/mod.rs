@@ -18,6 +18,9 @@ use turnfold_core::{
     SetupError, Step,
 };
 
+use crate::error::ReplayError;
+use crate::history::broken_entry;
+use crate::history::revision::SourceName;
 use crate::tfl::SeenBy;
 
 /// The seat or spectator that looks, as `--as` names it.
@@ -185,6 +188,14 @@ impl Viewer {
         } else {
             state.fold_as(self.0, log, dice, observe)
         }
+    }
+
+    /// Reports an entry that its own rules refuse. A player learns neither which nor why.
+    pub(crate) fn broken_entry(self, name: &SourceName, cause: FoldError) -> ReplayError {
+        if self.see_all() {
+            return broken_entry(name, cause);
+        }
+        ReplayError::ConcealedEntry { history: name.clone() }
     }
 }
 

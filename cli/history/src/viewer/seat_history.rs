@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use turnfold_core::picture::Picture;
-use turnfold_core::{AnyRules, AnyState, Digest, FoldError, Step};
+use turnfold_core::{AnyRules, AnyState, Digest, Step};
 use turnfold_store::PackedEntries;
 
 use crate::compare::divergence::Divergence;
@@ -83,7 +83,7 @@ impl SeatHistory {
             }
         };
         let folded = self.viewer.fold(state.as_mut(), &self.history.logged(), &self.history.dice, observe);
-        folded.map_err(|cause| self.broken(cause))?;
+        folded.map_err(|cause| self.viewer.broken_entry(&self.name, cause))?;
         Ok(known)
     }
 
@@ -205,7 +205,9 @@ impl SeatHistory {
                 observe(seq, step);
             }
         };
-        state.fold(&logged(entries), &self.history.dice, observe).map_err(|cause| self.broken(cause))
+        state
+            .fold(&logged(entries), &self.history.dice, observe)
+            .map_err(|cause| self.viewer.broken_entry(&self.name, cause))
     }
 
     /// Folds everything, showing each entry that the viewer may know of.
@@ -238,7 +240,7 @@ impl SeatHistory {
             }
         };
         let folded = viewer.fold(state.as_mut(), &history.logged(), &history.dice, observe);
-        folded.map_err(|cause| self.broken(cause))?;
+        folded.map_err(|cause| self.viewer.broken_entry(&self.name, cause))?;
         Ok(state)
     }
 
@@ -247,7 +249,8 @@ impl SeatHistory {
     #[must_use]
     pub fn contradiction(&self) -> Option<Divergence> {
         let is_recorded = |entry: &LogEntry| entry.outcome.is_some() || entry.hash.is_some();
-        if !may_know_recorded(self.viewer, self.is_of_seat()) || !self.history.entries.iter().any(is_recorded) {
+        if !may_know_recorded(self.viewer, self.is_of_seat()) || !self.history.entries.iter().any(is_recorded)
+        {
             return None;
         }
         let mut found = None;
@@ -359,14 +362,6 @@ impl SeatHistory {
     pub fn whole(&self, what: &'static str) -> Result<&History, ReplayError> {
         self.viewer.require_all(what)?;
         Ok(&self.history)
-    }
-
-    /// An entry that its own rules refuse. A player learns neither which nor why.
-    fn broken(&self, cause: FoldError) -> ReplayError {
-        if self.viewer.see_all() {
-            return self.history.broken_entry(cause);
-        }
-        ReplayError::ConcealedEntry { history: self.name.clone() }
     }
 }
 

@@ -225,11 +225,13 @@ mod tests {
                 let expected: Vec<_> = at_each_entry.collect();
                 history = seat_history.into_history();
                 let mut kept = start.fork();
-                for (count, (known, records)) in expected.into_iter().take(history.entries.len()).enumerate() {
+                for (count, (known, records)) in expected.into_iter().take(history.entries.len()).enumerate()
+                {
                     let (after, mut seen) = (&history.entries[count..], Vec::new());
                     let observe = &mut |entry: &mut ViewedEntry<'_>| seen.push(entry.record());
                     let fork = &mut *kept.fork();
-                    fold_as_viewer(Viewer::of(seat), fork, known as u64, after, &history.dice, observe).unwrap();
+                    fold_as_viewer(Viewer::of(seat), fork, known as u64, after, &history.dice, observe)
+                        .unwrap();
                     assert_eq!(lines(&seen), lines(&records.unwrap()), "{seat} after {count}");
                     concealed += after.len() - seen.len();
                     kept.fold(&logged(&after[..1]), &history.dice, &mut |_| {}).unwrap();

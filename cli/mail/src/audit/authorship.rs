@@ -3,8 +3,8 @@
 
 use std::collections::VecDeque;
 
-use turnfold_core::dice::DiceStream;
 use turnfold_core::BranchName;
+use turnfold_core::dice::DiceStream;
 use turnfold_core::rules::desk::{Secret, Setup};
 use turnfold_core::{AnyState, DicePolicy, Digest, DueRoll, Seat};
 use turnfold_history::history::entry::stored;
@@ -332,7 +332,8 @@ impl Positions {
 
     /// Whether all players may know every part of every entry up to a position.
     fn is_shown(&mut self, segment: &TurnSegment<'_>, position: &TurnRecord, game: &dyn AnyState) -> bool {
-        let kept = self.shown.take_if(|(branch, seq, _)| *branch != position.branch || *seq > position.game_seq);
+        let kept =
+            self.shown.take_if(|(branch, seq, _)| *branch != position.branch || *seq > position.game_seq);
         drop(kept);
         let (from, state) = match &self.shown {
             Some((_, seq, state)) => (*seq, state.fork()),

@@ -117,9 +117,8 @@ impl FairDice {
         for roll in rolls(segment) {
             let at = segment.at.at(roll.seq);
             // FD-10: each roll of the game is opened once, at its entry.
-            let is_its_own = |rolled: &&RolledEntry| {
-                rolled.seq == roll.seq && rolled.branch == segment.at.branch
-            };
+            let is_its_own =
+                |rolled: &&RolledEntry| rolled.seq == roll.seq && rolled.branch == segment.at.branch;
             while let Some(other) =
                 rolled.next_if(|rolled| !is_its_own(rolled) && !is_later(rolled, segment, roll.seq))
             {

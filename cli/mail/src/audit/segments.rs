@@ -285,8 +285,9 @@ impl AuditedPair<'_> {
             fold(state.as_mut(), entries).ok_or_else(rejected)?;
             last = Some((found, to, state));
         }
-        let ends =
-            played.into_iter().filter_map(|(branch, to)| Some((place(branch)?, to, wholes.get(&branch)?.head())));
+        let ends = played
+            .into_iter()
+            .filter_map(|(branch, to)| Some((place(branch)?, to, wholes.get(&branch)?.head())));
         Ok(ends.collect())
     }
 

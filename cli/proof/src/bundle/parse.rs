@@ -159,7 +159,9 @@ impl Parser<'_> {
         while let Some(words) = self.header::<5>("line")? {
             self.lines += 1;
             if self.lines > BUNDLE_BRANCHES_MAX {
-                return Err(self.malformed(format!("expected at most {BUNDLE_BRANCHES_MAX} lines of matches")));
+                return Err(
+                    self.malformed(format!("expected at most {BUNDLE_BRANCHES_MAX} lines of matches"))
+                );
             }
             let mut branch = self.line_header(&words, &branches, &indexes)?;
             let parent =

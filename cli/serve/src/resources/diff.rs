@@ -65,7 +65,8 @@ pub(crate) async fn diff(
         let mut revision = branch_point(&match_name, &path.branch)?;
         revision.seq = asked.at;
         let other = branch_point(&match_name, &asked.with)?;
-        let seat_history = |revision| SeatHistory::load(Viewer::HOST, &SourceName::Revision(revision), &app.world);
+        let seat_history =
+            |revision| SeatHistory::load(Viewer::HOST, &SourceName::Revision(revision), &app.world);
         let a = seat_history(revision)?;
         let b = seat_history(other)?;
         let comparison = compare(&a, &b, &Ignored::default(), CONTEXT)?;

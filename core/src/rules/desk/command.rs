@@ -14,8 +14,7 @@ use crate::admission::Issuer;
 use crate::digest::Digest;
 use crate::names::BranchName;
 use crate::paper::{
-    DeskTime, Ending, PLAYS_MAX, Paper, PaperLine, PlainPaper, Player, SignedPaper, read_seats,
-    write_seats,
+    DeskTime, Ending, PLAYS_MAX, Paper, PaperLine, PlainPaper, Player, SignedPaper, read_seats, write_seats,
 };
 use crate::seat::Seat;
 use crate::text::{Malformed, number, split_verb, stored_as_text};

@@ -114,7 +114,9 @@ impl fmt::Display for Effect {
             Self::Refused { seat, digest, code } => {
                 write!(out, "refused seat={seat} digest={digest} code={code}")
             }
-            Self::Rolled { number, branch, seq } => write!(out, "rolled number={number} line={branch} seq={seq}"),
+            Self::Rolled { number, branch, seq } => {
+                write!(out, "rolled number={number} line={branch} seq={seq}")
+            }
             Self::Extended { until } => write!(out, "extended until={until}"),
             Self::Rekeyed { seat, number, name } => {
                 write!(out, "rekeyed seat={seat} number={number} name={name}")

@@ -16,8 +16,8 @@ use crate::digest::Digest;
 use crate::names::BranchName;
 use crate::outcome::Verdict;
 use crate::paper::{
-    DeskTime, Ending, Join, Offer, Order, OrdersAhead, Paper, PaperContent, PaperLine, Player,
-    Press, SignedPaper,
+    DeskTime, Ending, Join, Offer, Order, OrdersAhead, Paper, PaperContent, PaperLine, Player, Press,
+    SignedPaper,
 };
 use crate::seat::Seat;
 
@@ -176,7 +176,12 @@ fn plan(state: &State, seat: Seat, command: &Command) -> Result<Step, Fault> {
 
 /// PM-13: when and where a turn may begin; returns the clock. The desk cannot see whether link and hash belong to the
 /// game, and which seats have to be asked (PM-14).
-fn check_stand(state: &State, branch: &BranchName, seq: u64, seats: &AskedSeats) -> Result<DeskTime, Rejection> {
+fn check_stand(
+    state: &State,
+    branch: &BranchName,
+    seq: u64,
+    seats: &AskedSeats,
+) -> Result<DeskTime, Rejection> {
     if state.phase != Phase::Ready || state.next_order().is_some() {
         return Err(Rejection::Unsettled);
     }

@@ -3,7 +3,6 @@
 use turnfold_core::{AnyState, DicePolicy, Digest, Step};
 
 use crate::error::ReplayError;
-use crate::history::broken_entry;
 use crate::history::entry::{LogEntry, logged};
 use crate::history::record::LoggedRecord;
 use crate::history::revision::{Revision, SourceName};
@@ -163,7 +162,7 @@ impl Follower {
         };
         let mut state = self.state.fork();
         let folded = self.viewer.fold(state.as_mut(), &logged(entries), &self.dice, observe);
-        folded.map_err(|cause| self.broken(cause))?;
+        folded.map_err(|cause| self.viewer.broken_entry(&self.name, cause))?;
         Ok(shown)
     }
 
@@ -173,18 +172,10 @@ impl Follower {
     /// As for [`known`](Self::known).
     pub fn settle(&mut self, entries: &[LogEntry]) -> Result<(), ReplayError> {
         let folded = self.state.fold(&logged(entries), &self.dice, &mut |_| {});
-        folded.map_err(|cause| self.broken(cause))?;
+        folded.map_err(|cause| self.viewer.broken_entry(&self.name, cause))?;
         self.settled = entries.last().map_or(self.settled, |entry| entry.seq);
         self.times = entries.iter().fold(self.times, Times::and);
         Ok(())
-    }
-
-    /// An entry that its own rules refuse. A player learns neither which nor why.
-    fn broken(&self, cause: turnfold_core::FoldError) -> ReplayError {
-        if self.viewer.see_all() {
-            return broken_entry(&self.name, cause);
-        }
-        ReplayError::ConcealedEntry { history: self.name.clone() }
     }
 }
 

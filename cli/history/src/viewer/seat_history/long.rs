@@ -1,6 +1,6 @@
 //! Histories of any length as a viewer may know them: they are read and folded a run of entries at a time.
 
-use turnfold_core::{FoldError, Seat, Step};
+use turnfold_core::{Seat, Step};
 use turnfold_store::StoreReader;
 
 use crate::compare::divergence::Divergence;
@@ -118,7 +118,9 @@ impl LongHistory {
                 let Some(entry) = rest.next().filter(|entry| entry.seq > passed) else { return };
                 observe(&mut ViewedEntry { viewer, seq: entry.seq, step, entry, is_own: false });
             };
-            state.fold(&logged(run), &source.dice, observe).map_err(|cause| source.broken(cause))
+            state
+                .fold(&logged(run), &source.dice, observe)
+                .map_err(|cause| viewer.broken_entry(&source.name, cause))
         })
     }
 
@@ -172,7 +174,7 @@ impl LongHistory {
             };
             let viewer = self.viewer.perspective();
             let folded = state.fold_as_at(viewer, later, &logged(run), &self.source.dice, observe);
-            folded.map_err(|cause| self.broken(cause))
+            folded.map_err(|cause| self.viewer.broken_entry(&self.source.name, cause))
         })
     }
 
@@ -181,7 +183,7 @@ impl LongHistory {
         let (at, mut state) = self.source.nearest_state(seq)?;
         self.source.each_run(at, seq, &mut |run| {
             let folded = state.fold(&logged(run), &self.source.dice, &mut |_| {});
-            folded.map_err(|cause| self.broken(cause))
+            folded.map_err(|cause| self.viewer.broken_entry(&self.source.name, cause))
         })?;
         Ok(state.state_bytes())
     }
@@ -192,13 +194,5 @@ impl LongHistory {
             return Ok(());
         }
         Err(ReplayError::NoEntry { history: self.source.name.up_to(None), seq, head })
-    }
-
-    /// An entry that its own rules refuse. A player learns neither which nor why.
-    fn broken(&self, cause: FoldError) -> ReplayError {
-        if self.viewer.see_all() {
-            return self.source.broken(cause);
-        }
-        ReplayError::ConcealedEntry { history: self.source.name.up_to(None) }
     }
 }

@@ -40,7 +40,8 @@ impl SeatHistory {
             rules: rules.name().into(),
         };
         // A referee does not know what of a setup a seat may know (RF-13).
-        let setup = state.setup_seen(&self.history.setup, viewer.perspective()).map_err(|_| not_separable())?;
+        let setup =
+            state.setup_seen(&self.history.setup, viewer.perspective()).map_err(|_| not_separable())?;
         let view = Some(viewer.perspective());
         let mut replay =
             Replay::compose(&name.to_string(), self.history.origin(), &setup, view).map_err(unusable)?;
