@@ -215,10 +215,10 @@ impl DiceStream {
     pub fn draw(&mut self, low: i32, high: i32) -> i32 {
         let Ok(span) = u64::try_from(i64::from(high) - i64::from(low)) else { return high };
         let values = span + 1;
-        let surplus = (u64::MAX % values + 1) % values;
         loop {
             let word = self.word();
-            if word <= u64::MAX - surplus {
+            // The surplus is less than `values`, so for nearly every word it need not be worked out, which is a division.
+            if word <= u64::MAX - values || word <= u64::MAX - values.wrapping_neg() % values {
                 let offset = i64::try_from(word % values).expect("less than 2^32 values");
                 return i32::try_from(i64::from(low) + offset).expect("within low..=high");
             }

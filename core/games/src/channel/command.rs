@@ -43,33 +43,49 @@ pub enum Command {
 }
 
 /// One to three energies, in the order in which they are named.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<EnergyId>", into = "Vec<EnergyId>")]
-pub struct Ids(Vec<EnergyId>);
+pub struct Ids {
+    /// The first stands again in the places behind the last, so that equal ids are equal values.
+    ids: [EnergyId; 3],
+    count: usize,
+}
 
 impl Ids {
+    pub(super) fn one(id: EnergyId) -> Self {
+        Self { ids: [id; 3], count: 1 }
+    }
+
+    /// Returns these energies and one more, unless there are three.
+    pub(super) fn with(mut self, id: EnergyId) -> Option<Self> {
+        *self.ids.get_mut(self.count)? = id;
+        self.count += 1;
+        Some(self)
+    }
+
     /// Returns the energies.
     #[must_use]
     pub fn as_slice(&self) -> &[EnergyId] {
-        &self.0
+        self.ids.get(..self.count).unwrap_or_default()
     }
 }
 
 impl TryFrom<Vec<EnergyId>> for Ids {
     type Error = Malformed;
 
-    fn try_from(ids: Vec<EnergyId>) -> Result<Self, Malformed> {
-        if (1..=3).contains(&ids.len()) {
-            Ok(Self(ids))
-        } else {
-            Err(Malformed::expected("one to three energies", &ids.len().to_string()))
+    fn try_from(given: Vec<EnergyId>) -> Result<Self, Malformed> {
+        let wrong = || Malformed::expected("one to three energies", &given.len().to_string());
+        let mut ids = Self::one(*given.first().ok_or_else(wrong)?);
+        for id in given.iter().skip(1) {
+            ids = ids.with(*id).ok_or_else(wrong)?;
         }
+        Ok(ids)
     }
 }
 
 impl From<Ids> for Vec<EnergyId> {
     fn from(ids: Ids) -> Self {
-        ids.0
+        ids.as_slice().to_vec()
     }
 }
 
@@ -80,7 +96,7 @@ impl Argument for Ids {
     }
 
     fn write(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.write(out)
+        self.as_slice().iter().try_for_each(|id| id.write(out))
     }
 }
 

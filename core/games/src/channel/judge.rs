@@ -1,6 +1,5 @@
 //! What a command would do now; every rule about commands stands here, once.
 
-use alloc::collections::BTreeSet;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -12,7 +11,6 @@ use super::reason::Rejection;
 use super::sequence::{Variant, can_be_carried_out};
 use super::state::{MayaPlace, Phase, Player, State};
 use super::tokens::{Token, TokenNumber};
-use turnfold_core::collections::gathered;
 use turnfold_core::seat::Seat;
 
 /// What is to be done for the active player.
@@ -105,47 +103,48 @@ fn plan(state: &State, player: &Player, command: &Command) -> Result<Step, Rejec
 
 /// CH-4: the checks of a take, in the order of the ruling.
 fn plan_take(state: &State, player: &Player, row: i32, ids: &[EnergyId]) -> Result<Step, Rejection> {
-    let mut places: Vec<MayaPlace> = Vec::new();
-    let mut energies: Vec<Energy> = Vec::new();
+    let mut taken: Vec<(MayaPlace, Energy)> = Vec::with_capacity(ids.len());
     for id in ids {
-        let (place, energy) = state.find_in_maya(*id).ok_or(Rejection::NotOneFlow)?;
-        places.push(place);
-        energies.push(energy);
+        taken.push(state.find_in_maya(*id).ok_or(Rejection::NotOneFlow)?);
     }
-    let column = places.first().ok_or(Rejection::NotOneFlow)?.column;
-    if places.iter().any(|place| place.column != column) {
+    let column = taken.first().ok_or(Rejection::NotOneFlow)?.0.column;
+    if taken.iter().any(|(place, _)| place.column != column) {
         return Err(Rejection::NotOneFlow);
     }
-    let colors: BTreeSet<Color> = gathered(energies.iter().map(|energy| energy.color));
-    if colors.len() < energies.len() {
-        return Err(Rejection::SameColour);
+    for (index, (_, energy)) in taken.iter().enumerate() {
+        if taken.iter().take(index).any(|(_, other)| other.color == energy.color) {
+            return Err(Rejection::SameColour);
+        }
     }
     let row = u16::try_from(row).ok().and_then(Row::new).ok_or(Rejection::BadRow)?;
     if row == Row::EARTH {
         return Err(Rejection::BadRow);
     }
-    if player.board.room(row) < energies.len() {
+    if player.board.room(row) < taken.len() {
         return Err(Rejection::RowFull);
     }
     let shows_either = state.flow(column).any(|(_, energy)| energy.color.is_black_or_white());
-    match colors.iter().filter(|color| color.is_black_or_white()).count() {
+    match taken.iter().filter(|(_, energy)| energy.color.is_black_or_white()).count() {
         0 if shows_either => return Err(Rejection::MustTakeBlackOrWhite),
         2 => return Err(Rejection::BlackAndWhite),
         _ => {}
     }
     let token = Chakra::of_row(row).map(|chakra| notch_token(player, chakra)).transpose()?;
-    if colors.iter().any(|color| !color.is_black_or_white() && player.board.count_of(*color) >= 3) {
-        return Err(Rejection::TooManyOfColour);
+    for (_, energy) in &taken {
+        if !energy.color.is_black_or_white() && player.board.count_of(energy.color) >= 3 {
+            return Err(Rejection::TooManyOfColour);
+        }
     }
     if let Some((_, chakra)) = token {
         let mut board = player.board;
-        for energy in &energies {
+        for (_, energy) in &taken {
             board.put(row, *energy);
         }
         if player.tokens.in_notches() == 4 && !board.is_harmonised(chakra) {
             return Err(Rejection::LastToken);
         }
     }
+    let places = taken.into_iter().map(|(place, _)| place).collect();
     Ok(Step::Take { row, places, token })
 }
 
@@ -196,32 +195,32 @@ pub(super) fn candidates(state: &State, seat: Seat) -> Vec<Command> {
 
 /// Every order of every choice from a flow of the maya, into every row: by row, flow, size and places.
 pub(super) fn takes(state: &State) -> Vec<Command> {
-    let choices: Vec<Ids> = (0..ROW_SIZE).flat_map(|column| choices(state, column)).collect();
-    let mut takes = Vec::new();
+    let mut choices = Vec::new();
+    for column in 0..ROW_SIZE {
+        push_choices(state, column, &mut choices);
+    }
+    let mut takes = Vec::with_capacity(choices.len() * Row::all().count());
     for row in Row::all().filter(|row| *row != Row::EARTH) {
         for ids in &choices {
-            takes.push(Command::Take { row: i32::from(row.get()), ids: ids.clone() });
+            takes.push(Command::Take { row: i32::from(row.get()), ids: *ids });
         }
     }
     takes
 }
 
-/// Every choice of one to three energies of a flow, in every order; shorter ones first.
-fn choices(state: &State, column: usize) -> impl Iterator<Item = Ids> {
+/// Adds every choice of one to three energies of a flow, in every order; shorter ones first.
+fn push_choices(state: &State, column: usize, choices: &mut Vec<Ids>) {
     let flow: Vec<EnergyId> = state.flow(column).map(|(_, energy)| energy.id).collect();
-    let singles = longer(&[Vec::new()], &flow);
-    let pairs = longer(&singles, &flow);
-    let triples = longer(&pairs, &flow);
-    singles.into_iter().chain(pairs).chain(triples).filter_map(|choice| Ids::try_from(choice).ok())
-}
-
-/// Returns each choice with each energy of the flow behind it that it lacks.
-fn longer(choices: &[Vec<EnergyId>], flow: &[EnergyId]) -> Vec<Vec<EnergyId>> {
-    let mut longer = Vec::new();
-    for choice in choices {
-        for id in flow.iter().filter(|id| !choice.contains(id)) {
-            longer.push([choice.as_slice(), &[*id]].concat());
+    let mut last = choices.len();
+    choices.extend(flow.iter().map(|id| Ids::one(*id)));
+    for _ in 1..3 {
+        let until = choices.len();
+        for index in last..until {
+            let Some(shorter) = choices.get(index).copied() else { break };
+            for id in flow.iter().filter(|id| !shorter.as_slice().contains(id)) {
+                choices.extend(shorter.with(*id));
+            }
         }
+        last = until;
     }
-    longer
 }
