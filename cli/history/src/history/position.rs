@@ -140,13 +140,9 @@ impl Position {
         observe: &mut dyn FnMut(&mut ViewedEntry<'_>),
     ) -> Result<(), ReplayError> {
         let Self { name, dice, state, entries, .. } = self;
-        let entries: &[LogEntry] = entries;
-        let mut rest = entries.iter();
-        let observe = &mut |step: &mut dyn Step| {
-            let Some(entry) = rest.next() else { return };
+        let folded = Viewer::HOST.fold_entries(state.as_mut(), entries, dice, &mut |entry, step| {
             observe(&mut ViewedEntry { viewer, seq: entry.seq, step, entry, is_own: false });
-        };
-        let folded = state.fold(&logged(entries), dice, observe);
+        });
         folded.map_err(|cause| broken_entry(name, cause))
     }
 }

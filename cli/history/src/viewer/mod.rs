@@ -20,6 +20,7 @@ use turnfold_core::{
 
 use crate::error::ReplayError;
 use crate::history::broken_entry;
+use crate::history::entry::{LogEntry, logged};
 use crate::history::revision::SourceName;
 use crate::tfl::SeenBy;
 
@@ -175,7 +176,7 @@ impl Viewer {
     ///
     /// # Errors
     /// As for [`AnyState::fold`].
-    pub fn fold(
+    pub(crate) fn fold(
         self,
         state: &mut dyn AnyState,
         log: &[Logged<'_>],
@@ -188,6 +189,25 @@ impl Viewer {
         } else {
             state.fold_as(self.0, log, dice, observe)
         }
+    }
+
+    /// Folds entries as [`fold`](Self::fold) does, and shows `observe` each entry with what its rules make of it.
+    ///
+    /// # Errors
+    /// As for [`AnyState::fold`].
+    pub(crate) fn fold_entries(
+        self,
+        state: &mut dyn AnyState,
+        entries: &[LogEntry],
+        dice: &DicePolicy,
+        observe: &mut dyn FnMut(&LogEntry, &mut dyn Step),
+    ) -> Result<(), FoldError> {
+        let mut rest = entries.iter();
+        self.fold(state, &logged(entries), dice, &mut |step| {
+            if let Some(entry) = rest.next() {
+                observe(entry, step);
+            }
+        })
     }
 
     /// Reports an entry that its own rules refuse. A player learns neither which nor why.

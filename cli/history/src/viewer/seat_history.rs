@@ -76,13 +76,14 @@ impl SeatHistory {
         let mut known = Vec::new();
         let mut count = 0;
         let mut state = self.history.start()?;
-        let observe = &mut |step: &mut dyn Step| {
+        let observe = &mut |_: &LogEntry, step: &mut dyn Step| {
             count += 1;
             if !step.concealed() {
                 known.push(count);
             }
         };
-        let folded = self.viewer.fold(state.as_mut(), &self.history.logged(), &self.history.dice, observe);
+        let History { entries, dice, .. } = &self.history;
+        let folded = self.viewer.fold_entries(state.as_mut(), entries, dice, observe);
         folded.map_err(|cause| self.viewer.broken_entry(&self.name, cause))?;
         Ok(known)
     }
@@ -229,17 +230,17 @@ impl SeatHistory {
     ) -> Result<Box<dyn AnyState>, ReplayError> {
         let Self { viewer, history, known, .. } = self;
         let is_own = self.is_of_seat();
-        let mut entries = (1..).zip(&history.entries);
+        let mut at = 0;
         let mut known = (1..).zip(known).peekable();
         let mut state = history.start()?;
-        let observe = &mut |step: &mut dyn Step| {
-            let Some((at, entry)) = entries.next() else { return };
+        let observe = &mut |entry: &LogEntry, step: &mut dyn Step| {
+            at += 1;
             let Some((seq, _)) = known.next_if(|(_, known)| **known == at) else { return };
             if at > count && !step.concealed() {
                 observe(&mut ViewedEntry { viewer: *viewer, seq, step, entry, is_own });
             }
         };
-        let folded = viewer.fold(state.as_mut(), &history.logged(), &history.dice, observe);
+        let folded = viewer.fold_entries(state.as_mut(), &history.entries, &history.dice, observe);
         folded.map_err(|cause| self.viewer.broken_entry(&self.name, cause))?;
         Ok(state)
     }

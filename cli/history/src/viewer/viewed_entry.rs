@@ -6,7 +6,7 @@ use turnfold_core::{AnyState, DicePolicy, Digest, FoldError, Json, Outcome, Seat
 use turnfold_store::IdempotencyKey;
 
 use crate::compare::divergence::Divergence;
-use crate::history::entry::{LogEntry, logged};
+use crate::history::entry::LogEntry;
 use crate::history::record::{Detail, LoggedRecord, Record};
 use crate::viewer::Viewer;
 
@@ -35,15 +35,13 @@ pub fn fold_as_viewer(
     observe: &mut dyn FnMut(&mut ViewedEntry<'_>),
 ) -> Result<(), FoldError> {
     let mut seq = known;
-    let mut folded = entries.iter();
-    let observe = &mut |step: &mut dyn Step| {
-        let Some(entry) = folded.next() else { return };
+    let observe = &mut |entry: &LogEntry, step: &mut dyn Step| {
         if !step.concealed() {
             seq += 1;
             observe(&mut ViewedEntry { viewer, seq, step, entry, is_own: false });
         }
     };
-    viewer.fold(state, &logged(entries), dice, observe)
+    viewer.fold_entries(state, entries, dice, observe)
 }
 
 impl ViewedEntry<'_> {
@@ -206,6 +204,7 @@ pub(in crate::viewer) fn may_know_recorded(viewer: Viewer, is_own: bool) -> bool
 mod tests {
     use super::*;
     use crate::example::random_play;
+    use crate::history::entry::logged;
     use crate::text::json_line;
     use crate::viewer::seat_history::SeatHistory;
 

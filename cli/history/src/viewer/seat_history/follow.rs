@@ -148,9 +148,7 @@ impl Follower {
     ) -> Result<ShownEntries, ReplayError> {
         let mut shown = ShownEntries { settled: self.settled, seqs: Vec::new(), whole: 0, times: self.times };
         let mut is_whole = true;
-        let mut rest = entries.iter();
-        let observe = &mut |step: &mut dyn Step| {
-            let Some(entry) = rest.next() else { return };
+        let observe = &mut |entry: &LogEntry, step: &mut dyn Step| {
             is_whole = is_whole && step.wholly_shown();
             shown.whole += usize::from(is_whole);
             if step.concealed() {
@@ -161,7 +159,7 @@ impl Follower {
             observe(&mut ViewedEntry { viewer: self.viewer, seq: shown.head(), step, entry, is_own: false });
         };
         let mut state = self.state.fork();
-        let folded = self.viewer.fold(state.as_mut(), &logged(entries), &self.dice, observe);
+        let folded = self.viewer.fold_entries(state.as_mut(), entries, &self.dice, observe);
         folded.map_err(|cause| self.viewer.broken_entry(&self.name, cause))?;
         Ok(shown)
     }

@@ -113,14 +113,12 @@ impl LongHistory {
         let viewer = self.viewer;
         let (at, mut state) = source.nearest_state(passed)?;
         source.each_run(at, to, &mut |run| {
-            let mut rest = run.iter();
-            let observe = &mut |step: &mut dyn Step| {
-                let Some(entry) = rest.next().filter(|entry| entry.seq > passed) else { return };
-                observe(&mut ViewedEntry { viewer, seq: entry.seq, step, entry, is_own: false });
-            };
-            state
-                .fold(&logged(run), &source.dice, observe)
-                .map_err(|cause| viewer.broken_entry(&source.name, cause))
+            let folded = viewer.fold_entries(state.as_mut(), run, &source.dice, &mut |entry, step| {
+                if entry.seq > passed {
+                    observe(&mut ViewedEntry { viewer, seq: entry.seq, step, entry, is_own: false });
+                }
+            });
+            folded.map_err(|cause| viewer.broken_entry(&source.name, cause))
         })
     }
 
