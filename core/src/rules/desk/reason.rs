@@ -59,8 +59,8 @@ reasons! {
         Unsettled = Ruling::of("unsettled", &["PM-13"]).says("the turn is not settled"),
         /// PM-13: no clock was given yet.
         NoClock = Ruling::of("no_clock", &["PM-13"]).says("a clock comes before the first stand"),
-        /// PM-13: the line is another one or the entry an earlier one, without a takeback.
-        LineChange = Ruling::of("line_change", &["PM-13"]).says("the game stands on another line or entry"),
+        /// PM-13: the branch is another one or the entry an earlier one, without a takeback.
+        LineChange = Ruling::of("line_change", &["PM-13"]).says("the game stands on another branch or entry"),
         /// PM-16: another seat has to seal first; the order can be taken afterwards.
         WaitForSeals = Ruling::of("wait_for_seals", &["PM-16"]).says("another seat has to seal first"),
         /// PM-19: it is not the order to be settled next, or has fewer commands.
