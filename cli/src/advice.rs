@@ -130,8 +130,8 @@ impl From<ProofError> for Failure {
 impl From<ShowError> for Failure {
     fn from(error: ShowError) -> Self {
         let hint = match &error {
-            ShowError::TooLong { line, fits, .. } => {
-                Some(format!("`turnfold export {} --html` takes these", line.up_to(Some(*fits))))
+            ShowError::TooLong { history, fits, .. } => {
+                Some(format!("`turnfold export {} --html` takes these", history.up_to(Some(*fits))))
             }
             _ => None,
         };

@@ -308,7 +308,7 @@ fn is_unfinished(host: &MailHost<'_>, plan: &TurnPlan, info: &BranchInfo) -> Res
     let store = host.store;
     let name = &host.game.name;
     let key = plan.host_key();
-    for entry in store.entries(name, &info.name, seq + 1..=info.head)? {
+    for entry in store.entries(name, &info.name, plan.from.1 + 1..=info.head)? {
         if entry?.idempotency_key.is_none_or(|found| !key.is(found.as_str())) {
             return Ok(false);
         }

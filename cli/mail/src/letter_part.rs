@@ -183,7 +183,7 @@ impl KnownGame {
         let more = legal.len().saturating_sub(LEGAL_MAX);
         legal.truncate(LEGAL_MAX);
         let picture = drawn(&seat_history, state.as_ref());
-        let went_back = earlier.is_some_and(|earlier| earlier.line != part.line);
+        let went_back = earlier.is_some_and(|earlier| earlier.branch != part.branch);
         let standing = seat_history.standing()?;
         Ok(Self { picture, standing, news, legal, more, went_back, seat_history })
     }
@@ -228,12 +228,12 @@ fn after_others(mail: &MailLogs<'_>, state: &dyn AnyState, seat: Seat) -> Option
 /// Returns how many entries the positions of two parts have in common.
 fn shared(mail: &MailLogs<'_>, earlier: &LetterPart, part: &LetterPart) -> Result<Seq, MailError> {
     let to = earlier.seq().min(part.seq());
-    if earlier.line == part.line {
+    if earlier.branch == part.branch {
         return Ok(to);
     }
     let links = |line| mail.store.links(&mail.game.name, line, 0..=to);
-    let one = links(&earlier.line)?;
-    let other = links(&part.line)?;
+    let one = links(&earlier.branch)?;
+    let other = links(&part.branch)?;
     let same = one.iter().zip(&other).take_while(|(one, other)| one == other).count();
     Ok(Seq::try_from(same).unwrap_or(Seq::MAX).saturating_sub(1))
 }

@@ -225,10 +225,10 @@ impl MailHost<'_> {
             contents.push(PaperContent::Answer { to, agree: *agree });
         }
         if let Some(turn) = words.takeback {
-            let Some((line, seq)) = state.stand_of(turn).filter(|_| turn < state.turn()) else {
+            let Some((branch, seq)) = state.stand_of(turn).filter(|_| turn < state.turn()) else {
                 return Ok(Err(format!("The match has no earlier turn {turn}. Nothing was taken.")));
             };
-            contents.push(PaperContent::Offer(Offer::Takeback { line: line.clone(), seq }));
+            contents.push(PaperContent::Offer(Offer::Takeback { branch: branch.clone(), seq }));
         }
         // Before the order, with which the turn can be ready.
         if words.ahead.is_some() || !words.lines.is_empty() {

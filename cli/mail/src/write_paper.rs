@@ -333,7 +333,7 @@ impl<'a> PaperWriter<'a> {
             return Err(refused(format!("the bundle is of turn {}, not {asked}", self.turn.number)));
         }
         let branches = &self.received.game.branches;
-        let branch = branches.iter().find(|branch| branch.name.as_str() == position.line.as_str());
+        let branch = branches.iter().find(|branch| branch.name == position.branch);
         let is_there = branch.is_some_and(|branch| {
             branch.size() > position.game_seq
                 && (branch.size() != position.game_seq.saturating_add(1) || branch.link == position.link)

@@ -249,7 +249,7 @@ impl Post {
         let desk = self.desk();
         let stand = desk.position().unwrap();
         let seats: Vec<_> = stand.seats.iter().map(|seat| seat.name()).collect();
-        format!("{}:{} {}", stand.line, stand.game_seq, seats.join(","))
+        format!("{}:{} {}", stand.branch, stand.game_seq, seats.join(","))
     }
 
     /// Audits game and desk: no row may fail, and the author of each command must be known.

@@ -37,7 +37,7 @@ fn offer() -> impl Strategy<Value = Offer> {
     let ending = prop_oneof![Just(Ending::Draw), Just(Ending::Void), seat().prop_map(Ending::Won)];
     prop_oneof![
         ("[a-z0-9][a-z0-9._-]{0,63}", any::<u64>())
-            .prop_map(|(line, seq)| Offer::Takeback { line: line.parse().unwrap(), seq }),
+            .prop_map(|(line, seq)| Offer::Takeback { branch: line.parse().unwrap(), seq }),
         ending.prop_map(Offer::End),
         (0..=DeskTime::MAX.unix_seconds())
             .prop_map(|seconds| Offer::Extend(DeskTime::of_unix_seconds(seconds).unwrap())),

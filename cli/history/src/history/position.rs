@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Registry, Step};
+use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Registry};
 use turnfold_store::{BranchName, Genesis, MatchName, SNAPSHOT_INTERVAL, Snapshot, Store, StoreReader};
 
 use crate::error::ReplayError;

@@ -122,10 +122,10 @@ impl Session {
         commands: &[ScriptCommand],
     ) -> Result<Result<Vec<Record>, RejectedCommand>, ReplayError> {
         let mut played = Vec::new();
-        if lines.is_empty() {
+        if commands.is_empty() {
             self.roll_due(&mut played)?;
         }
-        for (index, given) in lines.iter().enumerate() {
+        for (index, given) in commands.iter().enumerate() {
             if let Err(record) = self.submit(given, &mut played)? {
                 return Ok(Err(RejectedCommand { index, record }));
             }
@@ -152,7 +152,7 @@ impl Session {
         let outcome = read.and_then(|text| self.fold(seat.ok_or_else(no_seat)?, &text));
         outcome.map_err(|rejected| {
             let state = self.state.as_ref();
-            Box::new(Record::rejected(seat, &line.command, rejected, state, self.detail))
+            Box::new(Record::rejected(seat, &given.command, rejected, state, self.detail))
         })
     }
 

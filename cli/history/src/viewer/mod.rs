@@ -176,7 +176,7 @@ impl Viewer {
     ///
     /// # Errors
     /// As for [`AnyState::fold`].
-    pub(crate) fn fold(
+    pub fn fold(
         self,
         state: &mut dyn AnyState,
         log: &[Logged<'_>],

@@ -216,7 +216,7 @@ impl RunOfMatch<'_> {
         let played = report
             .played
             .iter()
-            .map(|step| json!({ "branch": step.line.as_str(), "first": step.first, "last": step.last }));
+            .map(|step| json!({ "branch": step.branch.as_str(), "first": step.first, "last": step.last }));
         let done = json!({
             "match": name.to_string(),
             "at": at.to_string(),

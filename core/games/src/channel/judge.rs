@@ -103,16 +103,16 @@ fn plan(state: &State, player: &Player, command: &Command) -> Result<Step, Rejec
 
 /// CH-4: the checks of a take, in the order of the ruling.
 fn plan_take(state: &State, player: &Player, row: i32, ids: &[EnergyId]) -> Result<Step, Rejection> {
-    let mut taken: Vec<(MayaPlace, Energy)> = Vec::with_capacity(ids.len());
+    let mut chosen: Vec<(MayaPlace, Energy)> = Vec::with_capacity(ids.len());
     for id in ids {
-        taken.push(state.find_in_maya(*id).ok_or(Rejection::NotOneFlow)?);
+        chosen.push(state.find_in_maya(*id).ok_or(Rejection::NotOneFlow)?);
     }
-    let column = taken.first().ok_or(Rejection::NotOneFlow)?.0.column;
-    if taken.iter().any(|(place, _)| place.column != column) {
+    let column = chosen.first().ok_or(Rejection::NotOneFlow)?.0.column;
+    if chosen.iter().any(|(place, _)| place.column != column) {
         return Err(Rejection::NotOneFlow);
     }
-    for (index, (_, energy)) in taken.iter().enumerate() {
-        if taken.iter().take(index).any(|(_, other)| other.color == energy.color) {
+    for (index, (_, energy)) in chosen.iter().enumerate() {
+        if chosen.iter().take(index).any(|(_, other)| other.color == energy.color) {
             return Err(Rejection::SameColour);
         }
     }
@@ -120,31 +120,31 @@ fn plan_take(state: &State, player: &Player, row: i32, ids: &[EnergyId]) -> Resu
     if row == Row::EARTH {
         return Err(Rejection::BadRow);
     }
-    if player.board.room(row) < taken.len() {
+    if player.board.room(row) < chosen.len() {
         return Err(Rejection::RowFull);
     }
     let shows_either = state.flow(column).any(|(_, energy)| energy.color.is_black_or_white());
-    match taken.iter().filter(|(_, energy)| energy.color.is_black_or_white()).count() {
+    match chosen.iter().filter(|(_, energy)| energy.color.is_black_or_white()).count() {
         0 if shows_either => return Err(Rejection::MustTakeBlackOrWhite),
         2 => return Err(Rejection::BlackAndWhite),
         _ => {}
     }
     let token = Chakra::of_row(row).map(|chakra| notch_token(player, chakra)).transpose()?;
-    for (_, energy) in &taken {
+    for (_, energy) in &chosen {
         if !energy.color.is_black_or_white() && player.board.count_of(energy.color) >= 3 {
             return Err(Rejection::TooManyOfColour);
         }
     }
     if let Some((_, chakra)) = token {
         let mut board = player.board;
-        for (_, energy) in &taken {
+        for (_, energy) in &chosen {
             board.put(row, *energy);
         }
         if player.tokens.in_notches() == 4 && !board.is_harmonised(chakra) {
             return Err(Rejection::LastToken);
         }
     }
-    let places = taken.into_iter().map(|(place, _)| place).collect();
+    let places = chosen.into_iter().map(|(place, _)| place).collect();
     Ok(Step::Take { row, places, token })
 }
 

@@ -215,7 +215,7 @@ pub(super) fn content(model: &Model, offered: &Offered) -> Offer {
             let stand =
                 turn.checked_sub(1).and_then(|index| model.stands.get(usize::try_from(index).unwrap()));
             let (number, seq) = stand.map_or((99, 0), |stand| (stand.line, stand.seq));
-            Offer::Takeback { line: line(number).parse().unwrap(), seq }
+            Offer::Takeback { branch: line(number).parse().unwrap(), seq }
         }
         Offered::Replace { seat, player, is_plain } => {
             let (name, seat) = (label(*seat, *player), Seat::players(8)[*seat]);
