@@ -195,7 +195,7 @@ fn pm_1_the_desk_is_that_of_the_game() {
 fn pm_32_a_takeback_is_played_on_a_branch_that_begins_at_its_position() {
     for (fork, result, reason) in [
         (0, Pass, "5 commands by signed orders, "),
-        (1, Fail, "duel@takeback-1: the line does not begin at entry 0 of `main`, as was agreed"),
+        (1, Fail, "duel@takeback-1: the branch does not begin at entry 0 of `main`, as was agreed"),
     ] {
         let mut found = begun(DAY);
         found.agree("takeback main 0");
@@ -216,10 +216,10 @@ fn pm_32_nothing_comes_behind_the_last_position_of_a_line() {
     found.script("p1 -: stay");
     found.branch("takeback-1", 0);
     found.stand();
-    fails(&found, "duel:{here}: the entry comes after the last position of its line");
+    fails(&found, "duel:{here}: the entry comes after the last position of its branch");
     // While a turn is carried out on the new line, too.
     found.script("p1: stay / p2: stay / carry p1");
-    fails(&found, "duel:{here}: the entry comes after the last position of its line");
+    fails(&found, "duel:{here}: the entry comes after the last position of its branch");
 }
 
 #[test]

@@ -225,7 +225,7 @@ fn pm_27_an_entry_of_another_program_on_the_line_stops_the_run() {
         post.play(orders);
         post.append("main", played);
         let error = post.try_run(day(2), &[]).unwrap_err();
-        assert!(error.to_string().contains("another program played on this line"), "{error}");
+        assert!(error.to_string().contains("another program played on this branch"), "{error}");
         assert_eq!(post.game("main").len(), 1);
     }
 }
