@@ -317,7 +317,7 @@ fn happened_before(
 ) -> ApiResult<Vec<String>> {
     let Player { match_name, seat } = player;
     let branch = app.branch(match_name, &BranchName::main())?;
-    let end = SourceName::Revision(branch.line().at(seq));
+    let end = branch.revision().at(seq);
     let mut position = Position::before(Tail::last(LOOKED_BACK), &end, &app.world)?;
     let mut happened = Vec::new();
     let Position { state, entries, dice, .. } = &mut position;
@@ -339,7 +339,7 @@ fn happened_before(
         happened.push(printable(&with_names(&words, names)).into_owned());
     };
     fold_as_viewer(Viewer::from(*seat), state.as_mut(), 0, entries, dice, observe)
-        .map_err(|cause| ReplayError::Entry { history: end, cause })?;
+        .map_err(|cause| ReplayError::Entry { history: SourceName::Revision(end), cause })?;
     let first = happened.len().saturating_sub(HAPPENED_MAX);
     happened.drain(..first);
     Ok(happened)
