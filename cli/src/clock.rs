@@ -1,6 +1,7 @@
 //! The only place that reads the clock. Times are informational; they never reach the fold.
 
 use std::fmt;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use tracing_subscriber::fmt::format::Writer;
@@ -9,9 +10,20 @@ use turnfold_core::paper::DeskTime;
 
 use crate::failure::Failure;
 
+/// The clock of a program that has another one than the system's.
+static OTHER: OnceLock<fn() -> i64> = OnceLock::new();
+
+/// Takes the time from another clock from now on.
+pub(crate) fn set(now_ms: fn() -> i64) {
+    OTHER.get_or_init(|| now_ms);
+}
+
 /// Returns the time now in milliseconds since 1970; a clock before that is an error.
 #[expect(clippy::disallowed_methods, reason = "this is where the clock is read")]
 pub(crate) fn now_ms() -> Result<i64, Failure> {
+    if let Some(now_ms) = OTHER.get() {
+        return Ok(now_ms());
+    }
     since_1970(SystemTime::now()).ok_or_else(|| {
         Failure::trouble("the clock of this machine is before 1970").hint("set it, then try again")
     })

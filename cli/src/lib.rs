@@ -85,6 +85,12 @@ pub fn main() -> ExitCode {
     run_as_named(env::args_os().collect(), standard())
 }
 
+/// Has the program take the time from `now_ms`, in milliseconds since 1970, instead of the system's clock. A program calls it
+/// first that tests what happens over days.
+pub fn set_clock(now_ms: fn() -> i64) {
+    clock::set(now_ms);
+}
+
 /// Runs the command line on these arguments, which begin with the name of the program, and returns its exit code. What is
 /// printed names the program by the file name in the first of them.
 ///

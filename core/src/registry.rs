@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 use crate::any::{AnyRules, erase};
 use crate::digest::Digest;
 use crate::rules::Rules;
+use crate::rules::accord::Accord;
 use crate::rules::desk::Desk;
 
 /// The most bytes of a module's file (MD-3).
@@ -68,12 +69,13 @@ pub struct NamedReferee {
 }
 
 /// The games that a program knows, by name and version: those that are built in, modules, and referees. The desk of a match
-/// by mail, which is no game, is always there, and no module.
+/// by mail and the accord of one on a service, which are no games, are always there, and no modules.
 #[derive(Clone, Debug)]
 pub struct Registry {
     /// By name, then version.
     games: Vec<Arc<dyn AnyRules>>,
     desk: Arc<dyn AnyRules>,
+    accord: Arc<dyn AnyRules>,
     modules: Option<Arc<dyn ModuleSource>>,
     referees: Option<Arc<dyn RefereeSource>>,
 }
@@ -81,7 +83,13 @@ pub struct Registry {
 /// A registry without games.
 impl Default for Registry {
     fn default() -> Self {
-        Self { games: Vec::new(), desk: erase::<Desk>(), modules: None, referees: None }
+        Self {
+            games: Vec::new(),
+            desk: erase::<Desk>(),
+            accord: erase::<Accord>(),
+            modules: None,
+            referees: None,
+        }
     }
 }
 
@@ -177,10 +185,10 @@ impl Registry {
     /// newest.
     ///
     /// # Panics
-    /// If that version is there, and for the name of the desk.
+    /// If that version is there, and for the names of desk and accord.
     #[must_use]
     pub fn with_version(self, rules: Arc<dyn AnyRules>) -> Self {
-        let is_taken = rules.name() == Desk::NAME || self.games.iter().any(|known| key(known) == key(&rules));
+        let is_taken = is_no_game(rules.name()) || self.games.iter().any(|known| key(known) == key(&rules));
         assert!(!is_taken, "version {} of the ruleset `{}` is taken", rules.version(), rules.name());
         self.insert(rules)
     }
@@ -237,7 +245,7 @@ impl Registry {
     /// [`NoRules::NoReferee`] if it cannot play, and if the ruleset is built in (RF-4).
     pub fn referee(&self, name: &str) -> Result<Option<Arc<dyn AnyRules>>, NoRules> {
         let Some(referees) = &self.referees else { return Ok(None) };
-        if name == Desk::NAME {
+        if is_no_game(name) {
             return Ok(None);
         }
         let found = referees.by_name(name).map_err(|why| NoRules::NoReferee { name: name.into(), why })?;
@@ -288,7 +296,7 @@ impl Registry {
         if let Some(pin) = pin {
             let own = self.games.iter().find(|rules| rules.module().as_ref() == Some(pin)).cloned();
             return match own.or_else(|| self.modules.as_ref()?.by_digest(pin)) {
-                Some(rules) if key(&rules) == (name, version) && name != Desk::NAME => self.passed(rules),
+                Some(rules) if key(&rules) == (name, version) && !is_no_game(name) => self.passed(rules),
                 _ => Err(NoRules::NoModule { name: name.into(), version, module: *pin }),
             };
         }
@@ -334,13 +342,13 @@ impl Registry {
 
     fn modules_named(&self, name: &str) -> Vec<Arc<dyn AnyRules>> {
         match &self.modules {
-            Some(modules) if name != Desk::NAME => modules.by_name(name),
+            Some(modules) if !is_no_game(name) => modules.by_name(name),
             _ => Vec::new(),
         }
     }
 
     fn versions(&self, name: &str) -> impl Iterator<Item = &Arc<dyn AnyRules>> {
-        self.games.iter().chain([&self.desk]).filter(move |rules| rules.name() == name)
+        self.games.iter().chain([&self.desk, &self.accord]).filter(move |rules| rules.name() == name)
     }
 
     /// Returns all versions of the games that are built in, in order.
@@ -352,6 +360,11 @@ impl Registry {
     pub fn iter(&self) -> impl Iterator<Item = &Arc<dyn AnyRules>> {
         self.games.chunk_by(|one, next| one.name() == next.name()).filter_map(|versions| versions.last())
     }
+}
+
+/// Returns `true` for a name that is the core's own.
+fn is_no_game(name: &str) -> bool {
+    [Desk::NAME, Accord::NAME].contains(&name)
 }
 
 fn key(rules: &Arc<dyn AnyRules>) -> (&str, u32) {

@@ -19,6 +19,7 @@ pub use crate::setup::{NamedSetup, SetupError};
 use crate::targets::Targets;
 use crate::text::Malformed;
 
+pub mod accord;
 pub mod desk;
 
 /// A game's rules: pure, total and deterministic.

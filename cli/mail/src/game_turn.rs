@@ -45,6 +45,7 @@ pub type RollDice<'a> = dyn FnMut(&DueRoll) -> Result<Vec<i32>, ReplayError> + '
 pub struct GameTurn<'a> {
     state: Box<dyn AnyState>,
     head: u64,
+    dice: DicePolicy,
     roll: Box<RollDice<'a>>,
 }
 
@@ -76,7 +77,13 @@ impl<'a> GameTurn<'a> {
     /// Continues from a state of the game, which has `head` entries.
     #[must_use]
     pub fn new(state: Box<dyn AnyState>, head: u64, roll: Box<RollDice<'a>>) -> Self {
-        Self { state, head, roll }
+        Self { state, head, dice: DicePolicy::Recorded, roll }
+    }
+
+    /// Has rolls come from the dice of the match, if these give values by themselves.
+    #[must_use]
+    pub fn with_dice(self, dice: DicePolicy) -> Self {
+        Self { dice, ..self }
     }
 
     /// Continues as far as no roll falls due, to try commands of a seat that knows no rolls to come.
@@ -294,7 +301,7 @@ impl<'a> GameTurn<'a> {
 
     fn session(&self) -> Session {
         let detail = Detail::new(Viewer::HOST);
-        Session::new(self.state.fork(), DicePolicy::Recorded, Roller::Absent, self.head + 1, detail)
+        Session::new(self.state.fork(), self.dice, Roller::Absent, self.head + 1, detail)
     }
 
     fn keep(&mut self, session: Session, played: &[Record]) {
@@ -323,7 +330,10 @@ impl<'a> GameTurn<'a> {
     fn roll_in(&mut self, session: &mut Session, played: &mut Vec<Record>) -> Result<bool, ReplayError> {
         for count in 0..ROLLS_IN_A_ROW_MAX {
             let Some(due) = session.state.due_roll() else { return Ok(count > 0) };
-            let values = (self.roll)(&due)?;
+            let values = match session.state.seeded_roll(&self.dice) {
+                Some(values) => values,
+                None => (self.roll)(&due)?,
+            };
             let Some(command) = session.state.roll_command(values) else { return Ok(count > 0) };
             played.push(give(session, Seat::Host, &command).map_err(ReplayError::OwnDice)?);
         }

@@ -1,5 +1,6 @@
 //! Play by mail: papers as mails carry them, the execution of turns in the game, and letters to the players.
 
+mod accord;
 mod addresses;
 mod answer_letter;
 pub mod audit;
@@ -45,6 +46,7 @@ mod turn_position;
 mod unread;
 mod write_paper;
 
+pub use accord::{HostedKey, MatchAccord, read_accord, terms_of_accord};
 pub use addresses::{AddressLine, Addresses, MailAddress, Route};
 pub use desk_history::DeskHistory;
 pub use desk_turn::{AppliedEntry, DeskTurn, Execution, RolledEntry, SeatStep, TurnPlan, TurnRecord};

@@ -180,7 +180,7 @@ fn read_terms(toml: &str, filled: &[(&str, String)]) -> Result<Vec<u8>, SetupErr
 }
 
 /// Requires that terms fit a game (PM-3).
-fn require_fitting(
+pub(crate) fn require_fitting(
     terms: &desk::Setup,
     is_default_given: bool,
     rules: &dyn AnyRules,
@@ -241,25 +241,32 @@ impl GameTerms {
     /// Completes terms.
     #[must_use]
     pub fn complete(written: Option<&str>, rules: &dyn AnyRules, game: &dyn AnyState) -> Self {
-        let (named, source) = match rules.mail_terms().trim() {
-            "" => (WAITING, TermsSource::Waiting),
-            named => (named, TermsSource::Game),
-        };
         let written = written.unwrap_or_default().trim_end();
         // Malformed TOML is reported by the rules, which read it later.
         let own: Option<toml::Table> = written.parse().ok();
         let own = own.unwrap_or_default();
-        let mut rest: toml::Table = named.parse().unwrap_or_default();
-        // A default that the host writes is meant to be played.
-        if source == TermsSource::Waiting && own.contains_key("default") {
-            rest.retain(|key, _| key == "default");
-        }
+        let (mut rest, source) = rest_of_terms(&own, rules);
         rest.insert("seats".into(), toml::Value::Integer(i64::try_from(game.players().len()).unwrap_or(0)));
         rest.retain(|key, _| !own.contains_key(key));
         let filled: Vec<String> = rest.iter().map(|(key, value)| format!("{key} = {value}")).collect();
         // At the end, so that errors name the lines of the file.
         Self { toml: format!("{written}\n{}\n", filled.join("\n")), source, filled }
     }
+}
+
+/// Returns the terms that the game names and the host did not write, and where they come from.
+pub(crate) fn rest_of_terms(own: &toml::Table, rules: &dyn AnyRules) -> (toml::Table, TermsSource) {
+    let (named, source) = match rules.mail_terms().trim() {
+        "" => (WAITING, TermsSource::Waiting),
+        named => (named, TermsSource::Game),
+    };
+    let mut rest: toml::Table = named.parse().unwrap_or_default();
+    // A default that the host writes is meant to be played.
+    if source == TermsSource::Waiting && own.contains_key("default") {
+        rest.retain(|key, _| key == "default");
+    }
+    rest.retain(|key, _| !own.contains_key(key));
+    (rest, source)
 }
 
 const TURNS: u32 = 20;
@@ -284,7 +291,7 @@ struct Trial<'a> {
 ///
 /// # Errors
 /// [`SetupError`] naming `default` or `between`, and what is wrong with the game.
-pub(super) fn try_terms(rules: &dyn AnyRules, setup: &[u8], terms: &Setup) -> Result<(), MailError> {
+pub(crate) fn try_terms(rules: &dyn AnyRules, setup: &[u8], terms: &Setup) -> Result<(), MailError> {
     for number in 0..=TRIALS {
         let chance = |label: &[u8]| DiceStream::new(&blake3::derive_key("turnfold v2 trial", label), number);
         let mut dice = chance(b"dice");

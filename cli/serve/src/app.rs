@@ -11,6 +11,7 @@ use turnfold_core::{Digest, Registry};
 use turnfold_store::{BranchName, Grant, GrantId, MatchName, Store};
 
 use crate::auth::{Access, Bearer, no_token, require_live};
+use crate::auto_host::AutoHost;
 use crate::branch_cache::BranchCache;
 use crate::desks::Desks;
 use crate::open_branch::OpenBranch;
@@ -29,6 +30,8 @@ pub(crate) struct App {
     pub(crate) desks: Option<Desks>,
     /// Who is called on a turn, if the service calls anyone.
     pub(crate) calls: Option<TurnCalls>,
+    /// The matches with terms, which the service hosts by itself.
+    pub(crate) auto_host: AutoHost,
     /// Where clients find the service, such as `https://play.example`.
     pub(crate) origin: String,
     /// The directory of the store, unless a database holds it.
@@ -60,6 +63,7 @@ impl App {
             ids: Ids::new(u64::from_le_bytes(random)),
             desks: options.mail.clone().map(Desks::new),
             calls: options.notifying.clone().map(TurnCalls::open).transpose()?,
+            auto_host: AutoHost::default(),
             origin,
             store_dir: options.store_dir.clone(),
             settings: RwLock::new(options.settings),

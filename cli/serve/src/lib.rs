@@ -16,6 +16,7 @@ mod app;
 mod append;
 mod append_request;
 mod auth;
+mod auto_host;
 mod branch_cache;
 mod channel_body;
 mod client_address;

@@ -22,8 +22,8 @@ use crate::middleware::{around, counted};
 use crate::problem::ProblemJson;
 use crate::resources::grants::NewGrantJson;
 use crate::resources::{
-    backup, branches, calls, diff, entries, events, files, find, grants, health, join, matches, modules,
-    pages, papers, position, rulesets, seat_pages, status, trial,
+    backup, branches, calls, diff, entries, events, files, find, grants, health, hosting, join, matches,
+    modules, pages, papers, position, rulesets, seat_pages, status, trial,
 };
 
 /// What the description has besides its routes.
@@ -72,6 +72,8 @@ fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(events::follow))
         .routes(routes!(grants::list, grants::create))
         .routes(routes!(grants::revoke))
+        .routes(routes!(hosting::set_terms))
+        .routes(routes!(hosting::announce_absence))
         .routes(routes!(calls::show, calls::set, calls::stop))
         .routes(routes!(join::show, join::join))
         .routes(routes!(papers::take))

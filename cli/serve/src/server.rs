@@ -22,6 +22,7 @@ use turnfold_core::Registry;
 use turnfold_store::{Store, StoreError};
 
 use crate::app::App;
+use crate::auto_host;
 use crate::client_address::ClientAddress;
 use crate::connections::{Connections, LastBody};
 use crate::hosting;
@@ -115,6 +116,7 @@ async fn run(
     if app.store.is_shared() {
         tasks.spawn(notice::listen(Arc::clone(app)));
     }
+    tasks.spawn(auto_host::keep(Arc::clone(app)));
     if app.desks.is_some() {
         tasks.spawn(hosting::keep(Arc::clone(app)));
     }

@@ -13,6 +13,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::time::{Instant, MissedTickBehavior, interval};
+use turnfold_core::paper::DeskTime;
 use turnfold_core::{AnyState, Digest, Seat};
 use turnfold_history::text::printable;
 use turnfold_history::{Position, ReplayError, SourceName, Tail, ViewedEntry, Viewer, fold_as_viewer};
@@ -21,6 +22,7 @@ use turnfold_store::draft::{DraftFile, Readers};
 use turnfold_store::{BranchName, GrantLabel, MatchName};
 
 use crate::app::App;
+use crate::auto_host;
 use crate::open_branch::OpenBranch;
 use crate::problem::{ApiResult, Problem};
 
@@ -286,12 +288,14 @@ fn is_turn(
 }
 
 /// Writes a call: nothing in it gives access, for a command may hand it to anyone.
-fn text_of_call(app: &App, player: &Player, to: &str, seq: u64) -> ApiResult<String> {
+fn text_of_call(app: &Arc<App>, player: &Player, to: &str, seq: u64) -> ApiResult<String> {
     let Player { match_name, seat } = player;
     let genesis = app.store.genesis(match_name)?;
     let names = app.store.names_of(match_name, app.now_ms())?;
     let happened = happened_before(app, player, seq, &names)?;
     let name = names.get(seat);
+    let deadline = auto_host::hosted(app, match_name)?.and_then(|hosted| hosted.deadlines.get(seat).copied());
+    let deadline = deadline.and_then(DeskTime::of_unix_ms);
     let text = json!({
         "event": "your_turn",
         "id": format!("{match_name}/{seat}/{seq}"),
@@ -303,6 +307,7 @@ fn text_of_call(app: &App, player: &Player, to: &str, seq: u64) -> ApiResult<Str
         "happened": happened,
         "to": to,
         "link": format!("{}/m/{match_name}", app.origin),
+        "deadline": deadline,
     });
     Ok(format!("{text}\n"))
 }

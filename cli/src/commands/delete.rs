@@ -6,7 +6,7 @@ use serde::Serialize;
 use turnfold_history::Sources;
 use turnfold_store::{MatchName, StoreReader};
 
-use super::mail::desk_going_along;
+use super::mail::{accord_going_along, desk_going_along};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{counted, plain, strong};
@@ -14,7 +14,8 @@ use crate::output::{counted, plain, strong};
 /// Delete a match with all its branches
 ///
 /// Asks for confirmation on a terminal; elsewhere, `--force` is required. Only a backup or a replay file made before can
-/// bring the match back. The desk of a match by mail is deleted too. Exits with 1 if the answer is no. Use `branch
+/// bring the match back. The desk of a match by mail and the terms of a match are
+/// deleted too. Exits with 1 if the answer is no. Use `branch
 /// --delete` to delete a branch.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  turnfold delete duel\n  turnfold delete --force duel")]
@@ -37,6 +38,9 @@ struct Whole {
     entries: u64,
     /// Its desk, if it is played by mail (PM-1).
     desk: Option<MatchName>,
+    /// The match that holds its terms, if it has some (SV-45).
+    #[serde(skip)]
+    accord: Option<MatchName>,
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
@@ -51,7 +55,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let store = context.open_store()?;
     let whole = Whole::of(match_name, &store)?;
     // In one commit: a match by mail without its desk, or the other way round, is of no use.
-    let names: Vec<_> = [match_name].into_iter().chain(&whole.desk).cloned().collect();
+    let names: Vec<_> = [match_name].into_iter().chain(&whole.desk).chain(&whole.accord).cloned().collect();
     store.delete_matches(&names)?;
     drop(store);
     let deleted = || [plain("deleted "), strong(match_name), plain(format_args!(" with {whole}"))].into();
@@ -84,13 +88,14 @@ pub(super) fn is_confirmed(
 impl Whole {
     fn of(match_name: &MatchName, store: &StoreReader) -> Result<Self, Failure> {
         let desk = desk_going_along(store, match_name, "delete")?;
+        let accord = accord_going_along(store, match_name, "delete")?;
         let branches = store.branches(match_name)?;
         let own = branches.iter().map(|branch| {
             let forked_at = branch.parent.as_ref().map_or(0, |(_, at)| *at);
             branch.head.saturating_sub(forked_at)
         });
         let branches = branches.len() as u64;
-        Ok(Self { match_name: match_name.clone(), branches, entries: own.sum(), desk })
+        Ok(Self { match_name: match_name.clone(), branches, entries: own.sum(), desk, accord })
     }
 }
 
@@ -98,6 +103,7 @@ impl Display for Whole {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let branches = counted(self.branches, "branch", "branches");
         write!(out, "{branches} and {}", counted(self.entries, "entry", "entries"))?;
-        self.desk.as_ref().map_or(Ok(()), |desk| write!(out, ", and its desk {desk}"))
+        self.desk.as_ref().map_or(Ok(()), |desk| write!(out, ", and its desk {desk}"))?;
+        if self.accord.is_some() { write!(out, ", and its terms") } else { Ok(()) }
     }
 }

@@ -11,6 +11,7 @@ use turnfold_history::{
     ReplayError, history::find_rules, history::import::check_title, history::revision::new_match_name,
     program,
 };
+use turnfold_mail::{MailError, MatchAccord, read_accord};
 use turnfold_store::{Genesis, MatchName};
 
 use super::game::{add, find_module, name_unusable};
@@ -35,6 +36,10 @@ pub(crate) struct Args {
     /// Title, for people
     #[arg(long, default_value = "")]
     title: String,
+
+    /// Terms by which `serve` hosts the match, as TOML; the game's own from an empty file
+    #[arg(long, value_name = "FILE")]
+    terms: Option<PathBuf>,
 }
 
 /// The heading of the options that choose what is played.
@@ -247,8 +252,23 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let module = game.module;
     let dice = game.dice;
     let genesis = genesis(game, args.title.clone())?;
+    let accord = match &args.terms {
+        Some(path) => {
+            MatchAccord::name_of(&args.match_name).map_err(|error| Failure::usage(error.0))?;
+            let written = files::read_text(path, &limits::MAIL_TERMS)?;
+            let read = read_accord(&written, &*rules, &genesis);
+            Some(read.map_err(|error| match error {
+                MailError::Replay(ReplayError::BadSetup(error)) => bad_setup(path, &error),
+                error => error.into(),
+            })?)
+        }
+        None => None,
+    };
     let store = context.open_or_create_store()?;
     store.create_match(&args.match_name, &genesis, Vec::new())?;
+    if let Some(accord) = accord {
+        MatchAccord::create(&store, &args.match_name, &genesis, accord, genesis.created_at_ms)?;
+    }
     drop(store);
     let seed = if let DicePolicy::Seeded(seed) = dice { Some(seed.to_string()) } else { None };
     let store_name = context.store.shown();

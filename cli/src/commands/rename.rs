@@ -2,10 +2,10 @@
 
 use serde_json::json;
 use turnfold_history::history::revision::new_match_name;
-use turnfold_mail::DeskOf;
+use turnfold_mail::{DeskOf, MatchAccord};
 use turnfold_store::MatchName;
 
-use super::mail::desk_going_along;
+use super::mail::{accord_going_along, desk_going_along};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{plain, strong};
@@ -33,6 +33,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     // Its desk is found by the name that goes with that of the match (PM-1), so both change in one commit.
     if let Some(desk) = desk_going_along(&store, match_name, "rename")? {
         names.push((desk, DeskOf::name_of(new).map_err(|error| Failure::usage(error.0))?));
+    }
+    if let Some(accord) = accord_going_along(&store, match_name, "rename")? {
+        names.push((accord, MatchAccord::name_of(new).map_err(|error| Failure::usage(error.0))?));
     }
     store.rename_matches(&names)?;
     drop(store);

@@ -65,6 +65,9 @@ fn sv_44_a_player_without_an_open_page_is_called_once_for_each_turn() {
         p1.push(join(&service, name, "p1", "Ann"));
         p2.push(join(&service, name, "p2", "Bo"));
     }
+    // SV-47: where the service hosts, a call has the deadline.
+    let terms = json!({"terms": "hours = 24"});
+    Call::post("/v1/matches/zeta/terms", service.admin(), &terms).to(&service).is(200);
     for (name, token) in ["alpha", "zeta"].into_iter().zip(&p1) {
         ask_for(&service, name, token, "ann@example.org");
     }
@@ -74,8 +77,10 @@ fn sv_44_a_player_without_an_open_page_is_called_once_for_each_turn() {
         json!({
             "event": "your_turn", "id": "alpha/p1/0", "match": "alpha", "title": "", "ruleset": "channel",
             "seat": "p1", "name": "Ann", "happened": [], "to": "ann@example.org", "link": format!("{}/m/alpha", service.origin()),
+            "deadline": null,
         })
     );
+    assert!(made[1]["deadline"].as_str().unwrap().ends_with('Z'), "{}", made[1]);
     // A turn that ends and comes again, faster than anyone looks.
     play(&service, "alpha", &p1[0], "take 1 1");
     play(&service, "alpha", &p2[0], "meditate blue");

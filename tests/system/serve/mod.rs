@@ -32,6 +32,8 @@ mod response_headers;
 mod secrets;
 #[cfg(unix)] // signals
 mod streams;
+#[cfg(unix)]
+mod terms;
 mod trial;
 mod verbs_and_service_agree;
 

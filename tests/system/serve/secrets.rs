@@ -154,6 +154,8 @@ impl Answers<'_> {
         }
         self.post(&path, &one, &[("if-match", "\"00000000000000000000000000000000\"")]);
         self.post("/v1/join", &json!({}), &[]);
+        self.post("/v1/matches/secret/terms", &json!({"terms": ""}), &[]);
+        self.post("/v1/matches/secret/absence", &json!({"until": "9999-01-01T00:00:00Z"}), &[]);
         self.post("/v1/matches/secret/branches", &json!({"name": "mine", "from": "main:1"}), &[]);
         self.post("/v1/matches/secret/grants", &json!({"kind": "host"}), &[]);
         // The tag that it got before the secret holds as long as it sees nothing new.
@@ -195,13 +197,21 @@ impl Answers<'_> {
     }
 }
 
-/// Blanks out when entries were recorded, and the marks of events, which are digests of that and of the match's id.
+/// Blanks out when entries were recorded and turns end, and the marks of events, which are digests of that and of the match's id.
 fn without_times(text: &str) -> String {
     let mut parts = text.split("\"recorded_at_ms\":");
     let first = parts.next().unwrap_or_default().to_owned();
     let text = parts.fold(first, |text, part| {
         text + "\"recorded_at_ms\":" + part.trim_start_matches(|c: char| c.is_ascii_digit())
     });
+    let text = match text.split_once("\"deadlines\":{") {
+        Some((before, rest)) => {
+            let (deadlines, rest) = rest.split_once('}').unwrap();
+            let seats: Vec<_> = deadlines.split(',').map(|one| one.split(':').next().unwrap()).collect();
+            format!("{before}\"deadlines\":{{{}}}{rest}", seats.join(","))
+        }
+        None => text,
+    };
     match text.split_once("\"event_id\":\"") {
         Some((before, id)) => {
             let (head, rest) = id.split_at(id.find('-').unwrap());
@@ -220,6 +230,9 @@ fn shown(case: &SecretCase, secret: &[&str]) -> Vec<(String, String)> {
     shown.play(if case.is_in_setup() { &[] } else { secret }, Some("secret"));
     shown.play(case.end, None);
     shown.play(case.after, None);
+    // SV-47: a deadline is for all to see, too.
+    let terms = Call::post("/v1/matches/secret/terms", &shown.host, &json!({"terms": "hours = 8760"}));
+    terms.to(&service).is(200);
     // A name is for all to see, and tells no more than that its player joined.
     let seat = if case.viewer == "p8" { "p1" } else { case.viewer };
     let invitation = grant(&service, "secret", &json!({"kind": "invitation", "seat": seat}));

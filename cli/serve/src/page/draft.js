@@ -35,7 +35,7 @@ const REASONS = {
 	not_yet: "the match waits for something else first",
 };
 
-/** Returns a time as this browser writes it, with its zone. @param {string} time */
+/** Returns a time as this browser writes it, with its zone. @param {string | number} time */
 export const inWords = (time) => new Intl.DateTimeFormat([], { weekday: "short", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", timeZoneName: "short" }).format(new Date(time));
 
 /** The order that is being chosen. It takes the place of trials (VW-56). */

@@ -3,7 +3,7 @@ import { html, shown } from "./viewer.js";
 import { Api, Problem } from "./api.js";
 import { ADMIN, addToken, chosenOf, kept, keptMatches, nameOf, refusal } from "./access.js";
 import { Calls, markTab } from "./calls.js";
-import { waiting } from "./turn.js";
+import { until, waiting } from "./turn.js";
 
 /** How often the matches are asked for while the page is visible, in milliseconds (VW-23). */
 const ASK_EVERY = 15_000;
@@ -61,7 +61,8 @@ async function look(match) {
 		const isMine = !over && Boolean(turn?.includes(name));
 		const state = over ? "over" : isMine ? "your turn" : waiting(turn, info.names).replace(/^[WN]/, (first) => first.toLowerCase());
 		const own = info.names?.[name];
-		note.replaceChildren(`${info.ruleset}, ${info.head} entries, ${state}`, ...(own ? [", you are ", html("bdi", {}, shown(own))] : []), token[3] === "v" ? ", you look on" : "");
+		const end = over ? "" : until(info.hosting, isMine ? [name] : turn);
+		note.replaceChildren(`${info.ruleset}, ${info.head} entries, ${state}${end}`, ...(own ? [", you are ", html("bdi", {}, shown(own))] : []), token[3] === "v" ? ", you look on" : "");
 		item.classList.toggle("turn", isMine);
 		return { ...looked, order: over ? ENDED : isMine ? MINE : OPEN, title: info.title || match, head: info.head };
 	} catch (error) {
@@ -107,26 +108,51 @@ function adminPart() {
 /** @param {string} label @param {HTMLElement} field */
 const labelled = (label, field) => html("p", { class: "labelled" }, html("label", { for: field.id }, label), field);
 
+/** The hours of a turn that suit most games. */
+const GOOD_HOURS = "72";
+
+/** Who hosts a match, and how long a turn lasts if the service does (VW-66). */
+const HOSTING = [
+	["", "I do what a host does"],
+	[GOOD_HOURS, "the service: 3 days a move"],
+	["24", "the service: 24 hours a move"],
+	["168", "the service: a week a move"],
+	["0", "the service, without deadlines"],
+];
+
 /** @param {() => void} refused what is done when the admin token counts no more */
 async function newMatch(refused) {
-	/** @type {{items: {ruleset: string, summary: string, example: string}[]}} */
+	/** @type {{items: {ruleset: string, summary: string, example: string, terms: string}[]}} */
 	const { items } = await new Api("").get("/v1/rulesets");
 	const name = html("input", { id: "name", required: "", pattern: "[a-z0-9][a-z0-9._\\-]{0,63}", autocomplete: "off" });
 	const title = html("input", { id: "title", maxlength: 200, autocomplete: "off" });
 	const ruleset = html("select", { id: "ruleset" }, ...items.map((one) => html("option", { value: one.ruleset }, `${one.ruleset}: ${one.summary}`)));
 	const setup = html("textarea", { id: "setup", rows: 12, spellcheck: "false" });
 	const dice = html("select", { id: "dice" }, html("option", { value: "seeded" }, "from a seed"), html("option", { value: "recorded" }, "recorded by the host"));
+	const hosting = html("select", { id: "hosting" }, ...HOSTING.map(([value, text]) => html("option", { value }, text)));
+	const terms = html("p", { class: "note" });
 	const note = html("p", { role: "status", class: "note" });
-	const form = html("form", { class: "newmatch" }, labelled("Name", name), labelled("Title", title), labelled("Game", ruleset), labelled("Setup", setup), labelled("Dice", dice), html("button", { class: "primary" }, "Make it"), note);
-	const example = () => (setup.value = items.find((one) => one.ruleset === ruleset.value)?.example ?? "");
+	const form = html("form", { class: "newmatch" }, labelled("Name", name), labelled("Title", title), labelled("Game", ruleset), labelled("Setup", setup), labelled("Dice", dice), labelled("Host", hosting), terms, html("button", { class: "primary" }, "Make it"), note);
+	const describe = () => {
+		const named = items.find((one) => one.ruleset === ruleset.value)?.terms.trim().replaceAll("\n", "; ");
+		terms.textContent = hosting.value ? `At a deadline and between turns: ${named || "nothing, as the game names no commands for it"}` : "";
+	};
+	const example = () => {
+		const one = items.find(({ ruleset: name }) => name === ruleset.value);
+		setup.value = one?.example ?? "";
+		// Of a game that names good terms, the service is a good host.
+		hosting.value = one?.terms ? GOOD_HOURS : "";
+		describe();
+	};
 	ruleset.addEventListener("change", example);
+	hosting.addEventListener("change", describe);
 	example();
 	form.addEventListener("submit", async (event) => {
 		event.preventDefault();
 		try {
 			note.textContent = "";
 			const api = new Api(sessionStorage.getItem(ADMIN) ?? "");
-			const made = await api.post("/v1/matches", { name: name.value, ruleset: ruleset.value, setup: setup.value, dice: dice.value, ...(title.value ? { title: title.value } : {}) });
+			const made = await api.post("/v1/matches", { name: name.value, ruleset: ruleset.value, setup: setup.value, dice: dice.value, ...(title.value ? { title: title.value } : {}), ...(hosting.value ? { terms: `hours = ${hosting.value}\n` } : {}) });
 			addToken(made.match, made.token, "host", true);
 			location.assign(`/m/${made.match}`);
 		} catch (error) {

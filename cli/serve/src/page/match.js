@@ -15,7 +15,7 @@ import { MatchTools } from "./tools.js";
 import { Trying } from "./trying.js";
 import { TurnLine } from "./turn.js";
 
-/** @typedef {{match: string, ruleset: string, version: number, title: string, players: string[], branches: string[], head: number, over: boolean, dice: string, names?: Record<string, string>, now?: import("./turn.js").Now}} MatchInfo */
+/** @typedef {{match: string, ruleset: string, version: number, title: string, players: string[], branches: string[], head: number, over: boolean, dice: string, names?: Record<string, string>, now?: import("./turn.js").Now, hosting?: import("./turn.js").Hosting}} MatchInfo */
 
 /** How many entries are read at first; those before are read when someone goes there (VW-53). */
 const FIRST_ENTRIES = 500;

@@ -6,10 +6,23 @@
 import { html, shown } from "./viewer.js";
 import { keep, kept, linkOf, nameOf } from "./access.js";
 import { action } from "./buttons.js";
+import { inWords } from "./draft.js";
 import { qrCode } from "./qr.js";
 
 /** Shows a seat with the name of its player. @param {string} seat @param {Record<string, string>} [names] */
 export const called = (seat, names = {}) => (names[seat] ? `${shown(names[seat])} (${seat})` : seat);
+
+/** Shows the terms by which the service hosts a match. @param {import("./turn.js").Hosting["terms"]} terms */
+function termsInSentences({ hours, missed, default: commands, between, patience }) {
+	const listed = (/** @type {string[]} */ list) => list.map((command) => `“${shown(command)}”`).join(", ");
+	const parts = ["The service hosts this match."];
+	if (between.length > 0) parts.push(`When no player is to move, it plays ${listed(between)}.`);
+	if (hours === 0) parts.push("Turns have no deadline.");
+	else parts.push(`A turn lasts ${hours % 24 === 0 && hours > 24 ? `${hours / 24} days` : hours === 1 ? "1 hour" : `${hours} hours`}.`);
+	if (hours > 0 && missed !== "wait" && commands.length > 0) parts.push(`At ${missed === "second" ? "the second deadline missed in a row" : "a missed deadline"} it plays ${listed(commands)} for the seat.`);
+	if (hours > 0 && patience > 0 && commands.length > 0) parts.push(`After ${patience} in a row it waits no longer.`);
+	return parts.join(" ");
+}
 
 /** The part of a match that is about the one who looks. */
 export class MySeat {
@@ -17,6 +30,8 @@ export class MySeat {
 	code = html("div", {});
 	players = html("ul", { role: "list", class: "players" });
 	/** Where the service calls on a turn while no page is open, if it calls anyone (VW-65). */ calls = html("form", { class: "calls", hidden: "" });
+	/** By which terms the service hosts the match, and until when the player is away (VW-67). */ hosting = html("p", { class: "note" });
+	away = html("form", { class: "calls", hidden: "" });
 	/** Stays in sight until the link is somewhere else than in this browser. */ reminder = action("Save your link", () => this.#open());
 
 	/** @param {LiveMatch} live */
@@ -32,7 +47,7 @@ export class MySeat {
 		const what = access.token[3] === "s" ? "your seat" : "your access";
 		// The letters of a match by mail have a link of their own.
 		const own = access.mail ? [] : [html("p", {}, `This link is ${what}: it brings you back if this browser forgets, and opens the match on another device. Whoever has it is you, so show it to no one.`), html("div", { class: "files save" }, copy, mail, code), this.code, this.note];
-		this.element = html("section", { class: "myseat" }, html("h2", {}, "My seat"), ...own, this.players, this.calls);
+		this.element = html("section", { class: "myseat" }, html("h2", {}, "My seat"), ...own, this.players, this.hosting, this.away, this.calls);
 	}
 
 	get #access() {
@@ -62,6 +77,32 @@ export class MySeat {
 			}
 		});
 		this.calls.hidden = false;
+	}
+
+	/** Shows the terms, and lets a player announce an absence. */
+	#describeHosting() {
+		const { live, away } = this;
+		const { hosting } = live.info ?? {};
+		this.hosting.textContent = hosting ? termsInSentences(hosting.terms) : "";
+		const own = hosting?.absent[live.sees];
+		const isPlayer = live.kind === "s" && !live.access.mail;
+		away.hidden = !hosting || !isPlayer || hosting.terms.hours === 0 || hosting.terms.absences === 0;
+		if (away.hidden || away.firstChild) return;
+		const day = html("input", { id: "away", type: "date", required: "" });
+		const note = html("p", { role: "status", class: "note" }, own ? `You are away until ${inWords(own)}.` : "");
+		away.append(html("label", { for: "away" }, "I am away until the end of"), day, html("button", {}, "Save"), note);
+		away.addEventListener("submit", async (event) => {
+			event.preventDefault();
+			try {
+				const end = new Date(`${day.value}T23:59:59`).toISOString().replace(/\.\d+Z$/, "Z");
+				const { absent } = await live.api.post(`/v1/matches/${live.match}/absence`, { until: end });
+				note.textContent = `Deadlines wait for you until ${inWords(absent[live.sees])}.`;
+				await live.readInfo();
+				live.turn.draw();
+			} catch (error) {
+				note.textContent = error instanceof Error ? error.message : `${error}`;
+			}
+		});
 	}
 
 	#open() {
@@ -106,5 +147,6 @@ export class MySeat {
 			const own = !hosts && seat === sees ? ", you" : "";
 			return html("li", {}, `${seat}: `, names[seat] ? html("bdi", {}, shown(names[seat])) : html("i", {}, "no name"), own);
 		}));
+		this.#describeHosting();
 	}
 }

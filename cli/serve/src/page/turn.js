@@ -5,9 +5,13 @@
  */
 import { html, playerOf, shown } from "./viewer.js";
 import { Calls, markTab } from "./calls.js";
+import { inWords } from "./draft.js";
 
 /** Whose turn it is, as the service reports it; null where the viewer may not know.
  * @typedef {{over: boolean | null, turn: string[] | null, result?: object}} Now */
+
+/** How the service hosts a match: the terms, and when turns and absences end, by seats (VW-66).
+ * @typedef {{terms: {hours: number, missed: string, default: string[], between: string[], patience: number, absences: number}, deadlines: Record<string, number>, absent: Record<string, number>}} Hosting */
 
 /** The most verbs of commands that are listed. */
 const VERBS_MAX = 4;
@@ -24,6 +28,12 @@ export function waiting(seats, names) {
 
 /** Names seats, by the names of a match where they are not the page's. @param {string[]} seats @param {Record<string, string>} [names] */
 export const seatsOf = (seats, names = {}) => joined(seats.map((seat) => (seat === "host" ? "the host" : names[seat] ? shown(names[seat]) : playerOf(seat))), "and");
+
+/** Shows when the first turn of seats ends, if one does. @param {Hosting | undefined} hosting @param {string[] | null | undefined} seats */
+export function until(hosting, seats) {
+	const times = (seats ?? []).flatMap((seat) => hosting?.deadlines[seat] ?? []);
+	return times.length > 0 ? `, until ${inWords(Math.min(...times))}` : "";
+}
 
 /** The line that shows whose turn it is. */
 export class TurnLine {
@@ -58,8 +68,8 @@ export class TurnLine {
 		const standing = (viewer.timeline.frames.at(-1) ?? viewer.timeline).standing;
 		const mine = now.over ? [] : this.#mine(now);
 		if (now.over) this.#report(now.result && standing ? `Over: ${shown(standing)}` : "Over");
-		else if (mine.length > 0) this.#report(`Your turn: ${this.#doing(mine)}`);
-		else this.#report(commands.isDueByService ? "Waiting for a roll" : waiting(now.turn));
+		else if (mine.length > 0) this.#report(`Your turn: ${this.#doing(mine)}${until(info.hosting, mine)}`);
+		else this.#report(commands.isDueByService ? "Waiting for a roll" : `${waiting(now.turn)}${until(info.hosting, now.turn)}`);
 		this.#turned(mine.length > 0);
 	}
 

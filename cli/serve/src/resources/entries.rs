@@ -139,7 +139,11 @@ pub(crate) async fn append(
 async fn perform(app: Arc<App>, append: Append, form: Form) -> ApiResult {
     let began = Instant::now();
     let append = Arc::new(append);
-    let answered = append.perform(&app).await.map(|appended| answer(&appended, form, &append));
+    let appended = append.perform(&app).await;
+    if appended.is_ok() {
+        app.auto_host.moved(&append.match_name);
+    }
+    let answered = appended.map(|appended| answer(&appended, form, &append));
     let answered = answered.map_err(|problem| append.access.redacted(problem));
     app.metrics.append_done(began, &answered);
     answered

@@ -134,7 +134,11 @@ pub(crate) async fn join(
         // An invitation that is spent counts no more.
         app.grants.forget();
         let (status, grant) = match joined {
-            Ok(JoinedSeat::Now(grant)) => (StatusCode::CREATED, grant),
+            Ok(JoinedSeat::Now(grant)) => {
+                // A turn begins once all are there.
+                app.auto_host.notify(&grant.match_name);
+                (StatusCode::CREATED, grant)
+            }
             Ok(JoinedSeat::Again(grant)) => (StatusCode::OK, grant),
             Err(StoreError::NoSuchGrant { .. }) => {
                 app.limits.guesses.count(client);

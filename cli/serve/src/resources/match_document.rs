@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Serialize;
-use turnfold_core::{DicePolicy, MatchResult, Seat};
+use turnfold_core::rules::accord::{Accord, Terms};
+use turnfold_core::rules::desk::Missed;
+use turnfold_core::{DicePolicy, MatchResult, Rules as _, Seat};
 use turnfold_history::history::rules_of;
 use turnfold_history::{MatchStanding, Viewer};
 use turnfold_show::render::WhoseTurn;
@@ -15,6 +17,7 @@ use utoipa::ToSchema;
 use super::branches::open_branches;
 use crate::app::App;
 use crate::auth::Access;
+use crate::auto_host::{self, Hosted, unix_ms};
 use crate::documents;
 use crate::open_branch::OpenBranch;
 use crate::problem::ApiResult;
@@ -57,6 +60,56 @@ pub(crate) struct MatchJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, value_type = Option<documents::TurnNow>)]
     now: Option<WhoseTurn>,
+    /// How the service hosts the match; missing in lists, and if a host does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    hosting: Option<HostingJson>,
+}
+
+/// How the service hosts a match.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct HostingJson {
+    terms: TermsJson,
+    /// When the turns end of those whose turn it is, in milliseconds since 1970, by seats; as far as a spectator may know.
+    #[schema(value_type = BTreeMap<String, i64>)]
+    deadlines: BTreeMap<Seat, i64>,
+    /// Until when players are away, in milliseconds since 1970, by seats.
+    #[schema(value_type = BTreeMap<String, i64>)]
+    absent: BTreeMap<Seat, i64>,
+}
+
+/// The terms of play.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct TermsJson {
+    /// The hours of each turn; 0 for turns without a deadline.
+    hours: u16,
+    /// What becomes of a seat that missed a deadline: `default`, `wait` or `second`.
+    #[schema(value_type = String, pattern = "^(default|wait|second)$")]
+    missed: Missed,
+    /// The commands for a seat that missed.
+    default: Vec<String>,
+    /// The commands of the host while the game waits for no player.
+    between: Vec<String>,
+    /// The misses in a row after which a seat is not waited for any more; 0 for never.
+    patience: u32,
+    /// The days that each seat may be absent in all.
+    absences: u16,
+}
+
+impl HostingJson {
+    pub(super) fn of(app: &App, hosted: &Hosted) -> Self {
+        let Terms { hours, missed, default, between, patience, absences } =
+            hosted.accord.state.terms().clone();
+        let mut absent = BTreeMap::new();
+        for seat in Accord::players(&hosted.accord.state) {
+            let until_ms = hosted.accord.state.absent_until(*seat).map(unix_ms);
+            if let Some(until_ms) = until_ms.filter(|until_ms| *until_ms > app.now_ms()) {
+                absent.insert(*seat, until_ms);
+            }
+        }
+        let terms = TermsJson { hours, missed, default, between, patience, absences };
+        Self { terms, deadlines: hosted.deadlines.clone(), absent }
+    }
 }
 
 /// Which branch of a match is described, for which viewer, and whether whose turn it is.
@@ -97,6 +150,8 @@ impl MatchJson {
         let active_at_ms =
             is_host.then(|| active_at_ms(match_name, &genesis, &heads, &app.store)).transpose()?;
         let names = asked.turn.then(|| app.store.names_of(match_name, app.now_ms())).transpose()?;
+        let hosted = if asked.turn { auto_host::hosted(app, match_name)? } else { None };
+        let hosting = hosted.map(|hosted| HostingJson::of(app, &hosted));
         let branches = heads.iter().map(|(name, _)| name.to_string()).collect();
         let Genesis { ruleset, ruleset_version: version, title, .. } = genesis;
         let match_name = match_name.to_string();
@@ -117,6 +172,7 @@ impl MatchJson {
             active_at_ms,
             names,
             now,
+            hosting,
         })
     }
 

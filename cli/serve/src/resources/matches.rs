@@ -6,10 +6,14 @@ use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
-use turnfold_core::{AnyRules, DicePolicy, Digest, Seed};
+use turnfold_core::rules::accord::Accord;
+use turnfold_core::{AnyRules, DicePolicy, Digest, Rules as _, Seed, SetupError};
 use turnfold_history::history::find_rules;
-use turnfold_history::{Imported, history::import::check_title, history::revision::new_match_name, tfl};
-use turnfold_store::{Genesis, GrantKind, GrantLabel, MatchName, NewGrant, PackedEntries};
+use turnfold_history::{
+    Imported, ReplayError, history::import::check_title, history::revision::new_match_name, tfl,
+};
+use turnfold_mail::{MailError, MatchAccord, read_accord};
+use turnfold_store::{Genesis, GrantKind, GrantLabel, MatchName, NewGrant, PackedEntries, StoreError};
 use utoipa::{IntoParams, ToSchema};
 
 use super::match_document::{AskedOfMatch, MatchJson};
@@ -151,6 +155,11 @@ pub(crate) struct NewMatch {
     #[serde(default, deserialize_with = "given")]
     #[schema(nullable = false, max_length = 200)]
     title: Option<String>,
+    /// The terms by which the service hosts the match, as TOML; what they leave out, the game names. Without terms a host
+    /// does what a host does.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(nullable = false, max_length = 10000)]
+    terms: Option<String>,
 }
 
 /// The created match.
@@ -198,7 +207,8 @@ pub(crate) async fn create(
                 let now_ms = app.now_ms();
                 let Imported { rules, setup, dice, module, title, entries, passed, .. } =
                     Imported::of(&replay, now_ms)?;
-                let game = NewGame { rules: rules.clone(), module, setup, dice, title, entries };
+                let terms = None;
+                let game = NewGame { rules: rules.clone(), module, setup, dice, title, entries, terms };
                 let response = make(app, &access, &match_name, game)?;
                 passed.keep(&match_name, &*rules, &app.world, &app.store);
                 Ok(response)
@@ -217,12 +227,9 @@ pub(crate) async fn create(
         let setup = rules.read_setup(&new.setup).map_err(|error| unplayable(error.to_string()))?;
         let title = new.title.unwrap_or_default();
         let module = rules.module();
-        make(
-            app,
-            &access,
-            &match_name,
-            NewGame { rules, module, setup, dice, title, entries: PackedEntries::default() },
-        )
+        let entries = PackedEntries::default();
+        let game = NewGame { rules, module, setup, dice, title, entries, terms: new.terms };
+        make(app, &access, &match_name, game)
     })
     .await
 }
@@ -244,6 +251,31 @@ fn dice(app: &App, new: &NewMatch) -> ApiResult<DicePolicy> {
     }
 }
 
+/// SV-45: reads the terms of a match, before anything of it is made.
+pub(super) fn accord_of(
+    app: &App,
+    match_name: &MatchName,
+    rules: &Arc<dyn AnyRules>,
+    game: &Genesis,
+    terms: &str,
+) -> ApiResult<Vec<u8>> {
+    let accord = MatchAccord::name_of(match_name).map_err(|error| Problem::content(error.0))?;
+    if matches!(game.dice, DicePolicy::Fair(_)) {
+        return Err(Problem::content("a match with fair dice is played by mail, which has terms of its own"));
+    }
+    if app.store.genesis(&accord).is_ok_and(|found| found.ruleset != Accord::NAME) {
+        return Err(StoreError::AlreadyExists { match_name: accord }.into());
+    }
+    read_accord(terms, &**rules, game).map_err(|error| match error {
+        MailError::Replay(ReplayError::BadSetup(error)) => Problem::content(match error {
+            SetupError::Text { line, column, message } => format!("terms:{line}:{column}: {message}"),
+            SetupError::Value { field, message } => format!("terms: {field}: {message}"),
+            SetupError::Bytes(message) => format!("terms: {message}"),
+        }),
+        error => error.into(),
+    })
+}
+
 /// What a match is made of.
 struct NewGame {
     rules: Arc<dyn AnyRules>,
@@ -253,10 +285,12 @@ struct NewGame {
     dice: DicePolicy,
     title: String,
     entries: PackedEntries,
+    /// The terms by which the service hosts it.
+    terms: Option<String>,
 }
 
 fn make(app: &Arc<App>, access: &Access, match_name: &MatchName, new: NewGame) -> ApiResult<Response> {
-    let NewGame { rules, module, setup, dice, title, entries } = new;
+    let NewGame { rules, module, setup, dice, title, entries, terms } = new;
     check_title(&title).map_err(Problem::content)?;
     let now_ms = app.now_ms();
     let mut match_id = [0; 16];
@@ -275,6 +309,7 @@ fn make(app: &Arc<App>, access: &Access, match_name: &MatchName, new: NewGame) -
         origins: Vec::new(),
     };
     let genesis = genesis.pinned(module);
+    let accord = terms.map(|terms| accord_of(app, match_name, &rules, &genesis, &terms)).transpose()?;
     let token = AccessToken::generate(TokenKind::Host, &app.outside).map_err(no_chance)?;
     app.store.create_long_match(match_name, &genesis, entries)?;
     let grant = NewGrant {
@@ -284,6 +319,10 @@ fn make(app: &Arc<App>, access: &Access, match_name: &MatchName, new: NewGame) -
         expires_at_ms: None,
     };
     app.store.grant(&token.hash(), grant, now_ms)?;
+    if let Some(accord) = accord {
+        MatchAccord::create(&app.store, match_name, &genesis, accord, now_ms)?;
+        app.auto_host.notify(match_name);
+    }
     let made = MatchJson::of(app, access, match_name, &AskedOfMatch::default())?;
     let token = token.expose().into();
     Ok(created(&Created { made, token }, &format!("/v1/matches/{match_name}")))

@@ -10,6 +10,7 @@ pub(crate) mod files;
 pub(crate) mod find;
 pub(crate) mod grants;
 pub(crate) mod health;
+pub(crate) mod hosting;
 pub(crate) mod join;
 pub(crate) mod match_document;
 pub(crate) mod matches;

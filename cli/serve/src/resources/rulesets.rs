@@ -34,6 +34,8 @@ pub(crate) struct Ruleset {
     summary: String,
     /// A small setup to try it on, as TOML.
     example: String,
+    /// Terms that suit the game, as TOML; empty if it names none.
+    terms: String,
     /// What each command means, as `rules` prints it (VW-44).
     commands: Vec<RulesetCommand>,
 }
@@ -71,6 +73,7 @@ pub(crate) async fn list(
         version: rules.version(),
         summary: rules.summary().into(),
         example: rules.example().into(),
+        terms: rules.mail_terms().into(),
         commands: commands(rules.rulebook()),
     };
     let items: Vec<_> = app.registry.iter().map(ruleset).collect();

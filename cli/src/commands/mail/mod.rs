@@ -9,8 +9,8 @@ mod run;
 mod take;
 mod write;
 
-use turnfold_mail::desk_naming;
-use turnfold_store::{BranchName, MatchName, StoreReader};
+use turnfold_mail::{MatchAccord, desk_naming};
+use turnfold_store::{BranchName, MatchName, StoreError, StoreReader};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
@@ -60,4 +60,23 @@ pub(crate) fn desk_going_along(
         return Err(failure.hint(format!("{verb} the match; its desk goes with it")));
     }
     Ok(desk_naming(store, match_name, &main)?)
+}
+
+/// Returns the accord that goes with a match that has terms, and refuses an accord alone, as of a desk (SV-45).
+pub(crate) fn accord_going_along(
+    store: &StoreReader,
+    match_name: &MatchName,
+    verb: &str,
+) -> Result<Option<MatchName>, Failure> {
+    let accord_of = |name: &MatchName| match store.genesis(name) {
+        Err(StoreError::NoSuchMatch { .. }) => Ok(None),
+        found => Ok(MatchAccord::find(store, name, &found?)?.map(|accord| accord.name)),
+    };
+    if let Some(game) = MatchAccord::game_of(match_name)
+        && accord_of(&game)?.as_ref() == Some(match_name)
+    {
+        let failure = Failure::usage(format!("`{match_name}` holds the terms of `{game}`"));
+        return Err(failure.hint(format!("{verb} the match; its terms go with it")));
+    }
+    accord_of(match_name)
 }

@@ -44,6 +44,7 @@ pub use command::{AskedSeats, Command, Grounds, PlayCount, RefusalCode};
 pub use effect::Effect;
 pub use judge::Plan;
 pub use reason::{Reason, Rejection};
+pub(crate) use setup::commands as check_commands;
 pub use setup::{Setup, offset_minutes};
 pub use state::{Missed, Secret, State};
 pub use view::{OfferView, SeatView, StandView, View};

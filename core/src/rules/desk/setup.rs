@@ -270,7 +270,8 @@ fn digest(field: &str, text: &str) -> Result<Digest, SetupError> {
     text.parse().map_err(|error| SetupError::value(field, format!("{error}")))
 }
 
-fn commands(field: &str, commands: &[String]) -> Result<(), SetupError> {
+/// Requires commands of terms to be as many and as long as they may be (PM-37).
+pub(crate) fn commands(field: &str, commands: &[String]) -> Result<(), SetupError> {
     SetupError::within(field, &commands.len(), 0..=20)?;
     for (index, command) in commands.iter().enumerate() {
         if !(1..=500).contains(&command.len()) || command.chars().any(char::is_control) {

@@ -1,0 +1,258 @@
+//! The accord of a match on a service: the terms by which the service hosts it, kept in a match of its own (SV-45).
+
+use std::fmt;
+use std::str::FromStr;
+
+use turnfold_core::any::erase;
+use turnfold_core::decode::decode_strictly;
+use turnfold_core::outcome::Ruled as _;
+use turnfold_core::paper::MatchId;
+use turnfold_core::rules::accord::{Accord, Command, Setup, State, Terms};
+use turnfold_core::rules::desk;
+use turnfold_core::text::{Malformed, number};
+use turnfold_core::{AnyRules, DicePolicy, Rules, Seat, SetupError, Verdict};
+use turnfold_store::{BranchName, Genesis, MatchName, NewEntry, Seq, Store, StoreError, StoreReader};
+
+use crate::error::MailError;
+use crate::open_match::{require_fitting, rest_of_terms, try_terms};
+
+/// What the name of an accord ends in.
+const ACCORD: &str = ".accord";
+
+/// The keys of the terms that the service has.
+const KEYS: [&str; 6] = ["hours", "missed", "default", "between", "patience", "absences"];
+
+/// The keys of an accord that are filled in.
+const FILLED_IN: [&str; 3] = ["match", "game", "seats"];
+
+/// The accord of a match.
+#[derive(Clone, Debug)]
+pub struct MatchAccord {
+    /// The name of the match that holds it.
+    pub name: MatchName,
+    /// The number of its last entry.
+    pub head: Seq,
+    /// What it holds.
+    pub state: State,
+    /// Since when its terms count, in Unix milliseconds.
+    pub since_ms: i64,
+}
+
+/// Why the service recorded an entry of a game: the idempotency key. It names the last entry before, so that what follows
+/// from one position is recorded once, by whatever process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostedKey {
+    /// A command of `between`, or a roll that was due.
+    Between {
+        /// The last entry before.
+        after: Seq,
+    },
+    /// A command of `default`.
+    Missed {
+        /// The seat that missed a deadline.
+        seat: Seat,
+        /// How many it missed in a row.
+        misses: u32,
+        /// The last entry before.
+        after: Seq,
+    },
+}
+
+impl fmt::Display for HostedKey {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Between { after } => write!(out, "between:{after}"),
+            Self::Missed { seat, misses, after } => write!(out, "missed:{seat}:{misses}:{after}"),
+        }
+    }
+}
+
+impl FromStr for HostedKey {
+    type Err = Malformed;
+
+    fn from_str(text: &str) -> Result<Self, Malformed> {
+        match text.split(':').collect::<Vec<_>>().as_slice() {
+            ["between", after] => Ok(Self::Between { after: number(after)? }),
+            ["missed", seat, misses, after] => {
+                let seat = seat.parse().map_err(|_| Malformed::expected("a seat", seat))?;
+                Ok(Self::Missed { seat, misses: number(misses)?, after: number(after)? })
+            }
+            _ => Err(Malformed::expected("`between:AFTER` or `missed:SEAT:MISSES:AFTER`", text)),
+        }
+    }
+}
+
+impl MatchAccord {
+    /// Returns the name of the accord of the match of this name.
+    ///
+    /// # Errors
+    /// [`Malformed`] when the name has more than 57 characters.
+    pub fn name_of(name: &MatchName) -> Result<MatchName, Malformed> {
+        let expected = "the name of a match with terms, of at most 57 characters";
+        format!("{name}{ACCORD}").parse().map_err(|_| Malformed::expected(expected, name.as_str()))
+    }
+
+    /// Returns the name of the match whose accord has this name, if that is one of an accord.
+    #[must_use]
+    pub fn game_of(accord: &MatchName) -> Option<MatchName> {
+        accord.as_str().strip_suffix(ACCORD)?.parse().ok()
+    }
+
+    /// Finds the accord of a match, if it has one.
+    ///
+    /// # Errors
+    /// What is wrong with the store or the accord.
+    pub fn find(store: &StoreReader, name: &MatchName, game: &Genesis) -> Result<Option<Self>, MailError> {
+        let Ok(accord) = Self::name_of(name) else { return Ok(None) };
+        let genesis = match store.genesis(&accord) {
+            Err(StoreError::NoSuchMatch { .. }) => return Ok(None),
+            found => found?,
+        };
+        let is_known = genesis.ruleset == Accord::NAME && genesis.ruleset_version == Accord::VERSION;
+        if !is_known || genesis.match_id != id_of(game) {
+            return Ok(None);
+        }
+        let broken = |error: &dyn fmt::Display| MailError::Refused(format!("`{accord}` is broken: {error}"));
+        let setup: Setup = decode_strictly(&genesis.setup).map_err(|error| broken(&error))?;
+        let state = Accord::start(&setup)?;
+        let mut found = Self { name: accord.clone(), head: 0, state, since_ms: genesis.created_at_ms };
+        let head = store.head(&accord, &BranchName::main())?;
+        for entry in store.entries(&accord, &BranchName::main(), 1..=head)? {
+            let entry = entry?;
+            let command: Command = decode_strictly(&entry.command).map_err(|error| broken(&error))?;
+            let applied = Accord::apply(&mut found.state, entry.seat, &command, &mut ());
+            applied.map_err(|error| broken(&error))?;
+            if let Command::Terms(_) = command {
+                found.since_ms = entry.recorded_at_ms;
+            }
+            found.head = entry.seq;
+        }
+        Ok(Some(found))
+    }
+
+    /// Makes the accord of a match, which has none.
+    ///
+    /// # Errors
+    /// [`MailError::Unusable`] for a name that is too long, and every error of the store.
+    pub fn create(
+        store: &Store,
+        name: &MatchName,
+        game: &Genesis,
+        setup: Vec<u8>,
+        now_ms: i64,
+    ) -> Result<(), MailError> {
+        let genesis = Genesis {
+            ruleset: Accord::NAME.into(),
+            ruleset_version: Accord::VERSION,
+            setup,
+            dice: DicePolicy::Recorded,
+            match_id: id_of(game),
+            title: String::new(),
+            created_at_ms: now_ms,
+            played_by: None,
+            origins: Vec::new(),
+            ..game.clone()
+        };
+        Ok(store.create_match(&Self::name_of(name)?, &genesis.pinned(None), Vec::new())?)
+    }
+
+    /// Records a command of a seat or the host.
+    ///
+    /// # Errors
+    /// [`MailError::Refused`] with why it would change nothing, and every error of the store;
+    /// [`StoreError::Conflict`] if the accord has changed since it was read.
+    pub fn record(&self, store: &Store, seat: Seat, command: &Command, now_ms: i64) -> Result<(), MailError> {
+        match Accord::judge(&self.state, seat, command) {
+            Err(denied) => return Err(MailError::Refused(denied.to_string())),
+            Ok(Verdict::Ignored(reason)) => {
+                return Err(MailError::Refused(reason.ruling().text.unwrap_or_default().to_owned()));
+            }
+            Ok(Verdict::Applied(_)) => {}
+        }
+        let entry = NewEntry { seat, command: command.to_bytes(), recorded_at_ms: now_ms };
+        store.append(&self.name, &BranchName::main(), self.head, vec![entry], None)?;
+        Ok(())
+    }
+}
+
+/// Returns the id of the accord of a match.
+fn id_of(game: &Genesis) -> [u8; 16] {
+    let hash = blake3::derive_key("turnfold v1 accord", &game.match_id);
+    let [id, _] = hash.as_chunks::<16>().0 else { unreachable!("32 bytes are twice 16") };
+    *id
+}
+
+/// Reads terms in TOML, completes them by those that the game names, and tries them out. Returns the setup of an accord.
+///
+/// # Errors
+/// [`SetupError`] naming the field that is not allowed or does not fit the game.
+pub fn read_accord(written: &str, rules: &dyn AnyRules, game: &Genesis) -> Result<Vec<u8>, MailError> {
+    let start = rules.start(&game.setup)?;
+    // Malformed TOML is reported by the rules, which read it below.
+    let own: toml::Table = written.parse().unwrap_or_default();
+    if let Some(key) = FILLED_IN.iter().find(|key| own.contains_key(**key)) {
+        return Err(SetupError::value(*key, "it is filled in; remove it").into());
+    }
+    let (mut rest, _) = rest_of_terms(&own, rules);
+    rest.retain(|key, _| KEYS.contains(&key));
+    let id = MatchId::new(game.match_id);
+    let link = game.link();
+    let seats = start.players().len();
+    // At the end, so that errors name the lines of the file.
+    let toml =
+        format!("{}\n{rest}match = \"{id}\"\ngame = \"{link}\"\nseats = {seats}\n", written.trim_end());
+    let setup = erase::<Accord>().read_setup(&toml)?;
+    let read: Setup = decode_strictly(&setup).map_err(|error| SetupError::Bytes(error.to_string()))?;
+    let terms = desk_terms(&read)?;
+    require_fitting(&terms, own.contains_key("default"), rules, start.as_ref())?;
+    try_terms(rules, &game.setup, &terms)?;
+    Ok(setup)
+}
+
+/// Returns the terms of an accord's setup.
+///
+/// # Errors
+/// [`SetupError`] if the bytes are no setup of an accord.
+pub fn terms_of_accord(setup: &[u8]) -> Result<Terms, SetupError> {
+    let setup: Setup = decode_strictly(setup).map_err(|error| SetupError::Bytes(error.to_string()))?;
+    Ok(setup.terms())
+}
+
+/// Returns the same terms as a desk has them, for what desks try out.
+fn desk_terms(setup: &Setup) -> Result<desk::Setup, SetupError> {
+    let terms = setup.terms();
+    let mut desk: desk::Setup = toml::from_str("match = \"\"\ngame = \"\"\nhost = \"\"\n")
+        .map_err(|error| SetupError::Bytes(error.to_string()))?;
+    desk.seats = setup.seats;
+    desk.missed = if terms.hours == 0 { desk::Missed::Wait } else { terms.missed };
+    desk.default = terms.default;
+    desk.between = terms.between;
+    Ok(desk)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sv_46_keys_read_back_and_have_one_spelling() {
+        for key in
+            [HostedKey::Between { after: 0 }, HostedKey::Missed { seat: Seat::P2, misses: 3, after: 12 }]
+        {
+            assert_eq!(key.to_string().parse(), Ok(key));
+        }
+        for text in ["between", "between:01", "missed:p2:1", "missed:p17:1:2", "host/between:1", "turn:1:p2"]
+        {
+            assert!(text.parse::<HostedKey>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn sv_45_the_accord_has_a_name_of_its_own() {
+        let name = MatchAccord::name_of(&"duel".parse().unwrap()).unwrap();
+        assert_eq!(name.as_str(), "duel.accord");
+        assert_eq!(MatchAccord::game_of(&name).unwrap().as_str(), "duel");
+        assert!(MatchAccord::name_of(&"a".repeat(57).parse().unwrap()).is_ok());
+        assert!(MatchAccord::name_of(&"a".repeat(58).parse().unwrap()).is_err());
+    }
+}

@@ -1,0 +1,465 @@
+//! The automatic host: what the terms of a match say is done between the moves of players and at their deadlines (SV-46,
+//! SV-47).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::slice;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::time::timeout;
+use turnfold_core::paper::DeskTime;
+use turnfold_core::rules::accord::Terms;
+use turnfold_core::rules::desk::Missed;
+use turnfold_core::{DicePolicy, Seat};
+use turnfold_history::fault::catch;
+use turnfold_history::history::require_rules;
+use turnfold_history::{LogEntry, Position, Record, ReplayError, Revision, Tail, Viewer};
+use turnfold_mail::{GameTurn, HostedKey, MatchAccord, PlayedRules};
+use turnfold_show::render::WhoseTurn;
+use turnfold_store::{BranchId, BranchName, MatchName, NamedBranch, NewEntries, PackedEntries, StoreError};
+
+use crate::app::App;
+use crate::append::require_not_by_mail;
+use crate::head_state::{CachedView, HeadState};
+use crate::open_branch::OpenBranch;
+use crate::problem::{ApiResult, Code, Problem};
+
+/// How often to look whether a deadline has come or others played.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// After how many looks to look at every match with terms, as another process may have made one.
+const LOOKS_FOR_ALL: u32 = 60;
+/// How long to wait after a failure with a match.
+const AGAIN_MS: i64 = 60_000;
+/// The most steps at once, and the most appends in a row without a player, which is more than any terms that were tried need.
+const STEPS_MAX: u32 = 50;
+const BETWEEN_MAX: u32 = 20;
+
+const HOUR_MS: i64 = 60 * 60 * 1000;
+
+/// The matches with terms.
+#[derive(Default)]
+pub(crate) struct AutoHost {
+    clocks: Mutex<BTreeMap<MatchName, Arc<Mutex<Option<TurnClock>>>>>,
+    /// The matches with news.
+    news: Mutex<BTreeSet<MatchName>>,
+    wake: Notify,
+}
+
+impl AutoHost {
+    /// Has a match looked at soon.
+    pub(crate) fn notify(&self, match_name: &MatchName) {
+        lock(&self.news).insert(match_name.clone());
+        self.wake.notify_one();
+    }
+
+    /// Has a match looked at soon, if it has terms.
+    pub(crate) fn moved(&self, match_name: &MatchName) {
+        if lock(&self.clocks).contains_key(match_name) {
+            self.notify(match_name);
+        }
+    }
+
+    fn clock(&self, match_name: &MatchName) -> Arc<Mutex<Option<TurnClock>>> {
+        Arc::clone(lock(&self.clocks).entry(match_name.clone()).or_default())
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// How the turns of a branch went, as far as a spectator could see it: what depends on secrets would show them (SV-47).
+struct TurnClock {
+    match_id: [u8; 16],
+    branch: BranchId,
+    current: HeadState,
+    /// The tag of what a spectator sees.
+    tag: String,
+    /// Whose turn it is, and since which entry.
+    turns: BTreeMap<Seat, Moment>,
+    /// How many deadlines seats missed in a row, and the last entry that was played for them.
+    misses: BTreeMap<Seat, (u32, Moment)>,
+    /// How many appends of the host came after the last command of a player.
+    hosted: u32,
+    last_key: Option<HostedKey>,
+}
+
+/// An entry, and when it was recorded.
+#[derive(Clone, Copy)]
+struct Moment {
+    seq: u64,
+    at_ms: i64,
+}
+
+/// Where a match with terms stands.
+pub(crate) struct Hosted {
+    pub(crate) accord: MatchAccord,
+    /// When the turn of each seat ends whose turn it is, in Unix milliseconds.
+    pub(crate) deadlines: BTreeMap<Seat, i64>,
+    /// What is to be done, and where.
+    step: Option<(Step, HeadState)>,
+}
+
+/// What the service does next.
+enum Step {
+    Between,
+    Default(Seat, u32),
+}
+
+impl TurnClock {
+    fn begin(app: &App, branch: &OpenBranch) -> ApiResult<Self> {
+        let line = branch.line();
+        let registry = &app.registry;
+        let start =
+            Position::before_entries_of(Tail::last(0), &line.at(0), registry, &app.store, None, None)?;
+        let current = HeadState::new(start.rules, start.dice, 0, start.state);
+        let mut clock = Self {
+            match_id: branch.match_id(app)?,
+            branch: branch.id(),
+            tag: CachedView::of(Viewer::SPECTATOR, current.state.as_ref()).tag,
+            current,
+            turns: BTreeMap::new(),
+            misses: BTreeMap::new(),
+            hosted: 0,
+            last_key: None,
+        };
+        let created_at_ms = app.store.genesis(&line.match_name)?.created_at_ms;
+        for seat in clock.seats(app, branch)? {
+            clock.turns.insert(seat, Moment { seq: 0, at_ms: created_at_ms });
+        }
+        Ok(clock)
+    }
+
+    /// Takes the entries up to a head.
+    fn follow(&mut self, app: &App, branch: &OpenBranch, head: u64) -> ApiResult<()> {
+        if head <= self.current.head {
+            return Ok(());
+        }
+        for entry in branch.entries(app, self.current.head, head)? {
+            self.current = self.current.fork().follow(branch.line(), slice::from_ref(&entry))?;
+            self.take(app, branch, &entry)?;
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, app: &App, branch: &OpenBranch, entry: &LogEntry) -> ApiResult<()> {
+        let key = entry.key.as_ref().and_then(|key| key.as_str().parse::<HostedKey>().ok());
+        let moment = Moment { seq: entry.seq, at_ms: entry.recorded_at_ms.unwrap_or(0) };
+        match key {
+            Some(HostedKey::Missed { seat, misses, .. }) => drop(self.misses.insert(seat, (misses, moment))),
+            Some(HostedKey::Between { .. }) if self.last_key != key => self.hosted += 1,
+            Some(HostedKey::Between { .. }) => {}
+            None => self.hosted = 0,
+        }
+        self.last_key = key;
+        let tag = CachedView::of(Viewer::SPECTATOR, self.current.state.as_ref()).tag;
+        if tag == self.tag {
+            return Ok(());
+        }
+        self.tag = tag;
+        if key.is_none() {
+            self.misses.remove(&entry.seat);
+        }
+        let before = std::mem::take(&mut self.turns);
+        for seat in self.seats(app, branch)? {
+            // A move, and what the host does, begin a turn of its own.
+            let began = before.get(&seat).filter(|_| ![seat, Seat::Host].contains(&entry.seat));
+            self.turns.insert(seat, began.copied().unwrap_or(moment));
+        }
+        Ok(())
+    }
+
+    /// Returns the players whose turn it is, as far as a spectator knows.
+    fn seats(&self, app: &App, branch: &OpenBranch) -> ApiResult<Vec<Seat>> {
+        let viewer = Viewer::SPECTATOR;
+        let now = match WhoseTurn::seen_by(viewer, self.current.state.as_ref()) {
+            Some(now) => now,
+            None => WhoseTurn::of_history(&branch.history_of_log(app, viewer, self.current.head)?)?,
+        };
+        let WhoseTurn::Of(mut seats, _) = now else { return Ok(Vec::new()) };
+        seats.retain(|seat| *seat != Seat::Host);
+        Ok(seats)
+    }
+
+    /// Returns when turns end and what is to be done now.
+    fn standing(&self, accord: MatchAccord, players: &Players, now_ms: i64) -> Hosted {
+        let state = self.current.state.as_ref();
+        let mut hosted = Hosted { accord, deadlines: BTreeMap::new(), step: None };
+        if state.over() {
+            return hosted;
+        }
+        let accord = &hosted.accord;
+        let terms = accord.state.terms().clone();
+        let hour_ms = i64::from(terms.hours) * HOUR_MS;
+        let mut earlier = BTreeMap::new();
+        for seat in players.joined.keys() {
+            earlier.insert(*seat, self.missed(*seat, accord, players));
+        }
+        let is_gone = |misses: u32| terms.patience > 0 && misses >= terms.patience;
+        let is_anyone_there = earlier.values().any(|misses| !is_gone(*misses));
+        let mut due = None;
+        for (seat, since) in &self.turns {
+            let Some(begin_ms) = players.begin(*seat).filter(|_| hour_ms > 0) else { continue };
+            let absent_ms = accord.state.absent_until(*seat).map_or(0, unix_ms);
+            let begin_ms = begin_ms.max(since.at_ms).max(accord.since_ms).max(absent_ms);
+            let passed = ((now_ms - begin_ms) / hour_ms).max(0);
+            let last_ms = begin_ms + passed * hour_ms;
+            hosted.deadlines.insert(*seat, last_ms + hour_ms);
+            // What was played for the seat may be concealed, or leave it its turn.
+            let was_played = self.misses.get(seat).is_some_and(|(_, played)| {
+                played.seq >= since.seq && (passed == 0 || played.at_ms >= last_ms)
+            });
+            let before = earlier.get(seat).copied().unwrap_or(0);
+            let passed = u32::try_from(passed).unwrap_or(u32::MAX).min(terms.patience.max(2));
+            // A service that was away does not hold against a player what it would not have waited for.
+            let mut misses = before;
+            let mut is_due = is_gone(before);
+            for _ in 0..passed {
+                if is_due {
+                    break;
+                }
+                misses += 1;
+                is_due = is_gone(misses) || is_default_due(&terms, misses);
+            }
+            // No one would come back to a match that the host plays against itself.
+            if due.is_none() && is_due && !was_played && is_anyone_there && state.waits_for(*seat) {
+                due = Some(Step::Default(*seat, misses));
+            }
+        }
+        let waits = state.players().iter().any(|seat| state.waits_for(*seat));
+        let is_between = state.due_roll().is_some() || !waits && !terms.between.is_empty();
+        if is_between && self.hosted < BETWEEN_MAX {
+            due = Some(Step::Between);
+        }
+        hosted.step = due.map(|step| (step, self.current.fork()));
+        hosted
+    }
+
+    /// Returns how many deadlines a seat missed in a row. Who joins, announces an absence or gets other terms begins anew.
+    fn missed(&self, seat: Seat, accord: &MatchAccord, players: &Players) -> u32 {
+        let Some((misses, Moment { at_ms, .. })) = self.misses.get(&seat).copied() else { return 0 };
+        let joined_ms = players.joined.get(&seat).copied().unwrap_or(0);
+        let said_ms = accord.state.last_said(seat).map_or(0, unix_ms);
+        if at_ms < joined_ms.max(said_ms).max(accord.since_ms) { 0 } else { misses }
+    }
+}
+
+/// PM-17, PM-84: whether a default is played for a seat that missed so many deadlines in a row.
+fn is_default_due(terms: &Terms, misses: u32) -> bool {
+    match terms.missed {
+        Missed::Default => true,
+        Missed::Second => misses >= 2,
+        Missed::Wait => false,
+    }
+}
+
+/// Returns a time in Unix milliseconds.
+pub(crate) fn unix_ms(time: DeskTime) -> i64 {
+    i64::try_from(time.unix_seconds()).unwrap_or(i64::MAX / 1000).saturating_mul(1000)
+}
+
+/// Who plays, and since when.
+struct Players {
+    joined: BTreeMap<Seat, i64>,
+    /// Whether someone was invited and has not joined.
+    is_awaited: bool,
+}
+
+impl Players {
+    fn of(app: &App, match_name: &MatchName, now_ms: i64) -> ApiResult<Self> {
+        let mut joined = BTreeMap::new();
+        let mut invited = BTreeSet::new();
+        for (_, grant) in app.store.grants_of(match_name)? {
+            let Some(seat) = grant.kind.seat().filter(|_| grant.is_live(now_ms)) else { continue };
+            if grant.kind.played().is_none() {
+                invited.insert(seat);
+                continue;
+            }
+            let at_ms = joined.entry(seat).or_insert(grant.created_at_ms);
+            *at_ms = grant.created_at_ms.min(*at_ms);
+        }
+        let is_awaited = invited.iter().any(|seat| !joined.contains_key(seat));
+        Ok(Self { joined, is_awaited })
+    }
+
+    /// Returns the earliest time at which a turn of a seat can begin: all who were invited are there.
+    fn begin(&self, seat: Seat) -> Option<i64> {
+        let is_ready = !self.is_awaited && self.joined.contains_key(&seat);
+        self.joined.values().max().copied().filter(|_| is_ready)
+    }
+}
+
+/// Finds where a match with terms stands; `None` for a match without.
+pub(crate) fn hosted(app: &Arc<App>, match_name: &MatchName) -> ApiResult<Option<Hosted>> {
+    let game = app.store.genesis(match_name)?;
+    let Some(accord) = MatchAccord::find(&app.store, match_name, &game)? else { return Ok(None) };
+    let line = Revision { match_name: match_name.clone(), branch: BranchName::main(), seq: None };
+    if matches!(game.dice, DicePolicy::Fair(_)) || require_not_by_mail(app, &line).is_err() {
+        return Ok(None);
+    }
+    let branch = app.branch(match_name, &line.branch)?;
+    with_clock(app, &branch, |clock| {
+        let now_ms = app.now_ms();
+        let players = Players::of(app, match_name, now_ms)?;
+        Ok(Some(clock.standing(accord, &players, now_ms)))
+    })
+}
+
+/// Looks at the clock of a branch at its head.
+fn with_clock<T>(
+    app: &Arc<App>,
+    branch: &OpenBranch,
+    look: impl FnOnce(&TurnClock) -> ApiResult<T>,
+) -> ApiResult<T> {
+    let Revision { match_name, branch: name, .. } = branch.line();
+    let kept = app.auto_host.clock(match_name);
+    let mut kept = lock(&kept);
+    let match_id = branch.match_id(app)?;
+    let head = app.store.head(match_name, name)?;
+    let is_same = |clock: &TurnClock| {
+        clock.match_id == match_id && clock.branch == branch.id() && clock.current.head <= head
+    };
+    let mut clock = match kept.take().filter(is_same) {
+        Some(clock) => clock,
+        None => TurnClock::begin(app, branch)?,
+    };
+    clock.follow(app, branch, head)?;
+    let looked = look(&clock);
+    *kept = Some(clock);
+    looked
+}
+
+/// What is watched of a match with terms.
+struct Watched {
+    branch: Option<(NamedBranch, u64)>,
+    /// When to look at it.
+    at_ms: Option<i64>,
+}
+
+/// Hosts matches for as long as the service runs.
+pub(crate) async fn keep(app: Arc<App>) {
+    let mut watched: BTreeMap<MatchName, Watched> = BTreeMap::new();
+    for look in 0_u32.. {
+        let mut now = std::mem::take(&mut *lock(&app.auto_host.news));
+        if look.is_multiple_of(LOOKS_FOR_ALL) {
+            match app.block(matches_with_terms).await {
+                Ok(all) => now.extend(all),
+                Err(problem) => {
+                    tracing::warn!(detail = problem.detail(), "cannot look for matches with terms");
+                }
+            }
+        }
+        let now_ms = app.now_ms();
+        let has_come = |(_, watched): &(&MatchName, &Watched)| watched.at_ms.is_some_and(|at| at <= now_ms);
+        now.extend(watched.iter().filter(has_come).map(|(name, _)| name.clone()));
+        let known: Vec<_> = watched.values().filter_map(|watched| watched.branch.clone()).collect();
+        now.extend(app.block(move |app| moved(app, &known)).await.unwrap_or_default());
+        for name in now {
+            match host(&app, &name).await {
+                Ok(Some(next)) => drop(watched.insert(name, next)),
+                Ok(None) => drop(watched.remove(&name)),
+                Err(problem) if matches!(problem.code(), Code::NotFound | Code::NoRules) => {
+                    watched.remove(&name);
+                }
+                Err(problem) => {
+                    tracing::warn!(match_name = %name, detail = problem.detail(), "cannot host a match");
+                    let at_ms = Some(app.now_ms().saturating_add(AGAIN_MS));
+                    watched.insert(name, Watched { branch: None, at_ms });
+                }
+            }
+        }
+        let _ = timeout(LOOK_EVERY, app.auto_host.wake.notified()).await;
+    }
+}
+
+fn matches_with_terms(app: &Arc<App>) -> ApiResult<Vec<MatchName>> {
+    let mut names = Vec::new();
+    for found in app.store.matches_after(None)? {
+        names.extend(MatchAccord::game_of(&found?.name));
+    }
+    Ok(names)
+}
+
+/// Returns the matches that have other entries than those that were looked at.
+fn moved(app: &App, known: &[(NamedBranch, u64)]) -> ApiResult<Vec<MatchName>> {
+    let named: Vec<_> = known.iter().map(|(named, _)| named.clone()).collect();
+    let heads = app.store.heads(&named)?;
+    let is_other = |((_, head), now): &(&(NamedBranch, u64), Option<u64>)| *now != Some(*head);
+    let others = known.iter().zip(heads).filter(is_other);
+    Ok(others.map(|((named, _), _)| named.match_name.clone()).collect())
+}
+
+/// Does what is due in a match, and returns when to look again; `None` for a match without terms.
+async fn host(app: &Arc<App>, match_name: &MatchName) -> ApiResult<Option<Watched>> {
+    for _ in 0..STEPS_MAX {
+        let branch = app.find_branch(match_name.clone(), BranchName::main()).await?;
+        // No command of a player is judged while the host plays.
+        let _turn = branch.turn().await?;
+        let name = match_name.clone();
+        let taken = app.block(move |app| {
+            let Some(hosted) = hosted(app, &name)? else { return Ok(None) };
+            let mut hosted = hosted;
+            let has_played = match hosted.step.take() {
+                Some((step, position)) => play(app, &branch, hosted.accord.state.terms(), &step, position)?,
+                None => false,
+            };
+            let head = app.store.head(&name, &BranchName::main())?;
+            Ok(Some((hosted, (branch.named(), head), has_played)))
+        });
+        let Some((hosted, branch, has_played)) = taken.await? else { return Ok(None) };
+        if !has_played {
+            let at_ms = hosted.deadlines.values().min().copied();
+            return Ok(Some(Watched { branch: Some(branch), at_ms }));
+        }
+    }
+    Ok(Some(Watched { branch: None, at_ms: Some(app.now_ms()) }))
+}
+
+/// Plays a step. Returns `true` if it or another process recorded anything.
+fn play(app: &App, branch: &OpenBranch, terms: &Terms, step: &Step, position: HeadState) -> ApiResult<bool> {
+    let Revision { match_name, branch: name, .. } = branch.line();
+    let HeadState { rules: rules_of_game, dice, head: before, state, .. } = position;
+    require_rules(&*rules_of_game)?;
+    let rules = PlayedRules { default: &terms.default, between: &terms.between };
+    let roll = |due: &_| (app.outside.roll)(due).map_err(ReplayError::Chance);
+    let played = catch(|| {
+        let mut game = GameTurn::new(state, before, Box::new(roll)).with_dice(dice);
+        steps(&mut game, step, rules)
+    });
+    let played = played.map_err(ReplayError::from)??;
+    if played.is_empty() {
+        return Ok(false);
+    }
+    let key = match *step {
+        Step::Between => HostedKey::Between { after: before },
+        Step::Default(seat, misses) => HostedKey::Missed { seat, misses, after: before },
+    };
+    let key = key.to_string().parse().map_err(|_| Problem::internal())?;
+    let recorded_at_ms = app.now_ms();
+    let entries: PackedEntries = played.iter().filter_map(|record| record.to_store(recorded_at_ms)).collect();
+    let entries = NewEntries { entries, module: rules_of_game.module() };
+    let appended = app.store.append_judged(match_name, name, before, entries, Some(&key));
+    app.branches.hear(app, &(match_name.clone(), name.clone()))?;
+    match appended {
+        // Another process, or a player by the command line, was there before.
+        Ok(_) | Err(StoreError::Conflict { .. } | StoreError::IdempotencyKeyReused { .. }) => Ok(true),
+        Err(error) => {
+            let problem = error.into();
+            app.note(&problem);
+            Err(problem)
+        }
+    }
+}
+
+fn steps(game: &mut GameTurn<'_>, step: &Step, rules: PlayedRules<'_>) -> Result<Vec<Record>, ReplayError> {
+    match step {
+        Step::Between => {
+            let players = game.state().players().to_vec();
+            let mut played = game.roll_due()?;
+            played.extend(game.between(&players, &[], false, rules)?.played);
+            Ok(played)
+        }
+        Step::Default(seat, _) => game.default(*seat, rules),
+    }
+}
