@@ -87,7 +87,13 @@ fn empty_root(archive: &Path) -> TempDir {
         fs::create_dir(root.path().join(folder)).unwrap();
     }
     fs::write(root.path().join("dev/null"), "").unwrap();
-    let options = ["--directory", root.path().to_str().unwrap(), "--strip-components=1", "--wildcards"];
+    let options = [
+        "--directory",
+        root.path().to_str().unwrap(),
+        "--strip-components=1",
+        "--wildcards",
+        "--no-wildcards-match-slash",
+    ];
     let words = ["--extract", "--file", archive.to_str().unwrap()].into_iter().chain(options);
     succeed("tar", words.chain(["*/turnfold"]));
     root

@@ -109,10 +109,10 @@ enum Step {
 
 impl TurnClock {
     fn begin(app: &App, branch: &OpenBranch) -> ApiResult<Self> {
-        let line = branch.line();
+        let revision = branch.revision();
         let registry = &app.registry;
         let start =
-            Position::before_entries_of(Tail::last(0), &line.at(0), registry, &app.store, None, None)?;
+            Position::before_entries_of(Tail::last(0), &revision.at(0), registry, &app.store, None, None)?;
         let current = HeadState::new(start.rules, start.dice, 0, start.state);
         let mut clock = Self {
             match_id: branch.match_id(app)?,
@@ -124,7 +124,7 @@ impl TurnClock {
             hosted: 0,
             last_key: None,
         };
-        let created_at_ms = app.store.genesis(&line.match_name)?.created_at_ms;
+        let created_at_ms = app.store.genesis(&revision.match_name)?.created_at_ms;
         for seat in clock.seats(app, branch)? {
             clock.turns.insert(seat, Moment { seq: 0, at_ms: created_at_ms });
         }
@@ -137,7 +137,7 @@ impl TurnClock {
             return Ok(());
         }
         for entry in branch.entries(app, self.current.head, head)? {
-            self.current = self.current.fork().follow(branch.line(), slice::from_ref(&entry))?;
+            self.current = self.current.fork().follow(branch.revision(), slice::from_ref(&entry))?;
             self.take(app, branch, &entry)?;
         }
         Ok(())
@@ -294,11 +294,11 @@ impl Players {
 pub(crate) fn hosted(app: &Arc<App>, match_name: &MatchName) -> ApiResult<Option<Hosted>> {
     let game = app.store.genesis(match_name)?;
     let Some(accord) = MatchAccord::find(&app.store, match_name, &game)? else { return Ok(None) };
-    let line = Revision { match_name: match_name.clone(), branch: BranchName::main(), seq: None };
-    if matches!(game.dice, DicePolicy::Fair(_)) || require_not_by_mail(app, &line).is_err() {
+    let main = Revision { match_name: match_name.clone(), branch: BranchName::main(), seq: None };
+    if matches!(game.dice, DicePolicy::Fair(_)) || require_not_by_mail(app, &main).is_err() {
         return Ok(None);
     }
-    let branch = app.branch(match_name, &line.branch)?;
+    let branch = app.branch(match_name, &main.branch)?;
     with_clock(app, &branch, |clock| {
         let now_ms = app.now_ms();
         let players = Players::of(app, match_name, now_ms)?;
@@ -312,7 +312,7 @@ fn with_clock<T>(
     branch: &OpenBranch,
     look: impl FnOnce(&TurnClock) -> ApiResult<T>,
 ) -> ApiResult<T> {
-    let Revision { match_name, branch: name, .. } = branch.line();
+    let Revision { match_name, branch: name, .. } = branch.revision();
     let kept = app.auto_host.clock(match_name);
     let mut kept = lock(&kept);
     let match_id = branch.match_id(app)?;
@@ -418,7 +418,7 @@ async fn host(app: &Arc<App>, match_name: &MatchName) -> ApiResult<Option<Watche
 
 /// Plays a step. Returns `true` if it or another process recorded anything.
 fn play(app: &App, branch: &OpenBranch, terms: &Terms, step: &Step, position: HeadState) -> ApiResult<bool> {
-    let Revision { match_name, branch: name, .. } = branch.line();
+    let Revision { match_name, branch: name, .. } = branch.revision();
     let HeadState { rules: rules_of_game, dice, head: before, state, .. } = position;
     require_rules(&*rules_of_game)?;
     let rules = PlayedRules { default: &terms.default, between: &terms.between };
