@@ -31,7 +31,7 @@ export class MySeat {
 	players = html("ul", { role: "list", class: "players" });
 	/** Where the service calls on a turn while no page is open, if it calls anyone (VW-65). */ calls = html("form", { class: "calls", hidden: "" });
 	/** By which terms the service hosts the match, and until when the player is away (VW-67). */ hosting = html("p", { class: "note" });
-	away = html("form", { class: "calls", hidden: "" });
+	away = html("form", { class: "absence", hidden: "" });
 	/** Stays in sight until the link is somewhere else than in this browser. */ reminder = action("Save your link", () => this.#open());
 
 	/** @param {LiveMatch} live */
