@@ -130,6 +130,18 @@ impl MatchAccord {
         Ok(Some(found))
     }
 
+    /// Requires that no other match has the name of the accord of a match, which may have its accord already.
+    ///
+    /// # Errors
+    /// [`StoreError::AlreadyExists`], and as for [`name_of`](Self::name_of) and [`find`](Self::find).
+    pub fn require_free(store: &StoreReader, name: &MatchName, game: &Genesis) -> Result<(), MailError> {
+        let accord = Self::name_of(name)?;
+        if Self::find(store, name, game)?.is_none() && store.genesis(&accord).is_ok() {
+            return Err(StoreError::AlreadyExists { match_name: accord }.into());
+        }
+        Ok(())
+    }
+
     /// Makes the accord of a match, which has none.
     ///
     /// # Errors

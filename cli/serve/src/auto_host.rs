@@ -219,7 +219,7 @@ impl TurnClock {
                 if is_due {
                     break;
                 }
-                misses += 1;
+                misses = misses.saturating_add(1);
                 is_due = is_gone(misses) || is_default_due(&terms, misses);
             }
             // No one would come back to a match that the host plays against itself.
@@ -358,9 +358,9 @@ pub(crate) async fn keep(app: Arc<App>) {
         for name in now {
             match host(&app, &name).await {
                 Ok(Some(next)) => drop(watched.insert(name, next)),
-                Ok(None) => drop(watched.remove(&name)),
+                Ok(None) => forget(&app, &mut watched, &name),
                 Err(problem) if matches!(problem.code(), Code::NotFound | Code::NoRules) => {
-                    watched.remove(&name);
+                    forget(&app, &mut watched, &name);
                 }
                 Err(problem) => {
                     tracing::warn!(match_name = %name, detail = problem.detail(), "cannot host a match");
@@ -371,6 +371,12 @@ pub(crate) async fn keep(app: Arc<App>) {
         }
         let _ = timeout(LOOK_EVERY, app.auto_host.wake.notified()).await;
     }
+}
+
+/// Forgets a match that is gone or has no terms.
+fn forget(app: &App, watched: &mut BTreeMap<MatchName, Watched>, match_name: &MatchName) {
+    watched.remove(match_name);
+    lock(&app.auto_host.clocks).remove(match_name);
 }
 
 fn matches_with_terms(app: &Arc<App>) -> ApiResult<Vec<MatchName>> {

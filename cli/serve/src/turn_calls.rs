@@ -15,8 +15,8 @@ use serde_json::json;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 use turnfold_core::paper::DeskTime;
 use turnfold_core::{AnyState, Digest, Seat};
+use turnfold_history::Viewer;
 use turnfold_history::text::printable;
-use turnfold_history::{Position, ReplayError, SourceName, Tail, ViewedEntry, Viewer, fold_as_viewer};
 use turnfold_show::render::WhoseTurn;
 use turnfold_store::draft::{DraftFile, Readers};
 use turnfold_store::{BranchName, GrantLabel, MatchName};
@@ -321,12 +321,15 @@ fn happened_before(
     names: &BTreeMap<Seat, GrantLabel>,
 ) -> ApiResult<Vec<String>> {
     let Player { match_name, seat } = player;
+    // The entries of the viewer are counted: how many it does not know of must not show in what is left out.
     let branch = app.branch(match_name, &BranchName::main())?;
-    let end = branch.revision().at(seq);
-    let mut position = Position::before(Tail::last(LOOKED_BACK), &end, &app.world)?;
+    let history = branch.history_of_log(app, Viewer::from(*seat), seq)?;
+    let passed = history.head().saturating_sub(LOOKED_BACK);
     let mut happened = Vec::new();
-    let Position { state, entries, dice, .. } = &mut position;
-    let observe = &mut |entry: &mut ViewedEntry<'_>| {
+    history.fold(&mut |entry| {
+        if entry.seq() <= passed {
+            return;
+        }
         if entry.seat() == *seat {
             happened.clear();
             return;
@@ -342,9 +345,7 @@ fn happened_before(
             format!("{by}: {sentence}")
         };
         happened.push(printable(&with_names(&words, names)).into_owned());
-    };
-    fold_as_viewer(Viewer::from(*seat), state.as_mut(), 0, entries, dice, observe)
-        .map_err(|cause| ReplayError::Entry { history: SourceName::Revision(end), cause })?;
+    })?;
     let first = happened.len().saturating_sub(HAPPENED_MAX);
     happened.drain(..first);
     Ok(happened)

@@ -14,9 +14,8 @@ use crate::output::{counted, plain, strong};
 /// Delete a match with all its branches
 ///
 /// Asks for confirmation on a terminal; elsewhere, `--force` is required. Only a backup or a replay file made before can
-/// bring the match back. The desk of a match by mail and the terms of a match are
-/// deleted too. Exits with 1 if the answer is no. Use `branch
-/// --delete` to delete a branch.
+/// bring the match back. The desk of a match by mail and the terms of a match are deleted too. Exits with 1 if the answer is
+/// no. Use `branch --delete` to delete a branch.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  turnfold delete duel\n  turnfold delete --force duel")]
 pub(crate) struct Args {

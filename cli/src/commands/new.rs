@@ -265,6 +265,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         None => None,
     };
     let store = context.open_or_create_store()?;
+    if accord.is_some() {
+        MatchAccord::require_free(&store, &args.match_name, &genesis)?;
+    }
     store.create_match(&args.match_name, &genesis, Vec::new())?;
     if let Some(accord) = accord {
         MatchAccord::create(&store, &args.match_name, &genesis, accord, genesis.created_at_ms)?;

@@ -19,6 +19,21 @@ duel  initiative  0 entries, 1 branch  [TIME]  First blood
 }
 
 #[test]
+fn sv_45_a_match_whose_terms_have_no_room_is_not_made() {
+    let sandbox = Sandbox::new();
+    sandbox.write("terms.toml", "hours = 24\n");
+    sandbox.check(str![[r#"
+$ turnfold new duel.accord --rules cycletap --setup ford
+created match duel.accord in `.turnfold` (cycletap version 1, recorded dice) #12345678
+$ turnfold new duel --rules cycletap --setup ford --terms terms.toml
+exit 2| error: match `duel.accord` already exists; choose another name
+$ turnfold matches
+duel.accord  cycletap  0 entries, 1 branch  [TIME]
+
+"#]]);
+}
+
+#[test]
 fn a_seeded_match_keeps_its_seed() {
     Sandbox::new().check(str![[r#"
 $ turnfold new duel --rules initiative --setup fixtures/initiative/small-board.toml --dice seeded --seed 00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff

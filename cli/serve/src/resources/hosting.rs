@@ -63,10 +63,10 @@ pub(crate) async fn set_terms(
     access.require_host(&match_name)?;
     let NewTerms { terms } = json_body(request).await?;
     app.serve_for(access, move |app, _| {
-        let line = Revision { match_name: match_name.clone(), branch: BranchName::main(), seq: None };
-        require_not_by_mail(app, &line)?;
+        let main = Revision { match_name: match_name.clone(), branch: BranchName::main(), seq: None };
+        require_not_by_mail(app, &main)?;
         let game = app.store.genesis(&match_name)?;
-        let rules = rules_of(&game, &line, &app.registry)?;
+        let rules = rules_of(&game, &main, &app.registry)?;
         let setup = accord_of(app, &match_name, &rules, &game, &terms)?;
         match MatchAccord::find(&app.store, &match_name, &game)? {
             Some(accord) => {

@@ -6,14 +6,13 @@ use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
-use turnfold_core::rules::accord::Accord;
-use turnfold_core::{AnyRules, DicePolicy, Digest, Rules as _, Seed, SetupError};
+use turnfold_core::{AnyRules, DicePolicy, Digest, Seed, SetupError};
 use turnfold_history::history::find_rules;
 use turnfold_history::{
     Imported, ReplayError, history::import::check_title, history::revision::new_match_name, tfl,
 };
 use turnfold_mail::{MailError, MatchAccord, read_accord};
-use turnfold_store::{Genesis, GrantKind, GrantLabel, MatchName, NewGrant, PackedEntries, StoreError};
+use turnfold_store::{Genesis, GrantKind, GrantLabel, MatchName, NewGrant, PackedEntries};
 use utoipa::{IntoParams, ToSchema};
 
 use super::match_document::{AskedOfMatch, MatchJson};
@@ -259,13 +258,11 @@ pub(super) fn accord_of(
     game: &Genesis,
     terms: &str,
 ) -> ApiResult<Vec<u8>> {
-    let accord = MatchAccord::name_of(match_name).map_err(|error| Problem::content(error.0))?;
+    MatchAccord::name_of(match_name).map_err(|error| Problem::content(error.0))?;
     if matches!(game.dice, DicePolicy::Fair(_)) {
         return Err(Problem::content("a match with fair dice is played by mail, which has terms of its own"));
     }
-    if app.store.genesis(&accord).is_ok_and(|found| found.ruleset != Accord::NAME) {
-        return Err(StoreError::AlreadyExists { match_name: accord }.into());
-    }
+    MatchAccord::require_free(&app.store, match_name, game)?;
     read_accord(terms, &**rules, game).map_err(|error| match error {
         MailError::Replay(ReplayError::BadSetup(error)) => Problem::content(match error {
             SetupError::Text { line, column, message } => format!("terms:{line}:{column}: {message}"),

@@ -43,7 +43,8 @@ export class PictureView {
 		const changes = this.views.flatMap((view, block) => view.draw(timeline.blocks[block] ?? new Map(), position));
 		for (const frame of this.#frames) frame.fit();
 		const more = changes.length > 20 ? ` and ${changes.length - 20} more` : "";
-		this.changes.textContent = `Arrow keys go from ${this.boards[0]?.layout.kind} to the next, ] and [ to the next and the previous that is marked. Changed: ${changes.slice(0, 20).join("; ") || "none"}${more}.`;
+		const keys = this.boards.length > 0 ? `Arrow keys go from ${this.boards[0].layout.kind} to the next, ] and [ to the next and the previous that is marked. ` : "";
+		this.changes.textContent = `${keys}Changed: ${changes.slice(0, 20).join("; ") || "none"}${more}.`;
 	}
 
 	/** @param {Shape[]} shapes */
