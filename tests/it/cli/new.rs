@@ -24,7 +24,7 @@ fn sv_45_a_match_whose_terms_have_no_room_is_not_made() {
     sandbox.write("terms.toml", "hours = 24\n");
     sandbox.check(str![[r#"
 $ turnfold new duel.accord --rules cycletap --setup ford
-created match duel.accord in `.turnfold` (cycletap version 1, recorded dice) #12345678
+created match duel.accord in `.turnfold` (cycletap version 1, recorded dice) #5e51ff86e8de222b
 $ turnfold new duel --rules cycletap --setup ford --terms terms.toml
 exit 2| error: match `duel.accord` already exists; choose another name
 $ turnfold matches
