@@ -21,7 +21,7 @@ pub(crate) const JOURNAL_DIR: &str = "journal";
 pub(crate) const SLED_DIR: &str = "sled";
 
 /// Where what a store holds lies.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Places {
     /// The folder of the journal.
     pub(crate) journal: PathBuf,
