@@ -7,7 +7,7 @@ pub mod links;
 pub mod position;
 pub mod record;
 pub mod revision;
-pub mod source;
+pub(crate) mod source;
 pub mod written;
 
 use std::path::Path;

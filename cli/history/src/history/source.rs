@@ -16,9 +16,9 @@ use crate::tfl::{LongReplay, Replay, SeenBy};
 pub(crate) const RUN: usize = 1024;
 
 /// A setup, and where the entries that follow it are read from: in every pass again, but for what is piped in.
-pub struct HistorySource {
+pub(crate) struct HistorySource {
     /// How messages name it: as it was asked for, with the entry at which it is to end, if one was named.
-    pub name: SourceName,
+    pub(crate) name: SourceName,
     pub(crate) rules: Arc<dyn AnyRules>,
     pub(crate) setup: Vec<u8>,
     pub(crate) dice: DicePolicy,
@@ -49,7 +49,7 @@ impl HistorySource {
     ///
     /// # Errors
     /// What is wrong with the source. What is wrong with its entries may show only once they are folded.
-    pub fn open(name: &SourceName, sources: &dyn Sources) -> Result<Self, ReplayError> {
+    pub(crate) fn open(name: &SourceName, sources: &dyn Sources) -> Result<Self, ReplayError> {
         match name {
             SourceName::Revision(revision) => Self::of_revision(revision, sources),
             SourceName::File(file) => Self::of_file(file, sources),
@@ -60,7 +60,7 @@ impl HistorySource {
     ///
     /// # Errors
     /// As for [`open`](Self::open).
-    pub fn of_revision(revision: &Revision, sources: &dyn Sources) -> Result<Self, ReplayError> {
+    fn of_revision(revision: &Revision, sources: &dyn Sources) -> Result<Self, ReplayError> {
         let store = sources.read_store()?;
         let beginning = store.read(&revision.match_name, &revision.branch, Some(0))?;
         let rules = rules_of(&beginning.genesis, revision, sources.registry())?;
