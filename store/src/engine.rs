@@ -16,6 +16,7 @@ use crate::genesis::Genesis;
 use crate::grant::{Grant, GrantId, JoinedSeat, NewGrant};
 use crate::granting::Joining;
 use crate::names::{BranchName, GrantLabel, IdempotencyKey, MatchName};
+use crate::note::{Note, NoteId};
 use crate::reader::branch::{Branch, Own};
 use crate::reader::branch::{BranchId, NamedBranch};
 use crate::reader::found::{FoundBranch, FoundMatch, Head};
@@ -142,6 +143,9 @@ pub(crate) trait EngineReader: Send + Sync {
     /// Returns what the players of a match are called.
     fn names_of(&self, match_name: &MatchName, now_ms: i64)
     -> Result<BTreeMap<Seat, GrantLabel>, StoreError>;
+
+    /// Returns the notes of a match as they were written.
+    fn notes_of(&self, match_name: &MatchName) -> Result<Vec<Note>, StoreError>;
 
     /// Returns the snapshots of states, if there are any.
     fn snapshots(&self) -> Option<&Snapshots> {
@@ -296,6 +300,10 @@ pub(crate) trait Engine: Send + Sync {
     fn join(&self, invitation: &Digest, joining: Joining<'_>) -> Result<JoinedSeat, StoreError>;
 
     fn revoke_grant(&self, match_name: &MatchName, id: GrantId, now_ms: i64) -> Result<Digest, StoreError>;
+
+    fn write_note(&self, match_name: &MatchName, note: Note, is_moved: bool) -> Result<(), StoreError>;
+
+    fn remove_note(&self, match_name: &MatchName, id: NoteId) -> Result<(), StoreError>;
 
     /// Closes it; no reader is left.
     fn close(self: Box<Self>) -> Result<(), StoreError>;

@@ -35,7 +35,8 @@
 //! ```
 //!
 //! Besides its log a match has [`Grant`]s, by the hashes of the tokens that stand for them ([`Store::grant`],
-//! [`StoreReader::find_grant`]). They are no part of the log, and no backup has them.
+//! [`StoreReader::find_grant`]). They are no part of the log, and no backup has them. Its [`Note`]s are no part of the log
+//! either, but backups have them ([`Store::write_note`], [`StoreReader::notes_of`]).
 //!
 //! `FORMAT.md` in this crate's folder defines which bytes lie where. Damage is a [`StoreError`] that names the match, branch
 //! and entry; nothing here panics on what it reads. sled stays behind `local/index`.
@@ -48,6 +49,7 @@ mod entry;
 mod genesis;
 mod grant;
 mod granting;
+mod note;
 
 mod error;
 
@@ -87,7 +89,8 @@ pub use local::backend;
 pub use local::dir::files::open_regular;
 pub use local::dir::holder::Holder;
 pub use local::rescue::{Compacted, LostEntries, Salvage};
-pub use names::{BranchName, GrantLabel, IdempotencyKey, MatchName, PlayerName};
+pub use names::{BranchName, GrantLabel, IdempotencyKey, MatchName, NoteText, PlayerName};
+pub use note::{NotANoteId, Note, NoteId, NotedEntry};
 pub use reader::branch::{BranchHead, BranchId, NamedBranch};
 pub use reader::branches::BranchInfo;
 pub use reader::entries::Entries;

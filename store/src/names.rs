@@ -32,6 +32,11 @@ pub struct PlayerName(String);
 #[serde(try_from = "String", into = "String")]
 pub struct GrantLabel(String);
 
+/// The text of a note: 1 to 500 characters, at least one of them visible, and no controls but line feeds.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct NoteText(String);
+
 impl MatchName {
     const EXPECTED: &'static str =
         "a match name of 1 to 64 characters a-z, 0-9, `.`, `_` or `-`, beginning with a letter or digit";
@@ -53,6 +58,21 @@ impl PlayerName {
     const EXPECTED: &'static str =
         "a name of 1 to 32 visible characters with single spaces between words, which names no seat";
     const IS_VALID: fn(&str) -> bool = is_player_name;
+}
+
+impl NoteText {
+    const EXPECTED: &'static str =
+        "a note of 1 to 500 characters, at least one of them visible, without controls but line feeds";
+    const IS_VALID: fn(&str) -> bool = is_note;
+}
+
+/// The longest note, in characters.
+const NOTE_MAX: usize = 500;
+
+fn is_note(text: &str) -> bool {
+    let is_visible = |sign: char| !is_unseen(sign) && !sign.is_whitespace();
+    let is_allowed = |sign: char| sign == '\n' || !(sign.is_control() || is_unseen(sign));
+    text.chars().count() <= NOTE_MAX && text.chars().all(is_allowed) && text.chars().any(is_visible)
 }
 
 /// The longest name of a player, in characters.
@@ -139,7 +159,7 @@ macro_rules! checked_text {
     )*};
 }
 
-checked_text!(MatchName, IdempotencyKey, PlayerName, GrantLabel);
+checked_text!(MatchName, IdempotencyKey, PlayerName, GrantLabel, NoteText);
 
 impl From<PlayerName> for GrantLabel {
     fn from(name: PlayerName) -> Self {

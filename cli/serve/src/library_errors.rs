@@ -14,10 +14,12 @@ impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         use StoreError as E;
         let code = match &error {
-            E::NoSuchMatch { .. } | E::NoSuchBranch { .. } | E::NoSuchGrant { .. } => Code::NotFound,
+            E::NoSuchMatch { .. } | E::NoSuchBranch { .. } | E::NoSuchGrant { .. } | E::NoSuchNote { .. } => {
+                Code::NotFound
+            }
             E::NoSuchSeq { .. } => Code::NoEntry,
             E::NothingToAppend { .. } | E::NotAPlayer { .. } => Code::Content,
-            E::TooManyGrants { .. } => Code::SlowDown,
+            E::TooManyGrants { .. } | E::TooManyNotes { .. } => Code::SlowDown,
             E::AlreadyExists { .. } | E::BranchExists { .. } | E::GrantExists { .. } => Code::Exists,
             E::BranchInUse { .. } | E::MainBranch { .. } => Code::BranchInUse,
             E::LastHost { .. } => Code::LastHost,
@@ -59,6 +61,7 @@ fn advice(error: &StoreError) -> Option<&'static str> {
     Some(match error {
         E::NoSuchGrant { .. } | E::InvitationSpent { .. } => "ask the host for a new one",
         E::TooManyGrants { .. } => "revoke one first",
+        E::TooManyNotes { .. } => "remove one first",
         E::LastHost { .. } => "make another host grant first",
         E::SeatTaken { .. } => "ask the host, who can take that access back",
         E::NotAPlayer { .. } => "name one of `p1` to `p16`",

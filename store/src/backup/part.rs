@@ -7,6 +7,7 @@ use super::error::RescueError;
 use crate::entry::{Entry, Seq};
 use crate::error::StoreError;
 use crate::names::{BranchName, MatchName};
+use crate::note::Note;
 
 /// The bytes of entries in a part, which is a little more than that.
 const PART_BYTES: usize = 64 * 1024;
@@ -27,6 +28,8 @@ pub(crate) enum Part<'a> {
     End(Totals),
     /// The module that is recorded for the match, where one is (MD-9); it comes right after the match.
     Module(Digest),
+    /// A note of the match (SV-61); notes come after its branches.
+    Note(Note),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,7 +74,7 @@ impl Totals {
             Part::Match(_) => self.matches += 1,
             Part::Branch(_) => self.branches += 1,
             Part::Entries(entries) => self.entries += entries.len() as u64,
-            Part::End(_) | Part::Module(_) => {}
+            Part::End(_) | Part::Module(_) | Part::Note(_) => {}
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::engine::{Append, Engine, NewBranch, NewMatch};
 use crate::entry::{Entry, NewEntry, PackedEntries, Seq, check_size};
 use crate::genesis::{GENESIS_BYTES_MAX, Genesis};
 use crate::names::{BranchName, IdempotencyKey, MatchName};
+use crate::note::Note;
 
 /// How many entries are appended at a time, and from how many bytes on. One append of a client stays one.
 const APPEND_ENTRIES: usize = 4096;
@@ -76,6 +77,7 @@ impl<'a> Rebuild<'a> {
             Part::Branch(part) => self.begin_branch(part)?,
             Part::Entries(entries) => self.take_entries(entries)?,
             Part::Module(module) => self.take_module(*module)?,
+            Part::Note(note) => self.take_note(note)?,
             Part::End(totals) => {
                 self.end_match()?;
                 if *totals != self.totals {
@@ -133,6 +135,16 @@ impl<'a> Rebuild<'a> {
             }
             _ => Err(RescueError::damaged("a module has no match")),
         }
+    }
+
+    /// Takes a note of the match, all of whose branches are there.
+    fn take_note(&mut self, note: &Note) -> Result<(), RescueError> {
+        self.end_branch()?;
+        let current = self.current.as_ref();
+        let Some(current) = current.filter(|current| current.is_created && current.branches_left == 0) else {
+            return Err(RescueError::damaged("a note has no match"));
+        };
+        Ok(self.store.write_note(&current.name, note.clone(), true)?)
     }
 
     fn end_match(&mut self) -> Result<(), RescueError> {

@@ -13,6 +13,17 @@ use crate::names::{BranchName, MatchName};
 use crate::reader::branch::Branch;
 use crate::reader::found::Head;
 
+/// Does the same for a copy that has no grants: no note has the token of its author then.
+pub(crate) fn walk_without_grants(engine: &dyn EngineReader, sink: Sink<'_>) -> Result<(), RescueError> {
+    walk(engine, &mut |part| {
+        let Part::Note(note) = part else { return sink(part) };
+        match note.without_token() {
+            Some(note) => sink(&Part::Note(note)),
+            None => Ok(()),
+        }
+    })
+}
+
 /// Reads every match as it is at some moment of the walk; the last part is the end.
 ///
 /// No branch is deleted or renamed before its match is done, and no match before all are.
@@ -31,6 +42,8 @@ pub(crate) fn walk(engine: &dyn EngineReader, sink: Sink<'_>) -> Result<(), Resc
 }
 
 fn walk_match(engine: &dyn EngineReader, name: &MatchName, sink: Sink<'_>) -> Result<(), RescueError> {
+    // Notes are read before the branches, because a note written in between could be about an entry that the walk does not reach.
+    let notes = engine.notes_of(name)?;
     let (found_match, mut branches) = engine.branches(name)?;
     // What cannot be read here could not be restored either.
     found_match.genesis()?;
@@ -50,6 +63,9 @@ fn walk_match(engine: &dyn EngineReader, name: &MatchName, sink: Sink<'_>) -> Re
         let parent = parent.map(|(parent, _)| parent);
         indexes.insert(branch.found.id, ancestry.add(parent, branch.found.forked_at().saturating_add(1)));
         walk_branch(engine, branch, holder, sink)?;
+    }
+    for note in notes {
+        sink(&Part::Note(note))?;
     }
     Ok(())
 }

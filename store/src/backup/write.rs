@@ -5,7 +5,7 @@ use std::io::Write;
 use super::error::RescueError;
 use super::frame::FrameWriter;
 use super::part::Totals;
-use super::walk::walk;
+use super::walk::walk_without_grants;
 use crate::entry::encode;
 use crate::reader::store_reader::StoreReader;
 
@@ -30,7 +30,7 @@ impl StoreReader {
         let failed = |source| RescueError::Write { source };
         let mut frames = FrameWriter::new(writer, compress).map_err(failed)?;
         let mut totals = Totals::default();
-        walk(self.engine.as_ref(), &mut |part| {
+        walk_without_grants(self.engine.as_ref(), &mut |part| {
             frames.write(&encode(part)).map_err(failed)?;
             totals.count(part);
             observe(totals);

@@ -30,6 +30,7 @@ impl StoreError {
             | Self::LastHost { .. }
             | Self::NameTaken { .. }
             | Self::SeatTaken { .. }
+            | Self::TooManyNotes { .. }
             | Self::TooManyGrants { .. } => ErrorKind::Negative,
             Self::NoSuchMatch { .. }
             | Self::NoSuchBranch { .. }
@@ -40,6 +41,7 @@ impl StoreError {
             | Self::OtherModule { .. }
             | Self::MainBranch { .. }
             | Self::NoSuchGrant { .. }
+            | Self::NoSuchNote { .. }
             | Self::GrantExists { .. }
             | Self::NotAPlayer { .. }
             | Self::NothingToAppend { .. }

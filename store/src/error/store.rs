@@ -9,6 +9,7 @@ use super::text::{numbered, place};
 use crate::grant::GrantId;
 use crate::local::dir::holder::Holder;
 use crate::names::{BranchName, GrantLabel, MatchName};
+use crate::note::{Note, NoteId};
 
 /// What a store refuses or fails to do.
 #[derive(Debug, thiserror::Error)]
@@ -241,6 +242,20 @@ pub enum StoreError {
         match_name: MatchName,
         /// The seat, when it is the seat's grants that are too many.
         seat: Option<Seat>,
+        /// How many there may be.
+        limit: usize,
+    },
+    /// There is no such note.
+    #[error("no note `{id}`")]
+    NoSuchNote {
+        /// What it would be called.
+        id: NoteId,
+    },
+    /// The match has as many notes as it may have, or the token has.
+    #[error("match `{match_name}` has {limit} notes{}, as many as there may be", if *limit == Note::MAX { "" } else { " with this token" })]
+    TooManyNotes {
+        /// The match.
+        match_name: MatchName,
         /// How many there may be.
         limit: usize,
     },

@@ -27,7 +27,7 @@ pub(crate) fn compare(
     let mut damage = Vec::new();
     let mut expected: BTreeMap<_, _> = view.small().collect();
     expected.insert(key::STORE.to_vec(), encode(view.record()));
-    for table in *b"abhims" {
+    for table in *b"abhimns" {
         for record in scan(records, vec![table]..vec![table + 1]) {
             let (key, value) = record?;
             let is_same = match expected.remove(&key) {

@@ -14,6 +14,7 @@ use crate::chain;
 use crate::entry::{Seq, encode};
 use crate::grant::Grant;
 use crate::names::{BranchName, MatchName};
+use crate::note::{NoteId, PlacedNote};
 use crate::reader::found::{Head, Parent};
 
 /// Where the records go that a replay makes, and where it finds those that there are.
@@ -97,6 +98,8 @@ pub(crate) fn carry_out(target: &mut dyn Target, op: Op<'_>) -> Done {
         Op::SetGrant { hash, grant } => set_grant(target, &hash, grant),
         Op::RemoveGrant { match_name, hash } => remove_grant(target, &match_name, &hash),
         Op::RecordModule { match_name, module } => record_module(target, &match_name, module),
+        Op::SetNote { match_name, note } => set_note(target, &match_name, &note),
+        Op::RemoveNote { match_name, id } => remove_note(target, &match_name, id),
     }
 }
 
@@ -290,6 +293,9 @@ fn delete_match(target: &mut dyn Target, name: &MatchName) -> Done {
         }
         target.put(listed, None);
     }
+    for (note, _) in target.records(key::notes_of(found_match.id))? {
+        target.put(note, None);
+    }
     target.put(found_match.key, None);
     let store = target.store();
     store.matches = store.matches.saturating_sub(1);
@@ -299,6 +305,12 @@ fn delete_match(target: &mut dyn Target, name: &MatchName) -> Done {
 fn delete_branch(target: &mut dyn Target, match_name: &MatchName, name: &BranchName) -> Done {
     let (found_match, found) = the_branch(target, match_name, name)?;
     remove_branch(target, key::of_branch(found_match.id, name), &found)?;
+    for (key, body) in target.records(key::notes_of(found_match.id))? {
+        let note: PlacedNote = record::read_body("a note", &body)?;
+        if note.branch == Some(found.id) {
+            target.put(key, None);
+        }
+    }
     let key = found_match.key.clone();
     put_match(target, &found_match, key, found_match.branches.saturating_sub(1));
     Ok(())
@@ -327,6 +339,18 @@ fn remove_grant(target: &mut dyn Target, match_name: &MatchName, hash: &Digest) 
     let found_match = the_match(target, match_name, None)?;
     target.put(key::of_match_grant(found_match.id, hash), None);
     target.put(key::of_grant(hash), None);
+    Ok(())
+}
+
+fn set_note(target: &mut dyn Target, match_name: &MatchName, note: &PlacedNote) -> Done {
+    let found_match = the_match(target, match_name, None)?;
+    target.put(key::of_note(found_match.id, note.note.id), Some(encode(note)));
+    Ok(())
+}
+
+fn remove_note(target: &mut dyn Target, match_name: &MatchName, id: NoteId) -> Done {
+    let found_match = the_match(target, match_name, None)?;
+    target.put(key::of_note(found_match.id, id), None);
     Ok(())
 }
 

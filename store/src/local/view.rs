@@ -29,7 +29,7 @@ const WINDOW_BYTES: usize = 256 * 1024;
 /// The records of a store in memory.
 pub(crate) struct View {
     store: StoreRecord,
-    /// The bodies of the records of matches, branches, heads and grants.
+    /// The bodies of the records of matches, branches, heads, grants and notes.
     bodies: BTreeMap<Vec<u8>, Vec<u8>>,
     /// Where the entries of each branch are, by the first of each commit.
     pages: BTreeMap<u64, Vec<(Seq, At)>>,
@@ -280,7 +280,7 @@ impl Backend for View {
 
     fn scan(&self, range: &Range<Vec<u8>>, limit: usize) -> Result<Vec<StoredRecord>, BackendError> {
         let mut found = Vec::new();
-        for table in *b"abhikmps" {
+        for table in *b"abhikmnps" {
             let start = range.start.clone().max(vec![table]);
             let end = range.end.clone().min(vec![table + 1]);
             let left = limit - found.len();

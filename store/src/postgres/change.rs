@@ -9,6 +9,7 @@ use super::connect::Connection;
 use super::engine::Fleet;
 use super::fault::Fault;
 use super::insert::record_module;
+use super::notes;
 use super::read::{Ask as _, get, uuid};
 use super::schema::new_id;
 use crate::engine::{Append, Engine, EngineReader, InitialBranch, KeyedBatch, NewBranch, NewMatch};
@@ -17,6 +18,7 @@ use crate::error::StoreError;
 use crate::grant::{GrantId, JoinedSeat, NewGrant};
 use crate::granting::Joining;
 use crate::names::{BranchName, MatchName};
+use crate::note::{Note, NoteId};
 use crate::reader::branch::{BranchId, NamedBranch};
 use crate::reader::found::{Head, MatchId};
 use crate::reader::store_report::Appended;
@@ -147,6 +149,15 @@ impl Engine for Fleet {
             }
         }
         self.sweep(&[no]);
+        let swept = self.pool().once(|connection| {
+            if notes::has_table(connection)? {
+                connection.execute("DELETE FROM @note WHERE branch = $1", &[&no])?;
+            }
+            Ok(())
+        });
+        if let Err(fault) = swept {
+            tracing::debug!(?fault, "notes of a deleted branch stay until a sweep");
+        }
         Ok(())
     }
 
@@ -238,6 +249,14 @@ impl Engine for Fleet {
         super::granting::revoke(self, match_name, id, now_ms)
     }
 
+    fn write_note(&self, match_name: &MatchName, note: Note, is_moved: bool) -> Result<(), StoreError> {
+        notes::write(self, match_name, note, is_moved)
+    }
+
+    fn remove_note(&self, match_name: &MatchName, id: NoteId) -> Result<(), StoreError> {
+        notes::remove(self, match_name, id)
+    }
+
     fn close(self: Box<Self>) -> Result<(), StoreError> {
         Ok(())
     }
@@ -255,6 +274,9 @@ fn delete(
         return Ok(false);
     }
     connection.execute("DELETE FROM @access WHERE match = $1", &[match_id])?;
+    if notes::has_table(connection)? {
+        connection.execute("DELETE FROM @note WHERE match = $1", &[match_id])?;
+    }
     match connection.query("DELETE FROM @branch WHERE match = $1 RETURNING no", &[match_id]) {
         // A branch was made just now.
         Err(Fault::Referred) => Err(Fault::Again("a branch was made at the same time".to_owned())),
@@ -302,13 +324,21 @@ impl Fleet {
         }
     }
 
-    /// Removes the runs and grants of what was deleted.
+    /// Removes the runs, grants and notes of what was deleted.
     pub(crate) fn sweep_strays(&self) -> Result<(), StoreError> {
         const RUNS: &str = "DELETE FROM @run WHERE (branch, first) IN (SELECT r.branch, r.first FROM @run r \
              WHERE NOT EXISTS (SELECT FROM @branch b WHERE b.no = r.branch) LIMIT 1000)";
         const GRANTS: &str =
             "DELETE FROM @access a WHERE NOT EXISTS (SELECT FROM @match m WHERE m.id = a.match)";
+        const NOTES: &str = "DELETE FROM @note n WHERE NOT EXISTS (SELECT FROM @match m WHERE m.id = n.match) \
+             OR (n.branch IS NOT NULL AND NOT EXISTS (SELECT FROM @branch b WHERE b.no = n.branch))";
         while self.pool().until_answered(|connection, _| connection.execute(RUNS, &[]))? > 0 {}
-        self.pool().until_answered(|connection, _| connection.execute(GRANTS, &[])).map(|_| ())
+        self.pool().until_answered(|connection, _| {
+            connection.execute(GRANTS, &[])?;
+            if notes::has_table(connection)? {
+                connection.execute(NOTES, &[])?;
+            }
+            Ok(())
+        })
     }
 }

@@ -27,6 +27,7 @@ use crate::error::StoreError;
 use crate::grant::Grant;
 use crate::granting::MatchGrants;
 use crate::names::{BranchName, GrantLabel, IdempotencyKey, MatchName};
+use crate::note::Note;
 use crate::reader::branch::{Branch, Own};
 use crate::reader::branch::{BranchId, NamedBranch};
 use crate::reader::found::{FoundBranch, FoundMatch, Parent};
@@ -330,6 +331,10 @@ impl<A: Ask> EngineReader for Reading<A> {
         now_ms: i64,
     ) -> Result<BTreeMap<Seat, GrantLabel>, StoreError> {
         Ok(self.grants_of(match_name)?.into_iter().collect::<MatchGrants>().names(now_ms))
+    }
+
+    fn notes_of(&self, match_name: &MatchName) -> Result<Vec<Note>, StoreError> {
+        super::notes::of_match(&self.0, &self.found_match(match_name)?)
     }
 
     fn at_one_moment(&self, read: Walk<'_>) -> Result<(), RescueError> {

@@ -16,6 +16,7 @@ mod held;
 mod insert;
 mod keys;
 pub(crate) mod migrate;
+mod notes;
 mod open_fleet;
 mod read;
 mod reserve;

@@ -3,6 +3,7 @@
 use super::connect::{Connection, pause};
 use super::fault::Fault;
 use super::migrate::{self, Migration};
+use super::notes;
 use crate::error::StoreError;
 use uuid::Uuid;
 
@@ -35,6 +36,8 @@ CREATE TABLE IF NOT EXISTS @run (branch bigint, first bigint, last bigint NOT NU
 CREATE UNIQUE INDEX IF NOT EXISTS run_key ON @run (branch, key) WHERE key IS NOT NULL;
 CREATE TABLE IF NOT EXISTS @access (hash bytea PRIMARY KEY, match uuid, body bytea NOT NULL);
 CREATE INDEX IF NOT EXISTS access_match ON @access (match);
+CREATE TABLE IF NOT EXISTS @note (match uuid NOT NULL, id bigint NOT NULL, branch bigint, body bytea NOT NULL,
+    PRIMARY KEY (match, id));
 "#;
 
 /// Requires the tables to be there, in the format of this build.
@@ -77,7 +80,9 @@ pub(super) fn begin_restore(connection: &mut Connection) -> Result<(), Fault> {
         None => create(connection, UNFINISHED),
         Some(UNFINISHED) => {
             connection.run("TRUNCATE @access, @run, @branch, @match")?;
-            migrate::require_tables(connection, TABLES)
+            migrate::require_tables(connection, TABLES)?;
+            connection.run(notes::TABLE)?;
+            connection.run("TRUNCATE @note")
         }
         Some(FORMAT) => {
             const CLAIM: &str =

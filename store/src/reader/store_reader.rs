@@ -14,6 +14,7 @@ use crate::error::StoreError;
 use crate::grant::Grant;
 use crate::local::reader::open_records::open;
 use crate::names::{GrantLabel, MatchName};
+use crate::note::Note;
 
 /// A store of matches, as far as it is read: there is nothing by which it could be changed.
 ///
@@ -117,6 +118,15 @@ impl StoreReader {
         now_ms: i64,
     ) -> Result<BTreeMap<Seat, GrantLabel>, StoreError> {
         self.engine.names_of(match_name, now_ms)
+    }
+
+    /// Returns the notes of a match as they were written, whoever may read them (SV-61). Those about entries of a branch that
+    /// was deleted are gone.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchMatch`], and [`StoreError::Corrupt`] when one cannot be read.
+    pub fn notes_of(&self, match_name: &MatchName) -> Result<Vec<Note>, StoreError> {
+        self.engine.notes_of(match_name)
     }
 }
 

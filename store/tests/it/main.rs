@@ -27,6 +27,7 @@ mod journal;
 mod killed;
 mod laws;
 mod modules;
+mod notes;
 #[cfg(unix)]
 mod pooler;
 #[cfg(unix)]

@@ -46,7 +46,7 @@ impl Tree {
         let mut found = BTreeMap::new();
         let mut is_all = true;
         // A part that cannot be read hides what is behind it, of one table and from one end.
-        for table in *b"abhikmps" {
+        for table in *b"abhikmnps" {
             let mut records = self.db.scan_prefix([table]);
             let mut is_forward = true;
             loop {

@@ -6,6 +6,7 @@ use turnfold_core::{Digest, Seat};
 use crate::entry::Seq;
 use crate::grant::Grant;
 use crate::names::{BranchName, MatchName};
+use crate::note::{NoteId, PlacedNote};
 
 /// The only version of a commit's body that there is; it is the body's first byte.
 pub(crate) const VERSION: u8 = 1;
@@ -64,6 +65,15 @@ pub(crate) enum Op<'a> {
     RecordModule {
         match_name: MatchName,
         module: Digest,
+    },
+    /// A note is written.
+    SetNote {
+        match_name: MatchName,
+        note: PlacedNote,
+    },
+    RemoveNote {
+        match_name: MatchName,
+        id: NoteId,
     },
 }
 

@@ -5,6 +5,7 @@ use std::ops::Range;
 use turnfold_core::Digest;
 
 use crate::names::{BranchName, IdempotencyKey, MatchName};
+use crate::note::NoteId;
 
 /// The one record about the store as a whole.
 pub(crate) const STORE: &[u8] = b"s";
@@ -37,6 +38,15 @@ pub(crate) fn of_grant(hash: &Digest) -> Vec<u8> {
 /// The key of the record that lists a grant for its match.
 pub(crate) fn of_match_grant(match_id: u64, hash: &Digest) -> Vec<u8> {
     [b"i", &match_id.to_be_bytes()[..], hash.as_bytes()].concat()
+}
+
+/// The key of a note.
+pub(crate) fn of_note(match_id: u64, id: NoteId) -> Vec<u8> {
+    [b"n", &match_id.to_be_bytes()[..], &id.number().to_be_bytes()].concat()
+}
+
+pub(crate) fn notes_of(match_id: u64) -> Range<Vec<u8>> {
+    within(b'n', match_id)
 }
 
 pub(crate) fn all_grants() -> Range<Vec<u8>> {

@@ -22,6 +22,7 @@ use crate::local::layout::{key, record};
 use crate::local::rescue::check::check;
 use crate::local::rescue::losses::locate;
 use crate::names::{BranchName, GrantLabel, IdempotencyKey, MatchName};
+use crate::note::Note;
 use crate::reader::branch::{Branch, Own};
 use crate::reader::found::{FoundBranch, FoundMatch};
 use crate::reader::store_report::{MatchInfo, StoreCheck, StoreStats};
@@ -168,6 +169,10 @@ impl EngineReader for Records {
         now_ms: i64,
     ) -> Result<BTreeMap<Seat, GrantLabel>, StoreError> {
         self.of_grants(match_name, |grants| grants.names(now_ms))
+    }
+
+    fn notes_of(&self, match_name: &MatchName) -> Result<Vec<Note>, StoreError> {
+        self.notes(match_name)
     }
 
     fn snapshots(&self) -> Option<&Snapshots> {

@@ -4,6 +4,7 @@ mod engine;
 pub(crate) mod found;
 pub(crate) mod grants;
 pub(crate) mod lookup;
+mod notes;
 pub(crate) mod open_records;
 pub(crate) mod pages;
 pub(crate) mod record_matches;

@@ -25,6 +25,7 @@ pub(crate) fn check(records: &Records, observe: &mut dyn FnMut(Totals)) -> Resul
     let mut check = Check { records, sound: Totals::default(), damage, owners };
     check.matches(observe)?;
     check.grants()?;
+    check.notes()?;
     check.count(entries);
     check.strays()?;
     Ok(StoreCheck { sound: check.sound, damage: check.damage })
@@ -93,6 +94,19 @@ impl Check<'_> {
                 let unlisted = || StoreError::damaged(reason).within(&grant.match_name, None);
                 is_listed.map(|_| ()).ok_or_else(unlisted)
             });
+            self.note(found)?;
+        }
+        Ok(())
+    }
+
+    /// Requires every note to be readable.
+    fn notes(&mut self) -> Result<(), StoreError> {
+        let records = self.records;
+        for (key, value) in records.scan(key::all_matches()).flatten() {
+            let Ok(found_match) = match_name_in(&key).and_then(|name| read_match(name, &key, &value)) else {
+                continue;
+            };
+            let found = records.placed_notes(&found_match).map(|_| ());
             self.note(found)?;
         }
         Ok(())
@@ -194,7 +208,7 @@ impl Owners {
                 let has_hash = key::hash_after(key, key::GRANT_PREFIX).is_some();
                 return (!has_hash).then(|| "it names no grant".to_owned());
             }
-            Some(b'b' | b'i') => ("match", &self.matches),
+            Some(b'b' | b'i' | b'n') => ("match", &self.matches),
             Some(b'h' | b'k' | b'p') => ("branch", &self.branches),
             _ => return Some("there is no such table".to_owned()),
         };

@@ -12,7 +12,7 @@ use super::new_store::{self, NewStore};
 use crate::backup::error::RescueError;
 use crate::backup::part::Totals;
 use crate::backup::rebuild::Rebuild;
-use crate::backup::walk::walk;
+use crate::backup::walk::walk_without_grants;
 use crate::draft;
 use crate::engine::{Engine, EngineReader as _};
 use crate::error::StoreError;
@@ -114,7 +114,7 @@ fn save(
     observe: &mut dyn FnMut(Totals),
 ) -> Result<Totals, RescueError> {
     let mut rebuild = Rebuild::new(store);
-    walk(records, &mut |part| {
+    walk_without_grants(records, &mut |part| {
         rebuild.take(part)?;
         observe(rebuild.totals());
         Ok(())

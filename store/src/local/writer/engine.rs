@@ -6,7 +6,7 @@ use turnfold_core::Digest;
 
 use super::committer::{Committer, Order};
 use super::ledger::{BranchState, Ledger, Staged};
-use super::{delete, grants};
+use super::{delete, grants, notes};
 use crate::engine::{Append, Engine, EngineReader, KeyedBatch, NewBranch, NewMatch, Then};
 use crate::entry::NewEntries;
 use crate::error::StoreError;
@@ -17,6 +17,7 @@ use crate::local::journal::op::Op;
 use crate::local::layout::key;
 use crate::local::reader::records::Records;
 use crate::names::{BranchName, MatchName};
+use crate::note::{Note, NoteId};
 use crate::reader::found::Head;
 use crate::reader::store_report::Appended;
 use crate::snapshots::Snapshots;
@@ -169,6 +170,14 @@ impl Engine for Local {
 
     fn revoke_grant(&self, match_name: &MatchName, id: GrantId, now_ms: i64) -> Result<Digest, StoreError> {
         grants::revoke(self.both(), match_name, id, now_ms)
+    }
+
+    fn write_note(&self, match_name: &MatchName, note: Note, is_moved: bool) -> Result<(), StoreError> {
+        notes::write(&self.committer, match_name, note, is_moved)
+    }
+
+    fn remove_note(&self, match_name: &MatchName, id: NoteId) -> Result<(), StoreError> {
+        notes::remove(&self.committer, match_name, id)
     }
 
     fn close(self: Box<Self>) -> Result<(), StoreError> {

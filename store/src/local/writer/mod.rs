@@ -5,4 +5,5 @@ mod delete;
 pub(crate) mod engine;
 mod grants;
 mod ledger;
+mod notes;
 pub(crate) mod open_disk;
