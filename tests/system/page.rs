@@ -36,6 +36,7 @@ mod silence;
 mod slips;
 mod steps;
 mod tabs;
+mod together;
 mod tools;
 mod turn;
 mod webdriver;

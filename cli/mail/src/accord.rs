@@ -168,6 +168,32 @@ impl MatchAccord {
         Ok(store.create_match(&Self::name_of(name)?, &genesis.pinned(None), Vec::new())?)
     }
 
+    /// Makes the accord of a match of the same game, with the terms of this one.
+    ///
+    /// # Errors
+    /// As for [`create`](Self::create).
+    pub fn create_like(
+        store: &Store,
+        other: &Self,
+        name: &MatchName,
+        game: &Genesis,
+        now_ms: i64,
+    ) -> Result<(), MailError> {
+        let Terms { hours, missed, default, between, patience, absences } = other.state.terms().clone();
+        let setup = Setup {
+            match_id: MatchId::new(game.match_id).to_string(),
+            game: game.link().to_string(),
+            seats: other.state.seats(),
+            hours,
+            missed,
+            default,
+            between,
+            patience,
+            absences,
+        };
+        Self::create(store, name, game, setup.to_bytes(), now_ms)
+    }
+
     /// Records a command of a seat or the host.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use std::time::Duration;
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use turnfold_core::Digest;
-use turnfold_store::GrantKind;
+use turnfold_store::{Grant, GrantKind, MatchName};
 
 use crate::answers::Answers;
 use crate::folds::Folds;
@@ -168,9 +168,9 @@ impl Limits {
         whole.map_err(|_| Problem::closing())
     }
 
-    /// Takes one of the places for streams.
-    pub(crate) fn stream(&self, token: Digest, kind: Option<GrantKind>) -> ApiResult<StreamPlace> {
-        let is_spectators = matches!(kind, Some(GrantKind::Spectator { .. }));
+    /// Takes one of the places for streams; the admin has no grant.
+    pub(crate) fn stream(&self, token: Digest, grant: Option<&Grant>) -> ApiResult<StreamPlace> {
+        let is_spectators = grant.is_some_and(|grant| matches!(grant.kind, GrantKind::Spectator { .. }));
         let most = if is_spectators { STREAMS_OF_SPECTATORS_MAX } else { STREAMS_OF_TOKEN_MAX };
         let mut counts = lock(&self.streams);
         if counts.all >= STREAMS_MAX {
@@ -182,8 +182,12 @@ impl Limits {
         }
         *of_token += 1;
         counts.all += 1;
+        if let Some(Grant { match_name, kind, .. }) = grant {
+            counts.by_match.entry(match_name.clone()).or_default().insert(token, *kind);
+        }
         drop(counts);
-        Ok(StreamPlace { token, counts: Arc::clone(&self.streams) })
+        let match_name = grant.map(|grant| grant.match_name.clone());
+        Ok(StreamPlace { token, match_name, counts: Arc::clone(&self.streams) })
     }
 
     pub(crate) fn tokens_of_streams(&self) -> Vec<Digest> {
@@ -193,6 +197,12 @@ impl Limits {
     /// Returns `true` if a token has streams.
     pub(crate) fn has_streams(&self, token: &Digest) -> bool {
         lock(&self.streams).by_token.contains_key(token)
+    }
+
+    /// Returns what the tokens are for that have streams of a match (SV-60).
+    pub(crate) fn here(&self, match_name: &MatchName) -> Vec<GrantKind> {
+        let counts = lock(&self.streams);
+        counts.by_match.get(match_name).map(|here| here.values().copied().collect()).unwrap_or_default()
     }
 
     /// Returns how many streams there are.
@@ -206,6 +216,8 @@ impl Limits {
 struct StreamCounts {
     all: usize,
     by_token: BTreeMap<Digest, usize>,
+    /// What the tokens are for that have some, by their matches.
+    by_match: BTreeMap<MatchName, BTreeMap<Digest, GrantKind>>,
 }
 
 fn lock(counts: &Mutex<StreamCounts>) -> MutexGuard<'_, StreamCounts> {
@@ -215,6 +227,7 @@ fn lock(counts: &Mutex<StreamCounts>) -> MutexGuard<'_, StreamCounts> {
 /// The place of a stream, until it is dropped.
 pub(crate) struct StreamPlace {
     token: Digest,
+    match_name: Option<MatchName>,
     counts: Arc<Mutex<StreamCounts>>,
 }
 
@@ -222,10 +235,17 @@ impl Drop for StreamPlace {
     fn drop(&mut self) {
         let mut counts = lock(&self.counts);
         counts.all -= 1;
-        if let Some(count) = counts.by_token.get_mut(&self.token) {
-            *count -= 1;
-            if *count == 0 {
-                counts.by_token.remove(&self.token);
+        let Some(count) = counts.by_token.get_mut(&self.token) else { return };
+        *count -= 1;
+        if *count > 0 {
+            return;
+        }
+        counts.by_token.remove(&self.token);
+        let Some(match_name) = &self.match_name else { return };
+        if let Some(here) = counts.by_match.get_mut(match_name) {
+            here.remove(&self.token);
+            if here.is_empty() {
+                counts.by_match.remove(match_name);
             }
         }
     }

@@ -22,8 +22,8 @@ use crate::middleware::{around, counted};
 use crate::problem::ProblemJson;
 use crate::resources::grants::NewGrantJson;
 use crate::resources::{
-    backup, branches, calls, diff, entries, events, files, find, grants, health, hosting, join, matches,
-    modules, pages, papers, position, rulesets, seat_pages, status, trial,
+    backup, branches, calls, diff, entries, events, files, find, grants, health, here, hosting, join,
+    matches, modules, notes, pages, papers, position, rematch, rulesets, seat_pages, status, trial,
 };
 
 /// What the description has besides its routes.
@@ -74,6 +74,10 @@ fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(grants::revoke))
         .routes(routes!(hosting::set_terms))
         .routes(routes!(hosting::announce_absence))
+        .routes(routes!(here::show))
+        .routes(routes!(notes::list, notes::write))
+        .routes(routes!(notes::remove))
+        .routes(routes!(rematch::play_again))
         .routes(routes!(calls::show, calls::set, calls::stop))
         .routes(routes!(join::show, join::join))
         .routes(routes!(papers::take))

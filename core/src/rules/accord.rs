@@ -231,9 +231,24 @@ impl Setup {
             absences: self.absences,
         }
     }
+
+    /// Returns the bytes by which the log holds it.
+    ///
+    /// # Panics
+    /// Never: plain data encodes.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        postcard::to_allocvec(self).expect("plain data encodes")
+    }
 }
 
 impl State {
+    /// Returns how many players there are.
+    #[must_use]
+    pub const fn seats(&self) -> u8 {
+        self.seats
+    }
+
     /// Returns the terms that count now.
     #[must_use]
     pub const fn terms(&self) -> &Terms {

@@ -20,7 +20,7 @@ const DOWN: char = '\u{e015}';
 const ENTER: char = '\u{e007}';
 
 /// Serves a store in a folder of its own by the program of the example.
-fn serve(dir: &TempDir) -> Running {
+pub(super) fn serve(dir: &TempDir) -> Running {
     let mut serve = Command::new(crate::example::program("chess"));
     serve.args(["serve", "--listen", "127.0.0.1:0"]).current_dir(dir.path()).stdin(Stdio::null());
     serve.env_remove("TURNFOLD_STORE");

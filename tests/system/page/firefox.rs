@@ -3,7 +3,7 @@
 use super::browser::Browser;
 use super::games::play;
 use super::live::{LIVE, complaints, create, entries, give_first, join, wait_for_entry};
-use super::{access, seat, steps, word_by_word};
+use super::{access, seat, steps, together, word_by_word};
 use turnfold_tests::service::Running;
 
 #[test]
@@ -31,6 +31,14 @@ fn vw_55_firefox_plays_and_keeps_access() {
     assert_eq!(complaints(&browser), Vec::<String>::new());
     let Some(other) = Browser::start_firefox("a second device in Firefox") else { return };
     seat::save_link(&browser, &other);
+}
+
+#[test]
+fn vw_55_firefox_shows_who_is_here_notes_and_the_rematch() {
+    let Some(first) = Browser::start_firefox("two players in Firefox") else { return };
+    let Some(second) = Browser::start_firefox("two players in Firefox") else { return };
+    together::meet(&first, &second);
+    together::play_again(&first, &second);
 }
 
 #[test]

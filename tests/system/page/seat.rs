@@ -13,7 +13,7 @@ const SETUP: &str = "players = 2\nseed = 7";
 const HOSTILE: &str = "<img src=x onerror=alert(1)> 李";
 
 /// Waits until a page is live as someone.
-fn wait_for(browser: &Browser, who: &str) {
+pub(super) fn wait_for(browser: &Browser, who: &str) {
     browser.wait_until(&format!(
         "return !!document.querySelector('.connection.live') && document.querySelector('.access summary').textContent === {:?}",
         format!("You are: {who}")
@@ -21,13 +21,13 @@ fn wait_for(browser: &Browser, who: &str) {
 }
 
 /// Makes an invitation and returns its link.
-fn invite(service: &Running, seat: &str) -> String {
+pub(super) fn invite(service: &Running, seat: &str) -> String {
     let grant = service.grant("maya", &json!({ "kind": "invitation", "seat": seat }).to_string());
     grant["link"].as_str().unwrap().to_owned()
 }
 
 /// Opens an invitation and joins under a name, as far as the page goes along.
-fn try_to_join(browser: &Browser, link: &str, name: &str) {
+pub(super) fn try_to_join(browser: &Browser, link: &str, name: &str) {
     browser.open(link);
     browser.wait_until("return !!document.querySelector('main button.primary')");
     send_name(browser, name);

@@ -34,6 +34,7 @@ mod secrets;
 mod streams;
 #[cfg(unix)]
 mod terms;
+mod together;
 mod trial;
 mod verbs_and_service_agree;
 

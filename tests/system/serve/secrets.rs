@@ -96,6 +96,9 @@ impl Answers<'_> {
             "/secret/branches",
             "/secret/grants",
             "/secret/call",
+            "/secret/here",
+            "/secret/branches/main/notes",
+            "/secret/branches/no/notes",
             "/other",
             "/secret/branches/no/view",
             "/secret/branches/main/find?when=/turn%20%3E=%201",
@@ -156,6 +159,8 @@ impl Answers<'_> {
         self.post("/v1/join", &json!({}), &[]);
         self.post("/v1/matches/secret/terms", &json!({"terms": ""}), &[]);
         self.post("/v1/matches/secret/absence", &json!({"until": "9999-01-01T00:00:00Z"}), &[]);
+        self.post("/v1/matches/secret/rematch", &json!({"token": format!("tf_s_{}A", "a".repeat(42))}), &[]);
+        self.post(&main_of("secret", "notes?entry=99"), &json!({"text": "x", "private": true}), &[]);
         self.post("/v1/matches/secret/branches", &json!({"name": "mine", "from": "main:1"}), &[]);
         self.post("/v1/matches/secret/grants", &json!({"kind": "host"}), &[]);
         // The tag that it got before the secret holds as long as it sees nothing new.
@@ -237,6 +242,16 @@ fn shown(case: &SecretCase, secret: &[&str]) -> Vec<(String, String)> {
     let seat = if case.viewer == "p8" { "p1" } else { case.viewer };
     let invitation = grant(&service, "secret", &json!({"kind": "invitation", "seat": seat}));
     Call::post("/v1/join", &invitation, &json!({"name": "Ann"})).to(&service).is(201);
+    // SV-61: what others note for themselves alone, however often.
+    let other = if case.viewer == "p1" { "p2" } else { "p1" };
+    let other = grant(&service, "secret", &json!({"kind": "seat", "seat": other}));
+    for token in [&shown.host, &other] {
+        let note = json!({"text": format!("the secret: {secret:?}"), "private": true});
+        for path in vec!["notes", "notes?entry=1"].into_iter().cycle().take(2 + secret.len()) {
+            let written = Call::post(&main_of("secret", path), token, &note).to(&service);
+            assert!([201, 404].contains(&written.status), "{written:?}");
+        }
+    }
     shown.look();
     shown.act();
     shown.follow();

@@ -7,6 +7,7 @@ pub mod links;
 pub mod position;
 pub mod record;
 pub mod revision;
+pub mod seeds;
 pub(crate) mod source;
 pub mod written;
 

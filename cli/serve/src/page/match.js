@@ -8,7 +8,9 @@ import { Api, NoAnswer, Problem, pause, readJson, sleep } from "./api.js";
 import { ADMIN, addToken, chosenOf, keepTab, kept, nameOf, refusal, showInvitation, showNoAccess, tabOf, takeToken, useInTab } from "./access.js";
 import { CommandPanel } from "./commands.js";
 import { showComparison } from "./compare.js";
+import { Presence } from "./here.js";
 import { LiveViewer } from "./liveviewer.js";
+import { Notes } from "./notes.js";
 import { Rulebook } from "./rulebook.js";
 import { Stream, waitFor } from "./stream.js";
 import { MatchTools } from "./tools.js";
@@ -84,15 +86,18 @@ export class LiveMatch {
 		this.commands = new CommandPanel(this);
 		this.turn = new TurnLine(this);
 		this.tools = new MatchTools(this);
+		this.presence = new Presence(this);
+		this.notes = new Notes(this);
+		root.querySelector(".fields")?.append(this.notes.element);
 		this.viewer.read = (...part) => this.#readPart(...part);
 		this.fresh.addEventListener("click", () => this.viewer.go(this.viewer.length));
 		this.viewer.addEventListener("position", () => this.#moved());
 		addEventListener("popstate", () => this.branch !== this.#shownBranch && this.load());
-		document.querySelector("header")?.append(this.connection, this.changed, this.fresh, this.tools.element);
+		document.querySelector("header")?.append(this.connection, this.presence.element, this.changed, this.fresh, this.tools.element);
 		// What can be done stands below the board, in sight on a phone too.
 		const controls = root.querySelector(".controls");
 		const dock = html("div", { class: "dock folded" }, this.rulebook.offer, this.trying.element);
-		dock.append(html("div", { class: "turnrow" }, this.turn.element, foldOf(dock)), this.commands.element);
+		dock.append(html("div", { class: "turnrow" }, this.turn.element, this.presence.again, foldOf(dock)), this.commands.element);
 		controls?.replaceWith(dock);
 		if (controls) dock.append(controls);
 	}
@@ -217,7 +222,7 @@ export class LiveMatch {
 		for (const [seat, name] of Object.entries(names)) NAMES.set(seat, name);
 		const { viewer } = this;
 		if (viewer.length === 0) return;
-		viewer.log.update(viewer.timeline);
+		viewer.grown(0);
 		viewer.show(viewer.position);
 	}
 
@@ -338,6 +343,8 @@ export class LiveMatch {
 		this.#moved();
 		this.turn.draw();
 		this.commands.refresh();
+		this.presence.draw();
+		this.notes.ask();
 	}
 
 	#moved() {
@@ -347,6 +354,7 @@ export class LiveMatch {
 		this.fresh.textContent = `${this.#unseen} new`;
 		this.commands.moved(isAtHead);
 		this.tools.moved();
+		this.notes.draw();
 	}
 
 	/** @type {import("./stream.js").Report} */
@@ -355,6 +363,7 @@ export class LiveMatch {
 		const text = state === "live" ? `Live${whom}` : state === "often" ? `Asked every few seconds${whom}` : why;
 		this.connection.className = `connection ${state}`;
 		if (this.connection.textContent !== text) this.connection.textContent = text;
+		if (state === "live") this.presence.ask();
 	};
 
 	/** Reports why nothing more will come. @param {unknown} error */
@@ -362,6 +371,7 @@ export class LiveMatch {
 		this.#abort.abort();
 		if (this.sees) this.commands.end();
 		this.turn.end();
+		this.presence.end();
 		const why = await this.#why(error);
 		this.#report("lost", why);
 		const main = html("a", { href: `/m/${this.match}` }, "Open branch main");

@@ -144,7 +144,7 @@ export class MySeat {
 		const { info, sees, hosts } = this.live;
 		const { players = [], names = {} } = info ?? {};
 		this.players.replaceChildren(...players.map((seat) => {
-			const own = !hosts && seat === sees ? ", you" : "";
+			const own = !hosts && seat === sees ? ", you" : this.live.presence.seats.includes(seat) ? ", here now" : "";
 			return html("li", {}, `${seat}: `, names[seat] ? html("bdi", {}, shown(names[seat])) : html("i", {}, "no name"), own);
 		}));
 		this.#describeHosting();

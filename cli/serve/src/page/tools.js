@@ -14,7 +14,7 @@ import { trialChoice } from "./trial.js";
 /** @typedef {{branch: string, entries: number, from: {branch: string, seq: number} | null}} Branch */
 
 /** Shows a time as short as it can be understood. @param {number} ms */
-const atTime = (ms) => new Date(ms).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+export const atTime = (ms) => new Date(ms).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
 
 /** When a link ends that a host gives away, by the time that is asked for. */
 const ENDS = { "": "never", "1d": "in a day", "7d": "in a week", "30d": "in a month" };

@@ -17,7 +17,7 @@ import { inWords } from "./draft.js";
 const VERBS_MAX = 4;
 
 /** Joins words as a sentence does. @param {string[]} words @param {string} last */
-const joined = (words, last) => (words.length > 1 ? `${words.slice(0, -1).join(", ")} ${last} ${words.at(-1)}` : words.join(""));
+export const joined = (words, last) => (words.length > 1 ? `${words.slice(0, -1).join(", ")} ${last} ${words.at(-1)}` : words.join(""));
 
 /** Shows for whom a match waits. @param {string[] | null | undefined} seats @param {Record<string, string>} [names] */
 export function waiting(seats, names) {

@@ -86,7 +86,7 @@ pub(crate) async fn follow(
     let seen = after.as_ref().map(|after: &EventId| after.head);
     let begun = app.serve(bearer.clone(), move |app, access| {
         let (token, _) = bearer.hash().ok_or_else(no_token)?;
-        let place = app.limits.stream(token, access.grant().map(|grant| grant.kind))?;
+        let place = app.limits.stream(token, access.grant())?;
         let BranchView { branch, viewer } = BranchView::find(app, access, &path, asked.seat)?;
         let from = match seen {
             None => FirstHead::Known(branch.head(app)?),

@@ -25,7 +25,7 @@ const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 const CSS: &str = "text/css; charset=utf-8";
 
 /// The scripts that only the service serves; `live.js` begins when all others are there.
-const SCRIPTS: [&str; 26] = [
+const SCRIPTS: [&str; 28] = [
     include_str!("../page/access.js"),
     include_str!("../page/analysis.js"),
     include_str!("../page/api.js"),
@@ -34,11 +34,13 @@ const SCRIPTS: [&str; 26] = [
     include_str!("../page/choice.js"),
     include_str!("../page/commands.js"),
     include_str!("../page/compare.js"),
+    include_str!("../page/here.js"),
     include_str!("../page/home.js"),
     include_str!("../page/legal.js"),
     include_str!("../page/liveviewer.js"),
     include_str!("../page/match.js"),
     include_str!("../page/menu.js"),
+    include_str!("../page/notes.js"),
     include_str!("../page/qr.js"),
     include_str!("../page/rulebook.js"),
     include_str!("../page/seat.js"),

@@ -37,6 +37,21 @@ export class LogView {
 		this.#fill();
 	}
 
+	/** How many notes entries have, by their numbers. @type {Map<number, number>} */ #noted = new Map();
+
+	/** Marks the entries that have notes. @param {Map<number, number>} noted */
+	mark(noted) {
+		this.#noted = noted;
+		for (const row of this.element.querySelectorAll("[role=listitem]")) this.#drawNoted(row.children[0]);
+	}
+
+	/** @param {Element} link */
+	#drawNoted(link) {
+		const count = this.#noted.get(Number(link.children[0].textContent)) ?? 0;
+		link.querySelector(".noted")?.remove();
+		if (count > 0) link.append(filled(span("noted", `✎${count > 1 ? ` ${count}` : ""}`), { role: "img", "aria-label": count > 1 ? `${count} notes` : "a note" }));
+	}
+
 	/** Marks the current entry and brings it into sight. @param {number} position */
 	show(position) {
 		const hadFocus = this.element.contains(document.activeElement);
@@ -83,6 +98,7 @@ export class LogView {
 		filled(link, { href: `#${number}`, class: `${record.outcome === "applied" ? "" : "failed"}${sentence ? " worded" : ""}`.trim() });
 		link.children[1].className = seatClass(record.seat);
 		link.children[4].append(...worded(sentence));
+		this.#drawNoted(link);
 		if (position > 0 && position === this.parting) {
 			row.classList.add("parting");
 			link.children[2].before(span("parts", "parts "));

@@ -1,0 +1,105 @@
+//! Setups with other seeds (SV-62).
+
+use toml::{Table, Value};
+use turnfold_core::{AnyRules, SetupError};
+
+/// The widths of seeds to try, in bits: what TOML can write, what JSON reads exactly, and what smaller games may want.
+const WIDTHS: [u32; 4] = [63, 53, 31, 15];
+
+/// Returns a setup in which each integer named `seed`, at any depth, is another one, which `draw` gives.
+///
+/// A game that refuses large seeds gets smaller ones. A setup without a seed stays as it is.
+///
+/// # Errors
+/// [`SetupError`] if the bytes are no setup of the game, or if it refuses all seeds that were tried.
+pub fn with_seeds(
+    rules: &dyn AnyRules,
+    setup: &[u8],
+    draw: &mut dyn FnMut() -> u64,
+) -> Result<Vec<u8>, SetupError> {
+    let written = rules.write_setup(setup)?;
+    let mut refused = None;
+    for width in WIDTHS {
+        let mut table: Table =
+            written.parse().map_err(|error: toml::de::Error| SetupError::Bytes(error.to_string()))?;
+        if !replace(&mut table, &mut || draw() >> (64 - width)) {
+            return Ok(setup.to_vec());
+        }
+        match rules.read_setup(&table.to_string()) {
+            Ok(setup) => return Ok(setup),
+            Err(error) => refused = Some(error),
+        }
+    }
+    Err(refused.unwrap_or_else(|| SetupError::Bytes("no seed was tried".to_owned())))
+}
+
+/// Replaces the seeds in a table. Returns `true` if there were any.
+fn replace(table: &mut Table, draw: &mut dyn FnMut() -> u64) -> bool {
+    let mut is_any = false;
+    for (key, value) in table.iter_mut() {
+        if key == "seed" && value.is_integer() {
+            *value = Value::Integer(draw().cast_signed());
+            is_any = true;
+        } else {
+            is_any |= replace_within(value, draw);
+        }
+    }
+    is_any
+}
+
+fn replace_within(value: &mut Value, draw: &mut dyn FnMut() -> u64) -> bool {
+    match value {
+        Value::Table(table) => replace(table, draw),
+        Value::Array(values) => {
+            let mut is_any = false;
+            for value in values {
+                is_any |= replace_within(value, draw);
+            }
+            is_any
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WORLD: &str = "generate = { seed = 7, percent = 30 }";
+
+    #[test]
+    fn sv_62_seeds_are_drawn_anew_at_every_depth_and_nothing_else_changes() {
+        let registry = turnfold_games::standard();
+        for (game, setup) in [("channel", "players = 2\nseed = 7"), ("hexcapture", WORLD)] {
+            let rules = registry.find(game).unwrap();
+            let setup = rules.read_setup(setup).unwrap();
+            // What is drawn has its highest bits used.
+            let drawn = with_seeds(&*rules, &setup, &mut || 1 << 60).unwrap();
+            let before = rules.write_setup(&setup).unwrap();
+            let after = rules.write_setup(&drawn).unwrap();
+            assert_eq!(before.replace("seed = 7", "seed = 576460752303423488"), after);
+            assert_ne!(before, after);
+        }
+    }
+
+    #[test]
+    fn sv_62_a_setup_without_a_seed_stays_as_it_is() {
+        let registry = turnfold_games::standard();
+        let rules = registry.find("initiative").unwrap();
+        let setup = rules.read_setup(rules.example()).unwrap();
+        assert_eq!(with_seeds(&*rules, &setup, &mut || unreachable!("there is no seed")).unwrap(), setup);
+    }
+
+    #[test]
+    fn sv_62_seeds_in_lists_count_and_words_do_not() {
+        let setup = |seeds: [u64; 2]| -> Table {
+            let [one, other] = seeds;
+            let text =
+                format!("seed = \"word\"\n[[worlds]]\nseed = {one}\nmore = [[{{ seed = {other} }}]]\n");
+            text.parse().unwrap()
+        };
+        let mut table = setup([1, 2]);
+        assert!(replace(&mut table, &mut || 9));
+        assert_eq!(table, setup([9, 9]));
+    }
+}

@@ -1,0 +1,308 @@
+//! Notes to a match or to one of its entries, for all of its viewers or for their author alone (SV-61).
+
+use std::sync::Arc;
+
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::IntoResponse;
+use serde::{Deserialize, Serialize};
+use turnfold_core::{Digest, Seat};
+use turnfold_history::Viewer;
+use turnfold_store::{
+    BranchName, GrantKind, GrantLabel, MatchName, Note, NoteId, NoteText, NotedEntry, StoreError,
+};
+use utoipa::{IntoParams, ToSchema};
+
+use super::statuses::{Changed, Deleted, Id, Looked, Name};
+use crate::app::App;
+use crate::auth::{Access, Bearer, no_token};
+use crate::documents::lists;
+use crate::http::{JSON, List, NoParameters, ValidQuery, created, json, json_body, name, require_accepted};
+use crate::open_branch::OpenBranch;
+use crate::problem::{ApiResult, Code, Problem};
+use crate::reading::{Asked, BranchPath, BranchView, Reach, SeatName};
+use crate::token::no_chance;
+
+lists! {
+    NoteList: NoteJson, String;
+}
+
+/// A note, as a viewer may know it.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct NoteJson {
+    id: String,
+    /// The entry that it is about, as the viewer counts; null if it is about the match
+    #[schema(required = true)]
+    entry: Option<u64>,
+    /// The seat of its author; null for a spectator, who alone reads it
+    #[schema(required = true, value_type = Option<String>)]
+    seat: Option<Seat>,
+    /// What its author was called then
+    #[schema(required = true, value_type = Option<String>)]
+    name: Option<GrantLabel>,
+    /// Whether its author alone reads it
+    private: bool,
+    /// Whether it was written with the token that asks
+    own: bool,
+    #[schema(value_type = String)]
+    text: NoteText,
+    written_at_ms: i64,
+}
+
+/// A note to be written.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewNote {
+    /// 1 to 500 characters, at least one of them visible, without controls but line feeds
+    #[schema(min_length = 1, max_length = 500, example = "a strong move")]
+    text: String,
+    /// Whether its author alone reads it; a spectator's notes always are
+    private: bool,
+}
+
+/// As whom to look.
+#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct AsWhom {
+    /// The seat to look as; for the host
+    #[serde(rename = "as")]
+    #[param(value_type = Option<String>, rename = "as", pattern = "^(p([1-9]|1[0-6])|host|spectator)$")]
+    seat: Option<SeatName>,
+}
+
+/// What a note is about.
+#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct About {
+    /// The entry, as the viewer counts; the match if left out
+    #[param(minimum = 1)]
+    entry: Option<u64>,
+    /// The seat to look as; for the host
+    #[serde(rename = "as")]
+    #[param(value_type = Option<String>, rename = "as", pattern = "^(p([1-9]|1[0-6])|host|spectator)$")]
+    seat: Option<SeatName>,
+}
+
+/// Who reads and writes notes: the holder of a token, and the seat that the token is for; a spectator has none.
+struct Author {
+    token: Digest,
+    seat: Option<Seat>,
+}
+
+impl Author {
+    fn of(bearer: &Bearer, access: &Access) -> ApiResult<Self> {
+        let (token, _) = bearer.hash().ok_or_else(no_token)?;
+        let seat = match access.grant().map(|grant| grant.kind) {
+            None | Some(GrantKind::Host) => Some(Seat::Host),
+            Some(kind) => kind.played(),
+        };
+        Ok(Self { token, seat })
+    }
+
+    /// Returns `true` if this is who wrote a note. One from a backup has no token, so it is whoever has the seat now.
+    fn has_written(&self, note: &Note) -> bool {
+        match note.token {
+            Some(token) => token == self.token,
+            None => note.by.is_some() && note.by == self.seat,
+        }
+    }
+
+    fn may_read(&self, note: &Note) -> bool {
+        !note.is_private || self.has_written(note)
+    }
+
+    fn json(&self, note: Note, entry: Option<u64>) -> NoteJson {
+        NoteJson {
+            own: self.has_written(&note),
+            id: note.id.to_string(),
+            entry,
+            seat: note.by,
+            name: note.name,
+            private: note.is_private,
+            text: note.text,
+            written_at_ms: note.written_at_ms,
+        }
+    }
+}
+
+/// Returns the notes that an author may read about a branch and its match. A note about an entry is shown to those who may
+/// know of that entry, under the number that it has for them.
+fn notes_for(app: &App, branch: &OpenBranch, viewer: Viewer, author: &Author) -> ApiResult<Vec<NoteJson>> {
+    let match_name = &branch.revision().match_name;
+    let mut notes = app.store.notes_of(match_name)?;
+    notes.retain(|note| author.may_read(note));
+    let lineage =
+        if notes.iter().any(|note| note.about.is_some()) { lineage(app, branch)? } else { Vec::new() };
+    let mut shown = Vec::new();
+    for note in notes {
+        let Some(about) = &note.about else {
+            shown.push(author.json(note, None));
+            continue;
+        };
+        let is_here = lineage.iter().any(|(name, last)| *name == about.branch && about.seq <= *last);
+        if let Some(entry) = seen_as(app, branch, viewer, about.seq)?.filter(|_| is_here) {
+            shown.push(author.json(note, Some(entry)));
+        }
+    }
+    Ok(shown)
+}
+
+/// Returns the number that an entry of the log has for a viewer who may know of it.
+fn seen_as(app: &App, branch: &OpenBranch, viewer: Viewer, seq: u64) -> ApiResult<Option<u64>> {
+    if viewer.see_all() {
+        return Ok(Some(seq));
+    }
+    let seen = branch.seen(app, viewer, &mut |_| {})?;
+    let entry = seen.within(seq);
+    Ok((entry > 0 && seen.in_log(entry) == Some(seq)).then_some(entry))
+}
+
+/// Returns the branches whose entries a branch has, each with the last of them.
+fn lineage(app: &App, branch: &OpenBranch) -> ApiResult<Vec<(BranchName, u64)>> {
+    let branches = app.store.branches(&branch.revision().match_name)?;
+    let mut name = branch.revision().branch.clone();
+    let mut last = u64::MAX;
+    let mut lineage = Vec::new();
+    // A branch begins on an older one, so this ends; a damaged store is no reason to go on for ever.
+    while lineage.len() <= branches.len() {
+        lineage.push((name.clone(), last));
+        let Some(info) = branches.iter().find(|info| info.name == name) else { break };
+        let Some((parent, at)) = &info.parent else { break };
+        name.clone_from(parent);
+        last = last.min(*at);
+    }
+    Ok(lineage)
+}
+
+/// List the notes to a match and to the entries of a branch
+#[utoipa::path(operation_id = "list_notes", get, path = "/v1/matches/{match}/branches/{branch}/notes", tag = "notes",
+    params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), AsWhom),
+    responses((status = 200, description = "the notes that the token's holder may read, as they were written", body = NoteList), Looked))]
+pub(crate) async fn list(
+    State(app): State<Arc<App>>,
+    bearer: Bearer,
+    Path(path): Path<BranchPath>,
+    ValidQuery(AsWhom { seat }): ValidQuery<AsWhom>,
+    headers: HeaderMap,
+) -> ApiResult {
+    require_accepted(&headers, JSON)?;
+    let asked = Asked { path, seat, reach: Reach::Entry };
+    let holder = bearer.clone();
+    app.read(&bearer, asked, move |app, access, BranchView { branch, viewer }| {
+        let author = Author::of(&holder, access)?;
+        let items = notes_for(app, branch, *viewer, &author)?;
+        Ok(json(StatusCode::OK, &List { items, next: None::<String> }))
+    })
+    .await
+}
+
+/// Write a note to a match, or to an entry of a branch
+#[utoipa::path(operation_id = "write_note", post, path = "/v1/matches/{match}/branches/{branch}/notes", tag = "notes",
+    params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), About), request_body = NewNote,
+    responses((status = 201, description = "the note is written", headers(("Location" = String)), body = NoteJson), Changed))]
+pub(crate) async fn write(
+    State(app): State<Arc<App>>,
+    bearer: Bearer,
+    Path(path): Path<BranchPath>,
+    ValidQuery(About { entry, seat }): ValidQuery<About>,
+    headers: HeaderMap,
+    request: Request,
+) -> ApiResult {
+    require_accepted(&headers, JSON)?;
+    let access = app.admit(&bearer).await?;
+    access.require_match(&name(&path.match_name)?)?;
+    let new = json_body::<NewNote>(request).await?;
+    let asked = Asked { path, seat, reach: Reach::Entry };
+    let holder = bearer.clone();
+    app.read_for(&bearer, access, asked, move |app, access, BranchView { branch, viewer }| {
+        let author = Author::of(&holder, access)?;
+        if !new.private && author.seat.is_none() {
+            return Err(Problem::forbidden("a spectator's notes are for the spectator alone"));
+        }
+        let Ok(text) = new.text.parse::<NoteText>() else {
+            return Err(Problem::content(
+                "expected `text` to have 1 to 500 characters, at least one of them visible, without controls but line feeds",
+            ));
+        };
+        let about = entry.map(|entry| in_log(app, branch, *viewer, entry)).transpose()?;
+        let match_name = &branch.revision().match_name;
+        let now_ms = app.now_ms();
+        let name = match author.seat {
+            Some(seat) => app.store.names_of(match_name, now_ms)?.remove(&seat),
+            None => None,
+        };
+        let mut random = [0; 8];
+        (app.outside.fill_random)(&mut random).map_err(no_chance)?;
+        let note = Note {
+            id: NoteId::of(u64::from_le_bytes(random)),
+            about: about.map(|seq| NotedEntry { branch: branch.revision().branch.clone(), seq }),
+            by: author.seat,
+            name,
+            token: Some(author.token),
+            is_private: new.private,
+            text,
+            written_at_ms: now_ms,
+        };
+        app.store.write_note(match_name, note.clone())?;
+        let path = format!("/v1/matches/{match_name}/notes/{}", note.id);
+        Ok(created(&author.json(note, entry), &path))
+    })
+    .await
+}
+
+/// Returns which entry of the log a viewer means.
+fn in_log(app: &App, branch: &OpenBranch, viewer: Viewer, entry: u64) -> ApiResult<u64> {
+    let head = branch.head_seen(app, viewer)?;
+    let no_entry =
+        || Problem::new(Code::NoEntry, format!("there is no entry {entry}; the last one is {head}"));
+    if entry == 0 || entry > head {
+        return Err(no_entry());
+    }
+    if viewer.see_all() {
+        return Ok(entry);
+    }
+    branch.seen(app, viewer, &mut |_| {})?.in_log(entry).ok_or_else(no_entry)
+}
+
+/// Remove a note: one's own, and as the host any that all can read
+#[utoipa::path(operation_id = "remove_note", delete, path = "/v1/matches/{match}/notes/{id}", tag = "notes",
+    params(("match" = inline(Name), Path), ("id" = inline(Id), Path)),
+    responses((status = 204, description = "the note is gone"), Deleted))]
+pub(crate) async fn remove(
+    State(app): State<Arc<App>>,
+    bearer: Bearer,
+    Path((match_name, id)): Path<(String, String)>,
+    _: ValidQuery<NoParameters>,
+) -> ApiResult {
+    let holder = bearer.clone();
+    app.serve(bearer, move |app, access| {
+        let match_name: MatchName = name(&match_name)?;
+        let viewer = access.looks(&match_name, None)?;
+        let id: NoteId = name(&id)?;
+        let author = Author::of(&holder, access)?;
+        let notes = app.store.notes_of(&match_name)?;
+        let note = notes.iter().find(|note| note.id == id);
+        let is_own = note.is_some_and(|note| author.has_written(note));
+        // What someone may not know of is as unknown as what is not there.
+        let is_known = note.is_some_and(|note| author.may_read(note))
+            && note.is_some_and(|note| is_own || is_known(app, &match_name, note, viewer));
+        if !is_known {
+            return Err(StoreError::NoSuchNote { id }.into());
+        }
+        if !is_own && !access.is_host() {
+            return Err(Problem::forbidden("only its author and the host can remove a note"));
+        }
+        app.store.remove_note(&match_name, id)?;
+        Ok(StatusCode::NO_CONTENT.into_response())
+    })
+    .await
+}
+
+/// Returns `true` if a viewer may know of the entry that a note is about.
+fn is_known(app: &Arc<App>, match_name: &MatchName, note: &Note, viewer: Viewer) -> bool {
+    let Some(about) = &note.about else { return true };
+    let branch = app.branch(match_name, &about.branch);
+    branch.and_then(|branch| seen_as(app, &branch, viewer, about.seq)).is_ok_and(|entry| entry.is_some())
+}

@@ -1,0 +1,143 @@
+//! What players see of each other: who is here (VW-81), notes (VW-82), a rematch (VW-83).
+
+use serde_json::json;
+use tempfile::TempDir;
+
+use super::accessible::FIND;
+use super::browser::Browser;
+use super::chess::serve;
+use super::installed;
+use super::live::{LIVE, complaints, create, give, give_first, join, wait_for_entry, wait_for_offer};
+use super::looks::{SMALL, size};
+use super::seat::{invite, try_to_join, wait_for};
+use turnfold_tests::service::Running;
+
+const SETUP: &str = "players = 2\nseed = 7";
+
+/// Whether what an element shows is seen.
+fn is_seen(browser: &Browser, selector: &str) -> bool {
+    browser.run(&format!("return document.querySelector({selector:?}).checkVisibility()")) == true
+}
+
+#[test]
+fn vw_81_vw_82_players_see_who_is_here_and_read_notes() {
+    let Some(first) = Browser::start_online("who is here, and notes") else { return };
+    let Some(second) = Browser::start_online("who is here, and notes") else { return };
+    meet(&first, &second);
+    let Some(axe) = installed("axe-core in notes", "axe-core/axe.min.js") else { return };
+    let axe = std::fs::read_to_string(axe).unwrap();
+    for (width, height) in [(360, 740), (740, 360), (768, 1024), (1440, 900)] {
+        size(&first, width, height);
+        assert_eq!(first.run(SMALL), json!([]), "at {width} pixels");
+        first.run(&axe);
+        assert_eq!(first.run_until_done(FIND), json!([]), "at {width} pixels");
+    }
+}
+
+/// Joins a match in two browsers, sees who is here, and writes notes for all and for oneself.
+pub(super) fn meet(first: &Browser, second: &Browser) {
+    let service = Running::alone();
+    create(&service, "maya", "channel", SETUP);
+    try_to_join(first, &invite(&service, "p1"), "Ann <i>");
+    wait_for(first, "Ann <i> (p1)");
+    try_to_join(second, &invite(&service, "p2"), "Bo");
+    wait_for(second, "Bo (p2)");
+    second.wait_until("return document.querySelector('.here').textContent === 'Also here: Ann <i>'");
+    first.wait_until("return document.querySelector('.here').textContent === 'Also here: Bo'");
+    let players =
+        "return [...document.querySelectorAll('.players li')].map(({ textContent }) => textContent)";
+    assert_eq!(first.run(players), json!(["p1: Ann <i>, you", "p2: Bo, here now"]));
+    // VW-80: whoever reads is spoken to, others are called by their names.
+    give_first(first);
+    for (browser, beginning) in [(first, "You took"), (second, "Ann <i> took")] {
+        wait_for_entry(browser, 1);
+        let sentence = browser.text(".entries [aria-current] .sentence");
+        assert!(sentence.starts_with(beginning), "{sentence}");
+        assert!(browser.text(".happened").starts_with(beginning));
+        assert_eq!(browser.run("return document.querySelectorAll('.entries i, .happened i').length"), 0);
+    }
+    write(first, "entry", "all", "greedy <b>\nreally");
+    write(first, "match", "me", "he bluffs");
+    let notes = "return [...document.querySelectorAll('.notes li')].map((one) => one.querySelector('.notetext').textContent)";
+    first.wait_until("return document.querySelectorAll('.notes li').length === 2");
+    assert_eq!(first.run(notes), json!(["greedy <b>\nreally", "he bluffs"]));
+    second.wait_until("return document.querySelectorAll('.notes li').length === 1");
+    assert_eq!(second.run(notes), json!(["greedy <b>\nreally"]));
+    for browser in [first, second] {
+        assert_eq!(browser.text(".notes li bdi"), "Ann <i>");
+        assert_eq!(browser.run("return document.querySelectorAll('.notes b').length"), 0);
+        assert!(is_seen(browser, ".entries [aria-current] .noted"));
+    }
+    assert_eq!(second.run("return document.querySelectorAll('.notes li button').length"), 0);
+    // At another entry there are the notes to the match alone; what is typed stays in its field.
+    second.run("document.querySelector('.newnote').open = true");
+    second.type_into("#note-text", "half");
+    second.click("[aria-label=First]");
+    second.wait_until("return document.querySelectorAll('.notes li').length === 0");
+    assert_eq!(second.run("return document.querySelector('#note-text').value"), "half");
+    second.click("[aria-label=Last]");
+    second.wait_until("return document.querySelectorAll('.notes li').length === 1");
+    first.run("window.confirm = () => true; document.querySelector('.notes li button').click()");
+    first.wait_until("return document.querySelectorAll('.notes li').length === 1");
+    second.wait_until("return document.querySelectorAll('.notes li').length === 0");
+    for browser in [first, second] {
+        assert_eq!(complaints(browser), Vec::<String>::new());
+    }
+    second.open(&format!("{}/", service.origin()));
+    first.wait_until("return document.querySelector('.here').textContent === ''");
+}
+
+/// Writes a note on the page.
+fn write(browser: &Browser, about: &str, readers: &str, text: &str) {
+    browser.run(&format!(
+        "document.querySelector('.newnote').open = true;
+         document.querySelector('#note-about').value = {about:?};
+         document.querySelector('#note-readers').value = {readers:?};
+         document.querySelector('#note-text').value = {text:?};
+         document.querySelector('.newnote form').requestSubmit()"
+    ));
+    browser.wait_until("return document.querySelector('#note-text').value === ''");
+}
+
+#[test]
+fn vw_83_players_play_again_with_their_seats_changed() {
+    let Some(white) = Browser::start_online("a rematch") else { return };
+    let Some(black) = Browser::start_online("a rematch") else { return };
+    play_again(&white, &black);
+}
+
+/// Ends a game of chess and plays again in both browsers.
+pub(super) fn play_again(white: &Browser, black: &Browser) {
+    let dir = TempDir::new().unwrap();
+    let service = serve(&dir);
+    create(&service, "duel", "chess", "fen = \"8/P6k/8/8/8/8/8/K7 w - - 0 1\"");
+    join(white, &service, "duel", "p1", service.origin());
+    join(black, &service, "duel", "p2", service.origin());
+    assert!(!is_seen(white, ".again"));
+    wait_for_offer(white);
+    give(white, "resign");
+    // It asks first.
+    white.wait_until("return !!document.querySelector('.menu:popover-open')");
+    white.run("[...document.querySelectorAll('.menu button')].find((one) => one.textContent === 'Yes, resign').click()");
+    for browser in [white, black] {
+        browser.wait_until("return document.querySelector('.again').checkVisibility()");
+    }
+    assert_eq!(white.text(".again button"), "Rematch");
+    white.click(".again button");
+    white.wait_until("return location.pathname === '/m/duel-2'");
+    white.wait_until(LIVE);
+    wait_for(white, "p2");
+    black.wait_until("return document.querySelector('.again button').textContent === 'Open the rematch'");
+    black.click(".again button");
+    black.wait_until("return location.pathname === '/m/duel-2'");
+    black.wait_until(LIVE);
+    wait_for(black, "p1");
+    // The token is in no address, and stays in this browser.
+    assert_eq!(black.run("return location.hash + location.search"), "");
+    black.wait_until("return document.querySelector('.turn').textContent.startsWith('Your turn')");
+    black.open(&format!("{}/m/duel-2", service.origin()));
+    wait_for(black, "p1");
+    for browser in [white, black] {
+        assert_eq!(complaints(browser), Vec::<String>::new());
+    }
+}
