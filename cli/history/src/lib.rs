@@ -1,8 +1,8 @@
-//! Histories of turnfold: folded, compared, explained, checked, blessed, searched and shrunk.
+//! Folds, compares, explains, checks, blesses, searches and shrinks the histories of turnfold.
 //!
-//! A *history* is a setup and its entries, from a file or from a store. Everything here works on histories of
-//! any ruleset, and returns what it finds as values: nothing prints, reads the environment or knows a terminal. The program
-//! `turnfold` prints it; a game's own test suite asks it.
+//! A *history* is a setup and its entries, from a replay file or from the store. This crate works on histories of any
+//! ruleset and returns values: nothing here prints, reads the environment or uses a terminal. The program `turnfold`
+//! prints the results; the test suite of a game calls the functions.
 //!
 //! # Golden logs in a game's own tests
 //!
@@ -16,10 +16,10 @@
 //! # Ok::<(), turnfold_history::ReplayError>(())
 //! ```
 //!
-//! A failed [`check()`] reports everything that `turnfold check` prints: which entry differs, what the file records and the
-//! rules compute, the rules behind it, how the states differ. [`CheckReport`] writes it as text, without color, and
-//! serializes it as JSON. The trait that such a game implements, and how to write one, stands in
-//! [`turnfold_core::tutorial`].
+//! A failed [`check()`] reports everything that `turnfold check` prints: the entry that differs, what the file records
+//! and what the rules compute, the rules behind the difference, and how the states differ. [`CheckReport`] writes it as
+//! text without color and serializes it as JSON. [`turnfold_core::tutorial`] shows how to write a game and has the
+//! trait that it implements.
 //!
 //! # A tour
 //!
@@ -52,10 +52,10 @@
 //! # Ok::<(), ReplayError>(())
 //! ```
 //!
-//! Start reading in [`history`] (the entries of a match): [`entry`](mod@history::entry) is what is recorded of a command and
-//! [`record`](history::record) what the rules compute of it. [`divergence`](compare::divergence) finds where the two differ.
-//! [`viewer`] is the only way to what a player may know, and [`session`] plays on. What can go wrong is a [`ReplayError`], which
-//! states what happened and where.
+//! Start reading in [`history`]: [`entry`](mod@history::entry) has what a source records of a command, and
+//! [`record`](history::record) what the rules compute. [`divergence`](compare::divergence) finds where the two differ.
+//! A [`viewer`] is the only way to what a player may know, and a [`session`] plays on. Every failure is a
+//! [`ReplayError`], which states what happened and where.
 
 pub mod compare;
 pub mod corpus;

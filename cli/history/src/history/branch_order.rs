@@ -1,11 +1,11 @@
-//! The order in which branches are listed and copied: each after the one that it begins on.
+//! The order in which branches are listed and copied: each branch after its parent.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use turnfold_store::BranchName;
 
-/// Puts branches in order: parents first, those that may come next by name. `None` where there is no such
-/// order.
+/// Sorts branches so that parents come first; among the branches that could come next, the first by name does. Returns
+/// `None` if a parent is missing or branches form a cycle.
 #[must_use]
 pub fn in_order(parents: &BTreeMap<BranchName, Option<BranchName>>) -> Option<Vec<BranchName>> {
     let mut waiting: BTreeMap<Option<&BranchName>, Vec<&BranchName>> = BTreeMap::new();

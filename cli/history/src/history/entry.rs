@@ -1,4 +1,4 @@
-//! Entries of a history, as its source records them, from file and store alike.
+//! Entries of a history, as a replay file or the store records them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,26 +7,26 @@ use serde::{Serialize, Serializer};
 use turnfold_core::{CommandSource, Digest, Logged, Outcome, Seat, Step};
 use turnfold_store::{Entry, IdempotencyKey, NewEntry};
 
-/// An entry of a history, with what its source records of it.
+/// An entry of a history with everything that its source records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogEntry {
-    /// Its number, from 1.
+    /// The entry's number, from 1.
     pub seq: u64,
-    /// Who gave the command.
+    /// The seat that gave the command.
     pub seat: Seat,
     /// The command.
     pub command: CommandForm,
-    /// What became of it, where that is recorded.
+    /// The outcome, if the source records it.
     pub outcome: Option<Outcome>,
-    /// The beginning of the state hash after it, where that is recorded.
+    /// The beginning of the hash of the state after the entry, if the source records it.
     pub hash: Option<ShortHash>,
-    /// When the store recorded it, in Unix milliseconds; a replay file does not know.
+    /// When the store recorded it, in Unix milliseconds; `None` in a replay file.
     pub recorded_at_ms: Option<i64>,
-    /// The key that it was recorded with.
+    /// The idempotency key that it was recorded with.
     pub key: Option<IdempotencyKey>,
 }
 
-/// Returns what a store recorded as a fold takes it.
+/// Returns entries of the store in the form that the fold takes.
 #[must_use]
 pub fn stored<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Vec<Logged<'a>> {
     let logged = entries.into_iter().map(|entry| {
@@ -37,14 +37,14 @@ pub fn stored<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Vec<Logged<'a
 }
 
 impl LogEntry {
-    /// Returns an entry without further knowledge.
+    /// Returns an entry without outcome, hash, time and key.
     #[must_use]
     pub fn new(seq: u64, seat: Seat, command: impl Into<CommandForm>) -> Self {
         let command = command.into();
         Self { seq, seat, command, outcome: None, hash: None, recorded_at_ms: None, key: None }
     }
 
-    /// Returns an entry just folded as a replay file records it: in canonical text, with outcome and hash.
+    /// Returns an entry that was just folded, as a replay file records it: in canonical text, with outcome and hash.
     #[must_use]
     pub fn of(step: &mut dyn Step) -> Self {
         let outcome = Some(step.outcome());
@@ -52,7 +52,8 @@ impl LogEntry {
         Self { outcome, hash, ..Self::new(step.seq(), step.seat(), step.command()) }
     }
 
-    /// Returns the entry as the store takes it, recorded when it was or else now; text is for replay files alone.
+    /// Returns the entry in the form that the store appends, or `None` for a command in text form. An entry without a
+    /// time gets `now_ms`.
     #[must_use]
     pub fn to_store(&self, now_ms: i64) -> Option<NewEntry> {
         let CommandForm::Bytes(command) = &self.command else { return None };
@@ -60,7 +61,7 @@ impl LogEntry {
         Some(NewEntry { seat: self.seat, command: command.clone(), recorded_at_ms })
     }
 
-    /// Returns the entry as the fold takes it.
+    /// Returns the entry in the form that the fold takes.
     #[must_use]
     pub fn logged(&self) -> Logged<'_> {
         let command = match &self.command {
@@ -71,20 +72,20 @@ impl LogEntry {
     }
 }
 
-/// Returns entries as the fold takes them.
+/// Returns entries in the form that the fold takes.
 #[must_use]
 pub fn logged<'a>(entries: impl IntoIterator<Item = &'a LogEntry>) -> Vec<Logged<'a>> {
     entries.into_iter().map(LogEntry::logged).collect()
 }
 
-/// An entry read from the store.
+/// Keeps the time and the key of an entry read from the store.
 impl From<Entry> for LogEntry {
     fn from(Entry { seq, seat, command, recorded_at_ms, idempotency_key: key, .. }: Entry) -> Self {
         Self { recorded_at_ms: Some(recorded_at_ms), key, ..Self::new(seq, seat, command) }
     }
 }
 
-/// An entry with its number, as it is about to be stored.
+/// Takes an entry that is about to be stored, with the number that it will have.
 impl From<(u64, &NewEntry)> for LogEntry {
     fn from((seq, entry): (u64, &NewEntry)) -> Self {
         Self {
@@ -94,12 +95,12 @@ impl From<(u64, &NewEntry)> for LogEntry {
     }
 }
 
-/// A command as its source holds it.
+/// A command in the form of its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CommandForm {
-    /// As people write it.
+    /// The text that people write, from a replay file.
     Text(String),
-    /// As the store holds it.
+    /// The bytes that the store has.
     Bytes(Vec<u8>),
 }
 
@@ -134,14 +135,14 @@ impl fmt::Display for CommandForm {
     }
 }
 
-/// A command that is not accepted where it stands in a replay file.
+/// A command in a replay file that the rules must reject at that point.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempt {
-    /// Who gives it.
+    /// The seat that gives it.
     pub seat: Seat,
     /// The command.
     pub command: String,
-    /// The rejection, where the file has it.
+    /// The rejection, if the file has one.
     pub outcome: Option<Outcome>,
 }
 
@@ -150,7 +151,7 @@ pub struct Attempt {
 pub struct ShortHash(u64);
 
 impl ShortHash {
-    /// The number of its hex digits.
+    /// The number of hex digits.
     pub const DIGITS: usize = 16;
 }
 
@@ -181,7 +182,7 @@ impl FromStr for ShortHash {
     }
 }
 
-/// Requires a text to be this number of lowercase hex digits.
+/// Requires a text of exactly this many lowercase hex digits.
 pub(crate) fn hex_digits(text: &str, count: usize) -> Result<&str, String> {
     let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     let is_hex = text.len() == count && text.bytes().all(is_digit);

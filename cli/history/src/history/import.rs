@@ -1,4 +1,4 @@
-//! Matches that are to be made: their titles, and those that come from a replay file.
+//! New matches: checks of their titles, and matches read from replay files.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,31 +15,32 @@ use crate::history::position::Passed;
 use crate::history::source::RUN;
 use crate::tfl::{Closing, LogHasher, LongReplay, Replay, ReplayLine};
 
-/// What a replay file contains of a match: everything but its id and its times.
+/// A match from a replay file: everything but its id and its times.
 pub struct Imported {
-    /// Its rules.
+    /// The rules.
     pub rules: Arc<dyn AnyRules>,
-    /// Its setup, as the log stores it.
+    /// The setup, as the log stores it.
     pub setup: Vec<u8>,
     /// Where its rolls come from.
     pub dice: DicePolicy,
-    /// The module that it pins (MD-8).
+    /// The module that the match pins (MD-8).
     pub module: Option<Digest>,
-    /// Its title.
+    /// The title.
     pub title: String,
-    /// Its entries.
+    /// The entries.
     pub entries: PackedEntries,
-    /// The state after them.
+    /// The state after the last entry.
     pub state: Box<dyn AnyState>,
-    /// The snapshots that were passed.
+    /// The snapshots that are due among the entries.
     pub passed: Passed,
 }
 
 impl Imported {
-    /// Folds a replay. Outcomes and hashes must be right where the file has them.
+    /// Folds a replay. Outcomes and hashes that the file records must be right.
     ///
     /// # Errors
-    /// What is wrong with the file.
+    /// [`ReplayError`] if the file records something that the rules do not compute, or its setup or an entry cannot be
+    /// folded.
     pub fn of(replay: &Replay, recorded_at_ms: i64) -> Result<Self, ReplayError> {
         let blessed = bless_if_true(replay)?;
         let rules = replay.header.rules.clone();
@@ -60,8 +61,9 @@ impl Imported {
         Ok(Self { rules, setup, dice, module, title, entries, state, passed })
     }
 
-    /// Folds a replay file that is read a run of entries at a time. Returns `None` for other input, and for a file with
-    /// anything wrong: [`of`](Self::of) names that.
+    /// Folds a replay file while reading it in runs of entries, so that a long one takes little memory. Returns `None`
+    /// for standard input, for a page, for a file for one seat, and for a file with an error. The caller then uses
+    /// [`of`](Self::of), which reads them or names the error.
     #[must_use]
     pub fn of_long(path: &Path, registry: &Registry, recorded_at_ms: i64) -> Option<Self> {
         let long = LongReplay::open(path, registry)?;
@@ -104,11 +106,11 @@ impl Imported {
     }
 }
 
-/// A replay file that is folded as it is read.
+/// A replay file that is folded while it is read.
 struct Reading {
     dice: DicePolicy,
     state: Box<dyn AnyState>,
-    /// Entries that are still to be folded.
+    /// Entries that are not folded yet.
     run: Vec<LogEntry>,
     log: LogHasher,
     recorded_at_ms: i64,
@@ -117,7 +119,7 @@ struct Reading {
 }
 
 impl Reading {
-    /// Takes the next line; returns `false` if the file records what is not so.
+    /// Takes the next line. Returns `false` if the file records something that the rules do not compute.
     fn take(&mut self, line: ReplayLine) -> bool {
         match line {
             ReplayLine::Blank | ReplayLine::Comment(_) => true,
@@ -133,7 +135,8 @@ impl Reading {
         }
     }
 
-    /// Folds the entries that wait; returns `false` if they do not do what the file records.
+    /// Folds the waiting entries. Returns `false` if the rules refuse one, or compute another outcome or hash than the
+    /// file records.
     fn fold(&mut self) -> bool {
         let Self { dice, state, run, log, recorded_at_ms, entries, passed } = self;
         let mut recorded = run.iter();

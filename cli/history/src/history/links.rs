@@ -1,4 +1,4 @@
-//! Links quoted from another store: where two stores' histories part.
+//! Links quoted from another store: they show where the histories of two stores part.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,14 +10,14 @@ use turnfold_store::{BranchName, Seq, StoreReader};
 use crate::error::ReplayError;
 use crate::history::revision::Revision;
 
-/// The fewest digits of a link that stand for all of it.
+/// The fewest digits that may be quoted of a link.
 const DIGITS_MIN: usize = 16;
 const DIGITS_MAX: usize = 64;
 
-/// A link and the entry it follows, as it is quoted: `LINK@SEQ`.
+/// A link and the number of its entry, written `LINK@SEQ`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuotedLink {
-    /// All digits, or at least the first 16.
+    /// The first digits of the link, 16 to 64 of them.
     digits: String,
     /// The entry; 0 is the setup.
     pub seq: Seq,
@@ -48,47 +48,49 @@ impl fmt::Display for QuotedLink {
 }
 
 impl QuotedLink {
-    /// Returns `true` if it is the link of its entry in a history with these links, from that of the setup.
+    /// Returns `true` if this is the link of its entry in a history. `links` are those of the history, beginning with
+    /// the setup's.
     fn is_among(&self, links: &[Digest]) -> bool {
         let own = usize::try_from(self.seq).ok().and_then(|seq| links.get(seq));
         own.is_some_and(|own| own.to_string().starts_with(&self.digits))
     }
 }
 
-/// What quoted links prove of a history. A link proves all entries before it, so one that is equal proves that two
-/// branches are the same up to there, and one that is not only that they part somewhere before.
+/// What quoted links prove about a history. A link covers all entries before it. So an equal link proves that both
+/// histories are the same up to there, and a different one proves only that they part somewhere before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QuotedFinding {
-    /// The two branches are the same up to this entry.
+    /// Both histories are the same up to this entry.
     Same(Seq),
-    /// They part.
+    /// The histories part.
     Parts(Parting),
-    /// A link is quoted for this entry that no branch has which has another link quoted for a later one.
+    /// The quoted links contradict each other. The link of this entry differs, although the link of a later entry is
+    /// equal.
     Wrongly(Seq),
 }
 
 /// Where two histories part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parting {
-    /// The last entry up to which they are known to be the same, 0 for the setup; `None` when not even the setup is.
+    /// The last entry up to which they are known to be the same; 0 is the setup, `None` if not even that is known.
     pub same: Option<Seq>,
-    /// The first entry up to which they are known to differ.
+    /// The first entry at which their links are known to differ.
     pub differ: Seq,
-    /// The branch of the same match, in this store, that has the quoted link.
+    /// Another branch of the match in this store that has the quoted link.
     pub branch: Option<BranchName>,
-    /// The last entry of the history, if the quoted one is longer than that.
+    /// The last entry of this store's history, if the quoted link is of a later one.
     pub ends: Option<Seq>,
 }
 
 impl Parting {
-    /// Returns the first entry that is not the same, 0 for the setup, where that is known.
+    /// Returns the first entry that differs, 0 for the setup, if it is known.
     #[must_use]
     pub fn first(&self) -> Option<Seq> {
         let first = self.same.map_or(0, |same| same.saturating_add(1));
         (first == self.differ).then_some(first)
     }
 
-    /// Returns the entry whose link narrows the search most; none when the first difference is known.
+    /// Returns the entry whose link narrows the search most, or `None` if the first difference is known.
     #[must_use]
     pub fn ask_next(&self) -> Option<Seq> {
         match self.same {
@@ -99,10 +101,10 @@ impl Parting {
     }
 }
 
-/// Compares a history with links quoted for it.
+/// Compares a history with quoted links.
 ///
 /// # Errors
-/// What is wrong with the store or the revision.
+/// [`ReplayError::Store`] if the match, branch or entry does not exist or cannot be read.
 pub fn compare(
     store: &StoreReader,
     revision: &Revision,
@@ -133,7 +135,8 @@ pub fn compare(
             break;
         }
     }
-    // Where the branch ends the quoted one goes on, if they are the same up to there.
+    // If both are the same up to the end of this branch, the quoted history continues after it, so the next entry
+    // differs.
     if let (Some(ends), true) = (parting.ends, parting.same == parting.ends) {
         parting.differ = ends.saturating_add(1);
     }

@@ -1,4 +1,4 @@
-//! Histories to fold again: from the store or from a replay file, in one form.
+//! Histories that can be folded again, read from the store or from a replay file into one form.
 
 pub mod branch_order;
 pub mod entry;
@@ -26,30 +26,30 @@ use crate::history::entry::{LogEntry, logged};
 use crate::history::revision::{FileName, Revision, SourceName};
 use crate::tfl::{Replay, ReplayOrigin, SeenBy};
 
-/// What histories are read from.
+/// Where histories are read from: rulesets, a store and replay files.
 pub trait Sources {
-    /// Returns the rulesets there are.
+    /// Returns the known rulesets.
     fn registry(&self) -> &Registry;
 
-    /// Opens the store, which must exist, for reading only.
+    /// Opens the store for reading. It must exist.
     ///
     /// # Errors
     /// [`ReplayError::Store`].
     fn read_store(&self) -> Result<StoreReader, ReplayError>;
 
-    /// Reads a replay file, or standard input for `-`; also one that contains only what a seat may know.
+    /// Reads a replay file, or standard input for `-`. The file may be for one seat.
     ///
     /// # Errors
     /// [`ReplayError::Input`] and [`ReplayError::File`].
     fn read_replay(&self, path: &Path) -> Result<Replay, ReplayError>;
 
-    /// Returns the identity of this build. Snapshots of other builds are not used; without an identity none are.
+    /// Returns the identity of this build, which selects the snapshots that may be used; without one, none are used.
     fn build(&self) -> Option<Digest>;
 }
 
-/// A setup and its entries, ready to be folded.
+/// A setup and its entries, ready to fold.
 pub struct History {
-    /// How messages name it.
+    /// The name used in messages.
     pub name: SourceName,
     /// The rules that fold it.
     pub rules: Arc<dyn AnyRules>,
@@ -63,7 +63,7 @@ pub struct History {
     pub title: String,
     /// The entries, numbered from 1.
     pub entries: Vec<LogEntry>,
-    /// Who may know all of it, where that is not everything there is.
+    /// The seat or spectator for whom the source was written; `None` if the source conceals nothing.
     pub view: Option<SeenBy>,
 }
 
@@ -71,7 +71,7 @@ impl History {
     /// Reads a revision or a replay file that conceals nothing.
     ///
     /// # Errors
-    /// What is wrong with the store, the file or the revision.
+    /// [`ReplayError`] if the store, the file or the revision cannot be read, and for a file for one seat.
     pub fn load(name: &SourceName, sources: &dyn Sources) -> Result<Self, ReplayError> {
         match name {
             SourceName::Revision(revision) => Self::of_revision(revision, sources),
@@ -79,8 +79,7 @@ impl History {
         }
     }
 
-    /// Reads a revision or a replay file, also one that contains only what a seat may know. Such a file must be
-    /// viewed as that seat.
+    /// Reads a revision or a replay file, also one for one seat. The caller must view such a file as that seat.
     pub(crate) fn load_also_seen(name: &SourceName, sources: &dyn Sources) -> Result<Self, ReplayError> {
         match name {
             SourceName::Revision(revision) => Self::of_revision(revision, sources),
@@ -91,17 +90,17 @@ impl History {
     /// Reads a revision of the store.
     ///
     /// # Errors
-    /// What is wrong with the store or the revision.
+    /// [`ReplayError::Store`], and the errors of [`of_log`](Self::of_log).
     pub fn of_revision(revision: &Revision, sources: &dyn Sources) -> Result<Self, ReplayError> {
         let store = sources.read_store()?;
         let log = store.read(&revision.match_name, &revision.branch, revision.seq)?;
         Self::of_log(revision, log, sources.registry())
     }
 
-    /// Makes a history of a log read from the store.
+    /// Returns the history in a log that was read from the store.
     ///
     /// # Errors
-    /// [`ReplayError::UnknownRuleset`] and [`ReplayError::OtherVersion`].
+    /// As for [`rules_of`].
     pub fn of_log(revision: &Revision, log: Log, registry: &Registry) -> Result<Self, ReplayError> {
         let rules = rules_of(&log.genesis, revision, registry)?;
         Ok(Self {
@@ -116,10 +115,10 @@ impl History {
         })
     }
 
-    /// Reads a replay file, which must contain everything there is.
+    /// Reads a replay file that conceals nothing.
     ///
     /// # Errors
-    /// What is wrong with the file.
+    /// [`ReplayError`] if the file cannot be read or is for one seat, and [`ReplayError::NoEntry`].
     pub fn of_file(file: &FileName, sources: &dyn Sources) -> Result<Self, ReplayError> {
         Self::of_read(file, &sources.read_replay(&file.path)?.whole()?)
     }
@@ -132,7 +131,7 @@ impl History {
         Ok(history)
     }
 
-    /// Leaves out the entries after a certain one, which must be there unless it is 0.
+    /// Removes the entries after entry `seq`, which must exist unless it is 0.
     ///
     /// # Errors
     /// [`ReplayError::NoEntry`].
@@ -146,10 +145,10 @@ impl History {
         Ok(())
     }
 
-    /// Makes a history of a replay read from a file.
+    /// Returns the history in a replay that was read from a file.
     ///
     /// # Errors
-    /// [`ReplayError::File`] when the rules refuse its setup.
+    /// [`ReplayError::File`] if the rules refuse its setup.
     pub fn of_replay(path: &Path, replay: &Replay) -> Result<Self, ReplayError> {
         let rules = replay.header.rules.clone();
         let setup = replay.setup()?;
@@ -171,7 +170,7 @@ impl History {
         self.entries.last().map_or(0, |entry| entry.seq)
     }
 
-    /// Returns the entries as the fold takes them.
+    /// Returns the entries in the form that the fold takes.
     #[must_use]
     pub fn logged(&self) -> Vec<Logged<'_>> {
         logged(&self.entries)
@@ -185,7 +184,7 @@ impl History {
         self.rules.start(&self.setup).map_err(|cause| broken_setup(&self.name, cause))
     }
 
-    /// Folds everything, showing each entry.
+    /// Folds all entries and passes each to `observe`. Returns the state at the end.
     ///
     /// # Errors
     /// [`ReplayError::Setup`] and [`ReplayError::Entry`].
@@ -195,7 +194,7 @@ impl History {
         Ok(state)
     }
 
-    /// Folds everything and returns the state at the end.
+    /// Folds all entries and returns the state at the end.
     ///
     /// # Errors
     /// As for [`fold`](Self::fold).
@@ -203,7 +202,7 @@ impl History {
         self.fold(&mut |_| {})
     }
 
-    /// Returns the same history up to its first `count` entries.
+    /// Returns a copy with only the first `count` entries, or with all if there are fewer.
     #[must_use]
     pub fn until(&self, count: usize) -> Self {
         let entries = self.entries.get(..count).unwrap_or(&self.entries).to_vec();
@@ -217,8 +216,8 @@ impl History {
         }
     }
 
-    /// Returns a history from the same setup with other entries and their rolls as they are: recorded, unless the
-    /// seed gives the very same.
+    /// Returns a history from the same setup with these commands, numbered from 1. Seeded dice become recorded dice
+    /// unless the seed gives exactly the rolls among the commands.
     pub(crate) fn with_commands<'c>(&self, commands: impl IntoIterator<Item = (Seat, &'c str)>) -> Self {
         let entry = |(seq, (seat, command)): (u64, (Seat, &str))| LogEntry::new(seq, seat, command);
         let mut history = Self {
@@ -235,7 +234,7 @@ impl History {
         history
     }
 
-    /// Returns what a replay of it has in its header, next to the setup.
+    /// Returns the parts of a replay's header besides the setup.
     pub(crate) fn origin(&self) -> ReplayOrigin<'_> {
         ReplayOrigin { rules: &self.rules, module: self.module, dice: self.dice, title: &self.title }
     }
@@ -259,36 +258,37 @@ impl History {
         Ok(replay)
     }
 
-    /// Returns what is wrong with an entry of the history that cannot be folded.
+    /// Returns the error for an entry of this history that cannot be folded.
     #[must_use]
     pub fn broken_entry(&self, cause: FoldError) -> ReplayError {
         broken_entry(&self.name, cause)
     }
 }
 
-/// A setup that its own rules refuse.
+/// Returns the error for a setup that the rules of its history refuse.
 #[must_use]
 pub fn broken_setup(name: &SourceName, cause: SetupError) -> ReplayError {
     ReplayError::Setup { history: name.clone(), cause }
 }
 
-/// An entry that its own rules refuse: the log disagrees with them.
+/// Returns the error for an entry that the rules of its history refuse.
 #[must_use]
 pub fn broken_entry(name: &SourceName, cause: FoldError) -> ReplayError {
     ReplayError::Entry { history: name.clone(), cause }
 }
 
-/// Finds a ruleset by name, in its newest version.
+/// Returns the newest version of a ruleset, for playing.
 ///
 /// # Errors
-/// [`ReplayError::UnknownRuleset`] with those there are, and [`ReplayError::NoModule`] for two modules.
+/// [`ReplayError::UnknownRuleset`] with the known names, [`ReplayError::NoModule`] if two modules could be meant, and
+/// [`ReplayError::Refused`] for a recording.
 pub fn find_rules(name: &str, registry: &Registry) -> Result<Arc<dyn AnyRules>, ReplayError> {
     let rules = registry.newest(name)?;
     require_rules(&*rules)?;
     Ok(rules)
 }
 
-/// Requires rules, where commands are judged that no one gave yet: a recording has none (RF-18).
+/// Requires rules that can judge new commands. A recording cannot (RF-18).
 ///
 /// # Errors
 /// [`ReplayError::Refused`].
@@ -301,7 +301,7 @@ pub fn require_rules(rules: &dyn AnyRules) -> Result<(), ReplayError> {
     ))
 }
 
-/// Finds the rules under which a match was recorded (MD-1).
+/// Returns the rules under which a match was recorded (MD-1).
 ///
 /// # Errors
 /// [`ReplayError::UnknownRuleset`], [`ReplayError::OtherVersion`] and [`ReplayError::NoModule`].
@@ -320,16 +320,17 @@ pub fn rules_of(
     })
 }
 
-/// Finds the rules under which a match was recorded, whatever its name (MD-1). A module that the store recorded for it counts
-/// like a pin, also where the version is built in again (MD-9).
+/// Returns the rules under which a match was recorded (MD-1), with an error that does not name the match. A module that
+/// the store recorded for the match counts like a pin, even if this build has the version built in (MD-9).
 ///
 /// # Errors
-/// [`NoRules`].
+/// [`NoRules`] if the registry has no such rules, or two modules could be meant.
 pub fn recorded_rules(genesis: &Genesis, registry: &Registry) -> Result<Arc<dyn AnyRules>, NoRules> {
     registry.resolve(&genesis.ruleset, genesis.ruleset_version, genesis.only_module())
 }
 
-/// Returns the rules as checks fold by them: a module folds twice, so that what it remembers is found (MD-7).
+/// Returns the rules to check with. A module or referee then folds everything twice, which exposes memory that it keeps
+/// between calls (MD-7, RF-15).
 #[must_use]
 pub fn distrusted(rules: &Arc<dyn AnyRules>) -> Arc<dyn AnyRules> {
     rules.distrusting().unwrap_or_else(|| Arc::clone(rules))

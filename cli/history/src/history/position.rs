@@ -1,4 +1,4 @@
-//! Where a history stands, reached from the nearest snapshot rather than from the first entry.
+//! States of a history, reached from the nearest snapshot instead of the first entry.
 
 use std::sync::Arc;
 
@@ -13,15 +13,15 @@ use crate::history::{broken_entry, broken_setup, rules_of};
 use crate::viewer::Viewer;
 use crate::viewer::viewed_entry::ViewedEntry;
 
-/// A state of a history, and the entries between it and the revision.
+/// A state of a history, and the entries from there to the revision.
 pub struct Position {
-    /// How messages name the history.
+    /// The name of the history in messages.
     pub name: SourceName,
     /// The rules that fold it.
     pub rules: Arc<dyn AnyRules>,
     /// Where rolls come from.
     pub dice: DicePolicy,
-    /// The number of the last entry the history has, whether or not the revision is earlier.
+    /// The number of the branch's last entry, which may come after the revision.
     pub head: u64,
     /// The state.
     pub state: Box<dyn AnyState>,
@@ -29,26 +29,26 @@ pub struct Position {
     pub entries: Vec<LogEntry>,
 }
 
-/// The entries wanted at the end of a history.
+/// Which entries to return from the end of a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tail {
-    /// The most of them.
+    /// The most entries.
     pub count: u64,
-    /// The first that may be among them.
+    /// The number of the first entry that may be among them.
     pub first: u64,
 }
 
 impl Tail {
-    /// Returns the last `count` entries.
+    /// Returns a tail of the last `count` entries.
     #[must_use]
     pub fn last(count: u64) -> Self {
         Self { count, first: 1 }
     }
 
-    /// Returns the number of the entry before those wanted, in a history that ends at entry `to`.
+    /// Returns the number of the entry before this tail, in a history that ends at entry `to`.
     ///
     /// # Errors
-    /// [`ReplayError::NoEntry`] and what is wrong with the history.
+    /// [`ReplayError::NoEntry`] if the tail would begin after the entry that follows `to`.
     pub fn before(self, name: &SourceName, to: u64) -> Result<u64, ReplayError> {
         let before = self.first.saturating_sub(1);
         if before > to {
@@ -60,17 +60,17 @@ impl Tail {
 }
 
 impl Position {
-    /// Seeks the state before the last entries of a revision.
+    /// Finds the state before the last entries of a revision, and reads these entries.
     ///
     /// # Errors
-    /// [`ReplayError::NoEntry`] and what is wrong with the history.
+    /// As for [`before_entries_of`](Self::before_entries_of).
     pub fn before(tail: Tail, revision: &Revision, sources: &dyn Sources) -> Result<Self, ReplayError> {
         let store = sources.read_store()?;
         let build = sources.build();
         Self::before_entries_of(tail, revision, sources.registry(), &store, build.as_ref(), None)
     }
 
-    /// Seeks the state of a revision.
+    /// Returns the state of a revision.
     ///
     /// # Errors
     /// As for [`before`](Self::before).
@@ -78,11 +78,12 @@ impl Position {
         Ok(Self::before(Tail::last(0), revision, sources)?.state)
     }
 
-    /// Seeks the state before the last entries of a revision; a store that is open for writing keeps the snapshots
-    /// that are passed.
+    /// Does what [`before`](Self::before) does with a store that is open already. `keeper`, the same store opened for
+    /// writing, keeps the snapshots that are due on the way.
     ///
     /// # Errors
-    /// What is wrong with the store, the revision or an entry.
+    /// [`ReplayError::NoEntry`]; otherwise [`ReplayError`] if the store, the rules, the setup or an entry cannot be
+    /// used.
     pub fn before_entries_of(
         tail: Tail,
         revision: &Revision,
@@ -121,7 +122,7 @@ impl Position {
         Ok(Self { name, rules, dice, head: beginning.head, state, entries })
     }
 
-    /// Folds the entries that follow, showing each as the host sees it.
+    /// Folds the entries after the state and passes each to `observe` as the host sees it.
     ///
     /// # Errors
     /// [`ReplayError::Entry`].
@@ -129,8 +130,8 @@ impl Position {
         self.fold_shown(Viewer::HOST, observe)
     }
 
-    /// Folds the entries that follow. They are wholly shown to a viewer, who counts them as the log does, and sees each
-    /// of them.
+    /// Folds the entries after the state and passes each to `observe` for a viewer. The caller knows that all of them
+    /// are wholly shown to this viewer, so their numbers are those of the log.
     ///
     /// # Errors
     /// [`ReplayError::Entry`].
@@ -147,9 +148,9 @@ impl Position {
     }
 }
 
-/// Keeps the snapshots due among the entries that follow entry `after`, up to a head, which were just appended.
+/// Stores the snapshots that are due after entry `after` up to entry `head`; these entries were just appended.
 ///
-/// They spare readers folding the whole log. They are a cache: trouble with them is no error.
+/// Snapshots spare readers folding the whole log. They are a cache, so a failure is only traced.
 pub fn keep_snapshots(revision: &Revision, after: u64, head: u64, sources: &dyn Sources, store: &Store) {
     let last = head - head % SNAPSHOT_INTERVAL;
     if last <= after || !store.has_snapshots() {
@@ -182,7 +183,7 @@ impl Passed {
         }
     }
 
-    /// Keeps them for the main branch of a match that was just created with these entries, folded by these rules.
+    /// Stores the snapshots for the main branch of a match that was just created with these entries and rules.
     pub fn keep(&self, match_name: &MatchName, rules: &dyn AnyRules, sources: &dyn Sources, store: &Store) {
         let Some(build) = sources.build().and_then(|build| build_with(&build, rules)) else { return };
         for snapshot in &self.0 {
@@ -193,8 +194,9 @@ impl Passed {
     }
 }
 
-/// Returns the build of a snapshot, which includes the module that folded it: no other goes on from it (MD-9). Of a
-/// referee's states none are kept, because its rules change without a sign of it (RF-14).
+/// Returns the build that snapshots of these rules belong to. It includes the module that folds them, because no other
+/// module may resume from its states (MD-9). Returns `None` for a referee, because its rules can change unnoticed
+/// (RF-14).
 pub(super) fn build_with(build: &Digest, rules: &dyn AnyRules) -> Option<Digest> {
     if rules.referee().is_some() {
         return None;
@@ -208,7 +210,7 @@ pub(super) fn build_with(build: &Digest, rules: &dyn AnyRules) -> Option<Digest>
 /// The number of an entry and the state after it.
 type Resumed = (u64, Box<dyn AnyState>);
 
-/// Resumes from the last usable snapshot at or before entry `to`.
+/// Returns the state of the last usable snapshot at or before entry `to`, if there is one.
 pub(super) fn resume(
     rules: &dyn AnyRules,
     revision: &Revision,

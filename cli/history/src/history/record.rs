@@ -1,4 +1,4 @@
-//! An entry as the rules compute it, with everything there is to show of it.
+//! Records: entries as the rules compute them, with everything that is shown of them.
 
 use serde::{Serialize, Serializer};
 use turnfold_core::{AnyState, CommandSource, Digest, Json, Logged, Outcome, Rejected, Seat, Step, Verdict};
@@ -6,50 +6,50 @@ use turnfold_store::NewEntry;
 
 use crate::viewer::Viewer;
 
-/// What to keep of each entry besides its outcome.
+/// Which views a record has besides the outcome.
 #[derive(Clone, Copy, Debug)]
 pub struct Detail {
-    /// For which viewer.
+    /// The viewer for whom the record is made.
     pub viewer: Viewer,
-    /// The view of this viewer after it.
+    /// Whether the record has this viewer's view of the state after the entry.
     pub state: bool,
-    /// The views of the players after it, as far as the viewer may see them.
+    /// Whether the record has the players' views after the entry, as far as the viewer may see them.
     pub views: bool,
 }
 
 impl Detail {
-    /// Keeps nothing besides the outcome.
+    /// Returns the detail of a record without views.
     #[must_use]
     pub const fn new(viewer: Viewer) -> Self {
         Self { viewer, state: false, views: false }
     }
 }
 
-/// A command and what became of it. What it serializes as is a contract.
+/// A command and its outcome. Its JSON form is stable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Record {
-    /// Its number; a rejected command has none.
+    /// The entry's number; `None` for a rejected command.
     pub seq: Option<u64>,
-    /// Who gave it, where that is known.
+    /// The seat that gave the command, if known.
     pub seat: Option<Seat>,
-    /// The command in canonical text, or what stands for one.
+    /// The command as people are shown it; a rejected one as it was given.
     pub command: String,
-    /// The command as the store takes it; empty for a rejected one.
+    /// The command in the form that the store appends; empty for a rejected command.
     #[serde(skip)]
     pub command_bytes: Vec<u8>,
-    /// What became of it.
+    /// The outcome.
     #[serde(flatten, serialize_with = "kind_and_reason")]
     pub outcome: Outcome,
-    /// Why it was ignored or rejected, in words.
+    /// The reason or rejection in words, if the command was not applied.
     pub message: Option<String>,
-    /// Whether the viewer may not know of it.
+    /// Whether the entry is concealed from the viewer.
     #[serde(skip)]
     pub is_concealed: bool,
     effects: Json,
-    /// The hash of the state after it, where the viewer may know it.
+    /// The hash of the state after the entry, if the viewer may know it.
     pub state_hash: Option<Digest>,
-    /// What its source records instead, where that differs and the viewer may know it: an outcome or the beginning of a state
-    /// hash.
+    /// The outcome, or the beginning of the state hash, that the source records instead. Present only if it differs and
+    /// the viewer may know it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -58,7 +58,7 @@ pub struct Record {
     views: Vec<(Seat, Json)>,
 }
 
-/// Writes the kind of an outcome and the name of its reason; its effects follow as JSON.
+/// Writes the kind of an outcome and the code of its reason or rejection. Effects are a field of their own.
 fn kind_and_reason<S: Serializer>(outcome: &Outcome, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_map([("outcome", Some(outcome.kind())), ("reason", outcome.code())])
 }
@@ -68,7 +68,7 @@ fn by_seat<S: Serializer>(views: &[(Seat, Json)], serializer: S) -> Result<S::Ok
 }
 
 impl Record {
-    /// Returns the record of an entry just folded.
+    /// Returns the record of an entry that was just folded.
     #[must_use]
     pub fn of(step: &mut dyn Step, detail: Detail) -> Self {
         let Detail { viewer, state, views } = detail;
@@ -94,7 +94,7 @@ impl Record {
         }
     }
 
-    /// Returns the record of a command that was not accepted in a state.
+    /// Returns the record of a command that was rejected in a state.
     pub(crate) fn rejected(
         seat: Option<Seat>,
         command: &str,
@@ -120,21 +120,21 @@ impl Record {
         }
     }
 
-    /// Returns the entry as the fold takes it; a rejected command is none.
+    /// Returns the entry in the form that the fold takes, or `None` for a rejected command.
     #[must_use]
     pub fn logged(&self) -> Option<Logged<'_>> {
         let command = CommandSource::Bytes(&self.command_bytes);
         self.seq.zip(self.seat).map(|(seq, seat)| Logged { seq, seat, command })
     }
 
-    /// Returns the entry as the store takes it; a rejected command is none.
+    /// Returns the entry in the form that the store appends, or `None` for a rejected command.
     #[must_use]
     pub fn to_store(&self, recorded_at_ms: i64) -> Option<NewEntry> {
         let seat = self.seat.filter(|_| self.seq.is_some())?;
         Some(NewEntry { seat, command: self.command_bytes.clone(), recorded_at_ms })
     }
 
-    /// Returns seat, command and outcome as they are printed, without colors.
+    /// Returns seat, command and outcome as printed, without colors.
     #[must_use]
     pub fn text(&self) -> String {
         let seat = self.seat.map(|seat| format!("{seat} ")).unwrap_or_default();
@@ -142,17 +142,17 @@ impl Record {
     }
 }
 
-/// A record with the further knowledge of its source. It serializes as `log --format json` prints it.
+/// A record with what only its source knows. It serializes as `log --format json` prints it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LoggedRecord {
     /// What the rules compute.
     #[serde(flatten)]
     pub record: Record,
-    /// When it was recorded, in Unix milliseconds; a replay file does not record it.
+    /// When the entry was recorded, in Unix milliseconds; `None` in a replay file.
     pub recorded_at_ms: Option<i64>,
-    /// The key that it was recorded with, where the viewer may know it.
+    /// The idempotency key, if there is one and the viewer may know it.
     pub key: Option<String>,
-    /// The link of the chain after it, where it was asked for.
+    /// The link of the chain after the entry, if it was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<Digest>,
 }

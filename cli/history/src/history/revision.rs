@@ -17,12 +17,12 @@ pub struct Revision {
     pub match_name: MatchName,
     /// The branch.
     pub branch: BranchName,
-    /// The last entry that counts; `None` is the head, 0 the setup.
+    /// The last entry of the history; `None` is the head, 0 the setup.
     pub seq: Option<u64>,
 }
 
 impl Revision {
-    /// The same history, at a certain entry.
+    /// Returns the same branch at another entry.
     #[must_use]
     pub fn at(&self, seq: u64) -> Self {
         Self { seq: Some(seq), ..self.clone() }
@@ -60,11 +60,11 @@ impl FromStr for Revision {
     }
 }
 
-/// Reads a name for a match that is to be made. One that ends in `.tfl` or `.html` could never be named again: as an
-/// argument it means a replay file.
+/// Parses the name of a new match. A name ending in `.tfl` or `.html` is refused, because as an argument it would mean
+/// a replay file.
 ///
 /// # Errors
-/// What is wrong with the name.
+/// A message that states why the name cannot be used.
 pub fn new_match_name(text: &str) -> Result<MatchName, String> {
     for ending in [".tfl", ".html"] {
         if text.ends_with(ending) {
@@ -88,20 +88,20 @@ pub enum SourceName {
 /// A replay file up to one of its entries, written `FILE[:SEQ]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileName {
-    /// `-` is standard input.
+    /// The path; `-` is standard input.
     pub path: PathBuf,
-    /// The last entry that counts; `None` is the last of the file, 0 the setup.
+    /// The last entry of the history; `None` is the last of the file, 0 the setup.
     pub seq: Option<u64>,
 }
 
 impl SourceName {
-    /// Returns a whole replay file.
+    /// Returns the name of a whole replay file.
     #[must_use]
     pub fn of_file(path: &Path) -> Self {
         Self::File(FileName { path: path.into(), seq: None })
     }
 
-    /// Returns the last entry that counts, where the name points.
+    /// Returns the last entry, if the name has one.
     #[must_use]
     pub fn seq(&self) -> Option<u64> {
         match self {
@@ -109,7 +109,7 @@ impl SourceName {
         }
     }
 
-    /// Returns the same history up to another entry; `None` is its last.
+    /// Returns the name of the same history up to another entry; `None` is its last.
     #[must_use]
     pub fn up_to(&self, seq: Option<u64>) -> Self {
         match self {
@@ -145,7 +145,7 @@ impl FromStr for SourceName {
     }
 }
 
-/// Returns `true` if a name, without the number of an entry, is that of a replay file.
+/// Returns `true` if a name without `:SEQ` means a replay file.
 fn is_file(name: &str) -> bool {
     let path = Path::new(name);
     let is_in_folder = path.components().count() > 1;
@@ -170,7 +170,7 @@ impl fmt::Display for FileName {
     }
 }
 
-/// Writes the path of a replay file as a shell takes it, and such that no verb takes it for a revision or an option.
+/// Returns the path of a replay file, quoted for a shell. No verb mistakes the result for a revision or an option.
 #[must_use]
 pub fn shell_path(path: &str) -> String {
     let is_plain = |character: char| character.is_ascii_alphanumeric() || "._-/+@%:,".contains(character);
@@ -185,7 +185,7 @@ pub fn shell_path(path: &str) -> String {
 /// An entry of a history, written `MATCH[@BRANCH]:SEQ` or `FILE:SEQ`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryName {
-    /// The whole history.
+    /// The history, without an entry's number.
     pub source: SourceName,
     /// The entry's number; 0 is the setup.
     pub seq: u64,
@@ -246,13 +246,13 @@ impl fmt::Display for EntryName {
     }
 }
 
-/// Returns `true` if a path is that of a page, which may hold a replay file, rather than of a replay file.
+/// Returns `true` if a path ends in `.html` and so names a page, which may contain a replay file.
 #[must_use]
 pub fn is_page(path: &Path) -> bool {
     has_ending(path, "html")
 }
 
-/// Returns `true` if the name of a file ends in a dot and this ending, in letters of any case, as file systems may keep it.
+/// Returns `true` if the name of a file has this extension, in letters of any case.
 #[must_use]
 pub fn has_ending(path: &Path, ending: &str) -> bool {
     path.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending))
@@ -264,7 +264,7 @@ pub fn is_standard(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// Returns what messages call an input file.
+/// Returns the name of an input file in messages.
 #[must_use]
 pub fn input_name(path: &Path) -> Cow<'_, str> {
     if is_standard(path) { Cow::Borrowed("<stdin>") } else { path.to_string_lossy() }

@@ -1,4 +1,4 @@
-//! Histories whose entries are read a run at a time, so that long ones take little memory.
+//! Histories whose entries are read in runs, so that long ones take little memory.
 
 use std::sync::Arc;
 
@@ -12,43 +12,45 @@ use super::{Sources, broken_setup, rules_of};
 use crate::error::ReplayError;
 use crate::tfl::{LongReplay, Replay, SeenBy};
 
-/// How many entries are held at a time.
+/// How many entries a run has at most.
 pub(crate) const RUN: usize = 1024;
 
-/// A setup, and where the entries that follow it are read from: in every pass again, but for what is piped in.
+/// A setup, and the source of the entries that follow it. Each pass reads the entries again, unless they came from a
+/// pipe.
 pub(crate) struct HistorySource {
-    /// How messages name it: as it was asked for, with the entry at which it is to end, if one was named.
+    /// The name in messages: the name that was asked for, with its last entry if it had one.
     pub(crate) name: SourceName,
     pub(crate) rules: Arc<dyn AnyRules>,
     pub(crate) setup: Vec<u8>,
     pub(crate) dice: DicePolicy,
     /// The number of the last entry.
     pub(crate) head: u64,
-    /// Who may know all of it, where that is not everything there is.
+    /// The seat or spectator for whom the source was written; `None` if the source conceals nothing.
     pub(crate) view: Option<SeenBy>,
     entries: StoredEntries,
 }
 
 enum StoredEntries {
-    /// A branch, and the build whose snapshots of it may be used.
+    /// A branch, and the build whose snapshots may be used.
     Branch {
         store: StoreReader,
         revision: Revision,
         build: Option<Digest>,
     },
     File(Box<LongReplay>),
-    /// What is piped in can be read only once. So is a file with an error, since reading it whole names the error.
+    /// Piped input is kept because it can be read only once. So is a file with an error, because reading it whole names
+    /// the error.
     Memory(Vec<LogEntry>),
 }
 
-/// Takes in a run of entries.
+/// Receives a run of entries.
 pub(crate) type TakeRun<'a> = dyn FnMut(&[LogEntry]) -> Result<(), ReplayError> + 'a;
 
 impl HistorySource {
-    /// Opens a revision or a replay file, also one that contains only what a seat may know.
+    /// Opens a revision or a replay file, also one for one seat.
     ///
     /// # Errors
-    /// What is wrong with the source. What is wrong with its entries may show only once they are folded.
+    /// [`ReplayError`] if the source cannot be read. Errors in its entries may show only when they are folded.
     pub(crate) fn open(name: &SourceName, sources: &dyn Sources) -> Result<Self, ReplayError> {
         match name {
             SourceName::Revision(revision) => Self::of_revision(revision, sources),
@@ -92,7 +94,7 @@ impl HistorySource {
         Ok(source)
     }
 
-    /// Begins with what stands before the entries of a replay.
+    /// Returns a source with the header of a replay and no entries.
     fn of_header(name: SourceName, replay: &Replay) -> Result<Self, ReplayError> {
         let header = &replay.header;
         Ok(Self {
@@ -106,7 +108,7 @@ impl HistorySource {
         })
     }
 
-    /// Returns the store that it is read from.
+    /// Returns the store, if the history is a branch.
     pub(crate) fn store(&self) -> Option<&StoreReader> {
         match &self.entries {
             StoredEntries::Branch { store, .. } => Some(store),
@@ -119,8 +121,7 @@ impl HistorySource {
         self.rules.start(&self.setup).map_err(|cause| broken_setup(&self.name, cause))
     }
 
-    /// Returns the state that is nearest to entry `seq` and not behind it, and the number of its entry: that of a
-    /// snapshot, else the start.
+    /// Returns the number and state of the last usable snapshot at or before entry `seq`, or 0 and the start.
     pub(crate) fn nearest_state(&self, seq: u64) -> Result<(u64, Box<dyn AnyState>), ReplayError> {
         if let StoredEntries::Branch { store, revision, build } = &self.entries
             && let Some(resumed) = resume(&*self.rules, revision, store, seq, build.as_ref())?
@@ -130,7 +131,7 @@ impl HistorySource {
         Ok((0, self.start()?))
     }
 
-    /// Reads the entries after one up to another, and passes them on in runs.
+    /// Reads the entries after `after` up to `to` and passes them to `take` in runs.
     pub(crate) fn each_run(&self, after: u64, to: u64, take: &mut TakeRun<'_>) -> Result<(), ReplayError> {
         let mut run = Vec::new();
         let add = &mut |entry: LogEntry| {

@@ -1,4 +1,4 @@
-//! Histories written as replay files, a run of entries at a time.
+//! Writes histories as replay files, a run of entries at a time.
 
 use std::fmt::Write as _;
 
@@ -13,20 +13,22 @@ use crate::error::ReplayError;
 use crate::error::limits::REPLAY_ENTRIES_MAX;
 use crate::tfl::{Closing, LogHasher, Replay, ReplayOrigin};
 
-/// A history that was written as a replay file.
+/// The result of writing a history as a replay file.
 pub struct WrittenReplay {
-    /// How many entries it has.
+    /// The number of entries written.
     pub entries: u64,
-    /// The hash of the state after the last.
+    /// The hash of the state after the last entry.
     pub state_hash: Digest,
 }
 
 impl WrittenReplay {
-    /// Writes a revision as the host sees it, with every outcome and hash, as [`History::to_replay`](super::History::to_replay)
-    /// does, but holds few entries at a time. One that is too long is refused before any entry is read.
+    /// Writes a revision as the host sees it, with every outcome and hash. The text is that of
+    /// [`History::to_replay`](super::History::to_replay), but only a run of entries is in memory. A history that is too
+    /// long is refused before any entry is read.
     ///
     /// # Errors
-    /// [`ReplayError::TooLong`], what is wrong with the store, the revision or an entry, and the error of `write`.
+    /// [`ReplayError::TooLong`]; [`ReplayError`] if the store, the revision or an entry cannot be read or folded; the
+    /// error of `write`.
     pub fn of<E: From<ReplayError>>(
         revision: &Revision,
         sources: &dyn Sources,
