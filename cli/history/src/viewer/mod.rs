@@ -1,9 +1,9 @@
-//! Who looks: the one way from a state, an entry or a game to what a seat may see.
+//! Viewers: the only way from a state, an entry or a game to what a seat may see.
 //!
-//! Code that shows a match to a player holds a [`Viewer`], which does not expose its seat. So views, pictures and entries
-//! come only from here and from [`SeatHistory`](crate::viewer::seat_history::SeatHistory). The host may know everything. A player sees no state
-//! hash, from which a small secret could be guessed, no seed, no idempotency key, and no number that counts entries it
-//! may not know.
+//! Code that shows a match to a player has a [`Viewer`], which does not expose its seat. Views, pictures and entries
+//! come only from here and from [`SeatHistory`](crate::viewer::seat_history::SeatHistory). Nothing is concealed from
+//! the host. A player sees no state hash, because a small secret could be guessed from it. A player also sees no seed,
+//! no idempotency key, and no number that counts concealed entries.
 
 pub mod seat_history;
 pub mod viewed_entry;
@@ -24,14 +24,14 @@ use crate::history::entry::{LogEntry, logged};
 use crate::history::revision::SourceName;
 use crate::tfl::SeenBy;
 
-/// The seat or spectator that looks, as `--as` names it.
+/// The seat or spectator that `--as` names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Viewer(Perspective);
 
 impl Viewer {
-    /// The viewer of the table, from which nothing is concealed.
+    /// The host, from whom nothing is concealed.
     pub const HOST: Self = Self(Perspective::HOST);
-    /// The viewer that has no seat, and so may know what all players may know.
+    /// A viewer without a seat, who sees what is open to everyone.
     pub const SPECTATOR: Self = Self(Perspective::Spectator);
 
     /// Returns `true` if nothing is ever concealed from this viewer.
@@ -40,22 +40,22 @@ impl Viewer {
         self.0 == Perspective::HOST
     }
 
-    /// Refuses to players what shows everything there is, such as whole replay files.
+    /// Refuses something that shows everything, such as a whole replay file, to any viewer but the host.
     ///
     /// # Errors
-    /// [`Concealed`] with what is refused.
+    /// [`Concealed`] with `what`, the refused thing as messages name it.
     pub fn require_all(self, what: &'static str) -> Result<(), Concealed> {
         if self.see_all() { Ok(()) } else { Err(Concealed { what, viewer: self }) }
     }
 
-    /// Returns `true` if a match of these players has a view for this viewer of its own: the host, spectators and players.
+    /// Returns `true` if a match of these players has a view for this viewer: the host, a spectator or one of the
+    /// players.
     #[must_use]
     pub fn is_of_match(self, players: &[Seat]) -> bool {
         self.0.seat().is_none_or(|seat| seat == Seat::Host || players.contains(&seat))
     }
 
-    /// Returns the viewer of a history that contains only what a seat may know. This viewer sees
-    /// everything in it.
+    /// Returns the viewer for a history. A history for one seat is viewed as that seat, which sees everything in it.
     pub(crate) fn narrowed(self, view: Option<SeenBy>) -> Result<Self, NotOfSeat> {
         match view {
             Some(SeenBy { perspective, .. }) if self.see_all() || self.0 == perspective => {
@@ -78,15 +78,16 @@ impl Viewer {
         self.0.is_seat(seat)
     }
 
-    /// Returns who looks, for this library alone.
+    /// Returns the perspective, for this crate only.
     pub(crate) fn perspective(self) -> Perspective {
         self.0
     }
 
-    /// Requires a state of which it is known what this viewer may see.
+    /// Requires that the rules define what this viewer may see of a state.
     ///
     /// # Errors
-    /// [`NoView`] for a referee that keeps secrets and does not offer `see` (RF-6), and for a recording that keeps them.
+    /// [`NoView`] for a referee that keeps secrets and does not offer `see` (RF-6), and for a recording that has
+    /// secrets.
     pub fn require_view(self, state: &dyn AnyState) -> Result<(), NoView> {
         if state.has_view(self.0) { Ok(()) } else { Err(NoView { viewer: self }) }
     }
@@ -103,7 +104,7 @@ impl Viewer {
         self.field(state, "").unwrap_or_default()
     }
 
-    /// Returns what a path leads to in the view of a state.
+    /// Returns the value at a path, a JSON pointer, in the view of a state.
     #[must_use]
     pub fn field(self, state: &dyn AnyState, path: &str) -> Option<Value> {
         state.view_at(self.0, path)
@@ -115,14 +116,14 @@ impl Viewer {
         state.picture(self.0)
     }
 
-    /// Returns the seat's own commands that would be applied.
+    /// Returns the commands of the viewer's own seat that would be applied; none for a spectator.
     #[must_use]
     pub fn legal(self, state: &dyn AnyState) -> Vec<(Seat, String)> {
         let Some(seat) = self.0.seat() else { return Vec::new() };
         state.legal(seat).into_iter().map(|command| (seat, command)).collect()
     }
 
-    /// Returns the answer to a question.
+    /// Returns the answer to a question about a state.
     ///
     /// # Errors
     /// [`QueryError`] for an unknown question or unusable arguments.
@@ -136,19 +137,20 @@ impl Viewer {
         })
     }
 
-    /// Writes the option `--as` of a command to type next, with a space before it; nothing where no viewer is named.
+    /// Returns the option `--as` of a suggested command, with a space before it, or an empty string if no viewer was
+    /// requested.
     #[must_use]
     pub fn as_option(asked: Option<Self>) -> String {
         asked.map(|viewer| format!(" --as {viewer}")).unwrap_or_default()
     }
 
-    /// Returns the hash of a state.
+    /// Returns the hash of a state, if this is the host.
     #[must_use]
     pub fn state_hash(self, state: &dyn AnyState) -> Option<Digest> {
         self.see_all().then(|| state.state_hash())
     }
 
-    /// Returns the hash of the state after an entry.
+    /// Returns the hash of the state after an entry, if this is the host.
     pub(crate) fn step_hash(self, step: &mut dyn Step) -> Option<Digest> {
         self.see_all().then(|| step.state_hash())
     }
@@ -158,12 +160,12 @@ impl Viewer {
         step.view(self.0)
     }
 
-    /// Chooses the seats whose views this viewer may see.
+    /// Returns those of the seats whose views this viewer may see.
     pub(crate) fn may_look_as(self, seats: &[Seat]) -> impl Iterator<Item = Seat> {
         seats.iter().copied().filter(move |seat| self.see_all() || self.0.is_seat(*seat))
     }
 
-    /// Returns where rolls come from.
+    /// Returns where rolls come from, without the seed for anyone but the host.
     #[must_use]
     pub fn dice(self, dice: &DicePolicy) -> String {
         match dice {
@@ -172,7 +174,8 @@ impl Viewer {
         }
     }
 
-    /// Folds entries, and shows `observe` what this viewer may know of each once all are folded.
+    /// Folds entries and passes each to `observe`. A player sees of each entry what is open to that player after the
+    /// last one.
     ///
     /// # Errors
     /// As for [`AnyState::fold`].
@@ -183,7 +186,7 @@ impl Viewer {
         dice: &DicePolicy,
         observe: &mut dyn FnMut(&mut dyn Step),
     ) -> Result<(), FoldError> {
-        // Nothing is concealed from the host, so there is no need to know the end first.
+        // Nothing is concealed from the host, so the end need not be known first.
         if self.see_all() {
             state.fold(log, dice, observe)
         } else {
@@ -191,7 +194,7 @@ impl Viewer {
         }
     }
 
-    /// Folds entries as [`fold`](Self::fold) does, and shows `observe` each entry with what its rules make of it.
+    /// Folds entries as [`fold`](Self::fold) does, and passes each to `observe` together with what its source records.
     ///
     /// # Errors
     /// As for [`AnyState::fold`].
@@ -210,7 +213,7 @@ impl Viewer {
         })
     }
 
-    /// Reports an entry that its own rules refuse. A player learns neither which nor why.
+    /// Returns the error for an entry that cannot be folded. A player learns neither which entry nor why.
     pub(crate) fn broken_entry(self, name: &SourceName, cause: FoldError) -> ReplayError {
         if self.see_all() {
             return broken_entry(name, cause);
@@ -219,31 +222,31 @@ impl Viewer {
     }
 }
 
-/// A replay file for one seat, viewed by another.
+/// A replay file for one seat, but another viewer asks for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected a file for `{viewer}`, found one for `{of}`")]
 pub struct NotOfSeat {
-    /// Whose file it is.
+    /// The viewer for whom the file was written.
     pub of: Viewer,
-    /// Who wants to look at it.
+    /// The viewer who asks for it.
     pub viewer: Viewer,
 }
 
-/// A view that requires a viewer from whom nothing is concealed.
+/// Something that only the host may see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}, which {viewer} may not see")]
 pub struct Concealed {
-    /// What was asked for.
+    /// What was asked for, as messages name it.
     pub what: &'static str,
-    /// Who asked for it.
+    /// The viewer who asked for it.
     pub viewer: Viewer,
 }
 
-/// A game of which it is not known what a viewer may see.
+/// A game that does not define what a viewer may see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("nothing says what {viewer} may see here")]
 pub struct NoView {
-    /// Who looks.
+    /// The viewer.
     pub viewer: Viewer,
 }
 
@@ -267,13 +270,13 @@ impl FromStr for Viewer {
     }
 }
 
-/// Returns `true` if a setup conceals nothing from a viewer, who may have all of it.
+/// Returns `true` if a setup conceals nothing from a viewer, who may then have all of it.
 ///
-/// That is so if the viewer would be given the same setup, or one that differs harmlessly: it starts the very same
-/// state, so that it is another spelling and no part of it stands in place of a secret.
+/// This is so if the viewer would be given the same setup, or another spelling of it. Another spelling starts the very
+/// same state, so none of its values replaces a secret.
 ///
 /// # Errors
-/// [`SetupError`] for a setup that the rules refuse.
+/// [`SetupError`] if the rules refuse the setup.
 pub fn is_open_setup(
     rules: &dyn AnyRules,
     setup: &[u8],
@@ -284,7 +287,7 @@ pub fn is_open_setup(
     Ok(seen == setup || rules.start(&seen)?.state_bytes() == rules.start(setup)?.state_bytes())
 }
 
-/// Finds the form of a question among those that a ruleset lists, each in backticks: one that begins with this word.
+/// Returns the form of a question with arguments that begins with `word`. `known` lists the forms in backticks.
 fn form_of<'a>(word: &str, known: &'a str) -> Option<&'a str> {
     let mut forms = known.split('`').skip(1).step_by(2);
     forms.find(|form| form.split(' ').next() == Some(word) && *form != word)

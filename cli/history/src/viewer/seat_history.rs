@@ -1,4 +1,4 @@
-//! Histories as a viewer may know them: what is concealed has no entry and no number.
+//! Histories as a viewer may know them. A concealed entry does not appear and is not counted.
 
 pub mod follow;
 pub mod long;
@@ -27,24 +27,25 @@ use crate::viewer::viewed_entry::{ViewedEntry, may_know_recorded};
 
 /// A history as one viewer knows it.
 ///
-/// A player counts only the entries it may know of at the end of the whole history, so that no number reveals how
-/// many others there are. As more of them are shown, the numbers grow to the numbers of the log; where nothing is
-/// concealed they are the same. What a player may know of an entry is decided at the position looked at.
+/// A player counts the entries that are not concealed at the end of the whole history, so that no number reveals how
+/// many others there are. As more entries come to light, the numbers grow towards those of the log. Where nothing is
+/// concealed, they are equal. What a player may know of one entry is decided at the requested position.
 pub struct SeatHistory {
     viewer: Viewer,
     name: SourceName,
-    /// The entries that lead to the position, the concealed ones among them.
+    /// The entries up to the position, with the concealed ones.
     history: History,
-    /// How many entries lead up to each that the viewer may know of, which is the last of them.
+    /// For each entry that the viewer may know of, its number in the log.
     known: Vec<usize>,
 }
 
 impl SeatHistory {
-    /// Reads a revision or a replay file; the number of its last entry counts the entries of the viewer. A file for
-    /// one seat is viewed as that seat.
+    /// Reads a revision or a replay file. The number in `name` counts entries as the viewer does. A file for one seat
+    /// is viewed as that seat.
     ///
     /// # Errors
-    /// What is wrong with the history.
+    /// [`ReplayError`] if the history cannot be read or folded, [`ReplayError::NotOfSeat`] and
+    /// [`ReplayError::NoEntry`].
     pub fn load(viewer: Viewer, name: &SourceName, sources: &dyn Sources) -> Result<Self, ReplayError> {
         if viewer.see_all() && matches!(name, SourceName::Revision(_)) {
             return Self::of(viewer, History::load(name, sources)?);
@@ -56,10 +57,10 @@ impl SeatHistory {
         }
     }
 
-    /// Looks at a whole history.
+    /// Returns a whole history as a viewer may know it.
     ///
     /// # Errors
-    /// What is wrong with the history.
+    /// [`ReplayError::NotOfSeat`]; for a player, also the errors of [`fold`](Self::fold).
     pub fn of(viewer: Viewer, history: History) -> Result<Self, ReplayError> {
         let viewer = viewer.narrowed(history.view)?;
         let name = history.name.clone();
@@ -88,7 +89,7 @@ impl SeatHistory {
         Ok(known)
     }
 
-    /// Leaves out what follows entry `seq`, as this viewer counts.
+    /// Removes the entries after entry `seq`, in the viewer's numbering.
     ///
     /// # Errors
     /// [`ReplayError::NoEntry`].
@@ -103,7 +104,7 @@ impl SeatHistory {
         Ok(self.cut(count))
     }
 
-    /// Leaves out all but the first `count` entries of the log.
+    /// Keeps only the first `count` entries of the log.
     #[must_use]
     pub fn cut(mut self, count: usize) -> Self {
         self.history.entries.truncate(count);
@@ -111,7 +112,7 @@ impl SeatHistory {
         self
     }
 
-    /// Returns how many entries of the log lead up to the known entry number `count`, from 1.
+    /// Returns the number in the log of known entry number `count`; 0 for 0.
     pub(crate) fn entries_until(&self, count: usize) -> usize {
         count.checked_sub(1).and_then(|place| self.known.get(place).copied()).unwrap_or(0)
     }
@@ -121,19 +122,19 @@ impl SeatHistory {
         self.known.partition_point(|known| *known <= count)
     }
 
-    /// Returns how messages name the history.
+    /// Returns the name of the history in messages.
     #[must_use]
     pub fn name(&self) -> &SourceName {
         &self.name
     }
 
-    /// Returns how many entries the viewer may know of.
+    /// Returns the number of entries that the viewer may know of.
     #[must_use]
     pub fn known_count(&self) -> usize {
         self.known.len()
     }
 
-    /// Returns how many entries the viewer may know of, which is the number of the last.
+    /// Returns the number of entries that the viewer may know of, which is the number of the last.
     #[must_use]
     pub fn head(&self) -> u64 {
         u64::try_from(self.known.len()).unwrap_or(u64::MAX)
@@ -147,7 +148,7 @@ impl SeatHistory {
         self.history.start()
     }
 
-    /// Returns the state of the position.
+    /// Returns the state at the position.
     ///
     /// # Errors
     /// As for [`fold`](Self::fold).
@@ -167,19 +168,19 @@ impl SeatHistory {
         self.viewer.picture(state)
     }
 
-    /// Returns what a path leads to in the view of a state.
+    /// Returns the value at a path, a JSON pointer, in the view of a state.
     #[must_use]
     pub fn field(&self, state: &dyn AnyState, path: &str) -> Option<Value> {
         self.viewer.field(state, path)
     }
 
-    /// Returns the hash of a state, where the viewer may know it.
+    /// Returns the hash of a state, if the viewer may know it.
     #[must_use]
     pub fn state_hash(&self, state: &dyn AnyState) -> Option<Digest> {
         self.viewer.state_hash(state)
     }
 
-    /// Folds the entries between the known entries `from` and `to`.
+    /// Folds the entries after known entry `from` up to known entry `to`, in the viewer's numbering.
     ///
     /// # Errors
     /// As for [`fold`](Self::fold).
@@ -187,8 +188,8 @@ impl SeatHistory {
         self.pass(state, from, to, &mut |_, _| {})
     }
 
-    /// Folds as [`advance`](Self::advance) does and shows each known entry with its number. Of its parts those are not
-    /// left out that the viewer may not know of.
+    /// Folds as [`advance`](Self::advance) does and passes each known entry with its number to `observe`. Concealed
+    /// parts of the entry are not removed.
     pub(crate) fn pass(
         &self,
         state: &mut dyn AnyState,
@@ -211,7 +212,7 @@ impl SeatHistory {
             .map_err(|cause| self.viewer.broken_entry(&self.name, cause))
     }
 
-    /// Folds everything, showing each entry that the viewer may know of.
+    /// Folds all entries and passes those that the viewer may know of to `observe`. Returns the state at the position.
     ///
     /// # Errors
     /// [`ReplayError::Entry`], or [`ReplayError::ConcealedEntry`] for a player.
@@ -222,7 +223,7 @@ impl SeatHistory {
         self.fold_after(0, observe)
     }
 
-    /// Folds everything, showing each known entry after the first `count` entries of the log.
+    /// Folds all entries and passes the known ones after the first `count` entries of the log to `observe`.
     fn fold_after(
         &self,
         count: usize,
@@ -245,8 +246,8 @@ impl SeatHistory {
         Ok(state)
     }
 
-    /// Returns the first entry that the source records otherwise than the rules compute it, where the viewer may know
-    /// it. State hashes are compared at the last entry alone, because that takes longer than all else.
+    /// Returns the first entry that the source records otherwise than the rules compute it, if the viewer may know it.
+    /// Only the last entry's state hash is compared, because hashing states takes longer than all else.
     #[must_use]
     pub fn contradiction(&self) -> Option<Divergence> {
         let is_recorded = |entry: &LogEntry| entry.outcome.is_some() || entry.hash.is_some();
@@ -261,12 +262,12 @@ impl SeatHistory {
                 found = seen.contradiction_of(seen.seq == head && seen.viewer.see_all());
             }
         });
-        // What cannot be folded is named by the verb that needs it.
+        // The verb that needs the history reports why it cannot be folded.
         drop(folded);
         found
     }
 
-    /// Returns how the record of a known entry that was just folded differs from what the rules compute.
+    /// Compares what the source records of a known entry, which was just folded, with what the rules compute.
     pub(crate) fn contradiction_at(&self, seq: u64, step: &mut dyn Step) -> Option<Divergence> {
         let count = self.entries_until(usize::try_from(seq).unwrap_or(usize::MAX));
         let entry = self.history.entries.get(count.checked_sub(1)?)?;
@@ -284,7 +285,7 @@ impl SeatHistory {
         Ok(records)
     }
 
-    /// Plays entries that follow, and returns the records of those that the viewer may know of at their end.
+    /// Appends entries to the history and returns their records, as far as the viewer may know them after the last.
     ///
     /// # Errors
     /// As for [`fold`](Self::fold).
@@ -296,7 +297,7 @@ impl SeatHistory {
         Self::of(self.viewer, self.history)?.records_after(count)
     }
 
-    /// Returns the viewer: the seat, if the source contains only what that seat may know.
+    /// Returns the viewer. For a file for one seat, it is that seat.
     #[must_use]
     pub fn viewer(&self) -> Viewer {
         self.viewer
@@ -308,7 +309,7 @@ impl SeatHistory {
         &self.history.title
     }
 
-    /// Removes what no replay file has: the times of the entries and their keys.
+    /// Removes the times and keys of the entries, which no replay file has.
     #[must_use]
     pub fn without_times(mut self) -> Self {
         for entry in &mut self.history.entries {
@@ -317,7 +318,7 @@ impl SeatHistory {
         self
     }
 
-    /// Returns `true` if the source contains only what the viewing seat may know.
+    /// Returns `true` if the source is a file for one seat, in which nothing is concealed from that seat.
     #[must_use]
     pub fn is_of_seat(&self) -> bool {
         self.history.view.is_some()
@@ -329,7 +330,7 @@ impl SeatHistory {
         &self.history.rules
     }
 
-    /// Returns where rolls come from.
+    /// Returns where rolls come from, without the seed for a player.
     #[must_use]
     pub fn dice(&self) -> String {
         if self.history.view.is_some_and(|view| view.is_seeded) {
@@ -338,7 +339,7 @@ impl SeatHistory {
         self.viewer.dice(&self.history.dice)
     }
 
-    /// Writes the setup as TOML; for a player the view of it, as JSON.
+    /// Returns the setup as TOML for the host; for a player, the view of the first state as JSON.
     ///
     /// # Errors
     /// [`ReplayError::Setup`].
@@ -350,13 +351,13 @@ impl SeatHistory {
         written.map_err(|cause| broken_setup(&self.name, cause))
     }
 
-    /// Returns the whole history, which the viewer may know.
+    /// Returns the underlying history. The caller has made sure that the viewer may know all of it.
     #[must_use]
     pub fn into_history(self) -> History {
         History { name: self.name, ..self.history }
     }
 
-    /// Returns the history of the host, in which nothing is concealed; `what` needs it.
+    /// Returns the underlying history if this is the host. `what` names the purpose in the error.
     ///
     /// # Errors
     /// [`ReplayError::Concealed`].
@@ -366,18 +367,17 @@ impl SeatHistory {
     }
 }
 
-/// Returns the state of a revision or replay file, as far as this viewer may see it, and the viewer: the seat,
-/// if the file contains only what that seat may know.
+/// Returns the state of a revision or replay file, and the viewer. For a file for one seat, the viewer is that seat.
 ///
 /// # Errors
-/// What is wrong with the history; a player learns no more than it may know.
+/// [`ReplayError`] if the history cannot be read or folded. A player learns no more from it than that player may know.
 pub fn seek(
     viewer: Viewer,
     name: &SourceName,
     sources: &dyn Sources,
 ) -> Result<(Viewer, Box<dyn AnyState>), ReplayError> {
-    // Snapshots lead to the head and to entries as the log numbers them; what else a player may ask for, and what
-    // it is reported when the log is broken, takes the whole history.
+    // Snapshots lead to the head, and to entries in the numbering of the log. Anything else a player asks for, and the
+    // error for a broken log, needs the whole history.
     if let SourceName::Revision(revision) = name
         && (viewer.see_all() || revision.seq.is_none())
     {

@@ -10,22 +10,23 @@ use crate::history::entry::LogEntry;
 use crate::history::record::{Detail, LoggedRecord, Record};
 use crate::viewer::Viewer;
 
-/// An entry that the viewer may know of, and as much of it as they may know.
+/// An entry that the viewer may know of, with as much of it as they may know.
 pub struct ViewedEntry<'a> {
     pub(crate) viewer: Viewer,
-    /// Its number as the viewer counts entries.
+    /// The entry's number in the viewer's numbering.
     pub(crate) seq: u64,
     pub(crate) step: &'a mut dyn Step,
     pub(crate) entry: &'a LogEntry,
-    /// Whether its source contains only what the viewer may know.
+    /// Whether its source is a file for this viewer's seat.
     pub(crate) is_own: bool,
 }
 
-/// Folds entries that follow a state, such as those just appended to a match whose state is kept, and shows each that the
-/// viewer may know of once all of them are folded. `known` entries before them are known then.
+/// Folds entries that follow a state, such as those just appended to a match. Passes each entry that the viewer may
+/// know of after the last one to `observe`. `known` is the number of entries before them that the viewer will then know
+/// of.
 ///
 /// # Errors
-/// [`FoldError`] at the first entry that cannot be folded.
+/// [`FoldError`] for the first entry that cannot be folded.
 pub fn fold_as_viewer(
     viewer: Viewer,
     state: &mut dyn AnyState,
@@ -45,19 +46,19 @@ pub fn fold_as_viewer(
 }
 
 impl ViewedEntry<'_> {
-    /// Returns its number as the viewer counts entries.
+    /// Returns the entry's number in the viewer's numbering.
     #[must_use]
     pub fn seq(&self) -> u64 {
         self.seq
     }
 
-    /// Returns its number in the log, which only the host counts by.
+    /// Returns the entry's number in the log. Only the host may see it.
     #[must_use]
     pub fn seq_in_log(&self) -> u64 {
         self.entry.seq
     }
 
-    /// Returns the entry as the rules fold it, for what only the rules can say, such as its sentences.
+    /// Returns the step of the fold, for what only the rules can say, such as sentences.
     #[must_use]
     pub fn step(&self) -> &dyn Step {
         self.step
@@ -75,7 +76,7 @@ impl ViewedEntry<'_> {
         self.step.shown()
     }
 
-    /// Returns the command as a file for the viewer has it, which has values of no meaning in place of concealed ones.
+    /// Returns the command as a file for the viewer has it: with meaningless values in place of concealed ones.
     pub(crate) fn stand_in(&self) -> String {
         self.step.stand_in()
     }
@@ -86,8 +87,8 @@ impl ViewedEntry<'_> {
         self.step.outcome()
     }
 
-    /// Returns what the viewer may know of it in the game's sentences (VW-80), with seats for players; empty where the game
-    /// has no words for it.
+    /// Returns the entry in the game's sentences (VW-80), as far as the viewer may know it. They name players by seat.
+    /// Empty if the game has no sentences for it.
     #[must_use]
     pub fn sentence(&self) -> String {
         if !self.step.is_worded() {
@@ -103,17 +104,17 @@ impl ViewedEntry<'_> {
         self.step.effects_json()
     }
 
-    /// Returns the hash of the state after it, where the viewer may know it.
+    /// Returns the hash of the state after the entry, if the viewer may know it.
     pub(crate) fn state_hash(&mut self) -> Option<Digest> {
         self.viewer.step_hash(self.step)
     }
 
-    /// Returns the record to print, with the view of the state after it.
+    /// Returns the record with the view of the state after the entry.
     pub fn record_with_view(&mut self) -> Record {
         self.record_in(Detail { state: true, ..Detail::new(self.viewer) })
     }
 
-    /// Returns the record to print.
+    /// Returns the record without views.
     pub fn record(&mut self) -> Record {
         self.record_in(Detail::new(self.viewer))
     }
@@ -125,57 +126,57 @@ impl ViewedEntry<'_> {
         record
     }
 
-    /// Returns the view of the state after it.
+    /// Returns the view of the state after the entry.
     #[must_use]
     pub fn view(&self) -> Value {
         self.field("").unwrap_or_default()
     }
 
-    /// Returns what a path leads to in the view of the state after it.
+    /// Returns the value at a path, a JSON pointer, in the view of the state after the entry.
     #[must_use]
     pub fn field(&self, path: &str) -> Option<Value> {
         self.step.view_at(self.viewer.perspective(), path)
     }
 
-    /// Returns the picture of the state after it.
+    /// Returns the picture of the state after the entry.
     #[must_use]
     pub fn picture(&self) -> Picture {
         self.step.picture(self.viewer.perspective())
     }
 
-    /// Returns the record with the further knowledge of its source.
+    /// Returns the record with the time and key that its source has.
     pub fn logged_record(&mut self) -> LoggedRecord {
         let recorded_at_ms = self.recorded_at_ms();
         let key = self.key().map(String::from);
         LoggedRecord { record: self.record(), recorded_at_ms, key, link: None }
     }
 
-    /// Returns the outcome that its source records, where the viewer may know it.
+    /// Returns the outcome that the source records, if the viewer may know it.
     #[must_use]
     pub fn recorded_outcome(&self) -> Option<&Outcome> {
         self.entry.outcome.as_ref().filter(|_| may_know_recorded(self.viewer, self.is_own))
     }
 
-    /// Returns when it was recorded; a replay file does not know.
+    /// Returns when the entry was recorded, in Unix milliseconds; `None` for a replay file.
     #[must_use]
     pub fn recorded_at_ms(&self) -> Option<i64> {
         self.entry.recorded_at_ms
     }
 
-    /// Returns the key it was recorded with. A player sees none, not even its own.
+    /// Returns the idempotency key. Only the host may see one.
     #[must_use]
     pub fn key(&self) -> Option<&str> {
         self.entry.key.as_ref().map(IdempotencyKey::as_str).filter(|_| self.viewer.see_all())
     }
 
-    /// Returns how what its source records differs from what the rules compute, where the viewer may know it.
+    /// Compares what the source records with what the rules compute, if the viewer may know it.
     #[must_use]
     pub fn contradiction(&mut self) -> Option<Divergence> {
         self.contradiction_of(self.viewer.see_all())
     }
 
-    /// Compares as [`contradiction`](Self::contradiction) does, the state hash only if `with_hash`: it takes longer to compute
-    /// than all else.
+    /// Compares as [`contradiction`](Self::contradiction) does, but compares the state hash only if `with_hash`,
+    /// because computing it takes longer than all else.
     pub(crate) fn contradiction_of(&mut self, with_hash: bool) -> Option<Divergence> {
         let Self { viewer, entry, is_own, step, .. } = self;
         let is_recorded = entry.outcome.is_some() || (with_hash && entry.hash.is_some());
@@ -194,8 +195,8 @@ impl ViewedEntry<'_> {
     }
 }
 
-/// Returns `true` if a viewer may know what a source records of its entries: outcomes and hashes cover what is concealed, so
-/// a player may only if the source contains nothing else than what this player may know.
+/// Returns `true` if a viewer may know what a source records. Recorded outcomes and hashes cover what is concealed, so
+/// a player may know them only in a file for that player's seat.
 pub(in crate::viewer) fn may_know_recorded(viewer: Viewer, is_own: bool) -> bool {
     viewer.see_all() || is_own
 }

@@ -1,4 +1,4 @@
-//! Following a history as it grows: what a viewer knows at one head and at a later one.
+//! Followers: what a viewer knows of a growing history at one head and at a later one.
 
 use turnfold_core::{AnyState, DicePolicy, Digest, Step};
 
@@ -9,10 +9,10 @@ use crate::history::revision::{Revision, SourceName};
 use crate::viewer::Viewer;
 use crate::viewer::viewed_entry::ViewedEntry;
 
-/// Someone who follows a history, and the state after which its view may still change.
+/// A viewer who follows a history, and the state after which what they know may still change.
 ///
-/// What is shown at a head is shown at every later one (a law of every ruleset). So an entry that is wholly shown, with
-/// all before it, is settled, and no follower needs to fold it again.
+/// Whatever a ruleset shows at one head, it shows at every later one; this is a law of every ruleset. So an entry is
+/// settled if it and all entries before it are wholly shown, and no follower needs to fold it again.
 pub struct Follower {
     viewer: Viewer,
     name: SourceName,
@@ -22,8 +22,8 @@ pub struct Follower {
     state: Box<dyn AnyState>,
 }
 
-/// A digest of when the entries that a viewer knows of were recorded, one after another. Of a history that was replaced by
-/// another one it is not the same, and it stays the same when more of a known entry comes to light.
+/// A digest of the times at which the entries that a viewer knows of were recorded, in order. It changes when the
+/// history is replaced by another one. It does not change when more of a known entry comes to light.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Times(pub Digest);
 
@@ -42,28 +42,28 @@ impl Times {
     }
 }
 
-/// What a viewer knows of the entries after the settled ones, at a head.
+/// The entries after the settled ones that a viewer knows of at a head.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
-    /// The number of the last entry it knows of, as it counts them.
+    /// The number of the last known entry, in the viewer's numbering.
     pub head: u64,
-    /// The entries that it knows of, each with its number in the log.
+    /// The records of the known entries, each with the entry's number in the log.
     pub records: Vec<(u64, LoggedRecord)>,
-    /// How many of the entries, from the first on, are wholly shown.
+    /// How many of the entries after the settled ones are wholly shown, without a gap.
     pub whole: usize,
-    /// When all entries that it knows of were recorded.
+    /// The times of all entries that the viewer knows of.
     pub times: Times,
 }
 
-/// Which entries a viewer knows of at a head: all up to the settled one, and some that follow it.
+/// Which entries a viewer knows of at a head: all settled ones, and some after them.
 #[derive(Clone, Debug)]
 pub struct ShownEntries {
     settled: u64,
-    /// The numbers in the log of those that follow.
+    /// The numbers in the log of the known entries after the settled ones.
     seqs: Vec<u64>,
-    /// How many of the entries that follow are wholly shown, from the first on.
+    /// How many of the entries after the settled ones are wholly shown, without a gap.
     pub whole: usize,
-    /// When all of them were recorded; for a viewer who sees everything, those that follow a settled one.
+    /// The times of all known entries, except for those skipped with [`Follower::after`].
     pub times: Times,
 }
 
@@ -74,20 +74,20 @@ impl ShownEntries {
         self.settled
     }
 
-    /// Returns how many entries the viewer knows of, which is the number of the last.
+    /// Returns the number of entries that the viewer knows of, which is the number of the last.
     #[must_use]
     pub fn head(&self) -> u64 {
         self.settled + self.seqs.len() as u64
     }
 
-    /// Returns the number in the log of the entry that the viewer counts as number `seq`.
+    /// Returns the number in the log of entry `seq` in the viewer's numbering.
     #[must_use]
     pub fn in_log(&self, seq: u64) -> Option<u64> {
         let Some(place) = seq.checked_sub(self.settled + 1) else { return Some(seq) };
         self.seqs.get(usize::try_from(place).ok()?).copied()
     }
 
-    /// Returns how many entries the viewer knows of among the first `count` entries of the log.
+    /// Returns how many of the first `count` entries of the log the viewer knows of.
     #[must_use]
     pub fn within(&self, count: u64) -> u64 {
         count.min(self.settled) + self.seqs.partition_point(|seq| *seq <= count) as u64
@@ -95,7 +95,7 @@ impl ShownEntries {
 }
 
 impl Follower {
-    /// Begins before the first entry of a history that starts with `state`.
+    /// Creates a follower before the first entry of a history that starts with `state`.
     #[must_use]
     pub fn new(viewer: Viewer, revision: &Revision, dice: DicePolicy, state: Box<dyn AnyState>) -> Self {
         Self {
@@ -108,25 +108,25 @@ impl Follower {
         }
     }
 
-    /// Begins after entry `settled`, which is wholly shown as all before it are.
+    /// Moves the follower to entry `settled` and its state. That entry and all before it must be wholly shown.
     #[must_use]
     pub fn after(self, settled: u64, state: Box<dyn AnyState>) -> Self {
         Self { settled, state, ..self }
     }
 
-    /// Returns another one who knows the same.
+    /// Returns a copy of the follower.
     #[must_use]
     pub fn fork(&self) -> Self {
         Self { state: self.state.fork(), name: self.name.clone(), ..*self }
     }
 
-    /// Returns the number of the last settled entry, which is the same in the log and as the viewer counts.
+    /// Returns the number of the last settled entry. It is the same in the log and in the viewer's numbering.
     #[must_use]
     pub fn settled(&self) -> u64 {
         self.settled
     }
 
-    /// Returns what the viewer knows at the end of `entries`, which begin after the settled ones.
+    /// Returns what the viewer knows after the last of `entries`, which begin after the settled ones.
     ///
     /// # Errors
     /// [`ReplayError::Entry`], or [`ReplayError::ConcealedEntry`] for a player.
@@ -136,8 +136,7 @@ impl Follower {
         Ok(Known { head: shown.head(), records, whole: shown.whole, times: shown.times })
     }
 
-    /// Folds `entries`, which follow the settled ones, and shows each that the viewer may know of at their
-    /// end.
+    /// Folds `entries`, which begin after the settled ones, and passes those that the viewer may know of to `observe`.
     ///
     /// # Errors
     /// As for [`known`](Self::known).
@@ -164,7 +163,7 @@ impl Follower {
         Ok(shown)
     }
 
-    /// Moves past `entries`, which begin after the settled ones; all of them must be wholly shown.
+    /// Settles `entries`, which begin after the settled ones. All of them must be wholly shown.
     ///
     /// # Errors
     /// As for [`known`](Self::known).
@@ -178,7 +177,7 @@ impl Follower {
 }
 
 impl Known {
-    /// Returns the records that were not known at an earlier head, or otherwise, each with its number in the log.
+    /// Returns the records that are new or changed since an earlier head, each with the entry's number in the log.
     #[must_use]
     pub fn news_since(&self, earlier: &Self) -> Vec<&(u64, LoggedRecord)> {
         let mut before = earlier.records.iter().map(|(_, record)| record).peekable();

@@ -1,4 +1,4 @@
-//! Histories of any length as a viewer may know them: they are read and folded a run of entries at a time.
+//! Histories of any length as a viewer may know them, read and folded a run of entries at a time.
 
 use turnfold_core::{Seat, Step};
 use turnfold_store::StoreReader;
@@ -13,38 +13,39 @@ use crate::history::source::HistorySource;
 use crate::viewer::Viewer;
 use crate::viewer::viewed_entry::{ViewedEntry, may_know_recorded};
 
-/// A history as one viewer knows it, like [`SeatHistory`](super::SeatHistory), that holds few entries at a time. What is
-/// piped in is held whole, as it can be read only once.
+/// A history as one viewer knows it, like [`SeatHistory`](super::SeatHistory), with only a run of entries in memory.
+/// Piped input is kept whole, because it can be read only once.
 pub struct LongHistory {
     viewer: Viewer,
     source: HistorySource,
 }
 
 impl LongHistory {
-    /// Opens a revision or a replay file; the number of its last entry counts the entries of the viewer. A file for one
-    /// seat is viewed as that seat.
+    /// Opens a revision or a replay file. The number in `name` counts entries as the viewer does. A file for one seat
+    /// is viewed as that seat.
     ///
     /// # Errors
-    /// What is wrong with the source. What is wrong with its entries may show only once they are folded.
+    /// [`ReplayError`] if the source cannot be read, and [`ReplayError::NotOfSeat`]. Errors in its entries may show
+    /// only when they are folded.
     pub fn open(viewer: Viewer, name: &SourceName, sources: &dyn Sources) -> Result<Self, ReplayError> {
         let source = HistorySource::open(name, sources)?;
         Ok(Self { viewer: viewer.narrowed(source.view)?, source })
     }
 
-    /// Returns the store that it is read from, for the host.
+    /// Returns the store that a branch is read from, if the viewer is the host.
     #[must_use]
     pub fn store(&self) -> Option<&StoreReader> {
         if self.viewer.see_all() { self.source.store() } else { None }
     }
 
-    /// Returns `true` if the source contains only what the viewing seat may know.
+    /// Returns `true` if the source is a file for one seat, in which nothing is concealed from that seat.
     #[must_use]
     pub fn is_of_seat(&self) -> bool {
         self.source.view.is_some()
     }
 
-    /// Returns the first entry that a file records otherwise than the rules compute it, as
-    /// [`SeatHistory::contradiction`](super::SeatHistory::contradiction) does.
+    /// Returns the first entry that a file records otherwise than the rules compute it. Compares as
+    /// [`SeatHistory::contradiction`](super::SeatHistory::contradiction) does; a branch records nothing to compare.
     #[must_use]
     pub fn contradiction(&self) -> Option<Divergence> {
         if self.source.store().is_some() || !may_know_recorded(self.viewer, self.is_of_seat()) {
@@ -57,7 +58,7 @@ impl LongHistory {
                 found = seen.contradiction_of(seen.seq == head && seen.viewer.see_all());
             }
         };
-        // What cannot be folded is named by the verb that shows it.
+        // The verb that shows the history reports why it cannot be folded.
         let _ = self.show(Tail { count: u64::MAX, first: 1 }, None, compare);
         found
     }
@@ -65,16 +66,16 @@ impl LongHistory {
     /// Returns the players of the match.
     ///
     /// # Errors
-    /// What is wrong with its setup.
+    /// [`ReplayError::Setup`] if the rules refuse the setup.
     pub fn players(&self) -> Result<Vec<Seat>, ReplayError> {
         Ok(self.source.start()?.players().to_vec())
     }
 
-    /// Shows the last entries that the viewer may know of. It can be called again.
+    /// Passes the last entries that the viewer may know of to `observe`. It can be called again.
     ///
     /// # Errors
-    /// What is wrong with the history; the host has been shown the entries before the error. A player learns no more than
-    /// it may know.
+    /// [`ReplayError`] if the history cannot be read or folded, after the entries before the error were passed to a
+    /// host. A player learns no more from it than that player may know.
     pub fn show_last(
         &self,
         tail: Tail,
@@ -83,7 +84,7 @@ impl LongHistory {
         self.show(tail, self.source.name.seq(), observe)
     }
 
-    /// Shows the last entries up to one, as the viewer counts, or of all.
+    /// Shows the last entries up to entry `to`, in the viewer's numbering, or up to the last of all.
     fn show(
         &self,
         tail: Tail,
@@ -105,7 +106,7 @@ impl LongHistory {
     ) -> Result<(), ReplayError> {
         let source = &self.source;
         let to = to.unwrap_or(source.head);
-        // A store names the branch that is too short by itself.
+        // The store itself reports a branch that is too short.
         if source.store().is_none() {
             self.require(to, source.head)?;
         }
@@ -122,8 +123,8 @@ impl LongHistory {
         })
     }
 
-    /// Shows entries as a player may know of them. What it may know is decided at the end of the whole history first, and
-    /// then at the position.
+    /// Shows entries as a player may know them. What is known is decided at the end of the whole history first, for the
+    /// numbers, and then at the position.
     fn show_to_player(
         &self,
         tail: Tail,
@@ -155,7 +156,7 @@ impl LongHistory {
         })
     }
 
-    /// Folds entries and shows what the viewer may know of them once the match has come to a later state.
+    /// Folds entries up to `to` and shows what the viewer may know of them in the later state of these bytes.
     fn fold_as_at(
         &self,
         later: &[u8],
@@ -186,7 +187,7 @@ impl LongHistory {
         Ok(state.state_bytes())
     }
 
-    /// Requires that there is an entry, unless it is 0.
+    /// Requires that entry `seq` is not after `head`.
     fn require(&self, seq: u64, head: u64) -> Result<(), ReplayError> {
         if seq <= head {
             return Ok(());

@@ -1,4 +1,4 @@
-//! What a viewer may know of a history, as a replay file of its own.
+//! Replay files with only what a viewer may know.
 
 use std::path::Path;
 
@@ -13,13 +13,13 @@ use crate::tfl::{Replay, ReplayLine};
 use crate::viewer::Viewer;
 
 impl SeatHistory {
-    /// Returns what the viewer may know as a replay: to the host with every outcome and hash. To a player without seed,
-    /// hashes and closing line, with the entries that it may know of and a setup without secrets; from
-    /// these the rules derive what the player sees.
+    /// Returns what the viewer may know as a replay. The host gets every outcome and hash. A player's replay has no
+    /// seed, hashes or closing line; it has the entries that the player may know of and a setup without secrets. The
+    /// rules derive from these what the player sees.
     ///
     /// # Errors
-    /// As for [`fold`](Self::fold), [`ReplayError::TooLong`], and [`ReplayError::NotSeparable`] for rules that show the
-    /// player something else when they do not have the rest.
+    /// As for [`fold`](Self::fold), [`ReplayError::TooLong`], and [`ReplayError::NotSeparable`] if the rules show the
+    /// player something else without the concealed rest.
     pub fn to_replay(&self) -> Result<Replay, ReplayError> {
         if self.viewer.see_all() {
             return self.history.to_replay();
@@ -39,7 +39,7 @@ impl SeatHistory {
             viewer: *viewer,
             rules: rules.name().into(),
         };
-        // A referee does not know what of a setup a seat may know (RF-13).
+        // A referee cannot tell which parts of a setup a seat may know (RF-13).
         let setup =
             state.setup_seen(&self.history.setup, viewer.perspective()).map_err(|_| not_separable())?;
         let view = Some(viewer.perspective());
@@ -50,7 +50,7 @@ impl SeatHistory {
         is_same.then_some(replay).ok_or_else(not_separable)
     }
 
-    /// Returns `true` if the rules make of a replay the outcomes that it has, and this view at its end.
+    /// Returns `true` if the rules compute the outcomes in a replay, and this view at its end.
     fn shows_the_same(replay: &Replay, view: &Value) -> bool {
         let seat_history = History::of_replay(Path::new(&replay.file), replay);
         let Ok(seat_history) = seat_history.and_then(|history| Self::of(Viewer::HOST, history)) else {

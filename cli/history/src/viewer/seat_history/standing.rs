@@ -1,7 +1,8 @@
-//! How a match stands for a viewer: the number of its turn, and its result.
+//! The standing of a match for a viewer: the number of its turn, and its result.
 //!
-//! The rules have one result and one turn for all viewers, so this is the place that conceals: a player learns result
-//! and turn of the match that it may know, folded from a setup without secrets and the entries as it sees them.
+//! The rules have one result and one turn for all viewers, so this module does the concealing. A player gets the result
+//! and turn of the match that the player may know: folded from a setup without secrets and the entries as the player
+//! sees them.
 
 use std::fmt::{self, Display};
 
@@ -12,10 +13,10 @@ use super::SeatHistory;
 use crate::error::ReplayError;
 use crate::viewer::Viewer;
 
-/// The last state of the match that a viewer may know, and how it stood before its first entry and after each.
+/// The last state of the match that a viewer may know, with its standings before the first entry and after each.
 type OwnMatch = (Box<dyn AnyState>, Vec<MatchStanding>);
 
-/// The number of the turn and the result of a match. Its JSON is a contract; what there is none of has no member.
+/// The number of the turn and the result of a match. The JSON form is stable; absent values are omitted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct MatchStanding {
     /// The number of the turn, in games that count turns.
@@ -26,7 +27,7 @@ pub struct MatchStanding {
     pub result: Option<MatchResult>,
 }
 
-/// Writes the result, or else the turn, such as `turn 7`; nothing where there is neither.
+/// Writes the result, or else the turn, such as `turn 7`; nothing if there is neither.
 impl Display for MatchStanding {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.result, self.turn_number) {
@@ -38,7 +39,7 @@ impl Display for MatchStanding {
 }
 
 impl MatchStanding {
-    /// Returns it as text, if there is anything to write.
+    /// Returns the standing as text, or `None` if there is nothing to write.
     #[must_use]
     pub fn text(&self) -> Option<String> {
         Some(self.to_string()).filter(|text| !text.is_empty())
@@ -54,7 +55,8 @@ impl MatchStanding {
 }
 
 impl Viewer {
-    /// Returns how a match stands; `None` where a part of it may be concealed, so that its history is needed.
+    /// Returns the standing of a match. Returns `None` if a state may conceal something, because the history is then
+    /// needed.
     #[must_use]
     pub fn standing(self, state: &dyn AnyState) -> Option<MatchStanding> {
         (self.see_all() || !state.has_secrets()).then(|| MatchStanding::of(state))
@@ -62,7 +64,7 @@ impl Viewer {
 }
 
 impl SeatHistory {
-    /// Returns how the match stands at the position.
+    /// Returns the standing at the position.
     ///
     /// # Errors
     /// As for [`fold`](Self::fold).
@@ -70,14 +72,14 @@ impl SeatHistory {
         Ok(self.standings()?.pop().unwrap_or_default())
     }
 
-    /// Returns how the match stood before the first entry that the viewer knows of, and after each of them. What cannot
-    /// be folded without the rest has no standing.
+    /// Returns the standings before the first entry that the viewer knows of and after each one. Empty if the known
+    /// part cannot be folded without the rest.
     ///
     /// # Errors
     /// As for [`fold`](Self::fold).
     pub fn standings(&self) -> Result<Vec<MatchStanding>, ReplayError> {
         let start = self.start()?;
-        // A file of a seat has nothing in it that is concealed from that seat.
+        // A file for one seat conceals nothing from that seat.
         let first =
             if self.is_of_seat() { Some(MatchStanding::of(&*start)) } else { self.viewer.standing(&*start) };
         let Some(first) = first else { return Ok(self.own_standings()?.unwrap_or_default()) };
@@ -86,8 +88,8 @@ impl SeatHistory {
         Ok(standings)
     }
 
-    /// Returns the state at the position of the match that the viewer may know, so that all that follows from it may be
-    /// shown; `None` where it cannot be folded without the rest.
+    /// Returns the last state of the match that the viewer may know; everything that follows from it may be shown.
+    /// Returns `None` if the known part cannot be folded without the rest.
     ///
     /// # Errors
     /// As for [`fold`](Self::fold).
@@ -102,7 +104,7 @@ impl SeatHistory {
         Ok(self.own_match()?.map(|(_, standings)| standings))
     }
 
-    /// Folds the match that the viewer may know, as `export --as` writes it; `None` if that is no match.
+    /// Folds the match that the viewer may know, as `export --as` writes it; `None` if its rules refuse it.
     fn own_match(&self) -> Result<Option<OwnMatch>, ReplayError> {
         let mut entries = Vec::new();
         let end = self.fold(&mut |seen| entries.push((seen.seq(), seen.seat(), seen.stand_in())))?;
