@@ -1,4 +1,4 @@
-//! Comparing: where two histories part, and how their outcomes and states differ.
+//! Compares two histories: where they part, and how their outcomes and states differ.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +17,7 @@ use crate::history::revision::SourceName;
 use crate::text::printable;
 use crate::viewer::seat_history::SeatHistory;
 
-/// A history folded and written out.
+/// A folded history, with what is compared.
 struct Folded {
     side: Side,
     game: Game,
@@ -25,7 +25,8 @@ struct Folded {
     view: Value,
     /// Fields that never count as a difference.
     ignored: Ignored,
-    /// Whether states were recorded and not computed: equal commands may then lead to others.
+    /// Whether the history is a recording. Its states were recorded and not computed, so equal commands may lead to
+    /// other states.
     is_recording: bool,
 }
 
@@ -65,13 +66,13 @@ impl Folded {
     }
 }
 
-/// What is played, and with which dice.
+/// The game of a history: rules, setup and dice.
 #[derive(PartialEq, Eq)]
 struct Game {
     ruleset: String,
     version: u32,
     dice: String,
-    /// As TOML; what a player sees of it, as JSON.
+    /// As TOML; for a player the visible part, as JSON.
     setup: String,
 }
 
@@ -88,22 +89,22 @@ impl Game {
     }
 }
 
-/// An entry and what became of it.
+/// An entry and its outcome.
 struct Played {
     seq: u64,
-    /// The command, with its seat before it.
+    /// The seat and the command.
     given: String,
     outcome: Outcome,
-    /// The state that was recorded with it, hashed without what is ignored.
+    /// In a recording, the hash of the state after the entry without its ignored fields.
     state: Option<blake3::Hash>,
 }
 
-/// Paths of fields that are shown and never count as a difference; `*` stands for every name.
+/// Paths of fields that are shown and never count as a difference. The name `*` matches every name.
 #[derive(Clone, Debug, Default)]
 pub struct Ignored(pub Vec<String>);
 
 impl Ignored {
-    /// Adds the paths that the setup of a recording names.
+    /// Returns these paths and those in `ignore` of a recording's setup.
     fn and_those_of(&self, setup: &str) -> Self {
         let setup: Option<Value> = toml::from_str(setup).ok();
         let named = setup.as_ref().and_then(|setup| setup.get("ignore")?.as_array());
@@ -142,59 +143,59 @@ fn remove(value: &mut Value, path: &[String]) {
     }
 }
 
-/// How two histories compare.
+/// The comparison of two histories.
 pub struct Comparison {
-    /// What differs, counted.
+    /// Counts of the differences.
     pub stat: DiffStat,
     /// The first history.
     pub a: Side,
-    /// The second.
+    /// The second history.
     pub b: Side,
     games: [Game; 2],
-    /// The games (ruleset, dice, setup) as a unified diff; empty when they are the same.
+    /// The games (ruleset, dice, setup) as a unified diff; empty if they are the same.
     pub game_diff: String,
-    /// The commands as a unified diff; empty when they are the same.
+    /// The commands as a unified diff; empty if they are the same.
     pub commands: String,
-    /// The numbers of the entries that only one has or whose outcomes differ, aligned.
+    /// The numbers of the aligned entries that only one history has or whose outcomes differ.
     pub pairs: Vec<(Option<u64>, Option<u64>)>,
-    /// The same commands with two outcomes, with their number in the second history.
+    /// The equal commands with different outcomes, each with its number in the second history.
     pub outcomes: Vec<(Divergence, u64)>,
     /// The fields in which the views at the end differ.
     pub state: Vec<Difference>,
-    /// Of recordings, where the states part after the same commands.
+    /// For recordings, the first equal command after which the states differ.
     pub states_part: Option<StatesPart>,
 }
 
-/// The first command after which two recordings have different states.
+/// The first equal command after which two recordings have different states.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StatesPart {
-    /// Its number in the first history.
+    /// The command's number in the first history.
     pub a: u64,
-    /// Its number in the second.
+    /// The command's number in the second history.
     pub b: u64,
     /// The fields that differ.
     pub fields: Vec<Difference>,
 }
 
-/// What differs, counted.
+/// Counts of the differences.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct DiffStat {
     /// Whether nothing differs.
     pub equal: bool,
-    /// Whether both play the same game from the same setup with the same dice.
+    /// Whether ruleset, version, setup and dice are the same.
     pub same_game: bool,
-    /// The first entry that is not the same in both.
+    /// The number of the first entry that is not the same in both.
     pub parts_at: Option<u64>,
-    /// How many commands only the first history has.
+    /// The number of commands that only the first history has.
     pub only_in_a: u64,
-    /// How many commands only the second has.
+    /// The number of commands that only the second history has.
     pub only_in_b: u64,
-    /// Of how many commands that both have the outcomes differ.
+    /// The number of equal commands whose outcomes differ.
     pub outcomes_differ: u64,
-    /// In how many fields the views at the end differ.
+    /// The number of fields in which the views at the end differ.
     pub fields_differ: u64,
-    /// Whether fewer commands may differ in a better comparison, which was not looked for because the histories are very long
-    /// and have little in common.
+    /// Whether another alignment may leave fewer differing commands. None was searched for, because the histories are
+    /// very long and have little in common.
     #[serde(skip)]
     pub may_be_shorter: bool,
 }
@@ -202,21 +203,21 @@ pub struct DiffStat {
 /// One of two histories that are compared.
 #[derive(Clone, Debug, Serialize)]
 pub struct Side {
-    /// Where it comes from.
+    /// The name of its source.
     #[serde(skip)]
     pub source: SourceName,
-    /// How messages name it.
+    /// The name in messages.
     pub name: String,
-    /// The number of its entries.
+    /// The number of entries.
     pub entries: u64,
-    /// Null when looking as a player.
+    /// The hash of the state at the end; `None` for a player.
     pub state_hash: Option<Digest>,
-    /// The first entry whose recorded outcome differs from what this build's rules compute.
+    /// The number of the first entry that the source records otherwise than the rules of this build compute it.
     pub recorded_differs_at: Option<u64>,
 }
 
 impl Side {
-    /// Returns the name with what is unprintable escaped.
+    /// Returns the name with unprintable characters escaped.
     #[must_use]
     pub fn shown(&self) -> Cow<'_, str> {
         printable(&self.name)
@@ -232,11 +233,11 @@ impl Comparison {
     }
 }
 
-/// Aligns the commands of two histories, whatever their numbers, and compares their outcomes; unified diffs have
+/// Aligns the commands of two histories, whatever their numbers, and compares their outcomes. Unified diffs have
 /// `context` lines around each change.
 ///
 /// # Errors
-/// What is wrong with either history.
+/// As for [`SeatHistory::fold`] of either history.
 pub fn compare(
     a: &SeatHistory,
     b: &SeatHistory,
@@ -264,7 +265,7 @@ fn view_after(seat_history: &SeatHistory, seq: u64) -> Result<Value, ReplayError
     Ok(view)
 }
 
-/// Folds a history again, for the records of some entries.
+/// Folds a history again and returns the records of some entries by number.
 ///
 /// # Errors
 /// As for [`SeatHistory::fold`].
@@ -322,12 +323,12 @@ fn compare_folded(a: Folded, b: Folded, context: usize) -> Comparison {
     Comparison { stat, a: a.side, b: b.side, games, game_diff, commands, pairs, outcomes, state, states_part }
 }
 
-/// The most commands that only one history has up to which a comparison with the fewest is looked for: that takes up to
-/// half the square of their number in steps.
+/// The most commands that only one history has, up to which the shortest diff is searched for. The search takes up to
+/// half the square of that number in steps.
 const SHORTEST_COMMANDS_MAX: usize = 10_000;
 
-/// Aligns commands, and returns `true` if there is no alignment with fewer that only one history has. The default of `similar` is quick, but from some hundred of these on it
-/// may have more than it has to.
+/// Aligns commands, and returns `true` if no other alignment has fewer commands that only one history has. The default
+/// of `similar` is quick, but may not be the shortest from a few hundred such commands on.
 fn aligned<'a>(a: &[&'a str], b: &[&'a str]) -> (TextDiff<'a, 'a, str>, bool) {
     let quick = TextDiff::from_slices(a, b);
     if changed_count(&quick) > SHORTEST_COMMANDS_MAX {
@@ -371,7 +372,7 @@ struct Alignment<'a> {
 }
 
 impl Alignment<'_> {
-    /// Finds where the histories part: the number of the first entry that differs, in whichever has one.
+    /// Returns the number of the first entry that differs; if one history has ended before it, the other one's number.
     fn parts_at(&self) -> Option<u64> {
         let a = &self.a.played;
         let b = &self.b.played;
@@ -380,7 +381,7 @@ impl Alignment<'_> {
         seqs.min()
     }
 
-    /// Returns the entries that only one side has, and those with the same command and two outcomes.
+    /// Returns the entries that only one side has, and the pairs of equal commands with different outcomes.
     fn pairs(&self) -> Vec<(Option<&Played>, Option<&Played>)> {
         let sides = |change: Change<&str>| {
             (self.a.played_at(change.old_index()), self.b.played_at(change.new_index()))
@@ -392,7 +393,7 @@ impl Alignment<'_> {
         self.diff.iter_all_changes().map(sides).filter(|sides| !is_same(sides)).collect()
     }
 
-    /// Finds the first command that both have and whose recorded states differ.
+    /// Finds the first equal command after which the recorded states differ. The fields are filled in later.
     fn states_part(&self) -> Option<StatesPart> {
         for change in self.diff.iter_all_changes() {
             let sides = (self.a.played_at(change.old_index()), self.b.played_at(change.new_index()));
@@ -405,7 +406,7 @@ impl Alignment<'_> {
         None
     }
 
-    /// Writes the commands as a unified diff, each with its number in its own history.
+    /// Returns the commands as a unified diff, each with its number in its own history.
     fn unified(&self, context: usize) -> String {
         let mut text = format!("--- {}\n+++ {}\n", self.a.side.shown(), self.b.side.shown());
         for group in self.diff.grouped_ops(context) {

@@ -12,12 +12,12 @@ use crate::text::printable;
 /// A field in which two views differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
-    /// Its path, a JSON pointer.
+    /// The field's path, a JSON pointer.
     pub path: String,
-    /// Its value in the first view; absent when only the second has it.
+    /// The field's value in the first view; absent if only the second has the field.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub old: Option<Value>,
-    /// Its value in the second view; absent when only the first has it.
+    /// The field's value in the second view; absent if only the first has the field.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub new: Option<Value>,
 }
@@ -40,10 +40,10 @@ pub fn view_of(state: &dyn AnyState, seat: Seat) -> Value {
 
 /// Returns the fields in which two views differ, in the order of the views.
 ///
-/// Objects are compared by key. A short array of nothing but scalars, such as a hex, is one field, and so is one that
-/// became empty or was empty. Arrays of objects that all have an `id`
-/// are matched by it, and the path counts in the second view where both have the object. All other arrays are
-/// compared by index; so are objects that share an id or changed their order, since that would be hidden otherwise.
+/// Objects are compared by key. A short array of scalars, such as a hex, is one field; so are arrays of scalars of
+/// which one is empty. Arrays of objects that all have an `id` are matched by it. The path then has the index in the
+/// second view, or the index in the first for an object that only the first has. All other arrays are compared by
+/// index, as are objects that share an id or changed their order, because matching would hide that.
 #[must_use]
 pub fn differences(old: &Value, new: &Value) -> Vec<Difference> {
     let mut comparison = Comparison { path: String::new(), found: Vec::new() };
@@ -51,7 +51,7 @@ pub fn differences(old: &Value, new: &Value) -> Vec<Difference> {
     comparison.found
 }
 
-/// An array with the indexes of its ids.
+/// An array with the indexes of its elements by id.
 type Identified<'a> = (&'a [Value], &'a BTreeMap<String, usize>);
 
 struct Comparison {
@@ -123,11 +123,11 @@ impl Comparison {
     }
 }
 
-/// The most elements of an array that is a value of its own: a hex has two coordinates or three.
+/// The most elements of a non-empty array that is one field: a hex has two coordinates or three.
 const FIELD_ELEMENTS_MAX: usize = 3;
 
-/// Returns `true` if two arrays are values of their own, such as hexes, rather than lists of things. One line would hide
-/// which place of a long list changed, such as a disc among the squares of a board.
+/// Returns `true` if two arrays are one field, such as a hex, rather than lists. A long list, such as the squares of a
+/// board, is compared by element, because a single difference would hide which element changed.
 fn is_one_field(old: &[Value], new: &[Value]) -> bool {
     let is_flat = |array: &[Value]| array.iter().all(|value| !value.is_array() && !value.is_object());
     let is_short = old.len().max(new.len()) <= FIELD_ELEMENTS_MAX;
@@ -138,7 +138,7 @@ fn id_of(value: &Value) -> Option<String> {
     value.get("id").filter(|id| id.is_string() || id.is_number()).map(Value::to_string)
 }
 
-/// Returns the index of every id, or `None` when an element has none or two have the same.
+/// Returns the index of each id, or `None` if an element has no id or two have the same.
 fn indexes_by_id(array: &[Value]) -> Option<BTreeMap<String, usize>> {
     let mut indexes = BTreeMap::new();
     for (index, value) in array.iter().enumerate() {

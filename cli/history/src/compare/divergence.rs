@@ -1,4 +1,4 @@
-//! Where two accounts of a history differ: what a source records, and what the rules compute.
+//! Divergences: what a source records of a part of a history, and what the rules compute instead.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,18 +9,18 @@ use turnfold_core::{Digest, FoldError, Outcome, Rejected, Seat};
 use crate::history::entry::{Attempt, LogEntry, ShortHash};
 use crate::tfl::{Closing, HeaderMark};
 
-/// Something in which two accounts differ.
+/// A difference between what is recorded and what the rules compute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Divergence {
-    /// Of what they differ.
+    /// The part of the history.
     pub subject: Subject,
     /// In what they differ.
     pub kind: DivergenceKind,
-    /// What is recorded; `None` where that is missing.
+    /// What is recorded; `None` if it is missing.
     pub recorded: Option<Claim>,
     /// What the rules compute.
     pub computed: Claim,
-    /// The state hashes after the entry, where they differ besides its outcome.
+    /// The state hashes after the entry, if they differ as well as the outcome.
     pub hashes: Option<Hashes>,
 }
 
@@ -29,25 +29,25 @@ pub struct Divergence {
 pub enum Subject {
     /// A recorded command.
     Entry {
-        /// Its number.
+        /// The entry's number.
         seq: u64,
-        /// Who gave it.
+        /// The seat that gave it.
         seat: Seat,
         /// The command, as it is recorded.
         command: String,
     },
-    /// A command that is not accepted.
+    /// A command that must be rejected at its place.
     Attempt {
         /// The entry before it, or 0.
         after: u64,
-        /// Who gives it.
+        /// The seat that gives it.
         seat: Seat,
         /// The command, as it is recorded.
         command: String,
     },
     /// The header of a file.
     Header {
-        /// The value that differs, where only one does, such as `setup.units[2].at`.
+        /// The path of the value that differs, such as `setup.units[2].at`, if only one does.
         path: Option<String>,
     },
     /// The end of the log, or the closing line of a file.
@@ -57,61 +57,61 @@ pub enum Subject {
     },
 }
 
-/// In what two accounts differ.
+/// What differs in a divergence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DivergenceKind {
     /// The file lacks an outcome, a hash or the closing line.
     Missing,
-    /// The closing line is missing although every entry is blessed: the end of the file may be lost.
+    /// The closing line is missing although every entry is blessed, so the end of the file may be lost.
     CutShort,
     /// The command is not written in its canonical form.
     NotCanonical,
-    /// The outcome.
+    /// The outcome differs.
     Outcome,
-    /// The state hash after an entry whose outcome agrees.
+    /// The state hash differs after an entry whose outcome agrees.
     StateHash,
-    /// What someone sees after an entry whose outcome agrees (RF-20).
+    /// A view differs after an entry whose outcome agrees (RF-20).
     View,
     /// The rules reject an entry.
     Rejected,
-    /// A roll that is not the one of the seed.
+    /// The roll is not the one of the seed.
     WrongRoll,
-    /// An attempt is accepted, or rejected for another reason.
+    /// An attempt is accepted, or rejected with another code.
     Attempt,
-    /// The header is not the one that the closing line names.
+    /// The header differs from the one that the closing line names.
     Header,
-    /// The number of entries in the closing line.
+    /// The number of entries in the closing line differs.
     ClosingCount,
-    /// The state hash in the closing line.
+    /// The state hash in the closing line differs.
     ClosingState,
-    /// The log digest in the closing line.
+    /// The log digest in the closing line differs.
     ClosingLog,
-    /// Folded a second time, the same entries come out otherwise: the rules are at fault, whatever the file records.
+    /// A second fold of the same entries gives something else. The rules are at fault, whatever the file records.
     NotDeterministic,
-    /// Folded on from a state read back from its bytes, they come out otherwise.
+    /// Folding on from a state that was read back from its bytes gives something else.
     NotStorable,
 }
 
-/// What one account records.
+/// A recorded or computed value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claim {
-    /// How a command is written.
+    /// The text of a command.
     Command(String),
-    /// What became of a command.
+    /// The outcome of a command.
     Outcome(Outcome),
-    /// That a command is not accepted, and why.
+    /// That a command is rejected, and why.
     Rejection {
         /// The rejection.
         outcome: Outcome,
-        /// The same in words.
+        /// The rejection in words.
         message: String,
     },
-    /// What was rolled.
+    /// The values of a roll.
     Roll(Vec<i32>),
     /// The beginning of a state hash.
     Hash(ShortHash),
-    /// How many entries there are.
+    /// The number of entries.
     Count(u64),
     /// A whole hash.
     Digest(Digest),
@@ -119,21 +119,21 @@ pub enum Claim {
     Closing(Closing),
     /// The header.
     Header(HeaderMark),
-    /// What came of folding a second time, or why an entry cannot be folded.
+    /// In words: the result of a second fold, a value in a view, or why an entry cannot be folded.
     Run(String),
 }
 
 /// Two state hashes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Hashes {
-    /// The recorded one.
+    /// The recorded hash.
     pub expected: ShortHash,
-    /// The computed one.
+    /// The computed hash.
     pub actual: ShortHash,
 }
 
 impl Divergence {
-    /// Something that differs in one thing.
+    /// Returns a divergence without state hashes.
     pub(crate) fn new(
         subject: impl Into<Subject>,
         kind: DivergenceKind,
@@ -143,7 +143,7 @@ impl Divergence {
         Self { subject: subject.into(), kind, recorded, computed, hashes: None }
     }
 
-    /// Compares an entry with what the rules compute, which must be recorded whole and in canonical text.
+    /// Compares an entry with what the rules compute. It must have an outcome, a hash and canonical text.
     pub(crate) fn of_entry(recorded: &LogEntry, computed: &LogEntry) -> Option<Self> {
         if recorded.command != computed.command {
             let [old, new] = [recorded, computed].map(|entry| Claim::Command(entry.command.to_string()));
@@ -159,7 +159,7 @@ impl Divergence {
         })
     }
 
-    /// Compares what is recorded of an entry with what the rules compute; what is not recorded is not compared.
+    /// Compares what is recorded of an entry with what the rules compute. What is not recorded is not compared.
     #[must_use]
     pub fn contradiction(recorded: &LogEntry, computed: &LogEntry) -> Option<Self> {
         let hashes = recorded.hash.zip(computed.hash).filter(|(recorded, computed)| recorded != computed);
@@ -177,7 +177,8 @@ impl Divergence {
         }
     }
 
-    /// Returns what an entry that the rules do not accept differs in; `None` where it cannot be read at all.
+    /// Returns the divergence of an entry that the rules rejected or whose roll is wrong. Returns `None` for an entry
+    /// that cannot be folded for another reason, such as an unreadable command.
     pub(crate) fn of_refusal(recorded: &LogEntry, error: &FoldError) -> Option<Self> {
         let (kind, claim, computed) = match error {
             FoldError::Rejected { rejected, .. } => {
@@ -192,7 +193,7 @@ impl Divergence {
         Some(Self::new(recorded, kind, claim, computed))
     }
 
-    /// Compares an attempt with what would become of it.
+    /// Compares an attempt with the outcome that the rules compute.
     pub(crate) fn of_attempt(after: u64, recorded: &Attempt, computed: Outcome) -> Option<Self> {
         let subject = Subject::of_attempt(after, recorded);
         let kind = if recorded.outcome.is_some() { DivergenceKind::Attempt } else { DivergenceKind::Missing };
@@ -201,7 +202,7 @@ impl Divergence {
         is_other.then(|| Self::new(subject, kind, recorded, Claim::Outcome(computed)))
     }
 
-    /// Returns what is recorded, or the name of what should be.
+    /// Returns what is recorded, or the name of what is missing.
     #[must_use]
     pub fn expected(&self) -> Cow<'_, str> {
         match (&self.recorded, &self.computed, &self.subject) {
@@ -214,13 +215,13 @@ impl Divergence {
         }
     }
 
-    /// Returns the name of the reason or rejection, the computed one where both accounts give one.
+    /// Returns the code of the reason or rejection: the computed one if there is one, else the recorded one.
     #[must_use]
     pub fn code(&self) -> Option<&str> {
         self.computed.code().or_else(|| self.recorded.as_ref()?.code())
     }
 
-    /// Returns the first effects in which two accounts of an applied command differ, the recorded one first.
+    /// Returns the first pair of effects in which two applied outcomes differ, the recorded one first.
     #[must_use]
     pub fn changed_effects(&self) -> Option<(String, String)> {
         let is_applied = |claim: &Claim| matches!(claim, Claim::Outcome(Outcome::Applied(_)));
@@ -235,7 +236,7 @@ impl Divergence {
         (index < old.len().max(new.len())).then(|| (part(&old), part(&new)))
     }
 
-    /// Returns the names of the reasons and rejections that the two accounts give.
+    /// Returns the codes of the recorded and the computed reason or rejection.
     pub(crate) fn codes(&self) -> impl Iterator<Item = &str> {
         self.recorded.iter().chain([&self.computed]).filter_map(Claim::code)
     }
@@ -246,13 +247,13 @@ impl Subject {
         Self::Attempt { after, seat: attempt.seat, command: attempt.command.clone() }
     }
 
-    /// Returns the number of the entry; an attempt and the end have none.
+    /// Returns the entry's number, if the subject is an entry.
     #[must_use]
     pub fn seq(&self) -> Option<u64> {
         if let Self::Entry { seq, .. } = self { Some(*seq) } else { None }
     }
 
-    /// Returns the command and who gives it; the end has none.
+    /// Returns the command and its seat, if the subject is an entry or an attempt.
     #[must_use]
     pub fn command(&self) -> Option<(Seat, &str)> {
         match self {
@@ -280,7 +281,7 @@ impl fmt::Display for Subject {
 }
 
 impl Claim {
-    /// Returns the name of the reason or rejection.
+    /// Returns the code of the reason or rejection, if the claim has one.
     #[must_use]
     pub fn code(&self) -> Option<&str> {
         match self {
@@ -289,13 +290,13 @@ impl Claim {
         }
     }
 
-    /// Returns the claim without the words of a rejection.
+    /// Returns the claim as text without the words of a rejection.
     #[must_use]
     pub fn short(&self) -> String {
         if let Self::Rejection { outcome, .. } = self { outcome.to_string() } else { self.to_string() }
     }
 
-    /// Returns what is compared line by line: each effect of an outcome, and anything else whole.
+    /// Returns the parts that are compared one by one: the effects of an outcome, or else the whole claim.
     pub(crate) fn parts(&self) -> Vec<Cow<'_, str>> {
         let outcome = if let Self::Outcome(outcome) = self { Some(outcome) } else { None };
         let effects: Vec<_> = outcome.into_iter().flat_map(Outcome::effects).map(Cow::Borrowed).collect();

@@ -1,4 +1,4 @@
-//! What the rules of this build make of a recorded log, whatever version it was recorded under.
+//! The impact of this build's rules on a recorded log of any version.
 
 mod cause;
 mod port;
@@ -17,41 +17,43 @@ use crate::history::revision::Revision;
 use crate::history::{distrusted, find_rules, recorded_rules};
 use crate::tfl::{Header, Replay, ReplayLine, TflError};
 
-/// A log to be folded under the rules of this build.
+/// A log to fold under other rules than its own, by default those of this build.
 pub struct RecordedLog {
-    /// The file or branch, as messages name it.
+    /// The name of the file or branch in messages.
     pub name: String,
-    /// The rules of this build.
+    /// The rules to fold by.
     pub rules: Arc<dyn AnyRules>,
-    /// The rules under which it was recorded, if they are others and this build has them.
+    /// The rules under which it was recorded, if this build has them. For a log of the store, `None` if they are the
+    /// same as `rules`.
     recorded_rules: Option<Arc<dyn AnyRules>>,
-    /// The version of the ruleset under which it was recorded.
+    /// The version of the ruleset under which the log was recorded.
     pub version: u32,
-    /// The setup, or what is wrong with it.
+    /// The setup, or why it cannot be read.
     setup: Result<Vec<u8>, TflError>,
     dice: DicePolicy,
     /// Entries and attempts.
     lines: Vec<ReplayLine>,
-    /// The state hash at the end, where it is recorded.
+    /// The state hash at the end, if it is recorded.
     closing: Option<Digest>,
-    /// A referee that claims to be the same game, with which the rules are compared (RF-20).
+    /// A referee that claims to be the same game. If present, the rules are compared with it (RF-20).
     port: Option<Arc<dyn AnyRules>>,
 }
 
-/// Where the rules of this build first depart from a log.
+/// The first difference between a log and the rules that fold it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FirstDifference {
-    /// The entry, the attempt or the end, and what the log records and the rules compute of it.
+    /// The entry, attempt or end, with the recorded and the computed claim.
     pub divergence: Divergence,
-    /// What logs that depart alike have in common, such as `applied → ignored not_adjacent`.
+    /// The key by which logs are grouped, such as `applied → ignored not_adjacent`.
     pub group: String,
-    /// The first field that is another one after the entry than it was by the recorded rules. `None` where this build does
-    /// not know what it was: it does if it has these rules, or if the recorded outcome is that nothing changed.
+    /// The first field whose value after the entry differs from its value under the recorded rules. `None` if the
+    /// latter is unknown. It is known if this build has the recorded rules, or if the recorded outcome is that the
+    /// command was ignored.
     pub field: Option<Difference>,
 }
 
 impl RecordedLog {
-    /// Takes a replay file of any version.
+    /// Returns the log in a replay file of any version.
     #[must_use]
     pub fn of_replay(replay: &Replay, registry: &Registry) -> Self {
         let lines =
@@ -72,18 +74,18 @@ impl RecordedLog {
         }
     }
 
-    /// Takes a log of the store, of any version, for the newest rules of its name.
+    /// Returns a log of the store, of any version, to fold by the newest rules of its name.
     ///
     /// # Errors
-    /// [`ReplayError::Unreadable`] for a ruleset that the registry does not have, and for a log that the rules of its own
-    /// version reject.
+    /// [`ReplayError::Unreadable`] for a ruleset that the registry does not have, and for a log that the rules of its
+    /// own version reject.
     pub fn of_store(name: &Revision, log: Log, registry: &Registry) -> Result<Self, ReplayError> {
         let rules = find_rules(&log.genesis.ruleset, registry);
         Self::under(rules.map_err(|cause| unreadable(&name.to_string(), cause))?, name, log, registry)
     }
 
-    /// Takes a log of the store, of any version, for these rules. It records no outcomes: they are computed by the version
-    /// under which it was recorded, if that is another and the registry has it.
+    /// Returns a log of the store, of any version, to fold by these rules. The store records no outcomes. They are
+    /// computed by the version of the log, if it is another and the registry has it.
     ///
     /// # Errors
     /// [`ReplayError::Unreadable`] for a log that the rules of its own version reject.
@@ -121,13 +123,14 @@ impl RecordedLog {
         })
     }
 
-    /// Folds the log by these rules.
+    /// Returns the log, to fold by these rules.
     #[must_use]
     pub fn with_rules(self, rules: Arc<dyn AnyRules>) -> Self {
         Self { rules, ..self }
     }
 
-    /// Compares the rules with a referee that claims to be the same game, instead of with what is recorded (RF-20).
+    /// Returns the log, to compare the rules with a referee that claims to be the same game (RF-20). What is recorded
+    /// is then not compared.
     #[must_use]
     pub fn with_port(self, port: Arc<dyn AnyRules>) -> Self {
         Self { port: Some(port), ..self }
@@ -139,19 +142,20 @@ impl RecordedLog {
         self.lines.iter().filter_map(ReplayLine::entry).count() as u64
     }
 
-    /// Returns `true` if the outcome of some entry is known, and so is compared.
+    /// Returns `true` if any entry has an outcome to compare.
     #[must_use]
     pub fn has_outcomes(&self) -> bool {
         self.lines.iter().filter_map(ReplayLine::entry).any(|entry| entry.outcome.is_some())
     }
 
-    /// Folds the log and returns where the rules first depart from what it records.
+    /// Folds the log and returns its first difference from what is recorded.
     ///
-    /// The first outcome that differs comes before any state that does: a new layout of the state changes every hash,
-    /// and would hide what becomes otherwise. Hashes are compared as the recorded version makes them.
+    /// An outcome that differs counts before any state that does. A new layout of the state changes every hash and
+    /// would hide which outcomes change. Hashes are computed in the layout of the recorded version.
     ///
     /// # Errors
-    /// [`ReplayError`] with the name of the log when its setup or a command cannot be read.
+    /// [`ReplayError::Unreadable`] if the setup cannot be started or a command cannot be read, and
+    /// [`ReplayError::File`] for a setup that cannot be read.
     pub fn departure(&self) -> Result<Option<FirstDifference>, ReplayError> {
         if let Some(port) = &self.port {
             return port::departure(self, port);
@@ -169,7 +173,7 @@ impl RecordedLog {
                     seq += 1;
                     let found = self.fold(entry, state.as_mut())?;
                     if let (None, None, Some(recorded)) = (&found, &other_state, entry.hash) {
-                        // Hashing a state is expensive, so it is done only where there is a hash to compare.
+                        // Hashing a state is expensive, so it is done only if there is a hash to compare.
                         let hash = ShortHash::from(state.state_hash_as(self.version));
                         let computed = Claim::Hash(hash);
                         let divergence = (recorded != hash).then(|| {
@@ -200,7 +204,8 @@ impl RecordedLog {
 
     fn start(&self) -> Result<Box<dyn AnyState>, ReplayError> {
         let setup = self.setup.clone()?;
-        // What a referee answers may depend on the run, and not on what changed in its rules (RF-15).
+        // A referee's answers may depend on the run instead of on a change of its rules, so it is checked for that
+        // (RF-15).
         let is_referee = self.rules.referee().is_some();
         let rules = if is_referee { distrusted(&self.rules) } else { Arc::clone(&self.rules) };
         rules.start(&setup).map_err(|error| unreadable(&self.name, error.into()))
@@ -233,7 +238,8 @@ impl RecordedLog {
         text.unwrap_or_else(|| entry.command.to_string())
     }
 
-    /// Folds up to an entry or attempt once more, for what it changes here and what it changed by the recorded rules.
+    /// Folds up to an entry or attempt again, to find the fields that it changes now and changed under the recorded
+    /// rules.
     fn depart(&self, index: usize, divergence: Divergence) -> Result<FirstDifference, ReplayError> {
         let (before, rest) = self.lines.split_at(index);
         let mut state = self.start()?;
@@ -242,7 +248,7 @@ impl RecordedLog {
             .map_err(|error| unreadable(&self.name, error.into()))?;
         let view = view_of(state.as_ref(), Seat::Host);
         if let Some(entry) = rest.first().and_then(ReplayLine::entry) {
-            // Where it is rejected, nothing is changed.
+            // A rejected entry changes nothing.
             let _ = self.fold(entry, state.as_mut());
         }
         let view_here = view_of(state.as_ref(), Seat::Host);
@@ -255,7 +261,8 @@ impl RecordedLog {
         Ok(FirstDifference { group: cause::group(&divergence, changed.as_ref()), divergence, field })
     }
 
-    /// Folds by the recorded rules up to an entry or attempt and with it, where this build has them.
+    /// Folds by the recorded rules up to an entry or attempt, inclusive. Returns `None` if this build does not have
+    /// them or they cannot fold it.
     fn recorded_view(&self, index: usize) -> Option<Value> {
         let rules = self.recorded_rules.as_ref().filter(|rules| ***rules != *self.rules)?;
         let mut state = rules.start(self.setup.as_ref().ok()?).ok()?;

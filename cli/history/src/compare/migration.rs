@@ -1,4 +1,4 @@
-//! Migration: a match continues under another version of its ruleset, if every outcome stays the same.
+//! Migration: a match continues under another version of its ruleset if every outcome stays the same.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,27 +14,28 @@ use crate::history::branch_order::in_order;
 use crate::history::revision::Revision;
 use crate::history::{find_rules, recorded_rules};
 
-/// A match under another version of its ruleset, with the same setup, branches and entries.
+/// A copy of a match under another version of its ruleset, with the same setup, branches and entries.
 pub struct MigratedMatch {
     /// The rules of that version.
     pub rules: Arc<dyn AnyRules>,
-    /// How it begins; the last of its origins is the match that it continues.
+    /// The beginning of the copy. The last of its origins is the match that it continues.
     pub genesis: Genesis,
-    /// Its branches, each after the one that it begins on.
+    /// The branches, parents first.
     pub branches: Vec<BranchCopy>,
-    /// Whether the outcomes were compared, because the registry has both versions. Otherwise only this was
-    /// checked: every command is still accepted, and every seeded roll is right.
+    /// Whether the outcomes were compared, because the registry has both versions. Otherwise it is only known that
+    /// every command is still accepted and every seeded roll is right.
     pub compares_outcomes: bool,
 }
 
 impl MigratedMatch {
-    /// Folds every branch of a match by this version of its ruleset, or by the newest, and compares as
-    /// [`RecordedLog::departure`] does. Equal matches give equal ones, down to the id. The caller knows whether the match has a
-    /// desk, because papers are bound to the match as it is.
+    /// Folds every branch of a match by this version of its ruleset, or by the newest, and compares it as
+    /// [`RecordedLog::departure`] does. The result is a function of the match and the version, down to the id. The
+    /// caller states whether the match has a desk, because papers are bound to the match.
     ///
     /// # Errors
-    /// [`ReplayError::NotTheSame`] at the first difference, [`ReplayError::Unusable`] for a version that is not there or is
-    /// the match's own, and for a match that cannot have another id; [`ReplayError::UnknownRuleset`]; what cannot be read.
+    /// [`ReplayError::NotTheSame`] at the first difference. [`ReplayError::Unusable`] for an unknown version, for the
+    /// match's own version, and for a match whose id must not change. [`ReplayError::OtherVersion`] if the newest
+    /// version is older and was not named. [`ReplayError::UnknownRuleset`], and any error of reading the match.
     pub fn of(
         store: &StoreReader,
         name: &MatchName,
@@ -77,10 +78,10 @@ impl MigratedMatch {
         })
     }
 
-    /// Creates it under a name, all or nothing. If the store has it under that name, there is nothing to do.
+    /// Creates the copy under a name, in one step. Does nothing if the store already has it under that name.
     ///
     /// # Errors
-    /// [`ReplayError::Refused`] where the store has it under another name; every error of [`Store::copy_match`].
+    /// [`ReplayError::Refused`] if the store has the copy under another name; every error of [`Store::copy_match`].
     pub fn create(&self, store: &Store, new: &MatchName) -> Result<(), ReplayError> {
         for info in store.matches_after(None)? {
             let info = info?;
@@ -97,7 +98,7 @@ impl MigratedMatch {
         Ok(store.copy_match(new, &self.genesis, self.branches.clone())?)
     }
 
-    /// Returns the number of its entries, each counted on the branch that holds it.
+    /// Returns the number of entries, each counted only on the branch that it was appended to.
     #[must_use]
     pub fn entries(&self) -> u64 {
         self.branches.iter().map(|branch| branch.entries.len() as u64).sum()
@@ -126,7 +127,7 @@ fn rules_of_version(
         Some(_) if asked == genesis.ruleset_version => {
             Err(ReplayError::Unusable(format!("match `{name}` is of version {asked} of `{ruleset}` already")))
         }
-        // An older version is taken only if the caller names it.
+        // An older version must be named by the caller.
         Some(_) if version.is_none() && asked < genesis.ruleset_version => Err(ReplayError::OtherVersion {
             match_name: name.clone(),
             ruleset: ruleset.clone(),
@@ -137,7 +138,7 @@ fn rules_of_version(
     }
 }
 
-/// Refuses matches that others know by their id: papers and fair dice are bound to it.
+/// Refuses a match whose id must not change: papers and fair dice are bound to the id, and a pin to the module.
 fn require_movable(name: &MatchName, genesis: &Genesis, has_desk: bool) -> Result<(), ReplayError> {
     if genesis.module.is_some() {
         let why = "pins the module that it is played with";
@@ -152,7 +153,7 @@ fn require_movable(name: &MatchName, genesis: &Genesis, has_desk: bool) -> Resul
     Ok(())
 }
 
-/// Puts each branch after the one that it begins on; `main` is the first.
+/// Sorts branches so that parents come first, `main` before all others.
 fn parents_first(infos: Vec<BranchInfo>) -> Vec<BranchInfo> {
     let parent = |info: &BranchInfo| info.parent.as_ref().map(|(parent, _)| parent.clone());
     let parents = infos.iter().map(|info| (info.name.clone(), parent(info))).collect();

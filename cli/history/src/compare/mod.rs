@@ -1,4 +1,4 @@
-//! Comparing: what a source records with what the rules compute, and one history with another.
+//! Comparisons: of what a source records with what the rules compute, and of one history with another.
 
 pub mod diff;
 pub mod difference;

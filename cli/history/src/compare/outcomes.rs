@@ -1,14 +1,14 @@
-//! Two outcomes compared, effect by effect.
+//! Compares two outcomes, effect by effect.
 
 use similar::{ChangeTag, TextDiff};
 
 use crate::compare::divergence::Claim;
 use crate::text::{Line, added, counted, dim, plain, removed};
 
-/// How many equal effects are shown before and after those that differ.
+/// The number of equal effects shown before and after those that differ.
 const CONTEXT: usize = 3;
 
-/// Compares two claims, one effect a line; equal effects far from any that differ are counted only.
+/// Returns the comparison of two claims, one effect a line. Equal effects far from a difference are only counted.
 #[must_use]
 pub fn changed_claims(expected: &Claim, actual: &Claim) -> Vec<Line> {
     let expected = expected.parts();
@@ -39,7 +39,7 @@ pub fn changed_claims(expected: &Claim, actual: &Claim) -> Vec<Line> {
     lines
 }
 
-/// Returns a claim where there was none, one effect a line.
+/// Returns a claim as added lines, one effect a line.
 pub(crate) fn added_claim(actual: &Claim) -> Vec<Line> {
     actual.parts().iter().map(|effect| added(format_args!("+ {effect}")).into()).collect()
 }

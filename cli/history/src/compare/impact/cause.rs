@@ -1,11 +1,11 @@
-//! What logs that depart from the rules alike have in common.
+//! Groups of differences: what logs with a similar first difference have in common.
 
 use turnfold_core::Outcome;
 
 use crate::compare::difference::Difference;
 use crate::compare::divergence::{Claim, Divergence, DivergenceKind};
 
-/// Returns what logs of one group have in common, such as `applied → ignored not_adjacent`; `field` is the first that
+/// Returns the name of a difference's group, such as `applied → ignored not_adjacent`. `field` is the first one that
 /// the entry changes.
 pub(super) fn group(divergence: &Divergence, field: Option<&Difference>) -> String {
     match (divergence.kind, &divergence.recorded, &divergence.computed) {
@@ -38,7 +38,7 @@ fn side(claim: &Claim) -> String {
     }
 }
 
-/// Names the first effect in which two outcomes differ.
+/// Returns the group for the first effect in which two outcomes differ.
 fn effect(divergence: &Divergence) -> String {
     let parts = |claim: &Claim| claim.parts().iter().map(ToString::to_string).collect::<Vec<_>>();
     let old = divergence.recorded.as_ref().map(parts).unwrap_or_default();
@@ -48,7 +48,7 @@ fn effect(divergence: &Divergence) -> String {
     effect_group(old.get(index).map(name).as_deref(), new.get(index).map(name).as_deref())
 }
 
-/// Returns what logs have in common in which effects of these names differ first.
+/// Returns the group for the names of the first effects that differ.
 pub(super) fn effect_group(old: Option<&str>, new: Option<&str>) -> String {
     match (old, new) {
         (Some(old), Some(new)) if old == new => format!("effect {old} differs"),
@@ -59,7 +59,7 @@ pub(super) fn effect_group(old: Option<&str>, new: Option<&str>) -> String {
     }
 }
 
-/// Writes a path with stars in place of numbers, so that the same field of other units is the same.
+/// Returns a path with `*` in place of numbers, so that the same field of different units gives one group.
 fn pattern(path: &str) -> String {
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let parts = path.split('/').map(|part| if is_number(part) { "*" } else { part });

@@ -1,4 +1,5 @@
-//! A port: a referee that claims to be the same game as one of this build, and the first entry at which it is not (RF-20).
+//! Ports: a port is a referee that claims to be the same game as one of this build. Finds the first entry at which it
+//! differs (RF-20).
 
 use std::sync::Arc;
 
@@ -16,21 +17,21 @@ use crate::history::distrusted;
 use crate::history::entry::{Attempt, LogEntry, logged};
 use crate::tfl::ReplayLine;
 
-/// What became of an entry, with its effects as data.
+/// The outcome of an entry, with its effects as JSON.
 struct Became {
     outcome: Outcome,
     effects: Value,
 }
 
-/// A match by the rules of this build, and the same by the port.
+/// One match folded by the rules of this build and by the port.
 struct Pair<'a> {
     log: &'a RecordedLog,
     own: Box<dyn AnyState>,
     ported: Box<dyn AnyState>,
 }
 
-/// Folds a log by the rules of this build and by a port; returns the first entry that the port refuses, or whose outcome,
-/// effects or view differ. States are encoded differently, so hashes are left out.
+/// Folds a log by the rules of this build and by a port. Returns the first entry that the port refuses, or at which
+/// outcomes, effects or views differ. State hashes are not compared, because the two encode states differently.
 pub(super) fn departure(
     log: &RecordedLog,
     port: &Arc<dyn AnyRules>,
@@ -57,7 +58,7 @@ pub(super) fn departure(
 }
 
 impl<'a> Pair<'a> {
-    /// Starts the match by both. The port gets the setup as people write it.
+    /// Starts the match under both. The port gets the setup as people write it.
     fn start(log: &'a RecordedLog, port: &Arc<dyn AnyRules>) -> Result<Self, ReplayError> {
         let own = log.start()?;
         let setup = log.setup.clone()?;
@@ -69,13 +70,13 @@ impl<'a> Pair<'a> {
         Ok(Self { log, own, ported })
     }
 
-    /// Compares what becomes of an attempt.
+    /// Compares the outcomes of an attempt.
     fn attempt(&self, after: u64, attempt: &Attempt) -> Option<FirstDifference> {
         let own = Outcome::from(&self.own.judge(attempt.seat, &attempt.command));
         let command = self.in_words_of_port(attempt.seat, &attempt.command);
         let ported = Outcome::from(&self.ported.judge(attempt.seat, &command));
-        // A text that is no command is no command of the port either, but turnfold refuses it first where the match is over
-        // or a roll is due, as it does with all that a referee might read (RF-8).
+        // A text that is no command is no command of the port either. But turnfold rejects a command with one of these
+        // codes before the referee reads it, such as when the match is over or a roll is due (RF-8).
         let is_unreadable = own.code() == Some("malformed");
         if is_unreadable && ported.code().is_some_and(|code| Refusal::CODES.contains(&code)) {
             return None;
@@ -84,7 +85,7 @@ impl<'a> Pair<'a> {
         Divergence::of_attempt(after, &expected, ported).map(without_field)
     }
 
-    /// Folds an entry by both, and compares what became of it and what is seen then.
+    /// Folds an entry under both and compares the outcomes, then the views.
     fn fold(&mut self, entry: &LogEntry) -> Result<Option<FirstDifference>, ReplayError> {
         let stop = |error: FoldError| unreadable(&self.log.name, error.into());
         let text = self.log.command(entry);
@@ -99,7 +100,7 @@ impl<'a> Pair<'a> {
         }
         let sent = LogEntry::new(entry.seq, entry.seat, command.as_str());
         let expected = LogEntry { outcome: Some(own.outcome.clone()), hash: None, ..entry.clone() };
-        // Which roll the seed gives, the rules of this build have checked.
+        // The rules of this build have checked the roll against the seed already.
         let ported = match fold_one(&mut *self.ported, &sent, &DicePolicy::Recorded) {
             Ok(Some(ported)) => ported,
             Ok(None) => return Ok(None),
@@ -112,7 +113,7 @@ impl<'a> Pair<'a> {
         let computed = Claim::Outcome(ported.outcome.clone());
         let divergence = Divergence::new(subject.clone(), DivergenceKind::Outcome, recorded, computed);
         match (&own.outcome, &ported.outcome) {
-            // Texts of effects are not compared: the two write the fields of an effect in another order.
+            // The texts of effects are not compared, because the two write an effect's fields in different orders.
             (Outcome::Applied(_), Outcome::Applied(_)) => Ok(match own.difference(&ported) {
                 Some((field, group)) => Some(FirstDifference { divergence, group, field: Some(field) }),
                 None => self.views(subject),
@@ -122,7 +123,7 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// Compares what everyone sees; in a game without secrets all see what the host sees.
+    /// Compares the views of the host and, in a game with secrets, of every player and of a spectator.
     fn views(&self, subject: Subject) -> Option<FirstDifference> {
         let mut viewers = vec![Perspective::HOST];
         if self.own.has_secrets() {
@@ -148,7 +149,7 @@ impl<'a> Pair<'a> {
         None
     }
 
-    /// Writes a command as the port takes it: a roll of the host begins with `roll` (RF-9).
+    /// Returns a command as the port reads it: there, every roll of the host begins with `roll` (RF-9).
     fn in_words_of_port(&self, seat: Seat, command: &str) -> String {
         let own_roll = self.own.roll_command(vec![1]).filter(|_| seat == Seat::Host);
         let own_word = own_roll.as_deref().and_then(|roll| roll.split(' ').next());
@@ -178,7 +179,7 @@ fn fold_one(
 }
 
 impl Became {
-    /// Returns the first field in which the effects of both differ, and what logs have in common that depart so.
+    /// Returns the first field in which the effects differ, and the group of the difference.
     fn difference(&self, ported: &Self) -> Option<(Difference, String)> {
         let own_effects = json!({ "effects": self.effects });
         let field = differences(&own_effects, &json!({ "effects": ported.effects })).into_iter().next()?;
