@@ -103,7 +103,7 @@ impl ChangeArgs {
 }
 
 impl Args {
-    /// Requires the entry to be among those there are.
+    /// Requires the entry to be one of the history, whose last entry is `head`.
     fn check_seq(&self, head: u64) -> Result<(), Failure> {
         let EntryName { source, seq } = &self.entry;
         if *seq == 0 {

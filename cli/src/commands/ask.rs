@@ -30,12 +30,12 @@ pub(crate) struct Args {
 
 /// The words of a question, which may begin with a hyphen, as `-1,2` does.
 ///
-/// Each is an argument of its own: clap takes whatever follows a word of this kind for the next one where an argument
-/// has several, also `--as p1`.
+/// Each word is an argument of its own. If one argument took several, clap would take everything after a word with a
+/// hyphen as words too, even `--as p1`.
 #[derive(Debug)]
 struct Question(String);
 
-/// The names of the words; a question of more stands in quotes.
+/// The names of the words. A question of more words has to be quoted.
 const WORDS: [&str; 12] = ["q1", "q2", "q3", "q4", "q5", "q6", "q7", "q8", "q9", "q10", "q11", "q12"];
 
 impl clap::Args for Question {

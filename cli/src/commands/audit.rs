@@ -1,4 +1,4 @@
-//! `turnfold audit`: eight rows on a bundle or a store (TR-21 to TR-30, PM-32, PM-33, FD-19, FD-20).
+//! `turnfold audit`: checks a bundle or a store and prints eight rows (TR-21 to TR-30, PM-32, PM-33, FD-19, FD-20).
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -83,7 +83,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         accepts_brought_rules: false,
     };
     let time = Duration::from_secs(args.seconds);
-    // FD-20: the audit names each fair roll that it computed again.
+    // FD-20: the audit reports each fair roll that it computed again.
     let on_roll = &mut |roll: &FairRoll| tracing::info!("{roll}");
     let rows = if let Some(path) = &args.bundle {
         match BundleFile::read(path) {
@@ -133,7 +133,7 @@ fn document(AuditRow { row, result, reason, at, keys }: &AuditRow) -> Value {
         "match": at.as_ref().map(|at| at.match_name.as_str()),
         "branch": at.as_ref().map(|at| at.branch.as_str()),
         "seq": at.as_ref().and_then(|at| at.seq),
-        // With which keys players signed.
+        // The keys with which players signed.
         "keys": (*row == RowName::Authorship).then(|| keys.collect::<Vec<_>>()),
     })
 }
@@ -152,7 +152,7 @@ fn lines(AuditRow { row, result, reason, keys, .. }: &AuditRow) -> Vec<Line> {
     [first].into_iter().chain(keys).collect()
 }
 
-/// Returns the policy by which the signatures of one key count.
+/// Returns a policy that trusts this key as the only signer and requires no witness.
 fn policy_of_host(key: &str) -> Result<TrustPolicy, Failure> {
     let text = if key.contains('+') { key.into() } else { files::read_text(Path::new(key), &POLICY)? };
     TrustPolicy::read(&format!("log {}\nquorum none\n", text.trim()))

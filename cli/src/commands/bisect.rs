@@ -1,4 +1,4 @@
-//! `turnfold bisect`: an entry at which a condition becomes true.
+//! `turnfold bisect`: finds an entry at which a condition becomes true.
 
 use serde_json::json;
 use turnfold_history::search::bisect::{self, EarlierSpell, bisect};
@@ -87,7 +87,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
             let is_found = first == last;
             let found = json!({
                 "first": is_found.then_some(last),
-                // Several if `--run` was undecided about some.
+                // More than one if `--run` was undecided about some entries.
                 "suspects": flip.suspects.clone().collect::<Vec<_>>(),
                 "probes": flip.probes,
                 "entry": flip.record,
@@ -122,7 +122,7 @@ fn found_lines(flip: &Flip, condition: Option<&Condition>) -> Vec<Line> {
     lines
 }
 
-/// The failure of a judge that rules on one log in two ways.
+/// Returns the failure for a command of `--run` that gives two answers about the same log.
 fn flickers(count: u64, judgments: [Judgment; 2]) -> Failure {
     let place = if count == 0 {
         "in the setup".into()
@@ -140,7 +140,7 @@ fn flickers(count: u64, judgments: [Judgment; 2]) -> Failure {
     .hint("use a command that gives the same answer each time, such as one that runs yours several times")
 }
 
-/// The failure of a judge that decides neither in the setup nor at the end.
+/// Returns the failure for a command of `--run` that is undecided in the setup or at the end.
 fn untold(place: &str) -> Failure {
     Failure::usage(format!("the command of `--run` is undecided {place}: its exit code is 125"))
         .hint("it must exit with 0 (false) in the setup and with 1 to 124 (true) at the end")

@@ -1,4 +1,4 @@
-//! `turnfold blame`: which entry last changed a field of the view, or whether a condition holds.
+//! `turnfold blame`: finds the entry that last changed a field of the view, or whether a condition holds.
 
 use turnfold_history::search::blame::{Blamed, blame};
 use turnfold_history::{FieldChange, SourceName, Viewer};

@@ -1,4 +1,4 @@
-//! `turnfold bless`: write outcomes and hashes into replay files.
+//! `turnfold bless`: writes outcomes and hashes into replay files.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -48,7 +48,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Returns `true` if all changes are shown at once and nothing is asked, so that a pager may show them.
+    /// Returns `true` if the command asks no questions and writes nothing, so that a pager may show its output.
     pub(crate) fn is_paged(&self, output: &Output) -> bool {
         self.check || !self.accept && self.mode(output).is_ok_and(|mode| mode == Mode::Print)
     }
@@ -69,7 +69,7 @@ impl Args {
     }
 }
 
-/// Returns `true` if the program runs under continuous integration, where all services set `CI`, most of them to `true`.
+/// Returns `true` under continuous integration. Every such service sets `CI`, usually to `true`.
 fn runs_in_ci() -> bool {
     env::var_os("CI").is_some_and(|value| !["", "0", "false"].contains(&value.to_string_lossy().as_ref()))
 }
@@ -77,7 +77,7 @@ fn runs_in_ci() -> bool {
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let mode = args.mode(&context.output)?;
     let Several { sources: files, failures: unsearched } = expanded(&args.files, &REPLAYS)?;
-    // In text, the one file's failure is all that is printed about it.
+    // With only one file, text leaves its failure to the error message.
     let is_alone = files.len() == 1 && files == args.files;
     let proposals: Vec<_> = files
         .iter()
@@ -100,7 +100,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         let judged = proposal.as_ref().ok();
         let blessed = json!({
             "file": path.display().to_string(),
-            // Null where the file cannot be blessed.
+            // `null` if the file cannot be blessed.
             "changed": judged.map(Proposal::is_change),
             "written": matches!(fate, Ok(Fate::Written)),
             "error": fate.as_ref().err().map(ToString::to_string),
@@ -140,7 +140,7 @@ fn line(path: &Path, fate: &Result<Fate, Failure>, mode: Mode) -> Line {
     Line::from([word, plain(format_args!(" {}", name(path)))])
 }
 
-/// Makes one failure of all failures, with the highest exit code among them.
+/// Merges the failures of files into one with the highest exit code among them.
 fn in_one(mut failures: Vec<Failure>, files: usize) -> Option<Failure> {
     let count = failures.len();
     failures.sort_by_key(Failure::exit_code);
@@ -152,28 +152,28 @@ fn in_one(mut failures: Vec<Failure>, files: usize) -> Option<Failure> {
     Some(worst.with_message(message).hint("the others were handled as usual"))
 }
 
-/// Who decides what is written.
+/// How the program decides which changes to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
-    /// Everything is.
+    /// All of them.
     Accept,
-    /// The user does, at the terminal.
+    /// The user is asked at the terminal.
     Ask,
-    /// Nothing is.
+    /// None; `--check` was given.
     Check,
-    /// Nothing is, because there is no terminal to ask on.
+    /// None, because there is no terminal to ask at.
     Print,
 }
 
-/// What was answered so far.
+/// What the user has answered so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Consent {
-    /// Each change is asked about.
+    /// Ask about each change.
     #[default]
     Each,
-    /// All others are accepted.
+    /// Accept all further changes.
     All,
-    /// No other is.
+    /// Accept no further change.
     NoMore,
 }
 
@@ -182,7 +182,7 @@ const HELP: &str = "y: accept this change\nn: leave these lines as they are\n\
     q: accept no more; what was accepted is written\n?: this help\n";
 
 impl Consent {
-    /// Asks about the change at a place, unless an earlier answer settles it. The end of the input is a `q`.
+    /// Asks about the change at a place, unless an earlier answer decides it. The end of the input counts as `q`.
     fn ask(&mut self, place: &str, output: &mut Output) -> io::Result<bool> {
         if *self == Self::Each {
             let question = format!("bless {place} [y,n,a,q,?]?");
@@ -199,7 +199,7 @@ impl Consent {
 /// A file with its proposed changes.
 struct Proposal {
     path: PathBuf,
-    /// What the judgement rests on.
+    /// The content of the file when it was folded.
     old: Vec<u8>,
     replay: Replay,
     blessed: Replay,
@@ -210,21 +210,21 @@ struct Proposal {
 /// The result for a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
-    /// Blessing it changes nothing.
+    /// The file is blessed already.
     Unchanged,
     /// All changes were written.
     Written,
-    /// Some were.
+    /// Some changes were written.
     InPart,
-    /// None was.
+    /// No change was written.
     Left,
 }
 
-/// The content that is accepted for a file, and whether all its changes are in it.
+/// The new content of a file, and whether it contains all changes.
 type Accepted = (String, Fate);
 
 impl Proposal {
-    /// Judges a file.
+    /// Reads and folds a file.
     fn of(path: &Path, context: &Context) -> Result<Self, Failure> {
         let old = input::read_file(path, &REPLAY)?;
         let replay = tfl::read(&path.display().to_string(), &old, &context.registry)?;
@@ -238,7 +238,7 @@ impl Proposal {
         self.old != self.blessed.to_string().as_bytes()
     }
 
-    /// Shows the changes unless they are decided already, and finds out which are accepted.
+    /// Shows the changes that are not decided yet, and returns the content to write.
     fn review(
         &self,
         mode: Mode,
@@ -249,7 +249,7 @@ impl Proposal {
             return Ok(None);
         }
         let asks = mode == Mode::Ask && *consent == Consent::Each;
-        // Decided changes are not shown, and those that are asked about are shown one by one.
+        // `Accept` shows no changes, and `ask` shows them one by one.
         if !asks && matches!(mode, Mode::Check | Mode::Print) {
             output.note(self.lines(&self.changes))?;
         }
@@ -269,8 +269,8 @@ impl Proposal {
         }
     }
 
-    /// Asks about change after change. The closing line follows from the others, so it is asked about only where
-    /// nothing else changes.
+    /// Asks about one change after another. The closing line follows from the other changes, so the user is asked about
+    /// it only if nothing else changes.
     fn ask(&self, consent: &mut Consent, output: &mut Output) -> Result<Option<Accepted>, Failure> {
         let of_lines = self.changes.split(Change::is_of_closing_line).next().unwrap_or_default();
         let asked_about = if of_lines.is_empty() { self.changes.as_slice() } else { of_lines };
@@ -302,7 +302,7 @@ impl Proposal {
         bless::change_lines(&self.path.display().to_string(), changes)
     }
 
-    /// Writes what is accepted, unless the file is no longer what was judged. A link stays one.
+    /// Writes the accepted content, unless the file has changed since it was read. A symbolic link stays a link.
     fn write(&self, accepted: Option<Accepted>) -> Result<Fate, Failure> {
         let Some((new, fate)) = accepted else {
             return Ok(if self.is_change() { Fate::Left } else { Fate::Unchanged });
@@ -321,7 +321,7 @@ impl Proposal {
     }
 }
 
-/// Returns how messages name a file.
+/// Returns the name of a file in messages.
 fn name(path: &Path) -> String {
     printable(&path.display().to_string()).into_owned()
 }

@@ -1,4 +1,4 @@
-//! `turnfold branch`: begin a new history, list, rename or delete them.
+//! `turnfold branch`: creates, lists, renames and deletes branches.
 
 use serde_json::json;
 use turnfold_history::{Revision, Sources, program};
@@ -97,7 +97,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     context.output.answer(&changed, || vec![line])
 }
 
-/// Asks whether to delete a branch, which nothing but a backup brings back.
+/// Asks whether to delete a branch, because only a backup brings it back.
 fn may_delete(revision: &Revision, context: &mut Context) -> Result<bool, Failure> {
     let Revision { match_name, branch, .. } = revision;
     let store = context.read_store()?;
@@ -106,15 +106,15 @@ fn may_delete(revision: &Revision, context: &mut Context) -> Result<bool, Failur
     let head = store.head(match_name, branch)?;
     let listed = store.branches(match_name)?.into_iter().find(|listed| listed.name == *branch);
     let forked_at = listed.and_then(|listed| listed.parent).map_or(0, |(_, at)| at);
-    // The answer may take its time.
+    // Closes the store, because the user may take long to answer.
     drop(store);
     require_attended(format_args!("branch `{revision}`"), context)?;
     let own = counted(head.saturating_sub(forked_at), "entry of its own", "entries of its own");
     is_confirmed(format_args!("{match_name}@{branch}"), own, context)
 }
 
-/// Requires that the usual key, if there is one, has not signed a branch that is to be deleted: it will not sign another
-/// one under its name.
+/// Requires that the key in `$TURNFOLD_KEY`, if there is one, has not signed a branch that is to be deleted. The key
+/// would not sign another branch of that name.
 fn require_unsigned(revision: &Revision, store: &StoreReader) -> Result<(), Failure> {
     let Some(path) = std::env::var_os("TURNFOLD_KEY").filter(|path| !path.is_empty()) else { return Ok(()) };
     let signers = Signers::open(&[path.into()])?;

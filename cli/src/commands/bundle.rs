@@ -1,4 +1,4 @@
-//! `turnfold bundle`: matches and their checkpoints in one file (TR-18, TR-19).
+//! `turnfold bundle`: writes matches and their checkpoints to one file (TR-18, TR-19).
 
 use std::collections::BTreeSet;
 use std::io::{BufWriter, Write};
@@ -87,7 +87,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     bundle(args, &args.matches, path, context)
 }
 
-/// Writes matches to one bundle, a file or standard output.
+/// Writes matches to one bundle: a file, or standard output if there is no path.
 fn bundle(
     args: &Args,
     matches: &[MatchName],
@@ -112,7 +112,7 @@ fn bundle(
     let signers = if args.key.is_empty() { None } else { Some(Signers::open(&args.key)?) };
     let Some(path) = path else {
         if let Some(signers) = &signers {
-            // What is refused is refused before anything is printed.
+            // Signs before anything is printed, because signing may be refused.
             sign_branches(&records, signers)?;
         }
         let stdout = context.output.bytes()?;
@@ -151,7 +151,7 @@ fn bundle(
     })
 }
 
-/// Finds the files of modules (MD-10); returns also those that are missing here.
+/// Finds the files of modules (MD-10). Also returns the modules that are missing on this machine.
 fn find(needed: BTreeSet<NeededModule>, context: &Context) -> (Vec<BundledModule>, Vec<NeededModule>) {
     let mut found = Vec::new();
     let mut missing = Vec::new();
@@ -166,7 +166,7 @@ fn find(needed: BTreeSet<NeededModule>, context: &Context) -> (Vec<BundledModule
     (found, missing)
 }
 
-/// Writes the bundle; returns how many checkpoints it has.
+/// Writes the bundle and returns how many checkpoints it has.
 fn write(
     out: &mut dyn Write,
     records: &dyn BundleRecords,

@@ -1,4 +1,4 @@
-//! `turnfold check`: verify golden logs.
+//! `turnfold check`: verifies golden logs.
 
 mod failed_checks;
 mod watch;
@@ -143,7 +143,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     Failure::worst_of(unsearched).map_or_else(|| Ok(ExitStatus::from(report.is_good())), Err)
 }
 
-/// Refuses to overwrite a replay file or page by a report.
+/// Refuses to overwrite a replay file or page with a report.
 fn require_no_replay(file: &Path) -> Result<&Path, Failure> {
     if is_page(file) || has_ending(file, "tfl") {
         return Err(Failure::usage(format!("`{}` is the name of a replay file or page", files::shown(file)))
@@ -152,7 +152,7 @@ fn require_no_replay(file: &Path) -> Result<&Path, Failure> {
     Ok(file)
 }
 
-/// Checks the files, many at once, showing how far the work is.
+/// Checks the files in parallel and shows a progress bar.
 fn check_all(
     paths: Vec<PathBuf>,
     piped: &[u8],
@@ -180,7 +180,8 @@ fn check_all(
     Ok(report)
 }
 
-/// Returns JUnit XML: a suite for each folder, a case for each file. The line is that of the first difference, or 1.
+/// Returns a JUnit XML report: a suite for each folder, a case for each file. The line of a case is that of its first
+/// difference, or 1.
 fn junit(results: &CheckReport, time: Duration) -> Result<String, Failure> {
     let mut report = quick_junit::Report::new("turnfold check");
     let mut suites: Vec<TestSuite> = Vec::new();
@@ -222,19 +223,19 @@ fn status(file: &FileCheck) -> TestCaseStatus {
     status
 }
 
-/// Replaces the two characters that XML cannot hold in any form and that its writer lets through; control characters
-/// it leaves out.
+/// Replaces the two characters that XML cannot hold but its writer passes on. The writer omits control characters
+/// itself.
 fn xml_text(text: &str) -> String {
     text.replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
 }
 
-/// Names the kind of failure as JSON does.
+/// Returns the kind of failure by its name in JSON.
 fn kind_of(file: &FileCheck) -> String {
     let name = file.mismatch().and_then(|mismatch| serde_json::to_value(mismatch.kind()).ok());
     name.and_then(|name| name.as_str().map(Into::into)).unwrap_or_else(|| "unusable".into())
 }
 
-/// Returns everything about a failure, without color.
+/// Returns the full description of a failure, without color.
 fn full_text(file: &FileCheck) -> String {
     match file.mismatch() {
         Some(_) => joined(&file.mismatch_lines()),

@@ -1,4 +1,4 @@
-//! `turnfold checkpoint`: signed statements of which entries a branch has (TR-11 to TR-16), one verb a file.
+//! `turnfold checkpoint`: signed statements of which entries a branch has (TR-11 to TR-16). Each verb has a file.
 
 mod cosign;
 mod prove;
@@ -16,7 +16,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Returns `true` if a witness is asked, who takes referees from the command line alone (RF-3).
+    /// Returns `true` for the verb of a witness, who takes referees from the command line only (RF-3).
     pub(super) fn is_of_witness(&self) -> bool {
         matches!(self.command, CheckpointCommand::Cosign(_))
     }

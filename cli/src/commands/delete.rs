@@ -1,4 +1,4 @@
-//! `turnfold delete`: delete a match.
+//! `turnfold delete`: deletes a match.
 
 use std::fmt::Display;
 
@@ -35,9 +35,9 @@ struct Whole {
     match_name: MatchName,
     branches: u64,
     entries: u64,
-    /// Its desk, if it is played by mail (PM-1).
+    /// Its desk, if the match is played by mail (PM-1).
     desk: Option<MatchName>,
-    /// The match that holds its terms, if it has some (SV-45).
+    /// The match that holds its terms, if there are any (SV-45).
     #[serde(skip)]
     accord: Option<MatchName>,
 }
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     }
     let store = context.open_store()?;
     let whole = Whole::of(match_name, &store)?;
-    // In one commit: a match by mail without its desk, or the other way round, is of no use.
+    // In one commit, because neither a match by mail nor its desk is of use without the other.
     let names: Vec<_> = [match_name].into_iter().chain(&whole.desk).chain(&whole.accord).cloned().collect();
     store.delete_matches(&names)?;
     drop(store);
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     context.output.answer(&whole, || vec![deleted()])
 }
 
-/// Requires that a person can be asked before something is deleted.
+/// Requires a terminal at which the user can confirm a deletion.
 pub(super) fn require_attended(what: impl Display, context: &Context) -> Result<(), Failure> {
     if context.output.is_attended() {
         return Ok(());
@@ -70,7 +70,7 @@ pub(super) fn require_attended(what: impl Display, context: &Context) -> Result<
     Err(refused.hint(format!("use `--force` to delete {what}")))
 }
 
-/// Asks whether something is to be deleted, with all that goes with it, and reports what is kept.
+/// Asks whether to delete something along with what belongs to it. Prints that it is kept if the answer is no.
 pub(super) fn is_confirmed(
     name: impl Display,
     with: impl Display,

@@ -1,4 +1,4 @@
-//! `turnfold diff`: where two histories part, and how their outcomes and states differ.
+//! `turnfold diff`: shows where two histories diverge, and how their outcomes and states differ.
 
 use turnfold_history::compare::diff::{Ignored, compare};
 use turnfold_history::{SeatHistory, SourceName, Viewer};

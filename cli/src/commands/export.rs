@@ -1,4 +1,4 @@
-//! `turnfold export`: a history as a replay file, or as a page that shows it.
+//! `turnfold export`: writes a history as a replay file, or as a page that shows it.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -74,9 +74,9 @@ pub(crate) struct Args {
     output: NewFile,
 }
 
-/// A replay file or page that was made.
+/// The content of a replay file or page, with what the output says about it.
 struct Exported {
-    /// The seat to whose knowledge it is limited, if it is.
+    /// The seat whose knowledge the file is limited to; `None` if it holds everything.
     view: Option<String>,
     entries: u64,
     state_hash: Option<Digest>,
@@ -92,7 +92,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         Named::Several(sources) => sources,
     };
     let Several { sources, failures } = sources;
-    // Before a folder is asked for, as `export duel duel.tfl` may mean `-o`.
+    // Before a folder is required, because `export duel duel.tfl` may have been meant as `-o duel.tfl`.
     for source in &sources {
         if let SourceName::File(file) = source
             && !is_standard(&file.path)
@@ -117,14 +117,14 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     )
 }
 
-/// The failure of a file that is not there. It may be meant for what is written.
+/// Returns the failure for a missing file, with a hint for a user who meant it as the output.
 fn missing(file: &Path) -> Failure {
     let file = file.display();
     Failure::usage(format!("cannot read replay `{file}`: there is no such file"))
         .hint(format!("`-o {file}` writes to it"))
 }
 
-/// Chooses a file for each source; no two may have the same.
+/// Chooses an output file for each source; rejects two sources that would have the same one.
 fn targets<'a>(
     sources: &'a [SourceName],
     folder: &Path,
@@ -153,7 +153,7 @@ fn targets<'a>(
     Ok(targets)
 }
 
-/// Writes a source to a file, or to standard output.
+/// Writes a source to a file, or to standard output if there is no path.
 fn export(
     args: &Args,
     source: &SourceName,
@@ -221,7 +221,7 @@ fn export(
     Ok(ExitStatus::Yes)
 }
 
-/// Gets the file of a match of a service, if that is where it is.
+/// Returns the replay file or page of a match from the service; `None` if no service is named or the source is a file.
 #[cfg(feature = "serve")]
 fn remote(args: &Args, source: &SourceName, context: &Context) -> Result<Option<Exported>, Failure> {
     let SourceName::Revision(revision) = source else { return Ok(None) };
@@ -248,7 +248,7 @@ fn remote(args: &Args, source: &SourceName, context: &Context) -> Result<Option<
     } else {
         (Some(text.clone().into_bytes()), None)
     };
-    // This machine may not have the rules of the match.
+    // This machine may lack the rules of the match; then the file is still written, without a state hash in the output.
     let replay = replay.and_then(|bytes| tfl::read("replay.tfl", &bytes, &context.registry).ok());
     let state_hash = replay.and_then(|replay| replay.closing).map(|closing| closing.state);
     let is_entry = |line: &&str| {
@@ -262,14 +262,14 @@ fn remote(args: &Args, source: &SourceName, context: &Context) -> Result<Option<
     Ok(Some(Exported { view, entries, state_hash, text }))
 }
 
-/// Writes a revision as the host sees it, however long it is, to a file or to standard output.
+/// Writes a revision of any length to a file or to standard output, as the host sees it.
 fn export_long(
     revision: &Revision,
     path: Option<&Path>,
     context: &mut Context,
 ) -> Result<ExitStatus, Failure> {
     let Some(path) = path else {
-        // Nothing is printed of a history with an error, so it is written whole before.
+        // A history with an error must print nothing, so the file is complete before it is printed.
         let cut_short = |error| Failure::cut_short("replay", error);
         let dir = temporary_dir()?;
         let path = dir.path().join("replay.tfl");
@@ -295,7 +295,7 @@ fn export_long(
     context.output.answer(&exported, || vec![format!("exported {name} to `{file}`: {count}").into()])
 }
 
-/// Writes a revision as a replay file as it comes.
+/// Writes a revision as a replay file, entry by entry.
 fn write_replay(
     revision: &Revision,
     path: &Path,
@@ -310,7 +310,7 @@ fn write_replay(
     Ok(written)
 }
 
-/// Requires a file's name to show what it is, for it is read by its name.
+/// Requires a file name with the right ending, because other commands read a file by its ending.
 fn check_ending(path: &Path, html: bool) -> Result<(), Failure> {
     let name = path.display();
     match html {

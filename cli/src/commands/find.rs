@@ -1,4 +1,4 @@
-//! `turnfold find`: entries of many logs.
+//! `turnfold find`: finds entries in many logs.
 
 #[cfg(feature = "serve")]
 mod remote;
@@ -62,8 +62,8 @@ pub(crate) struct Args {
     first: bool,
 }
 
-/// How many found entries of a log are held until those of the logs before it are printed. A log with more of them is folded
-/// again, so that a long one takes no more memory.
+/// The most found entries of a log that are held in memory until the logs before it are printed. A log with more of
+/// them is folded again when it is printed.
 const HITS_MAX: usize = 1000;
 
 #[derive(Debug, clap::Args)]
@@ -96,7 +96,7 @@ struct WantedArgs {
 }
 
 impl WantedArgs {
-    /// Returns `true` if something other than the condition is asked for.
+    /// Returns `true` if an option other than `--when` selects entries.
     fn selects(&self) -> bool {
         self.command.is_some()
             || self.effect.is_some()
@@ -125,7 +125,7 @@ impl WantedArgs {
 
 #[cfg(feature = "serve")]
 impl WantedArgs {
-    /// Judges an entry by its document, as [`Self::is_wanted`] judges it in a fold.
+    /// Judges an entry by its JSON document from a service, as [`Self::is_wanted`] judges a folded entry.
     fn is_wanted_record(&self, record: &Value) -> bool {
         let text = |field: &str| record.get(field).and_then(Value::as_str).unwrap_or_default();
         let effects = record.get("effects").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
@@ -138,7 +138,7 @@ impl WantedArgs {
     }
 }
 
-/// An entry that was found; a contract.
+/// A found entry; the JSON form is stable.
 #[derive(Serialize)]
 struct Found {
     source: String,
@@ -149,7 +149,7 @@ struct Found {
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let viewer = args.viewer.unwrap_or(Viewer::HOST);
     if args.wanted.recorded {
-        // An outcome covers what is concealed, too.
+        // A recorded outcome covers concealed parts, too.
         viewer.require_all("recorded outcomes").map_err(ReplayError::from)?;
     }
     #[cfg(feature = "serve")]
@@ -190,13 +190,13 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     Ok(ExitStatus::from(count > 0))
 }
 
-/// What was found in a log.
+/// The result for one log.
 struct Looked {
     hits: Vec<FoundEntry>,
     survey: Survey,
-    /// What there is instead: of interest only where nothing is found.
+    /// The names that the log has; present only if nothing was found, because only then are they needed.
     there: Option<There>,
-    /// The log again, if more was found in it than is held.
+    /// The log to fold again, if more was found in it than is held.
     rest: Option<SeatHistory>,
 }
 
@@ -218,7 +218,7 @@ impl Looked {
     }
 }
 
-/// Prints the entries found in a log after the first so many, as they are found.
+/// Prints the entries found in a log, without the first `passed` of them.
 fn print_after(
     passed: usize,
     source: &str,
@@ -238,18 +238,18 @@ fn print_after(
     printed
 }
 
-/// What the searched logs have of what was asked for by name.
+/// The seats, reasons and effects of the searched logs, for errors about unknown names.
 #[derive(Default)]
 struct There {
     players: BTreeSet<Seat>,
-    /// The reasons that their rules give.
+    /// All reasons that the rules may give; read only if a reason is searched for.
     reasons: BTreeSet<String>,
-    /// The effects of their entries.
+    /// The names of all effects; read only if an effect is searched for.
     effects: BTreeSet<String>,
 }
 
 impl There {
-    /// Looks through a log, as its viewer knows it.
+    /// Reads the names from a log as its viewer knows it.
     fn is(seat_history: &SeatHistory, wanted: &WantedArgs) -> Result<Self, ReplayError> {
         let mut there =
             Self { players: seat_history.start()?.players().iter().copied().collect(), ..Self::default() };
@@ -274,7 +274,7 @@ impl There {
         self.effects.extend(more.effects);
     }
 
-    /// Requires that the names asked for mean something in one of the logs.
+    /// Requires every name that is searched for to occur in at least one of the logs.
     fn require(&self, wanted: &WantedArgs) -> Result<(), Failure> {
         let players: Vec<_> = self.players.iter().copied().collect();
         if players.is_empty() {
@@ -296,7 +296,7 @@ impl There {
     }
 }
 
-/// A name that no log has, with those there are.
+/// Returns the failure for a name that no log has; it lists the names that occur.
 fn unknown(what: &str, name: &str, names: &BTreeSet<String>) -> Failure {
     let like = name_like(names.iter().map(String::as_str), name);
     let like = like.map(|like| format!(", did you mean `{like}`?")).unwrap_or_default();
@@ -305,7 +305,7 @@ fn unknown(what: &str, name: &str, names: &BTreeSet<String>) -> Failure {
     Failure::usage(format!("{what} `{}`{like}; there are: {there}", printable(name)))
 }
 
-/// Finds entries in the matches of a service.
+/// Finds entries in the matches of a service, which judges their outcomes itself.
 #[cfg(feature = "serve")]
 fn find_there(
     args: &Args,

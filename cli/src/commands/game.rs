@@ -1,4 +1,4 @@
-//! `turnfold game`: the games that there are, built in, as modules or as referees.
+//! `turnfold game`: lists, checks and adds games. A game is built in, a module or a referee.
 
 mod impact;
 mod perft;
@@ -30,10 +30,11 @@ use crate::output::{Line, dim, plain, printable, removed, strong};
 #[cfg(feature = "modules")]
 use crate::stderr::progress;
 
-/// How long the check of a game takes at most, unless someone asks for another time.
+/// The longest that the check of a game takes by default, in seconds.
 const CHECK_SECONDS: u64 = 60;
 
-/// How long the modules of a bundle may take in all while it is audited, and the check of one that another verb brings.
+/// The longest that the modules of a bundle take together in an audit, and that the laws take on a module before
+/// another verb uses it.
 pub(super) const MODULES_TIME: Duration = Duration::from_mins(2);
 
 /// List, check and add games, count and compare what their rules do
@@ -141,7 +142,7 @@ pub(crate) struct GuestArgs {
     file: NewFile,
 }
 
-/// Files that serve a game in another language, each with what it is for.
+/// Files that serve a game in another language: name, summary and text.
 const GUESTS: [(&str, &str, &str); 6] = [
     ("turnfold.mjs", "a game in JavaScript: node, Deno, Bun", include_str!("../../guests/js/turnfold.mjs")),
     ("turnfold.d.mts", "its types, for TypeScript", include_str!("../../guests/js/turnfold.d.mts")),
@@ -153,8 +154,9 @@ const GUESTS: [(&str, &str, &str); 6] = [
 
 struct ListedGame {
     rules: Arc<dyn AnyRules>,
+    /// The path of a module, its length in bytes, and whether it has passed the laws.
     file: Option<(PathBuf, u64, bool)>,
-    /// What else plays matches of its name and version.
+    /// Why matches of this name and version may be played by another game.
     warning: Option<&'static str>,
 }
 
@@ -218,7 +220,7 @@ impl ListedGame {
     }
 }
 
-/// Lists a referee that was named for a game. It is not started, so its version and summary are not known.
+/// Lists a referee that was named for a game. Its version and summary are unknown, because it is not started.
 fn list_referee(
     NamedReferee { ruleset, command }: &NamedReferee,
     context: &mut Context,
@@ -347,9 +349,9 @@ fn check(args: &CheckArgs, context: &mut Context) -> Result<ExitStatus, Failure>
     Ok(has_passed.into())
 }
 
-/// Returns the referee of a game, if a name of one is given and a referee was named for it. It is started for that.
+/// Returns the referee that was named for a game, and starts it; `None` if there is none.
 fn referee_of(name: &str, context: &Context) -> Result<Option<Arc<dyn AnyRules>>, Failure> {
-    // What cannot be a name is a file: it starts no program.
+    // Text that cannot be a name is a file, for which no program starts.
     let is_name = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
     if !is_name {
         return Ok(None);
@@ -357,17 +359,18 @@ fn referee_of(name: &str, context: &Context) -> Result<Option<Arc<dyn AnyRules>>
     Ok(context.registry.referee(name).map_err(ReplayError::from)?)
 }
 
-/// Returns `true` if random play finds commands from the example of a ruleset.
+/// Returns `true` if the ruleset lists legal commands in the start position of its example.
 fn lists_commands(rules: &dyn AnyRules) -> bool {
     let lists = || {
         let setup = rules.read_setup(rules.example())?;
         rules.start(&setup).map(|state| state.lists_legal())
     };
-    // What the example does wrong is a broken law, and reported as such.
+    // An example that cannot be started breaks a law, which reports it.
     catch(lists).ok().and_then(Result::ok).unwrap_or(true)
 }
 
-/// Runs the laws on a referee: a second process of it is asked too, and once more when some time has passed (RF-15).
+/// Runs the laws on a referee. A second process of it is asked as well, and asked again after some time has passed
+/// (RF-15).
 fn laws_broken_by_referee(rules: &Arc<dyn AnyRules>, seconds: u64, context: &Context) -> Vec<String> {
     let distrusting = rules.distrusting().unwrap_or_else(|| rules.clone());
     let mut broken = laws_broken_by(&*distrusting, seconds);
@@ -392,7 +395,7 @@ fn add_file(args: &AddArgs, context: &mut Context) -> Result<ExitStatus, Failure
     Ok(ExitStatus::Yes)
 }
 
-/// Checks a module and copies it to where modules lie; returns where that is (MD-2).
+/// Checks a module and copies it to the folder of modules (MD-2). Returns the path of the copy.
 pub(super) fn add(path: &Path, context: &Context) -> Result<(PathBuf, Arc<dyn AnyRules>), Failure> {
     add_within(path, MODULES_TIME.as_secs(), context)
 }
@@ -404,7 +407,7 @@ fn add_within(path: &Path, seconds: u64, context: &Context) -> Result<(PathBuf, 
     Ok((write_module(&file, context)?, rules))
 }
 
-/// Requires a folder to copy modules to; a store in a database has none.
+/// Requires a folder to copy modules to; a store in a database has none by default.
 pub(super) fn require_folder(context: &Context) -> Result<(), Failure> {
     if context.modules.first().is_none() {
         return Err(Failure::usage("there is no folder for modules").hint("name one with `--modules DIR`"));
@@ -412,7 +415,8 @@ pub(super) fn require_folder(context: &Context) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Requires the laws to pass on a module, or to have passed here before.
+/// Requires the laws to pass on a module, unless they have passed here before. `undone` ends the error, such as
+/// "nothing was imported".
 pub(super) fn require_laws(
     module: &Digest,
     rules: &dyn AnyRules,
@@ -437,14 +441,14 @@ fn require_laws_within(
     Ok(())
 }
 
-/// Copies a module on which the laws passed to where modules lie; returns where that is.
+/// Copies a module that has passed the laws to the folder of modules, and returns the path of the copy.
 pub(super) fn write_module(file: &[u8], context: &Context) -> Result<PathBuf, Failure> {
     let added = context.modules.add(file).map_err(|error| unwritable(&error))?;
     context.modules.note_passed(&digest(file)).map_err(|error| unwritable(&error))?;
     Ok(added)
 }
 
-/// Finds the module of a digest that a match is to pin.
+/// Finds the module with a digest, for a match that is to pin it.
 pub(super) fn find_module(module: &Digest, context: &Context) -> Result<Arc<dyn AnyRules>, Failure> {
     let found = files(context)?.into_iter().find(|found| found.digest == *module);
     let missing = || Failure::usage(format!("there is no module {module}"));
@@ -454,7 +458,7 @@ pub(super) fn find_module(module: &Digest, context: &Context) -> Result<Arc<dyn 
     Ok(resolved.map_err(|cause: NoRules| ReplayError::from(cause))?)
 }
 
-/// Loads a module by its digest, or from its file, which is left where it is.
+/// Loads a module by its digest, or from a file, which is not copied.
 pub(super) fn module_of(module: &Path, context: &Context) -> Result<Arc<dyn AnyRules>, Failure> {
     match module.to_string_lossy().parse() {
         Ok(digest) => find_module(&digest, context),
@@ -462,9 +466,11 @@ pub(super) fn module_of(module: &Path, context: &Context) -> Result<Arc<dyn AnyR
     }
 }
 
-/// Runs the laws that every ruleset keeps on a module or referee, from its example, for at most this long.
+/// Runs the laws on a module or referee, from its example, and returns the broken ones. Unfinished laws count as
+/// broken.
 fn laws_broken_by(rules: &dyn AnyRules, seconds: u64) -> Vec<String> {
-    // A law that panics is a broken one and is reported as such; the hook would print it as a mistake of this program.
+    // A law that panics is reported as broken. The panic hook would also print it as a bug of this program, so it is
+    // silenced.
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| {}));
     let broken = catch(|| broken_within(rules, seconds));
@@ -472,7 +478,7 @@ fn laws_broken_by(rules: &dyn AnyRules, seconds: u64) -> Vec<String> {
     broken.unwrap_or_else(|fault| vec![fault.to_string()])
 }
 
-/// Tries the laws until the time is up. It is up for the calls of the module and for the laws themselves.
+/// Runs the laws until the time is up. The limit applies to the calls of the module and to the laws themselves.
 #[cfg(feature = "modules")]
 fn broken_within(rules: &dyn AnyRules, seconds: u64) -> Vec<String> {
     let time = Duration::from_secs(seconds);
@@ -514,7 +520,7 @@ fn read(path: &Path) -> Result<(Vec<u8>, Arc<dyn AnyRules>), Failure> {
     Ok((file, rules))
 }
 
-/// Adds to a failure which files that should be modules are none, because the rules that are missing may be in one of them.
+/// Adds a hint about the first file that does not load as a module, because it may hold the missing rules.
 pub(super) fn name_unusable(failure: Failure, context: &Context) -> Failure {
     let unusable: Vec<_> = context.modules.files().unwrap_or_default();
     let unusable = unusable.iter().find_map(|found| Some((&found.path, found.rules.as_ref().err()?)));

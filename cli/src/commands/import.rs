@@ -1,4 +1,4 @@
-//! `turnfold import`: a match from a replay file, or matches from a bundle.
+//! `turnfold import`: imports a match from a replay file, or matches from a bundle.
 
 #[cfg(feature = "modules")]
 use std::fs::File;
@@ -72,10 +72,10 @@ pub(crate) struct Args {
     branch: Option<BranchName>,
 }
 
-/// What a replay file does not record, so that the match has its own.
+/// The parts of a match that a replay file does not record, so that the import makes new ones.
 const NEW: [&str; 3] = ["id", "times", "links"];
 
-/// The endings of the files that folders and patterns stand for.
+/// The endings of the files in folders and patterns.
 const IMPORTED: [&str; 2] = ["tfl", "bundle"];
 
 const RECORDINGS: [&str; 1] = ["jsonl"];
@@ -99,7 +99,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     files.answer_each(shown, context, |file, context| import(args, file, &mut kept, context))
 }
 
-/// The store, which stays open from one replay file to the next.
+/// The store, kept open between replay files if there are several.
 #[derive(Default)]
 struct Kept {
     store: Option<Store>,
@@ -160,7 +160,7 @@ fn import(args: &Args, file: &Path, kept: &mut Kept, context: &mut Context) -> R
     })
 }
 
-/// Imports the matches of a file of recordings (RF-18). All of it is read and checked before anything is stored.
+/// Imports the matches of a file of recordings (RF-18). The whole file is read and checked before anything is stored.
 #[cfg(feature = "modules")]
 fn import_recording(args: &Args, path: &Path, context: &mut Context) -> Result<ExitStatus, Failure> {
     let shown = path.display().to_string();
@@ -180,7 +180,7 @@ fn import_recording(args: &Args, path: &Path, context: &mut Context) -> Result<E
         command,
         recorded_at_ms: at_ms.unwrap_or(now_ms),
     };
-    // All of it is checked before anything is stored.
+    // Check all matches before storing any.
     let mut matches = Vec::new();
     for (index, recording) in recordings.into_iter().enumerate() {
         let name = match index {
@@ -244,8 +244,8 @@ fn import_bundle(path: &Path, names: &ImportNames, context: &mut Context) -> Res
         let message = format!("bundle `{}`: {failure}, nothing was imported", path.display());
         failure.with_message(message)
     })?;
-    // A store is made, or one whose creation was cut short completed, only for a bundle that can be imported. Another
-    // directory that is no store is refused then.
+    // The store is created, or its interrupted creation completed, only once the bundle has passed all checks. A
+    // directory that is something else is refused then.
     let store = match &context.store {
         StoreAddress::Dir(dir) => match Store::open(dir) {
             Ok(store) => Some(store),
@@ -255,7 +255,7 @@ fn import_bundle(path: &Path, names: &ImportNames, context: &mut Context) -> Res
         #[cfg(any(feature = "postgres", feature = "serve"))]
         _ => Some(context.open_or_create_store()?),
     };
-    // What someone sends starts no program, not even one that is named for its game (RF-17).
+    // A bundle from someone else starts no program, not even a referee that is named for its game (RF-17).
     let registry = context.registry.clone().without_referees();
     let plan = within(MODULES_TIME, || {
         let rows = audit(&bundle, AuditQuestion::of_import(&registry))?;
@@ -301,8 +301,8 @@ pub(super) fn import_line(imported: &ImportedBranch) -> Line {
     Line::from([strong(format_args!("{match_name}@{branch}")), plain(change)])
 }
 
-/// Finds the modules of a bundle that its matches are played by and that are missing here, and requires the laws to pass on
-/// them (MD-10).
+/// Returns the modules of a bundle that its matches need and that are missing here, and requires them to pass the laws
+/// (MD-10).
 fn new_modules<'a>(
     plan: &ImportPlan<'a>,
     context: &Context,

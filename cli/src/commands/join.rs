@@ -1,4 +1,4 @@
-//! `turnfold join`: an invitation spent for a seat, or the saved link of a seat taken over.
+//! `turnfold join`: takes a seat by an invitation, or takes over the saved link of a seat.
 
 use std::fs;
 use std::io::Write;
@@ -42,7 +42,7 @@ pub(crate) struct Args {
     output: PathBuf,
 }
 
-/// The link of an invitation, or of a seat.
+/// The link of an invitation or of a seat.
 struct Link {
     origin: SafeOrigin,
     match_name: MatchName,
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         let is_refusal = not_answered.is_refusal();
         let failure = Failure::from(not_answered);
         if is_refusal {
-            // The seat was not taken, so the token is of no use.
+            // The seat was not taken, so the new token is useless.
             if is_new && let Err(error) = fs::remove_file(&args.output) {
                 tracing::warn!(%error, "cannot remove the token file");
             }
@@ -92,7 +92,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     )
 }
 
-/// A seat that a file has the token of.
+/// A seat whose token is in the output file.
 struct Joined<'a> {
     match_name: &'a str,
     seat: &'a str,
@@ -113,7 +113,7 @@ fn answer(args: &Args, context: &mut Context, joined: Joined<'_>) -> Result<Exit
     })
 }
 
-/// Writes the token of a saved link to the file, once the service has told whose it is.
+/// Writes the token of a saved link to the file, after the service has confirmed it and named its seat.
 fn take_over(args: &Args, link: &Link, context: &mut Context) -> Result<ExitStatus, Failure> {
     let Link { origin, match_name, token, kind } = link;
     if args.name.is_some() {
@@ -146,7 +146,7 @@ fn take_over(args: &Args, link: &Link, context: &mut Context) -> Result<ExitStat
     answer(args, context, Joined { match_name: match_name.as_str(), seat: &seat, id: &id, name, origin })
 }
 
-/// Reads the link of an invitation. Errors do not repeat it, because it holds a token.
+/// Reads the link of an invitation or of a seat. Errors do not repeat the link, because it holds a token.
 fn read_link(link: &str) -> Result<Link, Failure> {
     let expected = || {
         Failure::usage(
@@ -168,8 +168,8 @@ fn read_link(link: &str) -> Result<Link, Failure> {
     }
 }
 
-/// Returns the token for the seat, and whether it was made just now. It is on disk before it is sent: after
-/// an interruption the seat is not lost.
+/// Returns the token for the seat, and whether it is new. A new token is written to disk before it is sent, so that an
+/// interruption cannot lose the seat.
 fn token_in(path: &Path) -> Result<(AccessToken, bool), Failure> {
     files::require_no_token(path)?;
     if fs::symlink_metadata(path).is_ok() {

@@ -1,4 +1,4 @@
-//! `turnfold key`: keys that sign checkpoints, made and shown.
+//! `turnfold key`: creates signing keys and shows their verifier keys.
 
 use std::path::PathBuf;
 
@@ -59,7 +59,7 @@ pub(crate) struct NewKeyArgs {
     witness: bool,
 }
 
-/// Makes a key of the chance of the operating system (TR-9).
+/// Makes a key from random bytes of the operating system (TR-9).
 fn new_key(args: &NewKeyArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
     let mut seed = [0; 32];
     random::fill(&mut seed)?;
@@ -92,7 +92,7 @@ pub(crate) struct ShowKeyArgs {
     revision: Option<Revision>,
 }
 
-/// Prints what others check a key with (TR-6).
+/// Prints the verifier key of a key, or of a branch (TR-6).
 fn show_key(args: &ShowKeyArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
     let file = KeyFile::open(&args.file)?;
     let mut verifier = file.key.verifier();

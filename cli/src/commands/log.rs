@@ -1,4 +1,4 @@
-//! `turnfold log`: the entries of a revision with their outcomes.
+//! `turnfold log`: prints the entries of a revision with their outcomes.
 
 mod latest;
 mod raw;
@@ -77,7 +77,7 @@ pub(crate) struct Args {
     last: Option<u64>,
 }
 
-/// Reads a pattern. What it compiles to is bounded, and matching takes time in proportion to pattern and text.
+/// Reads a pattern. Its compiled size is bounded, and matching takes time in proportion to pattern and text.
 fn read_pattern(text: &str) -> Result<Regex, String> {
     if text.len() > PATTERN_BYTES_MAX {
         return Err(format!("expected at most {PATTERN_BYTES_MAX} bytes"));
@@ -86,7 +86,7 @@ fn read_pattern(text: &str) -> Result<Regex, String> {
 }
 
 impl Args {
-    /// Returns `true` if the entry is one of those looked for.
+    /// Returns `true` if `--seat` and `--grep` select the entry.
     fn looks_for(&self, record: &Record) -> bool {
         let is_of_seat = self.seats.is_empty() || record.seat.is_some_and(|seat| self.seats.contains(&seat));
         is_of_seat && self.grep.as_ref().is_none_or(|pattern| pattern.is_match(&record.text()))
@@ -97,7 +97,7 @@ impl Args {
     }
 }
 
-/// An entry that is printed, with the match or file that it is from; a contract.
+/// A printed entry with the match or file that it is from; the JSON form is stable.
 #[derive(Serialize)]
 struct SourcedRecord<'a> {
     source: &'a str,
@@ -109,7 +109,7 @@ fn print(source: &str, logged: &LoggedRecord, args: &Args, output: &mut Output) 
     output.show(&SourcedRecord { source, logged }, || vec![render::logged(logged, args.times)])
 }
 
-/// The entries that are looked at, and what is printed of them.
+/// The entries to print and the options for them.
 struct Printing<'a> {
     args: &'a Args,
     range: &'a RangeName,
@@ -117,7 +117,7 @@ struct Printing<'a> {
 }
 
 impl Printing<'_> {
-    /// Prints the entries as they are folded, so that a long log takes little memory.
+    /// Prints the entries while they are folded, so that a long log takes little memory.
     fn print(&self, context: &mut Context) -> Result<(), Failure> {
         let Self { args, range, history } = self;
         let source = name(range);
@@ -149,8 +149,9 @@ impl Printing<'_> {
         Ok(looked?)
     }
 
-    /// Returns what to fold for the viewer, and how many entries to print at most: no more is folded than is printed, unless a
-    /// filter needs the rest. Of the last entries that match, the first is found first.
+    /// Returns the entries to fold for the viewer, and the most entries to print. Only printed entries are folded,
+    /// unless a filter needs the others. With `--last` and a filter, a first pass finds where the last matching entries
+    /// begin.
     fn tail(&self) -> Result<Option<(Tail, u64)>, Failure> {
         let (RangeName { first, .. }, last) = (self.range, self.args.last);
         let Some(last) = last.filter(|_| self.args.is_filtered()) else {
@@ -166,7 +167,7 @@ impl Printing<'_> {
     }
 }
 
-/// Returns how the match or file of a range is named.
+/// Returns the name of the match or file of a range.
 fn name(range: &RangeName) -> String {
     range.source.up_to(None).to_string()
 }
@@ -180,7 +181,7 @@ fn chain_from<'s>(seq: u64, source: &SourceName, store: &'s StoreReader) -> Resu
     Ok(store.entries(match_name, branch, seq..=to)?)
 }
 
-/// Returns the link after an entry, which is among those that follow in the chain.
+/// Returns the link after an entry, and advances the chain past it.
 fn link_after(seq: u64, chain: &mut Entries<'_>) -> Result<Option<Digest>, Failure> {
     while let Some((entry, link)) = chain.next_linked().transpose()? {
         if entry.seq == seq {

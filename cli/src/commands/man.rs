@@ -1,4 +1,4 @@
-//! `turnfold man`: manual pages, of what clap knows of a verb and the sections that it does not write.
+//! `turnfold man`: writes manual pages from the grammar, with sections that `clap_mangen` does not write.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -25,7 +25,7 @@ pub(crate) struct Args {
     dir: PathBuf,
 }
 
-/// The variables that the program and its libraries read.
+/// The environment variables that the program and its libraries read.
 const ENVIRONMENT: [(&str, &str); 9] = [
     ("TURNFOLD_STORE", "The directory of the store, where --store does not name one."),
     (
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     context.output.answer(&written, || vec![format!("wrote manual pages to `{dir}`").into()])
 }
 
-/// Writes the pages of a command and of its verbs, and lists their names.
+/// Writes the pages of a command and its verbs, and appends their file names to `pages`.
 fn write_pages(command: &Command, dir: &Path, pages: &mut Vec<String>) -> io::Result<()> {
     let name = Man::new(command.clone()).get_filename();
     let mut file = BufWriter::new(File::create(dir.join(&name))?);
@@ -115,7 +115,7 @@ fn section(title: &str, items: &[(&str, &str)], roff: &mut Roff) {
     }
 }
 
-/// Splits what the help prints at its end into examples, which call the program, and all else.
+/// Splits the text after the help into examples, which call the program, and notes.
 fn examples_and_notes(command: &Command) -> (Vec<String>, Vec<String>) {
     let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let lines = help.lines().map(|line| {
@@ -126,7 +126,7 @@ fn examples_and_notes(command: &Command) -> (Vec<String>, Vec<String>) {
     lines.filter(|line| !line.is_empty()).partition(|line| line.split(' ').next() == Some(program::name()))
 }
 
-/// Lists related pages: the pages of the same group, or of all verbs for the program itself.
+/// Returns the related pages: those of the same group, or of all verbs for the program itself.
 fn see_also(command: &Command) -> Vec<String> {
     let program = program::name();
     let page = |verb: &str| format!("{program}-{verb}(1)");

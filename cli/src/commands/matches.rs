@@ -1,4 +1,4 @@
-//! `turnfold matches`: the matches of the store.
+//! `turnfold matches`: lists the matches of the store.
 
 use turnfold_core::{Registry, Seat};
 use turnfold_history::Sources;
@@ -38,7 +38,7 @@ pub(crate) struct Args {
     mine: Option<Seat>,
 }
 
-/// How many matches are read before they are printed, so that their columns stand under each other.
+/// How many matches are read before they are printed, so that their columns align.
 const PAGE: usize = 256;
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     }
 }
 
-/// Reads a match of the list, with whose turn it is where that is asked for.
+/// Reads the list entry of a match, with whose turn it is if an option needs that.
 fn read(
     info: MatchInfo,
     args: &Args,

@@ -1,4 +1,4 @@
-//! `turnfold migrate`: a match under another version of its ruleset.
+//! `turnfold migrate`: continues a match under another version of its ruleset.
 
 use serde_json::json;
 use turnfold_history::MigratedMatch;

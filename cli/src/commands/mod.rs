@@ -1,7 +1,7 @@
-//! The verbs, one a file.
+//! The verbs of the command line. Each has a file.
 
-/// Makes the enum of verbs and the function that runs one. The help of a verb is the documentation of its arguments; a line
-/// here would hide the rest of it. It stands before the modules that use it.
+/// Makes the enum of verbs and the function that runs one. The variants have no documentation, because it would replace
+/// the help of their arguments. The macro has to come before the modules that use it.
 macro_rules! verbs {
     ($name:ident { $($(#[$attribute:meta])* $verb:ident($args:ty) => $run:path,)+ }) => {
         #[derive(Debug, clap::Subcommand)]
@@ -123,14 +123,14 @@ verbs! {
     }
 }
 
-/// How many requests a referee of a service answers at once.
+/// How many requests each referee of a service answers at once.
 #[cfg(feature = "modules")]
 const CHILDREN_OF_SERVICE: usize = 4;
 
 impl Command {
-    /// Returns where modules lie: in the folders that were named, else next to the store, a restored one for
-    /// `store restore`, and next to the program (MD-2). What plays with others plays
-    /// only modules on which the laws passed (MD-7).
+    /// Returns the folders of modules: the named ones, or else `modules` in the store's directory; `store restore`
+    /// takes the directory that it restores to. The program's own folder is always added (MD-2). Verbs that play with
+    /// others use only modules that have passed the laws (MD-7).
     pub(crate) fn modules(&self, named: Vec<PathBuf>, store: &StoreAddress) -> ModuleFolders {
         let restored = if let Self::Store(args) = self { args.restored() } else { None };
         let folders = match (restored.as_ref().unwrap_or(store), named.is_empty()) {
@@ -141,7 +141,8 @@ impl Command {
         if matches!(self, Self::Serve(_) | Self::Mail(_)) { folders.passed_only() } else { folders }
     }
 
-    /// Returns the referees that the user named (RF-3): what plays with others takes them from its own command line alone.
+    /// Returns the referees that the user named (RF-3). Verbs that play with others take them only from their own
+    /// options.
     #[cfg(feature = "modules")]
     pub(crate) fn referees(&self, global: &GlobalArgs) -> Result<Referees, Failure> {
         let plays_with_others = match self {

@@ -1,4 +1,4 @@
-//! `turnfold new`: create a match.
+//! `turnfold new`: creates a match.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -42,7 +42,7 @@ pub(crate) struct Args {
     terms: Option<PathBuf>,
 }
 
-/// The heading of the options that choose what is played.
+/// The heading of the options that choose the game.
 const GAME: &str = "Game options";
 
 /// By which rules a match is played, and from which setup.
@@ -76,7 +76,7 @@ pub(crate) struct GameArgs {
     seed: Option<Seed>,
 }
 
-/// Where the rolls of a match come from.
+/// The source of a match's rolls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Dice {
     /// From outside: you roll dice on a table and record them with `roll`
@@ -85,7 +85,7 @@ pub(super) enum Dice {
     Seeded,
 }
 
-/// A ruleset, its setup and its dice, read and checked.
+/// A ruleset with its setup and dice, all of them valid.
 #[derive(Clone)]
 pub(crate) struct Game {
     pub(crate) rules: Arc<dyn AnyRules>,
@@ -102,7 +102,7 @@ impl Game {
 }
 
 impl GameArgs {
-    /// Returns `true` if the dice follow from a seed that is drawn afresh each time.
+    /// Returns `true` if the dice are seeded and the seed is drawn anew for each match.
     pub(crate) fn draws_a_seed(&self) -> bool {
         self.dice == Dice::Seeded && self.seed.is_none()
     }
@@ -122,19 +122,20 @@ impl GameArgs {
 }
 
 impl RulesetArgs {
-    /// Finds the rules and reads the setup, for a match with recorded dice.
+    /// Finds the rules and reads the setup, with recorded dice.
     pub(crate) fn read(&self, context: &Context) -> Result<Game, Failure> {
         let rules = match (&self.module, &self.rules) {
             (Some(module), _) => pinned(module, context)?,
             (None, rules) => find(rules.as_deref().unwrap_or_default(), context)?,
         };
         let setup = read_setup_or_example(&*rules, self.setup.as_deref())?;
-        // Of what no build has, the match keeps the module that it began with.
+        // A match whose rules are in a module pins that module.
         Ok(Game { module: rules.module(), rules, setup, dice: DicePolicy::Recorded })
     }
 }
 
-/// Finds the newest version of a game. One that is unknown may be in a module that does not load.
+/// Finds the newest version of a game. If it is unknown, a hint names a module that does not load, because the game may
+/// be in it.
 pub(super) fn find(name: &str, context: &Context) -> Result<Arc<dyn AnyRules>, Failure> {
     if let Some(name) = name.strip_prefix("referee:") {
         let found = context.registry.referee(name).map_err(ReplayError::from)?;
@@ -152,7 +153,7 @@ pub(super) fn no_referee(name: &str) -> Failure {
         .hint(format!("name one with `--referee '{name}=COMMAND'`"))
 }
 
-/// Finds the module that a match is to pin.
+/// Returns the module that a match is to pin, and copies it to the folder of modules if it is a file.
 fn pinned(module: &Path, context: &Context) -> Result<Arc<dyn AnyRules>, Failure> {
     match module.to_string_lossy().parse() {
         Ok(digest) => find_module(&digest, context),
@@ -160,17 +161,17 @@ fn pinned(module: &Path, context: &Context) -> Result<Arc<dyn AnyRules>, Failure
     }
 }
 
-/// The name of the setup that a ruleset has without others: its example.
+/// The name of the setup that every ruleset has: its example.
 pub(crate) const EXAMPLE: &str = "example";
 
-/// Lists the setups that come with a game, its example first.
+/// Returns the setups that come with a game, its example first.
 pub(crate) fn setups(rules: &dyn AnyRules) -> Vec<NamedSetup<'_>> {
     let mut setups = vec![NamedSetup::new(EXAMPLE, rules.example())];
     setups.extend(rules.setups());
     setups
 }
 
-/// Finds a setup that comes with a game.
+/// Finds a setup that comes with a game by its name.
 pub(super) fn find_setup<'a>(rules: &'a dyn AnyRules, name: &str) -> Result<NamedSetup<'a>, Failure> {
     let setups = setups(rules);
     if let Some(found) = setups.iter().find(|setup| setup.name == name) {
@@ -189,13 +190,13 @@ pub(super) fn find_setup<'a>(rules: &'a dyn AnyRules, name: &str) -> Result<Name
     Err(Failure::usage(format!("no setup `{}` comes with `{game}`", name.escape_debug())).hint(hint))
 }
 
-/// Returns the name of a setup if one is given, and no file: a file has an ending or stands after its folder.
+/// Returns the name if a setup is given by name. A file has an ending or a folder, so `None` stands for a file.
 fn setup_name(given: &Path) -> Option<&str> {
     let is_file = |text: &str| text.contains(['.', '/', '\\']) || files::is_standard(given);
     given.to_str().filter(|text| !is_file(text))
 }
 
-/// Reads a setup and checks it: one that comes with the game, by its name, or a TOML file.
+/// Reads and checks a setup: one that comes with the game if `path` is its name, or a TOML file.
 pub(super) fn read_setup(rules: &dyn AnyRules, path: &Path) -> Result<Vec<u8>, Failure> {
     if let Some(name) = setup_name(path) {
         let setup = find_setup(rules, name)?;
@@ -205,7 +206,7 @@ pub(super) fn read_setup(rules: &dyn AnyRules, path: &Path) -> Result<Vec<u8>, F
     rules.read_setup(&text).map_err(|error| bad_setup(path, &error))
 }
 
-/// Reads a setup, or the one that a ruleset brings along to try it on.
+/// Reads a setup, or the example of the ruleset if there is no path.
 pub(super) fn read_setup_or_example(rules: &dyn AnyRules, path: Option<&Path>) -> Result<Vec<u8>, Failure> {
     let Some(path) = path else {
         let example = rules.read_setup(rules.example());
@@ -215,7 +216,7 @@ pub(super) fn read_setup_or_example(rules: &dyn AnyRules, path: Option<&Path>) -
     read_setup(rules, path)
 }
 
-/// Names the file in what is wrong with a setup.
+/// Returns the failure for a setup, with the name of the file.
 pub(super) fn bad_setup(path: &Path, error: &SetupError) -> Failure {
     let path = path.display();
     Failure::usage(match error {
@@ -225,7 +226,7 @@ pub(super) fn bad_setup(path: &Path, error: &SetupError) -> Failure {
     })
 }
 
-/// Makes the first record of a match.
+/// Makes the Genesis of a match, with a new id and the current time.
 pub(crate) fn genesis(game: Game, title: String) -> Result<Genesis, Failure> {
     check_title(&title).map_err(Failure::usage)?;
     let genesis = Genesis {

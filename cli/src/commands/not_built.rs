@@ -1,4 +1,4 @@
-//! A verb whose part is not in this build: it takes any arguments and names the feature.
+//! A verb that this build leaves out: it accepts any arguments and names the missing feature.
 
 use std::ffi::OsString;
 

@@ -1,4 +1,4 @@
-//! `turnfold play`: append commands to a match.
+//! `turnfold play`: appends commands to a match.
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -26,10 +26,11 @@ use crate::failure::{ExitStatus, Failure};
 use crate::remote::{append, client::Client, look::require_unused};
 use crate::{clock, files, random};
 
-/// The heading of the options that keep two writers apart.
+/// The heading of the options that keep concurrent writers apart.
 const SAFETY: &str = "Options for scripts and shared matches";
 
-/// The most records of a call that are held until they are printed; of a longer one they are read again.
+/// The most records of a call that are held in memory until they are printed. The records of a longer call are read
+/// again from the store.
 const RECORDS_HELD_MAX: u64 = 10_000;
 
 /// The heading of the options about rolls.
@@ -87,12 +88,12 @@ enum DiceSource {
     System,
 }
 
-/// Writes a place in a script before the error there.
+/// Returns a place in a script as the prefix of an error; empty if there is none.
 pub(crate) fn before_colon(place: Option<String>) -> String {
     place.map_or_else(String::new, |place| format!("{place}: "))
 }
 
-/// Returns the commands of a call, from its arguments or its script; with `--seat` all are that seat's.
+/// Returns the commands of a call, from its arguments or its script. With a viewer, that seat gives all of them.
 pub(crate) fn lines_of(
     commands: &[String],
     script: Option<&PathBuf>,
@@ -108,7 +109,7 @@ pub(crate) fn lines_of(
     Ok(lines)
 }
 
-/// Requires that a script has no command of another seat than the viewer's, if there is one.
+/// Requires that every command of a script is by the viewer's seat, if there is a viewer.
 fn require_own(script: &str, viewer: Option<Viewer>) -> Result<(), Failure> {
     let Some(viewer) = viewer else { return Ok(()) };
     for mut given in script_lines(script) {
@@ -117,12 +118,12 @@ fn require_own(script: &str, viewer: Option<Viewer>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// PM-2: requires a branch that no desk names.
+/// PM-2: requires that the branch is not played by mail.
 pub(crate) fn require_not_by_mail(store: &StoreReader, revision: &Revision) -> Result<(), Failure> {
     turnfold_mail::require_not_by_mail(store, revision)?.map_err(|reason| failure(&reason, None, None))
 }
 
-/// Reports why nothing is recorded, after the place in a script if there is one.
+/// Returns the failure for commands that were not recorded, after the place in a script if there is one.
 fn failure(reason: &NotPlayed, asked: Option<Viewer>, place: Option<String>) -> Failure {
     let failure = match reason {
         NotPlayed::ByMail { .. } => Failure::usage(reason.to_string()),
@@ -134,24 +135,24 @@ fn failure(reason: &NotPlayed, asked: Option<Viewer>, place: Option<String>) -> 
     }
 }
 
-/// Who plays on a store at a terminal.
+/// Plays on a branch of the store for `turnfold play`.
 struct Player<'a> {
     args: &'a Args,
     whole: &'a Revision,
     store: &'a StoreReader,
-    /// Keeps snapshots, if entries are to be recorded.
+    /// The store that keeps snapshots; `None` if nothing is to be recorded.
     keeper: Option<&'a Store>,
     context: &'a Context,
-    /// All that a player may know of; the host's seat need no more than the state.
+    /// The player's history; `None` for the host, who needs only the state.
     seen: Option<SeatHistory>,
-    /// What is to be recorded.
+    /// The accepted entries, to be recorded if the whole call is accepted.
     entries: PackedEntries,
 }
 
 impl PlayCaller for Player<'_> {
     type Error = Failure;
 
-    /// The end of the history, on which commands are played.
+    /// Returns the position at the end of the history, where the commands are played.
     fn position(&mut self) -> Result<PlayPosition, Failure> {
         let Self { args, whole, store, keeper, context, .. } = *self;
         let registry = &context.registry;
@@ -171,7 +172,7 @@ impl PlayCaller for Player<'_> {
         let head_seen = seen.head();
         let state = seen.state()?;
         if args.dry_run && (state.has_secrets() || dice != DicePolicy::Recorded) {
-            // What a command would do can show a secret, or a roll that no one knows yet.
+            // A trial would reveal secrets, or a roll that no one may know yet.
             let what = if state.has_secrets() { rules.name() } else { "a match with seeded or fair dice" };
             let message = format!("`--dry-run` is for the host: {what} has secrets");
             return Err(Failure::usage(message).hint("leave out `--seat`"));
@@ -186,14 +187,14 @@ impl PlayCaller for Player<'_> {
     }
 
     fn take(&mut self, record: Record) -> Option<Record> {
-        // The time follows when all are accepted.
+        // The time is set once all commands are accepted.
         record.to_store(0).iter().for_each(|entry| self.entries.push(entry));
         (self.args.dry_run || self.entries.count() <= RECORDS_HELD_MAX).then_some(record)
     }
 }
 
 impl Args {
-    /// Returns what was meant by words that were given without quotes, as commands of their own.
+    /// Returns a command line with quotes, if the words of a malformed command were probably given without them.
     fn whole_command(&self, record: &Record, index: usize) -> Option<String> {
         let words = self.commands.get(index..).filter(|words| words.len() > 1)?;
         let are_words = words.iter().all(|word| !word.contains(' '));
@@ -223,7 +224,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         }
         None => ScriptCommands::Read(&read),
     };
-    // What records nothing also works next to a process that writes.
+    // A dry run only reads, so that it works while another process has the store open for writing.
     let store = if args.dry_run { None } else { Some(context.open_store()?) };
     let reader = match &store {
         Some(store) => StoreReader::clone(store),
@@ -286,7 +287,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         last = store.append_judged(name, branch, before, entries, args.key.as_ref())?.last;
         keep_snapshots(whole, before, last, context, store);
     }
-    // What was acknowledged is durable: trouble with closing is a warning, and the outcomes are printed all the same.
+    // The entries are durable now. If closing the store fails, that is a warning, and the outcomes are still printed.
     drop((reader, store));
     if !is_held {
         return print_recorded(whole, before + 1..=last, context);
@@ -299,7 +300,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     Ok(ExitStatus::Yes)
 }
 
-/// Prints what the host recorded, as it is read again.
+/// Reads the entries that the host recorded again, and prints them.
 fn print_recorded(
     revision: &Revision,
     range: RangeInclusive<u64>,
@@ -338,7 +339,7 @@ fn play_on_service(
     append::play(client, &call, place, &mut context.output)
 }
 
-/// Prints again what the first call with this key recorded.
+/// Prints the entries that the first call with this key recorded.
 fn repeat(repeated: &RepeatedCall, args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     if args.viewer().see_all() {
         let first = repeated.range.start();

@@ -1,4 +1,4 @@
-//! `turnfold rename`: another name for a match.
+//! `turnfold rename`: gives a match another name.
 
 use serde_json::json;
 use turnfold_history::history::revision::new_match_name;
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let Args { match_name, new } = args;
     let store = context.open_store()?;
     let mut names = vec![(match_name.clone(), new.clone())];
-    // Its desk is found by the name that goes with that of the match (PM-1), so both change in one commit.
+    // A desk is found by the name of its match (PM-1), so both names change in one commit.
     if let Some(desk) = desk_going_along(&store, match_name, "rename")? {
         names.push((desk, DeskOf::name_of(new).map_err(|error| Failure::usage(error.0))?));
     }

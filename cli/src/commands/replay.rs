@@ -1,4 +1,4 @@
-//! `turnfold replay`: fold again from the start, entry by entry.
+//! `turnfold replay`: folds a history again from the start, entry by entry.
 
 use turnfold_core::Seat;
 use turnfold_history::{
@@ -38,14 +38,14 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Returns `true` if the answer may be shown in a pager, which waiting between steps excludes.
+    /// Returns `true` if a pager may show the output; `--step` reads keys instead.
     pub(crate) fn is_paged(&self) -> bool {
         !self.step
     }
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    // Without `--step` it stops at what differs.
+    // Without `--step`, the replay itself stops at the first difference, so no warning is needed.
     let seat_history = if args.step {
         histories::load(args.viewer, &args.source, context)?
     } else {
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     }
 }
 
-/// Steps through a history up to an entry, and prints the revision chosen on leaving.
+/// Steps through a history up to an entry, and prints the revision that the user chose when leaving.
 #[cfg(feature = "stepper")]
 fn step(to: Option<u64>, seat_history: SeatHistory, context: &mut Context) -> Result<ExitStatus, Failure> {
     let seat_history = if let Some(to) = to { seat_history.up_to(to)? } else { seat_history };
@@ -76,14 +76,15 @@ fn step(to: Option<u64>, seat_history: SeatHistory, context: &mut Context) -> Re
     Ok(ExitStatus::Yes)
 }
 
-/// Replays what a seat may know, as that seat sees it.
+/// Replays the entries that a seat may know, as that seat sees them.
 fn of_seat(args: &Args, mut seat_history: SeatHistory, context: &mut Context) -> Result<ExitStatus, Failure> {
     if let Some(to) = args.to {
         seat_history = seat_history.up_to(to)?;
     }
     let viewer = seat_history.viewer();
     let mut records = Vec::new();
-    // The outcomes of a whole log would reveal more than the seat may know.
+    // Only a file made for this seat is compared, because the outcomes of a whole log would reveal more than the seat
+    // may know.
     let is_own = seat_history.is_of_seat();
     seat_history.fold(&mut |seen| {
         let differs = is_own && seen.recorded_outcome().is_some_and(|recorded| *recorded != seen.outcome());
@@ -154,7 +155,7 @@ fn of_all(args: &Args, mut history: History, context: &mut Context) -> Result<Ex
     Ok(ExitStatus::Yes)
 }
 
-/// Returns how an entry differs from what its source records.
+/// Returns in words how an entry differs from what its source records.
 fn difference(Divergence { kind, recorded, computed, .. }: &Divergence) -> String {
     let recorded = recorded.as_ref().map(ToString::to_string).unwrap_or_default();
     if *kind == DivergenceKind::StateHash {

@@ -1,4 +1,4 @@
-//! `turnfold rules`: a game's rules, for its players.
+//! `turnfold rules`: shows a game's rules to its players.
 
 use serde_json::{Map, Value, json};
 use turnfold_core::admission::Refusal;
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         let reasons = whole.0.entry("reasons").or_insert_with(|| json!([]));
         reasons.as_array_mut().into_iter().for_each(|reasons| reasons.extend(undescribed.clone()));
     }
-    // The desk of a match by mail is no game. Terms for a match by mail come with a game that is built in.
+    // The desk of a match by mail is no game, so it has no setups. Only built-in games have terms for mail.
     if rules.name() != Desk::NAME {
         whole.0.insert("setups".into(), setup_list(&*rules, whole.0.contains_key("setup")));
     }
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     })
 }
 
-/// What the rejections of turnfold itself mean, which come before those of a game (RF-8), in the order of
+/// The meaning of turnfold's own rejections, which come before those of a game (RF-8), in the order of
 /// [`Refusal::CODES`].
 const REFUSALS: [&str; Refusal::CODES.len()] = [
     "The match is over.",
@@ -97,7 +97,7 @@ const REFUSALS: [&str; Refusal::CODES.len()] = [
 
 const MALFORMED: &str = "The text is no command of the game, or names no seat where one is needed.";
 
-/// Lists the reasons that a game declares, and those that every game has, without those that its rulebook describes.
+/// Returns the reasons that the game declares, and those that every game has, unless its rulebook describes them.
 fn undescribed_reasons(rules: &dyn AnyRules, book: &Rulebook) -> Vec<Value> {
     let described = book.0.get("reasons").and_then(Value::as_array).cloned().unwrap_or_default();
     let mut codes = Vec::new();
@@ -122,13 +122,13 @@ fn undescribed_reasons(rules: &dyn AnyRules, book: &Rulebook) -> Vec<Value> {
     reasons
 }
 
-/// Lists the setups that come with the game, each with its summary.
+/// Returns the setups that come with the game, each with its summary.
 fn setup_list(rules: &dyn AnyRules, has_setup_section: bool) -> Value {
     let mut list = Vec::new();
     for setup in setups(rules) {
         let text = match setup.name {
             EXAMPLE if has_setup_section => "The setup of a match that names none.".into(),
-            // Without a section about setups, the example is all that shows how one is written.
+            // If the rulebook has no section about setups, only the example shows how to write one.
             EXAMPLE => format!(
                 "The setup of a match that names none, in TOML. A setup of your own for `--setup FILE` is written like \
                  it:\n{FENCE}toml\n{}\n{FENCE}",
@@ -141,7 +141,7 @@ fn setup_list(rules: &dyn AnyRules, has_setup_section: bool) -> Value {
     list.into()
 }
 
-/// Describes how the game is played by mail, as Markdown.
+/// Returns as Markdown how the game is played by mail.
 fn by_mail(rules: &dyn AnyRules) -> String {
     let example = rules.read_setup(rules.example()).map_err(MailError::from);
     if let Err(error) = example.and_then(|setup| start_for_mail(rules, &setup, false)) {
@@ -158,7 +158,7 @@ fn by_mail(rules: &dyn AnyRules) -> String {
     }
 }
 
-/// Returns a ruleset as JSON, with its rulebook or a part of it.
+/// Returns a ruleset as JSON, with the given sections of its rulebook.
 fn document(rules: &dyn AnyRules, Rulebook(sections): Rulebook) -> Map<String, Value> {
     let mut document = Map::new();
     document.insert("ruleset".into(), json!(rules.name()));

@@ -1,4 +1,4 @@
-//! `turnfold serve`: the store over HTTP.
+//! `turnfold serve`: serves the store over HTTP.
 
 use std::fs;
 use std::io::{self, Write};
@@ -120,7 +120,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     Ok(ExitStatus::Yes)
 }
 
-/// Returns how players are called, if they are.
+/// Returns how players are notified of their turns; `None` without `--notify`.
 fn notifying(options: &ServeOptions, context: &Context) -> Result<Option<Notifying>, Failure> {
     let Some(command) = options.notify.clone() else { return Ok(None) };
     let in_store = context.store_dir().ok().filter(|_| context.fleet().is_none());
@@ -132,7 +132,7 @@ fn notifying(options: &ServeOptions, context: &Context) -> Result<Option<Notifyi
     Ok(Some(Notifying { command, after: options.notify_after(), memory }))
 }
 
-/// Notifies systemd, where it started this process with `Type=notify`, that the service is ready.
+/// Notifies systemd that the service is ready, if it started this process with `Type=notify`.
 fn note_ready() {
     #[cfg(unix)]
     if let Some(path) = std::env::var_os("NOTIFY_SOCKET") {
@@ -144,7 +144,7 @@ fn note_ready() {
     }
 }
 
-/// Reads again what may change while the service runs.
+/// Reads the settings that may change while the service runs.
 fn settings_again(
     args: &Args,
     started: &ServeOptions,
@@ -159,8 +159,8 @@ fn settings_again(
     Ok(options.settings(token.map_or(admin, |token| token.hash())))
 }
 
-/// Raises the number of files that may be open as far as the system lets this process, and returns it: each connection is
-/// one.
+/// Raises the limit of open files to the system's maximum, because each connection takes one, and returns the new
+/// limit.
 fn allow_many_connections() -> u64 {
     #[cfg(unix)]
     {
@@ -175,7 +175,7 @@ fn allow_many_connections() -> u64 {
     u64::MAX
 }
 
-/// A service that others can reach needs TLS, a known address and a token that stays (SV-1).
+/// Requires TLS, a known address and a lasting token for a service that others can reach (SV-1).
 fn require_proxy(options: &ServeOptions) -> Result<(), Failure> {
     if options.listen().ip().is_loopback() {
         return Ok(());
@@ -195,7 +195,7 @@ fn require_proxy(options: &ServeOptions) -> Result<(), Failure> {
     Err(Failure::usage(message).hint("it does not speak TLS, so a proxy must"))
 }
 
-/// Takes the host's key. The letters wait next to the store; a database has no folder for them.
+/// Opens the host's key. Letters are kept next to the store; with a database, there is no folder for them.
 fn hosted_mail(key: &Path, options: &ServeOptions, context: &Context) -> Result<HostedMail, Failure> {
     let signers = Arc::new(Signers::open(&[key.to_path_buf()])?);
     let letters = if context.fleet().is_some() { None } else { Some(context.store_dir()?.to_path_buf()) };
@@ -207,9 +207,9 @@ fn hosted_mail(key: &Path, options: &ServeOptions, context: &Context) -> Result<
     Ok(HostedMail { signers, letters, pages, maildir, send })
 }
 
-/// The world as the service sees it.
+/// Returns the clock, randomness and build identity that the service uses.
 pub(crate) fn outside() -> Result<Outside, Failure> {
-    // The first look shows whether the clock can be used; it does not go back before 1970 afterwards.
+    // Fails early if the clock cannot be used; afterwards it will not go back before 1970.
     clock::now_ms()?;
     Ok(Outside {
         now_ms: || clock::now_ms().unwrap_or(0),
@@ -219,7 +219,7 @@ pub(crate) fn outside() -> Result<Outside, Failure> {
     })
 }
 
-/// Reads the admin's token from its file, or makes both (SV-26).
+/// Reads the admin token from its file, or creates both (SV-26).
 fn token_in(path: &Path, outside: &Outside) -> Result<AccessToken, Failure> {
     match fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {

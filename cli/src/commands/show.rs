@@ -1,4 +1,4 @@
-//! `turnfold show`: what a seat sees. `turnfold legal`: the commands that would be applied.
+//! `turnfold show`: shows what a seat sees. `turnfold legal`: lists the commands that would be applied.
 
 use std::collections::BTreeSet;
 
@@ -47,7 +47,7 @@ pub(crate) struct Args {
     reach: bool,
 }
 
-/// What is seen of one of several sources; a contract.
+/// The view of one of several sources; the JSON form is stable.
 #[derive(Serialize)]
 struct SourcedView<'a> {
     source: &'a str,
@@ -75,7 +75,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     })
 }
 
-/// Shows what is seen of a source; of several with its name.
+/// Shows the view of a source. `name` is the name to print with it, if it is one of several.
 fn show(
     args: &Args,
     source: &SourceName,
@@ -147,7 +147,7 @@ pub(crate) struct LegalArgs {
     viewer: Option<Viewer>,
 }
 
-/// Requires rules that list legal commands, which a referee need not (RF-6).
+/// Requires that the rules list legal commands; a referee need not (RF-6).
 pub(crate) fn require_legal(state: &dyn AnyState) -> Result<(), Failure> {
     if state.lists_legal() {
         return Ok(());

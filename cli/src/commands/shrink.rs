@@ -1,4 +1,4 @@
-//! `turnfold shrink`: the smallest log that still shows something.
+//! `turnfold shrink`: finds the smallest log that still shows something.
 
 use std::iter;
 
@@ -87,11 +87,11 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     Ok(ExitStatus::Yes)
 }
 
-/// How often the command is called again for the log on which the answer rests.
+/// How often the command is called again about the log that decides the result.
 const AGAIN: usize = 3;
 
-/// Refuses the answer of a command that judges the same log in two ways: of the least log, or of the last one that was asked
-/// about, which is the whole log or the setup where nothing was shrunk.
+/// Refuses the result if the command gives two answers about the same log. It is asked again about the least log, or
+/// else about the last log that it judged: the whole log or the setup.
 fn judge_again(judge: &ShellJudge, found: &Shrinking, before: Judgment) -> Result<(), Failure> {
     for _ in 0..AGAIN {
         let (first, again) = match found {
@@ -106,7 +106,7 @@ fn judge_again(judge: &ShellJudge, found: &Shrinking, before: Judgment) -> Resul
     Ok(())
 }
 
-/// Finds the smallest log that shows what is asked for, and returns it with what it shows.
+/// Finds the smallest log that shows what the options look for. Returns it with a description of what it shows.
 fn find(args: &Args, context: &Context) -> Result<(Least, String), Failure> {
     let bar = progress(0, "{spinner} shrinking: {msg}");
     let on_try = &mut |left: usize, tries: u64| {

@@ -1,4 +1,4 @@
-//! `turnfold simulate`: play without a store, at random or by a script.
+//! `turnfold simulate`: plays without a store, at random or by a script.
 
 mod script;
 
@@ -73,9 +73,9 @@ pub(crate) struct Args {
 /// A seed on the command line.
 #[derive(Clone, Copy, Debug)]
 enum SeedArg {
-    /// What all of random play follows from.
+    /// The seed of random play, from which the dice seed is derived.
     Play(u64),
-    /// What the dice follow from.
+    /// The seed of the dice.
     Dice(Seed),
 }
 
@@ -90,7 +90,7 @@ impl FromStr for SeedArg {
     }
 }
 
-/// What matches are played of.
+/// What the matches of one call have in common.
 struct Series {
     game: Game,
     is_seeded: bool,
@@ -106,7 +106,8 @@ struct Play {
 }
 
 impl Args {
-    /// Returns where the rolls of given commands come from: exactly the seed that is named, else one of its own.
+    /// Returns the dice policy for given commands. The seed of the dice is the given one, one derived from a number, or
+    /// a random one.
     fn dice_of_script(&self) -> Result<DicePolicy, Failure> {
         match (self.dice, self.seed) {
             (Dice::Recorded, None) => Ok(DicePolicy::Recorded),
@@ -191,7 +192,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     Ok(ExitStatus::Yes)
 }
 
-/// Plays many matches, several at once, each into a file that is named by its seed.
+/// Plays matches in parallel, each into a file that is named after its seed.
 fn run_many(
     args: &Args,
     first: u64,
@@ -245,12 +246,12 @@ fn run_many(
 }
 
 impl Play {
-    /// Makes the bar that shows how far one match is.
+    /// Returns the progress bar of one match.
     fn bar(&self) -> ProgressBar {
         progress(self.steps, "playing {bar:30} {pos}/{len} entries {eta}")
     }
 
-    /// Plays to the end, showing each entry and the progress, and noting the snapshots that are due.
+    /// Plays until the match is over or has enough entries. Reports each entry and notes the snapshots that are due.
     fn play(
         &self,
         passed: &mut Passed,
@@ -292,7 +293,7 @@ impl Play {
         Ok((state, replay))
     }
 
-    /// Creates the match with all its entries, or not at all.
+    /// Creates the match with all its entries in the store, or nothing.
     fn into_store(
         self,
         name: &MatchName,

@@ -1,4 +1,4 @@
-//! `turnfold table`: many matches as rows for other programs, or counted in groups.
+//! `turnfold table`: writes many matches as rows for other programs, or counts them in groups.
 
 mod groups;
 
@@ -74,21 +74,21 @@ enum Rows {
     Groups,
 }
 
-/// How rows are written.
+/// The file format of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RowFormat {
     Csv,
     JsonLines,
 }
 
-/// A table that was written.
+/// The result of writing a table.
 struct Written {
     rows: u64,
-    /// Why it lacks some logs, if it does.
+    /// The failure to read some logs, whose rows the table lacks.
     unread: Option<Failure>,
 }
 
-/// Where text goes.
+/// The destination of text.
 type Sink<'a> = dyn FnMut(&str) -> Result<(), Failure> + 'a;
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
@@ -151,7 +151,7 @@ fn print_written(path: &Path, rows: u64, output: &mut Output) -> Result<(), Fail
     Ok(())
 }
 
-/// Prints rows byte for byte, but to a terminal with nothing unprintable in them.
+/// Prints rows byte for byte. On a terminal, unprintable characters are replaced.
 fn print(rows: &str, output: &mut Output) -> io::Result<()> {
     if io::stdout().is_terminal() {
         return output.text(rows);
@@ -161,7 +161,7 @@ fn print(rows: &str, output: &mut Output) -> io::Result<()> {
 }
 
 impl Args {
-    /// Returns `true` if the answer can be a picture.
+    /// Returns `true` if the output can be a picture.
     pub(super) fn has_picture(&self) -> bool {
         self.rows == Rows::Groups
     }
@@ -179,7 +179,7 @@ impl Args {
         Ok(())
     }
 
-    /// Returns what each row stands for; groups are no rows.
+    /// Returns the kind of row; `None` for groups.
     fn kind(&self) -> Option<TableKind> {
         match self.rows {
             Rows::Matches => Some(TableKind::Matches),
@@ -229,7 +229,8 @@ fn write(
     }
 }
 
-/// Writes the rows of each log, many logs at once and in order. Some view must have each path of `fields`.
+/// Writes the rows of all logs, which are folded in parallel and written in order. Each path of `fields` has to occur
+/// in at least one view.
 fn write_rows(
     kind: &TableKind,
     corpus: Corpus,
@@ -263,8 +264,8 @@ fn write_rows(
     Ok(Written { rows, unread })
 }
 
-/// Writes effects as CSV. Which fields they have, and so the columns, is known only at the end; until then the rows
-/// wait in a file.
+/// Writes effects as CSV. The columns are the fields of all effects, which are known only at the end, so the rows wait
+/// in a temporary file.
 fn write_effects(corpus: Corpus, viewer: Viewer, sink: &mut Sink<'_>) -> Result<Written, Failure> {
     let failed = |cause| Failure::trouble(format!("cannot write a temporary file: {cause}"));
     let dir = temporary_dir().map_err(failed)?;

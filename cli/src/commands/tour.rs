@@ -1,4 +1,4 @@
-//! `turnfold tour`: a bug hunt with the real verbs, in a temporary folder.
+//! `turnfold tour`: hunts down a bug with the real verbs, in a temporary folder.
 
 #[cfg(feature = "modules")]
 use std::{
@@ -47,9 +47,9 @@ pub(crate) fn run(_: &Args, _: &mut Context) -> Result<ExitStatus, Failure> {
 #[cfg(feature = "modules")]
 struct Step {
     title: &'static str,
-    /// What is shown, in lines of at most 80 columns.
+    /// The text, in lines of at most 80 columns.
     say: &'static str,
-    /// The arguments of each command, behind the exit code that it has to have.
+    /// The commands, each as the exit code that it must have and its arguments.
     commands: &'static [(i32, &'static str)],
     /// Whether there is a page to open.
     has_page: bool,
@@ -119,7 +119,7 @@ It contains the replay file, so anyone can check it.",
     },
 ];
 
-/// How a game of the reader's own begins: what there is, and the command.
+/// Ways to begin with one's own game: what the reader has, and the arguments of the command.
 #[cfg(feature = "modules")]
 const OWN_GAME: [(&str, &str); 3] = [
     ("a recording of your engine", "import --recording game.jsonl"),
@@ -127,7 +127,7 @@ const OWN_GAME: [(&str, &str); 3] = [
     ("rules that you write", "help your-own-game"),
 ];
 
-/// What a person chose after a step.
+/// The user's choice after a step.
 #[cfg(feature = "modules")]
 enum Choice {
     GoOn,
@@ -165,7 +165,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     Ok(ExitStatus::Yes)
 }
 
-/// Writes the report and both builds of the rules.
+/// Writes the bug report and both builds of the rules to a folder.
 #[cfg(feature = "modules")]
 fn lay_out(dir: &Path) -> io::Result<()> {
     let files: [(&str, &[u8]); 3] = [
@@ -182,7 +182,7 @@ fn lay_out(dir: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Runs what is typed in a process of its own and requires its exit code.
+/// Runs a command in a process of its own and requires its exit code.
 #[cfg(feature = "modules")]
 fn show_command(
     step: &Step,
@@ -196,14 +196,14 @@ fn show_command(
     let words = shlex::split(typed).unwrap_or_default();
     let mut command = Command::new(env::current_exe().map_err(|error| trouble(&error))?);
     command.args(&words).current_dir(dir).stdin(Stdio::null());
-    // Each answer fits on a screen, so it stays there.
+    // No pager, because each answer fits on a screen.
     command.env("TURNFOLD_PAGER", "");
-    // What is blessed here is in no project, so it may be blessed on a machine that builds one.
+    // Without the store and referees of the user, and without `CI`, because `bless` writes nothing if it is set.
     for variable in ["TURNFOLD_STORE", "TURNFOLD_REFEREES", "CI"] {
         command.env_remove(variable);
     }
-    // `check` would keep the path of the red log among the user's failed checks, and a referee of the user may have the
-    // name of the game.
+    // In folders of the tour, because `check` would keep the path of the failing log among the user's failed checks. A
+    // referee of the user may also have the name of the game.
     for variable in ["XDG_CACHE_HOME", "XDG_CONFIG_HOME", "LOCALAPPDATA", "APPDATA"] {
         command.env(variable, dir);
     }
@@ -235,7 +235,7 @@ fn show_command(
     Ok(())
 }
 
-/// Waits until the person goes on or ends the tour, and opens the page if asked.
+/// Waits until the user continues or ends the tour, and opens the page if the user asks for it.
 #[cfg(feature = "modules")]
 fn pause(step: &Step, dir: &Path, context: &mut Context) -> Result<Choice, Failure> {
     let (question, letters): (&str, &[&str]) = if step.has_page {
@@ -255,7 +255,7 @@ fn pause(step: &Step, dir: &Path, context: &mut Context) -> Result<Choice, Failu
     Ok(Choice::GoOn)
 }
 
-/// Opens the page as the system opens a file, which may take longer than this returns.
+/// Opens the page with the system's program, without waiting for it.
 #[cfg(feature = "modules")]
 fn open_page(page: &Path, context: &mut Context) -> Result<(), Failure> {
     let (program, args): (&str, &[&str]) = match env::consts::OS {

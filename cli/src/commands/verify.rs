@@ -1,4 +1,4 @@
-//! `turnfold verify`: the audit of stored matches and of histories.
+//! `turnfold verify`: audits stored matches and single branches.
 
 mod chain;
 mod finding;
@@ -69,11 +69,11 @@ pub(crate) struct Args {
 
 #[derive(Clone, Debug)]
 enum VerifyTarget {
-    /// All of a match.
+    /// A match with all its branches.
     Match(MatchName),
-    /// A branch up to an entry.
+    /// A branch, up to an entry if one is named.
     Line(Revision),
-    /// A replay file, whose states are reloaded.
+    /// A replay file; only `--reload` accepts one.
     File(FileName),
 }
 
@@ -92,7 +92,7 @@ impl FromStr for VerifyTarget {
 }
 
 impl Args {
-    /// Returns the one history whose links are compared.
+    /// Returns the one branch whose links are compared; `None` without `--expect`.
     fn line_compared(&self) -> Result<Option<Revision>, Failure> {
         match self.targets.as_slice() {
             _ if self.expect.is_empty() => Ok(None),
@@ -104,13 +104,13 @@ impl Args {
     }
 }
 
-/// Refuses a replay file.
+/// Returns the failure for a replay file.
 fn of_file(file: &FileName) -> Failure {
     Failure::usage(format!("`{file}` is a replay file, and `verify` is for matches of the store"))
         .hint(format!("`turnfold check {file}` verifies it"))
 }
 
-/// Returns the line about what another check is left with.
+/// Returns the line about what is left to another check, such as the values of fair dice.
 fn left_line(name: &str, left: &str) -> Line {
     [dim("dice"), plain(format_args!(" {name}: {left}"))].into()
 }
@@ -119,12 +119,12 @@ fn main_branch(name: &MatchName) -> Revision {
     Revision { match_name: name.clone(), branch: BranchName::main(), seq: None }
 }
 
-/// Returns the line about whose rules it is that the log agrees with (RF-17).
+/// Returns the line that names the referee whose rules were used (RF-17).
 fn referee_line(name: &str, referee: &str) -> Line {
     [dim("rules"), plain(format_args!(" {name}: computed by your referee {referee}"))].into()
 }
 
-/// Prints what was found in a match, or in the store as a whole.
+/// Prints the result for a match, or for the store as a whole.
 fn print(match_name: Option<&MatchName>, found: &Verification, context: &mut Context) -> Result<(), Failure> {
     let Verification { branches, findings, left, referee } = found;
     let match_name = match_name.map(MatchName::as_str);
@@ -164,7 +164,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     }
     for target in &args.targets {
         answers.push(match target {
-            // The line whose links are expected is all that is asked about.
+            // With `--expect`, the branch is audited below.
             VerifyTarget::Match(_) | VerifyTarget::Line(_) if compared.is_some() => ExitStatus::Yes,
             VerifyTarget::Match(name) => verify_matches(Some(name), args.chain, context)?,
             VerifyTarget::Line(line) => of_line(line, context)?,
@@ -177,7 +177,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     Ok(ExitStatus::from(!answers.contains(&ExitStatus::No)))
 }
 
-/// Audits a match, or all of the store.
+/// Audits a match, or all matches of the store if there is no name.
 fn verify_matches(
     name: Option<&MatchName>,
     is_chain_only: bool,
@@ -203,7 +203,7 @@ fn verify_matches(
             if finding.kind == FindingKind::Damaged { damaged += 1 } else { disagreeing += 1 }
         }
     }
-    // Of one match this would read the commits of all.
+    // Skipped for one match, because it reads the commits of all matches.
     if let Some(damage) = store.hidden_damage()?.filter(|_| name.is_none()) {
         let Damage { match_name, branch, seq, reason } = damage;
         let finding = Finding { branch, seq, kind: FindingKind::Damaged, message: reason };
@@ -238,7 +238,7 @@ fn verify_line(revision: &Revision, context: &mut Context) -> Result<ExitStatus,
     Ok(ExitStatus::Yes)
 }
 
-/// Compares a history with the links that another player quotes, and prints where they part.
+/// Compares a branch with the links that another player quotes, and prints where they differ.
 fn print_quoted(
     revision: &Revision,
     quoted: &[QuotedLink],
@@ -302,7 +302,7 @@ fn explained(revision: &Revision, parting: &Parting) -> String {
     }
 }
 
-/// Names an entry, or the setup before the first.
+/// Returns the name of an entry in text; 0 is the setup.
 fn entry(seq: u64) -> String {
     if seq == 0 { "the setup".into() } else { format!("entry {seq}") }
 }

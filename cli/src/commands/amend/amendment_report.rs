@@ -1,4 +1,4 @@
-//! An amendment as lines for people and as a document for programs.
+//! An amendment as lines of text and as a JSON document.
 
 use serde_json::{Value, json};
 use turnfold_core::{Outcome, Seat};
@@ -8,19 +8,19 @@ use turnfold_show::render;
 
 use crate::output::{Line, added, counted, dim, plain, removed, strong, warning};
 
-/// How many rolls, and how many outcomes that turned, text shows; JSON has all.
+/// The most rolls, and the most outcomes that turned, that text shows; JSON has all.
 const SHOWN_MAX: usize = 10;
 
 /// What an amendment changed, with the names that its messages use.
 pub(super) struct Amended<'a> {
     pub(super) amendment: &'a Amendment,
-    /// The history that is amended.
+    /// The name of the original history.
     pub(super) source: String,
-    /// The branch or file that is written.
+    /// The name of the new branch or file.
     pub(super) target: String,
-    /// Whether that is a branch.
+    /// Whether the target is a branch.
     pub(super) is_branch: bool,
-    /// Whether the branch or file was written.
+    /// Whether the target was written.
     pub(super) is_created: bool,
 }
 
@@ -30,7 +30,7 @@ impl Amended<'_> {
         let conflicts = amendment.conflicts.iter().map(|conflict| {
             let (seat, command) = conflict.subject.command().unzip();
             let (reason, message) = why(conflict);
-            // An attempt has no number.
+            // An attempt has no seq.
             let seq = conflict.subject.seq();
             json!({ "seq": seq, "seat": seat, "command": command, "reason": reason, "message": message })
         });
@@ -91,7 +91,7 @@ impl Amended<'_> {
         lines
     }
 
-    /// Returns the lines that no longer apply.
+    /// Returns the commands that no longer apply.
     fn conflicts(&self) -> Vec<Line> {
         let mut lines = Vec::new();
         if !self.amendment.conflicts.is_empty() {
@@ -109,7 +109,7 @@ impl Amended<'_> {
         lines
     }
 
-    /// Returns how the states at the end differ.
+    /// Returns the fields in which the states at the end differ.
     fn states(&self) -> Vec<Line> {
         let differences = self.state_differences();
         let heading = if !differences.is_empty() {
@@ -138,7 +138,8 @@ impl Amended<'_> {
         heading.into_iter().chain(rolls.iter().take(SHOWN_MAX).map(line)).chain(rest(rolls.len())).collect()
     }
 
-    /// Returns how many outcomes changed and the first of them, then those that turned from applied to ignored or back.
+    /// Returns the number of changed outcomes and the first one, then those that turned from applied to ignored or
+    /// back.
     fn outcomes(&self) -> Vec<Line> {
         let Some((first, others)) = self.amendment.outcomes.split_first() else { return Vec::new() };
         let changed = counted(self.amendment.outcomes.len() as u64, "outcome differs", "outcomes differ");
@@ -178,13 +179,13 @@ impl Amended<'_> {
     }
 }
 
-/// Returns how many of a list were not shown.
+/// Returns the line that counts the items beyond [`SHOWN_MAX`], if there are any.
 fn rest(all: usize) -> Option<Line> {
     (all > SHOWN_MAX).then(|| dim(format_args!("  and {} more", all - SHOWN_MAX)).into())
 }
 
-/// Returns why a line no longer applies: the rejection's name, or `accepted` for an attempt that no longer fails, and what
-/// that means.
+/// Returns a code and a message for a command that no longer applies: those of the rejection, or `accepted` for an
+/// attempt that no longer fails.
 fn why(conflict: &Divergence) -> (&str, &str) {
     match &conflict.computed {
         Claim::Rejection { outcome, message } => (outcome.code().unwrap_or_default(), message),
@@ -192,7 +193,7 @@ fn why(conflict: &Divergence) -> (&str, &str) {
     }
 }
 
-/// Returns `true` if it was applied and is now ignored, or the other way round.
+/// Returns `true` if a command was applied and is now ignored, or the other way round.
 fn has_turned(changed: &Divergence) -> bool {
     is_ignored(changed.recorded.as_ref()) != is_ignored(Some(&changed.computed))
 }

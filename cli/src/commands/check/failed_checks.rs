@@ -1,4 +1,5 @@
-//! Which files failed when they were last checked, as `check --failed-first` needs it: a cache, so trouble with it is no error.
+//! The files that failed when they were last checked, for `check --failed-first`. The list is a cache, so trouble with
+//! it is no error.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -10,10 +11,10 @@ use turnfold_history::{CheckReport, error::input, history::revision::input_name}
 use crate::files;
 use crate::limits::FAILED_CHECKS;
 
-/// The file in the user's cache folder: an absolute path in each line.
+/// The path of the list in the user's cache folder. Each line of the list is an absolute path.
 const NAME: &str = "turnfold/failed-checks";
 
-/// Returns the files in the same order, but those first that failed when they were last checked.
+/// Moves the files that failed when they were last checked to the front; the order is otherwise kept.
 pub(super) fn first(paths: Vec<PathBuf>) -> Vec<PathBuf> {
     let failed = read();
     let (mut first, others): (Vec<_>, Vec<_>) =
@@ -22,13 +23,13 @@ pub(super) fn first(paths: Vec<PathBuf>) -> Vec<PathBuf> {
     first
 }
 
-/// Adds the files that failed and removes the ones that passed or are gone. Where none has failed, nothing is written.
+/// Adds the failed files, and removes files that passed or are gone. The list is written only if it changes.
 pub(super) fn keep(report: &CheckReport) {
     let known = read();
     let mut failed = known.clone();
     failed.retain(|line| Path::new(line).exists());
     for file in &report.files {
-        // What was piped in cannot be checked again.
+        // Standard input cannot be checked again.
         if file.file == input_name(Path::new("-")) {
             continue;
         }
@@ -57,13 +58,13 @@ fn read() -> BTreeSet<String> {
     String::from_utf8(bytes).unwrap_or_default().lines().map(Into::into).collect()
 }
 
-/// Returns the absolute path of a file as a line; a path that is no line of text has none.
+/// Returns the absolute path of a file as a line; `None` if it is not UTF-8 or has a line break.
 fn line_of(path: &Path) -> Option<String> {
     let path = path::absolute(path).ok()?.into_os_string().into_string().ok()?;
     (!path.contains(['\n', '\r'])).then_some(path)
 }
 
-/// Returns where the list is, unless no variable names a folder for it.
+/// Returns the path of the list; `None` if no environment variable names a cache folder.
 fn place() -> Option<PathBuf> {
     let folder = |variable| env::var_os(variable).map(PathBuf::from).filter(|folder| folder.is_absolute());
     let cache = if cfg!(windows) {

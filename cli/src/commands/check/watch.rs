@@ -1,11 +1,11 @@
-//! `turnfold check --watch`: checks again whenever something changes on which the answer rests.
+//! `turnfold check --watch`: checks again whenever something changes that the result depends on.
 //!
-//! Each check is a process of its own, this program with the same arguments but for `--watch`. So it has every module and
-//! referee anew, and the rules of this program too if it was built again, and what ends a check does not end the watch.
+//! Each check is a process of its own: this program with the same arguments except `--watch`. It loads every module and
+//! referee afresh, and its own new rules if the program was built again. A check that crashes does not end the watch.
 //!
-//! Files are looked at several times a second rather than by notices of the system: there are few, and no notices come from
-//! network drives and shared folders of containers, nor of a file that an editor replaces. A crate for notices would bring ten
-//! others and need a look at the files all the same, to see what has changed.
+//! The watch polls the files several times a second and uses no notices of the system. There are few files, and network
+//! drives, shared folders of containers and editors that replace a file send no notices. A crate for notices would
+//! bring ten others, and the files would still have to be compared to find what changed.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -31,44 +31,44 @@ use crate::output::{counted, warn};
 use crate::signals;
 use crate::stderr;
 
-/// How long to wait between two looks, at least, and for how long nothing must have changed before a check begins: a program
-/// that is built is written in several steps.
+/// The least time between two looks, and the time without changes before a check begins. A build writes a program in
+/// several steps.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// How much longer than a look takes to wait for the next, so that looking at many files is no steady load.
+/// The pause between two looks, in multiples of the time that a look takes, so that many files cause no steady load.
 const SHARE: u32 = 10;
 
-/// How long a wait may go on after Ctrl-C.
+/// The longest delay between Ctrl-C and the end of a wait.
 const STEP: Duration = Duration::from_millis(25);
 
-/// How many files of a folder are watched, at most.
+/// The most files that are watched in one folder and below.
 const FILES_MAX: usize = 10_000;
 
-/// Folders that hold no sources but what was made of them, or what others wrote. Hidden ones are passed over as well.
+/// Folders of generated or third-party files. Hidden folders are skipped as well.
 const PASSED_OVER: [&str; 3] = ["node_modules", "target", "__pycache__"];
 
-/// The exit code of a program that Ctrl-C ended before it had an answer.
+/// The exit code of a program that Ctrl-C ended before it had a result.
 const INTERRUPTED: i32 = 130;
 
-/// What is watched, as it was at one time: when each file was written and how long it is, or nothing where there is none.
+/// The watched files at one time: when each was written and its length in bytes; `None` if it does not exist.
 type Looked = BTreeMap<PathBuf, Option<(SystemTime, u64)>>;
 
 struct Watch<'a> {
     args: &'a Args,
     context: &'a Context,
     program: PathBuf,
-    /// Whether a signal has asked for the end.
+    /// Whether a signal has asked the watch to end.
     is_over: &'a AtomicBool,
 }
 
-/// Checks until a signal ends it, and answers as the last check that came to its end.
+/// Checks until a signal ends the watch; returns the result of the last check that finished.
 pub(super) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
     if args.paths.iter().any(|path| is_standard(path)) {
         return Err(Failure::usage("standard input cannot be watched").hint("name a file instead"));
     }
     let failed = |cause: io::Error| Failure::trouble(format!("cannot watch: {cause}"));
     let is_over = signals::notice_end().map_err(failed)?;
-    // Asked once: where the program was built again, the system may name the removed file.
+    // Read once at the start, because after a build the system may name the removed file.
     let program = env::current_exe().map_err(failed)?;
     let watch = Watch { args, context, program, is_over: &is_over };
     let words = without_watch(env::args_os().skip(1));
@@ -78,7 +78,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         let looked = watch.look();
         let code = watch.check(&words);
         if watch.is_over() {
-            // Where the signal ended it, the code is none of a check.
+            // If the signal ended the check, the code is not its result.
             last = code.filter(|code| (0..=3).contains(code)).or(last);
             break;
         }
@@ -92,12 +92,12 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     match last.unwrap_or(INTERRUPTED) {
         0 => Ok(ExitStatus::Yes),
         1 => Ok(ExitStatus::No),
-        // The check has said why.
+        // The check has printed the reason.
         code => std::process::exit(code),
     }
 }
 
-/// Leaves out what makes a check watch. What stands behind `--` names files.
+/// Removes `--watch` and `--watch-path` with its value. Words after `--` are file names and stay.
 fn without_watch(mut words: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut left = Vec::new();
     while let Some(word) = words.next() {
@@ -123,7 +123,7 @@ impl Watch<'_> {
         self.is_over.load(Ordering::SeqCst)
     }
 
-    /// Waits, but not on after the end; returns `true` if there is more to do.
+    /// Waits for a time, or until the watch is to end; returns `true` if it goes on.
     fn wait(&self, time: Duration) -> bool {
         let watch = Stopwatch::start();
         while !self.is_over() && watch.elapsed() < time {
@@ -132,12 +132,12 @@ impl Watch<'_> {
         !self.is_over()
     }
 
-    /// Runs one check and returns its exit code, or nothing where it has none.
+    /// Runs one check and returns its exit code; `None` if it cannot start or was killed by a signal.
     fn check(&self, words: &[OsString]) -> Option<i32> {
         let mut child = match Command::new(&self.program).args(words).spawn() {
             Ok(child) => child,
             Err(cause) => {
-                // It may be built again just now; then it changes once more.
+                // The program may be in the middle of a build, which will change it once more.
                 warn(&format!("cannot start `{}`: {cause}", files::shown(&self.program)));
                 return None;
             }
@@ -176,7 +176,8 @@ impl Watch<'_> {
         stderr::note(&text, &document, self.context.output.format());
     }
 
-    /// Waits until something has changed and then changes no more, and names it; `None` at the end.
+    /// Waits until something has changed and no longer changes, and returns the first changed path; `None` if the watch
+    /// is to end.
     fn next_change(&self, before: &Looked) -> Option<PathBuf> {
         let mut pause = LOOK;
         while self.wait(pause) {
@@ -197,7 +198,7 @@ impl Watch<'_> {
         None
     }
 
-    /// Looks at everything on which the answer of a check rests.
+    /// Looks at everything that the result of a check depends on.
     fn look(&self) -> Looked {
         let mut looked = Looked::new();
         looked.extend([(self.program.clone(), state(&self.program))]);
@@ -205,7 +206,7 @@ impl Watch<'_> {
             looked.insert(path.clone(), state(path));
         }
         let replays = found::replays(&self.args.paths).files;
-        // A folder that cannot be listed has none; the check says so.
+        // A folder that cannot be listed counts as empty, because the check reports it.
         let modules = self.context.modules.paths().unwrap_or_default();
         for path in replays.into_iter().chain(modules) {
             let state = state(&path);
@@ -222,8 +223,8 @@ impl Watch<'_> {
     }
 }
 
-/// Adds a file or folder of a referee's command: of a script also what has the same ending in its folder, since it may load
-/// that.
+/// Adds a file or folder named in a referee's command. For a script, also adds the files with the same ending in its
+/// folder, because it may load them.
 fn add_of_referee(path: &Path, looked: &mut Looked) {
     if path.is_dir() {
         return add_folder(path, None, looked);
@@ -239,7 +240,7 @@ fn add_of_referee(path: &Path, looked: &mut Looked) {
     }
 }
 
-/// Adds the files in a folder and below, all or those with an ending.
+/// Adds the files in a folder and below: all of them, or those with an ending.
 fn add_folder(folder: &Path, ending: Option<&OsStr>, looked: &mut Looked) {
     let is_of_sources = |name: &OsStr| {
         !name.to_string_lossy().starts_with('.') && !PASSED_OVER.iter().any(|other| *other == name)
@@ -255,7 +256,7 @@ fn add_folder(folder: &Path, ending: Option<&OsStr>, looked: &mut Looked) {
                 folders.push(path);
             } else if !kind.is_dir() && ending.is_none_or(|ending| path.extension() == Some(ending)) {
                 count += 1;
-                // Named as a command names it, so that it counts once.
+                // Without a leading `./`, so that a file named in a command is not listed twice.
                 let path = path.strip_prefix(".").unwrap_or(&path);
                 looked.insert(path.into(), state(path));
             }
@@ -271,18 +272,18 @@ fn state(path: &Path) -> Option<(SystemTime, u64)> {
     Some((about.modified().ok()?, about.len()))
 }
 
-/// Returns the first path, in their order, of which two looks differ.
+/// Returns the least path at which two looks differ.
 fn first_difference(before: &Looked, now: &Looked) -> Option<PathBuf> {
     let is_changed = |path: &&PathBuf| before.get(*path) != now.get(*path);
     before.keys().chain(now.keys()).filter(is_changed).min().cloned()
 }
 
-/// Ends a check that a signal has reached, or its watch alone.
+/// Ends a check, also if the signal reached only the watch.
 fn end(child: &mut Child) {
     #[cfg(unix)]
     {
         use rustix::process::{Pid, Signal, kill_process};
-        // So that it ends its referees and removes its drafts.
+        // With SIGINT, the check ends its referees and removes its drafts.
         if let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
             let _ = kill_process(pid, Signal::INT);
         }

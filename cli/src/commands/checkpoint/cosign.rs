@@ -1,4 +1,4 @@
-//! `turnfold checkpoint cosign`: being a witness (TR-16).
+//! `turnfold checkpoint cosign`: cosigns a checkpoint as a witness (TR-16).
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! `turnfold checkpoint prove`: that a branch has an entry (TR-13).
+//! `turnfold checkpoint prove`: proves that a branch has an entry (TR-13).
 
 use std::path::PathBuf;
 

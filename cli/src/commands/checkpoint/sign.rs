@@ -1,4 +1,4 @@
-//! `turnfold checkpoint sign`: checkpoints of branches (TR-11 to TR-16).
+//! `turnfold checkpoint sign`: signs checkpoints of branches (TR-11 to TR-16).
 
 use std::path::PathBuf;
 
@@ -105,7 +105,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     Ok(ExitStatus::Yes)
 }
 
-/// Reads files of cosignatures, one a line, as witnesses print them.
+/// Reads files of cosignatures, one per line, as witnesses print them.
 fn read_cosignatures(paths: &[PathBuf]) -> Result<Vec<SignatureLine>, Failure> {
     let mut lines = Vec::new();
     for path in paths {

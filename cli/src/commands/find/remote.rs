@@ -1,4 +1,4 @@
-//! `turnfold find` in the matches of a service.
+//! `turnfold find` for the matches of a service.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -12,7 +12,7 @@ use crate::output::{Line, Output, dim, plain};
 use crate::remote::search::{RemoteEntry, RemoteSearch, branches};
 use crate::sources::Several;
 
-/// An entry that was found; a contract.
+/// A found entry; the JSON form is stable.
 #[derive(Serialize)]
 struct FoundThere<'a> {
     source: &'a str,
@@ -20,7 +20,7 @@ struct FoundThere<'a> {
     entry: &'a Value,
 }
 
-/// Returns the matches to search, if they are on a service.
+/// Returns the matches to search if the store is a service; `None` if only files are named.
 pub(super) fn sources(
     corpus: &CorpusArgs,
     context: &Context,
@@ -42,7 +42,7 @@ pub(super) fn sources(
     Ok(Some(named))
 }
 
-/// Finds entries, one match after another.
+/// Finds entries, one match after another. If the condition is unusable for every match, returns the first failure.
 pub(super) fn find(
     search: &RemoteSearch<'_>,
     sources: Several<SourceName>,

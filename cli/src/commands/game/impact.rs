@@ -1,4 +1,4 @@
-//! `turnfold game impact`: what the rules of this build change over many logs.
+//! `turnfold game impact`: shows what the rules of this build change over many logs.
 
 mod summary;
 
@@ -24,7 +24,7 @@ use crate::output::counted;
 use crate::sources::{read_piped, warn_of_unread};
 use crate::stderr;
 
-/// How many logs of a group are named unless all are asked for.
+/// The most logs of a group that are named without `--all`.
 const SHOWN_MAX: usize = 5;
 
 /// Show what the rules of this build change over a corpus of logs
@@ -78,7 +78,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let others = OtherRules::find(args, context)?;
-    // A port has the name of a game that is built in, so it never enters the registry (RF-4).
+    // A port has the name of a built-in game, so it never enters the registry (RF-4).
     let registry = match &others {
         Some(OtherRules::Port(_)) => context.registry.clone().without_referees(),
         _ => context.registry.clone(),
@@ -114,11 +114,11 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     Ok(ExitStatus::from(summary.counts.same == summary.counts.logs))
 }
 
-/// Rules that are given for the logs of their ruleset.
+/// The rules that the options name for the logs of their ruleset.
 enum OtherRules {
-    /// They take the place of those under which the log was recorded.
+    /// Rules that replace those under which the log was recorded.
     Given(Arc<dyn AnyRules>),
-    /// A referee that claims to be the same game, with which those of this build are compared (RF-20).
+    /// A referee that claims to be the same game, which is compared with the rules of this build (RF-20).
     Port(Arc<dyn AnyRules>),
 }
 
@@ -148,7 +148,7 @@ impl OtherRules {
         if let Self::Port(rules) = self { Some(rules) } else { None }
     }
 
-    /// Has a log of their ruleset folded by them.
+    /// Applies these rules to a log, if it is of their ruleset.
     fn fold(others: Option<&Self>, log: RecordedLog) -> RecordedLog {
         match others {
             Some(Self::Given(rules)) if rules.name() == log.rules.name() => log.with_rules(rules.clone()),
@@ -158,7 +158,7 @@ impl OtherRules {
     }
 }
 
-/// Folds replay files. Collecting keeps their order, whichever is done first.
+/// Folds replay files in parallel. The findings are in the order of the files.
 fn of_files(
     files: Vec<PathBuf>,
     piped: &[u8],
@@ -181,7 +181,7 @@ fn read(path: &Path, piped: &[u8], registry: &Registry) -> Result<Replay, Failur
     Ok(tfl::read_any_version(&input_name(path), &bytes, registry)?)
 }
 
-/// Folds every branch of every match.
+/// Folds every branch of every match in parallel.
 fn of_store(
     store: &StoreReader,
     registry: &Registry,
@@ -220,7 +220,7 @@ fn of_store(
     }))
 }
 
-/// Looks at many logs at once, showing how far the work is.
+/// Examines logs in parallel and shows a progress bar.
 fn in_parallel<T: Send>(logs: Vec<T>, look: impl Fn(T) -> Finding + Sync) -> Vec<Finding> {
     let progress = stderr::progress(logs.len() as u64, "folding {bar:30} {pos}/{len} {eta}");
     let look = |log| {

@@ -1,4 +1,4 @@
-//! `turnfold game perft`: how many command sequences the rules offer from a setup.
+//! `turnfold game perft`: counts the command sequences that the rules offer from a setup.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ pub(crate) struct Args {
     divide: bool,
 }
 
-/// The sequences and states at a depth.
+/// The counts of sequences and states at a depth.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Level {
     depth: u32,
@@ -50,7 +50,7 @@ struct Level {
     states: u64,
 }
 
-/// What begins with a first command.
+/// The number of sequences that begin with one first command.
 #[derive(Serialize)]
 struct Share {
     seat: Seat,
@@ -60,10 +60,10 @@ struct Share {
 
 type Reached = (Box<dyn AnyState>, u64);
 
-/// What decides which sequences follow: the hash of a state and, where the dice are seeded, how many were rolled.
+/// What determines the continuation: the hash of a state and, with seeded dice, the number of rolls so far.
 type Key = ([u8; 32], u64);
 
-/// The distinct states at a depth. Each is expanded once, however many sequences lead to it.
+/// The distinct states at a depth, each with the number of sequences that lead to it, so that each is expanded once.
 type Frontier = BTreeMap<Key, Reached>;
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
@@ -98,10 +98,10 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     })
 }
 
-/// Counts under a dice policy.
+/// Counts sequences under a dice policy.
 struct Count {
     dice: DicePolicy,
-    /// Whether the host gives rolls only.
+    /// Whether commands of the host other than due rolls are left out.
     without_host: bool,
 }
 
@@ -119,7 +119,7 @@ impl Count {
         Ok(levels)
     }
 
-    /// Goes one command further from every state.
+    /// Returns the states that one more command leads to.
     fn next(&self, frontier: &Frontier, depth: u32) -> Result<Frontier, Failure> {
         let progress = stderr::progress(
             frontier.len() as u64,
@@ -149,7 +149,7 @@ impl Count {
         (*state.state_hash().as_bytes(), rolls)
     }
 
-    /// Returns the commands that every seat may give now.
+    /// Returns the commands of all seats that are legal now. A due seeded roll is the only command.
     fn offers(&self, state: &dyn AnyState) -> Vec<(Seat, String)> {
         let due = state.seeded_roll(&self.dice);
         if let Some(roll) = due.and_then(|values| state.roll_command(values)) {
@@ -177,7 +177,7 @@ impl Count {
         Ok(after)
     }
 
-    /// Counts for each first command the sequences of length `depth` that begin with it.
+    /// Counts, for each first command, the sequences of length `depth` that begin with it.
     fn divide(&self, state: &dyn AnyState, depth: u32) -> Result<Vec<Share>, Failure> {
         let share = |(seat, command): (Seat, String)| {
             let after = self.play(state, 1, seat, &command)?;

@@ -1,4 +1,4 @@
-//! `turnfold game relay`: a referee whose runtime cannot read a pipe (RF-16a).
+//! `turnfold game relay`: connects a referee whose runtime cannot read a pipe over a local port (RF-16a).
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
@@ -13,10 +13,10 @@ use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::printable;
 
-/// What stands for the port in the command.
+/// The placeholder for the port in the command.
 const PORT: &str = "{port}";
 
-/// How often it is looked whether the command has connected, or has ended; and how long either may take.
+/// The interval at which the command is polled, and how many polls it has to connect (60 s) and to end (1 s).
 const LOOK: Duration = Duration::from_millis(10);
 const LOOKS_TO_CONNECT: u32 = 6_000;
 const LOOKS_TO_END: u32 = 100;
@@ -59,7 +59,7 @@ fn no_port(error: &io::Error) -> Failure {
     Failure::trouble(format!("cannot listen on 127.0.0.1: {error}"))
 }
 
-/// Waits until the command connects.
+/// Waits until the command connects, for 60 s at most.
 fn connected(listener: &TcpListener, child: &Mutex<Child>, name: &str) -> Result<TcpStream, Failure> {
     listener.set_nonblocking(true).map_err(|error| no_port(&error))?;
     for _ in 0..LOOKS_TO_CONNECT {
@@ -79,14 +79,14 @@ fn connected(listener: &TcpListener, child: &Mutex<Child>, name: &str) -> Result
     Err(Failure::trouble(format!("`{name}` did not connect to the port within 60 s")))
 }
 
-/// Carries lines both ways until the input or the connection ends.
+/// Copies bytes both ways until the input or the connection ends.
 fn carry(mut stream: TcpStream, child: &Arc<Mutex<Child>>, name: &str) -> Result<(), Failure> {
     let has_ended = Arc::new(AtomicBool::new(false));
     let mut requests = stream.try_clone().map_err(|error| no_port(&error))?;
     let ended = has_ended.clone();
     let ending = child.clone();
     thread::spawn(move || {
-        // Either end of it is the end of the match: what the command still answers is passed on below.
+        // The end of standard input ends the match. The loop below still passes on the last answers of the command.
         let _ = io::copy(&mut io::stdin().lock(), &mut requests);
         ended.store(true, Ordering::SeqCst);
         let _ = requests.shutdown(Shutdown::Write);
@@ -122,7 +122,7 @@ fn status_of(child: &Mutex<Child>) -> Option<std::process::ExitStatus> {
     child.lock().unwrap_or_else(PoisonError::into_inner).try_wait().ok().flatten()
 }
 
-/// Waits a moment for the command to end by itself, and ends it otherwise.
+/// Waits up to 1 s for the command to end by itself, then kills it.
 fn end(child: &Mutex<Child>) {
     for _ in 0..LOOKS_TO_END {
         if status_of(child).is_some() {
@@ -131,7 +131,7 @@ fn end(child: &Mutex<Child>) {
         thread::sleep(LOOK);
     }
     let mut child = child.lock().unwrap_or_else(PoisonError::into_inner);
-    // It may have ended just now.
+    // Kill fails if the command has just ended.
     let _ = child.kill();
     let _ = child.wait();
 }

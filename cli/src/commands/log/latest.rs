@@ -1,8 +1,8 @@
-//! The first of the last entries that match, found without holding the entries.
+//! Finds the first of the last entries that match, and holds only their seqs.
 
 use std::collections::VecDeque;
 
-/// The latest of some numbers.
+/// The last `most` numbers that were added.
 pub(super) struct Latest {
     most: usize,
     numbers: VecDeque<u64>,

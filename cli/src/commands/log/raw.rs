@@ -1,4 +1,4 @@
-//! `turnfold log --raw`: entries as they are stored, for matches whose rules this program does not have.
+//! `turnfold log --raw`: prints entries as they are stored, also if this program lacks the rules of the match.
 
 use serde::Serialize;
 use serde_json::json;
@@ -40,7 +40,7 @@ impl StoredEntry {
     }
 }
 
-/// Prints the entries, and what was not checked.
+/// Prints the entries, then a line about what was not checked.
 pub(super) fn print(
     range: &RangeName,
     seats: &[Seat],
@@ -52,7 +52,7 @@ pub(super) fn print(
     };
     let store = context.read_store()?;
     let genesis = store.genesis(&revision.match_name)?;
-    // No referee starts for what needs no rules (RF-3).
+    // No referee starts, because nothing here needs rules (RF-3).
     let registry = context.registry.clone().without_referees();
     let is_known = rules_of(&genesis, revision, &registry).is_ok();
     let name = &revision.match_name;

@@ -1,4 +1,4 @@
-//! `turnfold mail broadcast`: words of the host to all players (PM-108).
+//! `turnfold mail broadcast`: sends a text by the host to all players (PM-108).
 
 use serde_json::json;
 use turnfold_mail::hosted_matches;

@@ -1,4 +1,4 @@
-//! `turnfold mail`: matches that are played by mail, one verb a file.
+//! `turnfold mail`: hosts and plays matches by mail. Each verb has a file.
 
 mod broadcast;
 mod open;
@@ -45,8 +45,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     args.command.run(context)
 }
 
-/// Returns the desk that goes with a match by mail, by whose name it is found (PM-1), and refuses a desk alone: without it,
-/// or under another name, the match could not continue. `verb` is what is to be done to the match.
+/// Returns the desk of a match by mail, which is found by the match's name (PM-1), and refuses to act on the desk
+/// alone. The match could not continue without its desk, or if the desk had another name. `verb` names the action in
+/// the error.
 pub(crate) fn desk_going_along(
     store: &StoreReader,
     match_name: &MatchName,
@@ -62,7 +63,8 @@ pub(crate) fn desk_going_along(
     Ok(desk_naming(store, match_name, &main)?)
 }
 
-/// Returns the accord that goes with a match that has terms, and refuses an accord alone, as of a desk (SV-45).
+/// Returns the match that holds the terms of a match, and refuses to act on the terms alone, as [`desk_going_along`]
+/// does for desks (SV-45).
 pub(crate) fn accord_going_along(
     store: &StoreReader,
     match_name: &MatchName,

@@ -1,4 +1,4 @@
-//! `turnfold mail open`: a game and its desk (PM-25).
+//! `turnfold mail open`: creates a game and its desk (PM-25).
 
 use std::path::{Path, PathBuf};
 

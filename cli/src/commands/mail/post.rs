@@ -1,4 +1,4 @@
-//! What the host's verbs share: its key, and the letters that wait in the outbox (PM-29).
+//! What the host's verbs share: the host's key, and the letters in the outbox (PM-29).
 
 use std::path::{Path, PathBuf};
 
@@ -29,7 +29,7 @@ pub(super) struct HostArgs {
     output: Option<PathBuf>,
 }
 
-/// The host at work.
+/// The host's key with the folder for letters.
 pub(super) struct PostRoom {
     pub(super) signers: Signers,
     folder: PathBuf,
@@ -40,12 +40,12 @@ pub(super) struct Post<'a> {
     game: &'a MatchName,
     folder: PostFolder,
     addresses: Addresses,
-    /// The public address of the pages that letters link to.
+    /// The public address of the service whose pages the letters link to.
     pages: Option<String>,
 }
 
 impl HostArgs {
-    /// Takes the key, and finds the folder with all post. A store in a database has none.
+    /// Opens the key and finds the folder for letters. A store in a database has none, so `--output` is required.
     pub(super) fn post_room(&self, context: &Context) -> Result<PostRoom, Failure> {
         let folder = match &self.output {
             Some(folder) => folder.as_path(),
@@ -60,18 +60,18 @@ impl HostArgs {
 }
 
 impl PostRoom {
-    /// Returns the folder with all post.
+    /// Returns the folder for the letters of all matches.
     pub(super) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Requires the addresses that a first match would have to be in order, before there is a match.
+    /// Requires that the addresses of a first match would be readable, before the match is created.
     pub(super) fn require_readable_addresses(&self) -> Result<(), Failure> {
         addresses_in(&self.folder)?;
         Ok(())
     }
 
-    /// Finds the post of a new match, and adds these addresses to its own. `pages` is where its players find their pages.
+    /// Opens the post of a new match and adds addresses to it. `pages` is the public address of the service.
     pub(super) fn with_addresses<'a>(
         &'a self,
         store: &StoreReader,
@@ -84,7 +84,7 @@ impl PostRoom {
         Ok(Post { room: self, game, addresses: folder.addresses()?, folder, pages })
     }
 
-    /// Finds the post of a match. Errors in its addresses are reported before anything is recorded.
+    /// Opens the post of a match. Errors in its addresses are reported before anything is recorded.
     pub(super) fn of<'a>(&'a self, store: &StoreReader, game: &'a MatchName) -> Result<Post<'a>, Failure> {
         let folder = PostFolder::of(&self.folder, store, game)?;
         Ok(Post { room: self, game, addresses: folder.addresses()?, folder, pages: None })
@@ -92,12 +92,12 @@ impl PostRoom {
 }
 
 impl Post<'_> {
-    /// Returns the folder, where it is not the one with all post.
+    /// Returns the folder of the match, if it has its own.
     pub(super) fn own_folder(&self) -> Option<&Path> {
         self.folder.is_within().then_some(self.folder.path())
     }
 
-    /// Writes down the address of the newest player of a seat.
+    /// Stores the address of the newest player of a seat.
     pub(super) fn give_address(
         &mut self,
         seat: Seat,
@@ -109,8 +109,8 @@ impl Post<'_> {
         Ok(())
     }
 
-    /// Writes the answers to mails, and every report that the desk's log calls for and the outbox does not
-    /// have. Returns the names of the letters that were written now, with their folder where the match has its own.
+    /// Writes the answers to mails, and every report that the desk requires and the outbox lacks. Returns the names of
+    /// the new letters, with their folder if the match has its own.
     pub(super) fn write<'a>(
         &self,
         store: &StoreReader,
@@ -125,8 +125,8 @@ impl Post<'_> {
         })
     }
 
-    /// Writes every letter that the desk's log calls for and the outbox does not have (PM-34). Returns as
-    /// [`write`](Self::write) does.
+    /// Writes every letter that the desk requires and the outbox lacks (PM-34). Returns names as [`write`](Self::write)
+    /// does.
     #[expect(
         clippy::redundant_closure_for_method_calls,
         reason = "the method itself is of one lifetime only"
@@ -139,12 +139,12 @@ impl Post<'_> {
         self.write_with(store, context, |room| room.write_missing_answers())
     }
 
-    /// Returns `true` if a letter of this turn waits unsent (PM-101).
+    /// Returns `true` if a letter of this turn is still unsent (PM-101).
     pub(super) fn has_unsent_turn(&self, store: &StoreReader, context: &Context) -> Result<bool, Failure> {
         self.with_room(store, context, |room| Ok(!room.unsent_turn()?.is_empty()))
     }
 
-    /// Gives the letters that were not sent to a command (PM-36). Names of letters are as in [`write`](Self::write).
+    /// Passes the unsent letters to a command (PM-36). Letters are named as in [`write`](Self::write).
     pub(super) fn send(
         &self,
         command: &str,
@@ -166,7 +166,7 @@ impl Post<'_> {
         Ok(report)
     }
 
-    /// Writes words of the host to every player. Names of letters are as in [`write`](Self::write).
+    /// Writes a text by the host to every player. Returns names as [`write`](Self::write) does.
     pub(super) fn broadcast(
         &self,
         words: &str,
@@ -205,7 +205,7 @@ impl Post<'_> {
         Ok(written.iter().map(|name| self.shown(&name.to_string())).collect())
     }
 
-    /// Returns the name of a letter, with its folder where the match has its own.
+    /// Returns the name of a letter, with its folder if the match has its own.
     fn shown(&self, letter: &str) -> String {
         match self.own_folder() {
             Some(folder) => folder.join("outbox").join(letter).display().to_string(),
@@ -214,7 +214,7 @@ impl Post<'_> {
     }
 }
 
-/// Returns a line for each letter that was written.
+/// Returns a line for each new letter.
 pub(super) fn letter_lines(letters: &[String]) -> impl Iterator<Item = Line> {
     letters.iter().map(|letter| Line::from(format!("letter {letter}")))
 }

@@ -1,4 +1,4 @@
-//! `turnfold mail recover`: matches from the letters that players have (PM-111).
+//! `turnfold mail recover`: restores matches from the letters that players have (PM-111).
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! `turnfold mail replace`: another player for a seat (PM-60, PM-83, PM-106).
+//! `turnfold mail replace`: gives a seat to another player (PM-60, PM-83, PM-106).
 
 use serde_json::json;
 use turnfold_core::Seat;

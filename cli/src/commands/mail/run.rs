@@ -1,5 +1,5 @@
-//! `turnfold mail run`: the clock, and a turn that is ready (PM-27). `turnfold mail status`: whom a match waits for (PM-24,
-//! PM-28).
+//! `turnfold mail run`: moves the clock and executes turns that are ready (PM-27). `turnfold mail status`: shows whom a
+//! match waits for (PM-24, PM-28).
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -78,7 +78,7 @@ pub(crate) struct Args {
     host: HostArgs,
 }
 
-/// Rolls by the operating system.
+/// Rolls dice from the operating system's randomness.
 fn roll(due: &DueRoll) -> io::Result<Vec<i32>> {
     random::roll(due).map_err(|failure| io::Error::other(failure.to_string()))
 }
@@ -106,7 +106,7 @@ fn recorded_at_ms(at: DeskTime) -> i64 {
     i64::try_from(at.unix_seconds().saturating_mul(1000)).unwrap_or(i64::MAX)
 }
 
-/// How long `--watch` waits between two runs.
+/// The pause between two runs of `--watch`.
 const PERIOD: Duration = Duration::from_mins(1);
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
@@ -114,7 +114,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     if !args.watch {
         return run_once(args, &mut printed, context, false).map(|(status, _)| status);
     }
-    // What stops the first run, such as another key, would stop all.
+    // The first run reports its errors, because a cause such as a wrong key would stop every run.
     let mut is_over = run_once(args, &mut printed, context, false)?.1;
     while !is_over {
         thread::sleep(PERIOD);
@@ -126,8 +126,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     Ok(ExitStatus::Yes)
 }
 
-/// Runs every match once, and returns whether the one match of the command line is over. A run that is not the first of
-/// several prints nothing where nothing is due. What is wrong with one match does not keep the others from their turns.
+/// Runs every match once, and returns whether the match named by the arguments is over. A repeated run prints nothing
+/// if nothing is due. A match that fails does not stop the others.
 fn run_once(
     args: &Args,
     printed: &mut BTreeSet<PathBuf>,
@@ -142,8 +142,8 @@ fn run_once(
         }
         None => Ok(false),
     };
-    // PM-66: papers that came before the deadline are in time. PM-113: the others come after it, and stay for the next run if
-    // it has not passed in this one.
+    // PM-66: papers that came before the deadline are in time, so they are taken first. PM-113: later papers are taken
+    // after the deadline has passed in this run, or else stay for the next one.
     let is_left = take(context)?;
     let ran = run_matches(args, at, context, is_again);
     if is_left {
@@ -189,7 +189,7 @@ struct RunOfMatch<'a> {
 }
 
 impl RunOfMatch<'_> {
-    /// Runs the match, and returns whether it is over.
+    /// Runs the match and returns whether it is over.
     fn run(&self, context: &mut Context, is_again: bool) -> Result<bool, Failure> {
         let Self { args, name, at, room, store } = *self;
         let registry = context.registry.clone();
@@ -244,7 +244,7 @@ impl RunOfMatch<'_> {
     }
 }
 
-/// Requires every letter to be sent, and names the first one that was not.
+/// Requires that every letter was sent; otherwise names the first that was not.
 fn require_all_sent(not_sent: &[(String, String)]) -> Result<(), Failure> {
     let Some((letter, why)) = not_sent.first() else { return Ok(()) };
     let others = match not_sent.len() - 1 {
@@ -276,7 +276,7 @@ pub(crate) fn status(args: &StatusArgs, context: &mut Context) -> Result<ExitSta
     let who = Desk::query(state, Seat::Host.into(), "who");
     let who = who.ok().flatten().ok_or_else(|| Failure::internal("the desk does not answer `who`"))?;
     let (notices, waits) = match context.store_dir() {
-        // The standing of the match does not depend on files that may be elsewhere.
+        // The status does not depend on files that may be elsewhere.
         Ok(folder) if context.fleet().is_none() => {
             host_facts(folder, &game, &desk, &store).unwrap_or_default()
         }
@@ -296,7 +296,7 @@ pub(crate) fn status(args: &StatusArgs, context: &mut Context) -> Result<ExitSta
     Ok(ExitStatus::Yes)
 }
 
-/// Returns what mail programs reported of a match, and what waits for its host.
+/// Returns what mail programs reported about a match, and what waits for its host.
 fn host_facts(
     folder: &Path,
     game: &MailMatch,

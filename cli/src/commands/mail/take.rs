@@ -1,4 +1,4 @@
-//! `turnfold mail take`: papers from mails, recorded at the desk (PM-26).
+//! `turnfold mail take`: records the papers of mails at the desk (PM-26).
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -67,25 +67,25 @@ pub(crate) struct Args {
     host: HostArgs,
 }
 
-/// A mail, and what was taken from it for a match.
+/// A mail with what was taken from it for a match.
 struct PrintedMail {
-    /// Its name as printed.
+    /// The name to print.
     name: String,
     path: PathBuf,
-    /// The match; `None` for a mail for no match of the store.
+    /// The match; `None` if the mail is for no match of the store.
     match_name: Option<MatchName>,
     taken: TakenMail,
 }
 
 pub(super) struct MailsToTake<'a> {
-    /// The one match that they are taken for; else all.
+    /// The only match to take mails for; `None` for all.
     pub(super) only: Option<&'a MatchName>,
     pub(super) maildir: Option<&'a Maildir>,
     pub(super) mails: Vec<(PathBuf, ReceivedMail)>,
     pub(super) admit: &'a [Seat],
-    /// When papers are recorded, in Unix milliseconds.
+    /// The time to record, in Unix milliseconds.
     pub(super) now_ms: i64,
-    /// Whether mails are left that came after the deadline, until `mail run` has let it pass (PM-113).
+    /// Whether mails that came after the deadline are left until `mail run` has let it pass (PM-113).
     pub(super) is_late_left: bool,
 }
 
@@ -94,7 +94,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let maildir = args.maildir.as_deref().map(Maildir::open).transpose()?;
     let mails = match &maildir {
         Some(maildir) => maildir.mails()?,
-        // Nothing is taken where a mail cannot be read.
+        // If one of the files cannot be read, no mail is taken.
         None => {
             files.iter().map(|path| Ok((path.clone(), read(path)?))).collect::<Result<_, InputError>>()?
         }
@@ -110,8 +110,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     take(mails, &args.host, &mut BTreeSet::new(), context).map(|(status, _)| status)
 }
 
-/// Tells the match from the mails: the first word is a match if it is not the only word for a file, and no file has its
-/// name.
+/// Separates the match from the files. The first word is a match if more words follow and a match has that name, or no
+/// file has it. With `--maildir`, the only word is a match.
 fn match_and_files<'a>(
     args: &'a Args,
     context: &Context,
@@ -132,8 +132,8 @@ fn match_and_files<'a>(
     }
 }
 
-/// Takes the mails that wait in a Maildir, for `mail run` (PM-66). A mail that stays there is printed once, as `printed`
-/// knows. Returns `true` if one was left because it came after the deadline.
+/// Takes the mails that wait in a Maildir, for `mail run` (PM-66). `printed` remembers the mails that stay there, so
+/// that each is printed once. Returns `true` if a mail was left because it came after the deadline.
 pub(super) fn take_waiting(
     only: Option<&MatchName>,
     folder: &Path,
@@ -151,7 +151,7 @@ pub(super) fn take_waiting(
     take(mails, host, printed, context).map(|(_, is_left)| is_left)
 }
 
-/// Takes mails. Returns, besides, whether one was left because it came after the deadline.
+/// Takes mails. Also returns whether one was left because it came after the deadline.
 fn take(
     from: MailsToTake<'_>,
     host: &HostArgs,
@@ -165,7 +165,7 @@ fn take(
     let store = context.open_store()?;
     let registry = context.registry.clone();
     if let Some(name) = only {
-        // What is wrong with the one match is reported as such.
+        // Reports an error of this match, which the post office would only warn about.
         MailHost::of(&store, name, &registry, &room.signers, 0)?;
     }
     let mut office = PostOffice::open(&store, &registry, &room.signers, room.folder(), now_ms)?;
@@ -180,7 +180,7 @@ fn take(
             let is_only =
                 |place: &usize| office.matches.get(*place).is_some_and(|hosted| hosted.name == *only);
             if maildir.is_none() && !places.iter().any(is_only) {
-                // The host has chosen both the mail and the match.
+                // The host has chosen this mail for this match, even if the mail does not name the match.
                 places = (0..office.matches.len()).collect();
             } else if maildir.is_some() && !places.is_empty() && !places.iter().any(is_only) {
                 continue;
@@ -234,7 +234,7 @@ fn take(
     exit_status(&taken, context).map(|status| (status, is_left))
 }
 
-/// Reads a mail. Standard input cannot be read again, so one that is too long is an error there.
+/// Reads a mail. On standard input, a mail that is too long is an error, because it cannot be read again.
 fn read(path: &Path) -> Result<ReceivedMail, InputError> {
     if is_standard(path) {
         return Ok(ReceivedMail::read(&read_input_or_stdin(path, &MAIL_LIMITS)?));
@@ -258,7 +258,7 @@ fn exit_status(taken: &[PrintedMail], context: &mut Context) -> Result<ExitStatu
 }
 
 impl PrintedMail {
-    /// Returns why a mail without a paper gets no answer, or was not read.
+    /// Returns why a mail without a paper gets no answer or was not read; `None` if it is answered.
     fn no_answer(&self) -> Option<&'static str> {
         let TakenMail { mail, is_of_player, .. } = &self.taken;
         if mail.obstacle == Some(Obstacle::TooLong) {
@@ -272,7 +272,7 @@ impl PrintedMail {
         }
     }
 
-    /// Prints what became of it, with the name of the match if it is one of several.
+    /// Prints the result for the mail, with the name of the match if `with_match`.
     fn print(&self, with_match: bool, context: &mut Context) -> Result<(), Failure> {
         if let Some(reply) = &self.taken.reply {
             self.print_reply(reply, with_match, context)?;
@@ -293,7 +293,7 @@ impl PrintedMail {
         self.taken.papers.iter().try_for_each(|paper| self.print_paper(Some(paper), with_match, context))
     }
 
-    /// Returns what comes before an outcome: the mail, the line, and the match if it is one of several.
+    /// Returns the text before a result: the mail, the line, and the match if `with_match`.
     fn place(&self, line: Option<usize>, with_match: bool) -> String {
         let line = line.map(|line| format!("{line}:")).unwrap_or_default();
         let of_match = self.match_name.as_ref().filter(|_| with_match);
@@ -301,7 +301,7 @@ impl PrintedMail {
         format!("{}:{line} {of_match}", self.name)
     }
 
-    /// Prints what a mail with a reply code asked, and why something was not taken. It prints no code.
+    /// Prints the questions of a mail with a reply code, and why something was not taken. It never prints the code.
     fn print_reply(
         &self,
         reply: &TakenReply,
@@ -334,7 +334,7 @@ impl PrintedMail {
         Ok(())
     }
 
-    /// Prints a paper with its outcome, or that a mail has none, and why it gets no answer.
+    /// Prints a paper with its outcome. Without a paper, prints that the mail has none and why it gets no answer.
     fn print_paper(
         &self,
         taken: Option<&TakenPaper>,

@@ -1,4 +1,4 @@
-//! `turnfold mail write`: a player's paper (PM-28).
+//! `turnfold mail write`: writes a player's paper (PM-28).
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -16,7 +16,7 @@ use crate::files::{self, NewFile};
 use crate::output::{Line, warn};
 use crate::{clock, random};
 
-/// How far the host's clock may be ahead of this machine's before a warning, in seconds (PM-12).
+/// The most seconds that the host's clock may be ahead of this machine's without a warning (PM-12).
 const CLOCK_AHEAD_MAX: u64 = 3600;
 
 /// Write a paper for the host, such as a join or an order
@@ -117,7 +117,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         nonces: [nonce()?, nonce()?],
         registry: &context.registry,
     };
-    // Before the order, with which the turn can be ready.
+    // The lines of replies come before the order, because the order may make the turn ready.
     let (plays, lines) = if args.kind == Kind::Order { args.plays_and_lines()? } else { Default::default() };
     let mut mail = String::new();
     if !lines.is_empty() {
@@ -141,7 +141,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
 }
 
 impl Args {
-    /// Returns the words of an order that are commands, and the lines of replies without `if` (PM-123).
+    /// Splits the words of an order into commands and lines of replies, the latter without their `if` (PM-123).
     fn plays_and_lines(&self) -> Result<(Vec<PaperLine>, Vec<String>), Failure> {
         let mut plays = Vec::new();
         let mut lines = Vec::new();
@@ -200,7 +200,7 @@ impl Args {
     }
 }
 
-/// Reads an absence, words to players, or orders for later turns such as `4: move 2,-3; stand`.
+/// Reads the words of an absence, a press, or orders for later turns such as `4: move 2,-3; stand`.
 fn announced(kind: Kind, words: &[String]) -> Result<PaperContent, Malformed> {
     match (kind, words) {
         (Kind::Absent, [until]) => until.parse().map(PaperContent::Absent),
@@ -229,7 +229,7 @@ fn nonce() -> Result<Nonce, Failure> {
     random::match_id().map(Nonce::new)
 }
 
-/// PM-12: the clock is the host's word.
+/// Warns if the host's clock is far ahead, because the bundle has only the host's word for it (PM-12).
 fn warn_of_clock(clock: Option<DeskTime>) -> Result<(), Failure> {
     let now = u64::try_from(clock::now_ms()? / 1000).unwrap_or_default();
     if let Some(clock) = clock.filter(|clock| clock.unix_seconds() > now.saturating_add(CLOCK_AHEAD_MAX)) {

@@ -1,4 +1,4 @@
-//! Options of `serve`, which the command line or the file that `--config` names can give.
+//! The options of `serve`, from the command line or from the file of `--config`.
 
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -17,17 +17,17 @@ use crate::origin::read_origin;
 use crate::stderr::LogFormat;
 
 const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8017);
-/// In MiB, as the largest.
+/// In MiB, like the maximum.
 const CACHE: u64 = 256;
 const CACHE_MAX: u64 = 1_000_000;
-/// Requests a second.
+/// In requests a second, like the rate of spectators.
 const SEAT_RATE: NonZeroU32 = NonZeroU32::new(50).unwrap();
 const SPECTATOR_RATE: NonZeroU32 = NonZeroU32::new(500).unwrap();
 
 /// In seconds.
 const NOTIFY_AFTER: u32 = 60;
 
-/// The heading of the options that others need before they can play from afar.
+/// The heading of the options for a service that others use.
 const OTHERS: &str = "Options for running it for others";
 
 #[derive(Clone, Debug, Default, PartialEq, clap::Args, Deserialize, Serialize)]
@@ -99,7 +99,7 @@ pub(super) struct ServeOptions {
 }
 
 impl ServeOptions {
-    /// Adds what a file has where these options have nothing, and the defaults.
+    /// Fills in options that are missing here: from a file, then with the defaults.
     pub(super) fn with_file(self, path: Option<&Path>) -> Result<Self, Failure> {
         let file = path.map_or_else(|| Ok(Self::default()), read)?;
         Ok(Self {
@@ -130,7 +130,7 @@ impl ServeOptions {
         self.cache.unwrap_or(CACHE) << 20
     }
 
-    /// How long a turn lasts before its player is called.
+    /// Returns how long a turn lasts before its player is notified.
     pub(super) fn notify_after(&self) -> Duration {
         Duration::from_secs(self.notify_after.unwrap_or(NOTIFY_AFTER).into())
     }
@@ -139,7 +139,7 @@ impl ServeOptions {
         self.log_format.unwrap_or_default()
     }
 
-    /// What may change while the service runs, with the admin token of this hash.
+    /// Returns the settings that may change while the service runs. `admin` is the hash of the admin token.
     pub(super) fn settings(&self, admin: Digest) -> Settings {
         Settings {
             admin,
@@ -148,12 +148,12 @@ impl ServeOptions {
         }
     }
 
-    /// The options without those that may change while the service runs.
+    /// Returns the options without those that may change while the service runs.
     pub(super) fn fixed(&self) -> Self {
         Self { admin_token: None, seat_rate: None, spectator_rate: None, ..self.clone() }
     }
 
-    /// The options as a file has them.
+    /// Returns the options as lines of a configuration file.
     pub(super) fn lines(&self) -> Vec<String> {
         let Value::Object(options) = json!(self) else { return Vec::new() };
         let is_given = |value: &Value| !value.is_null() && *value != json!([]);
@@ -162,7 +162,7 @@ impl ServeOptions {
     }
 }
 
-/// Reads a file: addresses as the command line does, and paths from the folder of the file.
+/// Reads a configuration file. Addresses are checked like options, and paths are relative to the folder of the file.
 fn read(path: &Path) -> Result<ServeOptions, Failure> {
     let shown = files::shown(path);
     let text = fs::read_to_string(path).map_err(|error| Failure::file("read", path, &error))?;

@@ -1,4 +1,4 @@
-//! `turnfold simulate --script`: play given commands in memory.
+//! `turnfold simulate --script`: plays given commands in memory.
 
 use std::path::PathBuf;
 

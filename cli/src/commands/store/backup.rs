@@ -1,4 +1,4 @@
-//! `turnfold store backup`: everything in one file.
+//! `turnfold store backup`: writes the whole store to one file.
 
 use std::collections::BTreeSet;
 use std::io::BufWriter;
@@ -74,7 +74,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     })
 }
 
-/// Names what is damaged in the journal though the index has it, and so the backup: the index can be lost any time.
+/// Warns of damage in the journal that the index hides, and so the backup does not have, because the index can be lost
+/// any time.
 fn warn_of_hidden_damage(store: &StoreReader) -> Result<(), StoreError> {
     if let Some(Damage { match_name, branch, seq, reason }) = store.hidden_damage()? {
         let place = match_name.map(|name| format!("{}: ", place(name.as_str(), branch.as_ref(), seq)));
@@ -86,7 +87,7 @@ fn warn_of_hidden_damage(store: &StoreReader) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Lists the modules that a restore will need (MD-10).
+/// Warns of the modules that a restore will need (MD-10), and returns them.
 fn list_needed(store: &StoreReader) -> Result<BTreeSet<NeededModule>, StoreError> {
     let needed = NeededModule::of_all(store)?;
     for module in &needed {

@@ -1,4 +1,4 @@
-//! `turnfold store check`: the store's own audit.
+//! `turnfold store check`: audits the store itself, without rules.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Line, added, counted, plain, removed, warning};
 
-/// What to do about a directory that is sound, but lacks something.
+/// The next step for a store that is sound but lacks entries.
 const RESTORE: &str = "restore a backup that has what is missing";
 
 /// Audit the store itself: records, chains, counts; without rules
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     }
     context.output.flush()?;
     let findings = counted(check.damage.len() as u64, "finding", "findings");
-    // Nothing salvages what a store does not have.
+    // Salvage cannot bring back entries that the store does not have.
     let is_restorable = is_sound && context.fleet().is_none();
     let next_step = if is_restorable { RESTORE.into() } else { context.damaged_store().next_step() };
     Err(Failure::trouble(format!("the store is damaged: {findings}")).hint(next_step))

@@ -1,4 +1,4 @@
-//! `turnfold store compact`: the same store in fewer bytes.
+//! `turnfold store compact`: rewrites the store in fewer bytes.
 
 use serde_json::json;
 use turnfold_store::{Compacted, Store, Totals};

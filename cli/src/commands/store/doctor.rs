@@ -1,4 +1,4 @@
-//! `turnfold store doctor`: what keeps a store or a service from working well, and what to do about it.
+//! `turnfold store doctor`: reports problems of a store or a service, each with a remedy.
 
 use turnfold_history::Sources;
 use turnfold_history::history::recorded_rules;
@@ -30,13 +30,13 @@ mod system;
 )]
 pub(crate) struct Args {}
 
-/// How far the clock may be behind the last entry, in milliseconds: clocks of several machines differ.
+/// How far the clock may be behind the last entry, in milliseconds. Clocks of several machines differ.
 const CLOCK_TOLERANCE_MS: i64 = 60_000;
 
-/// How many of the last entries of each match are read for their times.
+/// How many of the last entries of each match are read to check their times.
 const TIMES_READ: u64 = 1_000;
 
-/// How many matches a finding names.
+/// The most matches that a finding names.
 const NAMED: usize = 3;
 
 pub(crate) fn run(_: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
@@ -97,7 +97,7 @@ fn stored(context: &Context, listed: &[ListedMatch]) -> String {
     format!("{place} opens and has {matches} with {} on `main`", counted(entries, "entry", "entries"))
 }
 
-/// The clock must not be behind what was recorded: times of entries would go back.
+/// Checks that the clock is not behind the last entries, because the times of new entries would go back.
 fn clock_finding(now_ms: i64, listed: &[ListedMatch]) -> Finding {
     let is_ahead = |listed: &&ListedMatch| listed.active_at_ms > now_ms.saturating_add(CLOCK_TOLERANCE_MS);
     let Some(ahead) = listed.iter().find(is_ahead) else {
@@ -109,7 +109,7 @@ fn clock_finding(now_ms: i64, listed: &[ListedMatch]) -> Finding {
     Finding::mend("clock", message, "set the clock of this machine, and keep it by a time service")
 }
 
-/// Times of entries should not go back. What is damaged is no matter of the clock.
+/// Checks that the times of entries do not go back. Stops at damaged entries, which other verbs report.
 fn times_finding(context: &Context, listed: &[ListedMatch]) -> Option<Finding> {
     let store = context.read_store().ok()?;
     for listed in listed {
@@ -136,7 +136,7 @@ fn times_finding(context: &Context, listed: &[ListedMatch]) -> Option<Finding> {
     None
 }
 
-/// Every module must be readable, and the laws must have passed on it before others play it (MD-7).
+/// Checks that every module loads, and that it has passed the laws, because `serve` and `mail` require that (MD-7).
 fn modules(context: &Context) -> Finding {
     let modules = match context.modules.files() {
         Ok(modules) => modules,
@@ -171,7 +171,7 @@ fn modules(context: &Context) -> Finding {
     }
 }
 
-/// This build must have the rules of every match.
+/// Checks that this build has the rules of every match.
 fn rules(context: &Context) -> Result<Finding, Failure> {
     let store = context.read_store()?;
     let mut count = 0;

@@ -1,4 +1,4 @@
-//! `turnfold store heads`: where every branch ends, to be held against the store later.
+//! `turnfold store heads`: lists where every branch ends, to compare with the store later.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ pub(crate) struct Args {
     force: bool,
 }
 
-/// Where a branch ends.
+/// The end of a branch: its last entry and the link after it. The JSON form is stable.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct HeadLine {
@@ -67,7 +67,7 @@ fn heads(store: &StoreReader) -> Result<Vec<HeadLine>, Failure> {
     for info in store.matches_after(None)? {
         let match_name = info?.name;
         let branches = match store.branches(&match_name) {
-            // It was deleted since.
+            // The match was deleted after the list was read.
             Err(StoreError::NoSuchMatch { .. }) => continue,
             branches => branches?,
         };
@@ -81,7 +81,7 @@ fn heads(store: &StoreReader) -> Result<Vec<HeadLine>, Failure> {
     Ok(heads)
 }
 
-/// Returns what a store lacks of a file that this verb wrote.
+/// Returns the entries of a file of `store heads` that the store lacks, as damage.
 pub(super) fn missing(path: &Path, store: &StoreReader) -> Result<Vec<Damage>, Failure> {
     let unreadable = |reason: &dyn std::fmt::Display| {
         Failure::usage(format!("`{}` is not a list of heads: {reason}", path.display()))

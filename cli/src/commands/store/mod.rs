@@ -1,4 +1,4 @@
-//! `turnfold store`: keeping a store and getting it back, one verb a file.
+//! `turnfold store`: checks, backs up and restores a store. Each verb has a file.
 
 mod backup;
 mod check;

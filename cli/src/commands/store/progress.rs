@@ -1,4 +1,4 @@
-//! The progress of work on a store, and what a store holds in words.
+//! Shows the progress of work on a store, and writes totals in words.
 
 use std::time::Duration;
 
@@ -7,7 +7,8 @@ use turnfold_store::Totals;
 use crate::output::counted;
 use crate::stderr;
 
-/// Shows on stderr what is done to a store and how far, until it is dropped. The store calls it with what is done.
+/// Shows a progress line on stderr until the returned function is dropped. The store calls the function with what is
+/// done so far.
 pub(super) fn progress(doing: &'static str) -> impl FnMut(Totals) {
     let bar = stderr::progress(0, "{spinner} {prefix}: {msg} ({elapsed})").with_prefix(doing);
     if !bar.is_hidden() {

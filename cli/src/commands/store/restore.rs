@@ -1,4 +1,4 @@
-//! `turnfold store restore`: a store from a backup.
+//! `turnfold store restore`: makes a store from a backup.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -81,7 +81,7 @@ impl Args {
     }
 }
 
-/// Lists the modules that the matches need and that are missing where the store is now (MD-10).
+/// Warns of the modules that the matches need and that are missing at the new place (MD-10), and returns them.
 fn list_missing(store: &StoreReader, context: &Context) -> Result<Vec<NeededModule>, StoreError> {
     let needed = NeededModule::of_all(store)?.into_iter();
     let missing: Vec<_> =
@@ -92,7 +92,7 @@ fn list_missing(store: &StoreReader, context: &Context) -> Result<Vec<NeededModu
     Ok(missing)
 }
 
-/// Names the file that is not a backup; the library reads it without knowing its name.
+/// Returns the failure for a file that is not a backup. The library does not know the name of the file.
 fn not_a_backup(file: &Path) -> Failure {
     let name = if is_standard(file) { "standard input".into() } else { format!("`{}`", file.display()) };
     Failure::usage(format!("{name} is not a turnfold backup: unrecognized header"))

@@ -1,4 +1,4 @@
-//! `turnfold store salvage`: what can be saved of a damaged store.
+//! `turnfold store salvage`: saves the readable part of a damaged store.
 
 use std::path::{Path, PathBuf};
 
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     })
 }
 
-/// Writes where something is lost, as revisions are written; nothing when it concerns the store as a whole.
+/// Returns the place of a loss in the form of a revision, after a space; empty if the loss is of the store as a whole.
 fn place(lost: &LostEntries) -> String {
     let Some(match_name) = &lost.match_name else { return String::new() };
     let place = verify::place(match_name.as_str(), lost.branch.as_ref(), None);

@@ -1,4 +1,4 @@
-//! `turnfold store size`: how much the store holds.
+//! `turnfold store size`: shows how much the store holds.
 
 use serde_json::json;
 use turnfold_history::Sources;
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         (journal, index) = Some(Store::journal_and_index_bytes(dir)?).unzip();
     }
     let Totals { matches, branches, entries } = totals;
-    // A database has no bytes on disk, nor a journal or an index.
+    // These three are null for a database, which has no files.
     let measured = json!({
         "matches": matches, "branches": branches, "entries": entries,
         "pages": pages, "entries_on_pages": entries_on_pages, "tails": tails, "entry_bytes": entry_bytes,

@@ -1,4 +1,4 @@
-//! `turnfold store upgrade`: a store of an older build, for this one.
+//! `turnfold store upgrade`: converts a store in a database to the format of this build.
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
 #[cfg(feature = "postgres")]

@@ -1,4 +1,4 @@
-//! `turnfold table groups`: what many matches have in common.
+//! `turnfold table groups`: statistics of matches, in groups.
 
 use clap::ValueEnum;
 use turnfold_core::picture::Picture;
@@ -31,7 +31,7 @@ impl From<GroupBy> for Grouping {
     }
 }
 
-/// What many matches have in common, and why it lacks some of them, if it does.
+/// The statistics of each group, and the failure to read some matches, if any.
 pub(super) struct Groups {
     statistics: Vec<GroupStatistics>,
     pub(super) unread: Option<Failure>,
@@ -41,7 +41,7 @@ impl Groups {
     pub(super) fn count(corpus: Corpus, by: GroupBy, viewer: Viewer) -> Result<Self, Failure> {
         let mut groups = GroupedCounts::default();
         let look = |seat_history: SeatHistory| MatchCounts::of(&seat_history, by.into());
-        // What could be read is shown, whatever could not.
+        // Matches that were read are counted even if others could not be.
         let unread = corpus.each(viewer, look, |_, counted| {
             groups.add(counted);
             Ok(())
@@ -53,7 +53,7 @@ impl Groups {
         self.statistics.len() as u64
     }
 
-    /// Writes all groups as one picture.
+    /// Returns an SVG document with the pictures of all groups.
     pub(super) fn svg(&self) -> String {
         let mut blocks = Vec::new();
         for group in &self.statistics {
@@ -62,7 +62,7 @@ impl Groups {
         svg::document(&Picture { blocks }, &Highlights::default())
     }
 
-    /// Writes one JSON document on each line.
+    /// Returns one line of JSON for each group.
     pub(super) fn json_lines(&self) -> Result<String, Failure> {
         let mut text = String::new();
         for group in &self.statistics {

@@ -1,4 +1,4 @@
-//! `turnfold verify --chain`: what can be audited without the rules.
+//! `turnfold verify --chain`: audits what needs no rules.
 
 use serde_json::json;
 use turnfold_history::golden::chain::{ChainVerification, LinkedBranch, NOT_CHECKED, verify_chain};
@@ -10,7 +10,7 @@ use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Line, added, counted, dim, plain};
 
-/// Audits the chain of a match, prints what was found and what was not checked, and returns what is wrong.
+/// Audits the chain of a match, prints the result and what was not checked, and returns the findings.
 pub(super) fn verify_match(
     store: &StoreReader,
     match_name: &MatchName,

@@ -1,4 +1,4 @@
-//! `turnfold verify --reload`: the sync test, which hunts for state that does not survive being stored.
+//! `turnfold verify --reload`: the sync test, which finds state that does not survive being stored.
 
 use serde_json::json;
 use turnfold_history::{SourceName, golden::selftest::first_unsynced};
@@ -8,8 +8,8 @@ use crate::failure::{ExitStatus, Failure};
 use crate::histories;
 use crate::output::{added, counted, plain, removed};
 
-/// Writes the state of some entries ago to bytes, reads it back and folds on from it, at each entry. If the bytes of a state
-/// lack something, or a rule depends on anything but the state, a hash differs.
+/// At each entry, reads the state of `window` entries ago from its bytes and folds on from it. A hash differs if the
+/// bytes lack a part of the state, or if a rule depends on anything but the state.
 pub(super) fn reload(source: &SourceName, window: u16, context: &mut Context) -> Result<ExitStatus, Failure> {
     let history = histories::load_whole(source, context)?.history;
     let differs_at = first_unsynced(&history, usize::from(window))?;

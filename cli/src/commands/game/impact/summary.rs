@@ -1,4 +1,4 @@
-//! The logs that `game impact` folds again, counted by ruleset and grouped by what differs first.
+//! The logs that `game impact` folds again, counted by ruleset and grouped by their first difference.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -16,12 +16,12 @@ use crate::render::printable;
 pub(super) struct Finding {
     /// The file, or the branch.
     name: String,
-    /// Its ruleset and the version it was recorded under, where they are known.
+    /// Its ruleset and the version that recorded it, if they are known.
     recorded: Option<(Arc<dyn AnyRules>, u32)>,
     entries: u64,
-    /// Whether it has an outcome to compare.
+    /// Whether the log has outcomes to compare.
     has_outcomes: bool,
-    /// The first difference, or why it cannot be computed.
+    /// The first difference, if there is one, or the failure to compute it.
     pub(super) departure: Result<Option<FirstDifference>, Failure>,
 }
 
@@ -39,26 +39,26 @@ impl Finding {
     }
 }
 
-/// Findings, counted by ruleset and grouped by what differs first.
+/// Findings, counted by ruleset and grouped by their first difference.
 #[derive(Serialize)]
 pub(super) struct Summary<'a> {
-    /// What of the logs is compared: outcomes and states, whether they are accepted, or this build with a port.
+    /// What is compared: `outcomes` of files, `acceptance` of stored commands, or `port` for a port with this build.
     compared: &'a str,
     /// The command of the port (RF-20).
     #[serde(skip_serializing_if = "Option::is_none")]
     referee: Option<String>,
-    /// Whether outcomes of some stored log were computed by the version under which it was recorded.
+    /// Whether the outcomes of some stored log were computed by the version that recorded it.
     #[serde(skip)]
     computes_outcomes: bool,
     #[serde(flatten)]
     pub(super) counts: Counts,
     rulesets: Vec<RulesetCounts<'a>>,
-    /// The largest group first.
+    /// Sorted by size, the largest first.
     groups: Vec<Group<'a>>,
     unreadable_logs: Vec<UnreadableLog<'a>>,
 }
 
-/// How many logs fold the same, and how many do not.
+/// The numbers of logs with each result, and of their entries.
 #[derive(Clone, Copy, Default, Serialize)]
 pub(super) struct Counts {
     pub(super) logs: u64,
@@ -77,7 +77,7 @@ struct RulesetCounts<'a> {
     counts: Counts,
 }
 
-/// Logs of one ruleset and version in which the same thing differs first.
+/// Logs of one ruleset and version with the same first difference.
 #[derive(Serialize)]
 struct Group<'a> {
     ruleset: &'a str,
@@ -92,16 +92,16 @@ struct Group<'a> {
 #[derive(Serialize)]
 struct DepartedLog<'a> {
     log: &'a str,
-    /// The entry, or the one before an attempt.
+    /// The seq of the entry, or of the entry before an attempt.
     seq: u64,
     attempt: bool,
     seat: Option<Seat>,
     command: Option<&'a str>,
     old: Option<String>,
     new: Option<String>,
-    /// The first field that differs after it.
+    /// The first field that differs after the entry.
     field: Option<&'a Difference>,
-    /// The first effects that differ, recorded and computed, where only effects do.
+    /// The first effects that differ, recorded and computed, if nothing but effects differs.
     #[serde(skip)]
     effects: Option<(String, String)>,
 }
@@ -125,7 +125,7 @@ impl Counts {
         }
     }
 
-    /// Returns the counts in words after `before`; counts of 0 are left out.
+    /// Appends the counts in words to `before`; counts of 0 are omitted.
     fn line(&self, before: Line) -> Line {
         let logs = counted(self.logs, "log folds the same", "logs fold the same");
         let mut line = before.then(plain(format_args!("{} of {logs}", self.same)));
@@ -193,7 +193,7 @@ impl<'a> Summary<'a> {
         }
     }
 
-    /// Returns the lines, which name this many logs of each group.
+    /// Returns the lines of text, which name at most `shown` logs of each group.
     pub(super) fn lines(&self, shown: usize) -> Vec<Line> {
         let rest = |all: usize| -> Option<Line> {
             (all > shown).then(|| dim(format_args!("  and {} more; `--all` names them", all - shown)).into())
@@ -258,7 +258,7 @@ impl<'a> DepartedLog<'a> {
         }
     }
 
-    /// Reports where the log departs, and the first that the rules change there.
+    /// Returns the line for a log: its first difference and the first change there.
     fn line(&self) -> Line {
         let Self { log, seq, .. } = self;
         let place = if self.attempt { "attempt after entry" } else { "entry" };

@@ -1,11 +1,11 @@
-//! What is found, and how it is shown.
+//! The findings of `store doctor` and how they are printed.
 
 use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::output::{Line, added, plain, removed, warning};
 
-/// What is found about one thing.
+/// The result of one check.
 #[derive(Debug, Serialize)]
 pub(super) struct Finding {
     about: &'static str,
@@ -19,7 +19,7 @@ pub(super) struct Finding {
 #[serde(rename_all = "snake_case")]
 pub(super) enum Grade {
     Ok,
-    /// It works, but may surprise.
+    /// It works, but may surprise the user.
     Note,
     Mend,
 }

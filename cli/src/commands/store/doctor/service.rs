@@ -1,4 +1,4 @@
-//! A service: its answers, its clock and the token.
+//! Checks of a service: its answers, its clock and the token.
 
 use turnfold_serve::TokenKind;
 
@@ -9,7 +9,8 @@ use crate::failure::Failure;
 use crate::output::Format;
 use crate::remote::client::{Client, Reply, ServiceRequest};
 
-/// How far the clock of a service may be from ours, in milliseconds: its answers have whole seconds, and take a while.
+/// How far the clock of a service may differ from this machine's, in milliseconds. Answers give whole seconds and take
+/// time to arrive.
 const CLOCK_TOLERANCE_MS: u64 = 30_000;
 
 pub(super) fn findings(context: &Context) -> Vec<Finding> {
@@ -31,7 +32,7 @@ pub(super) fn findings(context: &Context) -> Vec<Finding> {
     findings
 }
 
-/// Deadlines and delays go by the clock of the service.
+/// Compares the clocks, because deadlines and delays go by the clock of the service.
 fn clock_finding(reply: &Reply) -> Option<Finding> {
     let date = reply.headers.get("date")?.to_str().ok()?;
     let service_ms = clock::since_1970(httpdate::parse_http_date(date).ok()?)?;

@@ -1,4 +1,4 @@
-//! Free space and permissions, as the system of this machine knows them.
+//! Checks of free space and permissions on this machine.
 
 use std::fs;
 use std::io;
@@ -16,7 +16,7 @@ const MIB: u64 = 1 << 20;
 /// The least free space, in bytes.
 const SPACE_MIN: u64 = 256 * MIB;
 
-/// Compacting and migrating write a second copy of the store.
+/// Checks the free space. Compacting and upgrading write a second copy of the store.
 pub(super) fn space(dir: &Path) -> Finding {
     let free = match Store::free_bytes(dir) {
         Ok(free) => free.unwrap_or(u64::MAX),
@@ -40,7 +40,7 @@ pub(super) fn space(dir: &Path) -> Finding {
     Finding::ok("space", message)
 }
 
-/// This user must be able to write the store, and others must not.
+/// Checks that this user can write the store and that others cannot.
 pub(super) fn permissions(dir: &Path) -> Finding {
     let shown = files::shown(dir);
     let found = match paths_below(dir) {
