@@ -1,8 +1,8 @@
-//! The script for bash.
+//! The completion script for bash.
 //!
-//! Bash takes `duel@flank:3` apart at `@` and `:`, so the script puts the words together again before it asks, and
-//! offers of each answer only what stands behind the last of those characters, which is what bash replaces. Between
-//! quotes it takes nothing apart; elsewhere an answer with spaces is written with backslashes.
+//! Bash splits `duel@flank:3` at `@` and `:`. The script joins the words before it calls the program. From each answer
+//! it offers only the part after the last such character, because bash replaces only that part. Bash does not split
+//! within quotes; elsewhere the script escapes answers with spaces.
 
 use std::ffi::OsString;
 use std::io;
@@ -48,7 +48,7 @@ const SCRIPT: &str = r#"_NAME() {
 complete -o bashdefault -F _NAME BINARY
 "#;
 
-/// Bash, by a script of our own.
+/// Bash completion with a script of our own.
 pub(super) struct Bash;
 
 impl EnvCompleter for Bash {

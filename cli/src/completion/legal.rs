@@ -1,4 +1,4 @@
-//! The commands that may follow `play MATCH`: those that `legal` lists for the same viewer, and nothing else.
+//! Completes commands of `play MATCH`: exactly those that `legal` lists for the same viewer.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -20,17 +20,17 @@ use super::{NAMES_MAX, module_folders, store_dir};
 use crate::context::build_identity;
 use crate::grammar;
 
-/// The longest history of which commands are offered: a longer one would be waited for.
+/// The longest history in which commands are completed; a longer one would keep the user waiting.
 const ENTRIES_MAX: u64 = 50_000;
 
-/// What the words before the one that is typed ask for.
+/// The match and the seat that the words before the cursor name.
 struct Asked {
     revision: Revision,
     viewer: Option<Viewer>,
 }
 
-/// The store and rules of a completion. It starts no referee, since nobody expects that a program runs while a line is
-/// typed, and reads no file.
+/// The store and rules of a completion. It starts no referee, because no user expects a program to run while typing,
+/// and it reads no replay file.
 struct Reading {
     registry: Registry,
     store: StoreReader,
@@ -54,18 +54,18 @@ impl Sources for Reading {
     }
 }
 
-/// Offers the commands of the match that the words so far name, as far as its viewer may know them.
+/// Returns the commands of the match that the words so far name, as far as its viewer may know them.
 ///
-/// Only the first command of a call is completed: which are legal after it is not known before it is played.
+/// Only the first command of a call is completed, because the next ones depend on its outcome.
 pub(super) fn commands(registry: &Registry, typed: &OsStr) -> Vec<CompletionCandidate> {
     let find = || catch(|| found(registry)).ok().flatten();
-    // The rules of others may be at fault in any way, and there is nothing to offer then.
+    // The rules of others may fail in any way; then nothing is offered.
     let found = panic::catch_unwind(AssertUnwindSafe(find)).ok().flatten().unwrap_or_default();
     let typed = unquoted(&typed.to_string_lossy());
     texts(&found, &typed).into_iter().take(NAMES_MAX).map(CompletionCandidate::new).collect()
 }
 
-/// Commands as they are typed, with their seats unless `--seat` names it.
+/// The legal commands. They are offered with their seats, unless `--seat` names one.
 struct Found {
     commands: Vec<LegalCommand>,
     is_of_seat: bool,
@@ -77,7 +77,8 @@ impl Default for Found {
     }
 }
 
-/// Writes those of the commands that begin as typed. A seat may be left out where nothing begins so with it.
+/// Returns the commands that begin with the typed text. Without `--seat` they are offered with their seats, unless only
+/// commands without seats begin with it.
 fn texts(found: &Found, typed: &str) -> BTreeSet<String> {
     let without_seat = found.commands.iter().map(|legal| legal.command.clone());
     let with_seat = found.commands.iter().map(|legal| format!("{}: {}", legal.seat, legal.command));
@@ -109,8 +110,8 @@ fn found(registry: &Registry) -> Option<Found> {
     Some(Found { commands, is_of_seat: asked.is_some() })
 }
 
-/// Reads the words before the one that is typed, which may be incomplete in all else; `None` unless they name a match and no
-/// command yet.
+/// Reads the words before the cursor, which may be incomplete. Returns `None` unless they name a match and no command
+/// yet.
 fn asked() -> Option<Asked> {
     let mut words: Vec<OsString> = env::args_os().skip_while(|word| word != "--").skip(1).collect();
     let index = env::var("_CLAP_COMPLETE_INDEX").ok().and_then(|index| index.parse().ok());
@@ -124,14 +125,14 @@ fn asked() -> Option<Asked> {
     }
     let revision = of_play.try_get_one::<Revision>("revision").ok()??.clone();
     let viewer = of_play.try_get_one::<Viewer>("viewer").ok()?.copied();
-    // A seat that cannot be read is no leave to show what every seat may do.
+    // If the seat cannot be read, nothing is offered, because commands of other seats must not be shown.
     if names_seat && viewer.is_none() {
         return None;
     }
     Some(Asked { revision: Revision { seq: None, ..revision }, viewer })
 }
 
-/// Returns a word without the quotes and backslashes of a shell, which some shells leave in it.
+/// Removes the quotes and backslashes of the shell, which some shells leave in a word.
 fn unquoted(word: &str) -> String {
     let mut text = String::new();
     let mut quote = None;

@@ -1,7 +1,7 @@
-//! Completion while typing: rulesets, seats, matches, branches and legal commands, besides what the grammar itself knows.
+//! Shell completion of rulesets, seats, matches, branches and legal commands, in addition to the grammar.
 //!
-//! A shell's script calls the program with [`VARIABLE`] set and the words so far; the answer goes to stdout. Nothing is
-//! ever written to the store, and whatever goes wrong, there is simply nothing to offer.
+//! The script of a shell calls the program with [`VARIABLE`] set and the words so far; the answer goes to stdout.
+//! Completion never writes to the store. If anything fails, it offers nothing.
 
 mod bash;
 mod legal;
@@ -32,21 +32,21 @@ use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::guides::GUIDES;
 
-/// The variable that holds the name of the shell that asks.
+/// The environment variable with the name of the calling shell.
 const VARIABLE: &str = "TURNFOLD_COMPLETE";
 
-/// How many names are offered, at most.
+/// The most names that are offered.
 const NAMES_MAX: usize = 1000;
 
-/// Every shell that can be completed for.
+/// Every shell with completion.
 const SHELLS: Shells<'static> = Shells(&[&Bash, &Elvish, &Fish, &Powershell, &Zsh]);
 
-/// Answers a shell that asks for completions; returns `false` if none does.
+/// Answers a request for completions; returns `false` if [`VARIABLE`] is not set.
 pub(crate) fn answer(grammar: fn() -> Command, registry: &Registry) -> bool {
     if env::var_os(VARIABLE).is_none() {
         return false;
     }
-    // A module or game at fault is no reason to print anything while someone types.
+    // A panic of a module or game must not print anything while the user types.
     panic::set_hook(Box::new(|_| {}));
     let request = CompleteEnv::with_factory(|| with_guides(completed(grammar(), registry)))
         .var(VARIABLE)
@@ -78,7 +78,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     Ok(ExitStatus::Yes)
 }
 
-/// Returns the script that makes a shell ask, or `None` for one that cannot be completed for.
+/// Returns the completion script of a shell; `None` for an unsupported one.
 fn script(shell: &str) -> Option<String> {
     let mut script = Vec::new();
     let completer: &dyn EnvCompleter = SHELLS.completer(shell)?;
@@ -87,7 +87,7 @@ fn script(shell: &str) -> Option<String> {
     String::from_utf8(script).ok()
 }
 
-/// Adds to the arguments of every verb what can be offered for them, by what their values are called.
+/// Adds completions to the arguments of a verb and its subcommands, chosen by their value names.
 fn completed(command: Command, registry: &Registry) -> Command {
     let plays = command.get_name() == "play";
     let makes_a_match = matches!(command.get_name(), "new" | "import" | "open" | "simulate");
@@ -101,7 +101,7 @@ fn completed(command: Command, registry: &Registry) -> Command {
     command.mut_subcommands(|verb| completed(verb, registry))
 }
 
-/// Adds the guides to what `help` takes, once clap has added `help`.
+/// Adds the guides to the topics of `help`, after clap has added `help`.
 fn with_guides(mut command: Command) -> Command {
     command.build();
     let guides = GUIDES.iter().map(|guide| Command::new(guide.name).about(guide.summary));
@@ -129,7 +129,7 @@ fn completed_arg(arg: Arg, makes_a_match: bool, registry: &Registry) -> Arg {
         "ROW" => arg.add(ArgValueCandidates::new(rows)),
         "MATCH" if makes_a_match => arg,
         "MATCH" => arg.add(ArgValueCompleter::new(stored)),
-        // Some verbs write to the line, so it is no file.
+        // These verbs change a branch, so a file is of no use.
         "REV" if arg.get_value_parser().type_id() == TypeId::of::<Revision>() => {
             arg.add(ArgValueCompleter::new(stored))
         }
@@ -155,7 +155,7 @@ fn rulesets(registry: &Registry) -> Vec<CompletionCandidate> {
     offered
 }
 
-/// Offers the setups of the games that the words so far name, and TOML files where the option takes one.
+/// Returns the setups of the games that the words so far name, and TOML files if `takes_file`.
 fn setups(registry: &Registry, takes_file: bool, typed: &OsStr) -> Vec<CompletionCandidate> {
     let words: Vec<_> = env::args_os().collect();
     let mut offered = Vec::new();
@@ -177,7 +177,7 @@ fn setups(registry: &Registry, takes_file: bool, typed: &OsStr) -> Vec<Completio
     offered
 }
 
-/// Finds the folders with modules as verbs do: named ones, or the one next to the store.
+/// Returns the folders of modules as verbs do: the named ones, or else `modules` in the store.
 fn module_folders() -> Vec<PathBuf> {
     let words: Vec<_> = env::args_os().collect();
     let named = values_of("--modules", &words);
@@ -188,7 +188,7 @@ fn module_folders() -> Vec<PathBuf> {
     named.into_iter().map(PathBuf::from).collect()
 }
 
-/// Returns the values of an option among the words so far.
+/// Returns the values of an option in the words so far.
 fn values_of(option: &str, words: &[OsString]) -> Vec<OsString> {
     let after = words.iter().zip(words.iter().skip(1)).filter(|(word, _)| *word == option);
     let joined = words.iter().filter_map(|word| word.to_str()?.strip_prefix(option)?.strip_prefix('='));
@@ -203,7 +203,7 @@ fn rows() -> Vec<CompletionCandidate> {
     RowName::ALL.into_iter().map(|row| CompletionCandidate::new(row.name())).collect()
 }
 
-/// Offers matches, the branches of a match once `@` is typed, and replay files.
+/// Returns matches, the branches of a match once `@` is typed, and replay files.
 fn revisions(typed: &OsStr) -> Vec<CompletionCandidate> {
     let is_replay = |path: &Path| has_ending(path, "tfl");
     let mut offered = PathCompleter::any().filter(is_replay).complete(typed);
@@ -211,7 +211,7 @@ fn revisions(typed: &OsStr) -> Vec<CompletionCandidate> {
     offered
 }
 
-/// Offers matches, and the branches of a match once `@` is typed.
+/// Returns matches, and the branches of a match once `@` is typed.
 fn stored(typed: &OsStr) -> Vec<CompletionCandidate> {
     let text = typed.to_string_lossy();
     let branched = text.split_once('@').map(|(match_name, _)| match_name);
@@ -219,7 +219,8 @@ fn stored(typed: &OsStr) -> Vec<CompletionCandidate> {
     names.into_iter().filter(|name| name.starts_with(&*text)).map(CompletionCandidate::new).collect()
 }
 
-/// Returns the matches of a store or, with a match, its branches as `MATCH@BRANCH`; `None` if they cannot be read.
+/// Returns the matches of a store or, with a match, its branches as `MATCH@BRANCH`. Returns `None` if the store cannot
+/// be read.
 fn stored_names(dir: &Path, of_match: Option<&str>) -> Option<Vec<String>> {
     let store = StoreReader::open(dir).ok()?;
     let names = if let Some(match_name) = of_match {
@@ -232,7 +233,7 @@ fn stored_names(dir: &Path, of_match: Option<&str>) -> Option<Vec<String>> {
     Some(names)
 }
 
-/// Finds the store that is meant: the one named among the words so far, the one of the environment, or the usual one.
+/// Returns the directory of the store: from the words so far, the environment, or the default.
 fn store_dir(words: impl Iterator<Item = OsString>) -> PathBuf {
     let words: Vec<_> = words.collect();
     let named = values_of("--store", &words).into_iter().next();

@@ -1,4 +1,4 @@
-//! Commands sent to a service: as `play` prints what becomes of them.
+//! Sends commands to a service for `play`, and prints their outcomes.
 
 use serde_json::{Value, json};
 use turnfold_history::{Revision, ScriptCommand, Viewer};
@@ -14,21 +14,22 @@ use crate::remote::problem::{ApiError, NotAnswered};
 
 /// A call of `play`.
 pub(crate) struct Call<'a> {
-    /// The history, and its last entry if that is expected.
+    /// The branch, with its expected last entry if it names one.
     pub(crate) revision: &'a Revision,
-    /// Another last entry that is expected.
+    /// The expected last entry, if `--expect` names it.
     pub(crate) expect: Option<u64>,
-    /// The commands, all of the seat that plays where one is named.
+    /// The commands. If `viewer` names a seat, all of them are by that seat.
     pub(crate) lines: &'a [ScriptCommand],
-    /// Who plays, where it is named.
+    /// The seat that plays, if `--seat` names one.
     pub(crate) viewer: Option<Viewer>,
     /// Whether due rolls are made.
     pub(crate) rolls: bool,
-    /// The key of the call, if it has one.
+    /// The idempotency key, if the user chose one.
     pub(crate) key: Option<&'a str>,
 }
 
-/// Sends the commands, until it is known what became of them, and prints it; `place` is where in a script one stands.
+/// Sends the commands, repeats the request until their result is known, and prints it. `place` returns the place of a
+/// command in a script.
 pub(crate) fn play(
     client: &Client,
     call: &Call,
@@ -63,7 +64,7 @@ pub(crate) fn play(
     Ok(ExitStatus::Yes)
 }
 
-/// Refuses what a request cannot express.
+/// Refuses a call that a request cannot express.
 fn require_sendable(client: &Client, call: &Call) -> Result<(), Failure> {
     let Call { revision, expect, lines, viewer, key, .. } = *call;
     if client.kind() == TokenKind::Seat && lines.len() > 1 {
@@ -78,11 +79,11 @@ fn require_sendable(client: &Client, call: &Call) -> Result<(), Failure> {
         ));
     }
     match viewer {
-        // The host's answer holds everything, whatever seat gives the commands.
+        // The service answers the host with everything, whatever seat gives the commands.
         Some(viewer) if client.kind() != TokenKind::Seat && !viewer.see_all() => {
             Err(needs_store(&format!("`--seat {viewer}` without that seat's token")))
         }
-        // Without a command nothing would show whose token it is.
+        // Without commands, only a view can show whether the token is of this seat.
         Some(viewer) if lines.is_empty() => {
             let query = seen_at(None, Some(viewer));
             client.get(&ServiceRequest {
@@ -97,13 +98,13 @@ fn require_sendable(client: &Client, call: &Call) -> Result<(), Failure> {
     }
 }
 
-/// Writes a command as scripts do.
+/// Returns a command as scripts write it.
 fn written(given: &ScriptCommand) -> String {
     let ScriptCommand { seat, command, .. } = given;
     seat.map_or_else(|| command.clone(), |seat| format!("{seat}: {command}"))
 }
 
-/// Prints the record of a command that was not accepted.
+/// Prints the record of a rejected command.
 fn print_rejected(problem: &ApiError, output: &mut Output) -> Result<(), Failure> {
     let Some((_, record)) = &problem.command else { return Ok(()) };
     let text = |member| record.get(member).and_then(Value::as_str);

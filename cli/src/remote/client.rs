@@ -1,4 +1,4 @@
-//! A service to which requests are sent with a token.
+//! Sends requests to a service with a token.
 
 use std::env;
 use std::io;
@@ -21,20 +21,20 @@ use crate::output::{Format, printable};
 use crate::remote::origin::SafeOrigin;
 use crate::remote::problem::{ApiError, NotAnswered};
 
-/// How long to wait for a connection, and for a whole answer.
+/// The longest time to connect, and to receive a whole answer.
 const CONNECT_TIME: Duration = Duration::from_secs(10);
 const ANSWER_TIME: Duration = Duration::from_secs(90);
 
 const ANSWER_BYTES_MAX: u64 = 1 << 28;
 
-/// For how long a request is repeated whose answer was lost, and how long to wait before it is.
+/// How long a request whose answer was lost is repeated, and the shortest and longest pause between two attempts.
 const REPEAT_TIME: Duration = Duration::from_secs(30);
 const PAUSE_MIN: Duration = Duration::from_millis(250);
 const PAUSE_MAX: Duration = Duration::from_secs(4);
 
 const JSON: &str = "application/json";
 
-/// A service, and who asks it.
+/// A service, with the token for requests to it.
 pub(crate) struct Client {
     agent: Agent,
     origin: SafeOrigin,
@@ -42,29 +42,29 @@ pub(crate) struct Client {
     kind: TokenKind,
 }
 
-/// What is asked for: a path, its query, and in which form.
+/// The target of a request: a path, its query, and the format of the answer.
 pub(crate) struct ServiceRequest<'a> {
     pub(crate) path: String,
     pub(crate) query: Vec<(&'a str, String)>,
     pub(crate) format: Format,
-    /// The type of a file, which is the same in every format.
+    /// The media type of a file, which is the same in every format.
     pub(crate) media_type: Option<&'static str>,
 }
 
-/// What is sent along with a request.
+/// The body of a request that changes something.
 pub(crate) struct Sent<'a> {
     pub(crate) body: &'a Value,
-    /// The key that makes it one request, however often it is sent.
+    /// The idempotency key. With it, the request takes effect once, however often it is sent.
     pub(crate) key: Option<&'a str>,
 }
 
-/// An answer as it was asked for.
+/// A successful answer in the requested format.
 pub(crate) struct Reply {
     pub(crate) body: String,
     pub(crate) headers: HeaderMap,
 }
 
-/// Returns the path of the requests about a history.
+/// Returns the path of a resource of a branch.
 pub(crate) fn path_of(revision: &Revision, resource: &str) -> String {
     format!("/v1/matches/{}/branches/{}/{resource}", revision.match_name, revision.branch)
 }
@@ -73,7 +73,7 @@ impl Client {
     /// Prepares requests to a service.
     ///
     /// # Errors
-    /// A usage failure where `SSL_CERT_FILE` names no certificates.
+    /// A usage failure if `SSL_CERT_FILE` names a file without certificates.
     pub(crate) fn new(origin: SafeOrigin, token: AccessToken, kind: TokenKind) -> Result<Self, Failure> {
         let config = Agent::config_builder()
             .http_status_as_error(false)
@@ -83,7 +83,7 @@ impl Client {
             .timeout_connect(Some(CONNECT_TIME))
             .timeout_global(Some(ANSWER_TIME))
             .user_agent(concat!("turnfold/", env!("CARGO_PKG_VERSION")));
-        // A proxy would read what is not encrypted.
+        // No proxy without TLS, because it could read the token.
         let config = if origin.has_tls() {
             config.tls_config(TlsConfig::builder().root_certs(trusted_authorities()?).build())
         } else {
@@ -92,7 +92,7 @@ impl Client {
         Ok(Self { agent: config.build().into(), origin, token, kind })
     }
 
-    /// Returns what the token gives access to.
+    /// Returns the kind of the token.
     pub(crate) fn kind(&self) -> TokenKind {
         self.kind
     }
@@ -106,13 +106,13 @@ impl Client {
         Ok(self.try_get(asked)?)
     }
 
-    /// Asks for something that the service may refuse. It waits as the service asks it to.
+    /// Sends a request that may be refused. If the service asks the client to wait, waits and tries again.
     pub(crate) fn try_get(&self, asked: &ServiceRequest) -> Result<Reply, NotAnswered> {
         self.repeat(asked, None)
     }
 
-    /// Sends something until there is an answer: again for a while when the connection was lost or the service reports
-    /// that it cannot now. The caller has made sure that it may arrive twice.
+    /// Sends a request until there is an answer. Repeats it for a while if the connection is lost or the service is
+    /// unavailable. The caller guarantees that the request may arrive twice.
     pub(crate) fn post(&self, asked: &ServiceRequest, sent: &Sent) -> Result<Reply, NotAnswered> {
         self.repeat(asked, Some(sent))
     }
@@ -197,7 +197,7 @@ impl Client {
         Err(NotAnswered::ApiError(problem.into()))
     }
 
-    /// Sorts what went wrong on the way.
+    /// Decides whether the request may have reached the service, so that its result is unknown.
     fn not_sent(&self, error: &Error) -> NotAnswered {
         let failure = Failure::trouble(format!("no answer from `{}`: {error}", self.origin));
         let is_lost = match error {
@@ -211,11 +211,10 @@ impl Client {
     }
 }
 
-/// The variable that names a file of the certificates of authorities, as for other programs.
+/// The environment variable for a file of trusted certificates, the same as for other programs.
 const AUTHORITIES_VARIABLE: &str = "SSL_CERT_FILE";
 
-/// Returns the authorities that are trusted: the ones in the file that `SSL_CERT_FILE` names, else the ones that browsers
-/// trust.
+/// Returns the trusted authorities: those in the file of `SSL_CERT_FILE`, or else those that browsers trust.
 fn trusted_authorities() -> Result<RootCerts, Failure> {
     let named = env::var_os(AUTHORITIES_VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
     named.map_or(Ok(RootCerts::WebPki), |path| read_authorities(&path))

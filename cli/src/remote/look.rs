@@ -1,4 +1,4 @@
-//! What a service answers, as the verbs that look at matches print it. Lists are read page after page.
+//! Prints the answers of a service for the verbs that look at matches. Lists are read page by page.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -11,10 +11,10 @@ use crate::failure::{ExitStatus, Failure};
 use crate::output::{Format, Output};
 use crate::remote::client::{Client, Reply, ServiceRequest, path_of};
 
-/// The most items of a page.
+/// The most items that are requested at once.
 pub(crate) const PAGE: u64 = 1000;
 
-/// Refuses options of a verb that a service has no parameter for.
+/// Refuses options for which the service has no parameter.
 pub(crate) fn require_unused(options: &[(&str, bool)]) -> Result<(), Failure> {
     match options.iter().find(|(_, is_used)| *is_used) {
         Some((option, _)) => Err(needs_store(option)),
@@ -22,18 +22,18 @@ pub(crate) fn require_unused(options: &[(&str, bool)]) -> Result<(), Failure> {
     }
 }
 
-/// What a service cannot do for the terminal.
+/// Returns the failure for something that only a store can do.
 pub(crate) fn needs_store(what: &str) -> Failure {
     Failure::usage(format!("{what} needs the store itself, and `--store` names a service"))
 }
 
-/// Returns the query of what is seen at an entry: which one, and by whom.
+/// Returns the query for a view: at which entry, and for which viewer.
 pub(crate) fn seen_at(at: Option<u64>, viewer: Option<Viewer>) -> Vec<(&'static str, String)> {
     let at = at.map(|at| ("at", at.to_string()));
     at.into_iter().chain(viewer.map(|viewer| ("as", viewer.to_string()))).collect()
 }
 
-/// Prints the answer of a service about a position; where that is a list, its items are printed a line each.
+/// Prints the answer of a service about a position. The items of a list are printed one per line.
 pub(crate) fn print(
     client: &Client,
     revision: &Revision,
@@ -46,7 +46,7 @@ pub(crate) fn print(
     Ok(ExitStatus::Yes)
 }
 
-/// Asks a service about a position.
+/// Requests a resource about a position.
 pub(crate) fn ask(
     client: &Client,
     revision: &Revision,
@@ -57,12 +57,12 @@ pub(crate) fn ask(
     client.get(&ServiceRequest { path: path_of(revision, resource), query, format, media_type: None })
 }
 
-/// Reads an answer that is JSON.
+/// Reads a JSON answer.
 pub(crate) fn document(reply: &Reply) -> Result<Value, Failure> {
     serde_json::from_str(&reply.body).map_err(unusable)
 }
 
-/// The failure of an answer that no service gives.
+/// Returns the failure for an answer that a turnfold service would not give.
 pub(crate) fn unusable(cause: impl Display) -> Failure {
     Failure::trouble(format!("the answer is unusable: {cause}"))
 }
@@ -85,7 +85,7 @@ pub(crate) fn items(client: &Client, path: &str) -> Result<Vec<Value>, Failure> 
     }
 }
 
-/// Counts the branches of a match, as `matches` does in a store; a service lists them.
+/// Replaces the list of branches by their number, as `matches` prints it for a store.
 fn counted_branches(item: &Value) -> Cow<'_, Value> {
     let count = item.get("branches").and_then(Value::as_array).map(Vec::len);
     let (Some(count), Value::Object(fields)) = (count, item) else { return Cow::Borrowed(item) };
@@ -94,7 +94,7 @@ fn counted_branches(item: &Value) -> Cow<'_, Value> {
     Cow::Owned(Value::Object(fields))
 }
 
-/// An item of a list, with the source that it is from.
+/// An item of a list, with its source.
 #[derive(Serialize)]
 struct SourcedItem<'a> {
     source: &'a str,
@@ -102,9 +102,9 @@ struct SourcedItem<'a> {
     item: &'a Value,
 }
 
-/// Prints an answer in the format that was asked for. Of a JSON document, prints the first of these members that it has,
-/// the items of a list a line each, with their source if that is named; without members, all of it. Returns after what the
-/// next page begins.
+/// Prints an answer in the requested format and returns `after` of the next page. For JSON, prints the first of these
+/// members that the document has, or the whole document if `members` is empty. The items of a list are printed one per
+/// line, with `source` if it is given.
 pub(crate) fn print_reply(
     reply: &Reply,
     members: &[&str],
@@ -142,16 +142,16 @@ pub(crate) fn print_reply(
     Ok(next_linked(reply))
 }
 
-/// A list, or a part of it.
+/// A list to request, or a part of it.
 pub(crate) struct Part {
     pub(crate) path: String,
-    /// The item before the first.
+    /// The item before the first one; `None` to begin at the start.
     pub(crate) after: Option<String>,
-    /// The most items.
+    /// The most items; `None` for all.
     pub(crate) count: Option<u64>,
-    /// The viewer, if one is asked for.
+    /// The viewer, if the user named one.
     pub(crate) viewer: Option<Viewer>,
-    /// The source that each item names in JSON, if it does.
+    /// The source to add to each item in JSON, if any.
     pub(crate) source: Option<String>,
 }
 
@@ -167,7 +167,7 @@ pub(crate) fn print_log(
         if !client.sees_all() || viewer.is_some_and(|viewer| !viewer.see_all()) {
             return Err(needs_store("a log as a seat knew it at an entry"));
         }
-        // Pages end where the log does; that it has the last entry at all is asked for by itself.
+        // A page may end early without an error, so a request for the view checks that the last entry exists.
         let query = seen_at(revision.seq, viewer);
         client.get(&ServiceRequest {
             path: path_of(revision, "view"),
@@ -204,7 +204,7 @@ pub(crate) fn print_list(client: &Client, part: Part, output: &mut Output) -> Re
     Ok(ExitStatus::Yes)
 }
 
-/// Returns the value for `after` of the next page, which text names by `Link` (SV-6).
+/// Returns `after` of the next page from the `Link` header, which text answers have (SV-6).
 fn next_linked(reply: &Reply) -> Option<String> {
     let link = reply.headers.get("link")?.to_str().ok()?;
     let (target, relation) = link.strip_prefix('<')?.split_once('>')?;

@@ -1,7 +1,7 @@
-//! The terminal as client of a service (SV-40): requests sent, and answers printed as they are.
+//! The command line as client of a service (SV-40): sends requests, and prints the answers as they are.
 //!
-//! A verb that a service has a request for asks [`Context::service`] first. Nothing
-//! here knows a rule, and no token is shown or logged.
+//! A verb that a service supports calls [`Context::service`] first. This module knows no rules, and it never prints or
+//! logs a token.
 
 pub(crate) mod append;
 pub(crate) mod client;
@@ -22,7 +22,7 @@ use client::Client;
 use origin::SafeOrigin;
 
 impl Context {
-    /// Returns the service that has the store, if one does, for a verb that it has a request for.
+    /// Returns a client if `--store` names a service, for a verb that the service supports.
     pub(crate) fn service(&self) -> Result<Option<Client>, Failure> {
         match &self.store {
             StoreAddress::Service(origin) => Ok(Some(self.client(origin)?)),
@@ -30,7 +30,7 @@ impl Context {
         }
     }
 
-    /// Returns the service that has a history and where in it to look; a replay file is read here.
+    /// Returns a client and the revision if a service has the source; `None` for a replay file, which is read here.
     pub(crate) fn service_with<'a>(
         &self,
         source: &'a SourceName,

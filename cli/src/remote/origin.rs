@@ -1,4 +1,4 @@
-//! The origin of a service.
+//! The origin of a service to which tokens may be sent.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -7,12 +7,12 @@ use ureq::http::Uri;
 
 use crate::origin::read_origin;
 
-/// The origin of a service to which tokens may be sent: with TLS, or on this machine.
+/// An origin with TLS or on this machine, because a token must not be sent in the clear.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SafeOrigin(String);
 
 impl SafeOrigin {
-    /// Reads an origin, which one slash may follow.
+    /// Reads an origin, with or without a trailing slash.
     pub(crate) fn read(text: &str) -> Result<Self, String> {
         let origin = read_origin(text.strip_suffix('/').unwrap_or(text))?;
         let uri: Uri =
@@ -31,7 +31,7 @@ impl SafeOrigin {
         Err("a token is sent by `https` only, and by `http` within this machine".into())
     }
 
-    /// Returns `true` if what is sent there is encrypted.
+    /// Returns `true` for `https`.
     pub(crate) fn has_tls(&self) -> bool {
         self.0.starts_with("https://")
     }

@@ -1,4 +1,4 @@
-//! Why a service did not do what it was asked for.
+//! Errors of requests to a service.
 
 use serde_json::Value;
 use ureq::http::StatusCode;
@@ -6,28 +6,28 @@ use ureq::http::StatusCode;
 use crate::failure::Failure;
 use crate::remote::origin::SafeOrigin;
 
-/// A request without the answer that was asked for.
+/// Why a request has no successful answer.
 pub(crate) enum NotAnswered {
-    /// The connection was lost, or never came about, and what became of the request is not known.
+    /// There was no connection or it was lost, so it is unknown whether the request took effect.
     Lost(Failure),
-    /// The service is unavailable for now: try again after this many seconds, if it names them.
+    /// The service is unavailable for now. The number is the seconds to wait, if the service names it.
     Later(Failure, Option<u64>),
-    /// The service reports why not.
+    /// The service refused the request, with its reason.
     ApiError(Box<ApiError>),
-    /// It makes no sense to try again.
+    /// The request failed in another way, so repeating it is useless.
     Failed(Failure),
 }
 
-/// What a service reports of a request that failed.
+/// The error that a service reports for a request.
 pub(crate) struct ApiError {
     pub(crate) status: StatusCode,
     detail: String,
-    /// The command that was not accepted: its place in the request, and its record.
+    /// The rejected command: its index in the request, and its record.
     pub(crate) command: Option<(usize, Value)>,
 }
 
 impl ApiError {
-    /// Reads the body of an answer; if a service did not write it, only its status is reported.
+    /// Reads the body of an error. A body that is not from a turnfold service is replaced by the status.
     pub(crate) fn read(status: StatusCode, body: Option<&str>, origin: &SafeOrigin) -> Self {
         let body = body.and_then(|body| serde_json::from_str::<Value>(body).ok()).unwrap_or_default();
         let detail = body.get("detail").and_then(Value::as_str).map(ToString::to_string);
@@ -38,17 +38,17 @@ impl ApiError {
         Self { status, detail, command: index.zip(body.get("record").cloned()) }
     }
 
-    /// Returns the failure, with its exit code.
+    /// Returns the failure with its exit code.
     pub(crate) fn failure(&self) -> Failure {
         self.failure_at("")
     }
 
-    /// Returns the failure of a command at a place of a script.
+    /// Returns the failure with a place in a script before the message.
     pub(crate) fn failure_at(&self, before: &str) -> Failure {
         let message = format!("{before}{}", self.detail);
         match self.status {
             StatusCode::CONFLICT | StatusCode::PRECONDITION_FAILED => Failure::negative(message),
-            // A build without the rules answers as the verb does on the store itself.
+            // A service without the rules has the same exit code as a store without them.
             status if status.is_client_error() || status == StatusCode::NOT_IMPLEMENTED => {
                 Failure::usage(message)
             }
@@ -58,7 +58,7 @@ impl ApiError {
 }
 
 impl NotAnswered {
-    /// Returns `true` if the service itself refused the request, so that nothing came of it.
+    /// Returns `true` if the service refused the request, so that it took no effect.
     pub(crate) fn is_refusal(&self) -> bool {
         matches!(self, Self::ApiError(problem) if problem.status.is_client_error())
     }

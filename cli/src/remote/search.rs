@@ -1,4 +1,5 @@
-//! `find` in the matches of a service: what its token may read, through the requests that its pages make too.
+//! `find` in the matches of a service, with the requests that the service's pages use too. It finds what the token may
+//! read.
 
 use serde_json::Value;
 use turnfold_history::{Condition, Revision, SourceName, Viewer};
@@ -10,30 +11,30 @@ use crate::remote::client::{Client, ServiceRequest, path_of};
 use crate::remote::look::{self, PAGE, ask, document, needs_store, seen_at};
 use crate::remote::problem::NotAnswered;
 
-/// What is looked for in each match.
+/// The question of a search, the same for each match.
 pub(crate) struct RemoteSearch<'a> {
     pub(crate) client: &'a Client,
     pub(crate) viewer: Option<Viewer>,
     /// A condition that the entry makes true.
     pub(crate) when: Option<&'a Condition>,
-    /// What else the entry must be, judged by its document.
+    /// What else the entry has to be, judged by its JSON document.
     pub(crate) is_wanted: Option<&'a dyn Fn(&Value) -> bool>,
-    /// Only the first such entry of each match.
+    /// Whether to find only the first entry of each match.
     pub(crate) is_first_wanted: bool,
-    /// Whether entries are needed as lines of text too.
+    /// Whether entries are needed as text too.
     pub(crate) needs_text: bool,
 }
 
-/// An entry that was found; the setup is number 0 and no entry.
+/// A found entry; the setup has seq 0 and no record.
 pub(crate) struct RemoteEntry {
     pub(crate) seq: u64,
-    /// Its record, as the service writes it.
+    /// Its record in the JSON of the service.
     pub(crate) record: Value,
-    /// The same as a line of text, without number and hash.
+    /// The record as text, without seq and hash.
     pub(crate) text: String,
 }
 
-/// Lists the branches of all matches that the token may read.
+/// Returns the branches of all matches that the token may read.
 pub(crate) fn branches(client: &Client) -> Result<Vec<SourceName>, Failure> {
     let mut branches = Vec::new();
     for found in look::items(client, "/v1/matches")? {
@@ -47,8 +48,8 @@ pub(crate) fn branches(client: &Client) -> Result<Vec<SourceName>, Failure> {
 }
 
 impl RemoteSearch<'_> {
-    /// Passes on the entries of a match that are found, page by page. Returns why the condition makes no sense in any view of
-    /// the match, if so.
+    /// Passes the found entries of a match to `take`, page by page. Returns the failure if the condition is unusable in
+    /// every view of the match.
     pub(crate) fn find(
         &self,
         revision: &Revision,
@@ -80,8 +81,8 @@ impl RemoteSearch<'_> {
         Ok(None)
     }
 
-    /// Passes on the entries that make a condition true and are all that is wanted besides. The setup is found if the condition
-    /// holds there and nothing else is asked for.
+    /// Passes on the entries that make a condition true and fit the other options. The setup is found if the condition
+    /// holds there and no other option is given.
     fn becomes_true(
         &self,
         condition: &Condition,
@@ -118,7 +119,7 @@ impl RemoteSearch<'_> {
             } else {
                 String::new()
             };
-            // Each line begins with the name of the entry.
+            // Each line begins with the seq of the entry.
             let mut texts = texts.lines().map(|line| line.split_once(' ').unwrap_or_default().1);
             for item in items {
                 let seq = number_of(item, "seq").unwrap_or_default();
@@ -140,7 +141,7 @@ impl RemoteSearch<'_> {
         }
     }
 
-    /// Returns the entries of a page that fit, and after what the next page begins.
+    /// Returns the fitting entries of a page, and `after` of the next page.
     fn entries(
         &self,
         revision: &Revision,
@@ -176,7 +177,7 @@ impl RemoteSearch<'_> {
     }
 }
 
-/// Returns the record of an entry without what the log adds to it.
+/// Returns the record of an entry without the fields that the log adds.
 fn record_of(item: &Value) -> Value {
     let mut record = item.clone();
     if let Value::Object(fields) = &mut record {
@@ -187,13 +188,13 @@ fn record_of(item: &Value) -> Value {
     record
 }
 
-/// Removes the state hash from the end of a line, where the entry has one.
+/// Removes the state hash from the end of a line, if the entry has one.
 fn without_hash<'a>(text: &'a str, item: &Value) -> &'a str {
     let hash = text_of(item, "state_hash").get(..16).map(|hash| format!(" #{hash}"));
     hash.and_then(|hash| text.strip_suffix(&hash)).unwrap_or(text)
 }
 
-/// Returns the text of a field; none is empty.
+/// Returns the text of a field, or an empty string if there is none.
 fn text_of<'a>(document: &'a Value, field: &str) -> &'a str {
     document.get(field).and_then(Value::as_str).unwrap_or_default()
 }

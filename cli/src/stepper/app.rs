@@ -1,4 +1,4 @@
-//! What the stepper knows, and what keys change of it.
+//! The state of the stepper, and how keys change it.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use turnfold_store::BranchInfo;
 
 use crate::failure::Failure;
 
-/// Entries a second, and how long each is shown, while the history plays by itself (VW-7).
+/// The speeds of playback in entries per second, each with the time that an entry is shown (VW-7).
 const BEATS: [(u16, Duration); 5] = [
     (1, Duration::from_secs(1)),
     (2, Duration::from_millis(500)),
@@ -19,7 +19,7 @@ const BEATS: [(u16, Duration); 5] = [
     (16, Duration::from_micros(62_500)),
 ];
 
-/// What is asked for in the last line.
+/// The kind of input in the last line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Prompt {
     Number,
@@ -28,7 +28,7 @@ pub(super) enum Prompt {
 }
 
 impl Prompt {
-    /// What stands before the text that is typed.
+    /// Returns the text before the input.
     pub(super) fn sign(self) -> &'static str {
         match self {
             Self::Number => ":",
@@ -38,15 +38,15 @@ impl Prompt {
     }
 }
 
-/// What lies over the board.
+/// A window over the board.
 pub(super) enum Over {
     /// The keys.
     Help,
-    /// The branches to choose from.
+    /// The branches, and the index of the chosen one.
     Branches(Vec<BranchInfo>, usize),
 }
 
-/// What goes on when no key is pressed.
+/// What happens while no key is pressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pace {
     Waits,
@@ -57,19 +57,19 @@ enum Pace {
 /// The stepper on the screen.
 pub(super) struct App<'c> {
     pub(super) sources: &'c dyn Sources,
-    /// There is always one, but while it changes its viewer.
+    /// Always present, except while the viewer changes.
     pub(super) stepper: Option<Stepper>,
     pub(super) asked: Option<(Prompt, String)>,
     pub(super) over: Option<Over>,
     pub(super) message: String,
     pub(super) searched: Option<String>,
-    /// The fields that the last entry changed, and the chosen one.
+    /// The fields that the last entry changed.
     pub(super) fields: Vec<Difference>,
     pub(super) field: usize,
-    /// The path that was chosen last, wherever it is among the fields.
+    /// The path of the field that was chosen last, even if the current entry does not change it.
     pub(super) path: Option<String>,
     pub(super) as_json: bool,
-    /// How far the panel was moved by hand, in columns and lines.
+    /// How far the user has moved the panel, in columns and lines.
     pub(super) moved: (i32, i32),
     speed: usize,
     pace: Pace,
@@ -108,23 +108,23 @@ impl<'c> App<'c> {
         self.prints.then(|| self.here().to_string())
     }
 
-    /// Returns the name of the entry stood at.
+    /// Returns the name of the current entry.
     pub(super) fn here(&mut self) -> SourceName {
         let at = self.stepper().at();
         self.stepper().name().up_to(Some(at))
     }
 
-    /// Returns how many entries a second it plays by itself, if it does.
+    /// Returns the speed of playback in entries per second; `None` if it is off.
     pub(super) fn speed(&self) -> Option<u16> {
         BEATS.get(self.speed).filter(|_| self.pace == Pace::Plays).map(|(speed, _)| *speed)
     }
 
-    /// Returns how long the entry is shown if it plays by itself.
+    /// Returns how long an entry is shown during playback; `None` if it is off.
     pub(super) fn beat(&self) -> Option<Duration> {
         BEATS.get(self.speed).filter(|_| self.pace == Pace::Plays).map(|(_, beat)| *beat)
     }
 
-    /// Goes on while it plays by itself, and stops at the end.
+    /// Goes to the next entry of playback, which stops at the end.
     pub(super) fn play_on(&mut self) -> Result<(), Failure> {
         self.by(1)?;
         if self.stepper().at() == self.stepper().head() {
@@ -133,7 +133,7 @@ impl<'c> App<'c> {
         Ok(())
     }
 
-    /// Does what a key asks for.
+    /// Handles a key.
     pub(super) fn press(&mut self, key: KeyEvent) -> Result<(), Failure> {
         let has_control = key.modifiers.contains(KeyModifiers::CONTROL);
         if has_control && key.code == KeyCode::Char('c') {
@@ -150,7 +150,7 @@ impl<'c> App<'c> {
         if has_control { Ok(()) } else { self.act(key.code) }
     }
 
-    /// Types on in the last line.
+    /// Handles a key while the last line has input.
     fn type_on(&mut self, key: KeyCode) -> Result<(), Failure> {
         let Some((asked, text)) = &mut self.asked else { return Ok(()) };
         match key {
@@ -200,7 +200,7 @@ impl<'c> App<'c> {
         Ok(())
     }
 
-    /// Does what a key asks for while something lies over the board.
+    /// Handles a key while a window is over the board.
     fn press_over(&mut self, key: KeyCode) -> Result<(), Failure> {
         let Some(Over::Branches(branches, chosen)) = &mut self.over else {
             self.over = None;
@@ -223,7 +223,7 @@ impl<'c> App<'c> {
         Ok(())
     }
 
-    /// Does what a key asks for where nothing is being typed (VW-7).
+    /// Handles a key while there is neither input nor a window (VW-7).
     fn act(&mut self, key: KeyCode) -> Result<(), Failure> {
         use SearchDirection::{Back, Forward};
         match key {
@@ -257,7 +257,7 @@ impl<'c> App<'c> {
         }
     }
 
-    /// Does what a key asks for that leads nowhere else in the history.
+    /// Handles a key that stays at the current entry.
     fn turn(&mut self, key: KeyCode) {
         match key {
             KeyCode::Down => self.choose(1),
@@ -277,7 +277,7 @@ impl<'c> App<'c> {
         }
     }
 
-    /// Chooses another of the changed fields.
+    /// Chooses the changed field that is `count` further on.
     fn choose(&mut self, count: isize) {
         let last = self.fields.len().saturating_sub(1);
         self.field = self.field.saturating_add_signed(count).min(last);

@@ -1,4 +1,4 @@
-//! Where the panels stand on the screen (VW-5).
+//! The layout of the screen (VW-5).
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -8,13 +8,13 @@ use ratatui::widgets::{Block, Borders, Clear, Paragraph};
 use super::app::{App, Over};
 use super::panels::{self, Panel};
 
-/// The smallest screen that is filled, in columns and rows.
+/// The smallest screen that is used, in columns and rows.
 const LEAST: (u16, u16) = (40, 12);
 
-/// The number of columns from which the log stands next to the board.
+/// The number of columns from which on the log is next to the board.
 const WIDE: u16 = 100;
 
-/// What the help prints of the keys (VW-7), in lines that fit on the smallest screen.
+/// The help about keys (VW-7), in lines that fit on the smallest screen.
 const HELP: &[(&str, &str)] = &[
     ("→ l Enter   ← h", "one entry on · back"),
     ("PgDn   PgUp", "ten entries · back"),
@@ -30,7 +30,7 @@ const HELP: &[(&str, &str)] = &[
     ("?   q Ctrl-C", "these keys · leave"),
 ];
 
-/// Fills the screen.
+/// Draws the whole screen.
 pub(super) fn draw(frame: &mut Frame<'_>, app: &mut App<'_>) {
     let area = frame.area();
     if area.width < LEAST.0 || area.height < LEAST.1 {
@@ -71,7 +71,7 @@ fn draw_left(frame: &mut Frame<'_>, app: &mut App<'_>, area: Rect) {
     frame.render_widget(Paragraph::new(Text::from(panel.lines)).scroll(scroll), area);
 }
 
-/// Returns how many lines and columns are above and left of the panel, so that what changed is in sight.
+/// Returns how many lines and columns to skip, so that the first change is visible.
 fn scroll(panel: &Panel, moved: (i32, i32), area: Rect) -> (u16, u16) {
     let widest = panel.lines.iter().map(Line::width).max().unwrap_or_default();
     let (column, row) = panel.changed.unwrap_or_default();
@@ -94,7 +94,7 @@ fn draw_log(frame: &mut Frame<'_>, app: &mut App<'_>, area: Rect, is_next_to_boa
     frame.render_widget(Paragraph::new(lines).block(block), area);
 }
 
-/// Draws the keys or the branches over the board.
+/// Draws the window over the board, if there is one.
 fn draw_over(frame: &mut Frame<'_>, app: &App<'_>, area: Rect) {
     let Some(over) = &app.over else { return };
     let (title, lines): (_, Vec<Line<'_>>) = match over {

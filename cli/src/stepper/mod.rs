@@ -1,4 +1,5 @@
-//! The full-screen stepper of `replay --step` (VW-4 to VW-8): it shows what the replay library returns and knows no game.
+//! The full-screen stepper of `replay --step` (VW-4 to VW-8). It shows what [`turnfold_history`] returns and knows no
+//! game.
 
 mod app;
 mod draw;
@@ -19,7 +20,7 @@ use crate::signals;
 use app::App;
 use screen::{Heard, Screen};
 
-/// Steps through a history; returns the revision chosen on leaving.
+/// Steps through a history. Returns the revision to print, if the user asked for it.
 pub(crate) fn run(seat_history: SeatHistory, context: &Context) -> Result<Option<String>, Failure> {
     let mut app = App::new(seat_history, context)?;
     let mut screen = Screen::enter()?;
@@ -38,7 +39,7 @@ pub(crate) fn run(seat_history: SeatHistory, context: &Context) -> Result<Option
     Ok(app.revision())
 }
 
-/// A terminal that is gone ends the program as a reader does that is gone, with nothing more to print.
+/// Returns the failure for a terminal that is gone. Like a closed pipe, it ends the program without a message.
 fn closed() -> Failure {
     io::Error::from(io::ErrorKind::BrokenPipe).into()
 }

@@ -1,4 +1,4 @@
-//! What the panels show, line by line.
+//! The lines of each panel.
 
 use std::collections::BTreeSet;
 
@@ -18,13 +18,13 @@ use crate::render;
 const LINE: &str = "← → step  : go to  / search  w when  [ ] field  s seat  v view  ? keys  q leave";
 const NARROW_LINE: &str = "← → step  : go to  ? keys  q leave";
 
-/// Lines, and where in them something changed: columns and lines from the upper left.
+/// Lines, with the column and line of the first change.
 pub(super) struct Panel {
     pub(super) lines: Vec<Line<'static>>,
     pub(super) changed: Option<(usize, usize)>,
 }
 
-/// Shows whose history it is, for which viewer, where, which game and in which phase (VW-5).
+/// Returns the title: the source, the entry, the viewer, the game and its phase (VW-5).
 pub(super) fn title(app: &mut App<'_>) -> Line<'static> {
     let stepper = app.stepper();
     let at = stepper.at();
@@ -45,7 +45,7 @@ pub(super) fn title(app: &mut App<'_>) -> Line<'static> {
     ])
 }
 
-/// Draws the board, with what the last entry changed marked (VW-6).
+/// Draws the board and marks what the last entry changed (VW-6).
 pub(super) fn board(stepper: &Stepper, width: usize) -> Panel {
     let picture = stepper.picture();
     let before = stepper.picture_before();
@@ -71,7 +71,7 @@ pub(super) fn board(stepper: &Stepper, width: usize) -> Panel {
     Panel { lines, changed }
 }
 
-/// Writes the view as JSON, with the changed fields marked.
+/// Writes the view as JSON and marks the lines of changed fields.
 pub(super) fn view(app: &mut App<'_>) -> Panel {
     let text = serde_json::to_string_pretty(&app.stepper().view()).unwrap_or_default();
     let keys: BTreeSet<String> = app.fields.iter().filter_map(|field| key(&field.path)).collect();
@@ -90,13 +90,13 @@ pub(super) fn view(app: &mut App<'_>) -> Panel {
     Panel { lines, changed }
 }
 
-/// Returns the last key of a path that is no index.
+/// Returns the last key of a path, without the index of an element.
 fn key(path: &str) -> Option<String> {
     let key = path.rsplit('/').find(|part| part.parse::<usize>().is_err())?;
     Some(key.replace("~1", "/").replace("~0", "~"))
 }
 
-/// Shows the entries around the current one, which is shown in full if there is room.
+/// Returns the entries around the current one, which takes up to half of the height if it is long.
 pub(super) fn log(app: &mut App<'_>, width: usize, height: usize) -> Result<Vec<Line<'static>>, Failure> {
     let at = app.stepper().at();
     let head = app.stepper().head();
@@ -129,7 +129,7 @@ fn in_words(entry: &StepperEntry, digits: usize) -> String {
     format!("{seq:digits$} {}", printable(&format!("{mark}{command} => {outcome}")))
 }
 
-/// Breaks a line into lines no wider than a panel, between words where it can be; what does not fit is cut.
+/// Breaks a line at spaces into lines that fit in a panel. Text that does not fit is cut.
 fn wrapped(text: &str, width: usize, height: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_inclusive(' ') {
@@ -148,7 +148,7 @@ fn wrapped(text: &str, width: usize, height: usize) -> Vec<String> {
     lines.iter().map(|line| shortened(line, width)).collect()
 }
 
-/// Shows the fields that the entry changed, the chosen one in sight.
+/// Returns the changed fields, scrolled so that the chosen one is visible.
 pub(super) fn fields(app: &App<'_>, width: usize, height: usize) -> Vec<Line<'static>> {
     let first = app.field.saturating_sub(height.saturating_sub(1));
     let fields = app.fields.iter().enumerate().skip(first).take(height);
@@ -161,7 +161,7 @@ pub(super) fn fields(app: &App<'_>, width: usize, height: usize) -> Vec<Line<'st
         .collect()
 }
 
-/// Shows above the fields whose changes they are.
+/// Returns the title of the panel of changed fields.
 pub(super) fn fields_title(app: &mut App<'_>) -> String {
     let at = app.stepper().at();
     match app.fields.len() as u64 {
@@ -171,7 +171,7 @@ pub(super) fn fields_title(app: &mut App<'_>) -> String {
     }
 }
 
-/// Shows what is typed, what happened or which keys there are.
+/// Returns the last line: the input, a message, or the keys.
 pub(super) fn last_line(app: &App<'_>, width: usize) -> Line<'static> {
     if let Some((asked, text)) = &app.asked {
         let hint = match asked {

@@ -1,4 +1,4 @@
-//! The terminal while it is filled: entered, given back however the program ends, and left for a while on Ctrl-Z.
+//! The terminal while the stepper uses it. It is restored however the program ends, and during Ctrl-Z.
 
 use std::io::{self, Stdout, stdout};
 use std::mem::ManuallyDrop;
@@ -15,28 +15,29 @@ use ratatui::{Frame, Terminal};
 
 use crate::signals;
 
-/// How long a signal may go unnoticed.
+/// The longest time before a signal is noticed.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Held by the thread that writes to the terminal, so that a signal gives it back between two drawings, and for good.
+/// Held while the terminal is written, so that a signal restores it between two drawings and nothing is drawn
+/// afterwards.
 static WRITING: Mutex<()> = Mutex::new(());
 
-/// What came from the terminal.
+/// What the terminal reported.
 pub(super) enum Heard {
     /// A key.
     Key(KeyEvent),
-    /// Something after which to draw again, such as another size.
+    /// An event after which the screen is drawn again, such as a new size.
     Else,
-    /// Nothing for as long as was waited.
+    /// Nothing within the time.
     Nothing,
-    /// There is no terminal any more.
+    /// The terminal is gone.
     Closed,
 }
 
-/// A terminal that is filled. It is given back when this is dropped.
+/// The terminal in full-screen mode, restored on drop.
 pub(super) struct Screen {
-    /// It never ends by itself: it would print on stderr that the cursor of a terminal that is gone cannot be shown, and
-    /// panic because that is gone too.
+    /// Never dropped. If the terminal is gone, its destructor would print to stderr that the cursor cannot be shown,
+    /// and panic because stderr is gone too.
     terminal: ManuallyDrop<Terminal<CrosstermBackend<Stdout>>>,
     without_color: bool,
     stop: signals::Stop,
@@ -48,7 +49,7 @@ impl Screen {
         let stop = signals::Stop::notice()?;
         signals::end_without_terminal()?;
         let _held = hold();
-        // It gives the terminal back before a panic is printed.
+        // `try_init` also sets a hook that restores the terminal before a panic is printed.
         let terminal = ManuallyDrop::new(ratatui::try_init()?);
         let without_color = AutoStream::choice(&stdout()) == ColorChoice::Never;
         Ok(Self { terminal, without_color, stop })
@@ -68,7 +69,7 @@ impl Screen {
         Ok(())
     }
 
-    /// Waits for something from the terminal; for as long as a position is shown when the history plays by itself.
+    /// Waits for an event, during playback at most for `beat`.
     pub(super) fn hear(&mut self, beat: Option<Duration>) -> io::Result<Heard> {
         let mut left = beat;
         loop {
@@ -101,14 +102,14 @@ impl Screen {
         }
     }
 
-    /// Gives the terminal to the shell until it brings us back.
+    /// Restores the terminal for the shell until the program continues.
     fn stop(&mut self) -> io::Result<()> {
         give_back();
         self.stop.obey()?;
         let _held = hold();
         enable_raw_mode()?;
         execute!(stdout(), EnterAlternateScreen)?;
-        // A new one knows that the screen is empty, without asking the terminal where its cursor is.
+        // A new terminal knows that the screen is empty, without asking where the cursor is.
         self.terminal = ManuallyDrop::new(Terminal::new(CrosstermBackend::new(stdout()))?);
         Ok(())
     }
@@ -128,13 +129,13 @@ fn hold() -> MutexGuard<'static, ()> {
     WRITING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Gives the terminal back before the program ends (VW-4): nothing is drawn after it.
+/// Restores the terminal before the program ends (VW-4). It keeps the lock, so that nothing is drawn afterwards.
 fn give_back_for_good() {
     let _held = ManuallyDrop::new(hold());
     restore();
 }
 
-/// Leaves the terminal as it was, if it is still there.
+/// Restores the terminal, if it is still there.
 fn give_back() {
     let _held = hold();
     restore();

@@ -1,4 +1,4 @@
-//! Where keys lead: to entries, to what is looked for, to another viewer and other branches.
+//! Keys that move: to entries, matches of a search, another viewer and other branches.
 
 use turnfold_history::{SearchDirection, SeatHistory, SourceName, Stepper};
 
@@ -6,7 +6,7 @@ use super::app::{App, Over};
 use crate::failure::Failure;
 
 impl App<'_> {
-    /// Opens another history with the same viewer, near the entry stood at.
+    /// Opens another branch with the same viewer, at the current entry if the branch has it.
     pub(super) fn open(&mut self, name: &SourceName) -> Result<(), Failure> {
         let at = self.stepper().at();
         let viewer = self.stepper().viewer();
