@@ -1,4 +1,4 @@
-//! Where the store is: in a directory, in a database, or behind a service, which has an origin.
+//! The address of a store: a directory, a database, or a service.
 
 use std::env;
 use std::ffi::OsString;
@@ -13,11 +13,11 @@ pub(crate) use turnfold_store::FleetAddress;
 #[cfg(feature = "serve")]
 use crate::remote::origin::SafeOrigin;
 
-/// A build without databases has no address of one.
+/// Without databases, there is no value of this type.
 #[cfg(not(feature = "postgres"))]
 pub(crate) type FleetAddress = std::convert::Infallible;
 
-/// The directory of the store where nothing names another.
+/// The directory of the store by default.
 pub(crate) const DEFAULT_DIR: &str = ".turnfold";
 
 /// The value of `--store`.
@@ -34,7 +34,7 @@ pub(crate) enum StoreAddress {
 }
 
 impl StoreAddress {
-    /// Reads a URL, which has a scheme, or else a directory.
+    /// Reads a URL, which has a scheme, or else a directory. Fails for a URL that this build does not support.
     pub(crate) fn read(value: OsString) -> Result<Self, String> {
         match value.to_str() {
             #[cfg(feature = "postgres")]
@@ -50,17 +50,17 @@ impl StoreAddress {
     }
 }
 
-/// The store where nothing names one.
+/// The store that is used if the user names none.
 pub(crate) struct Nearest {
-    /// The store.
+    /// The address of the store, if there is one.
     pub(crate) found: Option<StoreAddress>,
-    /// A store above that belongs to another user, and is not used.
+    /// The store in a directory above that belongs to another user, so it is not used.
     pub(crate) passed_over: Option<PathBuf>,
 }
 
 impl StoreAddress {
-    /// Finds the store in this directory or in the nearest one above it that has one, as git does. A store above that
-    /// belongs to another user is not used.
+    /// Finds the store in the current directory or in the nearest one above it, as git does. A store above that belongs
+    /// to another user is not used.
     pub(crate) fn nearest() -> Nearest {
         let here = PathBuf::from(DEFAULT_DIR);
         if here.exists() {
@@ -74,7 +74,7 @@ impl StoreAddress {
         }
     }
 
-    /// Returns how messages name the store. The address of a database may hold a password.
+    /// Returns the name of the store in messages. A database is not named, because its address may contain a password.
     pub(crate) fn shown(&self) -> String {
         match self {
             Self::Dir(dir) => dir.display().to_string(),
@@ -94,18 +94,18 @@ fn is_own(dir: &Path) -> bool {
     fs::metadata(dir).is_ok()
 }
 
-/// Reports that a part is not in this build.
+/// Returns the message about a feature that this build lacks.
 #[cfg(not(all(feature = "modules", feature = "postgres", feature = "serve", feature = "stepper")))]
 pub(crate) fn left_out(feature: &str) -> String {
     format!("this build was made without its feature `{feature}`")
 }
 
-/// Returns `true` if a text means a store in a database and no directory.
+/// Returns `true` for the URL of a database.
 pub(crate) fn is_database(text: &str) -> bool {
     ["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme))
 }
 
-/// Reads the URL of a database; the password is in it or in `PGPASSWORD`.
+/// Reads the URL of a database. The password is in the URL or in the variable `PGPASSWORD`.
 #[cfg(feature = "postgres")]
 pub(crate) fn read_fleet(url: &str) -> Result<FleetAddress, String> {
     let password = std::env::var("PGPASSWORD").ok();

@@ -1,4 +1,5 @@
-//! The one place that knows what to do next: errors of the libraries become failures, each with its exit code and hint.
+//! Turns errors of the libraries into failures, each with its exit code and the next step. No other place knows next
+//! steps for these errors.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -13,7 +14,7 @@ use turnfold_store::{MatchName, RescueError, StoreError, open_regular};
 
 use crate::failure::{Failure, FailureKind};
 
-/// Returns the next step for a match whose rules this build does not have; `newest` is the version that it has instead.
+/// Returns the next step for a match whose rules this build lacks. `newest` is the version that it has instead.
 pub(crate) fn without_rules(match_name: &MatchName, recorded: u32, newest: Option<u32>) -> String {
     let newer = newest.filter(|newest| *newest > recorded);
     let migrate = newer.map(|newer| format!(", or `turnfold migrate {match_name} NEW` for version {newer}"));
@@ -29,7 +30,8 @@ pub(crate) fn about_bundle(name: &str) -> String {
     )
 }
 
-/// Returns what a file or folder is that was named in place of a match, and what to do with it.
+/// Returns what a file or folder is that was named in place of a match, and the next step. `None` if it is nothing that
+/// turnfold knows.
 pub(crate) fn about_file(name: &str) -> Option<(String, String)> {
     let path = Path::new(name);
     if path.join("journal").is_dir() {
@@ -57,10 +59,10 @@ pub(crate) fn about_file(name: &str) -> Option<(String, String)> {
     None
 }
 
-/// How many bytes of a file show what it is.
+/// How many bytes of a file show its kind.
 const FIRST_WORDS: usize = "turnfold backup ".len();
 
-/// What the library reports, with its exit code and what to do next.
+/// Chooses the exit code and the next step.
 impl From<ReplayError> for Failure {
     fn from(error: ReplayError) -> Self {
         use ReplayError as E;
@@ -155,7 +157,7 @@ impl From<MailError> for Failure {
     }
 }
 
-/// Returns what to type next.
+/// Returns the next step for an error, if there is one.
 fn hint(error: &ReplayError) -> Option<String> {
     use ReplayError as E;
     Some(match error {
@@ -214,7 +216,8 @@ impl From<StoreError> for Failure {
     }
 }
 
-/// Returns what to do about what the store reports. What to do about damage depends on where the store is.
+/// Returns the next step for an error of the store, except damage: for that, the next step depends on where the store
+/// is.
 fn store_hint(error: &StoreError) -> Option<String> {
     use StoreError as E;
     let hint = match error {
@@ -258,7 +261,7 @@ impl From<InputError> for Failure {
     }
 }
 
-/// A replay file that is unusable.
+/// An unusable replay file.
 impl From<TflError> for Failure {
     fn from(error: TflError) -> Self {
         ReplayError::from(error).into()

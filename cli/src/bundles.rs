@@ -1,4 +1,4 @@
-//! Bundles that verbs read directly: one stays in memory while its matches are looked at.
+//! Bundles that verbs read directly. The last one stays in memory while its matches are read.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use turnfold_proof::bundle::{BundledHistories, BundledName, BundledReplay};
 
 use crate::output::{counted, warn};
 
-/// The bundle that was read last, and the matches whose gaps have been reported.
+/// The bundle that was read last, and the matches whose missing entries have been reported.
 #[derive(Default)]
 pub(crate) struct Bundles {
     last: Mutex<Option<Arc<BundledHistories>>>,
@@ -23,7 +23,7 @@ impl Bundles {
         Ok(self.read(bundle, registry)?.names())
     }
 
-    /// Reads a match of a bundle, as far as it goes without what is left out. A warning names what that is.
+    /// Reads a match of a bundle up to its first missing entry, and warns once of missing entries.
     pub(crate) fn replay(&self, name: &BundledName, registry: &Registry) -> Result<Replay, ReplayError> {
         let BundledReplay { replay, lacks } =
             self.read(&name.bundle, registry)?.replay(name).map_err(of_source)?;
@@ -51,7 +51,7 @@ impl Bundles {
     }
 }
 
-/// Returns what is wrong with a bundle as sources of histories report it.
+/// Converts an error of a bundle to one of a source of histories.
 fn of_source(error: ProofError) -> ReplayError {
     match error {
         ProofError::Replay(error) => error,

@@ -1,4 +1,4 @@
-//! The only place that reads the clock. Times are informational; they never reach the fold.
+//! Reads the clock; no other place does. Times are informational and never reach the fold.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -10,15 +10,15 @@ use turnfold_core::paper::DeskTime;
 
 use crate::failure::Failure;
 
-/// The clock of a program that has another one than the system's.
+/// The clock that replaces the system's, if a program has set one.
 static OTHER: OnceLock<fn() -> i64> = OnceLock::new();
 
-/// Takes the time from another clock from now on.
+/// Replaces the system's clock; only the first call has an effect.
 pub(crate) fn set(now_ms: fn() -> i64) {
     OTHER.get_or_init(|| now_ms);
 }
 
-/// Returns the time now in milliseconds since 1970; a clock before that is an error.
+/// Returns the current time in milliseconds since 1970. A clock before 1970 is an error.
 #[expect(clippy::disallowed_methods, reason = "this is where the clock is read")]
 pub(crate) fn now_ms() -> Result<i64, Failure> {
     if let Some(now_ms) = OTHER.get() {
@@ -38,14 +38,14 @@ impl FormatTime for LogTime {
     }
 }
 
-/// Returns a time as log lines have it.
+/// Returns a time in the form of log lines; `None` for one before 1970 or after 9999.
 pub(crate) fn rfc_3339(time_ms: i64) -> Option<String> {
     let time_ms = u64::try_from(time_ms).ok()?;
     let seconds = DeskTime::of_unix_seconds(time_ms / 1000)?.to_string();
     Some(format!("{}.{:03}Z", seconds.trim_end_matches('Z'), time_ms % 1000))
 }
 
-/// Measures how long work takes, for reports.
+/// Measures the duration of work, for reports.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stopwatch(Instant);
 
@@ -55,7 +55,7 @@ impl Stopwatch {
         Self(Instant::now())
     }
 
-    /// Returns the time since it was started.
+    /// Returns the time since the start.
     pub(crate) fn elapsed(self) -> Duration {
         self.0.elapsed()
     }

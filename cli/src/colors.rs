@@ -17,7 +17,7 @@ pub(crate) enum Colors {
 }
 
 impl Colors {
-    /// Finds the colors that arguments ask for, though they may ask for help or be unusable in all else.
+    /// Returns the value of `--color` in arguments that may ask for help or be unusable otherwise.
     pub(crate) fn asked_for(args: &[OsString]) -> Self {
         let words: Vec<_> = args.iter().take_while(|word| *word != "--").collect();
         let after = words.iter().zip(words.iter().skip(1)).filter(|(word, _)| **word == "--color");
@@ -26,7 +26,7 @@ impl Colors {
         value.and_then(|value| Self::from_str(value.to_str()?, false).ok()).unwrap_or(Self::Auto)
     }
 
-    /// Decides on colors for everything that is printed from now on.
+    /// Sets the use of colors for all further output.
     pub(crate) fn choose(self) {
         let choice = match self {
             Self::Auto => ColorChoice::Auto,

@@ -1,4 +1,4 @@
-//! What every verb has at hand.
+//! What every verb needs: the store, the output, the rulesets.
 
 use std::env;
 use std::fs;
@@ -27,30 +27,30 @@ use crate::output::{Output, warn};
 use crate::remote::origin::SafeOrigin;
 use crate::stderr::progress;
 
-/// The store to work on, where to print, the grammar of the command line and the rulesets.
+/// The store, the output, the grammar of the command line and the rulesets.
 pub(crate) struct Context {
     pub(crate) store: StoreAddress,
     /// The file with the token for a service.
     pub(crate) token: Option<PathBuf>,
-    /// How much to print of what happens.
+    /// How many times `-v` was given.
     pub(crate) verbose: u8,
     /// Standard output.
     pub(crate) output: Output,
-    /// The whole command line, for completions and manual pages.
+    /// The grammar of the whole command line, for completions and manual pages.
     pub(crate) grammar: fn() -> clap::Command,
-    /// The rulesets there are.
+    /// The rulesets, with modules and referees.
     pub(crate) registry: Registry,
-    /// Where modules lie.
+    /// The folders of modules.
     pub(crate) modules: Arc<ModuleFolders>,
-    /// The files on which the named referees depend, as far as it is known.
+    /// The files that the referees' commands name.
     pub(crate) referee_paths: Vec<PathBuf>,
-    /// The store above that is not used, because it belongs to another user.
+    /// The store in a directory above that is not used, because it belongs to another user.
     pub(crate) passed_over: Option<PathBuf>,
-    /// What the arguments name.
+    /// The values of the verb's positional arguments.
     pub(crate) named: Vec<String>,
-    /// The bundles that are read.
+    /// Keeps the bundle that was read last.
     pub(crate) bundles: Arc<Bundles>,
-    /// The store as it is read for several sources, where it stays open between them.
+    /// The open store, for a verb that reads several sources; `None` to open it each time.
     reader: Option<OnceLock<StoreReader>>,
 }
 
@@ -88,12 +88,12 @@ impl Context {
         })
     }
 
-    /// Keeps the store open from when it is first read until the end, for a verb that only reads it, but often.
+    /// Keeps the store open from its first read to the end, for a verb that only reads it, but often.
     pub(crate) fn keep_reader(&mut self) {
         self.reader.get_or_insert_default();
     }
 
-    /// Returns the directory of the store, for what is about files. A database has none.
+    /// Returns the directory of the store, for verbs that work on its files. A database has none.
     pub(crate) fn store_dir(&self) -> Result<&Path, Failure> {
         match &self.store {
             StoreAddress::Dir(dir) => Ok(dir),
@@ -104,7 +104,7 @@ impl Context {
         }
     }
 
-    /// Returns the database that holds the store, if one does.
+    /// Returns the database that holds the store; `None` for a directory or a service.
     pub(crate) fn fleet(&self) -> Option<&FleetAddress> {
         match &self.store {
             #[cfg(feature = "postgres")]
@@ -113,7 +113,7 @@ impl Context {
         }
     }
 
-    /// States where the store is, for what helps if it is damaged.
+    /// Returns where the store is, because the next step for a damaged store depends on that.
     pub(crate) fn damaged_store(&self) -> DamagedStore {
         if self.fleet().is_some() { DamagedStore::Database } else { DamagedStore::Dir }
     }
@@ -129,7 +129,7 @@ impl Context {
         })
     }
 
-    /// Opens the store, making it where there is none.
+    /// Opens the store for writing and creates it if there is none.
     pub(crate) fn open_or_create_store(&self) -> Result<Store, Failure> {
         if let Some(store) = &self.passed_over {
             warn(&not_own(store));
@@ -145,7 +145,7 @@ impl Context {
 }
 
 impl Context {
-    /// Refuses what needs the rules of matches, if this build does not have them.
+    /// Requires that this build has the rules of these matches. `what` names the command in the error.
     pub(crate) fn require_rules(
         &self,
         what: &str,
@@ -176,7 +176,7 @@ impl Context {
     }
 }
 
-/// Shows how far the index of a store is built, where that takes a while (ST-15).
+/// Shows the progress of building an index, which may take long (ST-15).
 fn building() -> impl FnMut(u64, u64) {
     let mut bar = None;
     move |done, all| {
@@ -185,7 +185,7 @@ fn building() -> impl FnMut(u64, u64) {
     }
 }
 
-/// Reports that a service has no request for what was asked.
+/// Returns the error for a verb that a service does not support.
 #[cfg(feature = "serve")]
 fn unserved(origin: &SafeOrigin) -> ReplayError {
     ReplayError::Service(origin.to_string())
@@ -222,8 +222,8 @@ impl Sources for Context {
     }
 }
 
-/// Reads a replay file, or standard input for `-`; also one that contains only what a seat may know, and a match of a
-/// bundle.
+/// Reads a replay file, a match of a bundle, or standard input for `-`. A file with only what a seat may know is
+/// accepted.
 pub(crate) fn read_replay(
     path: &Path,
     registry: &Registry,
@@ -236,8 +236,8 @@ pub(crate) fn read_replay(
     Ok(tfl::read_also_seen(&input_name(path), &bytes, registry)?)
 }
 
-/// Identifies this build, by its executable's size and time of writing: rules that were changed without a new
-/// version must not go on from states that the old ones folded to.
+/// Identifies this build by the length and modification time of its executable. Changed rules without a new version
+/// must not continue from states that the old rules computed.
 pub(crate) fn build_identity() -> Option<Digest> {
     let executable = fs::metadata(env::current_exe().ok()?).ok()?;
     let written = executable.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;

@@ -1,4 +1,4 @@
-//! Many logs at once: revisions, replay files, folders, patterns or a whole store.
+//! Reads many logs: revisions, replay files, folders, patterns or a whole store.
 
 use std::mem;
 use std::sync::Arc;
@@ -20,10 +20,10 @@ use crate::sources::{
 };
 use crate::stderr;
 
-/// How many logs are looked at before what was found in them is shown.
+/// How many logs are read before their results are shown.
 const CHUNK: usize = 256;
 
-/// How many logs that cannot be read are named; the others are counted.
+/// The most logs that errors name; the others are counted.
 const UNREAD_MAX: usize = 10;
 
 /// The logs to look at.
@@ -38,26 +38,26 @@ pub(crate) struct CorpusArgs {
     matches: bool,
 }
 
-/// The logs that were named, and what they are read from.
+/// The named logs, and the sources to read them from.
 pub(crate) struct Corpus {
     logs: Vec<SourceName>,
-    /// What was named but cannot be searched for logs.
+    /// Failures of folders and patterns that cannot be searched for logs.
     failures: Vec<Failure>,
     store: Option<StoreReader>,
     registry: Registry,
     bundles: Arc<Bundles>,
 }
 
-/// A log that was read.
+/// A log that has been read.
 struct Read {
     seat_history: SeatHistory,
-    /// The first entry that its file records otherwise.
+    /// The first entry for which its file records something else than this build computes.
     contradiction: Option<Divergence>,
     is_of_seat: bool,
 }
 
 impl CorpusArgs {
-    /// Returns the sources that were named; `None` stands for every match.
+    /// Returns the named sources, or `None` for all matches of the store.
     pub(crate) fn named(&self, context: &Context) -> Result<Option<Several<SourceName>>, Failure> {
         if self.matches {
             return Ok(None);
@@ -81,7 +81,7 @@ impl CorpusArgs {
         Ok(Some(Several { sources, failures }))
     }
 
-    /// Finds the logs; none of them is read yet.
+    /// Finds the logs without reading them.
     pub(crate) fn corpus(&self, context: &Context) -> Result<Corpus, Failure> {
         let mut corpus = Corpus {
             logs: Vec::new(),
@@ -121,9 +121,11 @@ impl CorpusArgs {
 }
 
 impl Corpus {
-    /// Looks at each log as a viewer knows it, many at once, and shows what was found in each, in order. Returns the failure
-    /// of the logs that cannot be read, which is to be reported once the others have been shown; where none can be read it is
-    /// an error.
+    /// Reads the logs in parallel, as a viewer knows them, and shows the result of `look` for each, in order. Returns
+    /// the failure of the logs that could not be read, to be reported after the others have been shown.
+    ///
+    /// # Errors
+    /// The failure of the logs, if none could be read, and failures of `show`.
     pub(crate) fn each<T: Send>(
         mut self,
         viewer: Viewer,
@@ -185,7 +187,7 @@ impl Corpus {
     }
 }
 
-/// Makes one failure of the logs that cannot be read, with the first of them.
+/// Merges the failures of unreadable logs into one, with the first of them for printing.
 fn in_one(mut unread: Vec<Failure>, logs: usize) -> Option<Failure> {
     if logs == 1 {
         return unread.pop();

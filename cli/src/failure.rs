@@ -1,4 +1,4 @@
-//! What goes wrong, in one line, and the exit code it becomes.
+//! Failures, each in one line and with an exit code.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,10 +14,10 @@ use turnfold_history::text::shortened;
 use turnfold_history::{InputError, ReplayError, program};
 use turnfold_store::{ErrorKind, MatchName};
 
-/// The longest message of a failure in JSON, next to its hint and kind.
+/// The most characters of a message in JSON.
 const MESSAGE_CHARACTERS_MAX: usize = 400;
 
-/// What a command answers when nothing went wrong.
+/// The result of a command that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ExitStatus {
     /// Done, equal, all good.
@@ -32,7 +32,7 @@ impl From<bool> for ExitStatus {
     }
 }
 
-/// Does work on one log of several; a fault of its module is a failure that names the log (MD-6).
+/// Works on one of several logs. A fault of its module becomes a failure that names the log (MD-6).
 pub(crate) fn unless_fault<T>(log: &str, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     catch(work).unwrap_or_else(|fault| Err(ReplayError::fault_in(log, fault).into()))
 }
@@ -47,30 +47,30 @@ pub(crate) enum FailureKind {
     Usage,
     /// Store or I/O trouble.
     Trouble,
-    /// A mistake of this program.
+    /// A bug of this program.
     Internal,
-    /// The reader of our output has gone; not worth a word.
+    /// The reader of the output is gone; nothing is printed about it.
     ClosedPipe,
 }
 
-/// A failure: what, where and what to do, in one line.
+/// A failure in one line: what failed, where, and the next step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
     pub(crate) kind: FailureKind,
     message: String,
-    /// Where the store is that is damaged, if that is what went wrong.
+    /// Where the damaged store is, if the failure is damage.
     damaged: Option<DamagedStore>,
-    /// The match that is not there, if that is what went wrong.
+    /// The match that does not exist, if that is the failure.
     pub(crate) missing_match: Option<MatchName>,
-    /// Whether there is no store.
+    /// Whether the failure is that there is no store.
     pub(crate) is_store_missing: bool,
-    /// What to do next.
+    /// The next step.
     pub(crate) hint: Option<String>,
-    /// What else went wrong, where several sources were named.
+    /// Further failures, of other sources of the same call.
     pub(crate) others: Box<[Failure]>,
 }
 
-/// Where a damaged store is, on which it depends what helps.
+/// Where a damaged store is, because the next step depends on that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DamagedStore {
     Dir,
@@ -78,7 +78,7 @@ pub(crate) enum DamagedStore {
 }
 
 impl DamagedStore {
-    /// States what to do next.
+    /// Returns the next step for a damaged store.
     pub(crate) fn next_step(self) -> String {
         let next_step = match self {
             Self::Dir => "save what is sound with `turnfold store salvage DIR NEWDIR`",
@@ -109,7 +109,7 @@ impl Failure {
         Self::new(FailureKind::Trouble, message)
     }
 
-    /// A mistake of this program, such as a panic.
+    /// A bug of this program, such as a panic.
     pub(crate) fn internal(what: impl fmt::Display) -> Self {
         Self::new(
             FailureKind::Internal,
@@ -117,28 +117,29 @@ impl Failure {
         )
     }
 
-    /// A store that is damaged.
+    /// Damage of a store, which is in a directory unless [`Self::in_store`] changes that.
     pub(crate) fn damage(message: impl Into<String>) -> Self {
         Self { damaged: Some(DamagedStore::Dir), ..Self::trouble(message) }
     }
 
-    /// Reports something else of the same kind.
+    /// Replaces the message and drops everything else except the kind.
     pub(crate) fn with_message(self, message: impl Into<String>) -> Self {
         Self::new(self.kind, message)
     }
 
-    /// Adds what to do next.
+    /// Adds the next step, with the program's name in place of `turnfold`.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(program::in_hint(hint.into()));
         self
     }
 
-    /// Adds what to do next, if there is something.
+    /// Sets the next step, or removes it.
     pub(crate) fn maybe_hint(self, hint: Option<String>) -> Self {
         Self { hint: hint.map(program::in_hint), ..self }
     }
 
-    /// What the library reports, with what did not happen because of it.
+    /// Converts an error. For recorded outcomes that are wrong, the message also says what was not done, such as
+    /// "nothing was imported".
     pub(crate) fn undone(error: ReplayError, undone: &str) -> Self {
         let is_untrue = matches!(error, ReplayError::Untrue { .. });
         let failure = Self::from(error);
@@ -148,12 +149,12 @@ impl Failure {
         Self { message: format!("{}, {undone}", failure.message), ..failure }
     }
 
-    /// A file that cannot be read or written: unusable input when it is not there, trouble otherwise.
+    /// A file that cannot be read or written. A missing file is unusable input; other errors are trouble.
     pub(crate) fn file(doing: &str, path: &Path, error: &io::Error) -> Self {
         Self::new(FailureKind::of_io(error), format!("cannot {doing} `{}`: {error}", path.display()))
     }
 
-    /// Output that is worth nothing unless whole: a reader that has gone is trouble here.
+    /// Output that is useless unless complete, so a closed pipe is trouble here.
     pub(crate) fn cut_short(what: &str, error: io::Error) -> Self {
         if is_closed_pipe(&error) {
             return Self::trouble(format!("the {what} is incomplete: the reader closed the pipe"))
@@ -162,7 +163,7 @@ impl Failure {
         error.into()
     }
 
-    /// Names the source that it is about, unless its message does.
+    /// Puts the source before the message, unless the message names it.
     pub(crate) fn about(mut self, source: &str) -> Self {
         if !self.message.starts_with(source) && !self.message.contains(&format!("`{source}`")) {
             self.message = format!("{source}: {}", self.message);
@@ -170,7 +171,7 @@ impl Failure {
         self
     }
 
-    /// Makes one failure of several: the last with the highest exit code, with all others.
+    /// Merges failures: returns the last with the highest exit code, with all others in `others`.
     pub(crate) fn worst_of(mut failures: Vec<Self>) -> Option<Self> {
         let worst = failures.iter().map(Self::exit_code).max()?;
         let at = failures.iter().rposition(|failure| failure.exit_code() == worst)?;
@@ -184,12 +185,12 @@ impl Failure {
         Some(Self { others: others.into(), ..failure })
     }
 
-    /// Reports where the store is, if it is damaged.
+    /// Sets where the store is, if the failure is damage.
     pub(crate) fn in_store(self, store: DamagedStore) -> Self {
         Self { damaged: self.damaged.map(|_| store), ..self }
     }
 
-    /// Names where the store was looked for, if there is none, and which was not used.
+    /// If there is no store, says where it was searched and which store was not used.
     pub(crate) fn in_searched_store(mut self, passed_over: Option<&Path>) -> Self {
         if self.is_store_missing {
             self.message.push_str(" in this directory or one above it");
@@ -201,7 +202,7 @@ impl Failure {
         self
     }
 
-    /// Reports what went wrong, with what helps where it is damage.
+    /// Returns the message, with the next step if the store is damaged.
     pub(crate) fn message(&self) -> Cow<'_, str> {
         match self.damaged {
             Some(store) => format!("{}; {}", self.message, store.next_step()).into(),
@@ -220,7 +221,7 @@ impl Failure {
 }
 
 impl Failure {
-    /// Returns it as JSON; a long message is shortened.
+    /// Returns the failure as JSON, with a shortened message.
     pub(crate) fn to_json(&self) -> Value {
         let Self { kind, hint, .. } = self;
         let message = self.message();
@@ -237,14 +238,14 @@ impl fmt::Display for Failure {
     }
 }
 
-/// States why a store is not used, and how to use it.
+/// Says why a store is not used, and how to use it.
 pub(crate) fn not_own(store: &Path) -> String {
     let store = store.display();
     format!("`{store}` belongs to another user, so it is used only if `--store {store}` names it")
 }
 
 impl FailureKind {
-    /// A file that cannot be read: unusable input when it is not there, trouble otherwise.
+    /// The kind for an input that cannot be read: unusable if it is missing, trouble otherwise.
     pub(crate) fn of_input(error: &InputError) -> Self {
         match error {
             InputError::Unreadable { cause, .. } => Self::of_io(cause),
@@ -260,7 +261,7 @@ impl FailureKind {
     }
 }
 
-/// Sorts what the store reports as it sorts it.
+/// Keeps the store's classification.
 impl From<ErrorKind> for FailureKind {
     fn from(kind: ErrorKind) -> Self {
         match kind {
@@ -271,14 +272,14 @@ impl From<ErrorKind> for FailureKind {
     }
 }
 
-/// Returns `true` if an error is what a writer gets whose reader has gone.
+/// Returns `true` for the error of a write to a pipe whose reader is gone.
 pub(crate) fn is_closed_pipe(error: &io::Error) -> bool {
     const ERROR_PIPE_NOT_CONNECTED: i32 = 233;
     error.kind() == io::ErrorKind::BrokenPipe
         || cfg!(windows) && error.raw_os_error() == Some(ERROR_PIPE_NOT_CONNECTED)
 }
 
-/// Output that cannot be written.
+/// A failed write to the output.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         if is_closed_pipe(&error) {

@@ -1,4 +1,4 @@
-//! Files written whole or not at all, and standard input, scripts and tokens read up to a limit.
+//! Writes files completely or not at all, and reads standard input, scripts and tokens up to a limit.
 
 use std::env;
 use std::fs::{self, File};
@@ -23,7 +23,7 @@ use crate::limits::TOKEN;
 use crate::output::printable;
 use crate::signals;
 
-/// How many symbolic links are followed to a file; Linux follows as many.
+/// The most symbolic links that are followed to a file, as on Linux.
 const LINKS_MAX: u32 = 40;
 
 /// A file that a verb makes, unless standard output is to take it.
@@ -39,19 +39,19 @@ pub(crate) struct NewFile {
 }
 
 impl NewFile {
-    /// Returns `true` if a file that exists is to be overwritten.
+    /// Returns `true` if `--force` was given.
     pub(crate) fn is_forced(&self) -> bool {
         self.force
     }
 
-    /// Returns the file, which must not exist unless it is to be overwritten; `None` is standard output.
+    /// Returns the path, or `None` for standard output. The file must not exist, except with `--force`.
     pub(crate) fn path(&self) -> Result<Option<&Path>, Failure> {
         let path = self.output.as_deref().filter(|path| !is_standard(path));
         path.map_or(Ok(()), |path| check_new(path, self.force))?;
         Ok(path)
     }
 
-    /// Returns the folder, where several files are made; standard output takes none.
+    /// Returns the folder of `-o` for several files. Standard output is refused.
     pub(crate) fn folder(&self) -> Result<&Path, Failure> {
         let path = self.output.as_deref().filter(|path| !is_standard(path));
         let path =
@@ -62,7 +62,7 @@ impl NewFile {
         Ok(path)
     }
 
-    /// Returns the folder and makes it where there is none.
+    /// Returns the folder and creates it if there is none.
     pub(crate) fn make_folder(&self) -> Result<&Path, Failure> {
         let folder = self.folder()?;
         let failed = |cause| Failure::trouble(format!("cannot create `{}`: {cause}", folder.display()));
@@ -70,7 +70,7 @@ impl NewFile {
         Ok(folder)
     }
 
-    /// Returns `true` if a folder is named: one that exists, or a name that ends in a slash.
+    /// Returns `true` if `-o` names a folder: an existing one, or a name that ends in a slash.
     pub(crate) fn names_folder(&self) -> bool {
         self.output.as_deref().is_some_and(|path| {
             let ends_as_folder = path.to_string_lossy().ends_with(path::is_separator);
@@ -78,7 +78,8 @@ impl NewFile {
         })
     }
 
-    /// Writes a text to the file, whole or not at all, and returns its name; `None` if standard output is to take it.
+    /// Writes a text to the file, completely or not at all, and returns the file's name; `None` for standard output, to
+    /// which it writes nothing.
     pub(crate) fn write(&self, text: &str) -> Result<Option<String>, Failure> {
         let Some(path) = self.output.as_deref().filter(|path| !is_standard(path)) else { return Ok(None) };
         write_whole(path, text.as_bytes())?;
@@ -86,8 +87,7 @@ impl NewFile {
     }
 }
 
-/// Requires that a file to be written does not exist, unless it is to be overwritten. A link that leads nowhere is
-/// there, too.
+/// Requires that a file does not exist, except with `force`. A symbolic link to a missing file counts as a file.
 pub(crate) fn check_new(path: &Path, force: bool) -> Result<(), Failure> {
     require_replaceable(path)?;
     if fs::symlink_metadata(path).is_ok() && !force {
@@ -96,13 +96,13 @@ pub(crate) fn check_new(path: &Path, force: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes a file so that readers see the old content or the new, also after a crash: a temporary file next to it is
-/// synced and then renamed. A file that is replaced keeps its permissions, and a link to it stays one.
+/// Writes a file so that readers see the old or the new content, even after a crash: a temporary file next to it is
+/// synced and renamed. A replaced file keeps its permissions, and a symbolic link stays a link.
 pub(crate) fn write_whole(path: &Path, content: &[u8]) -> Result<(), Failure> {
     write_whole_from(path, |file| file.write_all(content).map_err(|cause| unwritable(path, &cause)))
 }
 
-/// Writes a file as [`write_whole`] does, as it comes.
+/// Writes a file as [`write_whole`] does, with a function that writes its content.
 pub(crate) fn write_whole_from<T>(
     path: &Path,
     write: impl FnOnce(&mut File) -> Result<T, Failure>,
@@ -116,14 +116,14 @@ pub(crate) fn write_whole_from<T>(
     Ok(written)
 }
 
-/// Writes one of many files that can be made again: whole or not at all for readers, but not synced, which takes longer
-/// than to make it.
+/// Writes a file that can be made again, such as one of many. Readers see the old or the new content, but nothing is
+/// synced, because that takes longer than to make the file.
 pub(crate) fn write_unsynced(path: &Path, content: &[u8]) -> Result<(), Failure> {
     let write = |file: &mut File| file.write_all(content).map_err(|cause| unwritable(path, &cause));
     replace(path, write).map(drop)
 }
 
-/// Puts a temporary file in the place of a file, and returns where links led.
+/// Replaces a file by a temporary file. Returns the path at the end of symbolic links.
 fn replace<T>(
     path: &Path,
     write: impl FnOnce(&mut File) -> Result<T, Failure>,
@@ -145,8 +145,8 @@ fn unwritable(path: &Path, cause: &io::Error) -> Failure {
     Failure::trouble(format!("cannot write `{}`: {cause}", path.display()))
 }
 
-/// Writes a file that only its owner can read, whole or not at all, as it comes. Unless `force` is set, a file that is
-/// there is kept, and a link is not followed.
+/// Writes a file that only its owner can read, completely or not at all. Without `force`, an existing file is kept and
+/// a symbolic link is not followed.
 pub(crate) fn write_private<T>(
     path: &Path,
     force: bool,
@@ -169,14 +169,13 @@ pub(crate) fn write_private<T>(
     Ok(written)
 }
 
-/// Makes a directory for as long as it is needed, where the machine keeps what is temporary.
+/// Creates a temporary directory, removed on drop.
 pub(crate) fn temporary_dir() -> io::Result<DraftDir> {
     signals::remove_drafts();
     DraftDir::dir_in(&env::temp_dir())
 }
 
-/// Requires what is at a path, if anything is, to be a file: otherwise a file would
-/// replace a device or a pipe.
+/// Requires that nothing but a regular file is at a path. Otherwise a file would replace a device or a pipe.
 fn require_replaceable(path: &Path) -> Result<(), Failure> {
     if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
         return Err(Failure::usage(format!("`{}` is no regular file; nothing was written", path.display())));
@@ -184,7 +183,7 @@ fn require_replaceable(path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns where symbolic links lead, also to a file that is not there yet.
+/// Returns the path at the end of symbolic links, even if no file is there yet.
 fn end_of_links(path: &Path) -> io::Result<PathBuf> {
     let mut end = path.to_path_buf();
     for _ in 0..=LINKS_MAX {
@@ -198,7 +197,7 @@ fn dir_of(path: &Path) -> &Path {
     path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Makes the names in a directory durable.
+/// Makes the names in a directory durable, on Unix.
 fn sync_dir(dir: &Path) -> io::Result<()> {
     #[cfg(unix)]
     File::open(dir)?.sync_all()?;
@@ -207,7 +206,7 @@ fn sync_dir(dir: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the files without the pages that hold no replay, and the failures of those.
+/// Removes pages without a replay from the files, and returns their failures.
 pub(crate) fn with_replays(paths: Vec<PathBuf>) -> (Vec<PathBuf>, Vec<Failure>) {
     let mut files = Vec::new();
     let mut failures = Vec::new();
@@ -224,7 +223,7 @@ pub(crate) fn with_replays(paths: Vec<PathBuf>) -> (Vec<PathBuf>, Vec<Failure>) 
     (files, failures)
 }
 
-/// Reads a file of bounded size, or standard input for `-`.
+/// Reads a file up to a limit, or standard input for `-`.
 pub(crate) fn read_input_or_stdin(path: &Path, limits: &Limits) -> Result<Vec<u8>, InputError> {
     if is_standard(path) {
         let name = input_name(path);
@@ -238,12 +237,12 @@ pub(crate) fn read_text(path: &Path, limits: &Limits) -> Result<String, Failure>
         .map_err(|_| Failure::usage(format!("`{}`: expected UTF-8 text", path.display())))
 }
 
-/// Reads the commands of a script: a file, or standard input for `-`.
+/// Reads the commands of a script, from a file or from standard input for `-`.
 pub(crate) fn read_script(path: &Path) -> Result<Vec<ScriptCommand>, Failure> {
     Ok(parse(&read_script_text(path)?))
 }
 
-/// Reads the text of a script: a file, or standard input for `-`.
+/// Reads the text of a script, from a file or from standard input for `-`.
 pub(crate) fn read_script_text(path: &Path) -> Result<String, Failure> {
     let bytes = read_input_or_stdin(path, &SCRIPT)?;
     String::from_utf8(bytes).map_err(|error| {
@@ -253,12 +252,12 @@ pub(crate) fn read_script_text(path: &Path) -> Result<String, Failure> {
     })
 }
 
-/// Reports where in the script a command stands, as `script.txt:4`.
+/// Returns the place of a command in a script, such as `script.txt:4`; `None` if there is no script.
 pub(crate) fn place_in_script(given: &ScriptCommand, script: Option<&PathBuf>) -> Option<String> {
     Some(format!("{}:{}", input_name(script?), given.number?))
 }
 
-/// Reads the token of a file; `None` if something else stands in it. No message shows what is in the file.
+/// Reads a token file; `None` if it holds something else. No message shows the content of the file.
 #[cfg(feature = "serve")]
 pub(crate) fn read_token(path: &Path) -> Result<Option<(AccessToken, TokenKind)>, Failure> {
     require_no_token(path)?;
@@ -266,7 +265,7 @@ pub(crate) fn read_token(path: &Path) -> Result<Option<(AccessToken, TokenKind)>
     Ok(std::str::from_utf8(&bytes).ok().and_then(|text| AccessToken::parse(text.trim_end())))
 }
 
-/// Refuses a token in place of the name of a file, without repeating it.
+/// Refuses a token in place of a file name, without repeating it.
 #[cfg(feature = "serve")]
 pub(crate) fn require_no_token(path: &Path) -> Result<(), Failure> {
     if path.to_str().and_then(AccessToken::parse).is_some() {
@@ -276,12 +275,12 @@ pub(crate) fn require_no_token(path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the name of a file as messages show it.
+/// Returns the name of a file for messages.
 pub(crate) fn shown(path: &Path) -> String {
     printable(&path.display().to_string()).into_owned()
 }
 
-/// Returns where a file of this name lies in the user's configuration folder.
+/// Returns the path of a file in the user's configuration folder; `None` if no variable names that folder.
 #[cfg(feature = "modules")]
 pub(crate) fn in_configuration(name: &str) -> Option<PathBuf> {
     let folder = |variable: &str| {

@@ -1,4 +1,4 @@
-//! The command line's grammar as a whole, its verbs listed in groups.
+//! The grammar of the whole command line, with its verbs in groups.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -18,7 +18,7 @@ use crate::commands;
 use crate::guides::{GROUPS, GUIDES, Guide, VerbHelp};
 use crate::output::Format;
 
-/// The heading of the options that every verb has.
+/// The heading of the global options.
 const GLOBAL: &str = "Global options";
 
 /// Replay, branch, diff and check board-game matches
@@ -55,15 +55,15 @@ pub(crate) struct GlobalArgs {
         value_parser = OsStringValueParser::new().try_map(StoreAddress::read))]
     pub(crate) store: StoreAddress,
 
-    /// Whether the store was looked for and not found.
+    /// Whether no store was named and none was found.
     #[arg(skip)]
     pub(crate) is_store_searched: bool,
 
-    /// The store above that was not used, because it belongs to another user.
+    /// The store in a directory above that was not used, because it belongs to another user.
     #[arg(skip)]
     pub(crate) passed_over: Option<PathBuf>,
 
-    /// What the arguments without options name, in order.
+    /// The values of the verb's positional arguments, in order.
     #[arg(skip)]
     pub(crate) named: Vec<String>,
 
@@ -81,7 +81,7 @@ pub(crate) struct GlobalArgs {
         value_parser = OsStringValueParser::new().map(PathBuf::from), value_hint = ValueHint::FilePath)]
     pub(crate) referees: Option<PathBuf>,
 
-    /// Whether that file is named by the variable and not by the command line, on which alone `serve` relies (RF-3).
+    /// Whether `referees` comes from the variable. Verbs that play with others then ignore it (RF-3).
     #[arg(skip)]
     pub(crate) is_referees_variable: bool,
 
@@ -110,7 +110,7 @@ pub(crate) struct GlobalArgs {
     pub(crate) no_pager: bool,
 }
 
-/// Finds the format that arguments ask for, though they may be unusable in all else.
+/// Returns the value of `--format` in arguments that may be unusable otherwise.
 pub(crate) fn format_asked_for(args: impl IntoIterator<Item = OsString>) -> Format {
     let mut words = args.into_iter().take_while(|word| word != "--");
     while let Some(word) = words.next() {
@@ -128,7 +128,7 @@ pub(crate) fn grammar() -> Command {
     command.help_template(template)
 }
 
-/// Puts the name of this program into the help of a verb and of its own verbs.
+/// Puts the program's name into the help of a verb and its subcommands, in place of `turnfold`.
 fn named(mut command: Command) -> Command {
     if !program::is_renamed() {
         return command;
@@ -155,8 +155,8 @@ fn named(mut command: Command) -> Command {
     command.mut_args(named_arg).mut_subcommands(named)
 }
 
-/// The grammar of `turnfold help` alone. The `help` that clap adds knows only verbs and takes no options, and clap cannot
-/// replace it without removing it from `store`, `mail` and `key` as well.
+/// The grammar of `turnfold help` with global options. The `help` of clap knows only verbs and takes no options, and
+/// replacing it would also remove it from `store`, `mail` and `key`.
 #[derive(Debug, Parser)]
 #[command(disable_help_subcommand = true)]
 struct HelpArgs {
@@ -172,7 +172,7 @@ enum HelpVerb {
     Help { topic: Vec<String> },
 }
 
-/// Returns the arguments if they ask for a guide, or for help as JSON, which clap does not write.
+/// Returns the arguments if they ask for a guide, or for help as JSON, because clap writes neither.
 fn help_asked_for(args: &[OsString]) -> Option<Args> {
     let HelpArgs { global, verb: HelpVerb::Help { topic } } = HelpArgs::try_parse_from(args).ok()?;
     if let [name] = topic.as_slice()
@@ -185,7 +185,7 @@ fn help_asked_for(args: &[OsString]) -> Option<Args> {
 }
 
 impl VerbHelp {
-    /// Finds the help of a verb by its words, such as `mail write`; without any, that of the program.
+    /// Returns the help of a verb by its words, such as `mail write`, or that of the program if there are none.
     fn find(topic: &[String]) -> Option<Self> {
         let mut command = grammar();
         command.build();
@@ -198,7 +198,7 @@ impl VerbHelp {
     }
 }
 
-/// Leaves out the options that every verb has from a request for help, as clap's `help` takes none.
+/// Removes the global options from a request for help, because clap's `help` takes none.
 fn without_options_of_help(args: Vec<OsString>) -> Vec<OsString> {
     match HelpArgs::try_parse_from(&args) {
         Ok(HelpArgs { verb: HelpVerb::Help { topic }, .. }) => {
@@ -209,16 +209,16 @@ fn without_options_of_help(args: Vec<OsString>) -> Vec<OsString> {
     }
 }
 
-/// Reads the arguments of the process; the first is the name of the program.
+/// Parses the arguments of the process, the first of which is the program's name.
 ///
 /// # Errors
-/// What is wrong with them, or the help that was asked for.
+/// [`clap::Error`] for unusable arguments, and for help or the version, which the caller prints.
 pub(crate) fn parse(args: Vec<OsString>) -> Result<Args, clap::Error> {
     if let Some(args) = help_asked_for(&args) {
         return Ok(args);
     }
     let args = without_options_of_help(args);
-    // Writing the help of all verbs takes as long as all the rest, so that is left until it is asked for.
+    // Writing the help of all verbs takes as long as everything else, so it is done only on request.
     let mut grammar = named(Args::command());
     let matches = grammar.try_get_matches_from_mut(&args).or_else(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
@@ -233,7 +233,7 @@ pub(crate) fn parse(args: Vec<OsString>) -> Result<Args, clap::Error> {
         args.global.passed_over = passed_over;
         args.global.store = found.unwrap_or(args.global.store);
     }
-    // A variable that is set to nothing is none, because that is how a shell's script leaves one out.
+    // An empty variable counts as not set, because shell scripts omit a variable in this way.
     let is_variable = |option| matches.value_source(option) == Some(ValueSource::EnvVariable);
     if is_variable("modules") {
         args.global.modules.retain(|folder| !folder.as_os_str().is_empty());
@@ -246,7 +246,7 @@ pub(crate) fn parse(args: Vec<OsString>) -> Result<Args, clap::Error> {
     Ok(args)
 }
 
-/// Returns what the arguments of a verb name that are no options.
+/// Returns the values of the verb's positional arguments.
 fn named_by(mut command: &Command, mut matches: &ArgMatches) -> Vec<String> {
     while let Some((verb, of_verb)) = matches.subcommand() {
         let Some(found) = command.find_subcommand(verb) else { break };
@@ -254,7 +254,7 @@ fn named_by(mut command: &Command, mut matches: &ArgMatches) -> Vec<String> {
     }
     let mut named = Vec::new();
     for arg in command.get_positionals() {
-        // What was left out has a default or nothing.
+        // An argument that was left out has its default or no value.
         if matches.value_source(arg.get_id().as_str()) != Some(ValueSource::CommandLine) {
             continue;
         }
@@ -264,7 +264,7 @@ fn named_by(mut command: &Command, mut matches: &ArgMatches) -> Vec<String> {
     named
 }
 
-/// What people ask first, and the verbs that answer it.
+/// Common questions, and the verbs that answer them.
 const WHICH: [(&str, &str); 5] = [
     ("Something broke, and there is a log of it", "bisect, blame, shrink"),
     ("Do the golden logs still come true?", "check"),
@@ -273,7 +273,7 @@ const WHICH: [(&str, &str); 5] = [
     ("Prove to others what happened", "checkpoint, bundle, audit"),
 ];
 
-/// Writes the help of the whole program, which clap would list without groups and guides.
+/// Returns the help template of the program, because clap lists verbs without groups and guides.
 fn template(command: &Command) -> String {
     let styles = Styles::styled();
     let header = styles.get_header();

@@ -1,4 +1,5 @@
-//! What `turnfold help` lists: the verbs in groups, and the guides in `docs/guide`, which `turnfold help GUIDE` prints.
+//! The topics of `turnfold help`: the verbs in groups, and the guides in `docs/guide`, which `turnfold help GUIDE`
+//! prints.
 
 use serde_json::json;
 
@@ -8,7 +9,7 @@ use crate::output::{Line, strong};
 
 const FENCE: &str = "```";
 
-/// The verbs in groups, as help and manual pages list them.
+/// The verbs in groups, for help and manual pages.
 pub(crate) const GROUPS: [(&str, &[&str]); 9] = [
     ("Play", &["new", "play", "simulate", "show", "legal", "ask", "rules", "game"]),
     ("Matches in the store", &["matches", "log", "replay", "rename", "migrate", "delete"]),
@@ -21,12 +22,12 @@ pub(crate) const GROUPS: [(&str, &[&str]); 9] = [
     ("Get to know turnfold", &["tour", "completions", "man", "help"]),
 ];
 
-/// A guide. It is a part of the program, so it needs no repository.
+/// A guide. Its text is compiled into the program.
 #[derive(Debug)]
 pub(crate) struct Guide {
     pub(crate) name: &'static str,
     pub(crate) summary: &'static str,
-    /// The text in Markdown, which begins with the title.
+    /// The text in Markdown, with the title in its first line.
     pub(crate) text: &'static str,
 }
 
@@ -37,7 +38,8 @@ macro_rules! guide {
             summary: $summary,
             text: {
                 const TEXT: &str = include_str!(concat!("../guide/", $file, ".md"));
-                // Without symbolic links (git on Windows, unless `core.symlinks` is set) the file would hold a path.
+                // Without symbolic links (git on Windows, unless `core.symlinks` is set), the file would contain a
+                // path.
                 const IS_LINKED: bool = matches!(TEXT.as_bytes(), [b'#', ..]);
                 const { assert!(IS_LINKED, "cli/guide is a symbolic link: git config core.symlinks true") };
                 TEXT
@@ -46,7 +48,7 @@ macro_rules! guide {
     };
 }
 
-/// The guides in reading order. No name is that of a verb, whose help `turnfold help` prints.
+/// The guides in reading order. No guide has the name of a verb, because `turnfold help` finds both.
 pub(crate) const GUIDES: [Guide; 14] = [
     guide!("playing", "play", "Play, branch and compare matches at a terminal"),
     guide!("debugging", "debugging", "Find a bug, keep it fixed, run golden logs in CI"),
@@ -74,7 +76,7 @@ impl Guide {
     }
 }
 
-/// Prints a guide: headings strong, code indented in place of its fences, everything else as it is.
+/// Prints a guide: headings in bold capitals, code indented instead of fenced, everything else as it is.
 pub(crate) fn print(guide: &Guide, context: &mut Context) -> Result<ExitStatus, Failure> {
     let document = json!({ "guide": guide.name, "title": guide.title(), "text": guide.text });
     context.output.answer(&document, || lines(guide.text))
@@ -82,15 +84,15 @@ pub(crate) fn print(guide: &Guide, context: &mut Context) -> Result<ExitStatus, 
 
 #[derive(Debug)]
 pub(crate) struct VerbHelp {
-    /// Its words; none for the whole program.
+    /// The words of the verb; empty for the whole program.
     pub(crate) verb: String,
-    /// What it does, in one line.
+    /// Its summary, in one line.
     pub(crate) about: String,
-    /// All of it, as people read it.
+    /// The whole help text.
     pub(crate) text: String,
 }
 
-/// Prints the help of a verb as JSON; as text clap prints it.
+/// Prints the help of a verb as JSON; clap prints it as text.
 pub(crate) fn print_help(help: &VerbHelp, context: &mut Context) -> Result<ExitStatus, Failure> {
     let document = json!({ "verb": help.verb, "about": help.about, "text": help.text });
     context.output.answer(&document, || help.text.lines().map(Line::from).collect())

@@ -1,4 +1,4 @@
-//! Histories read for a verb that shows what the rules compute: a file that records something else is named.
+//! Reads histories for verbs that show what the rules compute, and warns if a file records something else.
 
 use turnfold_core::{AnyState, Seat};
 use turnfold_history::text::shortened;
@@ -9,10 +9,10 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::warn;
 
-/// How many characters of an outcome are printed in a warning.
+/// The most characters of an outcome in a warning.
 const OUTCOME_CHARACTERS_MAX: usize = 160;
 
-/// Reads a revision or a replay file as a viewer knows it.
+/// Reads a revision or a replay file as a viewer knows it, and warns if the file records something else.
 pub(crate) fn load(viewer: Viewer, source: &SourceName, context: &Context) -> Result<SeatHistory, Failure> {
     if matches!(source, SourceName::Revision(_)) {
         let seat_history = SeatHistory::load(viewer, source, context)?;
@@ -28,12 +28,12 @@ pub(crate) fn load(viewer: Viewer, source: &SourceName, context: &Context) -> Re
     }
 }
 
-/// Requires that a match has the seat whose view is asked for.
+/// Requires that the match has the viewer's seat.
 pub(crate) fn require_seat(viewer: Viewer, players: &[Seat], source: &SourceName) -> Result<(), Failure> {
     if viewer.is_of_match(players) { Ok(()) } else { Err(no_seat(&viewer.to_string(), players, source)) }
 }
 
-/// A seat that a match does not have.
+/// Returns the failure for a seat that a match does not have.
 pub(crate) fn no_seat(seat: &str, players: &[Seat], source: &SourceName) -> Failure {
     let name = source.up_to(None);
     Failure::usage(format!("`{name}` has no seat `{seat}`; its seats are {} and host", listed(players)))
@@ -43,7 +43,7 @@ pub(crate) fn listed<'a>(players: impl IntoIterator<Item = &'a Seat>) -> String 
     players.into_iter().map(|seat| seat.name()).collect::<Vec<_>>().join(", ")
 }
 
-/// Reads a revision or a replay file that conceals nothing.
+/// Reads a revision, or a replay file that conceals nothing. Warns if the file records something else.
 pub(crate) fn load_whole(source: &SourceName, context: &Context) -> Result<Loaded, ReplayError> {
     if matches!(source, SourceName::Revision(_)) {
         return Ok(Loaded { history: History::load(source, context)?, contradiction: None });
@@ -58,14 +58,14 @@ pub(crate) fn load_whole(source: &SourceName, context: &Context) -> Result<Loade
     Ok(Loaded { history, contradiction })
 }
 
-/// A history, and the first entry that its file records otherwise.
+/// A history, with the first entry for which its file records something else.
 pub(crate) struct Loaded {
     pub(crate) history: History,
     pub(crate) contradiction: Option<Divergence>,
 }
 
-/// Returns the state of a revision or replay file, and the viewer: the seat, if the file contains only what that seat may
-/// know.
+/// Returns the state of a revision or replay file, and the viewer. For a file that was made for one seat, the viewer is
+/// that seat.
 pub(crate) fn seek(
     viewer: Viewer,
     source: &SourceName,
@@ -80,8 +80,8 @@ pub(crate) fn seek(
     Ok((seat_history.viewer(), seat_history.state()?))
 }
 
-/// Warns that a file records something else than this build computes; `is_of_seat` if it is a file for one seat, which cannot
-/// be checked.
+/// Warns of the first entry for which a file records something else than this build computes. For a file made for one
+/// seat (`is_of_seat`), the warning does not name `check`, which cannot check such a file.
 pub(crate) fn warn_of_record(source: &SourceName, contradiction: Option<&Divergence>, is_of_seat: bool) {
     let Some(contradiction) = contradiction else { return };
     let file = source.up_to(None);
@@ -92,7 +92,7 @@ pub(crate) fn warn_of_record(source: &SourceName, contradiction: Option<&Diverge
     warn(&format!("{file}: {}{next}", in_words(contradiction)));
 }
 
-/// States what is recorded of an entry, and what this build computes.
+/// Returns in words what is recorded for an entry and what this build computes.
 pub(crate) fn in_words(Divergence { subject, kind, recorded, computed, .. }: &Divergence) -> String {
     let sign = if *kind == DivergenceKind::StateHash { "state hash #" } else { "" };
     let recorded = recorded.as_ref().map(ToString::to_string).unwrap_or_default();

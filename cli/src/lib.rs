@@ -1,8 +1,8 @@
 //! The command line of turnfold: arguments, rendering, golden logs and exit codes.
 //!
-//! [`run`] is all that is public: it reads the arguments, runs one verb from `commands` and turns its answer into an
-//! exit code. [`main`] does so for the rulesets of turnfold; a program with a game of its own does so for a registry of
-//! its own, and has every verb for that game:
+//! [`run`] reads the arguments, runs one verb from `commands` and returns its exit code. [`main`] does this for the
+//! rulesets of turnfold. A program with a game of its own calls [`run`] with its own registry, and has every verb for
+//! that game:
 //!
 //! ```ignore
 //! fn main() -> std::process::ExitCode {
@@ -10,8 +10,8 @@
 //! }
 //! ```
 //!
-//! [`turnfold_core::tutorial`] writes such a game from nothing. What the verbs do with a log (fold, compare, explain,
-//! check, bless, search, shrink) is the library [`turnfold_history`], which a game's own tests may ask:
+//! [`turnfold_core::tutorial`] develops such a game from scratch. The library [`turnfold_history`] does what the verbs
+//! do with a log: fold, compare, explain, check, bless, search, shrink. A game's own tests can use it;
 //! [`turnfold_history::check()`] is all that a test of golden logs needs.
 
 #![cfg_attr(
@@ -79,22 +79,22 @@ use crate::output::{Format, Output};
 use crate::pager::Pager;
 use crate::stderr::LogFormat;
 
-/// Runs the command line on the arguments of the process, for the rulesets of turnfold, and returns its exit code.
+/// Runs the command line with the arguments of the process and the rulesets of turnfold, and returns its exit code.
 #[must_use]
 pub fn main() -> ExitCode {
     run_as_named(env::args_os().collect(), standard())
 }
 
-/// Has the program take the time from `now_ms`, in milliseconds since 1970, instead of the system's clock. A program calls it
-/// first that tests what happens over days.
+/// Replaces the system's clock by `now_ms`, which returns milliseconds since 1970. A program that tests what happens
+/// over days calls it first.
 pub fn set_clock(now_ms: fn() -> i64) {
     clock::set(now_ms);
 }
 
-/// Runs the command line on these arguments, which begin with the name of the program, and returns its exit code. What is
-/// printed names the program by the file name in the first of them.
+/// Runs the command line with these arguments, the first of which is the program's path, and returns its exit code. The
+/// output calls the program by the file name of that path.
 ///
-/// It is for a program to end with: it takes over its panic hook, its stdout and stderr.
+/// A program calls it last, because it takes over the panic hook, stdout and stderr.
 #[must_use]
 pub fn run(args: impl IntoIterator<Item = OsString>, registry: Registry) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
@@ -117,7 +117,7 @@ fn run_as_named(args: Vec<OsString>, registry: Registry) -> ExitCode {
         Err(error) => return usage(&error, asked, may_page),
     };
     args.global.color.choose();
-    // The service reads from its options in which form it logs.
+    // `serve` sets up its log later, because its options name the format.
     if !matches!(args.command, commands::Command::Serve(_)) {
         stderr::log(args.global.verbose, LogFormat::Brief);
     }
@@ -137,7 +137,7 @@ fn run_as_named(args: Vec<OsString>, registry: Registry) -> ExitCode {
 }
 
 fn answer(args: Args, registry: Registry) -> Result<ExitStatus, Failure> {
-    // When it goes at the end, however that comes, a pager is waited for before anything is printed on stderr.
+    // `context` is dropped on every way out. Its output then waits for the pager, before anything is printed to stderr.
     let Args { global, command } = args;
     let GlobalArgs { is_store_searched: is_searched, passed_over, named, .. } = global.clone();
     let output = Output::new(global.format, !global.no_pager);
@@ -168,14 +168,14 @@ fn answer(args: Args, registry: Registry) -> Result<ExitStatus, Failure> {
         if is_searched { failure.in_searched_store(context.passed_over.as_deref()) } else { failure }
     })?;
     context.output.flush()?;
-    // What is wrong already needs no further proof.
+    // Referees are checked once more only after success.
     if let Some(referees) = context.registry.referees().filter(|_| matches!(answer, ExitStatus::Yes)) {
         referees.settle();
     }
     Ok(answer)
 }
 
-/// Prints help and version as asked, and reports in one line what is wrong with unusable arguments.
+/// Prints help or the version, or reports unusable arguments in one line.
 fn usage(error: &clap::Error, format: Format, may_page: bool) -> ExitCode {
     match error.kind() {
         ErrorKind::DisplayHelp if may_page && page_help(error) => ExitCode::SUCCESS,
@@ -183,7 +183,7 @@ fn usage(error: &clap::Error, format: Format, may_page: bool) -> ExitCode {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => ExitCode::from(Failure::from(error).exit_code()),
         },
-        // Without any argument, help is what was wanted, but nothing was done.
+        // Without arguments, the user wants help, but nothing was done.
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand if format == Format::Text => {
             let _ = print_help(error, anstream::stderr());
             ExitCode::from(2)
@@ -199,28 +199,28 @@ fn usage(error: &clap::Error, format: Format, may_page: bool) -> ExitCode {
     }
 }
 
-/// Prints help. clap folds what it describes, but neither how a verb is used nor the list of verbs.
+/// Prints help. clap wraps descriptions, but neither the usage nor the list of verbs, so those are folded here.
 fn print_help(error: &clap::Error, mut out: impl Write) -> io::Result<()> {
     let help = folded_lines(&error.render().ansi().to_string(), help_width());
     write!(out, "{help}").and_then(|()| out.flush())
 }
 
-/// Shows help in a pager; returns `false` if there is none, or no terminal.
+/// Shows help in a pager. Returns `false` without a pager or terminal.
 fn page_help(error: &clap::Error) -> bool {
     let Ok(Some((pager, mut stdin))) = Pager::start() else { return false };
-    // Who has read enough closes the pager.
+    // A write error only means that the user has closed the pager.
     let _ = print_help(error, &mut stdin);
     drop(stdin);
     drop(pager);
     true
 }
 
-/// Takes what is wrong and the tips from clap's message, and leaves out its usage section.
+/// Returns clap's message and tips in one line, without its usage section.
 ///
-/// clap's `ErrorFormatter` cannot do this: the sentences that `RichFormatter` makes of an error's parts are private.
+/// clap's `ErrorFormatter` cannot do this, because the sentences that `RichFormatter` makes are private.
 fn in_one_line(error: &clap::Error) -> Failure {
     let mut text = error.render().to_string();
-    // The address of a database may hold a password.
+    // The URL of a database may contain a password.
     if let Some(ContextValue::String(value)) = error.get(ContextKind::InvalidValue)
         && address::is_database(value)
     {

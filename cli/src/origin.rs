@@ -1,4 +1,4 @@
-//! What the origin of a service looks like. Letters name one, also from a program that is no client.
+//! Reads origins of services. Letters contain one too, so this also belongs to builds without a client.
 
 /// Reads the origin of a service, such as `https://play.example`.
 pub(crate) fn read_origin(text: &str) -> Result<String, String> {

@@ -1,8 +1,8 @@
-//! What the program prints to stdout, with color only on a terminal.
+//! Prints to stdout, with color only on a terminal.
 //!
-//! This is the one place that keeps names, titles and other input from commanding a terminal: what is printed as text or
-//! JSON has its control characters escaped here. So color is not written into text: [`Line`]s state what each piece means,
-//! and colors are chosen only on the way out.
+//! This module is the one place that keeps names, titles and other input from controlling a terminal: it escapes
+//! control characters in text and JSON. So text contains no colors. [`Line`]s say what each span means, and the color
+//! is chosen when it is printed.
 
 pub(crate) mod fold;
 
@@ -49,16 +49,17 @@ pub(crate) fn style_of(tone: Tone) -> Style {
     }
 }
 
-/// Stands for a space of what is to stay on one line, such as an effect. No printable text has it.
+/// Stands for a space within a span that has to stay on one line, such as an effect. No printable text contains it.
 const JOINED: &str = "\0";
 
-/// Writes a line, with its colors and with everything else printable, folded where the screen is too narrow.
+/// Writes a line with its colors, escaped, and folded to the width if there is one.
 fn write_line(out: &mut impl Write, line: &Line, width: Option<usize>) -> io::Result<()> {
     let Some(width) = width else { return writeln!(out, "{}", styled(line, 0)) };
     writeln!(out, "{}", folded(&styled(line, width), width).replace(JOINED, " "))
 }
 
-/// Writes a line with its colors. What is to stay on one line is joined if it fits into this width behind an indent.
+/// Returns a line with its colors. The spaces of a span that has to stay on one line become [`JOINED`], if the span
+/// fits in this width behind an indent.
 fn styled(line: &Line, width: usize) -> String {
     let mut text = String::new();
     for TextSpan { tone, text: span, is_word } in &line.0 {
@@ -73,26 +74,26 @@ fn styled(line: &Line, width: usize) -> String {
     text
 }
 
-/// Escapes what is unprintable in a text of several lines.
+/// Escapes unprintable characters, except line breaks.
 pub(crate) fn printable_lines(text: &str) -> String {
     text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
 }
 
-/// Standard output in the format asked for.
+/// Standard output in the requested format.
 pub(crate) struct Output {
-    /// Dropped before the pager, which reads until then.
+    /// Before `pager`, so that it is dropped first: the pager reads until it is closed.
     stdout: BufWriter<Box<dyn Write>>,
     pager: Option<Pager>,
     /// Whether a pager may be used.
     may_page: bool,
     format: Format,
-    /// The source whose name stands above the next line of text.
+    /// The source whose name is printed before the next line of text.
     heading: Option<String>,
-    /// Whether the answer about another source stands above.
+    /// Whether the output for another source has been printed.
     is_headed: bool,
 }
 
-/// How much is gathered before it is written.
+/// The size of the output buffer, in bytes.
 const BUFFER_BYTES: usize = 1 << 16;
 
 impl Output {
@@ -102,7 +103,7 @@ impl Output {
         Self { stdout, pager: None, may_page, format, heading: None, is_headed: false }
     }
 
-    /// Shows what is printed from now on in a pager, where there is one.
+    /// Sends further output to a pager, if one is allowed and found.
     pub(crate) fn page(&mut self) -> io::Result<()> {
         if !self.may_page || self.format != Format::Text || self.pager.is_some() {
             return Ok(());
@@ -116,17 +117,18 @@ impl Output {
             Ok(None) => {}
             Err(cause) => warn(&cause),
         }
-        // It would be missed again.
+        // A missing pager would be missing again, so this is the only attempt.
         self.may_page = self.pager.is_some();
         Ok(())
     }
 
-    /// Begins the answer about one of several sources. Its text stands under the name; without text there is no name.
+    /// Begins the output for one of several sources. Its name is printed before its first line; without lines, it is
+    /// not printed.
     pub(crate) fn begin(&mut self, source: &str) {
         self.heading = Some(source.into());
     }
 
-    /// Prints the name of the source whose answer begins here.
+    /// Prints the name of a source whose output begins here.
     fn head(&mut self) -> io::Result<()> {
         let Some(source) = self.heading.take() else { return Ok(()) };
         if mem::replace(&mut self.is_headed, true) {
@@ -135,7 +137,7 @@ impl Output {
         write_line(&mut self.stdout, &Line::from([strong(source), plain(":")]), None)
     }
 
-    /// Prints lines of text, in a pager of their own if the screen does not hold them.
+    /// Prints lines of text, in a pager of their own if they do not fit on the screen.
     pub(crate) fn lines(&mut self, lines: Vec<Line>) -> io::Result<()> {
         if is_more_than_screen(&lines) {
             self.page()?;
@@ -144,7 +146,7 @@ impl Output {
         let Some(pager) = self.pager.take() else { return shown };
         self.stdout = buffered(Box::new(anstream::stdout()));
         drop(pager);
-        // Who has read enough closes the pager.
+        // A closed pipe only means that the user has closed the pager.
         shown.or_else(|error| if is_closed_pipe(&error) { Ok(()) } else { Err(error) })
     }
 
@@ -152,22 +154,22 @@ impl Output {
         self.format == Format::Json
     }
 
-    /// Returns `true` if someone sits at the terminal who can be asked.
+    /// Returns `true` if a user at a terminal can be asked.
     pub(crate) fn is_attended(&self) -> bool {
         self.format == Format::Text && io::stdin().is_terminal() && io::stdout().is_terminal()
     }
 
-    /// Returns `true` if there is a terminal to fill (VW-4).
+    /// Returns `true` if the terminal can be used in full screen (VW-4).
     pub(crate) fn is_fillable(&self) -> bool {
         self.is_attended() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
     }
 
-    /// Refuses `--format json` where there is no JSON.
+    /// Returns the failure if JSON was requested.
     pub(crate) fn refuse_json(&self, failure: Failure) -> Result<(), Failure> {
         if self.is_json() { Err(failure) } else { Ok(()) }
     }
 
-    /// Refuses `--format json` where standard output takes a file.
+    /// Refuses `--format json` if a file is written to standard output.
     pub(crate) fn refuse_json_next_to(&self, file: &str) -> Result<(), Failure> {
         let message = format!("standard output cannot take both the {file} and JSON");
         self.refuse_json(Failure::usage(message).hint("name a file with `-o`, or leave out `--format json`"))
@@ -177,7 +179,7 @@ impl Output {
         self.format
     }
 
-    /// Prints the answer of a verb that did what was asked: as JSON, or else its lines.
+    /// Prints the result of a verb that succeeded: as JSON, or as lines.
     pub(crate) fn answer(
         &mut self,
         value: &(impl Serialize + ?Sized),
@@ -186,7 +188,7 @@ impl Output {
         self.verdict(true, value, lines)
     }
 
-    /// Prints the answer of a verb that found out whether something is so: as JSON, or else its lines.
+    /// Prints the result of a verb with a yes-or-no answer: as JSON, or as lines.
     pub(crate) fn verdict(
         &mut self,
         is_so: bool,
@@ -197,7 +199,7 @@ impl Output {
         Ok(is_so.into())
     }
 
-    /// Prints the answer of a verb that made a text, such as a replay: the text itself where no file took it.
+    /// Prints the result of a verb that made a text, such as a replay. As text without a file, prints the text itself.
     pub(crate) fn answer_with_text(
         &mut self,
         value: &impl Serialize,
@@ -216,7 +218,7 @@ impl Output {
         self.show(record, || vec![render::record(record)])
     }
 
-    /// Prints lines that JSON does without.
+    /// Prints lines that are omitted in JSON.
     pub(crate) fn note(&mut self, lines: impl IntoIterator<Item = Line>) -> io::Result<()> {
         if self.is_json() {
             return Ok(());
@@ -229,7 +231,7 @@ impl Output {
         write_line(&mut self.stdout, &line.into(), fold::stdout_width())
     }
 
-    /// Prints a value as JSON, or else its lines.
+    /// Prints a value as JSON, or as lines.
     pub(crate) fn show(
         &mut self,
         value: &(impl Serialize + ?Sized),
@@ -241,7 +243,7 @@ impl Output {
         lines().into_iter().try_for_each(|line| self.line(line))
     }
 
-    /// Prints a list whose lines depend on each other: its lines, or each item as a line of JSON.
+    /// Prints a list: as lines that may depend on each other, or as a line of JSON for each item.
     pub(crate) fn list<T: Serialize>(
         &mut self,
         items: &[T],
@@ -253,7 +255,7 @@ impl Output {
         lines(items).into_iter().try_for_each(|line| self.line(line))
     }
 
-    /// Prints text that brings its own line breaks.
+    /// Prints text with its own line breaks.
     pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
         if !text.is_empty() {
             self.head()?;
@@ -261,7 +263,7 @@ impl Output {
         self.stdout.write_all(printable_lines(text).as_bytes())
     }
 
-    /// Asks at the terminal until the answer is one of these letters; the end of the input stands for the last of them.
+    /// Asks at the terminal until the answer is one of these letters. The end of the input counts as the last letter.
     pub(crate) fn ask(
         &mut self,
         question: &str,
@@ -271,14 +273,14 @@ impl Output {
         ask(question, letters, help, &mut io::stdin().lock(), &mut |span| self.prompt(&span))
     }
 
-    /// Prints a piece of a conversation, which brings its own line breaks, at once.
+    /// Prints a part of a dialog at once; it has its own line breaks.
     fn prompt(&mut self, span: &TextSpan) -> io::Result<()> {
         let style = style_of(span.tone);
         write!(self.stdout, "{style}{}{style:#}", printable_lines(&span.text))?;
         self.flush()
     }
 
-    /// Prints a line of a drawing, which folds if it is of words; JSON does without.
+    /// Prints a line of a drawing, folded if `folds` is set. Omitted in JSON.
     pub(crate) fn spans<'a>(
         &mut self,
         folds: bool,
@@ -296,27 +298,27 @@ impl Output {
         writeln!(self.stdout, "{}", folded_lines(&line, width))
     }
 
-    /// Prints lines of text that others wrote, folded like others.
+    /// Prints lines of text from a service, folded like other lines.
     pub(crate) fn text_lines(&mut self, text: &str) -> io::Result<()> {
         self.text(&folded_lines(text, fold::stdout_width()))
     }
 
-    /// Prints a file, such as a picture or a script for a shell, byte for byte.
+    /// Prints a file byte for byte, such as a picture or a shell script.
     pub(crate) fn document(&mut self, document: &str) -> io::Result<()> {
         self.stdout.write_all(document.as_bytes())
     }
 
-    /// Prints a file as [`document`](Self::document) does, as it is read.
+    /// Prints a file as [`document`](Self::document) does, while it is read.
     pub(crate) fn document_from(&mut self, file: &mut impl io::Read) -> io::Result<()> {
         io::copy(file, &mut self.stdout).map(drop)
     }
 
-    /// Prints a JSON document on a line of its own.
+    /// Prints a JSON document in one line.
     pub(crate) fn json(&mut self, document: &(impl Serialize + ?Sized)) -> io::Result<()> {
         writeln!(self.stdout, "{}", json_line(document)?)
     }
 
-    /// Returns standard output for bytes that are no text; a terminal is no place for them.
+    /// Returns standard output for binary data; a terminal is refused.
     pub(crate) fn bytes(&mut self) -> Result<io::StdoutLock<'static>, Failure> {
         self.flush()?;
         let stdout = io::stdout().lock();
@@ -365,7 +367,7 @@ fn is_more_than_screen(lines: &[Line]) -> bool {
     })
 }
 
-/// Whether stderr takes JSON, as the errors there are.
+/// Whether stderr gets JSON, so that warnings have the same format as errors.
 static IS_JSON: AtomicBool = AtomicBool::new(false);
 
 /// Prints a warning to stderr in one line.

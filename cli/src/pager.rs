@@ -1,4 +1,4 @@
-//! The pager: where a terminal shows long answers a screen at a time, as git does.
+//! The pager, in which a terminal shows long output page by page, as git does.
 
 use std::env;
 use std::ffi::OsString;
@@ -11,20 +11,20 @@ use anstream::AutoStream;
 
 use crate::signals;
 
-/// The pager where no variable names one.
+/// The pager if no variable names one.
 const DEFAULT: &str = "less";
 
-/// A running pager. Dropping it waits until the reader has seen enough; whatever writes to it must be dropped before.
+/// A running pager. Dropping it waits until the user leaves it, so its writer has to be dropped before.
 pub(crate) struct Pager(());
 
 type Started = (Pager, Box<dyn Write>);
 
 impl Pager {
-    /// Starts the pager that the variables name, if standard output is a terminal, and returns it with where to write.
-    /// `None` means to write to standard output: no pager is wanted, or the default one is not there.
+    /// Starts the pager that the variables name, if standard output is a terminal, and returns it with its writer.
+    /// Returns `None` if no pager is wanted, or if the default pager is not installed.
     ///
     /// # Errors
-    /// Reports why a pager that a variable names cannot be started.
+    /// The message for a pager that a variable names and that cannot be started.
     pub(crate) fn start() -> Result<Option<Started>, String> {
         let stdout = io::stdout();
         let own = env::var_os("TURNFOLD_PAGER");
@@ -37,7 +37,7 @@ impl Pager {
         let mut command = Command::new(program);
         command.args(args);
         if env::var_os("LESS").is_none() {
-            // Quit if one screen holds it all, let colors through, and leave the text on the screen.
+            // Quit if everything fits on one screen, pass on colors, and leave the text on the screen.
             command.env("LESS", "FRX");
         }
         let queue = match signals::lend_terminal(&mut command).map(|stdin| stdin.map(Queue::before)) {
@@ -52,22 +52,22 @@ impl Pager {
             }
             Ok(None) | Err(_) => return Ok(None),
         };
-        // Colors go to the terminal in the end, so it decides on them.
+        // The terminal decides on colors, because they end up there.
         let colors = AutoStream::choice(&stdout);
         let queue: Box<dyn Write> = Box::new(queue);
         Ok(Some((Self(()), Box::new(AutoStream::new(queue, colors)))))
     }
 }
 
-/// What is written to a pager, without waiting until it is read: so a verb is done, and has let go of its store, while
-/// the person still reads (ST-16).
+/// Queues output for the pager without waiting until it is read. So a verb ends and releases its store while the user
+/// still reads (ST-16).
 struct Queue(Sender<Vec<u8>>);
 
 impl Queue {
     fn before(mut pager: ChildStdin) -> io::Result<Self> {
         let (queue, written) = mpsc::channel::<Vec<u8>>();
         let thread = thread::Builder::new().name("pager".into());
-        // It ends when all is written, or with the first write that fails: then the person has read enough.
+        // The thread ends when everything is written, or when a write fails because the user has left the pager.
         thread.spawn(move || written.iter().try_for_each(|bytes| pager.write_all(&bytes)))?;
         Ok(Self(queue))
     }
@@ -90,8 +90,8 @@ impl Drop for Pager {
     }
 }
 
-/// Chooses the program and its arguments; `None` for no pager. They are split into words without a shell, so that one
-/// that is not there is noticed before anything is written to it.
+/// Returns the program of the pager and its arguments; `None` for no pager. The command is split without a shell, so
+/// that a missing program is noticed before anything is written to it.
 fn words(own: Option<OsString>, general: Option<OsString>) -> Option<Vec<String>> {
     let named = own.or(general).unwrap_or_else(|| DEFAULT.into());
     let words = shlex::split(named.to_str()?)?;

@@ -1,4 +1,4 @@
-//! The only place that asks the operating system for chance: match ids, fresh seeds, keys, `--dice system`.
+//! Gets random bytes from the operating system; no other place does. They are for match ids, seeds, keys and dice.
 
 use std::io;
 
@@ -23,7 +23,7 @@ pub(crate) fn match_id() -> Result<[u8; 16], Failure> {
     bytes()
 }
 
-/// Makes up the key of a call that is to happen once, however often it is sent.
+/// Makes a random idempotency key.
 pub(crate) fn key() -> Result<String, Failure> {
     let key: [u8; 16] = bytes()?;
     Ok(format!("{:032x}", u128::from_be_bytes(key)))
@@ -33,13 +33,14 @@ pub(crate) fn seed() -> Result<Seed, Failure> {
     bytes().map(Seed::new)
 }
 
-/// Rolls dice that no seed explains; the log records what fell.
+/// Rolls dice without a seed; the log records the values.
 pub(crate) fn roll(due: &DueRoll) -> Result<Vec<i32>, Failure> {
     let mut stream = DiceStream::new(&bytes()?, 0);
     Ok((0..due.count).map(|_| stream.draw(due.low, due.high)).collect())
 }
 
-/// Chooses the roller for a match: seeded matches roll by themselves unless `no_auto_roll` is set.
+/// Returns the roller of a match. Seeded matches roll by themselves unless `no_auto_roll` is set; recorded ones if
+/// `system` is.
 pub(crate) fn roller(dice: &DicePolicy, no_auto_roll: bool, system: bool) -> Result<Roller, Failure> {
     match (dice, no_auto_roll, system) {
         (_, true, false) => Ok(Roller::Absent),

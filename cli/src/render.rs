@@ -1,4 +1,4 @@
-//! Pictures of the board on the terminal.
+//! Prints pictures of the board to the terminal.
 
 use std::io;
 
@@ -11,12 +11,12 @@ use crate::output::Output;
 use crate::output::fold::stdout_width;
 pub(crate) use crate::output::printable;
 
-/// Draws a picture as characters, in colors where they are wanted.
+/// Prints a picture as characters, in color if colors are used.
 pub(crate) fn print(picture: &Picture, output: &mut Output) -> io::Result<()> {
     print_highlighted(picture, &Highlights::default(), output)
 }
 
-/// Draws a picture with marks; changes are reversed, too.
+/// Prints a picture with marks. Changes are also shown in reverse video.
 pub(crate) fn print_highlighted(
     picture: &Picture,
     highlights: &Highlights,
@@ -37,20 +37,21 @@ pub(crate) fn print_highlighted(
     Ok(())
 }
 
-/// Returns `true` for a line of words, which may be folded; a line of a board may not.
+/// Returns `true` for a line of words, which may be folded; lines of a board may not.
 fn is_text(line: &DrawnLine) -> bool {
     let mut is_of_board = false;
     let mut has_words = false;
     for span in &line.spans {
         is_of_board |= span.spot.is_some_and(|spot| !matches!(spot.place, Place::Index(_)));
         let letters: Vec<bool> = span.text.chars().map(char::is_alphabetic).collect();
-        // The letters above a board stand alone.
+        // The letters above a board are single ones.
         has_words |= letters.windows(2).any(|pair| pair == [true, true]);
     }
     has_words && !is_of_board
 }
 
-/// Chooses the color of a tint. On a color of the game itself the text is black or white, whichever is easier to read.
+/// Returns the style of a tint. On a background color of the game, the text is black or white, whichever is more
+/// readable.
 pub(crate) fn style(tint: Tint) -> Style {
     match tint {
         Tint::Plain => Style::new(),

@@ -1,4 +1,4 @@
-//! The rulebook of a game as `rules` prints it, and the part of it that is about a topic.
+//! The rulebook of a game for `rules`, and the lookup of topics in it.
 
 use serde_json::{Map, Value, json};
 use similar::get_close_matches;
@@ -6,15 +6,15 @@ use turnfold_history::rulebook::{FENCE, LISTS, marker_length, sections};
 
 use crate::output::{Line, dim, plain, strong};
 
-/// How wide text is at most.
+/// The most characters of a line of text.
 const WIDTH: usize = 80;
 
-/// A rulebook, or the part of one that is about a single topic: its sections, as JSON has them.
+/// The sections of a rulebook, or of the part of it about a topic, as JSON.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rulebook(pub(crate) Map<String, Value>);
 
 impl Rulebook {
-    /// Finds the sections of a rulebook.
+    /// Splits a rulebook into its sections.
     pub(crate) fn read(markdown: &str) -> Self {
         Self(sections(markdown))
     }
@@ -23,8 +23,8 @@ impl Rulebook {
         self.0.get(section).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Returns what the rulebook has about a topic: a rule's id, the first word of a command or question, a reason, a field of the
-    /// view, a key of the setup, a setup, or the name of a section. The rules that it names come with it.
+    /// Returns the part about a topic: a rule by its id, a command or question by its first word, a reason, a field of
+    /// the view, a key of the setup, a setup, or a section by its name. Rules that this part names are included.
     pub(crate) fn about(&self, topic: &str) -> Option<Self> {
         let mut found = Map::new();
         let mut named = vec![topic.to_uppercase()];
@@ -55,19 +55,19 @@ impl Rulebook {
             }
         }
         if found.is_empty() {
-            // A section in free form, such as `setup`, by its name.
+            // A section in free form by its name, such as `setup`.
             found.extend(self.0.get_key_value(topic).map(|(name, text)| (name.clone(), text.clone())));
         }
         (!found.is_empty()).then_some(Self(found))
     }
 
-    /// Returns the line of the setup that has this key, such as `default`.
+    /// Returns the line of the setup with this key, such as `default`.
     fn setup_line(&self, key: &str) -> Option<&str> {
         let is_line = |line: &&str| line.split_once('=').is_some_and(|(found, _)| found.trim() == key);
         self.0.get("setup")?.as_str()?.lines().find(is_line)
     }
 
-    /// Returns the topics that a mistyped one may have meant, the likeliest first.
+    /// Returns the topics that are similar to a mistyped one, the most similar first.
     pub(crate) fn topics_like(&self, mistyped: &str) -> Vec<&str> {
         let items = self.0.values().filter_map(Value::as_array).flatten();
         let mut all: Vec<&str> = items.flat_map(topics).collect();
@@ -101,7 +101,7 @@ impl Rulebook {
     }
 }
 
-/// Returns the strings of a list, or the only one.
+/// Returns the strings of a list, or a single string as a list.
 fn strings(value: &Value) -> Vec<&str> {
     value.as_array().map_or_else(
         || value.as_str().into_iter().collect(),
@@ -109,14 +109,14 @@ fn strings(value: &Value) -> Vec<&str> {
     )
 }
 
-/// Returns by what an item is found: the first word of its name, or each field.
+/// Returns the topics of an item: the first word of each of its names.
 fn topics(item: &Value) -> Vec<&str> {
     let name = item.as_object().and_then(|item| item.values().next());
     let names = name.map(strings).unwrap_or_default();
     names.into_iter().filter_map(|name| name.split(' ').next()).collect()
 }
 
-/// Returns an item: its name and notes on a line, its text below.
+/// Returns the lines of an item: its name and notes in one line, its text below.
 fn item_lines(item: &Value) -> Vec<Line> {
     let mut notes = Vec::new();
     let mut name = String::new();
@@ -136,7 +136,7 @@ fn item_lines(item: &Value) -> Vec<Line> {
     [first].into_iter().chain(text).collect()
 }
 
-/// Returns a rule after a blank line.
+/// Returns the lines of a rule, after a blank line.
 fn rule_lines(rule: &Value) -> Vec<Line> {
     let member = |name| rule.get(name).and_then(Value::as_str).unwrap_or_default();
     let heading = Line::from([strong(member("rule")), plain(format_args!("  {}", member("title")))]);
@@ -144,8 +144,8 @@ fn rule_lines(rule: &Value) -> Vec<Line> {
     [Line::default(), heading].into_iter().chain(text).collect()
 }
 
-/// Breaks joined text into lines of at most `width` characters where words allow it; items are indented, and code
-/// stays as it is but for its fences.
+/// Breaks text into lines of at most `width` characters, unless a word is longer. Continued list items are indented.
+/// Code is kept as it is, without its fences.
 fn wrapped(text: &str, width: usize) -> impl Iterator<Item = String> {
     let mut lines = Vec::new();
     let mut is_code = false;

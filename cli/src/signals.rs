@@ -1,4 +1,4 @@
-//! Signals that end the program: before they do, its pager has ended and its drafts are removed.
+//! Handles signals that end the program: first its pager ends, its terminal is restored and its drafts are removed.
 
 use std::io;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
@@ -7,32 +7,32 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// The child that reads from the terminal, if any.
+/// The child that reads from the terminal, if there is one.
 static READER: Mutex<Option<Child>> = Mutex::new(None);
 
-/// What gives back a terminal that the program fills.
+/// Restores the terminal, if the program uses it in full screen.
 static GIVE_BACK: Mutex<Option<fn()>> = Mutex::new(None);
 
 static IS_ENDING: AtomicBool = AtomicBool::new(false);
 
-/// Whether a signal has come that the thread which ends this process may not have seen yet.
+/// Whether a signal has arrived that the thread which ends this process may not have handled yet.
 static HAS_COME: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
-/// Whether other code ends this process when a signal asks for it.
+/// Whether other code handles SIGINT and SIGTERM.
 static IS_LEFT: AtomicBool = AtomicBool::new(false);
 
-/// Whether other code answers SIGHUP.
+/// Whether other code handles SIGHUP.
 static IS_HANGUP_LEFT: AtomicBool = AtomicBool::new(false);
 
-/// From now on, SIGINT and SIGTERM, and perhaps SIGHUP, are left to other code that catches them, such as a service that
-/// ends in its own time.
+/// Leaves SIGINT and SIGTERM, and SIGHUP if `and_hangup` is set, to other code from now on, such as a service that
+/// shuts down by itself.
 pub(crate) fn leave_asking(and_hangup: bool) {
     IS_LEFT.store(true, Ordering::SeqCst);
     IS_HANGUP_LEFT.store(and_hangup, Ordering::SeqCst);
 }
 
-/// Notices SIGINT, such as Ctrl-C, and SIGTERM, which from now on set a flag and do nothing else. A signal that this process
-/// was started to ignore stays ignored.
+/// Returns a flag that SIGINT and SIGTERM set from now on; they do nothing else. A signal that this process was started
+/// to ignore stays ignored.
 pub(crate) fn notice_end() -> io::Result<Arc<AtomicBool>> {
     use signal_hook::consts::{SIGINT, SIGTERM};
     leave_asking(false);
@@ -47,17 +47,17 @@ pub(crate) fn notice_end() -> io::Result<Arc<AtomicBool>> {
     Ok(is_wanted)
 }
 
-/// From now on, a signal that ends this process removes its drafts and ends its referees first. Its parent process sees the signal as its end
-/// all the same, and signals that it was started to ignore, as with `nohup`, stay ignored.
+/// Ensures that a signal that ends this process first removes its drafts and ends its referees. The parent process
+/// still sees that the signal ended it. Signals that it was started to ignore, as with `nohup`, stay ignored.
 pub(crate) fn remove_drafts() {
     #[cfg(unix)]
     unix::catch_once();
 }
 
-/// Leaves the terminal to a command such as a pager, and returns where to write to it.
+/// Starts a command that takes over the terminal, such as a pager, and returns the pipe to its standard input.
 ///
-/// A signal that ends this process, such as Ctrl-C, which reaches both, ends it only after the command: otherwise the shell
-/// that started us would read from the terminal too.
+/// A signal such as Ctrl-C reaches both processes. It ends this one only after the command, because otherwise the shell
+/// would read from the terminal at the same time as the command.
 pub(crate) fn lend_terminal(command: &mut Command) -> io::Result<Option<ChildStdin>> {
     #[cfg(unix)]
     unix::catch_once();
@@ -66,21 +66,21 @@ pub(crate) fn lend_terminal(command: &mut Command) -> io::Result<Option<ChildStd
     Ok(child.stdin.take())
 }
 
-/// From now on, a signal that ends this process gives the terminal back first.
+/// Ensures that a signal that ends this process first restores the terminal.
 pub(crate) fn before_end(give_back: fn()) {
     *GIVE_BACK.lock().unwrap_or_else(PoisonError::into_inner) = Some(give_back);
     #[cfg(unix)]
     unix::catch_once();
 }
 
-/// From now on, this process ends when its terminal is closed, also where the terminal does not control it
-/// and no signal reports it. crossterm would read its end for ever.
+/// Ends this process from now on when its terminal is closed, even if no signal reports that because it is not the
+/// controlling terminal. Without this, crossterm would read the end of the input forever.
 pub(crate) fn end_without_terminal() -> std::io::Result<()> {
     #[cfg(unix)]
     thread::Builder::new().name("terminal".into()).spawn(|| {
         use rustix::event::{PollFd, PollFlags, poll};
         let stdin = std::io::stdin();
-        // Without flags, it waits for the end alone.
+        // Without flags, `poll` waits only for the hangup.
         while poll(&mut [PollFd::new(&stdin, PollFlags::empty())], None).is_err() {}
         give_back();
         std::process::exit(0);
@@ -88,8 +88,7 @@ pub(crate) fn end_without_terminal() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Returns `true` if an error is what Linux returns to a program whose terminal is closed. Writes fail in this way before
-/// a poll reports it.
+/// Returns `true` for the error of Linux for a closed terminal. Writes fail with it before a poll reports the hangup.
 pub(crate) fn is_end_of_terminal(error: &std::io::Error) -> bool {
     #[cfg(unix)]
     let is_end = rustix::io::Errno::from_io_error(error) == Some(rustix::io::Errno::IO);
@@ -101,7 +100,7 @@ pub(crate) fn is_end_of_terminal(error: &std::io::Error) -> bool {
     is_end
 }
 
-/// Notices a request to stop for a while, such as Ctrl-Z.
+/// Notices requests to suspend the program, such as Ctrl-Z.
 pub(crate) struct Stop {
     #[cfg(unix)]
     wanted: Arc<AtomicBool>,
@@ -119,7 +118,7 @@ impl Stop {
         Ok(Self {})
     }
 
-    /// Returns `true` if it is wanted now.
+    /// Returns `true` if the program is to be suspended now.
     pub(crate) fn is_wanted(&self) -> bool {
         #[cfg(unix)]
         return self.wanted.load(Ordering::SeqCst);
@@ -127,7 +126,7 @@ impl Stop {
         false
     }
 
-    /// Stops until the shell continues the program.
+    /// Suspends the program until the shell continues it.
     pub(crate) fn obey(&self) -> std::io::Result<()> {
         #[cfg(unix)]
         {
@@ -138,7 +137,8 @@ impl Stop {
     }
 }
 
-/// Waits for the child that reads from the terminal, if there is one.
+/// Waits for the child that reads from the terminal, if there is one. If a signal is ending this process, does not
+/// return.
 pub(crate) fn await_terminal() {
     await_reader();
     let has_come = || HAS_COME.load(Ordering::SeqCst) && !IS_LEFT.load(Ordering::SeqCst);
@@ -147,7 +147,7 @@ pub(crate) fn await_terminal() {
     }
 }
 
-/// Gives back the terminal before a signal ends the program, and returns `true` if the program filled it.
+/// Restores the terminal before a signal ends the program. Returns `true` if the program used it in full screen.
 #[cfg(unix)]
 fn give_back() -> bool {
     let give_back = *GIVE_BACK.lock().unwrap_or_else(PoisonError::into_inner);
@@ -164,8 +164,8 @@ fn await_reader() {
     }
 }
 
-/// Waits after a child that a signal ended: one for all of us, such as Ctrl-C, is about to end this process too, and
-/// there is nothing to print then.
+/// Waits if a signal ended a child. A signal such as Ctrl-C is about to end this process too, and nothing should be
+/// printed then.
 pub(crate) fn wait_with(child: ExitStatus) {
     if child.code().is_none() {
         wait_to_end();
@@ -193,7 +193,7 @@ mod unix {
     use signal_hook::low_level::emulate_default_handler;
     use turnfold_store::draft;
 
-    /// The signals that come from outside, end a process unless it catches them, and can be caught.
+    /// The signals from outside that end a process by default and can be caught.
     const ENDING: [c_int; 11] =
         [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ];
 
@@ -203,7 +203,7 @@ mod unix {
             let ignored = ignored();
             let caught: Vec<_> = ENDING.into_iter().filter(|signal| !is_among(*signal, ignored)).collect();
             let (ready, is_ready) = channel();
-            // Only a thread that runs may catch them: otherwise they would end nothing.
+            // The signals are caught only by a running thread; otherwise they would have no effect.
             let thread = thread::Builder::new().name("signals".into()).spawn(move || wait(&caught, &ready));
             match thread {
                 Ok(_) => drop(is_ready.recv()),
@@ -214,7 +214,8 @@ mod unix {
 
     fn wait(caught: &[c_int], ready: &Sender<()>) {
         let signals = Signals::new(caught);
-        // Only what the thread receives ends the process, so it must be sent second.
+        // The flag is registered after the thread has its own handler, and only then, because only the thread ends the
+        // process: a signal that sets the flag must also reach the thread.
         for signal in signals.iter().flat_map(|_| caught) {
             let _ = flag::register(*signal, Arc::clone(&super::HAS_COME));
         }
@@ -233,8 +234,8 @@ mod unix {
                     draft::abandon_all();
                     #[cfg(feature = "modules")]
                     turnfold_referee::end_all();
-                    // A program that fills a terminal ends well when that is closed (VW-4), whether the signal reports it
-                    // first or the terminal itself.
+                    // A full-screen program exits with 0 when its terminal is closed (VW-4), whether it learns that
+                    // from the signal or from the terminal.
                     if filled_terminal && signal == SIGHUP && terminal_is_gone() {
                         std::process::exit(0);
                     }
@@ -263,10 +264,10 @@ mod unix {
         signals >> (signal - 1) & 1 != 0
     }
 
-    /// Returns the signals that this process was started to ignore, a bit for each from signal 1 on.
+    /// Returns the signals that this process was started to ignore, as a bit set that begins with signal 1.
     ///
-    /// Only Linux reports it without unsafe code; elsewhere all count as ignored, so that Ctrl-C never ends a background
-    /// job that it should not reach, and the next verb removes what was left.
+    /// Only Linux reports them without unsafe code. Elsewhere all signals count as ignored, so that Ctrl-C never ends a
+    /// background job. Drafts that a signal leaves behind are removed by the next verb.
     fn ignored() -> u64 {
         let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

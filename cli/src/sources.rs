@@ -1,4 +1,4 @@
-//! Several sources in one call: each is answered by itself, and one that fails leaves the others as they are.
+//! Several sources in one call. Each is handled by itself, so a failure of one does not affect the others.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -16,13 +16,13 @@ use crate::files::{is_standard, read_input_or_stdin};
 use crate::output::{counted, warn};
 use crate::suggestion;
 
-/// The ending of replay files, which folders and patterns stand for.
+/// The ending of replay files in folders and patterns.
 pub(crate) const REPLAYS: [&str; 1] = ["tfl"];
 
-/// How many unread files are named; the others are counted.
+/// The most unread files that warnings name; the others are counted.
 const UNREAD_MAX: usize = 10;
 
-/// A source as an argument names it: a revision or file, or a folder or pattern that stands for several files.
+/// A source argument: a revision or file, or a folder or pattern for several files.
 #[derive(Clone, Debug)]
 pub(crate) struct SourceArg<T> {
     text: String,
@@ -42,14 +42,14 @@ impl<T: FromStr> FromStr for SourceArg<T> {
     }
 }
 
-/// The name of a history in a store or a replay file.
+/// The name of a branch of a store or of a replay file, with or without a range of entries.
 pub(crate) trait NamedSource: Clone {
     fn source(&self) -> &SourceName;
 
-    /// Returns a whole replay file.
+    /// Returns the name of a whole replay file.
     fn of_file(path: &Path) -> Self;
 
-    /// Returns the same entries of a file.
+    /// Returns the name of the same entries in a file.
     fn in_file(&self, path: &Path) -> Self;
 }
 
@@ -81,22 +81,22 @@ impl NamedSource for RangeName {
     }
 }
 
-/// What arguments stand for.
+/// The sources of arguments.
 pub(crate) enum Named<T> {
-    /// One source, which was named itself and is answered as if there were no others.
+    /// A single source that was named directly; its output has no heading.
     One(T),
-    /// Several, or the files of a folder or pattern.
+    /// Several sources, or the files of a folder or pattern.
     Several(Several<T>),
 }
 
-/// Several sources, and what was named but cannot be searched for any.
+/// Several sources, and the failures of folders and patterns that cannot be searched.
 pub(crate) struct Several<T> {
     pub(crate) sources: Vec<T>,
     pub(crate) failures: Vec<Failure>,
 }
 
 impl<T: NamedSource> Named<T> {
-    /// Finds the sources that arguments stand for. A name that a match and a folder have means the match.
+    /// Returns the sources of arguments. A name that both a match and a folder have means the match.
     pub(crate) fn of(args: &[SourceArg<T>], context: &Context) -> Result<Self, Failure> {
         let mut found = Vec::new();
         let mut failures = Vec::new();
@@ -129,7 +129,7 @@ impl<T: NamedSource> Named<T> {
     }
 }
 
-/// Requires that standard input is named at most once.
+/// Requires that standard input is used at most once.
 pub(crate) fn require_one_stdin(count: usize) -> Result<(), Failure> {
     if count > 1 {
         let refused = Failure::usage("standard input can be read only once");
@@ -138,7 +138,7 @@ pub(crate) fn require_one_stdin(count: usize) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Reads standard input, if it is named, before any file is read. A page without a replay is refused there, as a named one
+/// Reads standard input if it is named, before any file is read. A page without a replay is refused, as a file with one
 /// is.
 pub(crate) fn read_piped(paths: &[PathBuf]) -> Result<Vec<u8>, Failure> {
     let path = Path::new("-");
@@ -154,7 +154,7 @@ pub(crate) fn read_piped(paths: &[PathBuf]) -> Result<Vec<u8>, Failure> {
     }
 }
 
-/// Returns the matches of a bundle, if a name is that of one and of no match.
+/// Returns the matches of a bundle, if the name is that of a bundle and not of a match.
 pub(crate) fn in_bundle<T: NamedSource>(name: &T, context: &Context) -> Result<Option<Vec<T>>, Failure> {
     let path = match name.source() {
         SourceName::File(file) => file.path.clone(),
@@ -166,7 +166,7 @@ pub(crate) fn in_bundle<T: NamedSource>(name: &T, context: &Context) -> Result<O
         return Ok(None);
     }
     let within = context.bundles.names(&path, &context.registry)?;
-    // The only match of a bundle goes by the name of the bundle.
+    // The only match of a bundle is named like the bundle.
     let within = if within.len() == 1 { vec![path] } else { within };
     Ok(Some(within.iter().map(|path| name.in_file(path)).collect()))
 }
@@ -175,21 +175,21 @@ fn is_pattern(text: &str) -> bool {
     text.contains(['*', '?', '['])
 }
 
-/// Returns `true` if an argument is a folder or a pattern and no file.
+/// Returns `true` if an argument is a folder, or a pattern that is not the name of a file.
 pub(crate) fn stands_for_files(text: &str) -> bool {
     let path = Path::new(text);
     path.is_dir() || is_pattern(text) && !path.exists()
 }
 
-/// Returns `true` if a match has this name.
+/// Returns `true` if there is a match with this name. In a database or a service, every name counts as one.
 fn is_match(name: &SourceName, context: &Context) -> bool {
     let SourceName::Revision(revision) = name else { return false };
     let is_stored = || context.read_store()?.genesis(&revision.match_name).map_err(ReplayError::from);
     !matches!(context.store, StoreAddress::Dir(_)) || is_stored().is_ok()
 }
 
-/// Finds the files with one of these endings in a folder, or that match a pattern, and names what looks like a replay file
-/// and is not read.
+/// Finds the files in a folder or of a pattern that have one of these endings, and warns of similar files that are not
+/// read.
 pub(crate) fn files_of(text: &str, endings: &[&str]) -> Result<FoundFiles, Failure> {
     let path = Path::new(text);
     let found = if path.is_dir() { files_ending(&[path.into()], endings) } else { matching(text, endings)? };
@@ -218,7 +218,7 @@ fn matching(pattern: &str, endings: &[&str]) -> Result<FoundFiles, Failure> {
     Ok(found)
 }
 
-/// A named folder or pattern, or something in it, that cannot be searched.
+/// Returns the failure for a folder or pattern, or something in it, that cannot be searched.
 pub(crate) fn unsearched(text: &str, error: ReplayError) -> Failure {
     let is_store = matches!(error, ReplayError::NoReplays(_)) && Path::new(text).join("journal").is_dir();
     let failure = Failure::from(error);
@@ -228,7 +228,7 @@ pub(crate) fn unsearched(text: &str, error: ReplayError) -> Failure {
     failure
 }
 
-/// Warns of what looks like a replay file and was not read.
+/// Warns of files that look like replay files and were not read.
 pub(crate) fn warn_of_unread(unread: &[UnreadPath]) {
     for path in unread.iter().take(UNREAD_MAX) {
         warn(&path.to_string());
@@ -239,7 +239,7 @@ pub(crate) fn warn_of_unread(unread: &[UnreadPath]) {
     }
 }
 
-/// Returns the named files, and the files with one of these endings in named folders or that match named patterns.
+/// Returns the named files, and the files with one of these endings in named folders and patterns.
 pub(crate) fn expanded(named: &[PathBuf], endings: &[&str]) -> Result<Several<PathBuf>, Failure> {
     let mut all = Several { sources: Vec::new(), failures: Vec::new() };
     for file in named {
@@ -259,7 +259,7 @@ pub(crate) fn expanded(named: &[PathBuf], endings: &[&str]) -> Result<Several<Pa
 }
 
 impl<T> Several<T> {
-    /// Answers for each source. Every failure names its source and is printed at the end; the worst of them gives the exit
+    /// Handles each source. Failures name their sources and are printed at the end; the worst of them gives the exit
     /// code.
     pub(crate) fn answer_each(
         self,

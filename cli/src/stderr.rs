@@ -1,4 +1,4 @@
-//! What the program prints to stderr: failures and progress.
+//! Prints to stderr: failures, diagnostics and progress.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::output::fold::{folded_lines, stderr_width};
 use crate::output::{Format, Tone, printable, style_of};
 
-/// In which form diagnostics are printed.
+/// The format of diagnostics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum LogFormat {
@@ -29,7 +29,7 @@ pub(crate) enum LogFormat {
     Json,
 }
 
-/// Prints diagnostics to stderr from now on: warnings, and more by the number of `-v` or as `TURNFOLD_LOG` asks for.
+/// Enables diagnostics on stderr: warnings, and more for each `-v`, or what `TURNFOLD_LOG` selects.
 pub(crate) fn log(verbose: u8, format: LogFormat) {
     let level = match verbose {
         0 => "warn",
@@ -50,7 +50,7 @@ pub(crate) fn log(verbose: u8, format: LogFormat) {
     }
 }
 
-/// Prints a failure to stderr in one line of bounded length, if stderr is open.
+/// Prints a failure to stderr in one line of bounded length. Does nothing if stderr is closed.
 pub(crate) fn error(failure: &Failure, format: Format) {
     let style = AnsiColor::Red.on_default().bold();
     let json = (format == Format::Json).then(|| json_line(&failure.to_json()).ok()).flatten();
@@ -63,7 +63,7 @@ pub(crate) fn error(failure: &Failure, format: Format) {
     };
 }
 
-/// Prints to stderr what goes on besides the answers: a line of text, or a document.
+/// Prints a note to stderr that is not part of the output: a line of text, or a JSON document.
 pub(crate) fn note(text: &str, document: &Value, format: Format) {
     let json = (format == Format::Json).then(|| json_line(document).ok()).flatten();
     let _ = if let Some(json) = json {
@@ -75,14 +75,14 @@ pub(crate) fn note(text: &str, document: &Value, format: Format) {
     };
 }
 
-/// Shows on stderr how far the work is, where someone watches, until it is dropped. The template is indicatif's.
+/// Shows a progress bar on stderr until it is dropped, if stderr is a terminal. The template is one of indicatif.
 pub(crate) fn progress(steps: u64, template: &str) -> ProgressBar {
     let target = if is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
     let bar = ProgressBar::with_draw_target(Some(steps), target).with_finish(ProgressFinish::AndClear);
     ProgressStyle::with_template(template).map_or(bar.clone(), |style| bar.with_style(style))
 }
 
-/// Returns `true` if someone watches stderr, so that progress is worth showing.
+/// Returns `true` if stderr is a terminal, so that progress is worth showing.
 pub(crate) fn is_terminal() -> bool {
     io::stderr().is_terminal()
 }

@@ -1,4 +1,4 @@
-//! What may have been meant by the name of a match that is not there.
+//! Suggestions for a match name that does not exist.
 
 use turnfold_history::Sources;
 use turnfold_history::search::path::name_like;
@@ -8,10 +8,10 @@ use crate::advice::{about_bundle, about_file};
 use crate::context::Context;
 use crate::failure::Failure;
 
-/// The most matches that are looked at: who waits for an answer does not wait for a guess.
+/// The most matches to compare with, because an error should not be delayed by a guess.
 const NAMES_MAX: usize = 1000;
 
-/// Adds to a failure about a match that is not there what may have been meant: a bundle, or a match with a name like it.
+/// Adds a hint to a failure about a missing match or store: the file of that name, or a match with a similar name.
 pub(crate) fn about_match(failure: Failure, context: &Context) -> Failure {
     if failure.is_store_missing
         && let Some((what, hint)) = context.named.iter().find_map(|name| about_file(name))

@@ -1,4 +1,4 @@
-//! Shell commands that judge a replay file, with the exit codes of `git bisect run`.
+//! Shell commands that judge a replay file, by the exit codes of `git bisect run`.
 
 use std::fs;
 use std::path::Path;
@@ -11,8 +11,8 @@ use crate::failure::Failure;
 use crate::files;
 use crate::signals;
 
-/// A shell command that gets the path of a replay file as its argument: exit code 0 means false, 1 to 124
-/// true, 125 neither. With 126 and 127 the shell reports that there is no such command, which is an error.
+/// A shell command that gets the path of a replay file as its argument. Exit code 0 means false, 1 to 124 true, and 125
+/// undecided. With 126 and 127, the shell reports that the command cannot be run, which is an error.
 pub(crate) struct ShellJudge<'a> {
     command: &'a str,
     dir: DraftDir,
@@ -24,7 +24,7 @@ impl<'a> ShellJudge<'a> {
         Ok(Self { command, dir: files::temporary_dir().map_err(no_dir)? })
     }
 
-    /// Runs the command on a replay. What it prints to stderr is shown; its stdout is not.
+    /// Runs the command on a replay. Its stderr is shown, its stdout is not.
     pub(crate) fn judge(&self, replay: &Replay) -> Result<Judgment, Failure> {
         let path = self.dir.path().join("log.tfl");
         fs::write(&path, replay.to_string())
@@ -32,7 +32,7 @@ impl<'a> ShellJudge<'a> {
         self.run(&path)
     }
 
-    /// Runs the command once more on the replay of the last time.
+    /// Runs the command again on the replay of the last call.
     pub(crate) fn judge_again(&self) -> Result<Judgment, Failure> {
         self.run(&self.dir.path().join("log.tfl"))
     }

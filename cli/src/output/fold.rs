@@ -1,27 +1,27 @@
-//! Lines folded between their words for a screen that is too narrow for them; a terminal would cut them anywhere.
+//! Folds lines between words for a narrow screen, because a terminal would break them anywhere.
 
 use std::env;
 use std::io;
 
 use terminal_size::{Width, terminal_size, terminal_size_of};
 
-/// How much further than a line the rest of it begins.
+/// The additional indent of continued lines.
 pub(super) const INDENT: usize = 4;
 
-/// The narrowest screen that lines are folded for.
+/// The narrowest screen for which lines are folded.
 const WIDTH_MIN: usize = 20;
 
-/// Returns how many columns the terminal has that shows standard output, itself or in a pager; a pipe has none.
+/// Returns the width of the terminal on standard output, in columns; `None` for a pipe.
 pub(crate) fn stdout_width() -> Option<usize> {
     terminal_size_of(io::stdout()).and_then(|(Width(width), _)| usable(width.into()))
 }
 
-/// Returns how many columns the terminal has that shows standard error.
+/// Returns the width of the terminal on standard error, in columns.
 pub(crate) fn stderr_width() -> Option<usize> {
     terminal_size_of(io::stderr()).and_then(|(Width(width), _)| usable(width.into()))
 }
 
-/// Returns the width that clap writes help for: of any terminal, else of the variable `COLUMNS`.
+/// Returns the width in which clap writes help: that of any terminal, or else of the variable `COLUMNS`.
 pub(crate) fn help_width() -> Option<usize> {
     if let Some((Width(width), _)) = terminal_size() {
         return usable(width.into());
@@ -38,8 +38,8 @@ pub(crate) fn folded_lines(text: &str, width: Option<usize>) -> String {
     text.split('\n').map(|line| folded(line, width)).collect::<Vec<_>>().join("\n")
 }
 
-/// Folds a line, which may have colors. The rest stands a little to the right of its beginning. A word that is wider than
-/// the screen stays whole.
+/// Folds a line, which may contain colors. Continued lines are indented. A word that is wider than the screen stays
+/// whole.
 pub(crate) fn folded(line: &str, width: usize) -> String {
     let leading = line.chars().take_while(|character| *character == ' ').count();
     let indent = (leading + INDENT).min(width / 2);
@@ -72,17 +72,17 @@ pub(crate) fn folded(line: &str, width: usize) -> String {
     folding.text
 }
 
-/// A line while it is folded.
+/// The state of folding a line.
 #[derive(Default)]
 struct Folding {
     width: usize,
-    /// Where the lines after the first begin.
+    /// The indent of continued lines.
     indent: usize,
     text: String,
-    /// How many columns of the last line are taken.
+    /// The width of the current line so far.
     column: usize,
     has_word: bool,
-    /// The spaces before the word.
+    /// The number of spaces before the current word.
     spaces: usize,
     word: String,
     word_width: usize,
@@ -91,7 +91,7 @@ struct Folding {
 impl Folding {
     fn end_word(&mut self) {
         if self.word_width == 0 {
-            // Colors alone take no room, and the spaces before them are those of the next word.
+            // Colors alone take no room; the spaces before them belong to the next word.
             self.text.push_str(&self.word);
             self.word.clear();
             return;
