@@ -1,4 +1,4 @@
-//! Bisecting: an entry at which something becomes true.
+//! Finds an entry at which something becomes true.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -12,20 +12,20 @@ use crate::search::condition::{Condition, Survey};
 use crate::tfl::Replay;
 use crate::viewer::seat_history::SeatHistory;
 
-/// What is asked of each point of a history.
+/// The question to ask after each entry.
 pub enum Question<'a, E> {
     /// Whether a condition holds in the view.
     Holds(&'a Condition),
-    /// How a judge rules on the log up to there, as a replay file.
+    /// How a judge, such as a command, rules on the log so far, as a replay file.
     Judged(&'a mut dyn FnMut(&Replay) -> Result<Judgment, E>),
 }
 
-/// A judgment on a log.
+/// The judgment on a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judgment {
-    /// It does not show what is looked for.
+    /// The log does not show it.
     No,
-    /// It does.
+    /// The log shows it.
     Yes,
     /// The judge cannot decide.
     CannotTell,
@@ -39,7 +39,7 @@ impl From<bool> for Judgment {
 
 /// The result of a search.
 pub enum Bisection {
-    /// It already holds in the setup, so no entry makes it true.
+    /// It is true in the setup already, so no entry makes it true.
     InSetup,
     /// The judge cannot decide in the setup.
     UntoldInSetup,
@@ -47,53 +47,53 @@ pub enum Bisection {
     NotAtEnd,
     /// The judge cannot decide at the end.
     UntoldAtEnd,
-    /// The judge rules on one log in two ways.
+    /// The judge gives different judgments on the same log.
     Flickers {
         /// The number of entries of the log.
         count: u64,
-        /// The first of its judgments and one that differs.
+        /// The first judgment and one that differs.
         judgments: [Judgment; 2],
     },
     /// An entry makes it true.
     Found(Box<Flip>),
 }
 
-/// Where something becomes true.
+/// The entry at which something becomes true.
 pub struct Flip {
-    /// The entries that may make it true; several if the judge was undecided about some.
+    /// The entries of which one makes it true; more than one if the judge was undecided about some.
     pub suspects: RangeInclusive<u64>,
-    /// Where the condition held before and then no longer did, if it is one on a field and the search was binary.
+    /// An earlier time during which the condition held. Only a binary search for a condition looks for one.
     pub earlier: Option<EarlierSpell>,
-    /// How many states were looked at.
+    /// The number of states or logs that were examined.
     pub probes: u64,
-    /// The last suspect.
+    /// The record of the last suspect.
     pub record: Option<Record>,
-    /// What it changes in the view.
+    /// The fields of the view that the last suspect changes.
     pub state: Vec<Difference>,
 }
 
-/// A time before the entry found during which the condition held.
+/// A time before the found entry during which the condition held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EarlierSpell {
-    /// The last entry of the earliest such time at which it holds.
+    /// The last entry of the earliest such time.
     pub last_true: u64,
-    /// The entry that ends it.
+    /// The entry that ends that time.
     pub first_false: u64,
 }
 
-/// How often a judge is asked again about each log on which the answer rests. A command that answers by chance gives the
-/// same answers again, on both sides of an entry, in one of 64 searches.
+/// How often a judge is asked again about each log on which the answer rests. A command that answers at random repeats
+/// its answers on both sides of an entry in one of 64 searches.
 const AGAIN: usize = 3;
 
-/// What a judge is given, which a player may not see.
+/// What a judge gets, as the error for a player calls it.
 pub const RUN: &str = "the command of `--run` is given whole replay files";
 
-/// Finds an entry at which something becomes true, by binary search; with `linear` the first one, by looking at every
-/// entry.
+/// Finds an entry at which something becomes true, by binary search. With `linear`, examines every entry and finds the
+/// first.
 ///
 /// # Errors
-/// [`ReplayError::Concealed`] where a player asks for whole replay files, [`ReplayError::Condition`] for a condition
-/// that makes no sense in the view, what is wrong with the history, and the errors of the judge.
+/// [`ReplayError::Concealed`] if a player asks for a judge, [`ReplayError::NoView`], and [`ReplayError::Condition`] for
+/// a condition that makes no sense in the view. Any error of reading the history, and the errors of the judge.
 pub fn bisect<E: From<ReplayError>>(
     seat_history: &SeatHistory,
     question: Question<'_, E>,
@@ -145,14 +145,14 @@ pub fn bisect<E: From<ReplayError>>(
     Ok(Bisection::Found(Box::new(bracket.flip(seat_history, probe.probes, condition)?)))
 }
 
-/// The numbers of entries between which it becomes true: false after `low`, true after `high`.
+/// Counts of entries: it is false after `low` entries and true after `high`.
 struct Bracket {
     low: usize,
     high: usize,
 }
 
 impl Bracket {
-    /// Describes the change; a `condition` is asked of the entries before it, too.
+    /// Describes the change. With `condition`, also finds an earlier time during which it held.
     fn flip(
         &self,
         seat_history: &SeatHistory,
@@ -185,18 +185,18 @@ impl Bracket {
     }
 }
 
-/// Asks the question after some number of entries, as the viewer counts them.
+/// Asks the question after some number of entries, in the viewer's numbering.
 struct Probe<'a, 'q, E> {
     seat_history: &'a SeatHistory,
     question: Question<'q, E>,
-    /// A state known to be before whatever is asked next, and its number of entries.
+    /// A number of entries before any that is asked for next, and the state after them.
     base: (usize, Box<dyn AnyState>),
     survey: Survey,
     probes: u64,
 }
 
 impl<E: From<ReplayError>> Probe<'_, '_, E> {
-    /// Folds on from the base, which stays.
+    /// Returns the state after `count` entries, folded from the base.
     fn state_after(&self, count: usize) -> Result<Box<dyn AnyState>, ReplayError> {
         let (from, base) = &self.base;
         let mut state = base.fork();
@@ -219,8 +219,8 @@ impl<E: From<ReplayError>> Probe<'_, '_, E> {
         Ok(judgment)
     }
 
-    /// Asks a judge again about a log on which the answer rests, since it may rule by chance: a race, a clock, a network. A
-    /// condition on the view cannot.
+    /// Asks a judge again about a log on which the answer rests, because a race, a clock or a network may change its
+    /// ruling. A condition on the view gives the same answer each time.
     fn ask_again(&mut self, count: usize, first: Judgment) -> Result<Option<Bisection>, E> {
         if matches!(self.question, Question::Holds(_)) {
             return Ok(None);
@@ -235,7 +235,7 @@ impl<E: From<ReplayError>> Probe<'_, '_, E> {
         Ok(None)
     }
 
-    /// Takes a state known to be before whatever is asked next.
+    /// Moves the base to `count` entries. No smaller number is asked for later.
     fn advance(&mut self, count: usize) -> Result<(), E> {
         if matches!(self.question, Question::Holds(_)) {
             self.base = (count, self.state_after(count)?);
@@ -243,9 +243,8 @@ impl<E: From<ReplayError>> Probe<'_, '_, E> {
         Ok(())
     }
 
-    /// Requires the condition to make sense in the view, before it gets a negative answer that might come of that
-    /// alone. A field may be there only now and then, so every entry after the first `seen` is looked at until one has
-    /// it.
+    /// Requires the condition to make sense in some view, because otherwise it would be false everywhere. A field may
+    /// exist only at times, so the entries after the first `seen` are examined until one shows it.
     fn check_condition(&mut self, seen: usize) -> Result<(), E> {
         let Question::Holds(condition) = self.question else { return Ok(()) };
         for count in seen + 1..=self.seat_history.known_count() {
@@ -258,7 +257,7 @@ impl<E: From<ReplayError>> Probe<'_, '_, E> {
         Ok(condition.check(&self.survey).map_err(ReplayError::from)?)
     }
 
-    /// Looks at one entry after another. Where none makes it true, the judgment on the end is the error.
+    /// Examines every entry in order. If none makes it true, the error is the judgment on the end.
     fn step_through(&mut self, end: usize) -> Result<Result<Bracket, Judgment>, E> {
         let mut low = 0;
         let mut last = Judgment::No;
@@ -276,8 +275,8 @@ impl<E: From<ReplayError>> Probe<'_, '_, E> {
         Ok(Err(last))
     }
 
-    /// Halves what lies between, going around undecided entries. Where it is not true at the end, the judgment
-    /// on the end is the error.
+    /// Halves the range again and again, avoiding undecided entries. If it is not true at the end, the error is the
+    /// judgment on the end.
     fn halve(&mut self, end: usize) -> Result<Result<Bracket, Judgment>, E> {
         let at_end = if end == 0 { Judgment::No } else { self.ask(end)? };
         if at_end != Judgment::Yes {

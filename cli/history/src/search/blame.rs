@@ -1,4 +1,4 @@
-//! Blaming: the entries that change a field of the view, or whether a condition holds.
+//! Finds the entries that change a field of the view, or whether a condition holds.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,7 +13,7 @@ use crate::search::condition::{Condition, Survey};
 use crate::search::path::check_path;
 use crate::viewer::seat_history::SeatHistory;
 
-/// What may change from entry to entry.
+/// What to watch from entry to entry.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Blamed {
     /// The field at a path.
@@ -45,7 +45,7 @@ impl fmt::Display for Blamed {
 }
 
 impl Blamed {
-    /// Returns its value in a view; `view` returns what a path leads to.
+    /// Returns the field's value, or whether the condition holds. `view` returns the value at a path.
     fn value(&self, view: &dyn Fn(&str) -> Option<Value>, survey: &mut Survey) -> Option<Value> {
         match self {
             Self::Field(path) => view(path),
@@ -60,16 +60,17 @@ pub struct FieldChange {
     /// The entry.
     #[serde(flatten)]
     pub record: Record,
-    /// The field before and after, or whether the condition held.
+    /// The field's value before and after, or whether the condition held.
     #[serde(flatten)]
     pub difference: Difference,
 }
 
-/// Shows each entry that changes a field or whether a condition holds, in order; returns `true` if any view has that field,
-/// and of a condition always.
+/// Passes each entry that changes the field, or whether the condition holds, to `observe`, in order. Returns `true` if
+/// any view has the field; always `true` for a condition.
 ///
 /// # Errors
-/// What is wrong with the history, and a condition that makes no sense in any of its views.
+/// [`ReplayError`] for a viewer without a view, if the history cannot be folded, and for a condition that makes no
+/// sense in any of its views.
 pub fn blame(
     seat_history: &SeatHistory,
     blamed: &Blamed,

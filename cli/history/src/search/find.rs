@@ -1,4 +1,4 @@
-//! Finding entries: at which a condition becomes true, or of some seat, command, effect or reason.
+//! Finds entries that make a condition true, or that have some seat, command, effect or reason.
 
 use std::ops::ControlFlow;
 
@@ -10,30 +10,30 @@ use crate::search::condition::{Condition, Survey};
 use crate::viewer::seat_history::SeatHistory;
 use crate::viewer::viewed_entry::ViewedEntry;
 
-/// What is looked for in a history. An entry is found if it fits all of it.
+/// The criteria of a search. An entry must meet all of them.
 #[derive(Default)]
 pub struct Wanted<'a> {
-    /// A condition that the entry makes true.
+    /// The condition that the entry must make true.
     pub when: Option<&'a Condition>,
-    /// What else the entry must be.
+    /// The test that the entry must pass.
     pub is_wanted: Option<&'a (dyn Fn(&mut ViewedEntry<'_>) -> bool + Sync)>,
 }
 
 /// An entry that was found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FoundEntry {
-    /// Its number as the viewer counts entries; 0 is the setup.
+    /// The entry's number in the viewer's numbering; 0 is the setup.
     pub seq: u64,
-    /// The entry; the setup is none.
+    /// The entry's record; `None` for the setup.
     pub entry: Option<Record>,
 }
 
-/// Passes on the entries that are found, in order and none of them held, until `take` breaks off. The setup is found if it
-/// makes the condition true and nothing else is asked for.
+/// Passes each entry found to `take`, in order, until `take` breaks off; none is kept in memory. The setup is found if
+/// it makes the condition true and there is no other criterion.
 ///
 /// # Errors
-/// What is wrong with the history, also behind the entry at which `take` broke off. That a condition makes no sense in the
-/// views is no error here, but what `survey` shows.
+/// [`ReplayError`] for a viewer without a view, and if the history cannot be folded, even after the entry at which
+/// `take` broke off. A condition that makes no sense in the views is no error here: the caller checks `survey`.
 pub fn find(
     seat_history: &SeatHistory,
     wanted: &Wanted<'_>,

@@ -1,4 +1,4 @@
-//! Searching a history: for an entry, for the smallest log that still shows something, or step by step.
+//! Searches a history: for an entry, for the smallest log that still shows something, or step by step.
 
 pub mod bisect;
 pub mod blame;

@@ -1,4 +1,4 @@
-//! Paths into views, and what there is where one leads nowhere.
+//! Paths into views, and what a view has where a path leads nowhere.
 
 use std::fmt;
 
@@ -6,16 +6,16 @@ use serde_json::Value;
 
 use crate::text::counted;
 
-/// The most names of fields that an error lists.
+/// The most field names that an error lists.
 const NAMES_MAX: usize = 16;
 
-/// How like two names must be for one to be suggested in place of the other; clap draws the line here, too.
+/// The similarity from which a name is suggested in place of another. It is clap's limit, too.
 const LIKENESS_MIN: f64 = 0.7;
 
 /// Requires a JSON pointer: empty, or beginning with a slash.
 ///
 /// # Errors
-/// What was expected and found.
+/// A message with what was expected and found.
 pub fn check_path(path: &str) -> Result<(), String> {
     if path.is_empty() || path.starts_with('/') {
         return Ok(());
@@ -23,27 +23,27 @@ pub fn check_path(path: &str) -> Result<(), String> {
     Err(format!("expected a path into the view such as `/turn` or `/units/0/at`, found `{path}`"))
 }
 
-/// Where a path into a view ceases to lead anywhere.
+/// The point at which a path into a view leads nowhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lost {
-    /// The part of the path that leads to something; empty is the whole view.
+    /// The longest part of the path that leads to a value; empty is the whole view.
     found: String,
     there: There,
-    /// The path with its next step replaced by a name like it.
+    /// The path with its next step replaced by a similar name, if there is one.
     meant: Option<String>,
 }
 
-/// What the part of a path leads to.
+/// What the found part of a path leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum There {
     Fields(Vec<String>),
     Elements(usize),
-    /// Something without parts.
+    /// A value without parts.
     Scalar,
 }
 
 impl Lost {
-    /// Follows a path that leads nowhere in a view.
+    /// Examines a path that leads nowhere in a view.
     pub(crate) fn in_view(path: &str, view: &Value) -> Self {
         let ends = path.match_indices('/').map(|(at, _)| at);
         let prefixes = ends.filter_map(|end| path.get(..end));
@@ -64,7 +64,7 @@ impl Lost {
         Self { found: found.into(), there, meant }
     }
 
-    /// Returns `true` if the path leads at least as far as it does elsewhere.
+    /// Returns `true` if the found part is at least as long as the other's.
     pub(crate) fn is_as_far_as(&self, other: &Self) -> bool {
         self.found.len() >= other.found.len()
     }
@@ -76,14 +76,14 @@ impl Lost {
 }
 
 impl There {
-    /// Finds the name of a field that is most like another.
+    /// Returns the field name most similar to another name.
     fn name_like(&self, other: &str) -> Option<&str> {
         let Self::Fields(names) = self else { return None };
         name_like(names.iter().map(String::as_str), other)
     }
 }
 
-/// Finds the name that is most like another.
+/// Returns the name most similar to another, if any is similar enough.
 pub fn name_like<'a>(names: impl IntoIterator<Item = &'a str>, other: &str) -> Option<&'a str> {
     let likely = names.into_iter().map(|name| (strsim::jaro_winkler(name, other), name));
     let likely = likely.filter(|(likeness, _)| *likeness >= LIKENESS_MIN);

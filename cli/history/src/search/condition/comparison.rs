@@ -1,4 +1,4 @@
-//! Comparisons of what a view holds with a value.
+//! Compares values in a view with a given value.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -7,24 +7,24 @@ use serde_json::Value;
 
 use super::decimal::Decimal;
 
-/// A comparison. Where its path has `*`, it holds if it holds for one of the values that the path leads to.
+/// A comparison. With a `*` in its path, it holds if it holds for any of the values that the path matches.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ViewComparison {
     pub(super) subject: Subject,
     pub(super) sign: Sign,
-    /// A JSON value; a bare word is the string.
+    /// The JSON value on the right; a bare word is a string.
     pub(super) value: Value,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Subject {
-    /// What a path leads to.
+    /// The value at a path.
     Field(String),
-    /// How many there are.
+    /// The number of values.
     Count(Counted),
 }
 
-/// The values that a path leads to, perhaps only the ones for which a comparison holds.
+/// The values to count: all that a path matches, or only those for which a comparison holds.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Counted {
     pub(super) path: String,
@@ -46,7 +46,7 @@ impl Sign {
     pub(super) const ALL: [Self; 6] =
         [Self::Equal, Self::NotEqual, Self::LessOrEqual, Self::GreaterOrEqual, Self::Less, Self::Greater];
 
-    /// Returns `true` if it asks which of two values comes first.
+    /// Returns `true` for the signs that compare order.
     pub(super) const fn is_of_order(self) -> bool {
         !matches!(self, Self::Equal | Self::NotEqual)
     }
@@ -82,7 +82,7 @@ impl ViewComparison {
         }
     }
 
-    /// Returns what the values that the path leads to are compared with, if with anything.
+    /// Returns what the values at the path are compared with. A plain count compares them with nothing.
     pub(super) fn compared_with(&self) -> Option<&Value> {
         match &self.subject {
             Subject::Field(_) => Some(&self.value),
@@ -90,7 +90,7 @@ impl ViewComparison {
         }
     }
 
-    /// Returns `true` if it holds for the values that the path leads to.
+    /// Returns `true` if the comparison holds for the values at its path.
     pub(super) fn holds(&self, found: &[Value]) -> bool {
         match &self.subject {
             Subject::Field(path) if found.is_empty() && !has_star(path) => self.sign == Sign::NotEqual,
@@ -103,7 +103,7 @@ impl ViewComparison {
         }
     }
 
-    /// Returns the values that the path leads to; `view` returns what a path without `*` leads to.
+    /// Returns the values that the path matches. `view` returns the value at a path without `*`.
     pub(super) fn found(&self, view: &dyn Fn(&str) -> Option<Value>) -> Vec<Value> {
         let path = self.path();
         let Some((before, after)) = split_at_star(path) else { return view(path).into_iter().collect() };
@@ -114,7 +114,7 @@ impl ViewComparison {
         found
     }
 
-    /// Returns the path to the first of its values that a view may have: with the first name or number in place of each `*`.
+    /// Returns the path with the first existing name, or the index 0, in place of each `*`.
     pub(super) fn first_path(&self, view: &Value) -> String {
         let mut path = self.path().to_owned();
         while let Some((before, after)) = split_at_star(&path) {
@@ -147,7 +147,7 @@ fn children(value: &Value) -> Vec<&Value> {
     }
 }
 
-/// Splits a path at its first step `*`, which neither part has.
+/// Splits a path at its first step `*`, which is in neither part.
 fn split_at_star(path: &str) -> Option<(&str, &str)> {
     let is_step = |(at, _): &(usize, &str)| matches!(path.as_bytes().get(at + 2), None | Some(b'/'));
     let (at, star) = path.match_indices("/*").find(is_step)?;
@@ -167,7 +167,7 @@ fn order(left: &Value, right: &Value) -> Option<Ordering> {
     }
 }
 
-/// Returns `true` if two values are the same, where `1` is the same as `1.0`.
+/// Returns `true` if two values are equal, where `1` equals `1.0`.
 fn is_same(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => {
@@ -184,7 +184,7 @@ fn is_same(left: &Value, right: &Value) -> bool {
     }
 }
 
-/// Returns `true` if two values are of one kind, or one of them is null, which any field may be for a while.
+/// Returns `true` if two values are of one kind, or if one is null, because any field may be null at times.
 pub(super) fn is_comparable(found: &Value, value: &Value) -> bool {
     found.is_null() || value.is_null() || kind(found) == kind(value)
 }

@@ -1,24 +1,24 @@
-//! Numbers of JSON as decimals, compared exactly and without floats.
+//! Compares JSON numbers as decimals, exactly and without floats.
 
 use std::cmp::Ordering;
 
 use serde_json::Number;
 
-/// A number as its digits: 0.`digits` times ten to the power of `exponent`. Two decimals are equal only if they are the
-/// same number, because no digits begin or end with a zero.
+/// A number as 0.`digits` times ten to the power of `exponent`. No digits begin or end with a zero, so equal numbers
+/// have equal fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Decimal {
     is_negative: bool,
     exponent: i64,
-    /// ASCII; zero has none.
+    /// ASCII digits; empty for zero.
     digits: Vec<u8>,
 }
 
 impl Decimal {
-    /// Returns a number as it is written. The text of a decimal that a view holds is the shortest that means it, on
-    /// every machine.
+    /// Returns the decimal of a number as it is written. A float in a view is written as the shortest decimal that
+    /// means it, on every machine.
     pub(super) fn of(number: &Number) -> Self {
-        // A number of JSON is written as this reads it.
+        // `read` accepts every number that JSON writes, so the default is never used.
         Self::read(&number.to_string()).unwrap_or(Self {
             is_negative: false,
             exponent: 0,
@@ -26,7 +26,7 @@ impl Decimal {
         })
     }
 
-    /// Reads a number as JSON writes it; `None` for anything else.
+    /// Parses a number in JSON syntax; `None` for anything else.
     pub(super) fn read(text: &str) -> Option<Self> {
         let (is_negative, unsigned) = match text.strip_prefix('-') {
             Some(unsigned) => (true, unsigned),
@@ -74,7 +74,7 @@ impl Ord for Decimal {
         if signs != Ordering::Equal {
             return signs;
         }
-        // No digits begin with a zero, so the larger exponent is the larger number.
+        // No digits begin with a zero, so a larger exponent means a larger number.
         let sizes = self.exponent.cmp(&other.exponent).then_with(|| self.digits.cmp(&other.digits));
         if self.is_negative { sizes.reverse() } else { sizes }
     }

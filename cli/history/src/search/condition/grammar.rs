@@ -1,4 +1,4 @@
-//! How conditions are written.
+//! The grammar of conditions.
 //!
 //! ```text
 //! condition  = all { "||" all }
@@ -8,8 +8,8 @@
 //! SIGN       = "==" | "!=" | "<" | "<=" | ">" | ">="
 //! ```
 //!
-//! A PATH is a JSON pointer (RFC 6901) without white space, in which `*` stands for every element of an array or field of
-//! an object. A VALUE is JSON; what is no JSON is a string, up to `&&`, `||`, `)` or the end.
+//! A PATH is a JSON pointer (RFC 6901) without white space. Its step `*` matches every element of an array or field of
+//! an object. A VALUE is JSON; any other text up to `&&`, `||`, `)` or the end is a string.
 
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ use super::comparison::{Counted, Sign, Subject, ViewComparison, kind};
 use super::decimal::Decimal;
 use super::node::Node;
 
-/// How deep conditions may be nested.
+/// The deepest nesting of conditions.
 const DEPTH_MAX: usize = 64;
 
 const SIGNS: &str = "==, !=, <, <=, > or >=";
@@ -28,10 +28,10 @@ struct Parser<'a> {
     depth: usize,
 }
 
-/// Reads a condition.
+/// Parses a condition.
 ///
 /// # Errors
-/// What was expected, with a caret where.
+/// What was expected, with a caret at the place.
 pub(super) fn parse(text: &str) -> Result<Node, String> {
     let mut parser = Parser { text, at: 0, depth: 0 };
     let root = parser.any()?;
@@ -133,7 +133,7 @@ impl<'a> Parser<'a> {
 
     fn value(&mut self) -> Result<Value, String> {
         let rest = self.rest();
-        // A string may hold what ends a word elsewhere.
+        // A quoted string may contain what ends a word elsewhere, so JSON is tried first.
         let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
         let (value, length) = match values.next() {
             Some(Ok(value)) if ends_a_word(rest[values.byte_offset()..].trim_start()) => {
@@ -163,7 +163,7 @@ impl<'a> Parser<'a> {
         Ok(value)
     }
 
-    /// Returns the text that was not read, without white space before it.
+    /// Skips white space and returns the rest of the text.
     fn rest(&mut self) -> &'a str {
         let rest = self.text[self.at..].trim_start();
         self.at = self.text.len() - rest.len();
@@ -193,11 +193,11 @@ fn single(mut nodes: Vec<Node>) -> Result<Node, Vec<Node>> {
     if nodes.len() == 1 { nodes.pop().ok_or(nodes) } else { Err(nodes) }
 }
 
-/// Returns `true` if no number of a value is rounded: a condition must not mean another number than it says.
+/// Returns `true` if no number of a value was rounded, because a condition must mean the number that is written.
 fn holds_its_numbers(text: &str, value: &Value) -> bool {
     match value {
         Value::Number(number) => Decimal::read(text.trim()) == Some(Decimal::of(number)),
-        // A word that looks like a number is one that JSON cannot hold.
+        // A string that looks like a number is a number that JSON cannot represent.
         Value::String(_) => Decimal::read(text.trim()).is_none(),
         Value::Array(_) | Value::Object(_) => written_numbers(text).into_iter().all(|written| {
             let number = serde_json::from_str(written).ok();
@@ -207,7 +207,7 @@ fn holds_its_numbers(text: &str, value: &Value) -> bool {
     }
 }
 
-/// Returns the numbers in the text of an array or object, without what stands in its strings.
+/// Returns the numbers in the text of an array or object, outside of its strings.
 fn written_numbers(text: &str) -> Vec<&str> {
     let mut numbers = Vec::new();
     let mut begin = None;

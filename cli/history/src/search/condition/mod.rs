@@ -17,14 +17,14 @@ mod decimal;
 mod grammar;
 mod node;
 
-/// A condition on a view: comparisons that are joined by `&&`, `||` and `!`. A comparison is false where its path leads
-/// nowhere, unless it asks for `!=`.
+/// A condition on a view: comparisons joined by `&&`, `||` and `!`. If the path of a comparison leads nowhere, the
+/// comparison is false; but `!=` is true if the path has no `*`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
     root: Node,
 }
 
-/// Says to someone who wrote a path at the right of a comparison what is read there.
+/// Returns a note for a path on the right of a comparison, where only a value is read.
 fn path_note(value: Option<&Value>) -> &'static str {
     match value {
         Some(Value::String(text)) if text.starts_with('/') => {
@@ -34,10 +34,10 @@ fn path_note(value: Option<&Value>) -> &'static str {
     }
 }
 
-/// A condition that makes no sense in the views that it was asked of.
+/// A condition that makes no sense in the views that were examined.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ConditionError {
-    /// It compares values of two kinds.
+    /// The condition compares values of two kinds.
     #[error(
         "`{comparison}` compares {} with {}, as `{}` is `{}`{}",
         kind(found), comparison.compared_with().map_or("nothing", kind), comparison.path(), shortened(found),
@@ -46,21 +46,21 @@ pub enum ConditionError {
     OtherKind {
         /// The comparison.
         comparison: Box<ViewComparison>,
-        /// A value that a view has.
+        /// The value in a view.
         found: Value,
     },
-    /// It is on a field that no view has.
+    /// The condition has a field that no view has.
     #[error("`{path}` is nowhere in the view, after any entry: {lost}")]
     NoField {
         /// The path to the field.
         path: String,
-        /// Where it leads, and what may have been meant.
+        /// How far the path leads, and what may have been meant.
         lost: Lost,
     },
 }
 
 impl ConditionError {
-    /// Returns what to write instead, where that can be guessed.
+    /// Returns what to write instead, if it can be guessed.
     #[must_use]
     pub fn advice(&self) -> Option<String> {
         match self {
@@ -70,21 +70,21 @@ impl ConditionError {
     }
 }
 
-/// What the views looked at have shown of a condition: whether its questions can be asked of them at all.
+/// What the views examined so far show about a condition: whether its comparisons make sense.
 #[derive(Debug, Default)]
 pub struct Survey {
-    /// One for each comparison.
+    /// One for each comparison, in order.
     comparisons: Vec<Shown>,
 }
 
-/// What the views looked at have shown of a comparison.
+/// What the views examined so far show about a comparison.
 #[derive(Debug, Default)]
 struct Shown {
-    /// Some view has a value that the comparison's can be compared with.
+    /// Whether some view has a value of a kind that can be compared.
     is_comparable: bool,
     /// A value of another kind.
     other_kind: Option<Value>,
-    /// The view in which the path leads furthest, where it leads to nothing.
+    /// The farthest that the path leads in any view without such a field.
     lost: Option<Lost>,
 }
 
@@ -92,7 +92,7 @@ struct Shown {
 const VALUE_CHARACTERS_MAX: usize = 60;
 
 impl Survey {
-    /// Takes in what other views have shown of the same condition.
+    /// Adds what other views show about the same condition.
     pub fn merge(&mut self, other: Self) {
         if self.comparisons.is_empty() {
             self.comparisons = other.comparisons;
@@ -108,7 +108,7 @@ impl Survey {
         }
     }
 
-    /// Returns `true` if every comparison could be made in a view.
+    /// Returns `true` if every comparison could be made in some view.
     pub(crate) fn is_comparable(&self) -> bool {
         !self.comparisons.is_empty() && self.comparisons.iter().all(|shown| shown.is_comparable)
     }
@@ -141,8 +141,8 @@ impl Shown {
 }
 
 impl Condition {
-    /// Returns `true` if the condition holds in a view, and takes into the survey what the view shows of it; `view`
-    /// returns what a path leads to.
+    /// Returns `true` if the condition holds in a view, and adds what the view shows to the survey. `view` returns the
+    /// value at a path.
     pub fn ask(&self, view: &dyn Fn(&str) -> Option<Value>, survey: &mut Survey) -> bool {
         let mut number = 0;
         self.root.holds(&mut |comparison| {
@@ -158,10 +158,10 @@ impl Condition {
         })
     }
 
-    /// Requires that each comparison could be made in some of the views looked at.
+    /// Requires that each comparison could be made in some view.
     ///
     /// # Errors
-    /// [`ConditionError`], which shows what there is instead.
+    /// [`ConditionError`] with what the views have instead.
     pub fn check(&self, survey: &Survey) -> Result<(), ConditionError> {
         let mut shown = survey.comparisons.iter();
         let mut result = Ok(());
@@ -174,7 +174,7 @@ impl Condition {
         result
     }
 
-    /// Returns `true` if the condition holds in a view; `view` returns what a path leads to.
+    /// Returns `true` if the condition holds in a view. `view` returns the value at a path.
     pub(crate) fn holds_in(&self, view: &dyn Fn(&str) -> Option<Value>) -> bool {
         self.root.holds(&mut |comparison| comparison.holds(&comparison.found(view)))
     }
@@ -193,7 +193,7 @@ fn check(comparison: &ViewComparison, shown: &Shown) -> Result<(), ConditionErro
     }
 }
 
-/// Returns how a value of this kind is written.
+/// Returns advice on writing a value of this kind.
 fn hint(found: &Value) -> &'static str {
     match found {
         Value::String(_) => "write a string with quotes where it could be taken for a number, as in `\"7\"`",
@@ -207,7 +207,7 @@ fn hint(found: &Value) -> &'static str {
     }
 }
 
-/// Writes a value so that it fits into an error.
+/// Returns a value as JSON, shortened for an error.
 fn shortened(value: &Value) -> String {
     let text = value.to_string();
     match text.char_indices().nth(VALUE_CHARACTERS_MAX) {

@@ -1,10 +1,10 @@
-//! Comparisons that are joined.
+//! The tree of a condition.
 
 use std::fmt;
 
 use super::comparison::ViewComparison;
 
-/// A comparison, or conditions that are joined.
+/// A comparison, or conditions joined by operators.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Node {
     Compares(ViewComparison),
@@ -14,7 +14,7 @@ pub(super) enum Node {
 }
 
 impl Node {
-    /// Returns `true` if it holds, when each of its comparisons was asked, in order.
+    /// Returns `true` if the condition holds. Every comparison is asked, in order, because the survey needs each one.
     pub(super) fn holds(&self, ask: &mut dyn FnMut(&ViewComparison) -> bool) -> bool {
         match self {
             Self::Compares(comparison) => ask(comparison),
@@ -24,7 +24,7 @@ impl Node {
         }
     }
 
-    /// Writes it, in parentheses where it joins others.
+    /// Writes an operand, with parentheses if it joins others.
     fn write_part(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Compares(_) | Self::Not(_) => write!(out, "{self}"),

@@ -1,11 +1,11 @@
-//! Simpler arguments, by the text of a command: no ruleset's grammar is known here.
+//! Makes arguments simpler using only the text of a command, because this crate knows no ruleset's grammar.
 
 use turnfold_core::AnyRules;
 
-/// Returns simpler commands, the simplest first: fewer arguments, coordinates nearer to 0,0, numbers nearer to 0.
+/// Returns simpler commands: first with fewer arguments, then with coordinates nearer to 0,0 and numbers nearer to 0.
 ///
-/// All of them are commands of the ruleset in their canonical form. Taking one after another ends,
-/// because each has fewer words, or as many and a smaller sum of its numbers.
+/// All of them are canonical commands of the ruleset. Each has fewer words, or as many and a smaller sum of its
+/// numbers, so repeated simplification ends.
 pub(super) fn simpler(rules: &dyn AnyRules, command: &str) -> Vec<String> {
     let words: Vec<&str> = command.split(' ').collect();
     let mut simpler = Vec::new();
@@ -27,18 +27,18 @@ pub(super) fn simpler(rules: &dyn AnyRules, command: &str) -> Vec<String> {
     canonical.filter(|text| weight(text) < weight_before).collect()
 }
 
-/// The number of words and the sum of the sizes of all numbers.
+/// Returns the number of words and the sum of the absolute values of all numbers.
 fn weight(command: &str) -> (usize, u64) {
     let sizes = command.split(' ').filter_map(numbers).flatten().map(i64::unsigned_abs);
     (command.split(' ').count(), sizes.fold(0, u64::saturating_add))
 }
 
-/// Reads a word that is a number or several parted by commas.
+/// Parses a word that is a number or several, separated by commas.
 fn numbers(word: &str) -> Option<Vec<i64>> {
     word.split(',').map(|number| number.parse().ok()).collect()
 }
 
-/// Returns words with smaller numbers: all of them 0, or one of them nearer to 0 by ever smaller steps.
+/// Returns words with smaller numbers: first with all of them 0, then with one of them nearer to 0.
 fn simpler_words(word: &str) -> Vec<String> {
     let Some(numbers) = numbers(word) else { return Vec::new() };
     let joined = |numbers: &[i64]| numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
@@ -56,7 +56,7 @@ fn simpler_words(word: &str) -> Vec<String> {
     simpler
 }
 
-/// Returns 0, then what is half as far from the number, a quarter as far and so on down to its neighbour.
+/// Returns 0, then numbers that are half as far from `number` as the one before, down to its neighbour.
 fn nearer_to_zero(number: i64) -> impl Iterator<Item = i64> {
     let halves = |step: &i64| Some(step / 2).filter(|step| *step != 0);
     std::iter::successors(Some(number).filter(|step| *step != 0), halves).map(move |step| number - step)

@@ -1,4 +1,4 @@
-//! The smallest log that still fails the check in the same way.
+//! Finds the smallest log that still fails the check in the same way.
 
 use super::goal::{Goal, answer_to};
 use super::kept::Given;
@@ -13,16 +13,17 @@ use crate::tfl::{Replay, ReplayLine};
 
 /// Shrinks a replay file that fails `check`.
 ///
-/// The line at which it fails stays, with what the file records of it. The entries before it shrink as long as this
-/// build gives the same answer to it; their outcomes are computed again, because the file has them for another log. A
-/// state hash stands for all that went before it and a seeded roll for the rolls before it, so before those nothing can
-/// go.
+/// The line at which the check fails stays, with what the file records. The entries before it shrink while this build
+/// gives the same answer to that line. Their outcomes are computed again, because the file has those of another log. A
+/// state hash depends on all entries before it, and a seeded roll on all rolls before it. If one of these differs,
+/// nothing is left out.
 ///
-/// Returns it with the command that fails, after its seat.
+/// Returns the smallest log, and the seat and command that fail.
 ///
 /// # Errors
-/// [`ReplayError::Passes`], [`ReplayError::FaultOfRules`] and [`ReplayError::NoEntryFails`] where there is nothing to
-/// shrink, and what is wrong with the file.
+/// [`ReplayError::Passes`], [`ReplayError::FaultOfRules`] and [`ReplayError::NoEntryFails`] if there is nothing to
+/// shrink, [`ReplayError::NotRepeatable`] if the rules answer differently the second time, and errors of reading the
+/// file.
 pub fn shrink_failing(replay: &Replay, progress: &mut Progress<'_>) -> Result<(Least, String), ReplayError> {
     let Some(mismatch) = check_replay(replay)?.difference else {
         return Err(ReplayError::Passes(replay.file.clone()));

@@ -1,4 +1,4 @@
-//! What a shrunk log must still show.
+//! The goal of shrinking: what the log must still show.
 
 use turnfold_core::{AnyState, CommandSource, DicePolicy, FoldError, Logged, Outcome, Seat};
 
@@ -10,18 +10,18 @@ use crate::search::condition::{Condition, Survey};
 use crate::tfl::Replay;
 use crate::viewer::Viewer;
 
-/// Decides whether a log shows what is looked for.
+/// Decides whether a log shows it.
 pub(super) enum Goal<'a, E> {
     /// A condition on a view becomes true.
     Holds { condition: &'a Condition, viewer: Viewer, survey: Survey },
     /// A judge still calls the log bad.
     Judged { source: &'a History, judge: &'a mut dyn FnMut(&Replay) -> Result<Judgment, E> },
-    /// The rules still give this answer to a command after the log, which may be tried only, as attempts are.
+    /// The rules still give this answer to a command after the log: as an entry, or as an attempt.
     Answered { given: Given, is_attempt: bool, answer: Result<Outcome, FoldError> },
 }
 
 impl<E: From<ReplayError>> Goal<'_, E> {
-    /// Returns `true` if the log, which leads to this state, shows it.
+    /// Returns `true` if the log, which leads to `state`, shows it.
     pub(super) fn shows<'c>(
         &mut self,
         log: impl Iterator<Item = (Seat, &'c str)>,
@@ -38,14 +38,14 @@ impl<E: From<ReplayError>> Goal<'_, E> {
         }
     }
 
-    /// Returns `true` if the state alone shows it, so that a log may end there. States that are equal give one answer.
+    /// Returns `true` if the state alone shows it, so that a log may end there. Equal states give the same answer.
     pub(super) fn seen_in(&mut self, state: &dyn AnyState) -> bool {
         let Self::Holds { condition, viewer, survey } = self else { return false };
         condition.ask(&|path| viewer.field(state, path), survey)
     }
 }
 
-/// Returns how the rules answer a command.
+/// Returns the answer of the rules to a command in a state.
 pub(super) fn answer_to(given: &Given, is_attempt: bool, state: &dyn AnyState) -> Result<Outcome, FoldError> {
     let judged = || Outcome::from(&state.judge(given.seat, &given.command));
     if is_attempt {

@@ -1,4 +1,4 @@
-//! A log with states kept along it, from which candidates are folded on.
+//! A log with states kept along it, from which candidates are folded.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -6,15 +6,15 @@ use std::rc::Rc;
 
 use turnfold_core::{AnyState, AnyTrial, Seat};
 
-/// The most states that are kept of a log, however long it is.
+/// The most states that are kept along a log of any length.
 const KEPT_MAX: usize = 256;
 
-/// The least number of entries between two kept states: to fold fewer costs less than to compare states.
+/// The fewest entries between two kept states, because folding fewer costs less than comparing states.
 const STRIDE_MIN: usize = 8;
 
-/// A command and the seat that gives it.
+/// A command and its seat.
 ///
-/// It is text, in which arguments are made simpler without knowing any grammar; to be folded it is read once.
+/// The command is text, so that arguments can be simplified without a grammar. The trial parses it once for all folds.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Given {
     pub(super) seat: Seat,
@@ -24,14 +24,14 @@ pub(super) struct Given {
 /// A log and the states after some of its entries.
 pub(super) struct KeptLog {
     trial: Box<dyn AnyTrial>,
-    /// Every command there was in any log, by its number in the trial.
+    /// Every command of any log so far, by its number in the trial.
     given: Vec<Rc<Given>>,
     numbers: BTreeMap<Rc<Given>, usize>,
-    /// The numbers of the commands.
+    /// The numbers of the log's commands.
     entries: Vec<usize>,
-    /// In the order of the log; before the first entry and after the last there is always one.
+    /// In the order of the log. There is always one before the first entry and one after the last.
     marks: Vec<Mark>,
-    /// No state after more entries than these shows what is looked for, but the last.
+    /// No state after more than this many entries shows what is searched for, except the last.
     quiet_after: usize,
 }
 
@@ -40,30 +40,30 @@ pub(super) struct KeptLog {
 struct Mark {
     /// The number of entries before it.
     after: usize,
-    /// Its number in the trial.
+    /// The state's number in the trial.
     kept: usize,
 }
 
-/// A log that differs from another in one part: its first `kept` entries, then `between`, then its entries from
-/// `resume` on.
+/// A log that differs from another in one part: the other's first `kept` entries, then `between`, then the other's
+/// entries from `resume` on.
 pub(super) struct Candidate {
     pub(super) kept: usize,
     pub(super) between: Vec<usize>,
     pub(super) resume: usize,
 }
 
-/// A candidate without what the rules do not accept. The trial is in the state at its end.
+/// A candidate without the entries that the rules reject. The trial is in the state at its end.
 pub(super) struct Folded {
     pub(super) entries: Vec<usize>,
-    /// The last state shows what is looked for, the others after the kept entries do not.
+    /// Whether the last state shows what is searched for and no earlier state after the kept entries does.
     pub(super) shown: bool,
-    /// How many entries of the candidate and of the log lead to the same state, where there is one: the rest is the
-    /// same, too.
+    /// The numbers of entries of the candidate and of the log that lead to the same state, if any do. The entries after
+    /// it are the same.
     met: Option<(usize, usize)>,
 }
 
 impl KeptLog {
-    /// Begins with an empty log.
+    /// Creates an empty log.
     pub(super) fn new(start: &dyn AnyState) -> Self {
         let mut trial = start.trial();
         let start = Mark { after: 0, kept: trial.keep() };
@@ -77,7 +77,7 @@ impl KeptLog {
         }
     }
 
-    /// Returns the number of a command; `None` where the rules cannot read it.
+    /// Returns the number of a command, or `None` if the rules cannot parse it.
     pub(super) fn number(&mut self, seat: Seat, command: String) -> Option<usize> {
         let given = Given { seat, command };
         if let Some(number) = self.numbers.get(&given) {
@@ -90,7 +90,7 @@ impl KeptLog {
         Some(number)
     }
 
-    /// Returns the numbers of the commands.
+    /// Returns the numbers of the log's commands.
     pub(super) fn entries(&self) -> &[usize] {
         &self.entries
     }
@@ -109,7 +109,7 @@ impl KeptLog {
         self.commands(&self.entries).map(|(seat, _)| seat).collect()
     }
 
-    /// Returns the numbers of all commands of a candidate.
+    /// Returns the numbers of a candidate's commands.
     pub(super) fn numbers_of(&self, candidate: &Candidate) -> Vec<usize> {
         let Candidate { kept, between, resume } = candidate;
         [self.until(*kept), between, self.from(*resume)].concat()
@@ -123,15 +123,15 @@ impl KeptLog {
         self.entries.get(index..).unwrap_or_default()
     }
 
-    /// Returns the state that was come to last.
+    /// Returns the state that the trial is in.
     pub(super) fn state(&self) -> &dyn AnyState {
         self.trial.state()
     }
 
-    /// Folds a candidate. With `everywhere` it ends at the first state after the kept entries for which `shows` returns
-    /// `true`.
+    /// Folds a candidate. With `everywhere`, it ends at the first state after the kept entries for which `shows`
+    /// returns `true`.
     ///
-    /// Where it comes to a state of the log, the rest is known.
+    /// When the candidate reaches a kept state of the log, the fold stops, because the rest is known.
     pub(super) fn fold(
         &mut self,
         candidate: &Candidate,
@@ -173,8 +173,8 @@ impl KeptLog {
         Folded { entries, shown: false, met: None }
     }
 
-    /// Takes a candidate that was folded and shows what is looked for; `everywhere` if all its states after the kept
-    /// entries were looked at.
+    /// Replaces the log by a candidate that shows what is searched for. `everywhere` tells whether all its states after
+    /// the kept entries were examined.
     pub(super) fn take(&mut self, candidate: &Candidate, folded: Folded, everywhere: bool) {
         self.entries = folded.entries;
         self.quiet_after = match folded.met {
@@ -194,7 +194,7 @@ impl KeptLog {
         }
     }
 
-    /// Keeps states along the log, again after its first `count` entries.
+    /// Keeps states along the log, anew after its first `count` entries.
     pub(super) fn keep_states(&mut self, count: usize) {
         let valid = self.marks.partition_point(|mark| mark.after <= count);
         for mark in self.marks.split_off(valid) {
@@ -213,7 +213,7 @@ impl KeptLog {
         }
     }
 
-    /// Goes to the state after the first `count` entries.
+    /// Moves the trial to the state after the first `count` entries.
     fn go_to(&mut self, count: usize) {
         let from = self.go_back(count);
         for number in self.entries.get(from..count).unwrap_or_default() {
@@ -221,7 +221,8 @@ impl KeptLog {
         }
     }
 
-    /// Goes back to the last kept state within the first `count` entries; returns the number of entries before it.
+    /// Moves the trial to the last kept state within the first `count` entries. Returns the number of entries before
+    /// it.
     fn go_back(&mut self, count: usize) -> usize {
         let before = self.marks.partition_point(|mark| mark.after <= count);
         let Some(mark) = before.checked_sub(1).and_then(|last| self.marks.get(last)) else { return 0 };

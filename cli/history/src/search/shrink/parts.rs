@@ -1,19 +1,19 @@
-//! The parts of a log that may be left out, for any ruleset: rounds, turns, entries.
+//! The parts of a log that may be left out, in any ruleset: rounds, turns, entries.
 
 use turnfold_core::Seat;
 
-/// Finds where the parts of a log start, given the seats of its entries; the first part starts with the log.
+/// Returns the start of each part of a log, given the seats of its entries. The first part starts with the log.
 pub(super) type Starts = fn(&[Seat]) -> Vec<usize>;
 
-/// A round starts where play comes back to the seat that leads it: to the host, who ends turns and lets time pass, or in games
-/// without a host to the seat of the first entry.
+/// Returns the starts of rounds. A round starts where play returns to the seat that leads it. That is the host, who
+/// ends turns and lets time pass, or in games without a host the seat of the first entry.
 pub(super) fn rounds(seats: &[Seat]) -> Vec<usize> {
     let host = seats.contains(&Seat::Host).then_some(Seat::Host);
     let leader = host.or_else(|| seats.first().copied());
     changes(seats, |before, seat| Some(seat) == leader && before != seat)
 }
 
-/// A turn is all that a seat does before another does anything.
+/// Returns the starts of turns. A turn is everything that a seat does before another seat acts.
 pub(super) fn turns(seats: &[Seat]) -> Vec<usize> {
     changes(seats, |before, seat| before != seat)
 }
@@ -22,7 +22,7 @@ pub(super) fn entries(seats: &[Seat]) -> Vec<usize> {
     (0..seats.len()).collect()
 }
 
-/// Returns the start of the log and where one seat follows another so.
+/// Returns the start of the log and every place where `starts` holds for the seats before and after it.
 fn changes(seats: &[Seat], starts: impl Fn(Seat, Seat) -> bool) -> Vec<usize> {
     let pairs = seats.iter().zip(seats.iter().skip(1)).enumerate();
     let changes = pairs.filter(|(_, (before, seat))| starts(**before, **seat)).map(|(index, _)| index + 1);

@@ -1,4 +1,4 @@
-//! The smallest log that shows something.
+//! Finds the smallest log that shows something.
 
 use super::goal::Goal;
 use super::shrinker::Shrinker;
@@ -9,16 +9,16 @@ use crate::search::condition::Survey;
 use crate::tfl::Replay;
 use crate::viewer::Viewer;
 
-/// Is called with the number of entries left and that of tries.
+/// Receives the number of entries left and the number of tries.
 pub type Progress<'a> = dyn FnMut(usize, u64) + 'a;
 
-/// What shrinking came to.
+/// The result of shrinking.
 pub enum Shrinking {
     /// The whole log does not show it.
     Never,
     /// The setup shows it already, so no entry is needed.
     InSetup,
-    /// The smallest log that shows it.
+    /// The smallest log that was found.
     Least(Box<Least>),
 }
 
@@ -26,19 +26,19 @@ pub enum Shrinking {
 pub struct Least {
     /// The replay.
     pub replay: Replay,
-    /// What else its reader should know.
+    /// Remarks for the reader of the replay.
     pub remarks: Vec<String>,
-    /// The number of entries there were.
+    /// The number of entries before shrinking.
     pub before: u64,
     /// The number of logs that were tried.
     pub tries: u64,
 }
 
-/// Shrinks a log as long as it shows something: with a condition, that it becomes true in the view of a viewer.
+/// Shrinks a log while it shows something. A condition must become true in the view of `viewer`; a judge must rule yes.
 ///
 /// # Errors
-/// [`ReplayError::Condition`] for a condition that makes no sense in the view, what is wrong with the history, and
-/// the errors of the judge.
+/// [`ReplayError::Refused`] for a recording, [`ReplayError::Condition`] for a condition that makes no sense in the
+/// view, any error of folding the history, and the errors of the judge.
 pub fn shrink<E: From<ReplayError>>(
     history: &History,
     question: Question<'_, E>,
@@ -58,7 +58,7 @@ pub fn shrink<E: From<ReplayError>>(
         }
         shrinking = Shrinking::InSetup;
     }
-    // Before a condition is reported as absent, it must make sense in some view.
+    // Before a condition is reported as never true, it must make sense in some view.
     goal.seen_in(history.start()?.as_ref());
     if let Goal::Holds { condition, survey, .. } = goal {
         condition.check(&survey).map_err(ReplayError::from)?;
@@ -67,7 +67,7 @@ pub fn shrink<E: From<ReplayError>>(
 }
 
 impl Least {
-    /// Writes a shrunk log as a replay.
+    /// Returns a shrunk log as a replay.
     pub(super) fn of(source: &History, log: &History, tries: u64) -> Result<Self, ReplayError> {
         let recorded = source.dice != log.dice;
         let remark =

@@ -9,28 +9,28 @@ use super::{arguments, parts};
 use crate::error::ReplayError;
 use crate::history::History;
 
-/// The entries of a log that is short enough to look at the state after every one of them, each time.
+/// The most entries of a log for which every state is examined in each try.
 const SHORT_MAX: usize = 128;
 
-/// The entries of a log that is short enough to try without every two of them.
+/// The most entries of a log from which pairs of entries are left out.
 const PAIRED_MAX: usize = 32;
 
-/// A log that shows something, being shrunk.
+/// A log that shows something and is being shrunk.
 pub(super) struct Shrinker<'a, 'g, E> {
     source: &'a History,
     goal: &'a mut Goal<'g, E>,
     log: KeptLog,
-    /// The digests of the logs that were tried, for none needs to be tried twice.
+    /// The digests of the logs that were tried, so that no log is tried twice.
     tried: BTreeSet<[u8; 32]>,
     tries: u64,
-    /// Is called with the number of entries left and that of tries.
+    /// Receives the number of entries left and the number of tries.
     progress: &'a mut dyn FnMut(usize, u64),
 }
 
 impl<'a, 'g, E: From<ReplayError>> Shrinker<'a, 'g, E> {
-    /// Takes the first `count` entries of a history.
+    /// Starts with the first `count` entries of a history.
     ///
-    /// `None` when they do not show what is looked for.
+    /// Returns `None` if they do not show what is searched for.
     pub(super) fn new(
         source: &'a History,
         count: usize,
@@ -50,7 +50,7 @@ impl<'a, 'g, E: From<ReplayError>> Shrinker<'a, 'g, E> {
         self.goal.shows(std::iter::empty(), self.source.start()?.as_ref())
     }
 
-    /// Shrinks until nothing more can be done; returns the log and the number of tries.
+    /// Shrinks until nothing more can be done. Returns the log and the number of tries.
     pub(super) fn shrink(mut self) -> Result<(History, u64), E> {
         loop {
             let before = self.log.entries().to_vec();
@@ -60,7 +60,7 @@ impl<'a, 'g, E: From<ReplayError>> Shrinker<'a, 'g, E> {
             }
             self.leave_out_pairs()?;
             self.make_simpler()?;
-            // A long log was only looked at after its last entry; it may show the thing before.
+            // Only the last state of a long log was examined; an earlier one may show it.
             self.attempt(&Candidate { kept: 0, between: Vec::new(), resume: 0 }, true)?;
             if self.log.entries() == before {
                 break;
@@ -70,7 +70,7 @@ impl<'a, 'g, E: From<ReplayError>> Shrinker<'a, 'g, E> {
         Ok((log, self.tries))
     }
 
-    /// Tries to leave out runs of parts: halves, quarters and so on down to single ones, until all are needed.
+    /// Tries to leave out runs of parts: halves, quarters and so on down to single parts, until all are needed.
     fn leave_out(&mut self, find_starts: Starts) -> Result<(), E> {
         let mut starts = find_starts(&self.log.seats());
         let mut size = starts.len().div_ceil(2);
@@ -95,7 +95,8 @@ impl<'a, 'g, E: From<ReplayError>> Shrinker<'a, 'g, E> {
         Ok(())
     }
 
-    /// Tries to leave out every two entries of a short log, since many commands undo another: a second `toggle` a first.
+    /// Tries to leave out every pair of entries of a short log, because one command often undoes another, as a second
+    /// `toggle` does.
     fn leave_out_pairs(&mut self) -> Result<(), E> {
         let mut kept = 0;
         while kept < self.log.entries().len() && self.log.entries().len() <= PAIRED_MAX {
@@ -137,11 +138,11 @@ impl<'a, 'g, E: From<ReplayError>> Shrinker<'a, 'g, E> {
         Ok(false)
     }
 
-    /// Takes a candidate, without what the rules do not accept, if that shows what is looked for; returns `true` if it
-    /// does.
+    /// Replaces the log by a candidate, without the entries that the rules reject, if that shows what is searched for.
+    /// Returns `true` if it does.
     ///
-    /// With `everywhere`, it may show it after any entry, and the log ends there; else only after the last, because a
-    /// look at every state of a long log is expensive.
+    /// With `everywhere`, the candidate may show it after any entry, and the log ends there. Otherwise only the state
+    /// after the last entry is examined, because examining every state of a long log is expensive.
     fn attempt(&mut self, candidate: &Candidate, everywhere: bool) -> Result<bool, E> {
         let Self { goal, log, tried, .. } = self;
         let numbers = log.numbers_of(candidate);
@@ -151,7 +152,7 @@ impl<'a, 'g, E: From<ReplayError>> Shrinker<'a, 'g, E> {
         self.tries += 1;
         (self.progress)(log.entries().len(), self.tries);
         let folded = log.fold(candidate, everywhere, &mut |state| goal.seen_in(state));
-        // Candidates often come down to the same log once the rules have dropped what they do not accept.
+        // Candidates often become the same log once the entries that the rules reject are gone.
         let dropped = folded.entries.len() < numbers.len();
         if !folded.shown && dropped && !tried.insert(digest(&folded.entries, everywhere)) {
             return Ok(false);
@@ -164,7 +165,7 @@ impl<'a, 'g, E: From<ReplayError>> Shrinker<'a, 'g, E> {
     }
 }
 
-/// Returns the digest of a log by the numbers of its commands and of how it is looked at.
+/// Returns the digest of a log, by the numbers of its commands, and of whether every state is examined.
 fn digest(numbers: &[usize], everywhere: bool) -> [u8; 32] {
     let numbers = numbers.iter().flat_map(|number| (*number as u64).to_le_bytes());
     let bytes: Vec<u8> = numbers.chain([u8::from(everywhere)]).collect();

@@ -1,16 +1,16 @@
-//! The states kept along a history (VW-8).
+//! Keeps states along a history (VW-8).
 
 use std::collections::BTreeMap;
 
 use turnfold_core::AnyState;
 
-/// The most states that are kept; when there are more, every second one goes.
+/// The most states that are kept. Beyond it, every second one is dropped.
 pub(super) const KEPT_MAX: usize = 64;
 
-/// The number of entries between two kept states, as long as there are few.
+/// The initial number of entries between two kept states.
 const STRIDE: usize = 256;
 
-/// States by the number of known entries before them, all of them multiples of the stride.
+/// States by the number of known entries before them, a multiple of the stride.
 pub(super) struct KeptStates {
     states: BTreeMap<usize, Box<dyn AnyState>>,
     /// The number of entries between two states.
@@ -18,17 +18,17 @@ pub(super) struct KeptStates {
 }
 
 impl KeptStates {
-    /// Keeps the state before the first entry.
+    /// Keeps the state before the first entry only.
     pub(super) fn new(start: &dyn AnyState) -> Self {
         Self { states: BTreeMap::from([(0, start.fork())]), stride: STRIDE }
     }
 
-    /// Returns the last state after at most this number of entries.
+    /// Returns the last kept state after at most `count` entries, with its number of entries.
     pub(super) fn nearest(&self, count: usize) -> Option<(usize, &dyn AnyState)> {
         self.states.range(..=count).next_back().map(|(kept, state)| (*kept, state.as_ref()))
     }
 
-    /// Keeps the state after this number of entries, if its turn has come.
+    /// Keeps the state after `count` entries if `count` is a multiple of the stride.
     pub(super) fn keep(&mut self, count: usize, state: &dyn AnyState) {
         if !count.is_multiple_of(self.stride) || self.states.contains_key(&count) {
             return;

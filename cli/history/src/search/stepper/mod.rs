@@ -1,6 +1,6 @@
-//! A history looked at entry by entry, forward and back.
+//! Steps through a history entry by entry, forward and back.
 //!
-//! States are kept along it as they are passed (VW-8), so that going anywhere costs at most one fold from the nearest.
+//! States along the history are kept as they are passed (VW-8), so that a jump costs at most one fold from the nearest.
 
 mod kept;
 mod stepper_entry;
@@ -26,33 +26,33 @@ use crate::viewer::{Concealed, Viewer};
 use kept::KeptStates;
 pub use stepper_entry::{Hit, SearchDirection, StepperEntry};
 
-/// How many entries are shown at a time.
+/// The number of entries in a block of the list.
 const BLOCK: usize = 256;
 
-/// The most blocks of shown entries that are kept.
+/// The most blocks that are kept.
 const BLOCKS_MAX: usize = 16;
 
-/// A position in a history, from which every other one is near.
+/// A position in a history, with kept states that make other positions quick to reach.
 pub struct Stepper {
     seat_history: SeatHistory,
     /// The viewer of the history. A viewer who may see everything may switch to any other.
     owner: Viewer,
-    /// How many known entries lead up to the state.
+    /// The number of known entries before the state.
     at: usize,
-    /// How many entries of the log lead up to where another viewer would stand.
+    /// The number of entries of the log before the position. It is kept when the viewer changes.
     entries: usize,
     state: Box<dyn AnyState>,
-    /// The state before the last of these entries.
+    /// The state before the last known entry; `None` at the setup.
     before: Option<Box<dyn AnyState>>,
     kept: KeptStates,
     blocks: BTreeMap<usize, Vec<StepperEntry>>,
 }
 
 impl Stepper {
-    /// Stands at the setup of a history.
+    /// Creates a stepper at the setup of a history.
     ///
     /// # Errors
-    /// What is wrong with the history.
+    /// [`ReplayError`] if the history cannot be folded.
     pub fn new(seat_history: SeatHistory) -> Result<Self, ReplayError> {
         let owner = seat_history.viewer();
         Self::with_owner(seat_history, owner)
@@ -63,7 +63,7 @@ impl Stepper {
         let kept = KeptStates::new(state.as_ref());
         let mut blocks = BTreeMap::<usize, Vec<StepperEntry>>::new();
         if !seat_history.viewer().see_all() {
-            // Which parts of an entry a player may know of is decided at the end of the history.
+            // The end of the history decides which parts of an entry a player may know of.
             seat_history.fold(&mut |seen| {
                 let entry = StepperEntry::of(seen.seq(), seen.step).with_record(seen.contradiction());
                 blocks.entry(block_of(entry.seq)).or_default().push(entry);
@@ -72,7 +72,7 @@ impl Stepper {
         Ok(Self { seat_history, owner, at: 0, entries: 0, state, before: None, kept, blocks })
     }
 
-    /// Returns the number of the entry stood at, as the viewer counts; 0 is the setup.
+    /// Returns the number of the current entry in the viewer's numbering; 0 is the setup.
     #[must_use]
     pub fn at(&self) -> u64 {
         number(self.at)
@@ -90,7 +90,7 @@ impl Stepper {
         self.seat_history.viewer()
     }
 
-    /// Returns how messages name the history.
+    /// Returns the name of the history in messages.
     #[must_use]
     pub fn name(&self) -> &SourceName {
         self.seat_history.name()
@@ -108,7 +108,7 @@ impl Stepper {
         self.viewer().picture(self.state.as_ref())
     }
 
-    /// Returns the picture of the state before the last entry; there is none where the history begins.
+    /// Returns the picture of the state before the current entry; `None` at the setup.
     #[must_use]
     pub fn picture_before(&self) -> Option<Picture> {
         self.before.as_deref().map(|before| self.viewer().picture(before))
@@ -120,7 +120,7 @@ impl Stepper {
         self.seat_history.view(self.state.as_ref())
     }
 
-    /// Returns the fields of the view that the last entry changed.
+    /// Returns the fields of the view that the current entry changed.
     #[must_use]
     pub fn changes(&self) -> Vec<Difference> {
         let before = self.before.as_ref();
@@ -129,10 +129,10 @@ impl Stepper {
         })
     }
 
-    /// Goes to an entry; beyond the last one, to the last.
+    /// Goes to entry `to`, or to the last one if there are fewer.
     ///
     /// # Errors
-    /// What is wrong with the history.
+    /// [`ReplayError`] if the history cannot be folded.
     pub fn go(&mut self, to: u64) -> Result<(), ReplayError> {
         let to = usize::try_from(to).unwrap_or(usize::MAX).min(self.seat_history.known_count());
         self.entries = self.seat_history.entries_until(to);
@@ -148,10 +148,10 @@ impl Stepper {
         Ok(())
     }
 
-    /// Returns the entries with numbers in a range, as far as there are such.
+    /// Returns the existing entries with numbers in a range.
     ///
     /// # Errors
-    /// What is wrong with the history.
+    /// [`ReplayError`] if the history cannot be folded.
     pub fn entries(&mut self, range: Range<u64>) -> Result<Vec<StepperEntry>, ReplayError> {
         let range = range.start.max(1)..range.end.min(self.head() + 1);
         let mut entries = Vec::new();
@@ -165,10 +165,11 @@ impl Stepper {
         Ok(entries)
     }
 
-    /// Finds the next entry whose command or outcome has a text in it, whatever the case of its letters.
+    /// Finds the next entry whose command or outcome contains a text, ignoring case. The search wraps around at the
+    /// end.
     ///
     /// # Errors
-    /// What is wrong with the history.
+    /// [`ReplayError`] if the history cannot be folded.
     pub fn search(&mut self, text: &str, direction: SearchDirection) -> Result<Option<Hit>, ReplayError> {
         let text = text.to_lowercase();
         let at = self.at();
@@ -197,11 +198,11 @@ impl Stepper {
         Ok(None)
     }
 
-    /// Finds the next entry after which a condition holds that does not hold before it.
+    /// Finds the next entry that makes a condition true.
     ///
     /// # Errors
-    /// [`ReplayError::Condition`] for a condition that makes no sense in any view from here on, and what is wrong with
-    /// the history.
+    /// [`ReplayError::Condition`] for a condition that makes no sense in any view from here on,
+    /// [`ReplayError::NoView`], and [`ReplayError`] if the history cannot be folded.
     pub fn first_true(&mut self, condition: &Condition) -> Result<Option<u64>, ReplayError> {
         let viewer = self.viewer();
         let mut survey = Survey::default();
@@ -220,7 +221,7 @@ impl Stepper {
     /// Finds the next entry that changes the field at a path.
     ///
     /// # Errors
-    /// What is wrong with the history.
+    /// [`ReplayError`] if the history cannot be folded.
     pub fn change_of(&mut self, path: &str, direction: SearchDirection) -> Result<Option<u64>, ReplayError> {
         let range = match direction {
             SearchDirection::Forward => self.at() + 1..self.head() + 1,
@@ -234,8 +235,8 @@ impl Stepper {
         })
     }
 
-    /// Finds the first entry of a range that is wanted, or the last. It may look at one part after another, each with the
-    /// state before it.
+    /// Returns the first or, searching back, the last entry of a range for which `is_wanted` returns `true`. The range
+    /// is folded in parts. Before each part, `is_wanted` gets the state there, whose answer does not count.
     fn find(
         &mut self,
         range: Range<u64>,
@@ -273,17 +274,18 @@ impl Stepper {
         Ok(None)
     }
 
-    /// Returns which viewers there may be, in order: the host's and each player's, or a player's own.
+    /// Returns the viewers to choose from, in order: the host and each player, or a player alone.
     #[must_use]
     pub fn all_viewers(&self) -> Vec<Viewer> {
         let others = if self.owner.see_all() { self.state.players() } else { &[] };
         [self.owner].into_iter().chain(others.iter().map(|seat| Viewer::of(*seat))).collect()
     }
 
-    /// Returns the same position, or the last one before it that they know of, as another viewer sees it.
+    /// Returns the same position as another viewer sees it, or the last one before it that they know of.
     ///
     /// # Errors
-    /// [`ReplayError::Concealed`] for a viewer that may not look, and what is wrong with the history.
+    /// [`ReplayError::Concealed`] for a viewer that is not in [`all_viewers`](Self::all_viewers), and [`ReplayError`]
+    /// if the history cannot be folded.
     pub fn through(self, viewer: Viewer) -> Result<Self, ReplayError> {
         if !self.all_viewers().contains(&viewer) {
             let concealed =
@@ -300,7 +302,7 @@ impl Stepper {
         Ok(stepper)
     }
 
-    /// Returns the entries of a block.
+    /// Returns the entries of a block, folding it if it is not kept.
     fn block(&mut self, block: usize) -> Result<&[StepperEntry], ReplayError> {
         if self.viewer().see_all() && !self.blocks.contains_key(&block) {
             if self.blocks.len() >= BLOCKS_MAX {
@@ -321,7 +323,7 @@ impl Stepper {
         Ok(self.blocks.get(&block).map(Vec::as_slice).unwrap_or_default())
     }
 
-    /// Returns the state after this number of known entries, folded from the nearest one before it.
+    /// Returns the state after `count` known entries, folded from the nearest kept state before it.
     fn state_after(&mut self, count: usize) -> Result<Box<dyn AnyState>, ReplayError> {
         let (mut at, mut state) = match self.kept.nearest(count) {
             Some((kept, state)) if kept >= self.at || self.at > count => (kept, state.fork()),
@@ -337,16 +339,16 @@ impl Stepper {
     }
 }
 
-/// What is looked at along a history.
+/// What a search looks at.
 enum Place<'a> {
-    /// The state before a part of it.
+    /// The state before a part of the history.
     Before(&'a dyn AnyState),
-    /// An entry, with its number as the viewer counts.
+    /// An entry with its number in the viewer's numbering.
     Entry(u64, &'a dyn Step),
 }
 
 impl Place<'_> {
-    /// Returns what a path leads to in the view there.
+    /// Returns the value at a path in the view.
     fn field(&self, viewer: Viewer, path: &str) -> Option<Value> {
         match self {
             Self::Before(state) => viewer.field(*state, path),

@@ -1,19 +1,19 @@
-//! What a stepper shows of entries and of what it finds.
+//! Entries as a stepper lists them, and the results of its searches.
 
 use turnfold_core::{Outcome, Step};
 
 use crate::compare::divergence::Divergence;
 
-/// An entry as a list of entries shows it.
+/// An entry of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepperEntry {
-    /// Its number as the viewer counts entries.
+    /// The entry's number in the viewer's numbering.
     pub seq: u64,
     /// Seat and command.
     pub command: String,
-    /// What became of it.
+    /// The outcome.
     pub outcome: Outcome,
-    /// What the source records instead, where that differs.
+    /// What the source records instead, if that differs.
     pub recorded: Option<String>,
 }
 
@@ -27,7 +27,7 @@ impl StepperEntry {
         }
     }
 
-    /// Returns the entry with how its record differs.
+    /// Adds what the source records instead.
     pub(super) fn with_record(self, contradiction: Option<Divergence>) -> Self {
         Self { recorded: contradiction.and_then(|found| Some(found.recorded?.to_string())), ..self }
     }
@@ -37,7 +37,7 @@ impl StepperEntry {
     }
 }
 
-/// In which direction something is looked for.
+/// The direction of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SearchDirection {
     /// Towards the end.
@@ -49,8 +49,8 @@ pub enum SearchDirection {
 /// An entry that a search found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hit {
-    /// Its number as the viewer counts entries.
+    /// The entry's number in the viewer's numbering.
     pub seq: u64,
-    /// Whether the search went on at the other end.
+    /// Whether the search passed the end of the history and continued at the other.
     pub wrapped: bool,
 }
