@@ -52,7 +52,6 @@ impl StoreAddress {
 
 /// The store that is used if the user names none.
 pub(crate) struct Nearest {
-    /// The address of the store, if there is one.
     pub(crate) found: Option<StoreAddress>,
     /// The store in a directory above that belongs to another user, so it is not used.
     pub(crate) passed_over: Option<PathBuf>,

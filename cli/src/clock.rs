@@ -55,7 +55,6 @@ impl Stopwatch {
         Self(Instant::now())
     }
 
-    /// Returns the time since the start.
     pub(crate) fn elapsed(self) -> Duration {
         self.0.elapsed()
     }

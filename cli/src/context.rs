@@ -34,7 +34,6 @@ pub(crate) struct Context {
     pub(crate) token: Option<PathBuf>,
     /// How many times `-v` was given.
     pub(crate) verbose: u8,
-    /// Standard output.
     pub(crate) output: Output,
     /// The grammar of the whole command line, for completions and manual pages.
     pub(crate) grammar: fn() -> clap::Command,

@@ -15,7 +15,6 @@ pub(crate) const PERFT_STATES_MAX: usize = 1_000_000;
 pub(crate) const SCRIPT: Limits =
     Limits { what: "script", bytes_max: 1 << 26, lines_max: 1_000_000, line_bytes_max: COMMAND_BYTES_MAX };
 
-/// Token files.
 pub(crate) const TOKEN: Limits =
     Limits { what: "token file", bytes_max: 256, lines_max: 1, line_bytes_max: 256 };
 

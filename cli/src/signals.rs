@@ -247,7 +247,6 @@ mod unix {
         }
     }
 
-    /// Returns `true` if the terminal is closed.
     fn terminal_is_gone() -> bool {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
         let stdin = std::io::stdin();

@@ -33,8 +33,8 @@ use crate::stderr::progress;
 /// The longest that the check of a game takes by default, in seconds.
 const CHECK_SECONDS: u64 = 60;
 
-/// The longest that the modules of a bundle take together in an audit, and that the laws take on a module before
-/// another verb uses it.
+/// The longest that the modules of a bundle take together in an audit. Also the longest that the laws take on a module
+/// before another verb uses it.
 pub(super) const MODULES_TIME: Duration = Duration::from_mins(2);
 
 /// List, check and add games, count and compare what their rules do

@@ -129,7 +129,7 @@ fn completed_arg(arg: Arg, makes_a_match: bool, registry: &Registry) -> Arg {
         "ROW" => arg.add(ArgValueCandidates::new(rows)),
         "MATCH" if makes_a_match => arg,
         "MATCH" => arg.add(ArgValueCompleter::new(stored)),
-        // These verbs change a branch, so a file is of no use.
+        // An argument of this type accepts no file.
         "REV" if arg.get_value_parser().type_id() == TypeId::of::<Revision>() => {
             arg.add(ArgValueCompleter::new(stored))
         }

@@ -38,7 +38,6 @@ impl ApiError {
         Self { status, detail, command: index.zip(body.get("record").cloned()) }
     }
 
-    /// Returns the failure with its exit code.
     pub(crate) fn failure(&self) -> Failure {
         self.failure_at("")
     }

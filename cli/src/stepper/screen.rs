@@ -24,7 +24,6 @@ static WRITING: Mutex<()> = Mutex::new(());
 
 /// What the terminal reported.
 pub(super) enum Heard {
-    /// A key.
     Key(KeyEvent),
     /// An event after which the screen is drawn again, such as a new size.
     Else,

@@ -65,7 +65,7 @@ impl PostRoom {
         &self.folder
     }
 
-    /// Requires that the addresses of a first match would be readable, before the match is created.
+    /// Requires that the addresses in the folder for all post are readable, before a first match is created there.
     pub(super) fn require_readable_addresses(&self) -> Result<(), Failure> {
         addresses_in(&self.folder)?;
         Ok(())

@@ -55,7 +55,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     })
 }
 
-/// Returns the place of a loss in the form of a revision, after a space; empty if the loss is of the store as a whole.
+/// Returns the place of a loss in the form of a revision, after a space. A loss of the store as a whole has no place.
 fn place(lost: &LostEntries) -> String {
     let Some(match_name) = &lost.match_name else { return String::new() };
     let place = verify::place(match_name.as_str(), lost.branch.as_ref(), None);

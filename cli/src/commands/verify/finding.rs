@@ -5,7 +5,6 @@ use turnfold_store::BranchName;
 
 use crate::output::{Line, plain, removed};
 
-/// Returns the line for a finding.
 pub(super) fn finding_line(name: &str, finding: &Finding) -> Line {
     let place = place(name, finding.branch.as_ref(), finding.seq);
     [removed(finding.kind), plain(format_args!(" {place}: {}", finding.message))].into()
