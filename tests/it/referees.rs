@@ -22,7 +22,8 @@ fn sandbox() -> Sandbox {
     sandbox
 }
 
-/// RF-1, RF-8, RF-12: a match is made, played, shown, branched, compared and searched by the rules of a program.
+/// RF-1, RF-8, RF-12, RF-17: a match is made, played, shown, branched, compared, searched and audited by the rules of a
+/// program.
 #[test]
 fn rf_1_a_match_is_played_by_a_program() {
     sandbox().check(str![[r#"
@@ -109,10 +110,10 @@ ok duel@main: 4 entries state 6c1acaeb89f16226 link [LINK]
 ok duel@other: 5 entries state 69468bbfd43d0715 link [LINK]
 rules duel: computed by your referee sums 1 (`./sums`)
 $ turnfold bundle duel -o duel.bundle
-bundled 1 match to `duel.bundle`: 2 lines, 6 records, 0 checkpoints
+bundled 1 match to `duel.bundle`: 2 branches, 6 records, 0 checkpoints
 $ turnfold --referee ./sums audit duel.bundle
 bytes        PASS        6 records and 0 checkpoints in canonical form
-chain        PASS        2 lines linked from the first record to the last
+chain        PASS        2 branches linked from the first record to the last
 signature    NOT CHECKED no policy says whose signatures count; give one with `--policy`
 consistency  NOT CHECKED no checkpoint is held; give one with `--held`
 cosignatures NOT CHECKED no policy says whose cosignatures count; give one with `--policy`
@@ -122,7 +123,7 @@ authorship   NOT CHECKED the host alone says who gave which command
 proven: bytes, chain; not proven: signature, consistency, cosignatures, dice, rules, authorship
 $ turnfold audit duel.bundle
 bytes        PASS        6 records and 0 checkpoints in canonical form
-chain        PASS        2 lines linked from the first record to the last
+chain        PASS        2 branches linked from the first record to the last
 signature    NOT CHECKED no policy says whose signatures count; give one with `--policy`
 consistency  NOT CHECKED no checkpoint is held; give one with `--held`
 cosignatures NOT CHECKED no policy says whose cosignatures count; give one with `--policy`
@@ -166,6 +167,23 @@ $ turnfold log duel
 exit 2| error: unknown ruleset `sums`; known: [RULESETS]; `turnfold game add FILE` adds a module, `--referee COMMAND` or `TURNFOLD_REFEREES` names a program that knows the rules
 
 "#]]);
+}
+
+/// RF-5: banners, blank lines, byte order marks, `\r`, an empty object for a list and `1.0` for 1 change no answer; `banner` and
+/// `noise` in the faults are the lines before and after the answer to `hello`.
+/// RF-7: a referee that folds fewer entries than it was asked to is asked on.
+#[test]
+fn rf_5_answers_are_read_as_many_languages_write_them() {
+    let played = |how: &str| {
+        let sandbox = sandbox();
+        let referee = format!("--referee \"./sums {how}\"");
+        sandbox.ok(&format!("{referee} new duel --rules sums"));
+        sandbox.ok(&format!("{referee} play duel \"p1: add 3\" \"p2: add 11\" \"roll 6\" \"p1: add 9\""));
+        ["log duel", "show duel", "show duel:2"].map(|verb| sandbox.ok(&format!("{referee} {verb}")))
+    };
+    let tidy = played("tidy");
+    assert_eq!(played("untidy"), tidy);
+    assert_eq!(played("one-by-one"), tidy);
 }
 
 /// RF-8, RF-14: a golden log of a referee's game is a replay file like any other; nothing in it names the program.

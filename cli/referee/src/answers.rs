@@ -103,6 +103,7 @@ fn result(node: &Node) -> Result<MatchResult, String> {
     })
 }
 
+/// Reads which roll the match waits for (RF-12).
 fn due(node: &Node) -> Result<DueRoll, String> {
     let bound = |field: &str| {
         let bound = node.field(field).ok_or_else(|| format!("`due` has no `{field}`"))?;

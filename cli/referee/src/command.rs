@@ -26,6 +26,7 @@ impl LoggedCommand {
         let text = without_blanks(text)?;
         let mut words = text.split(' ');
         let mut roll = None;
+        // Any game's rolls are written this way (RF-12).
         if words.next() == Some("roll") {
             let values = words.map(number).collect::<Result<Vec<i32>, _>>()?;
             if values.is_empty() {

@@ -1,4 +1,5 @@
-"""Serves the rules of a game to turnfold, as a child process: `serve(game)`. `turnfold help referees` has an example.
+"""Serves the rules of a game to turnfold, as a child process: `serve(game)` (RF-19). `turnfold help referees` has an
+example.
 
 Answers follow from their request alone, because turnfold may start another child at any time: after each entry the
 game goes on from what the JSON text of its state reads back as, so a batch of entries equals single ones.

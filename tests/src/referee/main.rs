@@ -79,7 +79,12 @@ fn main() {
         } else {
             answer.to_string()
         };
-        writeln!(answers, "{text}").unwrap();
+        if fault == "untidy" {
+            // As some programs on Windows write.
+            write!(answers, "\u{feff}\r\n\n{text}\r\n").unwrap();
+        } else {
+            writeln!(answers, "{text}").unwrap();
+        }
         answers.flush().unwrap();
     }
 }
@@ -149,6 +154,7 @@ fn hello(fault: &str) -> Value {
         "encodings": null,
     });
     match fault {
+        "untidy" => println!("Sums Engine 1.0\n[notice] loaded"),
         "closed" => (hello["secrets"], hello["can"]) = (Value::Null, json!(["legal", "see"])),
         // `can A,B` offers these alone, and keeps secrets.
         "can" => {
@@ -173,9 +179,11 @@ fn status(state: &Value, fault: &str) -> Value {
     let sum = state["sum"].as_i64().unwrap();
     let over = sum >= END;
     let winner = if state["turn"] == "p1" { "p2" } else { "p1" };
+    // Some languages know one empty collection.
+    let nobody = if fault == "untidy" { json!({}) } else { json!([]) };
     let scores = if fault == "scores" { json!({ "p1": 0.5, "p2": -1.0, "p3": null }) } else { Value::Null };
     json!({
-        "players": ["p2", "p1"], "active": if over { json!([]) } else { json!([state["turn"]]) }, "over": over,
+        "players": ["p2", "p1"], "active": if over { nobody } else { json!([state["turn"]]) }, "over": over,
         "result": (over || fault == "early" && sum > 20).then(|| json!({ "winners": [winner], "reason": "30", "scores": scores })), "turn": 1.0,
         "due": state["due"].as_bool().map(|_| json!({ "purpose": "bonus", "count": 1, "low": 1, "high": 6 })),
     })
@@ -188,6 +196,9 @@ fn fold(state: &Value, entries: &[Value], fault: &str, folded: &mut i64) -> Valu
         state["resumed"] = json!(true);
     }
     for entry in entries {
+        if fault == "one-by-one" && !steps.is_empty() {
+            break;
+        }
         *folded += 1;
         match apply(&state, entry, fault, *folded) {
             Ok((next, mut step)) => {

@@ -1,4 +1,4 @@
-//! A ruleset that is built in and the same one as a module answer alike, to every question and with every error.
+//! A ruleset that is built in and the same one as a module answer alike, to every question and with every error (RF-10).
 //!
 //! The modules come from the folder in `$TURNFOLD_PACKED`, otherwise from `fixtures/modules`; CONTRIBUTING.md has the
 //! command that fills that folder. `$TURNFOLD_COMMANDS` is how many random commands are compared for each ruleset.
