@@ -56,18 +56,18 @@ fn files(sandbox: &Sandbox, folder: &str) -> Vec<String> {
 fn md_10_a_bundle_is_audited_and_imported_where_there_is_nothing_else() {
     recorded().check(str![[r#"
 $ turnfold bundle duel -o duel.bundle
-bundled 1 match to `duel.bundle`: 1 line, 3 records, 0 checkpoints, 1 module
+bundled 1 match to `duel.bundle`: 1 branch, 3 records, 0 checkpoints, 1 module
 $ turnfold bundle duel --format json -o json.bundle
 {"file":"json.bundle","matches":1,"lines":1,"records":3,"checkpoints":0,"modules":["7d7e68dac64fd2eaa2d593ef0f4bfac9a597ea043d7826bc2c11172b3fa50eee"],"missing_modules":[]}
 $ turnfold bundle duel --without-modules -o bare.bundle
-bundled 1 match to `bare.bundle`: 1 line, 3 records, 0 checkpoints
+bundled 1 match to `bare.bundle`: 1 branch, 3 records, 0 checkpoints
 
 "#]]);
     let sandbox = bundled_elsewhere("");
     sandbox.check(str![[r#"
 $ turnfold audit duel.bundle
 bytes        PASS        3 records and 0 checkpoints in canonical form
-chain        PASS        1 line linked from the first record to the last
+chain        PASS        1 branch linked from the first record to the last
 signature    NOT CHECKED no policy says whose signatures count; give one with `--policy`
 consistency  NOT CHECKED no checkpoint is held; give one with `--held`
 cosignatures NOT CHECKED no policy says whose cosignatures count; give one with `--policy`
@@ -111,7 +111,7 @@ fn md_10_a_bundle_without_modules_names_the_digest_it_needs() {
     with_file("duel.bundle", without.as_bytes()).check(str![[r#"
 $ turnfold audit duel.bundle
 bytes        PASS        3 records and 0 checkpoints in canonical form
-chain        PASS        1 line linked from the first record to the last
+chain        PASS        1 branch linked from the first record to the last
 signature    NOT CHECKED no policy says whose signatures count; give one with `--policy`
 consistency  NOT CHECKED no checkpoint is held; give one with `--held`
 cosignatures NOT CHECKED no policy says whose cosignatures count; give one with `--policy`
@@ -130,7 +130,7 @@ exit 2| error: match `duel`: the module 7d7e68dac64fd2eaa2d593ef0f4bfac9a597ea04
     fs::remove_dir_all(sandbox.path(".turnfold/modules")).unwrap();
     sandbox.check(str![[r#"
 $ turnfold bundle duel -o rest.bundle
-bundled 1 match to `rest.bundle`: 1 line, 3 records, 0 checkpoints
+bundled 1 match to `rest.bundle`: 1 branch, 3 records, 0 checkpoints
 stderr|  WARN turnfold::commands::bundle: not bundled, because it is missing here: module tictactoe 1 7d7e68dac64fd2eaa2d593ef0f4bfac9a597ea043d7826bc2c11172b3fa50eee
 $ turnfold bundle duel --format json -o json.bundle
 {"file":"json.bundle","matches":1,"lines":1,"records":3,"checkpoints":0,"modules":[],"missing_modules":[{"ruleset":"tictactoe","version":1,"module":"7d7e68dac64fd2eaa2d593ef0f4bfac9a597ea043d7826bc2c11172b3fa50eee"}]}
@@ -152,11 +152,11 @@ fn md_10_a_bundle_has_the_module_that_is_recorded_for_a_match() {
     store.close().unwrap();
     sandbox.check(str![[r#"
 $ turnfold bundle open -o before.bundle
-bundled 1 match to `before.bundle`: 1 line, 1 record, 0 checkpoints
+bundled 1 match to `before.bundle`: 1 branch, 1 record, 0 checkpoints
 $ turnfold play open "p1: mark b2"
 1 p1 mark b2 => marked square=b2 #1662e155f9169d7b
 $ turnfold bundle open -o after.bundle
-bundled 1 match to `after.bundle`: 1 line, 2 records, 0 checkpoints, 1 module
+bundled 1 match to `after.bundle`: 1 branch, 2 records, 0 checkpoints, 1 module
 
 "#]]);
     with_file("open.bundle", &fs::read(sandbox.path("after.bundle")).unwrap()).check(str![[r#"
@@ -172,7 +172,7 @@ fn md_10_a_bundle_for_a_seat_has_the_modules() {
     bundled_elsewhere("--as p2").check(str![[r#"
 $ turnfold audit duel.bundle
 bytes        PASS        3 records and 0 checkpoints in canonical form
-chain        PASS        1 line linked from the first record to the last
+chain        PASS        1 branch linked from the first record to the last
 signature    NOT CHECKED no policy says whose signatures count; give one with `--policy`
 consistency  NOT CHECKED no checkpoint is held; give one with `--held`
 cosignatures NOT CHECKED no policy says whose cosignatures count; give one with `--policy`

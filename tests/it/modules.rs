@@ -106,7 +106,7 @@ migrated plain to moved: heaps version 1 → 2, 0 entries, 1 branch
 every outcome is the same
 $ turnfold 1 audit all.bundle
 bytes        PASS        5 records and 0 checkpoints in canonical form
-chain        PASS        2 lines linked from the first record to the last
+chain        PASS        2 branches linked from the first record to the last
 signature    NOT CHECKED no policy says whose signatures count; give one with `--policy`
 consistency  NOT CHECKED no checkpoint is held; give one with `--held`
 cosignatures NOT CHECKED no policy says whose cosignatures count; give one with `--policy`
@@ -116,12 +116,12 @@ authorship   NOT CHECKED the host alone says who gave which command
 proven: bytes, chain; not proven: signature, consistency, cosignatures, dice, rules, authorship
 $ turnfold m1 audit all.bundle
 bytes        PASS        5 records and 0 checkpoints in canonical form
-chain        PASS        2 lines linked from the first record to the last
+chain        PASS        2 branches linked from the first record to the last
 signature    NOT CHECKED no policy says whose signatures count; give one with `--policy`
 consistency  NOT CHECKED no checkpoint is held; give one with `--held`
 cosignatures NOT CHECKED no policy says whose cosignatures count; give one with `--policy`
 dice         NOT APPLICABLE there is no match with dice
-rules        PASS        3 entries of 2 lines folded from the setup, heaps 1 by the pinned module a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5
+rules        PASS        3 entries of 2 branches folded from the setup, heaps 1 by the pinned module a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5
 authorship   NOT CHECKED the host alone says who gave which command
 proven: bytes, chain, rules; not proven: signature, consistency, cosignatures, authorship
 $ turnfold 1 matches
@@ -188,7 +188,7 @@ stored logs record no outcomes: what is compared is whether every command is acc
 exit 1
 $ turnfold f1 audit all.bundle
 bytes        PASS        5 records and 0 checkpoints in canonical form
-chain        PASS        2 lines linked from the first record to the last
+chain        PASS        2 branches linked from the first record to the last
 signature    NOT CHECKED no policy says whose signatures count; give one with `--policy`
 consistency  NOT CHECKED no checkpoint is held; give one with `--held`
 cosignatures NOT CHECKED no policy says whose cosignatures count; give one with `--policy`
@@ -224,7 +224,7 @@ disagrees duel@main: ruleset heaps 1 (module a5a5a5a5a5a5a5a5): trapped: unreach
 exit 1
 $ turnfold r1 audit all.bundle
 bytes        PASS        5 records and 0 checkpoints in canonical form
-chain        PASS        2 lines linked from the first record to the last
+chain        PASS        2 branches linked from the first record to the last
 signature    NOT CHECKED no policy says whose signatures count; give one with `--policy`
 consistency  NOT CHECKED no checkpoint is held; give one with `--held`
 cosignatures NOT CHECKED no policy says whose cosignatures count; give one with `--policy`
@@ -287,15 +287,15 @@ $ turnfold verify duel
 ok duel@main: 2 entries state ecba972ee86a82bb link [LINK]
 ok duel@flank: 1 entry state 1662e155f9169d7b link [LINK]
 $ turnfold bundle duel -o duel.bundle
-bundled 1 match to `duel.bundle`: 2 lines, 3 records, 0 checkpoints, 1 module
+bundled 1 match to `duel.bundle`: 2 branches, 3 records, 0 checkpoints, 1 module
 $ turnfold audit duel.bundle
 bytes        PASS        3 records and 0 checkpoints in canonical form
-chain        PASS        2 lines linked from the first record to the last
+chain        PASS        2 branches linked from the first record to the last
 signature    NOT CHECKED no policy says whose signatures count; give one with `--policy`
 consistency  NOT CHECKED no checkpoint is held; give one with `--held`
 cosignatures NOT CHECKED no policy says whose cosignatures count; give one with `--policy`
 dice         NOT APPLICABLE there is no match with dice
-rules        PASS        2 entries of 2 lines folded from the setup, tictactoe 1 by the pinned module 7d7e68dac64fd2eaa2d593ef0f4bfac9a597ea043d7826bc2c11172b3fa50eee
+rules        PASS        2 entries of 2 branches folded from the setup, tictactoe 1 by the pinned module 7d7e68dac64fd2eaa2d593ef0f4bfac9a597ea043d7826bc2c11172b3fa50eee
 authorship   NOT CHECKED the host alone says who gave which command
 proven: bytes, chain, rules; not proven: signature, consistency, cosignatures, authorship
 $ turnfold --store elsewhere check duel.tfl

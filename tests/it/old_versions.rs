@@ -65,10 +65,10 @@ not checked other: commands, outcomes, states, dice and snapshots, which need th
 differs other: they part at or before entry 2, or are not one match; ask for the link after entry 0, the setup
 exit 1
 $ turnfold - bundle same other -o all.bundle
-bundled 2 matches to `all.bundle`: 3 lines, 8 records, 0 checkpoints
+bundled 2 matches to `all.bundle`: 3 branches, 8 records, 0 checkpoints
 $ turnfold - audit all.bundle
 bytes        PASS        8 records and 0 checkpoints in canonical form
-chain        PASS        3 lines linked from the first record to the last
+chain        PASS        3 branches linked from the first record to the last
 signature    NOT CHECKED no policy says whose signatures count; give one with `--policy`
 consistency  NOT CHECKED no checkpoint is held; give one with `--held`
 cosignatures NOT CHECKED no policy says whose cosignatures count; give one with `--policy`
@@ -173,15 +173,15 @@ $ turnfold 1 verify same
 ok same@main: 2 entries state a58834c218bf39cb link [LINK]
 ok same@flank: 3 entries state 5bbee850d3b01956 link [LINK]
 $ turnfold 2 bundle same-2 -o new.bundle
-bundled 1 match to `new.bundle`: 2 lines, 6 records, 0 checkpoints
+bundled 1 match to `new.bundle`: 2 branches, 6 records, 0 checkpoints
 $ turnfold 2 audit new.bundle
 bytes        PASS        6 records and 0 checkpoints in canonical form
-chain        PASS        2 lines linked from the first record to the last
+chain        PASS        2 branches linked from the first record to the last
 signature    NOT CHECKED no policy says whose signatures count; give one with `--policy`
 consistency  NOT CHECKED no checkpoint is held; give one with `--held`
 cosignatures NOT CHECKED no policy says whose cosignatures count; give one with `--policy`
 dice         NOT APPLICABLE there is no match with dice
-rules        PASS        5 entries of 2 lines folded from the setup
+rules        PASS        5 entries of 2 branches folded from the setup
 authorship   NOT CHECKED the host alone says who gave which command
 proven: bytes, chain, rules; not proven: signature, consistency, cosignatures, authorship
 $ turnfold 2 --store copied import new.bundle

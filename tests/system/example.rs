@@ -139,7 +139,7 @@ fn md_9_matches_of_both_versions_are_played_served_checked_and_audited_by_one_pr
     nim.ok("bundle old young -o both.bundle");
     let audited = nim.ok("audit both.bundle");
     let digest = blake3::hash(&fs::read(&module).unwrap()).to_hex();
-    let row = "2 entries of 2 lines folded from the setup, nim 1 by the pinned module";
+    let row = "2 entries of 2 branches folded from the setup, nim 1 by the pinned module";
     assert!(audited.contains(&format!("{row} {digest}\n")), "{audited}");
     let service = Running::start_by(nim.command("serve --listen 127.0.0.1:0"));
     for (name, command, outcome) in

@@ -1,8 +1,8 @@
 //! The audit: eight rows that are always printed (`trust.md`, TR-21 to TR-29).
 //!
-//! A bundle, or a store read as one, goes by once. Trees, chains and states grow side by side; where a branch
-//! begins they are kept for it. Whoever knows more of a match, such as its desk, takes the records that go by and adds
-//! [`FurtherRows`]. Nothing here reads a clock, a network or a store that the bundle does not name.
+//! The records of a bundle, or of a store read as one, are read once. Trees, chains and states grow side by side; where a
+//! branch begins, a copy is kept for it. A caller that knows more about a match, such as its desk, sees each record and adds
+//! [`FurtherRows`]. The audit reads no clock, no network and no other store, so its answer is the same everywhere.
 
 mod play;
 mod question;
@@ -27,21 +27,21 @@ use self::walk::{Walk, Walked};
 pub const UNSAID: &str = "no row can say who sat at the keyboard, whether players spoke to each other, whether dice on a table fell so, \
      or whether mail was thrown away";
 
-/// Returns the rows for a file that is no bundle in good form: no other row is checked.
+/// Returns the rows for a malformed bundle: `bytes` fails and no other row is checked.
 #[must_use]
 pub fn malformed(error: &ProofError) -> Vec<AuditRow> {
     let row = |row| {
         let mut found = RowBuilder::default();
         match row {
             RowName::Bytes => found.fail(None, error.to_string()),
-            _ => found.not_checked(None, "the bytes are in disorder"),
+            _ => found.not_checked(None, "the file is damaged; see `bytes`"),
         }
         found.row(row, String::new)
     };
     RowName::ALL.map(row).into()
 }
 
-/// Matches whose form is in order and whose records were read once: everything but what is found besides.
+/// Well-formed matches whose records have been read; only [`FurtherRows`] are missing.
 pub struct AuditedRecords<'a> {
     branches: &'a BranchFinder<'a>,
     question: AuditQuestion<'a>,
@@ -50,11 +50,11 @@ pub struct AuditedRecords<'a> {
 }
 
 impl<'a> AuditedRecords<'a> {
-    /// Reads all records. `on_record` takes each with its index on its branch, in the order of the outline, and the dice of
-    /// the matches `dice_elsewhere` are not judged here.
+    /// Reads all records. `on_record` gets each with its index on its branch, in the order of the outline. The dice of the
+    /// matches in `dice_elsewhere` are left to the caller.
     ///
     /// # Errors
-    /// What cannot be read. What is wrong with the matches is in the rows.
+    /// What cannot be read. Faults of the matches are in the rows.
     pub fn read(
         records: &'a dyn BundleRecords,
         branches: &'a BranchFinder<'a>,
@@ -100,11 +100,11 @@ impl<'a> AuditedRecords<'a> {
     }
 }
 
-/// Requires of the rows what an import does, which has nobody's key: the chain, and nothing wrong with rules and dice.
-/// Returns what could not be checked for want of the rules.
+/// Requires what an import needs, which has no keys to check signatures with: the chain passes, and neither rules nor dice
+/// fail. Returns the reason if the rules could not be checked.
 ///
 /// # Errors
-/// [`ProofError::Refused`] with the row.
+/// [`ProofError::Refused`] with the row that stops the import.
 pub fn require_sound(rows: &[AuditRow]) -> Result<Option<String>, ProofError> {
     let mut not_checked = None;
     for row in rows {
@@ -124,7 +124,7 @@ pub fn require_sound(rows: &[AuditRow]) -> Result<Option<String>, ProofError> {
     Ok(not_checked)
 }
 
-/// Who gave which command: compared with what players signed (PM-32); of other matches only the host states it (TR-28).
+/// Who gave which command: compared with what players signed (PM-32). In other matches there is only the host's word (TR-28).
 fn authorship_row(
     outline: &BundleOutline,
     with_authors: &BTreeSet<usize>,

@@ -1,8 +1,8 @@
 //! Match bundles: the records of matches, their modules and signed checkpoints in one text file (`trust.md`, TR-18 to TR-20a).
 //!
 //! A [`BundleFile`] is read strictly; what it lists is its [`BundleOutline`], and its records are read again each time
-//! they are asked for, so that memory does not grow with them. [`StoreRecords`] are the same of a store.
-//! [`BundledHistories`] are a bundle in memory, whose matches are looked at like replay files.
+//! they are asked for, so that memory does not grow with them. [`StoreRecords`] reads a store in the same form.
+//! [`BundledHistories`] is a bundle in memory, whose matches can be read like replay files.
 
 mod combined;
 mod file;

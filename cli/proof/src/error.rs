@@ -14,7 +14,7 @@ pub enum ProofError {
     /// The file's first line is not that of a bundle.
     #[error("`{0}` is no bundle: its first line is not `turnfold bundle 1`")]
     NotABundle(String),
-    /// A bundle of another form (TR-21).
+    /// A bundle whose form is wrong (TR-21).
     #[error("line {line}: {reason}")]
     Malformed {
         /// The line, from 1.
@@ -25,9 +25,9 @@ pub enum ProofError {
     /// A bundle in which a seat could guess what is left out (TR-20).
     #[error("{what}, which {viewer} could use to guess what it may not know")]
     Guessable {
-        /// A bundle that reveals too much.
+        /// What reveals too much.
         what: String,
-        /// Who may not know all.
+        /// The viewer who could guess.
         viewer: Viewer,
     },
     /// A file or store that another process changed between two readings.
@@ -36,26 +36,26 @@ pub enum ProofError {
     /// A bundle cannot be written.
     #[error("cannot write the bundle: {0}")]
     Write(#[source] io::Error),
-    /// A branch that is shorter than the one that was signed (TR-11).
+    /// A branch that is shorter than what was signed of it (TR-11).
     #[error(
         "`{branch}` was rolled back: {signed} records are signed, but it has {found}; nothing was signed"
     )]
     RolledBack {
         /// The branch.
         branch: String,
-        /// The size that is in memory.
+        /// The size that the key remembers.
         signed: u64,
         /// The size of the branch.
         found: u64,
     },
-    /// A branch with another history than was signed (TR-11).
+    /// A branch whose history differs from the signed one (TR-11).
     #[error(
         "`{branch}` has another history: its first {signed} of {found} records differ from the signed checkpoint; nothing was signed"
     )]
     AnotherHistory {
         /// The branch.
         branch: String,
-        /// The size that is in memory.
+        /// The size that the key remembers.
         signed: u64,
         /// The size of the branch.
         found: u64,
@@ -63,14 +63,14 @@ pub enum ProofError {
     /// A key or its memory cannot be read or written.
     #[error("cannot {doing} `{}`: {cause}", path.display())]
     Key {
-        /// What was to be done.
+        /// What failed, as a verb and its object.
         doing: &'static str,
         /// The file.
         path: PathBuf,
-        /// Why it could not.
+        /// The cause.
         cause: io::Error,
     },
-    /// Memory of a key that is no checkpoint of its branch.
+    /// A file in the memory of a key that is not a checkpoint of its branch.
     #[error("the memory `{}` is damaged: {reason}", path.display())]
     DamagedMemory {
         /// The file.
@@ -78,13 +78,13 @@ pub enum ProofError {
         /// What is wrong with it.
         reason: String,
     },
-    /// A match, key, file or option that cannot be used for what is asked.
+    /// A match, key, file or option that does not fit the request.
     #[error("{0}")]
     Unusable(String),
-    /// What is there contradicts what was asked for; nothing has changed.
+    /// The request contradicts what is stored; nothing was changed.
     #[error("{0}")]
     Refused(String),
-    /// Anything else with the histories that are proven.
+    /// Any other error in the histories.
     #[error(transparent)]
     Replay(ReplayError),
 }

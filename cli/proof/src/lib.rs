@@ -1,8 +1,8 @@
-//! What proves matches to others who trust neither the host nor this program.
+//! Proofs of matches for people who trust neither the host nor this program.
 //!
 //! [`signing`] has keys, their memory and checkpoints of branches. [`bundle`] writes matches and checkpoints into one file and
-//! takes them in. [`audit`] reads a bundle or a store once and computes the eight rows, to which a caller may add what it
-//! knows of some matches, such as their desks.
+//! imports them. [`audit`] reads a bundle or a store once and computes the eight rows, to which a caller may add what it
+//! knows about some matches, such as their desks.
 
 pub mod audit;
 pub mod bundle;

@@ -1,4 +1,4 @@
-//! Signing: keys as files, the memory next to them, and checkpoints of branches (`trust.md`, TR-9 to TR-16).
+//! Signing: key files, the memory next to them, and checkpoints of branches (`trust.md`, TR-9 to TR-16).
 
 mod branches;
 mod cosigning;

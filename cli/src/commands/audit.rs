@@ -57,7 +57,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     held: Vec<PathBuf>,
 
-    /// How long the modules of the bundle may take in all, in seconds; lines that they have no time for are NOT CHECKED
+    /// How long the modules of the bundle may take in all, in seconds; branches that they have no time for are NOT CHECKED
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     seconds: u64,
 

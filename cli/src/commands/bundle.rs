@@ -141,12 +141,12 @@ fn bundle(
     });
     context.output.answer(&bundled, || {
         let matches = counted(matches, "match", "matches");
-        let lines = counted(branches, "line", "lines");
+        let branches = counted(branches, "branch", "branches");
         let own = counted(own, "record", "records");
         let checkpoints = counted(count, "checkpoint", "checkpoints");
         let modules = counted(outline.modules.len() as u64, "module", "modules");
         let modules = if outline.modules.is_empty() { String::new() } else { format!(", {modules}") };
-        let bundled = format!("bundled {matches} to `{file}`: {lines}, {own}, {checkpoints}{modules}");
+        let bundled = format!("bundled {matches} to `{file}`: {branches}, {own}, {checkpoints}{modules}");
         vec![bundled.into()]
     })
 }

@@ -113,7 +113,7 @@ fn md_10_a_damaged_module_damages_its_bundle() {
     let damaged = [&bundle[..place], "AGFzbR", &bundle[place + 6..]].concat();
     sandbox.write("duel.bundle", damaged);
     assert!(row(&sandbox, "bytes").contains("FAIL        line"), "{}", row(&sandbox, "bytes"));
-    is_not_imported(&sandbox, "the bytes above have another hash");
+    is_not_imported(&sandbox, "the bytes above have a different hash");
 }
 
 #[test]

@@ -163,7 +163,7 @@ fn a_surplus_module_does_not_spoil_the_row() {
     let bundle = sandbox.read("duel.bundle");
     for surplus in [b"no module".to_vec(), module(), impostor("initiative", "")] {
         sandbox.write("more.bundle", with_module(&bundle, &surplus));
-        expect(&sandbox, "more.bundle", "pass", "0 entries of 1 line folded from the setup");
+        expect(&sandbox, "more.bundle", "pass", "0 entries of 1 branch folded from the setup");
     }
     // One that a match pins is missed.
     let sandbox = pinned_to(b"no module", "tictactoe");

@@ -97,7 +97,7 @@ exported duel to `out/duel.tfl`: 3 entries
 exported ford to `out/ford.tfl`: 0 entries
 exit 2| error: no match `deul` in this store; did you mean `duel`? `turnfold matches` lists those there are
 $ turnfold bundle ford deul -o out/
-bundled 1 match to `out/ford.bundle`: 1 line, 1 record, 0 checkpoints
+bundled 1 match to `out/ford.bundle`: 1 branch, 1 record, 0 checkpoints
 exit 2| error: no match `deul` in this store; did you mean `duel`? `turnfold matches` lists those there are
 $ turnfold import games/bad.tfl games/a.tfl out/ford.bundle
 imported match a from `games/a.tfl`: 3 entries #8bc3cdd5a21478a4
@@ -152,10 +152,10 @@ $ turnfold export games -o again
 stderr| error: `games/a.tfl` is a file already; `--html` makes a page of it
 exit 2| error: `games/late/b.tfl` is a file already; `--html` makes a page of it
 $ turnfold bundle duel ford -o both.bundle
-bundled 2 matches to `both.bundle`: 3 lines, 5 records, 0 checkpoints
+bundled 2 matches to `both.bundle`: 3 branches, 5 records, 0 checkpoints
 $ turnfold bundle duel ford -o out/
-bundled 1 match to `out/duel.bundle`: 2 lines, 4 records, 0 checkpoints
-bundled 1 match to `out/ford.bundle`: 1 line, 1 record, 0 checkpoints
+bundled 1 match to `out/duel.bundle`: 2 branches, 4 records, 0 checkpoints
+bundled 1 match to `out/ford.bundle`: 1 branch, 1 record, 0 checkpoints
 $ turnfold bundle duel ford -o out
 stderr| error: duel: `out/duel.bundle` exists; `--force` overwrites it
 exit 2| error: ford: `out/ford.bundle` exists; `--force` overwrites it

@@ -86,10 +86,10 @@ its id, times and links are new, because a replay file does not record them
 $ turnfold diff duel third
 duel and third are equal: 6 entries #0a09b22b8d0da3a6
 $ turnfold bundle duel -o duel.bundle
-bundled 1 match to `duel.bundle`: 2 lines, 8 records, 0 checkpoints
+bundled 1 match to `duel.bundle`: 2 branches, 8 records, 0 checkpoints
 $ turnfold audit duel.bundle
 bytes        PASS        8 records and 0 checkpoints in canonical form
-chain        PASS        2 lines linked from the first record to the last
+chain        PASS        2 branches linked from the first record to the last
 signature    NOT CHECKED no policy says whose signatures count; give one with `--policy`
 consistency  NOT CHECKED no checkpoint is held; give one with `--held`
 cosignatures NOT CHECKED no policy says whose cosignatures count; give one with `--policy`

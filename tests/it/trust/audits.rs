@@ -190,10 +190,10 @@ fn tr_24_held_checkpoints_find_what_was_rolled_back_or_exchanged() {
     sandbox.ok("branch --delete --force duel@flank");
     sandbox.ok("bundle duel -o without.bundle");
     let line = "without.bundle --policy policy --held branch";
-    held_is(line, "fail", "line missing: `games.example/ann/");
+    held_is(line, "fail", "branch missing: `games.example/ann/");
     // The store itself is audited as the bundle would be.
     held_is("--policy policy --held later", "pass", "1 checkpoint");
-    held_is("--policy policy --held branch", "fail", "line missing");
+    held_is("--policy policy --held branch", "fail", "branch missing");
 }
 
 #[test]

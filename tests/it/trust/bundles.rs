@@ -162,7 +162,7 @@ fn tr_20a_two_who_trust_each_other_go_on_with_one_match() {
         &sandbox,
         1,
         "import back.bundle",
-        "`duel@main` parts from the stored line at entry 8; `--branch NAME`",
+        "`duel@main` diverges from the stored branch at entry 8; `--branch NAME`",
     );
     assert_eq!(without_links(&sandbox.ok("branch duel")), before);
     refuses(&sandbox, 1, "import back.bundle --branch late", "has a branch `late`");

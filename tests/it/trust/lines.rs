@@ -27,7 +27,7 @@ fn tr_3_and_tr_15_every_line_has_a_tree_of_its_own_and_all_are_signed_at_once() 
     let sandbox = duel();
     sandbox.ok("new dusk --rules initiative");
     let output = sandbox.ok("checkpoint sign --key ann.key -o all.bundle");
-    assert_eq!(output, "signed 4 lines to `all.bundle`\n");
+    assert_eq!(output, "signed 4 branches to `all.bundle`\n");
     let bundle = BundleFile::read(&sandbox.path("all.bundle")).unwrap();
     assert!(bundle.outline().matches.is_empty(), "only checkpoints");
     // `edge` has no records of its own, and the tree of those that it shares (TR-1).
@@ -51,7 +51,7 @@ fn tr_3_and_tr_15_every_line_has_a_tree_of_its_own_and_all_are_signed_at_once() 
     sandbox.ok(r#"play duel "p2: cycle""#);
     sandbox.ok("bundle duel dusk --key ann.key -o now.bundle");
     let line = "now.bundle --policy policy --held all.bundle";
-    expect(&sandbox, line, "consistency", "fail", &format!("line missing: `{flank}`"));
+    expect(&sandbox, line, "consistency", "fail", &format!("branch missing: `{flank}`"));
     sandbox.ok("checkpoint sign duel:4 duel@edge dusk --key ann.key -o others.bundle");
     let line = "now.bundle --policy policy --held others.bundle --require signature,consistency";
     expect(&sandbox, line, "consistency", "pass", "3 checkpoints");

@@ -1,4 +1,4 @@
-//! A branch under its rules: folded from the Genesis, its seeded rolls computed again (TR-26, TR-27).
+//! A branch folded by its rules from the Genesis on, with its seeded rolls computed again (TR-26, TR-27).
 
 use turnfold_core::registry::NoRules;
 use turnfold_core::{
@@ -13,18 +13,18 @@ use turnfold_store::{Entry, Genesis};
 /// How many entries are folded at a time.
 const RUN: usize = 256;
 
-/// What the rules compute of a branch so far.
+/// The result of folding a branch so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// All is well.
+    /// The rules accept every entry.
     Sound,
-    /// This build cannot check it.
+    /// This build cannot check the branch.
     Unknown(String),
     /// The rules reject this entry, 0 being the setup.
     Rejected(u64, String),
 }
 
-/// Reports which rules this build does not have.
+/// Describes the rules that this build lacks.
 fn why_unknown(cause: &NoRules) -> String {
     match cause {
         NoRules::Unknown { name, .. } => {
@@ -37,7 +37,7 @@ fn why_unknown(cause: &NoRules) -> String {
     }
 }
 
-/// Returns why entries that these rules fold are not proven to follow rules that others know.
+/// Returns why a fold by these rules proves nothing to others; `None` for rules that others have, too.
 fn unproven(rules: &dyn AnyRules) -> Option<String> {
     if !rules.has_rules() {
         return Some("recorded, no rules".into());
@@ -48,19 +48,19 @@ fn unproven(rules: &dyn AnyRules) -> Option<String> {
 /// A branch being folded.
 pub(super) struct Playing {
     state: Option<Box<dyn AnyState>>,
-    /// The module that the branch is folded by (MD-10).
+    /// The module that folds the branch (MD-10).
     pub(super) module: Option<Digest>,
     /// Why folding it proves nothing to others (RF-17, RF-18).
     pub(super) unproven: Option<String>,
-    /// The same branch by the rules that are built in, where they have the name and version of the module: any module may take
-    /// that name, so they judge.
+    /// The same branch by the built-in rules of the same name and version. Any module may take that name, so the built-in
+    /// rules decide.
     built_in: Option<Box<dyn AnyState>>,
     dice: DicePolicy,
     /// Whether the game rolls dice, as far as this build knows.
     pub(super) has_dice: bool,
     waiting: Vec<Entry>,
     pub(super) verdict: Verdict,
-    /// The first roll that is not the seed's.
+    /// The first roll that the seed does not give.
     pub(super) wrong_roll: Option<(u64, String)>,
 }
 
@@ -115,7 +115,7 @@ impl Playing {
             }
             _ => {}
         }
-        // A game may take one number of values only.
+        // A game may accept rolls of one size only, so several sizes are tried.
         let rolls = |state: &dyn AnyState| (0..=8).any(|count| state.roll_command(vec![1; count]).is_some());
         let has_dice = state.as_deref().is_none_or(rolls);
         Self {
@@ -157,7 +157,7 @@ impl Playing {
         }
     }
 
-    /// Goes on without an entry that is left out: nothing is known of what follows.
+    /// Notes that an entry is left out. What follows it cannot be folded.
     pub(super) fn leave_out(&mut self) {
         self.settle();
         self.state = None;
@@ -166,7 +166,7 @@ impl Playing {
         }
     }
 
-    /// Returns `true` if rules that are built in judged the branch as well.
+    /// Returns `true` if built-in rules fold the branch as well.
     pub(super) fn is_judged_by_built_in(&self) -> bool {
         self.built_in.is_some()
     }
@@ -177,7 +177,7 @@ impl Playing {
         self.state.as_ref().map_or(0, |state| state.rolls())
     }
 
-    /// Folds entries by the rules that are built in, and names the first that the module computes otherwise.
+    /// Folds entries by the built-in rules, and names the first entry for which the module computes something else.
     fn compare(&mut self, log: &[Logged<'_>], computed: &[Computed]) {
         let Some(state) = &mut self.built_in else { return };
         let mut expected = Vec::new();
@@ -194,7 +194,7 @@ impl Playing {
         self.built_in = None;
     }
 
-    /// Folds what waits. A wrong roll is a matter of the dice, so it is folded as if it had been recorded.
+    /// Folds the waiting entries. A wrong roll is a finding of the row `dice`, so folding goes on as if it had been recorded.
     pub(super) fn settle(&mut self) {
         let entries = std::mem::take(&mut self.waiting);
         let logged = stored(&entries);
@@ -235,7 +235,7 @@ impl Playing {
     }
 }
 
-/// What rules compute of an entry.
+/// What rules compute for an entry.
 #[derive(PartialEq, Eq)]
 struct Computed {
     outcome: Outcome,
@@ -248,7 +248,7 @@ impl Computed {
     }
 }
 
-/// A fault of a module: one for which there was no time shows nothing of the match.
+/// Returns what a fault of a module means: one that only ran out of time shows nothing about the match.
 fn of_fault(seq: u64, fault: &Fault) -> Verdict {
     if fault.kind == FaultKind::Overrun {
         Verdict::Unknown(fault.to_string())
@@ -257,7 +257,7 @@ fn of_fault(seq: u64, fault: &Fault) -> Verdict {
     }
 }
 
-/// What is wrong, without the number of the entry, which the row names.
+/// Returns the message without the number of the entry, which the row names.
 fn without_seq(error: &FoldError) -> String {
     let text = error.to_string();
     let prefix = format!("entry {}: ", error.seq());

@@ -1,4 +1,4 @@
-//! What an audit is asked, and the checkpoints that the auditor kept.
+//! The question that an audit answers, and the checkpoints that the auditor kept.
 
 use std::path::{Path, PathBuf};
 
@@ -11,21 +11,22 @@ use crate::bundle::{BundleFile, BundleRecords, is_bundle};
 use crate::error::ProofError;
 use crate::limits::NOTE;
 
-/// What an audit begins with.
+/// What the auditor brings along.
 #[derive(Clone, Copy)]
 pub struct AuditQuestion<'a> {
     /// Whose signatures count.
     pub policy: Option<&'a TrustPolicy>,
-    /// What the auditor kept.
+    /// The checkpoints that the auditor kept.
     pub held: &'a [HeldCheckpoint],
     /// The rulesets there are.
     pub registry: &'a Registry,
-    /// Whether rules count that only the bundle brings: only where its modules are checked besides, as an import does.
+    /// Whether rules that only the bundle brings are trusted: true only where the caller checks the modules itself, as an
+    /// import does.
     pub accepts_brought_rules: bool,
 }
 
 impl<'a> AuditQuestion<'a> {
-    /// What an import asks: it knows nobody's key, and checks the modules that only the bundle brings besides.
+    /// The question of an import, which knows no keys and checks the modules of the bundle itself.
     #[must_use]
     pub const fn of_import(registry: &'a Registry) -> Self {
         Self { policy: None, held: &[], registry, accepts_brought_rules: true }
@@ -39,14 +40,14 @@ pub struct HeldCheckpoint {
     pub path: PathBuf,
     /// The note.
     pub note: SignedNote,
-    /// What it contains.
+    /// The checkpoint in the note.
     pub checkpoint: Checkpoint,
 }
 
 /// Reads a checkpoint, a proof, or all checkpoints of a bundle.
 ///
 /// # Errors
-/// [`ProofError`] for a file that is none of them; a proof that does not prove what it claims is none.
+/// [`ProofError`] for any other file, and for a proof that does not prove its claim.
 pub fn read_held(path: &Path) -> Result<Vec<HeldCheckpoint>, ProofError> {
     let notes = if is_bundle(path) {
         let read = BundleFile::read(path).map_err(|error| match error {

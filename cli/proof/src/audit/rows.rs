@@ -79,12 +79,12 @@ impl FromStr for RowName {
 /// What a row found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RowResult {
-    /// All of it is right.
+    /// Everything was checked and is right.
     #[default]
     Pass,
-    /// There is nothing that the row could check.
+    /// There is nothing to check.
     NotApplicable,
-    /// Some of it was not checked, and nothing is known to be wrong.
+    /// Something was not checked; nothing is known to be wrong.
     NotChecked,
     /// Something is wrong.
     Fail,
@@ -117,15 +117,15 @@ impl fmt::Display for RowResult {
 /// A row of an audit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditRow {
-    /// Which it is.
+    /// Which row.
     pub row: RowName,
-    /// What it found.
+    /// The result.
     pub result: RowResult,
     /// Why, in one line.
     pub reason: String,
-    /// The first line, and entry where it is one, that made the result what it is.
+    /// The branch, or entry of a branch, that decided the result.
     pub at: Option<Revision>,
-    /// With which keys players signed, in the row `authorship`.
+    /// The keys with which players signed, in the row `authorship`.
     pub keys: Vec<PlayerKey>,
 }
 
@@ -140,14 +140,14 @@ pub struct PlayerKey {
     pub key: VerifierKey,
 }
 
-/// Finds the result of a row: the first failure counts, then the first thing not checked.
+/// Collects the findings of a row. The first failure decides it, otherwise the first thing that was not checked.
 #[derive(Clone, Debug, Default)]
 pub struct RowBuilder {
     result: RowResult,
     reason: String,
     at: Option<Revision>,
     keys: Vec<PlayerKey>,
-    /// How many more there are like the first.
+    /// How many more findings have the same result.
     more: u64,
 }
 
@@ -172,7 +172,7 @@ impl RowBuilder {
         self.find(RowResult::NotApplicable, None, reason.into());
     }
 
-    /// Adds what another found of the same row.
+    /// Adds the findings of another builder of the same row.
     pub(super) fn absorb(&mut self, other: Self) {
         self.keys.extend(other.keys);
         if other.result != RowResult::Pass {
@@ -191,7 +191,7 @@ impl RowBuilder {
         }
     }
 
-    /// Returns the row; `passed` states what was checked where all of it is right.
+    /// Returns the row; `passed` describes what was checked, for a row that passes.
     pub(super) fn row(self, row: RowName, passed: impl FnOnce() -> String) -> AuditRow {
         let Self { result, reason, at, keys, more } = self;
         let reason = if result == RowResult::Pass {
@@ -205,11 +205,10 @@ impl RowBuilder {
     }
 }
 
-/// What is found of matches besides the walk over their records, for three of the rows: of matches by mail, what their desks
-/// prove.
+/// Findings that do not come from reading the records, for three of the rows: for a match by mail, what its desk proves.
 #[derive(Debug, Default)]
 pub struct FurtherRows {
-    /// The matches whose commands were compared with what players signed; in others only the host states who gave them.
+    /// The matches whose commands were compared with what players signed; for the others there is only the host's word.
     pub with_authors: BTreeSet<usize>,
     /// Fair dice.
     pub dice: FurtherRow,
@@ -219,16 +218,17 @@ pub struct FurtherRows {
     pub authorship: FurtherRow,
 }
 
-/// What is found besides for a row.
+/// Further findings of a row.
 #[derive(Debug, Default)]
 pub struct FurtherRow {
-    /// What is wrong or was not checked.
+    /// Failures and what was not checked.
     pub found: RowBuilder,
     /// What was checked, in words, if anything was.
     pub checked: Option<String>,
 }
 
-/// Returns a number with its word.
+/// Returns a count with its noun, such as `2 branches`.
 pub(super) fn counted(count: u64, one: &str) -> String {
-    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
+    let plural = if one.ends_with("ch") { "es" } else { "s" };
+    format!("{count} {one}{}", if count == 1 { "" } else { plural })
 }

@@ -20,16 +20,16 @@ pub(super) struct Known<'a> {
     pub(super) trees: &'a BranchTrees<'a>,
 }
 
-/// By whom the rules that only the bundle brings are vouched for.
+/// Decides whether rules that only the bundle brings are vouched for.
 pub(super) struct Vouching<'a> {
     pub(super) question: AuditQuestion<'a>,
     pub(super) signed: &'a [BranchCheckpoints],
 }
 
 impl Vouching<'_> {
-    /// Returns why a module that only the bundle brings is not taken for the rules of a branch; `None` if it is.
+    /// Returns why a module that only the bundle brings is not trusted as the rules of a branch; `None` if it is.
     ///
-    /// A pin stands in the first record, so a key of the policy that signed anything of the branch signed the digest. Where a
+    /// A pin is part of the first record, so a key of the policy that signed any part of the branch signed the digest. If the
     /// policy lists modules, no others count.
     pub(super) fn why_not(
         &self,
@@ -65,7 +65,7 @@ impl Vouching<'_> {
     }
 }
 
-/// The checkpoints of a branch by keys of the policy, and those that are only wanted.
+/// The checkpoints of a branch that keys of the policy signed, and the sizes of all checkpoints to compare.
 pub(super) struct BranchCheckpoints {
     branch: BranchIndex,
     signed: Vec<(Checkpoint, SignedNote)>,
@@ -80,7 +80,7 @@ impl BranchCheckpoints {
     }
 }
 
-/// Sorts the checkpoints that are there, and those that are held, by branch.
+/// Sorts the checkpoints of the bundle and those of the auditor by branch.
 pub(super) fn checkpoints(
     branches: &BranchFinder<'_>,
     question: AuditQuestion<'_>,
@@ -132,10 +132,10 @@ pub(super) fn signature(branches: &[BranchCheckpoints], known: &Known<'_>) -> Au
         let mut covered = 0;
         for (checkpoint, _) in &of_branch.signed {
             if checkpoint.size > size {
-                row.fail(at(), format!("size {} is signed, {size} records are there", checkpoint.size));
+                row.fail(at(), format!("size {} is signed, but there are {size} records", checkpoint.size));
             } else if known.trees.root(of_branch.branch, checkpoint.size) != Some(checkpoint.root) {
                 let signed = checkpoint.size;
-                row.fail(at(), format!("the first {signed} records are not those that were signed"));
+                row.fail(at(), format!("the first {signed} records differ from the signed ones"));
             } else {
                 covered = covered.max(checkpoint.size);
             }
@@ -150,10 +150,10 @@ pub(super) fn signature(branches: &[BranchCheckpoints], known: &Known<'_>) -> Au
             row.not_checked(at(), format!("no signature of a key of the policy covers {records}"));
         }
     }
-    row.row(RowName::Signature, || format!("{} signed to the end", counted(branches.len() as u64, "line")))
+    row.row(RowName::Signature, || format!("{} signed to the end", counted(branches.len() as u64, "branch")))
 }
 
-/// Holds what the auditor kept against the branches there are; papers were held against their desks before.
+/// Compares the checkpoints that the auditor kept with the branches. `further` has the papers, compared with their desks.
 pub(super) fn consistency(known: &Known<'_>, further: FurtherRow) -> AuditRow {
     let mut row = further.found;
     let seen = further.checked.map(|seen| format!("; {seen}")).unwrap_or_default();
@@ -175,7 +175,7 @@ pub(super) fn consistency(known: &Known<'_>, further: FurtherRow) -> AuditRow {
         }
         compared += 1;
         let Some(index) = known.branches.branch_of(origin) else {
-            row.fail(None, format!("line missing: `{origin}` was signed at size {size}"));
+            row.fail(None, format!("branch missing: `{origin}` was signed at size {size}"));
             continue;
         };
         let now = known.branches.size(index);
@@ -183,7 +183,7 @@ pub(super) fn consistency(known: &Known<'_>, further: FurtherRow) -> AuditRow {
         if now < *size {
             row.fail(at, format!("rolled back from {size} to {now} records"));
         } else if known.trees.root(index, *size) != Some(*root) {
-            row.fail(at, format!("another history: the first {size} records are not those that were signed"));
+            row.fail(at, format!("another history: the first {size} records differ from the signed ones"));
         }
     }
     match (question.policy, question.held.len()) {
@@ -199,7 +199,7 @@ pub(super) fn consistency(known: &Known<'_>, further: FurtherRow) -> AuditRow {
     })
 }
 
-/// Requires the policy's quorum of each branch's newest signed checkpoint.
+/// Requires the policy's quorum for the newest signed checkpoint of each branch.
 pub(super) fn cosignatures(branches: &[BranchCheckpoints], known: &Known<'_>) -> AuditRow {
     let mut row = RowBuilder::default();
     let Some(policy) = known.question.policy else {
@@ -226,14 +226,14 @@ pub(super) fn cosignatures(branches: &[BranchCheckpoints], known: &Known<'_>) ->
     }
     let times = times.iter().min().zip(times.iter().max());
     row.row(RowName::Cosignatures, || {
-        let branches = counted(branches.len() as u64, "line");
+        let branches = counted(branches.len() as u64, "branch");
         let (oldest, newest) =
             times.map(|(oldest, newest)| (time(*oldest), time(*newest))).unwrap_or_default();
         format!("the quorum has cosigned {branches}, between {oldest} and {newest}")
     })
 }
 
-/// Finds the cosignatures of notes that sign the same; each alone, or all of one text together, may be enough.
+/// Finds the cosignatures of notes. A quorum may be met by one note, or by all notes of the same text together.
 fn cosigned<'a>(
     policy: &TrustPolicy,
     notes: impl Iterator<Item = &'a SignedNote>,
@@ -256,7 +256,7 @@ fn cosigned<'a>(
     Ok((is_met, times))
 }
 
-/// Writes a time of a witness; one that no calendar has is written as its number of seconds.
+/// Writes the time of a cosignature. One outside of the calendar is written as its number of seconds.
 fn time(seconds: u64) -> String {
     let time = i64::try_from(seconds).ok().and_then(|seconds| Timestamp::from_second(seconds).ok());
     time.map_or_else(|| format!("second {seconds}"), |time| time.to_string())

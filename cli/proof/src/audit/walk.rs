@@ -26,7 +26,7 @@ pub(super) struct Walked<'a> {
     pub(super) trees: BranchTrees<'a>,
 }
 
-/// Takes each record, with its index on its branch, for whoever audits more of it.
+/// Gets each record with its index on its branch, for a caller that audits more.
 pub(super) type OnRecord<'a> = &'a mut dyn FnMut(BranchIndex, u64, &BundledRecord<'_>);
 
 /// A branch up to some record.
@@ -40,7 +40,7 @@ struct BranchState {
     playing: Playing,
 }
 
-/// What is known while records go by.
+/// The state of the walk between two records.
 pub(super) struct Walk<'a, 'r> {
     branches: &'a BranchFinder<'a>,
     outline: &'a BundleOutline,
@@ -51,11 +51,11 @@ pub(super) struct Walk<'a, 'r> {
     linker: Linker,
     /// Where other branches begin, and how many are still to begin there.
     forks: BTreeMap<BranchSize, u64>,
-    /// Branches as they were there.
+    /// The states of branches at these forks.
     kept: BTreeMap<BranchSize, BranchState>,
-    /// The branch whose records go by.
+    /// The branch whose records are being read.
     current: Option<(BranchIndex, BranchState)>,
-    /// Whether the `main` whose records go by has the entries of the match's origins.
+    /// Checks that the current `main` has the entries of the match's origins.
     origins: Option<OriginCheck>,
     trees: BranchTrees<'a>,
     chain: RowBuilder,
@@ -106,7 +106,7 @@ impl<'a, 'r> Walk<'a, 'r> {
             dice_elsewhere,
             on_record,
         };
-        // MD-10: a module that cannot be used leaves rules unchecked, and fails nothing.
+        // MD-10: a module that cannot be used fails nothing, but its rules are not checked.
         for cause in unusable {
             walk.rules.not_checked(None, cause.clone());
         }
@@ -141,7 +141,7 @@ impl<'a, 'r> Walk<'a, 'r> {
         self.outline.matches.get(match_index).map(|bundled| &bundled.genesis)
     }
 
-    /// Ends the branch before and begins this one, where it begins.
+    /// Ends the branch before and starts this one with the state at its fork.
     fn begin(&mut self, index: BranchIndex) -> Result<(), ProofError> {
         self.end_branch();
         let (Some(branch), Some(genesis)) = (self.branch(index), self.genesis(index)) else { return Ok(()) };
@@ -168,7 +168,7 @@ impl<'a, 'r> Walk<'a, 'r> {
         Ok(())
     }
 
-    /// Returns what a branch begins with; it is let go with the last that begins there.
+    /// Returns the state that a branch begins with. The last branch to begin there takes it, the others get a copy.
     fn kept_at(&mut self, fork: BranchSize) -> Option<BranchState> {
         let waiting = self.forks.get_mut(&fork)?;
         *waiting = waiting.saturating_sub(1);
@@ -212,7 +212,7 @@ impl<'a, 'r> Walk<'a, 'r> {
         Ok(())
     }
 
-    /// Adds to the rows what is left to report of the branch that has gone by.
+    /// Adds the findings about the finished branch to the rows.
     fn end_branch(&mut self) {
         let Some((index, mut progress)) = self.current.take() else { return };
         let (Some(branch), Some(genesis)) = (self.branch(index), self.genesis(index)) else { return };
@@ -225,7 +225,7 @@ impl<'a, 'r> Walk<'a, 'r> {
             }
             (None, None) => self.chain.not_checked(place.clone(), "records are left out"),
             (None, Some(end)) if end != branch.link => {
-                self.chain.fail(at(last), "the links of the records do not lead to the link that is stated");
+                self.chain.fail(at(last), "the links of the records do not lead to the stated link");
             }
             (None, Some(_)) => {}
         }
@@ -234,7 +234,7 @@ impl<'a, 'r> Walk<'a, 'r> {
         }
         progress.playing.settle();
         match &progress.playing.verdict {
-            // Whoever audits knows the referee; to others its rules prove nothing (RF-17).
+            // The auditor knows its own referee; to anyone else those rules prove nothing (RF-17).
             Verdict::Sound => {
                 if let Some(why) = &progress.playing.unproven {
                     self.rules.not_checked(place.clone(), why.clone());
@@ -298,14 +298,14 @@ impl<'a, 'r> Walk<'a, 'r> {
         let Self { chain, mut dice, mut rules, modules, trees, outline, entries, rolls, has_dice, .. } = self;
         for (branch, is_seeded, why) in unvouched {
             let place = revision(outline, branch);
-            // What is due, and when, follows from the rules.
+            // Without trusted rules nobody knows which rolls were due, so the dice are not checked either.
             if is_seeded && has_dice {
                 dice.not_checked(place.clone(), why.clone());
             }
             rules.not_checked(place, why);
         }
         let branches: u64 = outline.matches.iter().map(|bundled| bundled.branches.len() as u64).sum();
-        let branches = counted(branches, "line");
+        let branches = counted(branches, "branch");
         Walked {
             chain: chain
                 .row(RowName::Chain, || format!("{branches} linked from the first record to the last")),
@@ -322,7 +322,7 @@ impl<'a, 'r> Walk<'a, 'r> {
     }
 }
 
-/// Returns the row of the dice: of those that the walk judged, and of further ones.
+/// Returns the row `dice`: the rolls that the walk checked, and further findings.
 pub(super) fn dice_row(mut dice: RowBuilder, rolls: u64, has_dice: bool, further: FurtherRow) -> AuditRow {
     dice.absorb(further.found);
     if further.checked.is_none() && !has_dice {

@@ -1,4 +1,4 @@
-//! Several bundles of the same matches as one: each shows what others leave out (PM-111).
+//! Several bundles of the same matches combined: a record that one leaves out may be in another (PM-111).
 
 use std::collections::BTreeMap;
 
@@ -36,7 +36,7 @@ impl HeldRecord {
     }
 }
 
-/// A branch with the records that any of the bundles has of it.
+/// A branch with its records from all bundles.
 struct HeldBranch {
     parent: Option<BranchName>,
     first: Seq,
@@ -45,14 +45,14 @@ struct HeldBranch {
 
 type HeldBranches = BTreeMap<BranchName, HeldBranch>;
 
-/// What several bundles have of their matches.
+/// The records of several bundles.
 #[derive(Default)]
 pub struct Combination {
     matches: BTreeMap<MatchName, (Genesis, HeldBranches)>,
     modules: BTreeMap<Digest, BundledModule>,
 }
 
-/// Records of a branch that no bundle shows: the first, and the last of the branch.
+/// The part of a branch from the first record that no bundle has.
 pub struct MissingRecords {
     /// The match.
     pub match_name: MatchName,
@@ -60,7 +60,7 @@ pub struct MissingRecords {
     pub branch: BranchName,
     /// The first record that is missing.
     pub first: Seq,
-    /// The last record of the branch that is known of.
+    /// The last known record of the branch.
     pub last: Seq,
 }
 
@@ -68,7 +68,7 @@ impl Combination {
     /// Adds the records of a bundle or store.
     ///
     /// # Errors
-    /// [`ProofError::Refused`] for another history of a match, and what cannot be read.
+    /// [`ProofError::Refused`] for a different history of a match, and what cannot be read.
     pub fn add(&mut self, source: &dyn BundleRecords) -> Result<(), ProofError> {
         let outline = source.outline();
         self.modules.extend(outline.modules.iter().map(|module| (module.digest(), module.clone())));
@@ -116,7 +116,7 @@ impl Combination {
         })
     }
 
-    /// Returns what no bundle shows.
+    /// Returns the branches with records that no bundle has.
     #[must_use]
     pub fn missing(&self) -> Vec<MissingRecords> {
         let mut missing = Vec::new();
@@ -135,7 +135,7 @@ impl Combination {
         missing
     }
 
-    /// Returns the records of the entries of a branch that are shown.
+    /// Returns the entries of a branch that some bundle has, encoded.
     pub fn entries(&self, match_name: &MatchName, branch: &BranchName) -> impl Iterator<Item = (Seq, &[u8])> {
         let held = self.matches.get(match_name).and_then(|(_, branches)| branches.get(branch));
         let records = held.into_iter().flat_map(|held| (held.first..).zip(&held.records));
@@ -152,7 +152,7 @@ impl Combination {
         held.map_or(0, |held| held.first + held.records.len() as u64)
     }
 
-    /// Cuts a branch to a number of records, and leaves out the branches that begin on what is cut off.
+    /// Cuts a branch to a number of records, and drops the branches that begin behind the cut.
     pub fn cut(&mut self, match_name: &MatchName, branch: &BranchName, size: u64) {
         let Some((_, branches)) = self.matches.get_mut(match_name) else { return };
         let Some(held) = branches.get_mut(branch) else { return };
@@ -172,7 +172,7 @@ impl Combination {
     /// Returns the records as those of one bundle.
     ///
     /// # Errors
-    /// [`ProofError::Refused`] for branches that begin on no other.
+    /// [`ProofError::Refused`] for branches without a parent.
     pub fn into_records(self) -> Result<CombinedRecords, ProofError> {
         let mut matches = Vec::new();
         let mut records = Vec::new();
@@ -205,7 +205,7 @@ fn two_histories(match_name: &MatchName, branch: &BranchName, record: Seq) -> Pr
     ProofError::Refused(format!("`{match_name}@{branch}` has another history: record {record} differs"))
 }
 
-/// Computes the link after the first records of a branch; `None` if one of them is left out.
+/// Computes the link after the first `size` records of a branch; `None` if one of them is left out.
 fn link_after(genesis: &Genesis, branches: &HeldBranches, branch: &BranchName, size: u64) -> Option<Digest> {
     let held = branches.get(branch)?;
     let (mut link, before) = match &held.parent {

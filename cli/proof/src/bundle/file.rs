@@ -1,4 +1,4 @@
-//! A bundle as a file, read as often as its records are needed.
+//! A bundle as a file, which is read again whenever its records are needed.
 
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -16,21 +16,21 @@ use crate::error::ProofError;
 /// How much of the file is read at a time.
 const BUFFER_BYTES: usize = 1 << 16;
 
-/// A bundle whose form is in order (TR-21).
+/// A well-formed bundle (TR-21).
 #[derive(Clone, Debug)]
 pub struct BundleFile {
     path: PathBuf,
-    /// What is in it, if it was attached to a mail in this file.
+    /// The content, if the bundle was attached to a mail in this file.
     attached: Option<Arc<[u8]>>,
     outline: BundleOutline,
 }
 
 impl BundleFile {
-    /// Reads a bundle through, strictly; each of its records is exactly what it decodes to. Nothing is checked of chain,
-    /// signatures or rules.
+    /// Reads a whole bundle strictly: each record must encode to the bytes it was decoded from. Chain, signatures and rules
+    /// are not checked.
     ///
     /// # Errors
-    /// [`ProofError`] with the first line that is wrong.
+    /// [`ProofError`] with the first wrong line.
     pub fn read(path: &Path) -> Result<Self, ProofError> {
         Self::read_from(path, None)
     }
@@ -85,7 +85,7 @@ impl BundleRecords for BundleFile {
     }
 }
 
-/// Returns `true` if a file begins as a bundle does. Reading it finds further errors.
+/// Returns `true` if a file begins like a bundle. It may still be malformed.
 #[must_use]
 pub fn is_bundle(path: &Path) -> bool {
     let begins = |file: File| {

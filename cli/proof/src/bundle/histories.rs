@@ -1,4 +1,4 @@
-//! Matches of a bundle as replays, to be looked at without a store.
+//! The matches of a bundle as replays, so that they can be viewed without a store.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ use super::outline::{BundleOutline, BundledBranch, BundledMatch};
 use super::records::{BranchIndex, BundleRecords, BundledRecord};
 use crate::error::ProofError;
 
-/// A bundle, and perhaps a branch of a match in it, written `BUNDLE` or `BUNDLE/MATCH[@BRANCH]`.
+/// The name of a bundle or of a branch in it, written `BUNDLE` or `BUNDLE/MATCH[@BRANCH]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BundledName {
     /// The bundle.
@@ -25,7 +25,7 @@ pub struct BundledName {
 }
 
 impl BundledName {
-    /// Returns the name if it is that of a file that begins as a bundle does, or of something in one.
+    /// Returns the name if the path is a bundle, or leads into one.
     #[must_use]
     pub fn of(path: &Path) -> Option<Self> {
         if is_standard(path) {
@@ -39,22 +39,22 @@ impl BundledName {
     }
 }
 
-/// A bundle held in memory. Nothing is checked of chain or signatures, which is what an audit does.
+/// A bundle in memory. Chain and signatures are not checked: an audit does that.
 pub struct BundledHistories {
     /// The file.
     pub path: PathBuf,
     outline: BundleOutline,
-    /// The rules there are, and those that the bundle brings.
+    /// The rules of this program, and those in the bundle.
     registry: Registry,
-    /// The own entries of each branch of each match; `None` is one that is left out.
+    /// The own entries of each branch of each match; `None` for an entry that is left out.
     entries: Vec<Vec<Vec<Option<Entry>>>>,
 }
 
 /// A branch of a bundle as a replay without outcomes.
 pub struct BundledReplay {
-    /// The entries before the first that is left out.
+    /// The entries before the first left-out one.
     pub replay: Replay,
-    /// What is left out.
+    /// The left-out entries, if any.
     pub lacks: Option<LeftOut>,
 }
 
@@ -63,9 +63,9 @@ pub struct BundledReplay {
 pub struct LeftOut {
     /// How many are left out.
     pub count: u64,
-    /// How many there are with them.
+    /// How many entries the branch has in all.
     pub all: u64,
-    /// The first that is left out.
+    /// The first left-out entry.
     pub first: Seq,
 }
 
@@ -73,7 +73,7 @@ impl BundledHistories {
     /// Reads a bundle.
     ///
     /// # Errors
-    /// [`ProofError`] with the first line that is wrong.
+    /// [`ProofError`] with the first wrong line.
     pub fn read(path: &Path, registry: &Registry) -> Result<Self, ProofError> {
         let file = BundleFile::read(path)?;
         let outline = file.outline().clone();
@@ -141,11 +141,11 @@ impl BundledHistories {
             };
             if entry.seq != seq {
                 return Err(ProofError::Refused(format!(
-                    "`{shown}`: expected entry {seq}, found one that is numbered {}",
+                    "`{shown}`: expected entry {seq}, found entry {}",
                     entry.seq
                 )));
             }
-            // What follows cannot be folded without what is left out.
+            // Nothing after a left-out entry can be folded.
             if lacks.is_none() {
                 replay.lines.push(ReplayLine::Entry(entry.clone().into()));
             }
@@ -153,7 +153,7 @@ impl BundledHistories {
         Ok(BundledReplay { replay, lacks })
     }
 
-    /// Finds a branch: its match, and its place among the branches of that.
+    /// Finds a branch: its match, and its index among the branches of the match.
     fn find(&self, name: &BundledName) -> Result<(&BundledMatch, usize), ProofError> {
         let matches = &self.outline.matches;
         let Some(within) = &name.within else {
@@ -170,7 +170,7 @@ impl BundledHistories {
         found.ok_or_else(|| self.unnamed(&format!("no match `{within}`")))
     }
 
-    /// Reports which branches there are, where a name is that of none or of several.
+    /// Returns an error that lists the branches, for a name that fits none or several.
     fn unnamed(&self, what: &str) -> ProofError {
         const NAMES_MAX: usize = 8;
         let names = self.names();
@@ -183,11 +183,11 @@ impl BundledHistories {
         ProofError::Unusable(format!("the bundle `{bundle}` has {what}; name one of {}", listed.join(", ")))
     }
 
-    /// Returns all entries of a branch: first the ones of its parents, then its own.
+    /// Returns all entries of a branch: those of its parents, then its own.
     fn entries_of(&self, bundled: &BundledMatch, index: usize) -> Vec<Option<&Entry>> {
         let place = self.outline.matches.iter().position(|other| other.name == bundled.name);
         let entries = place.and_then(|place| self.entries.get(place)).map(Vec::as_slice).unwrap_or_default();
-        // From the branch to `main`: each with the index of the first record that is not its own any more.
+        // From the branch up to `main`, each with the index of the first record that belongs to the branch below.
         let mut parts = Vec::new();
         let mut next = Some((index, u64::MAX));
         while let Some((at, end)) = next {

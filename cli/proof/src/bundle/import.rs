@@ -1,4 +1,4 @@
-//! Bundles imported into a store: new matches keep their identity, known ones get their new entries (TR-20a).
+//! Importing a bundle into a store: a new match keeps its identity, a known one gets its new entries (TR-20a).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,23 +25,23 @@ mod links;
 /// The most entries without a key that are appended at a time.
 const RUN: usize = 4096;
 
-/// Names for what is taken in.
+/// Names to use in the store.
 #[derive(Clone, Debug, Default)]
 pub struct ImportNames {
     /// For a match, instead of its own.
     pub match_name: Option<MatchName>,
-    /// For a branch that parts from the stored one.
+    /// For a branch that diverges from the stored one.
     pub branch: Option<BranchName>,
 }
 
-/// What is done with a branch.
+/// What the import does with a branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BranchChange {
-    /// Nothing: the store has all of it.
+    /// Nothing: the store has all its entries.
     UpToDate,
-    /// The stored branch, which ends here, goes on.
+    /// Extends the stored branch, which ends at this entry.
     Forward(Seq),
-    /// A branch is made, beginning on this one after this entry; `main` of a new match begins on nothing.
+    /// Creates the branch, on this one after this entry; `main` of a new match begins on no other.
     New(Option<(BranchName, Seq)>),
 }
 
@@ -56,7 +56,7 @@ impl Serialize for BranchChange {
     }
 }
 
-/// A branch of a bundle, and what is done with it.
+/// A branch of a bundle, and what the import does with it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ImportedBranch {
     /// The match in the store.
@@ -64,7 +64,7 @@ pub struct ImportedBranch {
     pub match_name: MatchName,
     /// The branch in the store.
     pub branch: BranchName,
-    /// What is done.
+    /// What the import does.
     pub change: BranchChange,
     /// How many entries are added.
     pub added: u64,
@@ -72,22 +72,22 @@ pub struct ImportedBranch {
     index: BranchIndex,
 }
 
-/// What is to be done with a bundle, decided before anything is written.
+/// A plan for importing a bundle, made before anything is written.
 pub struct ImportPlan<'a> {
     records: &'a dyn BundleRecords,
     /// The branches in the order of the bundle.
     pub branches: Vec<ImportedBranch>,
-    /// The modules of the bundle that its matches are played by, which need not be there yet (MD-10).
+    /// The modules of the bundle that its matches need and that this program may lack (MD-10).
     pub bundled: Vec<(&'a BundledModule, Arc<dyn AnyRules>)>,
     /// The modules that judged the matches, in the order of the bundle (MD-9).
     modules: Vec<Option<Digest>>,
-    /// What the rules could not be asked about, because this build does not have them.
+    /// Why the rules could not be checked, if this build does not have them.
     pub not_checked: Option<String>,
 }
 
 impl<'a> ImportPlan<'a> {
-    /// Decides what is to be done. Nothing is taken in whose chain does not recompute, that its rules reject, or whose
-    /// records are left out in part: `rows` are the audit of these records, with [`AuditQuestion::of_import`].
+    /// Makes the plan. A bundle is refused if its chain does not recompute, its rules reject it, or records are left out.
+    /// `rows` is the audit of these records, with [`AuditQuestion::of_import`].
     ///
     /// [`AuditQuestion::of_import`]: crate::audit::AuditQuestion::of_import
     ///
@@ -120,7 +120,7 @@ impl<'a> ImportPlan<'a> {
             && !branches.iter().any(|branch| Some(&branch.branch) == names.branch.as_ref())
         {
             return Err(ProofError::Refused(
-                "no line parts from a stored one, so `--branch` has none to name".into(),
+                "no branch diverges from a stored one, so `--branch` has none to name".into(),
             ));
         }
         let rules = BundleRules::of(outline, registry);
@@ -160,7 +160,7 @@ impl<'a> ImportPlan<'a> {
     }
 }
 
-/// Finds under which names the store has the matches of a bundle, by their ids.
+/// Finds the names that the matches of a bundle have in the store, by their ids.
 fn stored_names(
     store: &StoreReader,
     outline: &BundleOutline,
@@ -180,7 +180,7 @@ fn stored_names(
     Ok(names)
 }
 
-/// What is decided for a match.
+/// Plans the import of a match.
 struct Planning<'a> {
     bundled: &'a BundledMatch,
     index: usize,
@@ -189,7 +189,7 @@ struct Planning<'a> {
 }
 
 impl Planning<'_> {
-    /// A match that the store does not have.
+    /// Plans a match that the store does not have.
     fn unknown(&self, store: Option<&StoreReader>) -> Result<Vec<ImportedBranch>, ProofError> {
         let name = self.names.match_name.as_ref().unwrap_or(&self.bundled.name).clone();
         if store.is_some_and(|store| store.genesis(&name).is_ok()) {
@@ -216,7 +216,7 @@ impl Planning<'_> {
         }
     }
 
-    /// A match that the store has: each branch goes on, is there, is new, or parts.
+    /// Plans a match that the store has: each branch is up to date, extended, new, or diverges.
     fn known(&self, store: &StoreReader, name: &MatchName) -> Result<Vec<ImportedBranch>, ProofError> {
         if let Some(asked) = self.names.match_name.as_ref().filter(|asked| *asked != name) {
             return Err(ProofError::Unusable(format!("the store has this match as `{name}`, not `{asked}`")));
@@ -243,7 +243,7 @@ impl Planning<'_> {
             };
             if change != BranchChange::UpToDate && same.saturating_add(1) < found.first {
                 return Err(ProofError::Refused(format!(
-                    "`{name}@{}` begins after entry {} in the bundle and elsewhere in the store, so it cannot go on there",
+                    "`{name}@{}` begins after entry {} in the bundle and elsewhere in the store, so it cannot be extended",
                     found.name,
                     found.first.saturating_sub(1)
                 )));
@@ -254,8 +254,8 @@ impl Planning<'_> {
         Ok(branches)
     }
 
-    /// Returns the last entry up to which a branch and a stored one with these links are the same. A link stands for all
-    /// entries before it, so few have to be compared.
+    /// Returns the last entry that a branch shares with a stored branch of these links. A link covers all entries before it,
+    /// so a binary search finds it.
     fn last_shared(
         &self,
         branch: usize,
@@ -278,7 +278,7 @@ impl Planning<'_> {
         Ok(same)
     }
 
-    /// A branch that parts from the stored one is taken in under another name, if there is one.
+    /// Plans a branch that diverges from the stored one: it is imported under another name, if the caller gave one.
     fn parted(
         &self,
         store: &StoreReader,
@@ -289,7 +289,7 @@ impl Planning<'_> {
         let first = same.saturating_add(1);
         let Some(asked) = &self.names.branch else {
             return Err(ProofError::Refused(format!(
-                "`{name}@{branch}` parts from the stored line at entry {first}; `--branch NAME` takes it in as a branch"
+                "`{name}@{branch}` diverges from the stored branch at entry {first}; `--branch NAME` imports it under that name"
             )));
         };
         let is_taken = store.head(name, asked).is_ok()
@@ -303,12 +303,12 @@ impl Planning<'_> {
     }
 }
 
-/// Entries on their way into the store: those with one key, or a run of those without.
+/// Appends entries to the store: all entries of one idempotency key at once, those without a key in runs.
 struct EntryWriter<'a> {
     store: &'a Store,
     modules: &'a [Option<Digest>],
     waiting: Vec<Entry>,
-    /// The branch that is written, and the last entry that it has.
+    /// The branch being written, and its last entry.
     target: Option<(&'a ImportedBranch, Seq)>,
 }
 
@@ -337,7 +337,7 @@ impl<'a> EntryWriter<'a> {
 
     fn take(&mut self, index: BranchIndex, record: &[u8]) -> Result<(), ProofError> {
         let Some((_, head)) = self.target.filter(|(branch, _)| branch.index == index) else { return Ok(()) };
-        // The Genesis is no entry, and its match has been made of it.
+        // The Genesis is no entry; the match was created from it.
         let Ok(entry) = Entry::decode(record) else { return Ok(()) };
         if entry.seq <= head {
             return Ok(());

@@ -1,4 +1,4 @@
-//! The modules of a bundle: which of them matches need, and the rules made of them (MD-10).
+//! The modules of a bundle: the ones its matches need, and the rules loaded from them (MD-10).
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -28,14 +28,14 @@ impl NeededModule {
     fn of(genesis: &Genesis) -> Option<Self> {
         let ruleset = genesis.ruleset.clone();
         let version = genesis.ruleset_version;
-        // MD-9: a module that is recorded for a match counts like a pin.
+        // MD-9: a module recorded for a match counts like a pin.
         genesis.only_module().map(|module| Self { ruleset, version, module: *module })
     }
 
     /// Lists the modules that these matches need, each once.
     ///
     /// # Errors
-    /// [`StoreError`] for a match that is not there, and for damage.
+    /// [`StoreError`] for an unknown match, and for damage.
     pub fn of_matches(store: &StoreReader, names: &[MatchName]) -> Result<BTreeSet<Self>, StoreError> {
         let needed = names.iter().map(|name| Ok(Self::of(&store.genesis(name)?)));
         needed.filter_map(Result::transpose).collect()
@@ -64,26 +64,26 @@ impl fmt::Display for NeededModule {
     }
 }
 
-/// The rules that a bundle is checked by: those that this program has, and the modules in the bundle.
+/// The rules for checking a bundle: those of this program, and the modules in the bundle.
 pub struct BundleRules {
     /// All of these rules.
     pub registry: Registry,
-    /// Why files are none that a bundle holds as modules of its matches.
+    /// Why modules of the bundle could not be loaded.
     pub(crate) unusable: Vec<String>,
-    /// The modules that the bundle alone brings.
+    /// The modules that only the bundle has.
     pub(crate) brought: BTreeSet<Digest>,
 }
 
 impl BundleRules {
-    /// Loads the modules that a match of the bundle needs and this program does not have. They are used for this bundle only;
-    /// others in it are as good as absent.
+    /// Loads the modules that a match of the bundle needs and this program lacks. They are used for this bundle only; other
+    /// modules in it are ignored.
     #[must_use]
     pub fn of(outline: &BundleOutline, registry: &Registry) -> Self {
         let mut rules = Self { registry: registry.clone(), unusable: Vec::new(), brought: BTreeSet::new() };
         let Some(source) = registry.modules() else { return rules };
         let pinned: BTreeSet<&Digest> =
             outline.matches.iter().filter_map(|bundled| bundled.genesis.only_module()).collect();
-        // What a match without a pin is called is known once a module is loaded.
+        // A match without a pin names its ruleset, and only a loaded module says which ruleset it is.
         let is_unknown =
             |genesis: &Genesis| genesis.only_module().is_none() && recorded_rules(genesis, registry).is_err();
         let some_unknown = outline.matches.iter().any(|bundled| is_unknown(&bundled.genesis));
@@ -110,7 +110,7 @@ impl BundleRules {
         rules
     }
 
-    /// Returns the modules of a bundle that its matches are played by.
+    /// Returns the modules of a bundle that fold its matches.
     pub(crate) fn used<'a>(&self, outline: &'a BundleOutline) -> Vec<(&'a BundledModule, Arc<dyn AnyRules>)> {
         let rules = outline
             .matches
@@ -125,7 +125,7 @@ impl BundleRules {
     }
 }
 
-/// Modules of a bundle, besides those that the program finds.
+/// The modules of a bundle, next to those that the program finds.
 #[derive(Debug)]
 struct BundleModules {
     loaded: Vec<Arc<dyn AnyRules>>,
@@ -139,7 +139,7 @@ impl ModuleSource for BundleModules {
     }
 
     fn by_name(&self, name: &str) -> Vec<Arc<dyn AnyRules>> {
-        // Where this program has a module of that version, the bundle's is surplus.
+        // The program's own module of a version takes precedence.
         let mut all = self.source.by_name(name);
         let own: BTreeSet<u32> = all.iter().map(|rules| rules.version()).collect();
         let loaded = self.loaded.iter().filter(|rules| rules.name() == name);

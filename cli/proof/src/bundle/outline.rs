@@ -1,4 +1,4 @@
-//! What a bundle lists: matches, their branches, modules, checkpoints.
+//! The contents of a bundle: matches, their branches, modules, checkpoints.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,14 +10,14 @@ use turnfold_store::{Ancestry, BranchName, Genesis, MatchName};
 /// The first line of a bundle.
 pub const TITLE: &str = "turnfold bundle 1\n";
 
-/// What is in a bundle, without the records (TR-18).
+/// The contents of a bundle without the records (TR-18).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BundleOutline {
-    /// The matches by name.
+    /// The matches, sorted by name.
     pub matches: Vec<BundledMatch>,
-    /// The modules of the matches, by their digests.
+    /// The modules of the matches, sorted by digest.
     pub modules: Vec<BundledModule>,
-    /// The checkpoints by origin, size and bytes.
+    /// The checkpoints, sorted by origin, size and bytes.
     pub checkpoints: Vec<SignedNote>,
 }
 
@@ -37,11 +37,11 @@ pub struct BundledMatch {
 pub struct BundledBranch {
     /// Its name.
     pub name: BranchName,
-    /// The index of the branch it begins on; `None` for `main`.
+    /// The index of the parent branch; `None` for `main`.
     pub parent: Option<usize>,
-    /// The index of the first record of its own.
+    /// The index of its first own record.
     pub first: u64,
-    /// How many records of its own it has.
+    /// How many own records it has.
     pub count: u64,
     /// The link after the last.
     pub link: Digest,
@@ -83,7 +83,7 @@ impl fmt::Debug for BundledModule {
 }
 
 impl BundledBranch {
-    /// Returns the number of its records, its parents' included (TR-1).
+    /// Returns the number of its records, including those of its parents (TR-1).
     #[must_use]
     pub const fn size(&self) -> u64 {
         self.first.saturating_add(self.count)
@@ -100,7 +100,7 @@ impl BundledMatch {
         ancestry
     }
 
-    /// Returns `true` if records of a branch are left out, its parents' included.
+    /// Returns `true` if records of a branch or of its parents are left out.
     #[must_use]
     pub fn left_out(&self, branch: usize) -> bool {
         let mut next = Some(branch);

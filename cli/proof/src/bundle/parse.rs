@@ -24,7 +24,7 @@ mod attachments;
 
 pub(super) use attachments::{MODULE_LINE_BYTES, checkpoint_order};
 
-/// The longest line: a Genesis in base64, or an entry with the largest command, whichever is longer, and some words.
+/// The longest line: more than the largest Genesis or entry takes in base64.
 const LINE_BYTES_MAX: u64 = (GENESIS_BYTES_MAX as u64 + COMMAND_BYTES_MAX as u64) * 4 / 3;
 
 /// A bundle being read.
@@ -38,14 +38,14 @@ struct Parser<'a> {
     outline: BundleOutline,
     /// The ids of the matches so far.
     ids: BTreeSet<[u8; 16]>,
-    /// How many branches of matches and bytes of modules and checkpoints there are, which stay in memory.
-    lines: usize,
+    /// How many branches, and bytes of modules and checkpoints, have been read. All of these stay in memory.
+    branches: usize,
     module_bytes: usize,
     checkpoint_bytes: usize,
 }
 
-/// Reads a bundle and hands each record on. What it returns holds neither records nor more than a bounded number of
-/// lines and checkpoints.
+/// Reads a bundle and passes each record to `take`. The outline has no records and a bounded number of branches and
+/// checkpoints.
 pub(super) fn parse(
     input: &mut dyn BufRead,
     path: &Path,
@@ -59,7 +59,7 @@ pub(super) fn parse(
         number: 0,
         outline: BundleOutline::default(),
         ids: BTreeSet::new(),
-        lines: 0,
+        branches: 0,
         module_bytes: 0,
         checkpoint_bytes: 0,
     };
@@ -83,7 +83,7 @@ impl Parser<'_> {
         InputError::Unreadable { what: "bundle", path: self.path.into(), cause }.into()
     }
 
-    /// Reads the next line. The hash of the file takes a line when the next one is read, so the last is no part of it.
+    /// Reads the next line. A line is hashed when the next one is read, so the last line is not part of the hash.
     fn next(&mut self) -> Result<(), ProofError> {
         if self.number > 0 {
             self.hasher.update(&self.line);
@@ -124,14 +124,14 @@ impl Parser<'_> {
         };
         let digest = Digest::new(self.hasher.clone().finalize().into());
         if self.word::<Digest>(&found)? != digest {
-            return Err(self.malformed("the bytes above have another hash"));
+            return Err(self.malformed("the bytes above have a different hash"));
         }
         self.number += 1;
         let rest = self.input.fill_buf().map(<[u8]>::is_empty).map_err(|cause| self.unreadable(cause))?;
         if rest { Ok(()) } else { Err(self.malformed("expected nothing after the end")) }
     }
 
-    /// Reads the words of a header of this kind; `None` where the line is another one.
+    /// Reads the words of a header of this kind; `None` if the line is something else.
     fn header<const N: usize>(&self, kind: &str) -> Result<Option<[String; N]>, ProofError> {
         let rest = self.line.strip_prefix("-- ").and_then(|rest| rest.strip_prefix(kind));
         let Some(rest) = rest.and_then(|rest| rest.strip_prefix(' ')) else { return Ok(None) };
@@ -140,7 +140,7 @@ impl Parser<'_> {
         words.map(Some).map_err(|_| self.malformed(format!("expected {N} words after `-- {kind}`")))
     }
 
-    /// Reads a word that has one form only.
+    /// Parses a word.
     fn word<T: FromStr<Err: ToString>>(&self, word: &str) -> Result<T, ProofError> {
         word.parse().map_err(|error: T::Err| self.malformed(error.to_string()))
     }
@@ -157,17 +157,15 @@ impl Parser<'_> {
         let mut genesis = None;
         let mut bytes = Vec::new();
         while let Some(words) = self.header::<5>("line")? {
-            self.lines += 1;
-            if self.lines > BUNDLE_BRANCHES_MAX {
-                return Err(
-                    self.malformed(format!("expected at most {BUNDLE_BRANCHES_MAX} lines of matches"))
-                );
+            self.branches += 1;
+            if self.branches > BUNDLE_BRANCHES_MAX {
+                return Err(self.malformed(format!("expected at most {BUNDLE_BRANCHES_MAX} branches")));
             }
             let mut branch = self.line_header(&words, &branches, &indexes)?;
             let parent =
                 branch.parent.and_then(|parent| branches.get(parent)).map(|parent| parent.name.clone());
             if parents.insert(branch.name.clone(), parent).is_some() {
-                return Err(self.malformed(format!("a second line `{}`", branch.name)));
+                return Err(self.malformed(format!("a second branch `{}`", branch.name)));
             }
             indexes.insert(branch.name.clone(), branches.len());
             let index = (self.outline.matches.len(), branches.len());
@@ -186,9 +184,9 @@ impl Parser<'_> {
         if !in_order(&parents)
             .is_some_and(|order| order.iter().eq(branches.iter().map(|branch| &branch.name)))
         {
-            return Err(self.malformed("expected the lines of a match with parents first, and by name"));
+            return Err(self.malformed("expected the branches of a match with parents first, and by name"));
         }
-        let genesis = genesis.ok_or_else(|| self.malformed("expected a match with a line `main`"))?;
+        let genesis = genesis.ok_or_else(|| self.malformed("expected a match with a branch `main`"))?;
         if !self.ids.insert(genesis.match_id) {
             return Err(self.malformed("two matches have one id"));
         }
@@ -212,7 +210,7 @@ impl Parser<'_> {
             parent => {
                 let found = parent.parse().ok().and_then(|parent: BranchName| indexes.get(&parent).copied());
                 Some(found.ok_or_else(|| {
-                    self.malformed(format!("there is no line `{}` above", parent.escape_debug()))
+                    self.malformed(format!("there is no branch `{}` above", parent.escape_debug()))
                 })?)
             }
         };
@@ -221,12 +219,12 @@ impl Parser<'_> {
             Some(parent) => !is_main && (1..=parent.size()).contains(&first),
         };
         if !fits || first.checked_add(count).is_none() {
-            return Err(self.malformed("a line that does not begin where it can"));
+            return Err(self.malformed("a branch cannot begin there"));
         }
         Ok(BundledBranch { name, parent, first, count, link, left_out: 0 })
     }
 
-    /// Reads a record; one that is shown is put into `bytes`.
+    /// Reads a record. `bytes` is the buffer for one that is not left out.
     fn record<'b>(&self, bytes: &'b mut Vec<u8>) -> Result<BundledRecord<'b>, ProofError> {
         let expected = || self.malformed("expected `+` and a record, or `#` and a leaf hash, in base64");
         if let Some(record) = self.line.strip_prefix('+') {
@@ -247,7 +245,7 @@ impl Parser<'_> {
         Ok(genesis)
     }
 
-    /// Reports at which line of the file something is wrong with a record.
+    /// Adds the number of the line to an error about a record.
     fn at_line(&self, error: ProofError) -> ProofError {
         match error {
             ProofError::Malformed { reason, .. } => self.malformed(reason),

@@ -1,4 +1,4 @@
-//! Records of branches, from wherever they are read as often as they are asked for.
+//! The records of branches, from any source that can be read repeatedly.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub type BranchIndex = (usize, usize);
 pub enum BundledRecord<'a> {
     /// The encoded Genesis or Entry.
     Shown(&'a [u8]),
-    /// The leaf of one that is left out (TR-20).
+    /// The leaf hash of a record that is left out (TR-20).
     LeftOut(TreeHash),
 }
 
@@ -32,22 +32,22 @@ impl BundledRecord<'_> {
     }
 }
 
-/// What takes one record after another.
+/// Called with each record in turn.
 pub type TakeRecord<'a> = dyn FnMut(BranchIndex, BundledRecord<'_>) -> Result<(), ProofError> + 'a;
 
 /// Matches whose records can be read, branch after branch in the order of the outline.
 pub trait BundleRecords {
-    /// Returns what there is.
+    /// Returns the outline.
     fn outline(&self) -> &BundleOutline;
 
-    /// Reads every branch's own records.
+    /// Passes the own records of every branch to `take`.
     ///
     /// # Errors
-    /// What cannot be read, and what `take` returns.
+    /// What cannot be read, and the error of `take`.
     fn each(&self, take: &mut TakeRecord<'_>) -> Result<(), ProofError>;
 }
 
-/// Some branches of a match, each up to an entry; with a branch those that it begins on.
+/// Some branches of a match, each up to an entry. The parents of a listed branch are listed, too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MatchPart {
     /// The match.
@@ -63,10 +63,10 @@ pub struct StoreRecords<'a> {
 }
 
 impl<'a> StoreRecords<'a> {
-    /// Lists all branches of these matches, which need not be in order.
+    /// Lists all branches of these matches, given in any order.
     ///
     /// # Errors
-    /// [`StoreError`](turnfold_store::StoreError) for a match that is not there, and for damage.
+    /// [`StoreError`](turnfold_store::StoreError) for an unknown match, and for damage.
     pub fn of(store: &'a StoreReader, names: &[MatchName]) -> Result<Self, ProofError> {
         let mut names = names.to_vec();
         names.sort();
@@ -75,7 +75,7 @@ impl<'a> StoreRecords<'a> {
         Ok(Self { store, outline: BundleOutline { matches, ..BundleOutline::default() } })
     }
 
-    /// Lists these branches of matches only, which need not be in order.
+    /// Lists only these branches, given in any order.
     ///
     /// # Errors
     /// As for [`of`](Self::of).
@@ -115,7 +115,7 @@ impl<'a> StoreRecords<'a> {
     }
 }
 
-/// A branch's size is its head's number and one, for the Genesis.
+/// Lists the branches of a match. The size of a branch is one more than its head, because the Genesis is a record.
 fn outline_of(store: &StoreReader, name: MatchName) -> Result<BundledMatch, ProofError> {
     let infos = store.branches(&name)?;
     let parent_of = |info: &BranchInfo| info.parent.as_ref().map(|(parent, _)| parent.clone());
@@ -136,7 +136,7 @@ fn outline_of(store: &StoreReader, name: MatchName) -> Result<BundledMatch, Proo
     Ok(BundledMatch { genesis: store.genesis(&name)?, name, branches })
 }
 
-/// Cuts the outline of a match to some of its branches.
+/// Reduces the outline of a match to some of its branches.
 fn part_of(store: &StoreReader, part: &MatchPart) -> Result<BundledMatch, ProofError> {
     let whole = outline_of(store, part.name.clone())?;
     let mut branches: Vec<BundledBranch> = Vec::new();

@@ -1,4 +1,4 @@
-//! A seat's bundle: what it may not know is left out, and nothing of that can be guessed (TR-20).
+//! The bundle of a seat: records it may not know are left out, and none of them can be guessed (TR-20).
 
 use std::collections::BTreeSet;
 
@@ -13,15 +13,16 @@ use super::outline::{BundleOutline, BundledMatch};
 use super::records::{BranchIndex, BundleRecords, BundledRecord, StoreRecords, TakeRecord};
 use crate::error::ProofError;
 
-/// How keys begin that no one can guess: the keys of orders, papers, and turns that a desk announced.
+/// How idempotency keys begin that no one can guess: those of orders, papers, and turns that a desk announced.
 const UNGUESSABLE: [&str; 3] = ["order:", "paper:", "turn:"];
 
-/// What stands in an idempotency key before a nonce that only the host can compute, 128 bits in hex. In play by mail it keeps a roll that one seat alone learns from being guessed (PM-5).
+/// Separates an idempotency key from a nonce of 128 bits in hex, which only the host can compute. In play by mail the nonce
+/// keeps others from guessing a roll that one seat alone learns (PM-5).
 pub const NONCE: &str = ":nonce:";
 /// How many hex digits a nonce has.
 pub const NONCE_DIGITS: usize = 32;
 
-/// Returns what an idempotency key is without its nonce, if it has one.
+/// Returns an idempotency key without its nonce; `None` if it has no nonce.
 #[must_use]
 pub fn without_nonce(key: &str) -> Option<&str> {
     let is_digit = |digit: char| digit.is_ascii_digit() || ('a'..='f').contains(&digit);
@@ -37,18 +38,18 @@ pub struct SeatRecords<'a> {
 }
 
 impl<'a> SeatRecords<'a> {
-    /// Finds what is to be left out: every record that the seat may not fully know at the end of some branch that has it,
-    /// and every other of the same append.
+    /// Leaves out every record that the seat may not fully know at the end of a branch that has it, and every other record of
+    /// the same append.
     ///
     /// # Errors
-    /// [`ProofError::Guessable`] where what is left out could be guessed from what is there.
+    /// [`ProofError::Guessable`] if a left-out record could be guessed from the others.
     pub fn of(records: StoreRecords<'a>, viewer: Viewer, registry: &Registry) -> Result<Self, ProofError> {
         let hidden = hidden_from(&records, viewer, registry)?;
         Ok(Self::without(records, &hidden))
     }
 
-    /// Finds what is to be left out for all these seats together, by what each may know of the matches as they are
-    /// `now`, where they go on from these records.
+    /// Leaves out what any of these seats may not know. What each may know is taken from the matches as they are `now`, which
+    /// continue these records.
     ///
     /// # Errors
     /// As for [`of`](Self::of).
@@ -82,10 +83,10 @@ impl<'a> SeatRecords<'a> {
     }
 }
 
-/// Records that are left out: the match, the branch whose own they are, and their numbers.
+/// Records to leave out: the match, the branch that owns the record, and its number.
 type HiddenRecords = BTreeSet<(MatchName, BranchName, Seq)>;
 
-/// Finds what is to be left out for a seat.
+/// Finds the records to leave out for a seat.
 fn hidden_from(
     records: &StoreRecords<'_>,
     viewer: Viewer,
@@ -124,7 +125,7 @@ impl BundleRecords for SeatRecords<'_> {
     }
 }
 
-/// Finds what a seat may not know of a match, by the branches whose own records they are.
+/// Finds the records of a match that a seat may not know, by the branches that own them.
 fn hidden_in(
     store: &StoreRecords<'_>,
     bundled: &BundledMatch,
@@ -181,10 +182,10 @@ fn hidden_in(
         if seat == Seat::Host && concealed.contains(&(branch, seq)) && !has_nonce {
             return guessable(&format!("entry {seq} of `{}` is a roll, which has few values", bundled.name));
         }
-        // What the host gives is shown to all in most games, and at a desk: it shows nothing about anyone's secrets.
+        // Commands of the host are shown to all in most games and at a desk, so they reveal no secret of a player.
         let is_open = viewer.is_of(seat) || seat == Seat::Host && !hidden.contains(&(branch, seq));
         let is_safe = key.is_some_and(|key| UNGUESSABLE.iter().any(|begin| key.as_str().starts_with(begin)));
-        // Of all that other players gave, left out or not: else the refusal would show that they hide something.
+        // This holds for all commands of other players, left out or not. Otherwise the refusal would reveal that one is hidden.
         if !is_open && !is_safe {
             return guessable(&format!(
                 "entry {seq} of `{}` has no key that begins with `order:`",
@@ -196,7 +197,7 @@ fn hidden_in(
 }
 
 impl StoreRecords<'_> {
-    /// Reads the entries of a branch, up to the last that is listed.
+    /// Reads the entries of a branch up to a revision.
     fn entries_of(&self, revision: &Revision) -> Result<Vec<Entry>, ProofError> {
         Ok(self.store().read(&revision.match_name, &revision.branch, revision.seq)?.entries)
     }

@@ -1,4 +1,4 @@
-//! Branches that begin on others: which one holds a record, and where an origin's branch is.
+//! Branches that begin on others: which branch owns a record, and which branch an origin names.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,10 +9,10 @@ use turnfold_store::Ancestry;
 use super::outline::{BundleOutline, BundledBranch, BundledMatch};
 use super::records::BranchIndex;
 
-/// A branch cut to a number of records, at least one; the branch is the one whose own records end it.
+/// A branch cut to a number of records, at least one. It is given by the branch that owns the last of these records.
 pub type BranchSize = (BranchIndex, u64);
 
-/// The branches of an outline, found without a walk over all of them.
+/// An index of the branches of an outline.
 pub struct BranchFinder<'a> {
     /// The outline.
     pub outline: &'a BundleOutline,
@@ -41,7 +41,7 @@ impl<'a> BranchFinder<'a> {
         Self { outline, matches, by_id: ids.zip(0..).collect() }
     }
 
-    /// Returns the branch whose own records end another one that is cut.
+    /// Returns a branch cut to a size; `None` if it has fewer records.
     pub(crate) fn cut(&self, (match_index, branch): BranchIndex, size: u64) -> Option<BranchSize> {
         let last = size.checked_sub(1)?;
         let is_there = self
@@ -54,14 +54,14 @@ impl<'a> BranchFinder<'a> {
         is_there.then(|| self.holder((match_index, branch), last).map(|holder| (holder, size)))?
     }
 
-    /// Returns the branch that holds a record of a branch as its own.
+    /// Returns the branch that owns a record of a branch.
     #[must_use]
     pub fn holder(&self, (match_index, branch): BranchIndex, index: u64) -> Option<BranchIndex> {
         Some((match_index, self.matches.get(match_index)?.ancestry.holder(branch, index)))
     }
 
-    /// Returns the branches that hold the first records of a branch as their own, from `main` on, each with the number of records
-    /// up to which it counts.
+    /// Returns the branches that own the first `size` records of a branch, from `main` on, each with the size at which the
+    /// next one takes over.
     #[must_use]
     pub fn parts(&self, (match_index, branch): BranchIndex, size: u64) -> Vec<BranchSize> {
         let mut parts = Vec::new();
@@ -89,12 +89,12 @@ impl<'a> BranchFinder<'a> {
         found.map_or(0, BundledBranch::size)
     }
 
-    /// Returns the sizes at which something is to be kept.
+    /// Returns the wanted cuts that exist.
     pub(crate) fn cuts(&self, wanted: &[(BranchIndex, u64)]) -> BTreeSet<BranchSize> {
         wanted.iter().filter_map(|(branch, size)| self.cut(*branch, *size)).collect()
     }
 
-    /// Returns the sizes at which branches begin on others, and how many begin there.
+    /// Returns where branches begin on others, and how many begin there.
     pub(crate) fn forks(&self) -> BTreeMap<BranchSize, u64> {
         let mut forks = BTreeMap::new();
         for (match_index, found) in self.outline.matches.iter().enumerate() {

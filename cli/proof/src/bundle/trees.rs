@@ -1,4 +1,4 @@
-//! The trees of branches, grown while their records go by (TR-2, TR-3).
+//! The Merkle trees of branches, grown while their records are read (TR-2, TR-3).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,20 +8,20 @@ use super::records::{BranchIndex, BundledRecord};
 use super::sizes::{BranchFinder, BranchSize};
 use crate::error::ProofError;
 
-/// The trees of branches while their records go by, and their roots at the sizes that were asked for.
+/// The trees of branches while their records are read, and their roots at the wanted sizes.
 pub(crate) struct BranchTrees<'a> {
     branches: &'a BranchFinder<'a>,
     wanted: BTreeSet<BranchSize>,
     /// Where other branches begin.
     forks: BTreeMap<BranchSize, u64>,
-    /// Trees as they were there.
+    /// The trees at these forks.
     kept: BTreeMap<BranchSize, Tree>,
     roots: BTreeMap<BranchSize, TreeHash>,
     current: Option<(BranchIndex, Tree)>,
 }
 
 impl<'a> BranchTrees<'a> {
-    /// Begins trees whose roots at these sizes are wanted.
+    /// Starts the trees; their roots at the `wanted` sizes are kept.
     pub(crate) fn of(branches: &'a BranchFinder<'a>, wanted: &[(BranchIndex, u64)]) -> Self {
         let wanted = branches.cuts(wanted);
         let forks = branches.forks();
@@ -54,7 +54,7 @@ impl<'a> BranchTrees<'a> {
         tree.cloned().ok_or_else(|| ProofError::Changed("the bundle".into()))
     }
 
-    /// Returns the root of a branch at a size that was asked for, once the records have gone by.
+    /// Returns the root of a branch at a wanted size, once the records have been read.
     pub(crate) fn root(&self, branch: BranchIndex, size: u64) -> Option<TreeHash> {
         if size == 0 {
             return Some(Tree::default().root());

@@ -13,7 +13,7 @@ use super::parse::{MODULE_LINE_BYTES, checkpoint_order};
 use super::records::{BranchIndex, BundleRecords, BundledRecord};
 use crate::error::ProofError;
 
-/// Writes all records, and these checkpoints in the order of a bundle, each once.
+/// Writes all records and these checkpoints, sorted and without duplicates.
 ///
 /// # Errors
 /// What cannot be read or written.
@@ -27,18 +27,18 @@ pub fn write_bundle(
     writer.end(checkpoints)
 }
 
-/// Writes a bundle while its records go by.
+/// Writes a bundle record by record.
 pub(crate) struct BundleWriter<'a> {
     out: Hashed<'a>,
     outline: &'a BundleOutline,
-    /// The branch last begun.
+    /// The branch whose header was written last.
     begun: Option<BranchIndex>,
     /// The line of text of a record.
     text: String,
 }
 
 impl<'a> BundleWriter<'a> {
-    /// Begins a bundle of these matches and modules.
+    /// Starts a bundle of these matches and modules.
     pub(crate) fn begin(out: &'a mut dyn Write, outline: &'a BundleOutline) -> Result<Self, ProofError> {
         let mut out = Hashed { out, hasher: Sha256::new() };
         out.text(TITLE)?;
@@ -64,7 +64,7 @@ impl<'a> BundleWriter<'a> {
         self.out.text(&self.text)
     }
 
-    /// Writes these checkpoints in the order of a bundle, each once, and the end.
+    /// Writes these checkpoints, sorted and without duplicates, and the end.
     pub(crate) fn end(mut self, checkpoints: Vec<SignedNote>) -> Result<(), ProofError> {
         self.begin_branches(None)?;
         for module in &self.outline.modules {
@@ -73,8 +73,7 @@ impl<'a> BundleWriter<'a> {
         self.out.end(checkpoints)
     }
 
-    /// Writes the headers of the branches up to this one, or to the last: those without records of their own have nothing
-    /// else.
+    /// Writes the headers of the branches up to this one, or up to the last. A branch without own records has only a header.
     fn begin_branches(&mut self, until: Option<BranchIndex>) -> Result<(), ProofError> {
         while self.begun != until || until.is_none() {
             let (index, position) = match self.begun {
@@ -112,7 +111,7 @@ impl<'a> BundleWriter<'a> {
     }
 }
 
-/// Writes a bundle that holds only checkpoints (TR-15).
+/// Writes a bundle of nothing but checkpoints (TR-15).
 ///
 /// # Errors
 /// What cannot be written.
@@ -122,7 +121,7 @@ pub fn write_checkpoints(out: &mut dyn Write, checkpoints: Vec<SignedNote>) -> R
     out.end(checkpoints)
 }
 
-/// What is written, and the hash of it.
+/// The output, and the hash of what was written.
 struct Hashed<'a> {
     out: &'a mut dyn Write,
     hasher: Sha256,

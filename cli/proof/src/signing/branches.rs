@@ -1,4 +1,4 @@
-//! All branches of some matches signed to their ends, in one reading of their records (TR-15, TR-19).
+//! Signs all branches of matches to their ends while reading their records once (TR-15, TR-19).
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -12,10 +12,10 @@ use crate::bundle::sizes::BranchFinder;
 use crate::bundle::{BranchIndex, BranchTrees, BundleRecords, BundleWriter};
 use crate::error::ProofError;
 
-/// Signs every branch to its end. What is signed is remembered before it is returned.
+/// Signs every branch to its end. Each checkpoint is remembered before it is returned.
 ///
 /// # Errors
-/// Every error of [`Signers::sign`]; where one branch is refused, none is signed.
+/// Every error of [`Signers::sign`]; if one branch is refused, none is signed.
 pub fn sign_branches(
     records: &dyn BundleRecords,
     signers: &Signers,
@@ -26,11 +26,11 @@ pub fn sign_branches(
     sign(&branches, &trees, signers)
 }
 
-/// Writes all records and signs every branch to its end while they go by. The checkpoints are those, what the keys remember
-/// of the same branches, and these others. Returns how many there are.
+/// Writes all records and signs every branch to its end on the way. The bundle gets the new checkpoints, those that the keys
+/// remember of these branches, and `others`. Returns how many.
 ///
 /// # Errors
-/// Every error of [`Signers::sign`], and what cannot be written. Nothing is signed then, and what is written is no bundle.
+/// Every error of [`Signers::sign`], and what cannot be written. Then nothing is signed, and the output is not a bundle.
 pub fn write_signed_bundle(
     out: &mut dyn Write,
     records: &dyn BundleRecords,
@@ -46,7 +46,7 @@ pub fn write_signed_bundle(
         writer.record(branch, record)
     })?;
     let signed: Vec<_> = sign(&branches, &trees, signers)?.into_iter().map(|branch| branch.note).collect();
-    // What is signed now takes the place of what is remembered of the same tree.
+    // A new checkpoint replaces a remembered one of the same tree.
     let texts: BTreeSet<_> = signed.iter().map(SignedNote::text).collect();
     let remembered = branches
         .iter()
@@ -68,7 +68,7 @@ struct BranchToSign {
     known: Vec<KnownLog>,
 }
 
-/// Finds what is remembered of each branch, which must not be shorter.
+/// Finds what the keys remember of each branch. A branch must not be shorter than that.
 fn begin<'a>(
     finder: &'a BranchFinder<'a>,
     signers: &Signers,
@@ -98,7 +98,7 @@ fn begin<'a>(
     Ok((branches, BranchTrees::of(finder, &wanted)))
 }
 
-/// Requires each branch to go on from what is remembered, then signs all.
+/// Requires each branch to continue what the keys remember, then signs all.
 fn sign(
     branches: &[BranchToSign],
     trees: &BranchTrees<'_>,

@@ -1,4 +1,4 @@
-//! Being a witness: cosigning what goes on from what was seen before (TR-16).
+//! Witnesses: they cosign a checkpoint that continues the last one they saw (TR-16).
 
 use turnfold_core::trust::tree::is_consistent;
 use turnfold_core::trust::{Checkpoint, ConsistencyRequest, KeyKind, SignatureLine, Tree, VerifierKey};
@@ -10,19 +10,19 @@ use crate::error::ProofError;
 /// A cosignature, and whether it is the first of its log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GivenCosignature {
-    /// The line to be put below the checkpoint.
+    /// The line to put below the checkpoint.
     pub line: SignatureLine,
-    /// What is cosigned.
+    /// The cosigned checkpoint.
     pub checkpoint: Checkpoint,
-    /// Whether the witness has seen nothing of this log before.
+    /// Whether the witness had never seen this log before.
     pub is_first: bool,
 }
 
-/// Cosigns a checkpoint at this time, in Unix seconds, if the log's key signed it and it goes on from what the witness
-/// remembers. What is cosigned is remembered before it is returned.
+/// Cosigns a checkpoint at this time, in Unix seconds, if the log's key signed it and it continues what the witness
+/// remembers. The checkpoint is remembered before the cosignature is returned.
 ///
 /// # Errors
-/// [`ProofError::Refused`]; memory is then as it was.
+/// [`ProofError::Refused`]; the memory is then unchanged.
 pub fn cosign(
     request: &ConsistencyRequest,
     witness: &KeyFile,
@@ -48,7 +48,7 @@ pub fn cosign(
     }
     let memory = KeyMemory::of(witness)?;
     let known = memory.known(origin)?;
-    // TR-16: whatever the name, a branch of a match has one history.
+    // TR-16: a branch of a match has one history, whatever names it was signed under.
     let last =
         known.all().map(|known| &known.checkpoint).max_by_key(|last| (last.size, last.origin == *origin));
     let before = last.map_or((0, Tree::default().root()), |last| (last.size, last.root));

@@ -1,4 +1,4 @@
-//! Key files: one line that only its owner may read (TR-9).
+//! Key files: one line of text that only its owner may read (TR-9).
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -23,7 +23,7 @@ pub struct KeyFile {
 }
 
 impl KeyFile {
-    /// Reads a key file. One that others may read is refused: they could have signed.
+    /// Reads a key file. One that others may read is refused, because they could have signed with it.
     ///
     /// # Errors
     /// [`ProofError::Unusable`] and [`ProofError::Key`].
@@ -54,7 +54,7 @@ impl KeyFile {
         Ok(Self { path: path.into(), key })
     }
 
-    /// Writes a new key file, for its owner alone, whole or not at all. One that is there is never overwritten.
+    /// Writes a new key file that only its owner may read, whole or not at all. An existing file is never overwritten.
     ///
     /// # Errors
     /// [`ProofError::Unusable`] and [`ProofError::Key`].
@@ -73,14 +73,14 @@ impl KeyFile {
             draft.file().write_all(key.to_file().as_bytes())?;
             draft.file().sync_all()?;
             draft.persist(path, false)?;
-            // The caller gets an error, so the file goes: the next try can use its name.
+            // The caller gets an error, so the file is removed and the next try can use its name.
             sync_folder_of(path).inspect_err(|_| drop(fs::remove_file(path)))
         };
         write().map_err(failed)?;
         Ok(Self { path: path.into(), key })
     }
 
-    /// Returns where the file itself lies, whatever links lead to it.
+    /// Returns the path of the file itself, with links resolved.
     pub(super) fn real_path(&self) -> Result<PathBuf, ProofError> {
         let failed = |cause| ProofError::Key { doing: "find", path: self.path.clone(), cause };
         std::fs::canonicalize(&self.path).map_err(failed)

@@ -1,9 +1,9 @@
-//! What a key has signed, next to it, so that it never signs two histories (TR-10, TR-16).
+//! The memory of a key: what it has signed, so that it never signs two histories (TR-10, TR-16).
 //!
 //! The folder `FILE.seen` has a folder for each log, named by the SHA-256 of its origin, with the file `checkpoint`. A
 //! branch of a match can be signed under several names, so the folder named by the SHA-256 of `ID/BRANCH` has the file
-//! `origins`, which lists them, one a line. `FORMAT` shows that all `checkpoint` files are listed; memory written before
-//! there were lists is listed once, when it is next opened.
+//! `origins`, which lists them, one a line. `FORMAT` marks a memory whose `checkpoint` files are all listed. An older memory is
+//! listed when it is next opened.
 
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
@@ -20,7 +20,7 @@ use super::key_file::{KeyFile, sync_folder_of};
 use crate::error::ProofError;
 use crate::limits::NOTE;
 
-/// What `FORMAT` holds.
+/// The content of `FORMAT`.
 const FORMAT: &str = "turnfold key memory 2\n";
 
 /// The name of the file that holds the last checkpoint of a log.
@@ -55,19 +55,19 @@ impl KnownLog {
 }
 
 impl Drop for KeyMemory {
-    /// Takes back the note of who holds it, so that reading a memory leaves its files as they were.
+    /// Removes the note of its holder, so that reading a memory leaves its files as they were.
     fn drop(&mut self) {
         let _ = self.lock.set_len(0);
     }
 }
 
 impl KeyMemory {
-    /// Takes the memory next to a key file, creates it where there is none, and waits a moment for its holder.
+    /// Opens the memory next to a key file, or creates it, and waits a moment while another process holds it.
     ///
     /// # Errors
     /// [`ProofError::Refused`] while another process holds it, [`ProofError::Key`] and [`ProofError::DamagedMemory`].
     pub fn of(key: &KeyFile) -> Result<Self, ProofError> {
-        // A link to a key has no memory of its own, or there would be two.
+        // A link to a key uses the memory of the key, because two memories could sign two histories.
         let real = key.real_path()?;
         let mut folder = real.into_os_string();
         folder.push(".seen");
@@ -88,7 +88,7 @@ impl KeyMemory {
         &self.folder
     }
 
-    /// Lists the origins of all branches, where an earlier version left that undone.
+    /// Lists the origins of all branches, for a memory of an earlier format.
     fn list_origins(&self) -> Result<(), ProofError> {
         let path = self.folder.join("FORMAT");
         if let Some(format) = read(&path)? {
@@ -115,8 +115,8 @@ impl KeyMemory {
         write_private(&path, (origins.join("\n") + "\n").as_bytes())
     }
 
-    /// Returns the origins under which the branch of a match is remembered, and the file that lists them; `None` for
-    /// another log.
+    /// Returns the origins under which a branch of a match is remembered, and the file that lists them; `None` for a log that
+    /// is not a branch.
     fn origins(&self, origin: &str) -> Result<Option<(PathBuf, Vec<String>)>, ProofError> {
         let Some(BranchOrigin { match_id, branch, .. }) = BranchOrigin::read(origin) else { return Ok(None) };
         let path =
@@ -150,7 +150,7 @@ impl KeyMemory {
         Ok(known)
     }
 
-    /// Returns what it holds of a log, and of the same branch of the match under other names (TR-16).
+    /// Returns what is remembered of a log, and of the same branch under other names (TR-16).
     pub(super) fn known(&self, origin: &str) -> Result<KnownLog, ProofError> {
         let origins = self.origins(origin)?.map(|(_, origins)| origins).unwrap_or_default();
         let others = origins.iter().filter(|listed| *listed != origin);
@@ -172,8 +172,8 @@ impl KeyMemory {
         write_private(&self.file(origin), note.to_string().as_bytes())
     }
 
-    /// Remembers a checkpoint that was accepted, unless one of more records is remembered. The caller checks that it continues
-    /// the remembered one.
+    /// Remembers an accepted checkpoint, unless a larger one is remembered. The caller checks that it continues the remembered
+    /// one.
     ///
     /// # Errors
     /// What cannot be read or written.
@@ -202,7 +202,7 @@ impl KeyMemory {
     }
 }
 
-/// How often to look whether the holder of a memory is done, for five seconds. A service holds it as long as it runs.
+/// How often to try again while another process holds a memory, in all five seconds. A service holds it as long as it runs.
 const LOOKS: u32 = 100;
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
@@ -223,12 +223,12 @@ fn wait_for(lock: &mut File, path: &Path) -> io::Result<()> {
             }
         }
     }
-    // The note helps others to find the holder. Without it, on a full disk, the lock holds all the same.
+    // The note only helps others to find the holder; on a full disk the lock works without it.
     let _ = lock.set_len(0).and_then(|()| writeln!(lock, "process {}", std::process::id()));
     Ok(())
 }
 
-/// Reads a file of the memory; `None` where it is not there.
+/// Reads a file of the memory; `None` if there is none.
 fn read(path: &Path) -> Result<Option<Vec<u8>>, ProofError> {
     match read_file(path, &NOTE) {
         Err(InputError::Unreadable { cause, .. })
@@ -248,7 +248,7 @@ fn read_checkpoint(path: &Path) -> Result<Option<Remembered>, ProofError> {
     Ok(Some(Remembered { note, checkpoint }))
 }
 
-/// Writes a file that only its owner may read, whole and durably, in a folder that is made where there is none.
+/// Writes a file that only its owner may read, whole and durably, and creates its folder if necessary.
 fn write_private(path: &Path, bytes: &[u8]) -> Result<(), ProofError> {
     let new = path.with_extension("new");
     let failed = |cause| ProofError::Key { doing: "write", path: path.into(), cause };
@@ -265,7 +265,7 @@ fn write_private(path: &Path, bytes: &[u8]) -> Result<(), ProofError> {
     write().map_err(failed)
 }
 
-/// Makes a folder that only its owner may enter, durably; it is no error that it is there.
+/// Creates a folder that only its owner may enter, durably, unless it exists.
 fn make_folder(folder: &Path) -> Result<(), ProofError> {
     let mut builder = DirBuilder::new();
     #[cfg(unix)]

@@ -14,7 +14,7 @@ use super::key_file::KeyFile;
 use super::memory::{KeyMemory, KnownLog, Remembered};
 use crate::error::ProofError;
 
-/// Keys of one name, each with its memory, which no one else holds at the same time.
+/// Keys of one name, each with its memory, which no other process holds at the same time.
 #[derive(Debug)]
 pub struct Signers {
     keys: Vec<(KeyFile, KeyMemory)>,
@@ -23,13 +23,13 @@ pub struct Signers {
 /// A branch that has been signed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignedBranch {
-    /// The branch, up to the last entry that is signed.
+    /// The branch up to the last signed entry.
     pub revision: Revision,
-    /// What is signed.
+    /// The signed checkpoint.
     pub checkpoint: Checkpoint,
     /// The note.
     pub note: SignedNote,
-    /// The proof that it goes on from an older one, where it was asked for.
+    /// The proof that it continues an older checkpoint, if requested.
     pub request: Option<ConsistencyRequest>,
 }
 
@@ -39,7 +39,7 @@ impl Signers {
     /// # Errors
     /// [`ProofError::Unusable`] for keys of different names, and what is wrong with one of them.
     pub fn open(paths: &[PathBuf]) -> Result<Self, ProofError> {
-        // Each once and in one order, so that no process waits for itself or for another that waits for it.
+        // Each key once and in a fixed order, so that processes cannot wait for each other.
         let mut keys = BTreeMap::new();
         for path in paths {
             let file = KeyFile::open(path)?.require(KeyKind::Signer)?;
@@ -62,7 +62,7 @@ impl Signers {
     /// Returns the origin of a branch.
     ///
     /// # Errors
-    /// [`StoreError`](turnfold_store::StoreError) for a match that is not there.
+    /// [`StoreError`](turnfold_store::StoreError) for an unknown match.
     pub fn origin(&self, store: &StoreReader, branch: &Revision) -> Result<String, ProofError> {
         self.origin_of(&store.genesis(&branch.match_name)?.match_id, &branch.branch)
     }
@@ -81,8 +81,8 @@ impl Signers {
         Ok(notes.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     }
 
-    /// Requires that nothing else has been signed of a branch, then signs it up to its head or an entry. What is signed is
-    /// remembered before it is returned.
+    /// Requires a branch to continue everything that was signed of it, then signs it up to its head or an entry. The checkpoint
+    /// is remembered before it is returned.
     ///
     /// # Errors
     /// [`ProofError::RolledBack`] and [`ProofError::AnotherHistory`]; nothing is signed then.
@@ -114,13 +114,13 @@ impl Signers {
     /// Returns the first of the keys.
     ///
     /// # Errors
-    /// [`ProofError::Unusable`] where there is none.
+    /// [`ProofError::Unusable`] if there is none.
     pub fn first(&self) -> Result<&PrivateKey, ProofError> {
         let first = self.keys.first().map(|(file, _)| &file.key);
         first.ok_or_else(|| ProofError::Unusable("no key is named".into()))
     }
 
-    /// Requires that a branch goes on from all that has been signed of it, and signs nothing (TR-11).
+    /// Requires a branch to continue everything that was signed of it; signs nothing (TR-11).
     ///
     /// # Errors
     /// [`ProofError::RolledBack`], [`ProofError::AnotherHistory`], and what cannot be read.
@@ -129,12 +129,12 @@ impl Signers {
         StoredBranch::of(store, branch)?.compare(known.iter().flat_map(KnownLog::all), None).map(|_| ())
     }
 
-    /// Returns what each key remembers of a log, whatever the name it was signed under.
+    /// Returns what each key remembers of a log, under any name.
     pub(super) fn known(&self, origin: &str) -> Result<Vec<KnownLog>, ProofError> {
         self.keys.iter().map(|(_, memory)| memory.known(origin)).collect()
     }
 
-    /// Signs a checkpoint that goes on from what is known, and remembers it.
+    /// Signs a checkpoint that continues the known ones, and remembers it.
     pub(super) fn seal(&self, checkpoint: &Checkpoint, known: &[KnownLog]) -> Result<SignedNote, ProofError> {
         let text = checkpoint.to_string();
         let signatures =
@@ -145,7 +145,7 @@ impl Signers {
             signatures.chain(earlier.flat_map(|known| known.note.signatures().iter().cloned())).collect();
         let note = unsigned(text, lines)?;
         for ((_, memory), known) in self.keys.iter().zip(known) {
-            // A shorter one is signed for those who may not see the rest; memory stays as it is.
+            // A shorter checkpoint is signed for viewers who may not see the rest, and must not replace a longer one.
             if known
                 .own
                 .as_ref()
@@ -157,15 +157,15 @@ impl Signers {
         Ok(note)
     }
 
-    /// Puts cosignatures below the checkpoints of a branch that they are for. Each is verified by the key of its witness in the
-    /// policy, and takes the place of an older one of that witness.
+    /// Adds cosignatures to the checkpoints of a branch that they sign. Each is verified by the key of its witness in the policy,
+    /// and replaces an older one of that witness.
     ///
-    /// The last checkpoint of the branch is remembered with its cosignatures. An earlier one is signed again and returned:
-    /// memory holds the last one only.
+    /// The last checkpoint of the branch is remembered with its cosignatures. An earlier one is signed again and returned,
+    /// because the memory has only the last one.
     ///
     /// # Errors
-    /// [`ProofError::Refused`] where nothing of the branch is in memory, and for a cosignature of no checkpoint of it or of no
-    /// witness of the policy; memory is then as it was.
+    /// [`ProofError::Refused`] if nothing of the branch is remembered, and for a cosignature of another checkpoint or of a
+    /// witness that the policy does not name; the memory is then unchanged.
     pub fn add(
         &self,
         store: &StoreReader,
@@ -254,10 +254,10 @@ fn unsigned_yet(revision: &Revision, file: &KeyFile) -> ProofError {
     ))
 }
 
-/// Proves that a branch has an entry, under the checkpoint of it that the key remembers (TR-13).
+/// Proves that a branch has an entry, under the checkpoint that the key remembers of it (TR-13).
 ///
 /// # Errors
-/// [`ProofError::Refused`] where the branch was not signed or not so far, and every error of [`Signers::sign`].
+/// [`ProofError::Refused`] if the branch was not signed up to that entry, and every error of [`Signers::sign`].
 pub fn prove(
     store: &StoreReader,
     revision: &Revision,
@@ -300,16 +300,16 @@ fn no_entry(revision: &Revision, seq: Seq, full: u64) -> ProofError {
     ReplayError::NoEntry { history, seq, head: full.saturating_sub(1) }.into()
 }
 
-/// The roots of a branch's trees by size.
+/// The roots of a branch by size.
 type Roots = BTreeMap<u64, TreeHash>;
 
-/// A branch of a store that is to be signed.
+/// A branch of a store to be signed.
 struct StoredBranch<'a> {
     store: &'a StoreReader,
     revision: Revision,
     /// The number of its records.
     full: u64,
-    /// How many of them are to be signed.
+    /// How many of them to sign.
     size: u64,
 }
 
@@ -331,8 +331,8 @@ impl<'a> StoredBranch<'a> {
         })
     }
 
-    /// Reads the branch once: requires it to go on from what is remembered, and returns the roots at the sizes that were
-    /// asked for, and the proof.
+    /// Reads the branch once and requires it to continue what is remembered. Returns the roots at the remembered sizes and at
+    /// the size to sign, and the proof.
     fn compare<'k>(
         &self,
         known: impl Iterator<Item = &'k Remembered>,
@@ -368,7 +368,7 @@ impl<'a> StoredBranch<'a> {
         Ok((roots, builder.map(|builder| builder.hashes())))
     }
 
-    /// Returns the checkpoints that the branch could have had before a remembered one, the first record first.
+    /// Returns the checkpoints of all sizes before a remembered one, smallest first.
     fn checkpoints_before(&self, last: &Checkpoint) -> Result<Vec<Checkpoint>, ProofError> {
         let Revision { match_name, branch, .. } = &self.revision;
         if last.size > self.full {

@@ -66,10 +66,10 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let signers = Signers::open(&args.key)?;
     let signed = if args.revisions.is_empty() {
         sign_branches(&StoreRecords::of_all(&store)?, &signers)?
-    } else if let (Some(policy), [line]) = (&policy, args.revisions.as_slice()) {
-        signers.add(&store, line, &cosignatures, policy)?
+    } else if let (Some(policy), [branch]) = (&policy, args.revisions.as_slice()) {
+        signers.add(&store, branch, &cosignatures, policy)?
     } else {
-        let signed = args.revisions.iter().map(|line| signers.sign(&store, line, args.since));
+        let signed = args.revisions.iter().map(|branch| signers.sign(&store, branch, args.since));
         signed.collect::<Result<Vec<SignedBranch>, _>>()?
     };
     let text = match signed.as_slice() {
@@ -77,7 +77,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         [one] if !args.revisions.is_empty() => one.note.to_string(),
         many => {
             let mut bundle = Vec::new();
-            write_checkpoints(&mut bundle, many.iter().map(|line| line.note.clone()).collect())?;
+            write_checkpoints(&mut bundle, many.iter().map(|signed| signed.note.clone()).collect())?;
             String::from_utf8_lossy(&bundle).into_owned()
         }
     };
@@ -100,7 +100,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
             let size = counted(checkpoint.size, "record", "records");
             format!("signed {revision} to `{file}`: {size}").into()
         }
-        lines => format!("signed {} to `{file}`", counted(lines.len() as u64, "line", "lines")).into(),
+        branches => {
+            format!("signed {} to `{file}`", counted(branches.len() as u64, "branch", "branches")).into()
+        }
     })?;
     Ok(ExitStatus::Yes)
 }

@@ -1,4 +1,4 @@
-//! Links of branches in a bundle and in the store, each found without reading the whole branch.
+//! Links of branches in a bundle and in the store, found without reading a whole branch.
 
 use turnfold_core::Digest;
 use turnfold_store::{Linker, Seq, StoreReader};
@@ -7,7 +7,7 @@ use crate::bundle::sizes::BranchFinder;
 use crate::bundle::{BranchIndex, BundleRecords, BundledRecord};
 use crate::error::ProofError;
 
-/// The links of every branch, each kept with the branch that holds the record.
+/// The links of all records, each kept with the branch whose own record it is.
 pub(super) struct BundledLinks<'a> {
     branches: BranchFinder<'a>,
     own: Vec<Vec<Vec<Digest>>>,
@@ -33,7 +33,7 @@ impl<'a> BundledLinks<'a> {
         Ok(links)
     }
 
-    /// Returns the link before the record that comes next on a branch; `None` for the Genesis.
+    /// Returns the link before the next record of a branch; `None` for the Genesis.
     fn before_next(&self, index: BranchIndex) -> Option<Digest> {
         let own = self.own.get(index.0)?.get(index.1)?;
         own.last().copied().or_else(|| self.at(index, self.first(index)?.checked_sub(1)?))
@@ -51,7 +51,7 @@ impl<'a> BundledLinks<'a> {
     }
 }
 
-/// Returns the link after an entry of a branch of a stored match, whose branches these are.
+/// Returns the link after an entry of a branch of a stored match; `branches` are those of the match.
 pub(super) fn stored_link(
     store: &StoreReader,
     branches: &BranchFinder<'_>,

@@ -1,4 +1,4 @@
-//! What follows the matches of a bundle: modules and checkpoints.
+//! The modules and checkpoints that follow the matches of a bundle.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -11,11 +11,11 @@ use crate::bundle::outline::BundledModule;
 use crate::error::ProofError;
 use crate::limits::{BUNDLE_CHECKPOINT_BYTES_MAX, BUNDLE_MODULES_BYTES_MAX};
 
-/// How many bytes of a module a line has.
+/// How many bytes of a module are on a line.
 pub(in crate::bundle) const MODULE_LINE_BYTES: usize = 49_152;
 
 impl Parser<'_> {
-    /// Reads the file of a module; no bundle states its digest (MD-10).
+    /// Reads the file of a module. Its digest is computed, never read (MD-10).
     pub(super) fn read_module(&mut self, length: &str) -> Result<(), ProofError> {
         let length: usize = self.number(length)?;
         self.module_bytes = self.module_bytes.saturating_add(length);
@@ -74,7 +74,8 @@ impl Parser<'_> {
     }
 }
 
-/// Returns what checkpoints are put in order by: origin, size, bytes. What is no checkpoint is not in a bundle.
+/// Returns the key that checkpoints are sorted by: origin, size, bytes. Notes of a bundle are checkpoints, so the default for
+/// any other note is never used.
 pub(in crate::bundle) fn checkpoint_order(note: &SignedNote) -> (String, u64, String) {
     let (origin, size) = match note.text().parse() {
         Ok(Checkpoint { origin, size, .. }) => (origin, size),
