@@ -1,7 +1,7 @@
-//! Pictures drawn: as characters for a terminal, as SVG for a file or a page.
+//! Draws pictures: as characters for a terminal, as SVG for a file or a page.
 //!
-//! What is drawn stands in the [`Picture`](turnfold_core::picture::Picture) of one viewer; nothing here knows a rule.
-//! The colors of SVG and page are in one file, `page/colors.css`.
+//! The input is the [`Picture`](turnfold_core::picture::Picture) of one viewer; the drawing knows no rules. The colors of SVG
+//! and page are in one file, `page/colors.css`.
 
 pub mod colors;
 pub mod place;

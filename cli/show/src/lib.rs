@@ -1,8 +1,8 @@
-//! What people see of matches, as values: nothing here prints.
+//! What people see of matches, as values; nothing in this crate prints.
 //!
-//! [`render`] is what verbs and the service print, [`drawing`] draws boards as text and SVG, and [`page`] writes one HTML file
-//! of a match, of frames that say what each entry changed. [`try_out`] plays commands on what a viewer knows, and shows the
-//! same frames.
+//! [`render`] has the output of verbs and of the service, [`drawing`] draws boards as text and SVG, and [`page`] writes a match
+//! as one HTML file, made of frames that hold what each entry changed. [`try_out`] plays commands on what a viewer knows, and
+//! returns the same frames.
 
 pub mod drawing;
 pub mod page;

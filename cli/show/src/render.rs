@@ -1,10 +1,11 @@
-//! What verbs print, as values: lines of text, and documents that [`json_line`](turnfold_history::text::json_line) writes as one line.
+//! The output of verbs, as values: lines of text, and documents that [`json_line`](turnfold_history::text::json_line) writes as
+//! one line.
 //!
-//! What else goes wrong is a [`ReplayError`](turnfold_history::ReplayError) or a `QueryError`, whose `Display` is the message.
+//! Other failures are a [`ReplayError`](turnfold_history::ReplayError) or a `QueryError`, whose `Display` is the message.
 //!
-//! Two programs print the same of a thing because both ask here: the command line, which colors the lines on a
-//! terminal and folds them to its width, and a service, which sends them. The `Display` of every line is exactly what the verb
-//! prints where no terminal is, without the line break; [`text`](text()) joins lines with theirs.
+//! The command line and the service share this module, so that they print the same. The command line colors the lines on a
+//! terminal and folds them to its width. Without a terminal a verb prints exactly the `Display` of each line and a line break;
+//! [`text`](text()) joins lines like that.
 //!
 //! | verb | text | JSON |
 //! | --- | --- | --- |

@@ -1,7 +1,7 @@
-//! A match as its viewer knows it, played on in memory: what may come of commands, and nothing is recorded (VW-46).
+//! Trials: commands played in memory on a match as its viewer knows it, with nothing recorded (VW-46).
 //!
-//! A trial continues what `export --as` gives the viewer, so that no command finds out what is concealed. Its dice are
-//! fresh, so that no command finds out what a seed rolls next.
+//! A trial continues the match that `export --as` writes for the viewer, so no command reveals what is concealed. Its dice are
+//! fresh, so no command reveals what a seed rolls next.
 
 use std::path::Path;
 
@@ -16,20 +16,20 @@ use turnfold_history::{
 use crate::page::frames::{FrameDocument, FrameLimits};
 use crate::render::{LegalCommand, WhoseTurn, legal_commands};
 
-/// What came of commands that were tried. What it serializes as is a contract.
+/// The result of a trial. Its JSON form is stable.
 #[derive(Clone, Debug, Serialize)]
 pub struct Trial {
-    /// What the viewer sees of the commands and rolls.
+    /// What the viewer sees of the commands and rolls, as frames.
     #[serde(flatten)]
     pub frames: FrameDocument,
-    /// The commands and the rolls that were made, each `SEAT: command`. The same trial begins with them, and rolls none
-    /// of them again.
+    /// The commands and the rolls that were made, each `SEAT: command`. A trial that begins with them makes none of the rolls
+    /// again.
     pub commands: Vec<String>,
-    /// The commands of every seat that would be applied then, by what the viewer knows.
+    /// The legal commands of every seat at the end, by what the viewer knows.
     pub legal: Vec<LegalCommand>,
-    /// The roll that the rules wait for then.
+    /// The roll that is due at the end.
     pub due_roll: Option<DueRoll>,
-    /// Whose turn it is then.
+    /// Whose turn it is at the end.
     pub now: WhoseTurn,
 }
 
@@ -40,7 +40,7 @@ fn into_known(history: SeatHistory) -> Result<History, ReplayError> {
     }
     let replay = history.to_replay()?;
     let known = History::of_replay(Path::new(&replay.file), &replay)?;
-    // Those that it learned of later have no place here, and leave no gap.
+    // Entries that the viewer learned of only later are not in this match, so the numbers are closed up.
     let entries = (1..).zip(known.entries).map(|(seq, entry)| LogEntry { seq, ..entry }).collect();
     Ok(History { dice: DicePolicy::Recorded, name: history.name().clone(), entries, ..known })
 }
@@ -62,7 +62,7 @@ pub fn try_out(
     let head = history.head();
     let mut known = into_known(history)?;
     let state = known.state()?;
-    // A match as a viewer knows it has no secret from this viewer, who gives the commands of every seat.
+    // This match holds nothing that its viewer may not know, and the viewer plays every seat.
     let detail = Detail::new(Viewer::HOST);
     let own_head = known.head();
     let mut session = Session::new(state, DicePolicy::Recorded, roller, own_head + 1, detail);
@@ -82,7 +82,7 @@ pub fn try_out(
     session.roll_due(&mut played)?;
     known.entries.extend(played.iter().filter_map(entry));
     let mut frames = FrameDocument::of(&SeatHistory::of(viewer, known)?, own_head, limits)?;
-    // Of the entries before, the viewer may have learned some later, which this match does not have.
+    // The viewer counts entries that it learned of later, too, which this match does not have.
     let later = head - own_head;
     frames.count_from(later);
     Ok(Ok(Trial {

@@ -1,11 +1,11 @@
-//! Where something stands in a picture, and what of it is marked.
+//! Places in a picture, and which of them are marked.
 
 use std::collections::BTreeSet;
 
 use turnfold_core::picture::{Block, HexBoard, Picture};
 use turnfold_core::{Hex, Square, TargetPart};
 
-/// Where something stands in a block (VW-10).
+/// A place in a block (VW-10).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     /// A hex of a board.
@@ -14,30 +14,30 @@ pub enum Place {
     Square(Square),
     /// All arrows of a board.
     Arrows,
-    /// The hexes of a board that stand for parts of commands.
+    /// The hexes of a board that name parts of commands.
     Targets,
     /// The index of a line, row or bar.
     Index(usize),
 }
 
-/// Where something stands in a picture.
+/// A place in a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Spot {
     /// The block's index in the picture.
     pub block: usize,
-    /// Where in the block.
+    /// The place in the block.
     pub place: Place,
 }
 
-/// What of a picture is marked when it is drawn (VW-35); nothing by default.
+/// The marked parts of a drawing (VW-35); none by default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Highlights {
     /// What changed.
     pub changed: BTreeSet<Spot>,
     /// The hexes and squares that a viewer's legal commands name.
     pub reach: BTreeSet<Spot>,
-    /// Whether a board of characters leaves out signs for which its hexes would have to be wider: for where the boards
-    /// of one game follow each other, and what changed is marked otherwise, too (VW-6).
+    /// Whether a board of characters omits signs that would need wider hexes. The stepper sets it, because its boards follow
+    /// each other at one width and it marks changes in another way, too (VW-6).
     pub keeps_width: bool,
 }
 
@@ -66,8 +66,7 @@ impl Highlights {
     }
 }
 
-/// Returns where in a picture the targets of commands stand (VW-18, VW-35). The rules decide whether a command
-/// is legal.
+/// Returns the places of the targets of commands in a picture (VW-18, VW-35). The rules decide whether a command is legal.
 #[must_use]
 pub fn target_spots<'a>(
     picture: &Picture,
@@ -89,7 +88,7 @@ pub fn target_spots<'a>(
     targets.into_iter().flat_map(spots).collect()
 }
 
-/// Returns the hexes that a picture names so.
+/// Returns the hexes that have this name in a picture.
 fn named(picture: &Picture, name: &str) -> Vec<Spot> {
     let hexes = |(block, content): (usize, &Block)| {
         let Block::Hexes(HexBoard { targets, .. }) = content else { return Vec::new() };

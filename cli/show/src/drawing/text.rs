@@ -1,4 +1,4 @@
-//! A picture as lines of characters. Each character knows its place and what it shows.
+//! Draws a picture as lines of characters, each of which knows the part of the picture that it shows.
 
 mod drawn;
 mod grid;
@@ -13,16 +13,16 @@ use turnfold_core::picture::{Block, Picture, Tint};
 
 use super::place::Highlights;
 
-/// How many columns a picture takes by default: what stands side by side then goes below.
+/// The width of a picture by default, in columns. Blocks that do not fit next to each other go below each other.
 pub const WIDTH: usize = 100;
 
 /// How many columns are left between blocks that stand side by side.
 const GAP: usize = 3;
 
-/// Draws a picture as lines without trailing spaces, at most `width` columns wide where it can be; an empty line
-/// separates the blocks.
+/// Draws a picture as lines without trailing spaces, `width` columns wide if that is possible. Blocks are separated by an
+/// empty line.
 ///
-/// What is highlighted has a sign: `*` for what changed, `+` for a hex or square in reach, and a last line explains them.
+/// Highlighted parts have a sign: `*` if they changed, `+` for a hex or square in reach. The last line explains the signs.
 #[must_use]
 pub fn lines(picture: &Picture, highlights: &Highlights, width: usize) -> Vec<DrawnLine> {
     let mut lines: Vec<DrawnLine> = Vec::new();
@@ -52,7 +52,7 @@ pub fn lines(picture: &Picture, highlights: &Highlights, width: usize) -> Vec<Dr
     lines
 }
 
-/// Explains what the signs of highlights mean.
+/// Returns the line that explains the signs, if there are any.
 fn signs(highlights: &Highlights) -> Option<DrawnLine> {
     let changed = (!highlights.changed.is_empty()).then_some("* changed");
     let reach = (!highlights.reach.is_empty()).then_some("+ named by a legal command");
@@ -60,7 +60,7 @@ fn signs(highlights: &Highlights) -> Option<DrawnLine> {
     (!words.is_empty()).then(|| DrawnLine::of(words.join("  "), Tint::Faint, None))
 }
 
-/// Puts blocks side by side, as many in a line as have room, and as evenly as that allows.
+/// Puts blocks side by side, as many in a line as fit, and as evenly as possible.
 fn side_by_side(blocks: &[Vec<DrawnLine>], width: usize) -> Vec<DrawnLine> {
     let widest = blocks.iter().flatten().map(DrawnLine::width).max().unwrap_or_default();
     let count = evenly(blocks.len(), (width + GAP) / (widest + GAP));
@@ -82,7 +82,7 @@ fn side_by_side(blocks: &[Vec<DrawnLine>], width: usize) -> Vec<DrawnLine> {
     lines
 }
 
-/// Returns how many of `count` things stand in a line that has room for `room`, so that no line is shorter than need be.
+/// Returns how many of `count` things to put in a line that has room for `room`, so that the lines are evenly filled.
 pub(super) fn evenly(count: usize, room: usize) -> usize {
     let lines = count.div_ceil(room.max(1)).max(1);
     count.div_ceil(lines).max(1)

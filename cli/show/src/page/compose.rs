@@ -1,4 +1,4 @@
-//! A page composed: frames, for the host the replay, and what is seen without JavaScript.
+//! Composes a page: frames, the replay for the host, and what browsers without JavaScript show.
 
 use std::fmt::Write;
 
@@ -21,7 +21,7 @@ pub const PAGE_BYTES_MAX: usize = 64 << 20;
 
 const TEMPLATE: &str = include_str!("file.html");
 
-/// The style of a page, in parts to be joined.
+/// The style of a page, in parts to join.
 pub const STYLES: [&str; 2] = [COLORS, include_str!("viewer.css")];
 
 /// Why a page cannot be made.
@@ -35,7 +35,7 @@ pub enum ShowError {
         history: SourceName,
         /// The most bytes of a page.
         bytes_max: usize,
-        /// A number of entries that fits.
+        /// A number of entries that would fit.
         fits: u64,
     },
     /// Something is wrong with the history.
@@ -43,13 +43,13 @@ pub enum ShowError {
     Replay(#[from] ReplayError),
 }
 
-/// One HTML file that shows what a viewer sees of a history. The same history gives the same bytes on every machine
-/// at any time (VW-26).
+/// One HTML file that shows what a viewer sees of a history. The same history always gives the same bytes, on every machine
+/// (VW-26).
 #[derive(Clone, Debug)]
 pub struct Page {
     /// The file.
     pub html: String,
-    /// The seat of the page, if it does not contain everything.
+    /// The viewer of the page, if it does not contain everything.
     pub view: Option<Viewer>,
     /// How many entries it shows.
     pub entries: u64,
@@ -57,7 +57,7 @@ pub struct Page {
     pub state_hash: Option<Digest>,
 }
 
-/// What the script of a page reads (VW-24).
+/// The data that the script of a page reads (VW-24).
 #[derive(Serialize)]
 struct Document<'a> {
     turnfold: u32,
@@ -68,7 +68,7 @@ struct Document<'a> {
 }
 
 impl Page {
-    /// Makes a page of a revision or of a replay file; what a file records must be true.
+    /// Makes a page of a revision or of a replay file. The outcomes and hashes in a file must be right.
     ///
     /// # Errors
     /// What is wrong with the history, and [`ShowError::TooLong`].
@@ -85,7 +85,7 @@ impl Page {
         }
     }
 
-    /// Makes a page of a history, with its replay, if there is one already.
+    /// Makes a page of a history, with its replay if the caller has it already.
     ///
     /// # Errors
     /// What is wrong with the history, and [`ShowError::TooLong`].

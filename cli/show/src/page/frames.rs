@@ -1,6 +1,6 @@
-//! Frames: what changes, entry by entry, in the picture that one viewer sees of a history (VW-2, VW-10).
+//! Frames: the changes of the picture that one viewer sees of a history, entry by entry (VW-2, VW-10).
 //!
-//! A page needs no rules to show a game: it has the first picture and, for each entry, what changed in it.
+//! A page needs no rules to show a game, because it has the first picture and the changes made by each entry.
 //!
 //! ```
 //! use turnfold_core::Registry;

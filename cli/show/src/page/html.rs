@@ -1,4 +1,4 @@
-//! HTML: text escaped for it, and a template filled in.
+//! HTML: escaping text, and filling in a template.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -8,7 +8,7 @@ use base64::prelude::BASE64_STANDARD;
 use sha2::{Digest, Sha256};
 use turnfold_history::text::printable;
 
-/// Escapes text for HTML, with what could reorder or hide it on the screen written out.
+/// Escapes text for HTML. Characters that could reorder or hide text on the screen are written as escapes.
 pub(super) fn text(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in printable(text).chars() {
@@ -24,10 +24,10 @@ pub(super) fn text(text: &str) -> String {
     escaped
 }
 
-/// Fills in a template: what stands in it as `{{name}}`. Values are not looked into.
+/// Replaces each `{{name}}` of a template by its value. Values are not searched for names.
 ///
 /// # Panics
-/// When the template names what has no value: a mistake of ours, which every test of pages finds.
+/// If the template has a name without a value: a mistake in this crate, which every test of pages finds.
 pub(super) fn fill(template: &str, values: &[(&str, Cow<'_, str>)]) -> String {
     let length: usize = values.iter().map(|(_, value)| value.len()).sum();
     let mut filled = String::with_capacity(template.len() + length);
@@ -42,12 +42,12 @@ pub(super) fn fill(template: &str, values: &[(&str, Cow<'_, str>)]) -> String {
     filled
 }
 
-/// Returns how a content security policy names the content of a script or style (VW-24).
+/// Returns the source expression of a script or style for a content security policy (VW-24).
 pub(super) fn source_hash(content: &str) -> String {
     format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(content)))
 }
 
-/// JSON on its way into a script element: every `<` is written `\u003c`, so that nothing in it ends the element.
+/// A writer for JSON inside a script element. It writes each `<` as `\u003c`, so that no text can end the element.
 pub(super) struct ScriptJson<W>(pub(super) W);
 
 impl<W: Write> Write for ScriptJson<W> {

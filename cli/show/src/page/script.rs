@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-/// The files, each after those that it imports.
+/// The files; each stands behind those that it imports.
 const FILES: [&str; 10] = [
     include_str!("script/timeline.js"),
     include_str!("script/elements.js"),
@@ -19,8 +19,8 @@ const FILES: [&str; 10] = [
 /// The script of a page, a module that shows what it is given.
 pub static SCRIPT: LazyLock<String> = LazyLock::new(|| join(&FILES));
 
-/// Joins modules to one, in which each name has one meaning and what a module imports or hands on is there already. Lines that
-/// are comments for those who read the files are left out: a browser on a slow line waits for each byte.
+/// Joins modules into one. No name may have two meanings in them, since imports and exports are dropped. Comments are left
+/// out, because a browser on a slow connection waits for each byte.
 #[must_use]
 pub fn join(modules: &[&str]) -> String {
     let mut joined = String::new();

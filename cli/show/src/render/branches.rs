@@ -6,7 +6,7 @@ use turnfold_history::Line;
 use turnfold_history::text::{counted, dim, plain, strong};
 use turnfold_store::{BranchInfo, BranchName};
 
-/// A branch of a list. It serializes as what `branch MATCH --format json` prints.
+/// A branch of a list. Its JSON form is that of `branch MATCH --format json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ListedBranch {
     /// Its name.
@@ -16,7 +16,7 @@ pub struct ListedBranch {
     /// The branch it begins on, and after which entry; `None` for `main`.
     #[serde(serialize_with = "as_fork")]
     pub from: Option<(BranchName, u64)>,
-    /// The link after its last entry, if the reader of the list may know it.
+    /// The link after its last entry, if the viewer may know it.
     pub link: Option<Digest>,
 }
 

@@ -1,4 +1,4 @@
-//! Two histories compared, as `diff` prints it.
+//! The output of `diff`, which compares two histories.
 
 use serde::Serialize;
 use turnfold_history::compare::diff::{StatesPart, records_of};
@@ -10,7 +10,7 @@ use turnfold_history::{
     Tone, program,
 };
 
-/// What `diff --format json` prints.
+/// The output of `diff --format json`.
 #[derive(Debug, Serialize)]
 pub struct DiffDocument<'a> {
     #[serde(flatten)]
@@ -26,7 +26,7 @@ pub struct DiffDocument<'a> {
     states_part: &'a Option<StatesPart>,
 }
 
-/// An entry in each history, or in one.
+/// An entry of each history, or of one.
 #[derive(Debug, Serialize)]
 struct EntryPair {
     a: Option<Record>,
@@ -60,7 +60,7 @@ impl<'a> DiffDocument<'a> {
     }
 }
 
-/// Returns the lines of `diff --stat`: one that counts what differs.
+/// Returns the lines of `diff --stat`, which count the differences.
 #[must_use]
 pub fn stat_lines(comparison: &Comparison) -> Vec<Line> {
     if comparison.stat.equal {
@@ -83,7 +83,7 @@ pub fn stat_lines(comparison: &Comparison) -> Vec<Line> {
     [Some(line), longer(comparison)].into_iter().flatten().collect()
 }
 
-/// States that fewer commands than listed may suffice.
+/// Returns the note that a smaller difference may exist.
 fn longer(comparison: &Comparison) -> Option<Line> {
     let text = " the histories are long and have little in common, so fewer commands than these may suffice";
     comparison.stat.may_be_shorter.then(|| [warning("note:"), plain(text)].into())
@@ -97,7 +97,7 @@ pub fn lines(comparison: &Comparison) -> Vec<Line> {
     if stat.equal {
         let entries = counted(a.entries, "entry", "entries");
         let equal = Line::from(format!("{} and {} are equal: {entries}", a.shown(), b.shown()));
-        // States of recordings may be equal but for what is ignored.
+        // States of recordings may differ in ignored fields, and then have no common hash.
         lines.push(match a.state_hash.filter(|_| a.state_hash == b.state_hash) {
             Some(hash) => equal.then(dim(format_args!(" #{hash:.16}"))),
             None => equal,

@@ -1,4 +1,4 @@
-//! Entries and rejected commands, as `play`, `log` and others print them.
+//! Entries and rejected commands, as `play`, `log` and other verbs print them.
 
 use serde::Serialize;
 use turnfold_core::{AnyState, DueRoll, Outcome, Seat};
@@ -11,7 +11,7 @@ pub fn record(record: &Record) -> Line {
     record_after("", record)
 }
 
-/// Returns the line of an entry with what stands `before` it; a rejected command has nothing before it.
+/// Returns the line of an entry, after the text `before`, or of a rejected command, which has no text before it.
 pub(crate) fn record_after(before: &str, record: &Record) -> Line {
     if matches!(record.outcome, Outcome::Rejected(_)) {
         return rejection(record, None);
@@ -44,13 +44,13 @@ pub(crate) fn record_after(before: &str, record: &Record) -> Line {
     line
 }
 
-/// Returns the mark of an entry that its source records otherwise.
+/// Returns the mark of an entry whose source records another outcome.
 #[must_use]
 pub fn recorded_mark(recorded: &str) -> String {
     format!("[recorded: {recorded}]")
 }
 
-/// Returns the line of a rejected command, and where in a script it stands.
+/// Returns the line of a rejected command, and its place in a script.
 #[must_use]
 pub fn rejection(record: &Record, place: Option<&str>) -> Line {
     let seat = record.seat.map(Seat::name);
@@ -77,7 +77,7 @@ pub fn rejected_line(seat: Option<&str>, command: &str, outcome: &str, message: 
     line
 }
 
-/// Returns the line of an entry of a log, after its time if `with_time`, and after its link if it has one.
+/// Returns the line of an entry of a log: its time if `with_time`, its link if it has one, then the entry.
 #[must_use]
 pub fn logged(entry: &LoggedRecord, with_time: bool) -> Line {
     let time = with_time.then(|| time(entry.recorded_at_ms));
@@ -86,7 +86,7 @@ pub fn logged(entry: &LoggedRecord, with_time: bool) -> Line {
     record_after(&before.join(" "), &entry.record)
 }
 
-/// What `play` prints when there was nothing to play. It serializes as what `play --format json` prints then.
+/// The output of `play` without commands and without a due roll to make. Its JSON form is that of `play --format json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NothingPlayed {
     played: u64,
@@ -94,13 +94,13 @@ pub struct NothingPlayed {
 }
 
 impl NothingPlayed {
-    /// Nothing was played in this state.
+    /// Reports that nothing was played in this state.
     #[must_use]
     pub fn in_state(state: &dyn AnyState) -> Self {
         Self { played: 0, due_roll: state.due_roll() }
     }
 
-    /// Returns its line, which names the whole history and the viewer, if some were asked for.
+    /// Returns its line, which names the whole history, and the viewer if one was asked for.
     #[must_use]
     pub fn line(&self, whole: &Revision, asked: Option<Viewer>) -> Line {
         let option = Viewer::as_option(asked);

@@ -1,4 +1,4 @@
-//! What `show`, `legal` and `ask` print of a state.
+//! The output of `show`, `legal` and `ask` for a state.
 
 use serde::Serialize;
 use turnfold_core::picture::Picture;
@@ -14,20 +14,20 @@ pub fn picture(picture: &Picture, highlights: &Highlights) -> Vec<DrawnLine> {
     text::lines(picture, highlights, text::WIDTH)
 }
 
-/// Returns the lines below a picture: the result or the turn, after a blank one; none where there is neither.
+/// Returns the lines below a picture: a blank one, then the result or the turn; none if the game has neither.
 #[must_use]
 pub fn standing(standing: &MatchStanding) -> Vec<Line> {
     standing.text().map(|text| vec![Line::default(), text.into()]).unwrap_or_default()
 }
 
-/// A command that would be applied. It serializes as what `legal --format json` prints.
+/// A legal command. Its JSON form is that of `legal --format json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LegalCommand {
     /// Whose command it is.
     pub seat: Seat,
     /// The command's canonical text.
     pub command: String,
-    /// What of it is clicked on the boards of the picture, in order.
+    /// The clicks on the boards of the picture that give the command, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<TargetPart>,
     /// Whether a page asks before it sends the command.
@@ -44,8 +44,7 @@ impl LegalCommand {
     }
 }
 
-/// Returns the commands that would be applied, of the seat that was asked for or of every seat. `viewer` looks at the
-/// state.
+/// Returns the legal commands that `viewer` may know: those of the seat in `asked`, or of every seat.
 #[must_use]
 pub fn legal_commands(asked: Option<Viewer>, viewer: Viewer, state: &dyn AnyState) -> Vec<LegalCommand> {
     let mut commands = Vec::new();

@@ -1,13 +1,13 @@
-//! Hexes and the arrows over them: where they are, and their lines.
+//! The geometry of hexes and of the arrows over them.
 
 use turnfold_core::Hex;
 use turnfold_core::picture::Arrow;
 
 use super::markup::{Fill, Markup, class};
 
-/// From the middle of a hex to its left and right corners.
+/// The distance from the middle of a hex to its left and right corners.
 pub(super) const SIZE: i32 = 20;
-/// From the middle of a hex to its upper and lower edges: √3/2 of the size, rounded.
+/// The distance from the middle of a hex to its upper and lower edges: √3/2 of the size, rounded.
 pub(super) const HALF_HEIGHT: i32 = 17;
 
 pub(super) fn middle(hex: Hex) -> [i32; 2] {
@@ -24,13 +24,13 @@ pub(super) fn outline(body: &mut Markup, hex: Hex) {
     ));
 }
 
-/// How far from the middle of a hex arrows begin and end, so as not to hide what stands there.
+/// The distance from the middle of a hex at which arrows begin and end, so that they do not hide its content.
 const START: i32 = 12;
 const END: i32 = 9;
-/// How long the sides of a head are along the arrow, and how far they spread.
+/// The length of an arrow head along the arrow, and half its width.
 const HEAD: [i32; 2] = [7, 5];
 
-/// Draws arrows through places whose middles are known; nothing where there are none.
+/// Draws arrows through places; `middle` returns the middle of one.
 pub(super) fn draw_arrows<P: Copy>(
     body: &mut Markup,
     arrows: &[Arrow<P>],

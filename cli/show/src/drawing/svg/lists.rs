@@ -1,4 +1,4 @@
-//! Lines of text, rows of pieces and bars.
+//! Draws lines of text, rows of pieces and bars.
 
 use turnfold_core::picture::{Bar, Chip, Piece, PieceRow, Span, TextLine};
 use turnfold_history::text::printable;
@@ -10,14 +10,14 @@ use crate::drawing::text::filled;
 /// The size of letters in lines; a character takes 9.
 const LETTERS: i32 = 15;
 const LINE_HEIGHT: i32 = 20;
-/// The size of a mark next to a piece and of letters in chips; ten characters take 72.
+/// The size of marks next to pieces and of letters in chips; ten characters take 72.
 const SMALL_LETTERS: i32 = 12;
-/// How far labels are from what they label.
+/// The distance between a label and what it labels.
 const GAP: i32 = 9;
-/// The radius of a disc, for a few characters and at most.
+/// The least and the largest radius of a disc.
 const RADIUS: [i32; 2] = [15, 26];
 const BAR_SIZE: Size = Size { width: 160, height: 12 };
-/// Chips go on in another line where bars would be wider with them.
+/// The most that a bar with its chips is wide; further chips go on another line.
 const BAR_WIDTH_MAX: i32 = 720;
 
 /// Draws lines of text and returns their size.
@@ -191,7 +191,7 @@ fn draw_track(body: &mut Markup, bar: &Bar, [x, y]: [i32; 2]) {
     }
 }
 
-/// Draws chips from `left` on, below each other where `right` is passed, and returns their size.
+/// Draws chips from `left` on, in further lines where one would pass `right`, and returns their size.
 fn draw_chips(body: &mut Markup, chips: &[Chip], [left, middle]: [i32; 2], right: i32) -> Size {
     let mut x = left;
     let mut size = Size { width: 0, height: LINE_HEIGHT };

@@ -1,4 +1,4 @@
-//! The text of an SVG: elements, and what stands in them.
+//! The text of an SVG document: elements and their content.
 
 use std::fmt;
 
@@ -7,18 +7,18 @@ use turnfold_history::text::printable;
 
 use crate::drawing::colors::Ink;
 
-/// What has been written of a document.
+/// The text of a document so far.
 #[derive(Default)]
 pub(super) struct Markup(String);
 
-/// How large something is.
+/// A size in units of the drawing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Size {
     pub(super) width: i32,
     pub(super) height: i32,
 }
 
-/// How many characters are reckoned with at most.
+/// The most characters that widths are computed for.
 const CHARACTERS_MAX: usize = 1 << 20;
 
 impl Markup {
@@ -26,8 +26,8 @@ impl Markup {
         fmt::Write::write_fmt(&mut self.0, arguments).expect("writing to a string cannot fail");
     }
 
-    /// Writes text that is not empty into a width around `x`: smaller where it is long, and squeezed where it would be
-    /// too small to read.
+    /// Writes text into a width around `x`, unless it is empty. Long text gets smaller, and is squeezed once it would be too
+    /// small to read.
     pub(super) fn fitted(&mut self, text: &Fitted<'_>, [x, y]: [i32; 2]) {
         if text.content.is_empty() {
             return;
@@ -54,15 +54,15 @@ impl fmt::Display for Markup {
     }
 }
 
-/// Text that is to stay within a width.
+/// Text that must stay within a width.
 pub(super) struct Fitted<'a> {
     pub(super) class: &'static str,
     pub(super) content: &'a str,
     pub(super) width: i32,
-    /// The size of its letters where there is room.
+    /// The size of its letters if there is room.
     pub(super) size: i32,
     pub(super) size_least: i32,
-    /// Its color, where no class has it.
+    /// Its color, if no class gives it one.
     pub(super) ink: Fill,
 }
 
@@ -70,7 +70,7 @@ pub(super) fn characters(text: &str) -> i32 {
     i32::try_from(text.chars().count().min(CHARACTERS_MAX)).unwrap_or_default()
 }
 
-/// Returns the width of characters, which is three fifths of their size in all usual fonts of one width.
+/// Returns the width of characters: three fifths of their size, as in all common monospaced fonts.
 pub(super) fn width(count: i32, size: i32) -> i32 {
     (count * size * 3 + 4) / 5
 }
@@ -89,7 +89,7 @@ pub(super) const fn class(tint: Tint) -> &'static str {
     }
 }
 
-/// The attribute of a color that no class has.
+/// The attribute of a color that no class gives.
 #[derive(Clone, Copy, Default)]
 pub(super) enum Fill {
     #[default]
@@ -115,7 +115,7 @@ impl Fill {
         }
     }
 
-    /// Returns the attribute with which a line has the color.
+    /// Returns the attribute for a line of this color.
     pub(super) fn stroke(self) -> String {
         self.to_string().replace("fill", "stroke")
     }
@@ -131,7 +131,7 @@ impl fmt::Display for Fill {
     }
 }
 
-/// Text as XML writes it, without what XML cannot hold.
+/// Text escaped for XML, without the characters that XML does not allow.
 pub(super) struct Escaped<'a>(pub(super) &'a str);
 
 impl fmt::Display for Escaped<'_> {

@@ -1,4 +1,4 @@
-//! A board of squares, with the names of its files and ranks around it.
+//! Draws a board of squares with the names of its files and ranks around it.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +10,12 @@ use super::markup::{Fill, Fitted, Markup, Size, class};
 use crate::drawing::place::{Highlights, Place, Spot};
 use crate::drawing::text::file_name;
 
-/// How wide a square is, and from its middle to its edges.
+/// The width of a square, and half of it.
 const SIZE: i32 = 40;
 const HALF: i32 = SIZE / 2;
-/// How much room the names of files and ranks have.
+/// The room for the names of files and ranks.
 const MARGIN: i32 = 18;
-/// How wide small boards are drawn, at up to twice their size.
+/// The width to which small boards are enlarged, to twice their size at most.
 const WIDTH: i32 = 560;
 
 /// Draws a board and returns its size.
@@ -40,7 +40,7 @@ pub(super) fn draw(
     draw_names(body, grid);
     let cells: BTreeMap<Square, &SquareCell> = grid.cells.iter().map(|cell| (cell.at, cell)).collect();
     let is_marked = |spot: &Spot| highlights.changed.contains(spot) || highlights.reach.contains(spot);
-    // What is marked comes last, so that no other square covers its edge.
+    // Marked squares are drawn last, so that no other square covers their edges.
     for is_above in [false, true] {
         for at in grid.board.squares() {
             let spot = Spot { block, place: Place::Square(at) };
@@ -54,7 +54,7 @@ pub(super) fn draw(
     Size { width: width_drawn, height: height_drawn }
 }
 
-/// Returns the middle of a square; that of the board is 0, 0.
+/// Returns the middle of a square; the middle of the board is 0, 0.
 fn middle(grid: &SquareGrid, at: Square) -> [i32; 2] {
     let from_middle = |index: u8, count: u8| (2 * i32::from(index) + 1 - i32::from(count)) * HALF;
     let way = if grid.flipped { -1 } else { 1 };
@@ -118,7 +118,7 @@ fn draw_square(
     body.put(format_args!("</g>\n"));
 }
 
-/// Draws a piece: in its color, with an outline that stands out from it.
+/// Draws a piece in its color, with an outline in a contrasting one.
 fn draw_piece(body: &mut Markup, [x, y]: [i32; 2], piece: &BoardPiece) {
     let tint = class(piece.tint);
     let color = Fill::of(piece.tint);

@@ -1,4 +1,4 @@
-//! Lines of characters that know what they show.
+//! Lines of characters, each with the part of the picture that it shows.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ pub struct DrawnLine {
 pub struct DrawnSpan {
     /// The text, free of control characters.
     pub text: String,
-    /// Its color; never the only sign of a difference.
+    /// Its color, which is never the only sign of a difference.
     pub tint: Tint,
     /// What it shows: the inside of a hex, a line, a row or a bar.
     pub spot: Option<Spot>,
@@ -30,7 +30,7 @@ impl DrawnLine {
         Self { spans: vec![DrawnSpan { text: text.into(), tint, spot }] }
     }
 
-    /// Escapes a line of text; what of it is shown belongs to `spot`.
+    /// Escapes a line of text, all of which belongs to `spot`.
     pub(super) fn escaped(line: &TextLine, spot: Option<Spot>) -> Self {
         let span = |text: &str, tint: Tint| DrawnSpan { text: printable(text).into_owned(), tint, spot };
         Self { spans: line.spans.iter().map(|part| span(&part.text, part.tint)).collect() }

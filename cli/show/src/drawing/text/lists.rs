@@ -9,7 +9,7 @@ use crate::drawing::place::Highlights;
 /// The characters of a full bar.
 const BAR_WIDTH: u64 = 20;
 
-/// What stands for a place without a piece.
+/// Drawn for a place without a piece.
 const NO_PIECE: &str = ".";
 
 pub(super) fn texts(lines: &[TextLine], block: usize, highlights: &Highlights) -> Vec<DrawnLine> {
@@ -20,7 +20,7 @@ pub(super) fn texts(lines: &[TextLine], block: usize, highlights: &Highlights) -
     lines.iter().enumerate().map(line).collect()
 }
 
-/// Draws rows: labels in a column, then pieces in columns of one width, which a single row does not need.
+/// Draws rows: labels in a column, then pieces in columns of equal width. The pieces of a single row are only separated.
 pub(super) fn rows(rows: &[PieceRow], block: usize, highlights: &Highlights) -> Vec<DrawnLine> {
     let with_pieces = || rows.iter().filter(|row| !row.pieces.is_empty());
     let label_width = with_pieces().map(|row| DrawnLine::escaped(&row.label, None).width()).max();
@@ -48,7 +48,7 @@ fn text(piece: &Piece) -> String {
     printable(&format!("{text}{}", piece.mark)).into_owned()
 }
 
-/// Draws bars: labels in a column, the bars, how much of how much, and the chips.
+/// Draws bars: labels in a column, the bars, value and maximum, and the chips.
 pub(super) fn bars(bars: &[Bar], block: usize, highlights: &Highlights) -> Vec<DrawnLine> {
     let label_width = bars.iter().map(|bar| DrawnLine::escaped(&bar.label, None).width()).max();
     let bar_start = label_width.map_or(0, |width| width + 1);
@@ -71,7 +71,7 @@ pub(super) fn bars(bars: &[Bar], block: usize, highlights: &Highlights) -> Vec<D
     bars.iter().enumerate().map(bar).collect()
 }
 
-/// Returns how much of a width a bar fills.
+/// Returns how many units of a width a bar fills.
 pub(in crate::drawing) fn filled(bar: &Bar, width: u64) -> u64 {
     let value = u128::from(bar.value.min(bar.of));
     let of = u128::from(bar.of);

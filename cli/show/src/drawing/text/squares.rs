@@ -17,10 +17,10 @@ use turnfold_history::text::printable;
 use super::drawn::{DrawnLine, width};
 use crate::drawing::place::{Highlights, Place, Spot};
 
-/// What stands for a square without a piece.
+/// Drawn for a square without a piece.
 const NO_PIECE: &str = ".";
 
-/// Draws a board; what is marked carries a sign behind its mark.
+/// Draws a board. A marked square has a sign behind its piece and mark.
 pub(super) fn draw(grid: &SquareGrid, block: usize, highlights: &Highlights) -> Vec<DrawnLine> {
     let cells: BTreeMap<Square, &SquareCell> = grid.cells.iter().map(|cell| (cell.at, cell)).collect();
     let square = |at: Square| {
@@ -31,7 +31,7 @@ pub(super) fn draw(grid: &SquareGrid, block: usize, highlights: &Highlights) -> 
     };
     let [files, ranks] = lines_of(grid);
     let squares = || grid.board.squares().map(square);
-    // A sign of one character stands where otherwise a space separates two squares.
+    // A sign of one character takes the place of the space between two squares.
     let least = squares().map(|(_, (text, _), _)| width(&text) + 1).max().unwrap_or_default();
     let needed = squares().map(|(_, (text, _), sign)| width(&text) + width(&sign)).max().unwrap_or_default();
     let step = if highlights.keeps_width { least } else { least.max(needed) };

@@ -1,4 +1,4 @@
-//! What differs between two pictures, part by part.
+//! The differences of two pictures, part by part.
 
 use serde::{Serialize, Serializer};
 use turnfold_core::picture::{Arrow, Bar, Block, Cell, PieceRow, SquareCell, TextLine};
@@ -9,16 +9,16 @@ use super::picture::{
 };
 use crate::drawing::{Place, Spot};
 
-/// A part of a picture that another one has otherwise (VW-10): it serializes as `[block, place, content]`.
+/// A part of a picture that changed (VW-10). It serializes as `[block, place, content]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PictureChange {
-    /// Where it stands.
+    /// The place.
     pub spot: Spot,
-    /// What stands there now.
+    /// The content that it has now.
     content: Content,
 }
 
-/// What stands somewhere in a picture.
+/// The content of a place in a picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Content {
     Gone,
@@ -33,7 +33,7 @@ enum Content {
 }
 
 impl PictureChange {
-    /// Returns what to change in a picture to make another of it; `None` where they are not made of the same blocks.
+    /// Returns the changes that turn one picture into another; `None` if they do not have the same blocks.
     pub(crate) fn between(old: &FramePicture, new: &FramePicture) -> Option<Vec<Self>> {
         let old = old.blocks();
         let new = new.blocks();
@@ -69,7 +69,7 @@ impl PictureChange {
     }
 }
 
-/// Compares the cells of two boards, which are in the order of their places.
+/// Compares the cells of two boards, which are sorted by place.
 fn cells<T: Clone + PartialEq, P: Copy + Ord>(
     old: &[T],
     new: &[T],
@@ -89,7 +89,7 @@ fn cells<T: Clone + PartialEq, P: Copy + Ord>(
     }
 }
 
-/// Compares what two boards have as a whole, such as all arrows.
+/// Compares a part of two boards that changes as a whole, such as all arrows.
 fn whole<T: Clone + PartialEq>(
     place: Place,
     old: &[T],
@@ -102,7 +102,7 @@ fn whole<T: Clone + PartialEq>(
     }
 }
 
-/// Compares two lists by index; what is gone is the end of the first.
+/// Compares two lists by index; a shorter new list has lost the end of the old one.
 fn items<T: Clone + PartialEq>(
     old: &[T],
     new: &[T],

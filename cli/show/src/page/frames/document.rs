@@ -1,4 +1,4 @@
-//! A document of frames: a picture, and for each entry that follows what became of it.
+//! A document of frames: a picture, and what each following entry makes of it.
 
 use std::io::{self, Write};
 
@@ -16,39 +16,39 @@ use super::change::PictureChange;
 use super::picture::FramePicture;
 use crate::render::entries::recorded_mark;
 
-/// What one viewer sees of a history, entry by entry (VW-10). What it serializes as is a contract.
+/// What one viewer sees of a history, entry by entry (VW-10). Its JSON form is stable.
 #[derive(Clone, Debug, Serialize)]
 pub struct FrameDocument {
-    /// Who looks.
+    /// The viewer.
     pub viewer: String,
-    /// The match; a replay file has none.
+    /// The match; `None` for a replay file.
     #[serde(rename = "match")]
     pub match_name: Option<MatchName>,
-    /// The branch; a replay file has none.
+    /// The branch; `None` for a replay file.
     pub branch: Option<BranchName>,
     /// The number of the entry that the first picture shows, as the viewer counts; 0 is the setup.
     pub after: u64,
     /// The number of the last entry.
     pub head: u64,
-    /// The number of the last frame, where others follow that found no room.
+    /// The number of the last frame, if more follow that did not fit.
     pub next: Option<u64>,
     /// What the viewer sees before the first frame.
     pub picture: FramePicture,
     /// The result or the turn before the first frame, in words, if the game has either.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub standing: Option<String>,
-    /// The entries that follow and that the viewer may know of.
+    /// The following entries that the viewer may know of.
     pub frames: Vec<Frame>,
 }
 
-/// An entry, and what differs after it from the frame before.
+/// An entry, and what it changed.
 #[derive(Clone, Debug, Serialize)]
 pub struct Frame {
     /// The entry, as `log --format json` prints it.
     pub record: LoggedRecord,
     /// Its outcome, as `log` prints it.
     pub text: String,
-    /// What happened, in the game's sentences (VW-80); missing where the game has no words for it.
+    /// What happened, in the game's sentences (VW-80); omitted if the game has no words for it.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub sentence: String,
     /// What the viewer sees after it.
@@ -67,11 +67,11 @@ pub struct Frame {
 pub enum Shown {
     /// What differs from the picture of the frame before.
     Changes(Vec<PictureChange>),
-    /// A picture that is not made of the same blocks.
+    /// The whole picture, if it does not have the same blocks.
     Picture(FramePicture),
 }
 
-/// What a document may hold. It always has a frame where there is one.
+/// Limits of a document. It always holds a frame, if there is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameLimits {
     /// The most frames.
@@ -81,7 +81,7 @@ pub struct FrameLimits {
 }
 
 impl FrameLimits {
-    /// What one answer of a service holds.
+    /// The limits of one answer of a service.
     pub const SERVED: Self = Self { frames_max: 1000, bytes_max: 4 << 20 };
 }
 
@@ -97,8 +97,8 @@ impl FrameDocument {
         Ok(document)
     }
 
-    /// Makes the frames after entry `after` one at a time and passes each on, until one finds no room. The document that is
-    /// returned holds none of them.
+    /// Makes the frames after entry `after` and passes each to `take`, until it returns `false`. The returned document has no
+    /// frames.
     ///
     /// # Errors
     /// As for [`of`](Self::of).
@@ -147,7 +147,7 @@ impl FrameDocument {
         Ok(Passed { document, end })
     }
 
-    /// Counts `more` entries before the first.
+    /// Adds `more` to the number of every entry.
     pub(crate) fn count_from(&mut self, more: u64) {
         for count in [&mut self.after, &mut self.head].into_iter().chain(&mut self.next) {
             *count += more;
@@ -158,7 +158,7 @@ impl FrameDocument {
     }
 }
 
-/// A document whose frames were passed on, and the state at its end.
+/// A document whose frames were passed on, and the last state.
 pub(crate) struct Passed {
     pub(crate) document: FrameDocument,
     pub(crate) end: Box<dyn AnyState>,
@@ -171,7 +171,7 @@ struct Before {
 }
 
 impl Before {
-    /// Makes the frame of an entry, which the next one is compared with.
+    /// Makes the frame of an entry and remembers what the viewer sees after it.
     fn frame(&mut self, entry: &mut ViewedEntry<'_>, standing: Option<String>) -> Frame {
         let after = Self { picture: entry.picture().into(), view: entry.view() };
         let changes = PictureChange::between(&self.picture, &after.picture);
@@ -192,7 +192,7 @@ impl Before {
     }
 }
 
-/// The frames for which there is room.
+/// The frames that fit.
 struct Gathered {
     limits: FrameLimits,
     bytes: usize,
@@ -200,7 +200,7 @@ struct Gathered {
 }
 
 impl Gathered {
-    /// Returns `false` if there is no room.
+    /// Adds a frame; returns `false` if it does not fit.
     fn add(&mut self, frame: Frame) -> bool {
         let bytes = self.bytes + length(&frame);
         let has_room = self.frames.len() < self.limits.frames_max && bytes <= self.limits.bytes_max;

@@ -1,4 +1,4 @@
-//! What an entry changed in a viewer's picture, to be marked when it is drawn (VW-35).
+//! The parts of a picture that an entry changed, which a drawing marks (VW-35).
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::change::PictureChange;
 use super::picture::FramePicture;
 use crate::drawing::{Place, Spot};
 
-/// Returns where a picture differs from another; a block that is of another kind or size differs everywhere.
+/// Returns where two pictures differ. A block of another kind or size differs everywhere.
 #[must_use]
 pub fn changed_spots(old: &Picture, new: &Picture) -> BTreeSet<Spot> {
     let alone = |block: Block| FramePicture::from(Picture { blocks: vec![block] });
@@ -25,7 +25,7 @@ pub fn changed_spots(old: &Picture, new: &Picture) -> BTreeSet<Spot> {
     spots
 }
 
-/// Returns where something stands in a block.
+/// Returns the places of a block that hold something.
 fn places(block: &Block) -> Vec<Place> {
     let indexes = |length| (0..length).map(Place::Index).collect();
     match block {
@@ -43,7 +43,7 @@ fn places(block: &Block) -> Vec<Place> {
     }
 }
 
-/// Returns what the last entry that the viewer knows of changed in their picture; nothing before the first.
+/// Returns what the last entry that the viewer knows of changed in the picture; nothing if there is no entry.
 ///
 /// # Errors
 /// As for [`SeatHistory::fold`].

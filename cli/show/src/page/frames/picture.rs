@@ -1,4 +1,4 @@
-//! A picture as documents carry it: the one place that knows its JSON form (VW-10).
+//! The JSON form of a picture in documents, defined here alone (VW-10).
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use turnfold_core::picture::{
 };
 use turnfold_core::{Hex, Square};
 
-/// A picture in which each part has an index of its own: a hex or square holds one cell, and none is off its board.
+/// A picture whose parts all have different places: each hex or square has at most one cell, and no cell is off the board.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FramePicture(Picture);
 
@@ -27,7 +27,7 @@ impl FramePicture {
     }
 }
 
-/// Leaves out what no drawing shows: cells off their board, and those under another one of their hex.
+/// Drops what no drawing shows: cells off their board, and all but the last cell of a hex or square.
 impl From<Picture> for FramePicture {
     fn from(mut picture: Picture) -> Self {
         for block in &mut picture.blocks {
@@ -96,7 +96,7 @@ fn forms<'a, T, F>(items: &'a [T], form: fn(&'a T) -> F) -> Vec<F> {
     items.iter().map(form).collect()
 }
 
-/// What stands on a hex, without the hex.
+/// The content of a hex, without the hex.
 pub(super) struct CellForm<'a>(pub(super) &'a Cell);
 
 impl Serialize for CellForm<'_> {
@@ -106,7 +106,7 @@ impl Serialize for CellForm<'_> {
     }
 }
 
-/// What stands on a square, without the square: glyph and mark, the square's tint, the piece's, its name and letter.
+/// The content of a square, without the square: glyph and mark, tints of square and piece, name and letter of the piece.
 pub(super) struct SquareForm<'a>(pub(super) &'a SquareCell);
 
 impl<'a> SquareForm<'a> {
@@ -125,7 +125,7 @@ impl Serialize for SquareForm<'_> {
     }
 }
 
-/// A square by its name, then what stands on it.
+/// The name of a square, then its content.
 struct SquareAtForm<'a>(&'a SquareCell);
 
 impl Serialize for SquareAtForm<'_> {
@@ -167,7 +167,7 @@ impl Serialize for ArrowForm<'_> {
     }
 }
 
-/// A hex and the part of commands that it stands for.
+/// A hex and the part of commands that it names.
 pub(super) fn target((hex, name): &(Hex, String)) -> ((i32, i32), &str) {
     ((hex.q, hex.r), name)
 }
@@ -200,7 +200,7 @@ impl Serialize for PieceForm<'_> {
     }
 }
 
-/// Ends a list with a name, where there is one.
+/// Ends a list with a name, if there is one.
 fn name<L: SerializeSeq>(list: &mut L, name: &str) -> Result<(), L::Error> {
     if name.is_empty() { Ok(()) } else { list.serialize_element(name) }
 }
