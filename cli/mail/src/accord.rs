@@ -1,4 +1,5 @@
-//! The accord of a match on a service: the terms by which the service hosts it, kept in a match of its own (SV-45).
+//! The accord of a match on a service: the terms by which the service hosts the match, stored in a separate match
+//! (SV-45).
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,30 +17,30 @@ use turnfold_store::{BranchName, Genesis, MatchName, NewEntry, Seq, Store, Store
 use crate::error::MailError;
 use crate::open_match::{require_fitting, rest_of_terms, try_terms};
 
-/// What the name of an accord ends in.
+/// The suffix of an accord's name.
 const ACCORD: &str = ".accord";
 
-/// The keys of the terms that the service has.
+/// The keys that an accord takes over from the terms that a game proposes.
 const KEYS: [&str; 6] = ["hours", "missed", "default", "between", "patience", "absences"];
 
-/// The keys of an accord that are filled in.
+/// The keys of an accord that [`read_accord`] fills in.
 const FILLED_IN: [&str; 3] = ["match", "game", "seats"];
 
 /// The accord of a match.
 #[derive(Clone, Debug)]
 pub struct MatchAccord {
-    /// The name of the match that holds it.
+    /// The name of the match that holds the accord.
     pub name: MatchName,
     /// The number of its last entry.
     pub head: Seq,
-    /// What it holds.
+    /// The state after the last entry.
     pub state: State,
-    /// Since when its terms count, in Unix milliseconds.
+    /// When its terms came into force, in Unix milliseconds.
     pub since_ms: i64,
 }
 
-/// Why the service recorded an entry of a game: the idempotency key. It names the last entry before, so that what follows
-/// from one position is recorded once, by whatever process.
+/// The idempotency key of an entry that the service records in a game. It names the cause and the last entry before, so
+/// what follows from a position is recorded once, whichever process does it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HostedKey {
     /// A command of `between`, or a roll that was due.
@@ -51,7 +52,7 @@ pub enum HostedKey {
     Missed {
         /// The seat that missed a deadline.
         seat: Seat,
-        /// How many it missed in a row.
+        /// How many deadlines it has missed in a row.
         misses: u32,
         /// The last entry before.
         after: Seq,
@@ -83,7 +84,7 @@ impl FromStr for HostedKey {
 }
 
 impl MatchAccord {
-    /// Returns the name of the accord of the match of this name.
+    /// Returns the name of the accord of a match.
     ///
     /// # Errors
     /// [`Malformed`] when the name has more than 57 characters.
@@ -92,7 +93,7 @@ impl MatchAccord {
         format!("{name}{ACCORD}").parse().map_err(|_| Malformed::expected(expected, name.as_str()))
     }
 
-    /// Returns the name of the match whose accord has this name, if that is one of an accord.
+    /// Returns the name of the match that an accord belongs to; `None` if the name is not an accord's.
     #[must_use]
     pub fn game_of(accord: &MatchName) -> Option<MatchName> {
         accord.as_str().strip_suffix(ACCORD)?.parse().ok()
@@ -101,7 +102,7 @@ impl MatchAccord {
     /// Finds the accord of a match, if it has one.
     ///
     /// # Errors
-    /// What is wrong with the store or the accord.
+    /// Errors of the store, and an accord that is broken.
     pub fn find(store: &StoreReader, name: &MatchName, game: &Genesis) -> Result<Option<Self>, MailError> {
         let Ok(accord) = Self::name_of(name) else { return Ok(None) };
         let genesis = match store.genesis(&accord) {
@@ -130,7 +131,7 @@ impl MatchAccord {
         Ok(Some(found))
     }
 
-    /// Requires that no other match has the name of the accord of a match, which may have its accord already.
+    /// Requires that the name of a match's accord is free, or taken by that accord.
     ///
     /// # Errors
     /// [`StoreError::AlreadyExists`], and as for [`name_of`](Self::name_of) and [`find`](Self::find).
@@ -142,7 +143,7 @@ impl MatchAccord {
         Ok(())
     }
 
-    /// Makes the accord of a match, which has none.
+    /// Creates the accord of a match that has none.
     ///
     /// # Errors
     /// [`MailError::Unusable`] for a name that is too long, and every error of the store.
@@ -197,7 +198,7 @@ impl MatchAccord {
     /// Records a command of a seat or the host.
     ///
     /// # Errors
-    /// [`MailError::Refused`] with why it would change nothing, and every error of the store;
+    /// [`MailError::Refused`] with the reason if the command is rejected or ignored, and every error of the store:
     /// [`StoreError::Conflict`] if the accord has changed since it was read.
     pub fn record(&self, store: &Store, seat: Seat, command: &Command, now_ms: i64) -> Result<(), MailError> {
         match Accord::judge(&self.state, seat, command) {
@@ -213,20 +214,20 @@ impl MatchAccord {
     }
 }
 
-/// Returns the id of the accord of a match.
+/// Returns the match id of an accord, which follows from the id of its game.
 fn id_of(game: &Genesis) -> [u8; 16] {
     let hash = blake3::derive_key("turnfold v1 accord", &game.match_id);
     let [id, _] = hash.as_chunks::<16>().0 else { unreachable!("32 bytes are twice 16") };
     *id
 }
 
-/// Reads terms in TOML, completes them by those that the game names, and tries them out. Returns the setup of an accord.
+/// Reads terms in TOML, adds the terms that the game proposes, and tries them out. Returns the setup of an accord.
 ///
 /// # Errors
 /// [`SetupError`] naming the field that is not allowed or does not fit the game.
 pub fn read_accord(written: &str, rules: &dyn AnyRules, game: &Genesis) -> Result<Vec<u8>, MailError> {
     let start = rules.start(&game.setup)?;
-    // Malformed TOML is reported by the rules, which read it below.
+    // The rules read the same TOML below and report it if it is malformed.
     let own: toml::Table = written.parse().unwrap_or_default();
     if let Some(key) = FILLED_IN.iter().find(|key| own.contains_key(**key)) {
         return Err(SetupError::value(*key, "it is filled in; remove it").into());
@@ -236,7 +237,7 @@ pub fn read_accord(written: &str, rules: &dyn AnyRules, game: &Genesis) -> Resul
     let id = MatchId::new(game.match_id);
     let link = game.link();
     let seats = start.players().len();
-    // At the end, so that errors name the lines of the file.
+    // Appended at the end, so that line numbers in errors are those of the file.
     let toml =
         format!("{}\n{rest}match = \"{id}\"\ngame = \"{link}\"\nseats = {seats}\n", written.trim_end());
     let setup = erase::<Accord>().read_setup(&toml)?;
@@ -250,13 +251,13 @@ pub fn read_accord(written: &str, rules: &dyn AnyRules, game: &Genesis) -> Resul
 /// Returns the terms of an accord's setup.
 ///
 /// # Errors
-/// [`SetupError`] if the bytes are no setup of an accord.
+/// [`SetupError`] if the bytes are not the setup of an accord.
 pub fn terms_of_accord(setup: &[u8]) -> Result<Terms, SetupError> {
     let setup: Setup = decode_strictly(setup).map_err(|error| SetupError::Bytes(error.to_string()))?;
     Ok(setup.terms())
 }
 
-/// Returns the same terms as a desk has them, for what desks try out.
+/// Returns the terms as the setup of a desk, because the checks of terms take one.
 fn desk_terms(setup: &Setup) -> Result<desk::Setup, SetupError> {
     let terms = setup.terms();
     let mut desk: desk::Setup = toml::from_str("match = \"\"\ngame = \"\"\nhost = \"\"\n")

@@ -1,4 +1,4 @@
-//! The addresses of players and host, and the header lines made of them (PM-29, PM-52).
+//! The addresses of players and host, and the header lines made from them (PM-29, PM-52).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,12 +9,12 @@ use turnfold_core::text::Malformed;
 
 pub(super) const ADDRESSES: &str = "addresses";
 
-/// An address for mails, such as `ann@example.org`.
+/// An email address, such as `ann@example.org`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MailAddress(String);
 
 impl MailAddress {
-    /// The most characters, so that `To:` stays one short line.
+    /// The most characters of an address, so that `To:` stays one short line.
     const MAX: usize = 254;
 }
 
@@ -51,7 +51,7 @@ impl Addresses {
         self.0.get(&seat)
     }
 
-    /// Returns the lines of the file with these addresses in the place of those that it has for the same seats.
+    /// Returns the text of an address file, in which these addresses replace those of the same seats.
     pub(super) fn written_into(&self, file: &str) -> String {
         let is_replaced =
             |line: &str| line.parse().is_ok_and(|line: AddressLine| self.0.contains_key(&line.seat));
@@ -71,7 +71,7 @@ impl Addresses {
         Self(BTreeMap::from([(seat, address)]), None)
     }
 
-    /// Returns the addresses with a copy of the letters to a seat for an address that is not the seat's.
+    /// Returns the addresses with one that gets copies of the letters to a seat, unless it is the seat's own.
     pub(super) fn with_copy(&self, seat: Seat, address: &MailAddress) -> Self {
         let is_own = self.of(seat).is_some_and(|own| own.0.eq_ignore_ascii_case(&address.0));
         Self(self.0.clone(), (!is_own).then(|| (seat, address.clone())))
@@ -87,7 +87,7 @@ impl Addresses {
         self.0.iter().filter(|(seat, _)| **seat != Seat::Host).map(|(seat, address)| (*seat, address))
     }
 
-    /// Returns the player's seat that has an address, in upper or lower case.
+    /// Returns the player's seat that has an address; letter case does not matter.
     #[must_use]
     pub fn seat_of(&self, address: &MailAddress) -> Option<Seat> {
         self.players().find(|(_, other)| other.0.eq_ignore_ascii_case(&address.0)).map(|(seat, _)| seat)
@@ -156,7 +156,7 @@ impl FromStr for Addresses {
     }
 }
 
-/// The addresses of a letter. A line without an address is missing.
+/// The addresses of a letter. A header without an address is omitted.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Route<'a> {
     /// The host's address, for `From:` and `Reply-To:` (PM-52).

@@ -22,14 +22,15 @@ use super::take::{PaperOutcome, TakenPaper};
 use super::take_plain::{TakenReply, last_plain};
 use crate::error::MailError;
 
-/// The reason of a paper whose number another one has.
+/// The reason code of a paper whose number another paper has.
 const OUTDATED: &str = "outdated";
-/// The reason of an order of a seat that is not asked.
+/// The reason code of an order by a seat that is not asked.
 const NOT_DUE: &str = "not_due";
 const LISTED_MAX: usize = 20;
 
-/// A letter that answers a mail: a receipt for one paper that the desk recorded, now or earlier, or what is wrong with papers
-/// that are not recorded, at least one.
+/// A letter that answers a mail: the receipt of one recorded paper, or a list of papers that were not recorded, with
+/// the
+/// reasons.
 pub(super) struct AnswerLetter<'a> {
     pub(super) name: LetterName,
     papers: Vec<AnsweredPaper<'a>>,
@@ -39,17 +40,17 @@ struct AnsweredPaper<'a> {
     paper: &'a Paper,
     digest: Digest,
     outcome: &'a PaperOutcome,
-    /// The entry that recorded it.
+    /// The desk's entry that records it.
     seq: Option<Seq>,
 }
 
 impl AnsweredPaper<'_> {
-    /// Returns the name of the reason.
+    /// Returns the code of the reason, or the name of the outcome.
     fn code(&self) -> &'static str {
         self.outcome.code().unwrap_or(self.outcome.name())
     }
 
-    /// Returns `true` for a `join` after the last seat was taken: its `not_yet` never passes (PM-35).
+    /// Returns `true` for a `join` after the last seat was taken, for which `not_yet` is final (PM-35).
     fn joins_too_late(&self) -> bool {
         matches!(self.paper.content(), PaperContent::Join(_)) && self.code() == "not_yet"
     }
@@ -66,9 +67,11 @@ impl AnsweredPaper<'_> {
 }
 
 impl<'a> AnswerLetter<'a> {
-    /// Returns the answers to the papers of a mail: a letter for each recorded paper that takes a seat or changes nothing, and
-    /// one letter to each seat about the papers not recorded, because anyone can send any number of them. Papers of other
-    /// seats have no answer.
+    /// Returns the answers to the papers of a mail. A recorded paper gets a letter if it takes a seat, has no effect or
+    /// is by a
+    /// player without a key. Papers that were not recorded share one letter for each seat, because anyone can send any
+    /// number
+    /// of them. Papers for seats that the match does not have get no answer.
     pub(super) fn all(papers: &'a [TakenPaper], mail: &MailLogs<'_>) -> Vec<Self> {
         let players = Seat::players(mail.game.terms.seats.into());
         let (mut letters, mut not_taken) = (Vec::new(), BTreeMap::<Seat, Vec<AnsweredPaper<'_>>>::new());
@@ -80,7 +83,7 @@ impl<'a> AnswerLetter<'a> {
             if !players.contains(&seat) || !known.insert((digest, outcome.name(), outcome.code())) {
                 continue;
             }
-            // PM-64: the next report is the receipt. PM-105: who has no key gets one at once.
+            // PM-64: the next report is the receipt. PM-105: a player without a key gets a receipt at once.
             if *outcome == PaperOutcome::Applied && !is_join(paper) && !is_plain(*seq, mail) {
                 continue;
             }
@@ -99,7 +102,7 @@ impl<'a> AnswerLetter<'a> {
         letters
     }
 
-    /// Writes its text. `attached` is the name of the bundle.
+    /// Writes the letter. `attached` is the file name of the bundle.
     pub(super) fn write(
         &self,
         mail: &MailLogs<'_>,
@@ -147,7 +150,7 @@ impl<'a> AnswerLetter<'a> {
     }
 }
 
-/// PM-105: writes until when a paper that counts stands, and how to change it.
+/// PM-105: writes how long a paper that counts stays valid, and how to change it.
 fn how_it_stands(
     mail: &MailLogs<'_>,
     state: &State,
@@ -186,7 +189,7 @@ fn how_it_stands(
     Ok(())
 }
 
-/// Writes what an absence does, and how long others may be.
+/// Writes what an absence does, and by how many days it can be extended.
 fn absence(state: &State, seat: Seat) -> String {
     let left = counted(state.absence_left(seat), "more day", "more days");
     format!(
@@ -214,7 +217,7 @@ fn standing_ahead(ahead: &OrdersAhead, lines: &[&[Reply]], text: &mut Text) {
     }
 }
 
-/// PM-51: says that the seat's earlier order counts, if it has one.
+/// PM-51: returns a sentence that says whose earlier order for the seat still counts, if there is one.
 pub(super) fn order_that_counts(
     mail: &MailLogs<'_>,
     state: &State,
@@ -230,7 +233,7 @@ pub(super) fn order_that_counts(
     })
 }
 
-/// PM-105: writes what an order that counts would make of the game, until when it stands, and that it can be changed.
+/// PM-105: writes the game after an order that counts, how long the order stays valid, and how to change it.
 fn standing_order(
     mail: &MailLogs<'_>,
     state: &State,
@@ -260,13 +263,13 @@ fn standing_order(
     Ok(())
 }
 
-/// Whether a record has the paper of a player without a key.
+/// Returns `true` if an entry of the desk records the paper of a player without a key.
 fn is_plain(seq: Option<Seq>, mail: &MailLogs<'_>) -> bool {
     let mut entries = mail.desk.entries().iter();
     entries.any(|entry| Some(entry.seq) == seq && matches!(entry.command, Command::Plain(_)))
 }
 
-/// Whether a paper takes a seat.
+/// Returns `true` if a paper takes a seat.
 const fn is_join(paper: &Paper) -> bool {
     matches!(paper.content(), PaperContent::Join(_) | PaperContent::Enter(_))
 }
@@ -288,7 +291,7 @@ fn subject_of(paper: &Paper, outcome: &str) -> String {
     format!("your {} {}: {outcome}", kind(paper), paper.head().number)
 }
 
-/// Returns the kind of a paper for a reader, to whom it is all one whether a key goes with a seat.
+/// Returns the word for a kind of paper in letters. Joining with a key and without one is the same to a reader.
 const fn kind(paper: &Paper) -> &'static str {
     match paper.content() {
         PaperContent::Enter(_) => "join",
@@ -300,7 +303,7 @@ const fn kind(paper: &Paper) -> &'static str {
     }
 }
 
-/// Lists several papers that are not recorded.
+/// Lists several papers that were not recorded.
 fn list(papers: &[AnsweredPaper<'_>], text: &mut Text) {
     text.paragraph(&format!("{} papers for your seat in one mail were not taken:", papers.len()));
     let listed = papers.iter().take(LISTED_MAX);
@@ -314,7 +317,8 @@ fn list(papers: &[AnsweredPaper<'_>], text: &mut Text) {
     text.paragraph("They were not recorded.");
 }
 
-/// Writes the outcome of a paper that the desk recorded as this entry, and returns it in a word.
+/// Writes the outcome of the paper that entry `seq` of the desk records. Returns the outcome as one word for the
+/// subject.
 fn recorded(mail: &MailLogs<'_>, what: &str, reader: Seat, seq: Seq, text: &mut Text) -> &'static str {
     let entry = mail.desk.entries().iter().find(|entry| entry.seq == seq);
     let happened =
@@ -324,7 +328,7 @@ fn recorded(mail: &MailLogs<'_>, what: &str, reader: Seat, seq: Seq, text: &mut 
         let why = if code == NOT_DUE { "it is not your turn" } else { why.unwrap_or_default() };
         text.paragraph(&format!("{what} is on record but has no effect: {why} ({code})."));
         if code == OUTDATED {
-            // PM-92: both times are said; else PM-56: a second device does not know what the first wrote.
+            // PM-92: name both times. PM-56: if there are none, a second device may not know what the first wrote.
             text.paragraph(&entry.and_then(|entry| sent_before(mail, entry)).unwrap_or_else(|| {
                 "If you play on two devices, write it again from the newest letter.".into()
             }));
@@ -341,7 +345,7 @@ fn recorded(mail: &MailLogs<'_>, what: &str, reader: Seat, seq: Seq, text: &mut 
     outcome
 }
 
-/// PM-92: says when a plain order was sent that has no effect, and when the one that counts was.
+/// PM-92: returns a sentence with the times of a plain order that has no effect and of the order that counts.
 fn sent_before(mail: &MailLogs<'_>, entry: &AppliedEntry) -> Option<String> {
     let Command::Plain(plain) = &entry.command else { return None };
     let PaperHead { seat, turn, .. } = *plain.paper().head();
@@ -356,14 +360,14 @@ fn sent_before(mail: &MailLogs<'_>, entry: &AppliedEntry) -> Option<String> {
 }
 
 impl TakenReply {
-    /// Returns the name of the letter that answers it, if it needs one besides the receipts of its papers.
+    /// Returns the name of the letter that answers the mail, if it has questions or faults.
     pub(super) fn letter(&self, desk_size: u64) -> Option<LetterName> {
         let is_answered = self.questions.is_empty() && self.faults.is_empty();
         let seat = self.seat.filter(|_| !is_answered)?;
         Some(LetterName { desk_size, seat, answers: Some(self.mail) })
     }
 
-    /// Writes the answer. `attached` is the name of the bundle.
+    /// Writes the answer. `attached` is the file name of the bundle.
     pub(super) fn answer(
         &self,
         mail: &MailLogs<'_>,
@@ -409,7 +413,7 @@ impl TakenReply {
     }
 }
 
-/// PM-105: writes what of the reader counts.
+/// PM-105: writes which order, orders for later turns, absence and offers of the reader count.
 fn status(
     mail: &MailLogs<'_>,
     state: &State,

@@ -1,4 +1,4 @@
-//! What the audit proves of play by mail (PM-32, PM-33, FD-19): the game's log compared with its desk.
+//! The audit of play by mail (PM-32, PM-33, FD-19), which compares the game's log with its desk.
 
 mod authorship;
 mod dice;
@@ -28,15 +28,15 @@ use super::pairing::DeskOf;
 
 pub use dice::FairRoll;
 
-/// Audits matches whose form is in order: all eight rows, those by mail held against their desks.
+/// Audits well-formed matches. Returns all eight rows; matches by mail are compared with their desks.
 ///
 /// # Errors
-/// What cannot be read. What is wrong with the matches is in the rows.
+/// What cannot be read. Faults of the matches are in the rows.
 pub fn audit(records: &dyn BundleRecords, question: AuditQuestion<'_>) -> Result<Vec<AuditRow>, ProofError> {
     audit_with(records, question, &mut |_| {})
 }
 
-/// Audits matches like [`audit`], and reports each roll of fair dice with everything that it follows from (FD-20).
+/// Audits matches like [`audit`], and passes each roll of fair dice with its inputs to `on_roll` (FD-20).
 ///
 /// # Errors
 /// As for [`audit`].
@@ -55,14 +55,14 @@ pub fn audit_with(
     Ok(audited.rows(mail.rows.further()))
 }
 
-/// The matches by mail so far: collected until game and desk are read, then judged.
+/// The matches by mail while a bundle is read. Each is collected until game and desk are read, then judged.
 struct MailAudit<'a> {
     finder: &'a BranchFinder<'a>,
     registry: &'a Registry,
     on_roll: &'a mut dyn FnMut(&FairRoll),
     pairings: Vec<Pairing>,
     collected: BTreeMap<usize, CollectedMatch>,
-    /// The match whose records go by.
+    /// The match whose records are being read.
     current: usize,
     rows: MailRows,
 }
@@ -83,7 +83,7 @@ impl<'a> MailAudit<'a> {
         Self { finder, registry, on_roll, pairings, collected, current: 0, rows }
     }
 
-    /// Takes the record of this index of a branch.
+    /// Takes a record with its index on its branch.
     fn take(&mut self, (of, branch): BranchIndex, index: u64, record: &BundledRecord<'_>) {
         if of > self.current {
             self.end_before(of);
@@ -94,7 +94,7 @@ impl<'a> MailAudit<'a> {
         }
     }
 
-    /// Returns the matches whose dice are judged with their desks: fair dice, and a desk itself, which has none.
+    /// Returns the matches whose dice are left to this audit: games with fair dice, and desks, which roll none.
     fn matches_with_fair_dice(&self) -> BTreeSet<usize> {
         let mut found = BTreeSet::new();
         for Pairing { game, desk, .. } in &self.pairings {
@@ -107,7 +107,7 @@ impl<'a> MailAudit<'a> {
         found
     }
 
-    /// Judges each match whose game and desk come before this index.
+    /// Judges each match whose game and desk both come before this index, and drops its records.
     fn end_before(&mut self, of: usize) {
         let Self { finder, registry, pairings, collected, rows, on_roll, .. } = self;
         let (done, waiting) = std::mem::take(pairings).into_iter().partition(|pairing| pairing.last() < of);
@@ -123,14 +123,14 @@ impl<'a> MailAudit<'a> {
     }
 }
 
-/// Returns the seat whose order an entry records without a signature.
+/// Returns the seat whose order an entry records without a signature, if it records one.
 fn orders_plainly(entry: &AppliedEntry) -> Option<Seat> {
     let Command::Plain(plain) = &entry.command else { return None };
     let is_order = matches!(plain.paper().content(), PaperContent::Order(_) | PaperContent::Ahead(_));
     is_order.then_some(entry.seat)
 }
 
-/// Returns the seat that the host alone gave to another player, and the name of the new key.
+/// Returns the seat that an entry gives to another player by the host's word alone, and the name of that player's key.
 fn replaced_by_host(entry: &AppliedEntry) -> Option<(Seat, &str)> {
     let Command::Replace { seat, player, .. } = &entry.command else { return None };
     entry.ignored.is_none().then(|| (*seat, player.name()))
@@ -177,7 +177,7 @@ impl AuditedPair<'_> {
             dice.not_checked(at.clone(), reason.clone(), rows);
             rows.authorship.not_checked(at, reason);
         }
-        // PM-38: a fault found elsewhere in the row counts more.
+        // PM-38: reported as not checked; a fault anywhere in the row counts more.
         let plain: BTreeSet<_> = desk.entries().iter().filter_map(orders_plainly).collect();
         if !plain.is_empty() {
             let seats: Vec<&str> = plain.iter().map(|seat| seat.name()).collect();
@@ -195,7 +195,7 @@ impl AuditedPair<'_> {
         rows.unplayed.extend(unplayed);
     }
 
-    /// Returns why the desk is another match's (PM-1, PM-3).
+    /// Returns the reason if the desk belongs to another match (PM-1, PM-3).
     fn other_desk(&self, game: &BundledMatch, desk: &BundledMatch) -> Option<String> {
         let Pairing { setup, .. } = self.pairing;
         let id = DeskOf::game(&game.name, &game.genesis.match_id).map(|desk| desk.match_id);
@@ -221,7 +221,7 @@ fn unplayed(game: &BundledMatch, turns: &[&DeskTurn]) -> BTreeSet<String> {
     branches.filter(|name| !played.contains(name)).map(|name| format!("{}@{name}", game.name)).collect()
 }
 
-/// Requires every paper that counts to name the history of this very desk, with the position of its turn (PM-33).
+/// Requires every paper that counts to name a history of this desk that has the position of its turn (PM-33).
 fn check_seen(desk: &DeskHistory, at: &Revision, rows: &mut MailRows) {
     for (entry, paper) in desk.entries().iter().filter_map(|entry| Some((entry, entry.command.paper()?))) {
         if entry.ignored.is_some() {

@@ -1,7 +1,8 @@
-//! The log of a desk, read once and by one type: what each record did, papers and what became of them, and turns.
+//! The history of a desk: what each record did, the papers and their outcomes, and the turns.
 //!
-//! The host, letters, players and the audit all read a desk here. The audit holds the host to what is recorded; nothing
-//! here is the host's own conclusion.
+//! The host, letters, players and the audit all read a desk with this type. It uses nothing but the records, because
+//! the
+//! audit compares the host's conclusions with them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,14 +28,14 @@ pub struct DeskHistory {
     /// The number of the last record; the Genesis has number 0.
     head: Seq,
     tree: Tree,
-    /// The roots of all its sizes, from the size with the Genesis alone.
+    /// The root at each size, from size 1, which is the Genesis alone.
     roots: Vec<TreeHash>,
     entries: Vec<AppliedEntry>,
     /// The records that were left out of a bundle.
     left_out: Vec<Seq>,
-    /// The first record that was shown, and that the desk could not apply.
+    /// The first shown record that the desk could not apply.
     first_unapplied: Option<Seq>,
-    /// Where the papers on record stand in `entries`, by their digests.
+    /// The index in `entries` of each recorded paper, by digest.
     papers: BTreeMap<Digest, usize>,
     /// How many papers of each seat were recorded in this turn.
     papers_in_turn: BTreeMap<Seat, usize>,
@@ -46,7 +47,7 @@ impl DeskHistory {
     /// Reads the desk of a match to its end.
     ///
     /// # Errors
-    /// What is wrong with the store, the desk or an entry.
+    /// Errors of the store, and a desk or an entry that is broken.
     pub fn read(store: &StoreReader, game: &MailMatch) -> Result<Self, MailError> {
         let log = store.read(&game.desk, &BranchName::main(), None)?;
         let name = SourceName::Revision(game.desk_line());
@@ -58,7 +59,7 @@ impl DeskHistory {
         Ok(desk)
     }
 
-    /// Begins with the terms of play and the record of the desk's Genesis.
+    /// Starts with the terms of play and the record of the desk's Genesis.
     pub(crate) fn start(terms: &Setup, genesis: &[u8]) -> Result<Self, SetupError> {
         let mut tree = Tree::default();
         tree.push(TreeHash::of_record(genesis));
@@ -81,13 +82,13 @@ impl DeskHistory {
         })
     }
 
-    /// Takes the next entry, and returns what it did.
+    /// Applies the next entry, and returns it with what it did.
     ///
     /// # Errors
-    /// [`FoldError`] for one that the desk does not accept; nothing has changed then.
+    /// [`FoldError`] for an entry that the desk does not accept; the desk is unchanged then.
     ///
     /// # Panics
-    /// Never: what is returned was just added.
+    /// Never: the returned entry was just added.
     pub fn take(&mut self, entry: &Entry) -> Result<&AppliedEntry, FoldError> {
         let seq = entry.seq;
         let command: Command =
@@ -117,8 +118,9 @@ impl DeskHistory {
         Ok(self.entries.last().expect("an entry was pushed"))
     }
 
-    /// Takes the next record of a bundle, from which records may be left out. What cannot be applied without them is
-    /// listed all the same.
+    /// Takes the next record of a bundle that may leave out records. A shown record that cannot be applied without them
+    /// is
+    /// listed with no effects.
     pub(super) fn take_record(&mut self, record: &BundledRecord<'_>) {
         let seq = self.head.saturating_add(1);
         let entry = match record {
@@ -142,7 +144,7 @@ impl DeskHistory {
         }
     }
 
-    /// Passes over a record that is left out.
+    /// Counts a record that is left out.
     pub(crate) fn pass(&mut self, leaf: TreeHash) {
         let seq = self.head.saturating_add(1);
         self.count(seq, leaf);
@@ -223,7 +225,7 @@ impl DeskHistory {
         self.head.saturating_add(1)
     }
 
-    /// Returns its entries, but those that are left out.
+    /// Returns its entries, except those that are left out.
     #[must_use]
     pub fn entries(&self) -> &[AppliedEntry] {
         &self.entries
@@ -235,12 +237,12 @@ impl DeskHistory {
         &self.left_out
     }
 
-    /// Returns the first record that was shown and could not be applied, because others are left out or it is forged.
+    /// Returns the first shown record that could not be applied, because others are left out or it is forged.
     pub(crate) const fn first_unapplied(&self) -> Option<Seq> {
         self.first_unapplied
     }
 
-    /// Returns the root of its tree at a size, if it has that size and more than nothing.
+    /// Returns the root of its tree at a size; `None` for 0 and for more than its size.
     #[must_use]
     pub fn root(&self, size: u64) -> Option<TreeHash> {
         let index = usize::try_from(size.checked_sub(1)?).ok()?;
@@ -276,7 +278,7 @@ impl DeskHistory {
         }
     }
 
-    /// Returns the size of the desk when the newest player of a seat came in the place of another one, up to a size, or 0.
+    /// Returns the size of the desk at which a seat was last given to another player, up to a size; 0 if it never was.
     pub(super) fn came(&self, seat: Seat, size_max: u64) -> u64 {
         let is_it = |effect: &Effect| matches!(effect, Effect::Replaced { seat: of, .. } if *of == seat);
         let mut latest_first = self.entries.iter().rev().filter(|entry| entry.size() <= size_max);
@@ -288,7 +290,7 @@ impl DeskHistory {
         self.papers_in_turn.get(&seat).copied().unwrap_or_default()
     }
 
-    /// Returns what there is to carry out while the turn is ready.
+    /// Returns the plan of the turn while the turn is ready.
     pub(crate) fn plan(&self) -> Option<&TurnPlan> {
         self.current.plan.as_ref().filter(|_| self.state.is_ready())
     }
@@ -305,7 +307,7 @@ impl DeskHistory {
         &self.current
     }
 
-    /// Returns the positions, the first turn's first.
+    /// Returns the positions, the oldest first.
     #[must_use]
     pub fn positions(&self) -> impl DoubleEndedIterator<Item = &TurnRecord> {
         self.turns.iter().filter_map(|turn| turn.end.as_ref())
@@ -317,7 +319,7 @@ impl DeskHistory {
         self.turns.last()?.end.as_ref()
     }
 
-    /// Returns the link of the position with which a turn began; none for turn 0, in which players join.
+    /// Returns the link of the position with which a turn began; `None` for turn 0, in which players join.
     pub(super) fn link_of_turn(&self, turn: u32) -> Option<Digest> {
         let index = usize::try_from(turn.checked_sub(1)?).ok()?;
         self.positions().nth(index).map(|position| position.link)
@@ -329,7 +331,7 @@ impl DeskHistory {
         self.entries.iter().any(|entry| entry.size() <= size && entry.effects.iter().any(is_end))
     }
 
-    /// Returns the state of the desk after each of these numbers of records.
+    /// Returns the state of the desk at each of these sizes.
     ///
     /// # Panics
     /// Never: the entries were applied before.

@@ -1,4 +1,4 @@
-//! A turn of a desk: its position, what there is to carry out, and its execution (PM-13, PM-19, PM-27).
+//! A turn of a desk: its position, plan and execution (PM-13, PM-19, PM-27).
 
 use std::collections::BTreeMap;
 use std::slice;
@@ -17,13 +17,13 @@ use super::pairing::TurnKey;
 pub struct DeskTurn {
     /// Its number.
     pub number: u32,
-    /// The line and entry of the game from which it continues.
+    /// The branch and entry of the game from which it continues.
     pub from: (BranchName, Seq),
-    /// What there is to carry out, once that is known (PM-18).
+    /// What to carry out, once the turn is ready (PM-18).
     pub plan: Option<TurnPlan>,
     /// Its rolls of fair dice.
     pub rolled: Vec<RolledEntry>,
-    /// What the desk records of the execution of each order, by its digest.
+    /// The recorded execution of each order with its entry at the desk, by the order's digest.
     pub executions: BTreeMap<Digest, (Seq, Execution)>,
     /// The seats whose orders were carried out.
     pub executed: Vec<Seat>,
@@ -42,13 +42,13 @@ pub struct RolledEntry {
     pub number: u32,
     /// The element that the host opened.
     pub element: Digest,
-    /// The line of the game.
+    /// The branch of the game.
     pub branch: BranchName,
     /// The entry of the game.
     pub seq: Seq,
 }
 
-/// What the desk records of the execution of an order (PM-19).
+/// The recorded execution of an order (PM-19).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Execution {
     /// The game took this many of its commands.
@@ -62,7 +62,7 @@ pub enum Execution {
 pub struct TurnRecord {
     /// Its entry.
     pub seq: Seq,
-    /// The line of the game.
+    /// The branch of the game.
     pub branch: BranchName,
     /// The entry of the game.
     pub game_seq: Seq,
@@ -81,13 +81,13 @@ pub struct AppliedEntry {
     pub seq: Seq,
     /// The seat that gave it.
     pub seat: Seat,
-    /// What was given.
+    /// The command.
     pub command: Command,
     /// Why it is ignored, if it is.
     pub ignored: Option<Reason>,
-    /// What happened; nothing, where records before it are left out and the desk could not apply it.
+    /// What happened; empty if the desk could not apply the entry because records before it are left out.
     pub effects: Vec<Effect>,
-    /// The seats that have to seal and have not, after it (PM-16).
+    /// The seats that still have to seal after this entry (PM-16).
     pub owing_seals: Vec<Seat>,
 }
 
@@ -98,7 +98,7 @@ impl AppliedEntry {
         self.seq.saturating_add(1)
     }
 
-    /// Returns the position that it records, if it does.
+    /// Returns the position that it records, if any.
     #[must_use]
     pub fn position(&self) -> Option<TurnRecord> {
         let Command::Stand { branch, seq: game_seq, link, state, seats } = &self.command else { return None };
@@ -107,7 +107,7 @@ impl AppliedEntry {
         Some(TurnRecord { seq: self.seq, branch, game_seq: *game_seq, link: *link, state: *state, seats })
     }
 
-    /// Returns the words of a player that it records, if they are for this seat or by it (PM-41).
+    /// Returns the message that it records, if this seat wrote it or may read it (PM-41).
     pub(super) fn press_to(&self, seat: Seat) -> Option<&Press> {
         match self.command.paper()?.content() {
             PaperContent::Press(press) if self.seat == seat || press.to().has(seat.into()) => Some(press),
@@ -115,7 +115,7 @@ impl AppliedEntry {
         }
     }
 
-    /// Returns the signed paper that it records, if it does.
+    /// Returns the signed paper that it records, if any.
     #[must_use]
     pub fn paper(&self) -> Option<&SignedPaper> {
         if let Command::Paper(paper) = &self.command { Some(paper) } else { None }
@@ -141,7 +141,8 @@ impl DeskTurn {
         self.plan.as_ref().is_some_and(|plan| plan.is_takeback)
     }
 
-    /// Returns the line on which it is carried out, as far as the desk shows it.
+    /// Returns the branch on which it is carried out. After a takeback this is unknown until the turn has a roll or an
+    /// end.
     #[must_use]
     pub fn branch(&self) -> Option<&BranchName> {
         let end = self.end.as_ref().map(|end| &end.branch);
@@ -151,19 +152,20 @@ impl DeskTurn {
     }
 }
 
-/// What there is to carry out in a turn that is ready. It does not change any more.
+/// What to carry out in a ready turn. It does not change any more.
 #[derive(Clone, Debug)]
 pub struct TurnPlan {
     /// The turn; 0 before the first position.
     pub turn: u32,
-    /// The line and entry of the game from which the turn continues: its position or, after an agreed takeback, an
-    /// earlier one.
+    /// The branch and entry of the game from which the turn continues: its position or, after an agreed takeback, an
+    /// earlier
+    /// one.
     pub from: (BranchName, Seq),
     /// Whether it is an earlier position (PM-20).
     pub is_takeback: bool,
     /// What each asked seat does, in seat order.
     pub steps: Vec<SeatStep>,
-    /// The seats that play.
+    /// The seats that still play.
     pub living: Vec<Seat>,
     /// The seats that have left.
     pub gone: Vec<Seat>,
@@ -230,7 +232,7 @@ impl TurnPlan {
         }
     }
 
-    /// Returns the key of a seat's entries (PM-2).
+    /// Returns the idempotency key of a seat's entries (PM-2).
     #[must_use]
     pub fn key_of(&self, step: &SeatStep) -> TurnKey {
         match step.tag {
@@ -246,13 +248,13 @@ impl TurnPlan {
         step.order.is_none() || self.steps.len() > 1
     }
 
-    /// Returns the key of what is played for a seat without its order.
+    /// Returns the idempotency key of what `default` plays for a seat.
     #[must_use]
     pub const fn default_key(&self, seat: Seat) -> TurnKey {
         TurnKey::Missed { turn: self.turn, seat }
     }
 
-    /// Returns the key of the host's own entries and of those for gone seats.
+    /// Returns the idempotency key of the host's own entries and of those for gone seats.
     #[must_use]
     pub const fn host_key(&self) -> TurnKey {
         TurnKey::Host { turn: self.turn }
@@ -263,7 +265,8 @@ impl SeatStep {
     fn of_order(seat: Seat, digest: Digest, paper: Option<&Paper>, desk: &State) -> Self {
         let plays = match paper.map(Paper::content) {
             Some(PaperContent::Order(order)) => order.plays(),
-            // PM-42, PM-122: of orders for later turns what they have for this one, or the answer that came true.
+            // PM-42, PM-122: orders for later turns have the commands for this turn, or the reply whose condition came
+            // true.
             Some(PaperContent::Ahead(ahead)) => {
                 let mut replies = ahead.lines().iter().flatten();
                 let answer = replies.find(|reply| Some(reply.play.digest()) == desk.ordered(seat));

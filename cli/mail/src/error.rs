@@ -26,13 +26,13 @@ pub enum MailError {
     /// A match, key, file or option that cannot be used for what is asked.
     #[error("{0}")]
     Unusable(String),
-    /// What is there contradicts what was asked for; nothing has changed.
+    /// The request conflicts with what is stored; nothing has changed.
     #[error("{0}")]
     Refused(String),
-    /// Anything else with the signatures and bundles that mail is made of, on the heap to keep results small.
+    /// Any other error of signatures and bundles, boxed to keep results small.
     #[error(transparent)]
     Proof(Box<ProofError>),
-    /// Anything else with the histories.
+    /// Any other error of histories.
     #[error(transparent)]
     Replay(ReplayError),
 }
@@ -89,7 +89,7 @@ impl From<Malformed> for MailError {
 }
 
 impl MailError {
-    /// A log that holds what no log of a match by mail can.
+    /// Returns the error for a log that cannot be one of a match by mail.
     pub(crate) fn not_by_mail(what: impl std::fmt::Display) -> Self {
         Self::Refused(format!("the log is not one of a match by mail: {what}"))
     }

@@ -26,26 +26,25 @@ impl MailHost<'_> {
     /// next. It is idempotent and completes an interrupted run. Values of recorded dice come from `table`.
     ///
     /// # Errors
-    /// [`MailError::Refused`] where the game differs from what the desk records, and what is wrong with the dice, the store
-    /// or a log.
+    /// [`MailError::Refused`] if the game differs from the desk's records, and errors of the dice, the store or a log.
     pub fn run(&mut self, at: DeskTime, table: &mut TableDice<'_>) -> Result<RunReport, MailError> {
         let mut report = RunReport::default();
         let state = self.desk.state();
         let has_come = !self.is_letter_unsent
             && state.is_open()
             && state.deadline().is_some_and(|deadline| at >= deadline);
-        // PM-12: what comes after this clock is late, so it is only given once the deadline has come.
+        // PM-12: papers after this clock are late, so the clock is set only once the deadline has come.
         if has_come && state.clock().is_none_or(|clock| at > clock) {
             report.effects.extend(self.decide(vec![Command::Clock(at)])?);
         }
-        // PM-40: the seats that the match waits for are reminded.
+        // PM-40: remind the seats that the match waits for.
         let reminder = self.desk.state().reminders_due(at).next();
         if let Some(hours) = reminder {
             let is_later = self.desk.state().clock().is_none_or(|clock| at > clock);
             let clock = is_later.then_some(Command::Clock(at));
             report.effects.extend(self.decide(clock.into_iter().chain([Command::Remind(hours)]).collect())?);
         }
-        // PM-42: orders ahead can make the next turn ready, too.
+        // PM-42: orders ahead can make the next turn ready as well.
         for _ in 0..TURNS_MAX {
             let Some(plan) = self.desk.plan().cloned() else { break };
             execute(self, &plan, at, table, &mut report)?;
@@ -98,9 +97,9 @@ struct TurnExecution<'h, 's, 'd, 't, 'u> {
     branch: BranchName,
     dice: &'d RefCell<TurnDice<'t, 'u>>,
     game: GameTurn<'d>,
-    /// The module that plays it, if it is one.
+    /// The module that plays the game, if one does.
     module: Option<Digest>,
-    /// How many rolls the turn had.
+    /// How many rolls the turn has had.
     rolls: u32,
     report: &'h mut RunReport,
 }
@@ -113,14 +112,14 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
         Ok(has_ordered || has_default)
     }
 
-    /// Plays for a seat that the game still waits for.
+    /// Plays `default` for a seat that the game still waits for. Returns `true` if a command was played.
     fn default(&mut self, seat: Seat) -> Result<bool, MailError> {
         let key = self.plan.default_key(seat);
         let played = if let Some(done) = self.done(&key)? {
             self.pass(&done)?
         } else {
             let played = self.game.default(seat, PlayedRules::of(&self.host.game.terms))?;
-            // An interrupted run may have played for the seats behind this one already.
+            // An interrupted run may have played for later seats already, and `append` requires the head.
             if played.is_empty() {
                 return Ok(false);
             }
@@ -158,8 +157,9 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
         Ok(!played.is_empty())
     }
 
-    /// Plays what comes after the orders, and first a roll that is due already. Such a roll is due before the first
-    /// position only, where there are no orders, so both are one append. Returns `true` if a round has ended.
+    /// Makes a roll that is due already, then plays what comes after the orders. Such a roll is due only before the
+    /// first
+    /// position, where there are no orders, so both are one append. Returns `true` if a round has ended.
     fn between(&mut self) -> Result<bool, MailError> {
         let plan = self.plan;
         let key = self.plan.host_key();
@@ -181,8 +181,9 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
         Ok(ends_round)
     }
 
-    /// Finds a step that the game has already; it must be the next one there. So no roll is made twice after an
-    /// interrupted run (FD-12).
+    /// Finds a step that the game already has, which must come next there. So no roll is made twice after an
+    /// interrupted run
+    /// (FD-12).
     fn done(&self, key: &TurnKey) -> Result<Option<TurnEntries>, MailError> {
         let Some(step) = TurnEntries::find(self.host, &self.branch, key)? else { return Ok(None) };
         if step.0.first().map(|entry| entry.seq) != Some(self.game.head() + 1) {
@@ -191,7 +192,7 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
         Ok(Some(step))
     }
 
-    /// Takes a step that the game has already.
+    /// Folds a step that the game already has.
     fn pass(&mut self, step: &TurnEntries) -> Result<Vec<PlayedEntry>, MailError> {
         self.game.take(&step.0)?;
         let mut played = Vec::new();
@@ -234,7 +235,7 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
         Ok(played.map(|(seq, record)| PlayedEntry { seq, is_roll: is_roll(&record.command) }).collect())
     }
 
-    /// Records at the desk what it does not have yet: the rolls of a step (FD-10), and the result of an order.
+    /// Records what the desk does not have yet: the rolls of a step (FD-10), and the result of an order.
     fn record(&mut self, played: &[PlayedEntry], end: Option<Command>) -> Result<(), MailError> {
         let mut commands = Vec::new();
         for roll in played.iter().filter(|entry| entry.is_roll) {
@@ -274,8 +275,8 @@ fn play_count(count: usize) -> Result<PlayCount, MailError> {
     u16::try_from(count).map_err(MailError::not_by_mail)?.try_into().map_err(MailError::not_by_mail)
 }
 
-/// Returns the branch of the game on which a turn is executed. After an agreed takeback it is a new one, which is made
-/// unless it exists (PM-27).
+/// Returns the branch of the game on which a turn is executed. After an agreed takeback that is a new branch, which is
+/// created unless an interrupted run has done so (PM-27).
 fn branch_of(host: &MailHost<'_>, plan: &TurnPlan) -> Result<BranchName, MailError> {
     let (from, seq) = &plan.from;
     if !plan.is_takeback {
@@ -298,8 +299,9 @@ fn branch_of(host: &MailHost<'_>, plan: &TurnPlan) -> Result<BranchName, MailErr
     Err(MailError::not_by_mail("every name of a takeback is taken"))
 }
 
-/// Returns `true` for a branch that an interrupted run left: it begins where this takeback does, no position names it, and
-/// it has only entries of this turn.
+/// Returns `true` for a branch that an interrupted run left: it begins where this takeback does, no position names it,
+/// and
+/// it only has entries of this turn.
 fn is_unfinished(host: &MailHost<'_>, plan: &TurnPlan, info: &BranchInfo) -> Result<bool, MailError> {
     let is_named = host.desk.positions().any(|position| position.branch == info.name);
     if is_named || info.parent.as_ref() != Some(&plan.from) {

@@ -19,7 +19,7 @@ use turnfold_history::{Detail, Record, ReplayError, Roller, ScriptCommand, Sessi
 /// The terms for what is played without an order (PM-37).
 #[derive(Clone, Copy, Debug)]
 pub struct PlayedRules<'a> {
-    /// The commands for a seat that missed.
+    /// The commands for a seat that missed a deadline.
     pub default: &'a [String],
     /// The commands of the host after the orders.
     pub between: &'a [String],
@@ -38,7 +38,7 @@ impl<'a> PlayedRules<'a> {
     }
 }
 
-/// Returns the values of a roll that is due.
+/// A source of values for a due roll.
 pub type RollDice<'a> = dyn FnMut(&DueRoll) -> Result<Vec<i32>, ReplayError> + 'a;
 
 /// The game during the execution of a turn. Each step returns the entries of one append, in order.
@@ -54,8 +54,9 @@ pub struct GameTurn<'a> {
 pub enum OrderEnd {
     /// Some of its commands were played, with the rolls that they made due.
     Carried {
-        /// How many commands: all, or those before the one that the game rejects behind a roll (FD-11a) or because it is over
-        /// (PM-121).
+        /// How many commands were played: all, or those before one that the game rejects after a roll (FD-11a) or
+        /// because the
+        /// game is over (PM-121).
         count: usize,
         /// The entries.
         played: Vec<Record>,
@@ -80,13 +81,14 @@ impl<'a> GameTurn<'a> {
         Self { state, head, dice: DicePolicy::Recorded, roll }
     }
 
-    /// Has rolls come from the dice of the match, if these give values by themselves.
+    /// Takes rolls from the dice of the match, if these give values by themselves.
     #[must_use]
     pub fn with_dice(self, dice: DicePolicy) -> Self {
         Self { dice, ..self }
     }
 
-    /// Continues as far as no roll falls due, to try commands of a seat that knows no rolls to come.
+    /// Continues from a state of the game and fails at a due roll, to try commands of a seat that knows no future
+    /// rolls.
     pub(super) fn without_dice(state: Box<dyn AnyState>, head: u64) -> Self {
         let unknown = |_: &_| Err(ReplayError::Chance(io::Error::other("the roll is not known yet")));
         Self::new(state, head, Box::new(unknown))
@@ -104,10 +106,10 @@ impl<'a> GameTurn<'a> {
         self.head
     }
 
-    /// Takes entries that the game has already, such as the entries of a completed step.
+    /// Folds entries that the game already has, such as the entries of a completed step.
     ///
     /// # Errors
-    /// [`ReplayError::BadEntry`].
+    /// [`ReplayError::BadEntry`] for an entry that the rules do not accept.
     pub fn take(&mut self, entries: &[Entry]) -> Result<(), ReplayError> {
         self.state.fold(&stored(entries), &DicePolicy::Recorded, &mut |_| {})?;
         self.head += entries.len() as u64;
@@ -117,7 +119,7 @@ impl<'a> GameTurn<'a> {
     /// Makes every roll that is due already.
     ///
     /// # Errors
-    /// What is wrong with the dice.
+    /// Errors of the dice, such as rolls without an end.
     pub fn roll_due(&mut self) -> Result<Vec<Record>, ReplayError> {
         self.step(|turn, session, played| turn.roll_in(session, played).map(|_| ()))
     }
@@ -125,7 +127,7 @@ impl<'a> GameTurn<'a> {
     /// Carries out the order of a seat.
     ///
     /// # Errors
-    /// What is wrong with the dice.
+    /// Errors of the dice, such as rolls without an end.
     pub fn order<'p>(
         &mut self,
         seat: Seat,
@@ -138,7 +140,7 @@ impl<'a> GameTurn<'a> {
         for play in plays {
             match give(&mut session, seat, play) {
                 Ok(record) => played.push(record),
-                // FD-11a. PM-121: what was written behind the winning command costs nothing.
+                // FD-11a. PM-121: commands after the winning one do no harm.
                 Err(_) if has_rolled || count > 0 && session.state.over() => break,
                 Err(rejected) => return Ok(OrderEnd::Refused(rejected)),
             }
@@ -149,12 +151,15 @@ impl<'a> GameTurn<'a> {
         Ok(OrderEnd::Carried { count, played })
     }
 
-    /// Makes orders ahead of a seat: for `turns`, and of `lines` of replies such as `e5 then Nf3, if Nc6 then Bb5` (PM-123). Each
-    /// line is tried from the state on, so that its commands are legal where they are to be played. If the seat is asked, the
-    /// lines begin after its order, `plays`. Each command is taken in the first of its `spellings` that the game takes.
+    /// Builds the orders ahead of a seat: for `turns`, and from `lines` of replies such as `e5 then Nf3, if Nc6 then
+    /// Bb5`
+    /// (PM-123). Each line is tried from `state` on, because its commands must be legal when they are played. If the
+    /// game waits
+    /// for the seat, the lines begin after its order, `plays`. Of a command's `spellings`, the first that the game
+    /// takes counts.
     ///
     /// # Errors
-    /// What cannot be read or played, in a sentence.
+    /// A sentence about what cannot be read or played.
     pub(super) fn ahead(
         state: &dyn AnyState,
         (seat, plays): (Seat, &[PaperLine]),
@@ -213,7 +218,7 @@ impl<'a> GameTurn<'a> {
     /// Plays for a seat that missed, until the game no longer waits for the seat (PM-14, PM-37).
     ///
     /// # Errors
-    /// What is wrong with the dice.
+    /// Errors of the dice, such as rolls without an end.
     pub fn default(&mut self, seat: Seat, rules: PlayedRules<'_>) -> Result<Vec<Record>, ReplayError> {
         self.step(|turn, session, played| {
             let mut count = 0;
@@ -231,7 +236,7 @@ impl<'a> GameTurn<'a> {
     /// seat (PM-14), `default` for a gone seat that it waits for, else `between` (PM-37).
     ///
     /// # Errors
-    /// What is wrong with the dice.
+    /// Errors of the dice, such as rolls without an end.
     pub fn between(
         &mut self,
         living: &[Seat],
@@ -267,7 +272,7 @@ impl<'a> GameTurn<'a> {
         Ok(PlayedBetween { played, ends_round: betweens > 0 })
     }
 
-    /// Plays commands in their order, each once and as many as are left. Returns how many were played.
+    /// Plays commands in order, each once, and `left` at most. Returns how many were played.
     fn play(
         &mut self,
         session: &mut Session,
@@ -309,7 +314,7 @@ impl<'a> GameTurn<'a> {
         self.head += played.len() as u64;
     }
 
-    /// Plays a command if it is applied, and the rolls that it makes due. Returns `true` if it is.
+    /// Plays a command that the game applies, and the rolls that it makes due. Returns `true` if it was played.
     fn play_one(
         &mut self,
         session: &mut Session,
@@ -341,11 +346,12 @@ impl<'a> GameTurn<'a> {
     }
 }
 
-/// How a line of replies is written.
+/// The syntax of a line of replies, for messages.
 pub(super) const AS_A_LINE: &str =
     "write `if COMMAND then COMMAND`, and `, if COMMAND then COMMAND` behind it";
 
-/// Splits `e5 then Nf3, if Nc6 then Bb5` into what is foreseen and what is answered.
+/// Splits `e5 then Nf3, if Nc6 then Bb5` into pairs of a foreseen command and its answer; `None` if it has another
+/// form.
 pub(super) fn pairs(line: &str) -> Option<Vec<(String, String)>> {
     let mut pairs = Vec::new();
     let mut on = Vec::new();
@@ -378,8 +384,9 @@ fn give(session: &mut Session, seat: Seat, command: &str) -> Result<Record, Reje
     Ok(session.submit_alone(&line, None).expect("what judging accepts folds, with any values in range"))
 }
 
-/// Returns `true` if all players may know every part of these entries. Else a player could guess a part from a hash of the
-/// state (PM-13).
+/// Returns `true` if all players may know every part of these entries. Otherwise a player could guess a part from a
+/// hash of
+/// the state (PM-13).
 pub(crate) fn is_shown_to_all(
     start: &dyn AnyState,
     log: &[Logged<'_>],

@@ -26,18 +26,18 @@ pub struct MailHost<'a> {
     pub(super) key: &'a PrivateKey,
     /// When entries are recorded, in Unix milliseconds.
     pub(super) recorded_at_ms: i64,
-    /// The token of the page that asks, by its hash: it stays when its seat is joined (PM-74).
+    /// The hash of the token of the page that asks. This page stays open when its seat is joined (PM-74).
     pub page: Option<Digest>,
-    /// Whether a letter of this turn waits unsent, so that the deadline does not pass (PM-101).
+    /// Whether a letter of this turn is unsent, which keeps the deadline from passing (PM-101).
     pub is_letter_unsent: bool,
 }
 
 impl<'a> MailHost<'a> {
-    /// Finds the match. One of the keys must be the host's of its desk, and it must have signed no other history of the
-    /// desk (TR-11).
+    /// Opens a match. One of the keys must be the host's of its desk, and must have signed no other history of the desk
+    /// (TR-11).
     ///
     /// # Errors
-    /// [`MailError::Unusable`] for another key, and what is wrong with the match.
+    /// [`MailError::Unusable`] without that key, and errors of the match, its store and what the key signed.
     pub fn of(
         store: &'a Store,
         name: &MatchName,
@@ -53,7 +53,7 @@ impl<'a> MailHost<'a> {
                 game.terms.host
             ))
         })?;
-        // FD-18: a desk that was rolled back would open elements that players know already.
+        // FD-18: a desk that was rolled back would open elements that players already know.
         signers.require_unforked(store, &game.desk_line())?;
         let desk = DeskHistory::read(store, &game)?;
         Ok(Self { store, registry, game, desk, key, recorded_at_ms, page: None, is_letter_unsent: false })
@@ -79,8 +79,9 @@ impl<'a> MailHost<'a> {
         state.is_open() && state.deadline().is_some_and(|deadline| left(deadline) < turn_seconds / 2)
     }
 
-    /// PM-113: whether a mail came when the deadline was over that the desk's clock has not passed yet. A mail that came later
-    /// than now is one whose time is unknown.
+    /// PM-113: returns `true` if a mail arrived after a deadline that the desk's clock has not passed yet. An arrival
+    /// later
+    /// than `now` is a wrong time and does not count.
     #[must_use]
     pub fn is_after_deadline(&self, mail: &ReceivedMail, now: DeskTime) -> bool {
         let state = self.desk.state();
@@ -98,17 +99,19 @@ impl<'a> MailHost<'a> {
         self.decide(vec![Command::Extend { until, grounds }])
     }
 
-    /// Gives a seat to another player (PM-60), who is named by a verifier key or, for a player without a key, by a name. Returns
-    /// what happened; nothing if the seat has this player already.
+    /// Gives a seat to another player (PM-60), who is named by a verifier key or, for a player without a key, by a
+    /// name.
+    /// Returns what happened; nothing if the seat already has this player.
     ///
     /// # Errors
-    /// [`MailError::Unusable`] for a name or reason that the desk cannot hold, [`MailError::Refused`] where the rules do not
+    /// [`MailError::Unusable`] for a name or reason that the desk cannot hold, [`MailError::Refused`] if the rules do
+    /// not
     /// allow it, and errors of the store.
     pub fn replace(&mut self, seat: Seat, player: &str, reason: &str) -> Result<Vec<Effect>, MailError> {
         let unusable = |error: turnfold_core::Malformed| MailError::Unusable(error.0);
         let player = match player.splitn(3, '+').collect::<Vec<_>>().as_slice() {
             [name, _, key] if player.parse::<VerifierKey>().is_ok() => Player::read(name, key),
-            // A name stands in the record as one word.
+            // The record has a name as one word.
             _ => name_line(player)
                 .map_err(MailError::Unusable)
                 .map(|name| name.as_str().replace("%- ", "").replace(' ', "%20"))
@@ -132,7 +135,7 @@ impl<'a> MailHost<'a> {
         }
     }
 
-    /// Appends commands of the host to the desk, all or none, and returns what happened.
+    /// Appends commands of the host to the desk, all or none. Returns what happened.
     pub(super) fn decide(&mut self, commands: Vec<Command>) -> Result<Vec<Effect>, MailError> {
         let commands = commands.into_iter().map(|command| (Seat::Host, command)).collect();
         let applied = self.append(commands, None)?;

@@ -9,7 +9,7 @@ use turnfold_history::ReplayError;
 
 use super::desk_turn::TurnPlan;
 
-/// Elements that are computed at a time, since each walk goes through the whole chain.
+/// How many elements are computed at a time, because each walk goes through the whole chain.
 const BLOCK: u16 = 32;
 
 /// Dice of a recorded match: values rolled on a table, then values of a source.
@@ -17,7 +17,7 @@ pub struct TableDice<'a> {
     values: Vec<i32>,
     /// How many of them are used.
     used: usize,
-    /// Whether a roll had an owner since that was asked.
+    /// Whether a roll had an owner since [`TurnDice::had_owned`] was last called.
     has_owned: bool,
     source: &'a mut dyn FnMut(&DueRoll) -> io::Result<Vec<i32>>,
 }
@@ -72,7 +72,7 @@ pub(super) struct FairTurn {
     contributions: Vec<Contribution>,
     /// The number of the last roll (FD-7), which no takeback sets back (FD-16).
     last: u16,
-    /// The elements from a number on.
+    /// The number of an element, and the elements from it on.
     block: (u16, Vec<Digest>),
 }
 
@@ -110,7 +110,7 @@ impl FairTurn {
     }
 }
 
-/// Refuses a roll that one seat alone learns: an opened secret of fair dice shows all rolls before it.
+/// Refuses a roll that only its owner learns, because an opened element of fair dice reveals the roll to all.
 pub(super) fn require_no_owner(due: &DueRoll) -> Result<(), ReplayError> {
     due.owner.map_or(Ok(()), |owner| {
         Err(ReplayError::Unusable(format!(
@@ -130,7 +130,7 @@ impl TurnDice<'_, '_> {
         }
     }
 
-    /// Returns `true` if a roll had an owner since this was asked last.
+    /// Returns `true` if a roll had an owner since the last call.
     pub(super) fn had_owned(&mut self) -> bool {
         match self {
             Self::Table(table) => std::mem::take(&mut table.has_owned),
@@ -138,7 +138,7 @@ impl TurnDice<'_, '_> {
         }
     }
 
-    /// Skips a roll that the game has already.
+    /// Skips a roll that the game already has.
     pub(super) fn pass(&mut self, values: &[i32]) -> Result<(), ReplayError> {
         match self {
             Self::Table(table) => {

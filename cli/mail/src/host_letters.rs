@@ -1,4 +1,4 @@
-//! Letters for the host, and words of the host to all players (PM-107, PM-108).
+//! Letters to the host, and messages of the host to all players (PM-107, PM-108).
 
 use std::fs;
 use std::path::Path;
@@ -23,7 +23,7 @@ use super::post_folder::PostFolder;
 use super::post_office::hosted_matches;
 use crate::error::MailError;
 
-/// What a day of a match brought, for the host.
+/// The day of a match, as the host reads it.
 #[derive(Debug, Default)]
 struct MatchDay {
     /// Who joined, missed a deadline, left or was replaced, whose mail bounced, and how the match ended, in sentences.
@@ -69,8 +69,9 @@ pub fn waits_for_host(
     Ok(waits)
 }
 
-/// PM-107: writes the letter to the host about a day in all matches that these keys host, unless there is one. It waits in the
-/// outbox of the match that uses `folder` itself. Returns the match and the name of the letter if it was written now.
+/// PM-107: writes the letter to the host about a day in all matches that these keys host, unless it exists. It goes to
+/// the
+/// outbox of the match that uses `folder` itself. Returns that match and the name of the letter if it was written now.
 ///
 /// # Errors
 /// What cannot be read or written.
@@ -151,7 +152,7 @@ fn day_of_match(
     Ok(MatchDay { happened, waits: waits_for_host(&mail.game, &mail.desk, post)? })
 }
 
-/// Returns when the newest letter about a day was written.
+/// Returns the date of the newest letter about a day.
 fn last_day(outbox: &Outbox) -> Result<Option<DeskTime>, MailError> {
     let mut last = None;
     for (name, path) in outbox.files().map_err(MailError::Outbox)? {
@@ -168,7 +169,9 @@ fn last_day(outbox: &Outbox) -> Result<Option<DeskTime>, MailError> {
 }
 
 impl MailRoom<'_> {
-    /// PM-108: writes words of the host to every player of the match. The same words at the same time are written once.
+    /// PM-108: writes a message of the host to every player, except for hosted seats. The same words at the same time
+    /// are
+    /// written once.
     ///
     /// # Errors
     /// What cannot be read, signed or written.

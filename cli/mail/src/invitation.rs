@@ -10,7 +10,7 @@ use super::letter_words::{Text, seats};
 /// The name of a player's key file in letters.
 pub(super) const KEY_FILE: &str = "my.key";
 
-/// Writes who invites to what: the program, the host, the game, its rules and the terms.
+/// Writes the invitation: the host, the program, the game, its rules and the terms.
 pub(super) fn invite(mail: &MailLogs<'_>, reader: Seat, text: &mut Text) {
     let game = &mail.game.name;
     let rules = &mail.game.rules;
@@ -39,7 +39,7 @@ pub(super) fn invite(mail: &MailLogs<'_>, reader: Seat, text: &mut Text) {
     text.items(&terms_in_words(terms, is_fair));
 }
 
-/// Writes the terms of play, one sentence for each.
+/// Returns the terms of play, a sentence for each.
 pub(super) fn terms_in_words(terms: &Setup, is_fair: bool) -> Vec<String> {
     let hours = match terms.hours {
         hours if hours % 24 == 0 && hours > 24 => format!("{} days", hours / 24),
@@ -97,7 +97,7 @@ pub(super) fn terms_in_words(terms: &Setup, is_fair: bool) -> Vec<String> {
     words
 }
 
-/// Writes when other players read an order.
+/// Returns a sentence about when other players read an order.
 const fn orders_in_words(secret: Secret) -> &'static str {
     match secret {
         Secret::Turn => "The other players see your orders after the turn, once nothing in them is a secret.",
@@ -106,7 +106,7 @@ const fn orders_in_words(secret: Secret) -> &'static str {
     }
 }
 
-/// Writes what players may do besides their orders.
+/// Returns sentences about what players may do besides their orders.
 fn liberties_in_words(terms: &Setup) -> Vec<String> {
     let mut words = Vec::new();
     if terms.absences > 0 {
@@ -122,7 +122,7 @@ fn liberties_in_words(terms: &Setup) -> Vec<String> {
     words
 }
 
-/// Writes what a player does once: the program and the key.
+/// Writes what a player does once: install the program and create a key.
 pub(super) fn first_steps(text: &mut Text) {
     text.paragraph(
         "You need turnfold on your computer. Install Rust (https://rustup.rs), get a clone of turnfold's repository, which the \

@@ -13,7 +13,7 @@ use super::letter_words::played_after;
 use super::plain_words::spellings;
 use crate::error::MailError;
 
-/// The game at the position of the current turn, with everything that a seat may not know left out.
+/// The game at the position of the current turn, without anything that a seat may not know.
 pub(super) struct KnownPosition {
     state: Box<dyn AnyState>,
     seq: u64,
@@ -33,18 +33,18 @@ impl KnownPosition {
         Ok(Self { state: SeatHistory::of(Viewer::of(seat), history)?.state()?, seq, seat, is_asked })
     }
 
-    /// Reads a command of the game, and returns it as papers write it.
+    /// Reads a command of the game, and returns it as it is spelled in papers.
     pub(super) fn read(&self, text: &str) -> Result<PaperLine, String> {
         let command = self.state.read(text).map_err(|error| error.0)?;
         command.parse().map_err(|error: turnfold_core::Malformed| error.0)
     }
 
-    /// Whether a seat may play now.
+    /// Returns `true` if the game waits for a seat.
     pub(super) fn waits_for(&self, seat: Seat) -> bool {
         self.state.waits_for(seat)
     }
 
-    /// Returns the words with which the commands begin that the game would take of a seat.
+    /// Returns the first words of a seat's legal commands.
     pub(super) fn verbs(&self, seat: Seat) -> BTreeSet<String> {
         let legal = self.state.legal(seat);
         legal.iter().filter_map(|command| command.split(' ').next()).map(Into::into).collect()
@@ -56,7 +56,8 @@ impl KnownPosition {
         self.is_asked && matches!(self.state.judge(self.seat, command.as_str()), Ok(Verdict::Applied(())))
     }
 
-    /// Makes orders ahead of a seat: for turns, and of lines of replies, which begin after its order (PM-42, PM-123).
+    /// Builds the orders ahead of a seat: for turns, and from lines of replies, which begin after its order (PM-42,
+    /// PM-123).
     pub(super) fn ahead(
         &self,
         (seat, plays): (Seat, &[PaperLine]),
@@ -67,8 +68,9 @@ impl KnownPosition {
         GameTurn::ahead(self.state.as_ref(), (seat, plays), turns, lines, with_others)
     }
 
-    /// Returns why the game would refuse an order, or what of it would change nothing. Nothing is tried while others have to
-    /// play before the seat.
+    /// Returns why the game would refuse an order, or which of its commands would change nothing. Returns `None` while
+    /// others
+    /// have to play before the seat.
     pub(super) fn objection(&self, seat: Seat, plays: &[PaperLine]) -> Option<String> {
         if !self.waits_for(seat) {
             return None;
@@ -90,7 +92,7 @@ impl KnownPosition {
                     why.unwrap_or_default()
                 ))
             }
-            // What comes behind a roll cannot be tried.
+            // Commands after a roll cannot be tried.
             Err(_) => None,
         }
     }

@@ -1,4 +1,4 @@
-//! Letters as files that any mailer sends (PM-29).
+//! Letters as files that any mail program can send (PM-29).
 
 use std::fmt::Write as _;
 
@@ -48,15 +48,15 @@ pub(super) struct LetterText {
     pub(super) text: String,
     /// The `Message-ID` of a mail that it answers.
     pub(super) in_reply_to: Option<String>,
-    /// The rules of the game, if they go with it.
+    /// The rules of the game, if they are attached.
     pub(super) rulebook: Option<String>,
 }
 
 impl Letter<'_> {
-    /// Writes it in the format of RFC 5322 and MIME, with CRLF.
+    /// Writes the letter in the format of RFC 5322 and MIME, with CRLF.
     ///
     /// # Panics
-    /// Never: a desk's time ends before the times that can be written.
+    /// Never: writing to a string cannot fail.
     #[must_use]
     pub fn to_eml(&self) -> String {
         let text = plain(self.text);
@@ -69,7 +69,7 @@ impl Letter<'_> {
         }
         lines.extend(self.thread.lines());
         lines.extend([
-            // A notice of absence does not answer it (RFC 3834).
+            // Keeps notices of absence from answering (RFC 3834).
             "Auto-Submitted: auto-generated".into(),
             "MIME-Version: 1.0".into(),
             "Content-Type: multipart/mixed;".into(),
@@ -112,7 +112,7 @@ fn text_part(text: &str) -> Vec<String> {
         lines.extend(text.lines().map(unmistakable));
         return lines;
     }
-    // PM-67: words of players in their language.
+    // PM-67: players may write in any language.
     let mut lines = header("utf-8", "base64");
     lines.extend(base64_lines(text.replace('\n', "\r\n").as_bytes()));
     lines
@@ -144,7 +144,7 @@ fn base64_lines(bytes: &[u8]) -> Vec<String> {
     lines.map(|line| String::from_utf8_lossy(line).into_owned()).collect()
 }
 
-/// Returns a text of lines of at most 72 bytes, in US-ASCII as far as that has its signs.
+/// Breaks a text into lines of at most 72 bytes, and replaces typographic signs by US-ASCII.
 fn plain(text: &str) -> String {
     let mut out = String::new();
     for line in text.lines() {
@@ -156,7 +156,7 @@ fn plain(text: &str) -> String {
     out
 }
 
-/// Returns the US-ASCII for a character; letters of other scripts stay (PM-67).
+/// Returns a sign in US-ASCII, or `?` if it may be missing in fonts; letters of other scripts stay (PM-67).
 fn sign(character: char) -> String {
     match character {
         ' '..='~' => character.to_string(),
@@ -194,22 +194,22 @@ fn broken(line: &str) -> impl Iterator<Item = String> {
     }
 }
 
-/// The domain of a `Message-ID` where the name of the host's key begins with none.
+/// The domain of a `Message-ID` if the name of the host's key begins with none.
 const NO_DOMAIN: &str = "turnfold.invalid";
 /// How many digits of the match id a `Message-ID` has.
 const MATCH_DIGITS: usize = 16;
 
-/// The place of a letter among others.
+/// The place of a letter in a thread.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Thread {
     /// Its `Message-ID`.
     pub id: String,
-    /// The mails that it follows, each by its `Message-ID`. It answers the last.
+    /// The `Message-ID`s of the mails that it follows. It answers the last.
     pub references: Vec<String>,
 }
 
 impl Thread {
-    /// Returns the place of a letter that follows other letters to its seat. A letter that is written again has the same.
+    /// Returns the place of a letter that follows other letters to its seat. A rewritten letter keeps its place.
     pub(super) fn of(
         desk: &DeskHistory,
         name: LetterName,
@@ -236,10 +236,10 @@ impl Thread {
     }
 }
 
-/// Returns the `Message-ID` of a letter: made of the match, the size of the desk, the seat and the link of the position of
-/// the turn. So it never changes, and after a restored backup a letter over another position has another one (PM-102).
+/// Returns the `Message-ID` of a letter, made from the match, the size of the desk, the seat and the link of the turn's
+/// position. So it never changes, and a letter about another position after a restored backup has another one (PM-102).
 ///
-/// `None` for a letter that the desk is too short for; `file_name` is that of the letter.
+/// `None` if the desk is shorter than the letter requires; `file_name` is the name of the letter's file.
 pub(super) fn message_id_of(desk: &DeskHistory, file_name: &str) -> Option<String> {
     let terms = desk.terms();
     let size: u64 = file_name.split('-').next()?.parse().ok().filter(|size| *size <= desk.size())?;
@@ -262,7 +262,7 @@ pub(super) fn is_letter_of_some_match(id: &str) -> bool {
     of_match.len() == MATCH_DIGITS && is_number(of_match) && size.len() >= 8 && is_number(size)
 }
 
-/// Returns the digits of the match with which each `Message-ID` of it begins.
+/// Returns the digits of the match id with which the `Message-ID`s of its letters begin.
 pub(super) fn match_digits(terms: &Setup) -> &str {
     terms.match_id.get(..MATCH_DIGITS).unwrap_or(&terms.match_id)
 }

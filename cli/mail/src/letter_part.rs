@@ -55,7 +55,7 @@ pub(super) struct LetterPart {
 impl LetterPart {
     /// Finds the part of a match up to `size` records of its desk.
     ///
-    /// A match that is over ends with everything that was played before.
+    /// If the match is over, the part has everything that was played.
     pub(super) fn of(mail: &MailLogs<'_>, size: u64) -> Result<Self, MailError> {
         let mut branches = BTreeMap::new();
         let mut branch = BranchName::main();
@@ -108,7 +108,7 @@ pub(super) fn signed_bundle(
 
 /// Writes the bundle for spectators, with both matches as of some turns ago; `None` while spectators see nothing (PM-31).
 ///
-/// It leaves out what a seat may not know now, even of an earlier turn.
+/// It leaves out what any seat may not know now, even if it belongs to an earlier turn.
 pub(super) fn spectators_bundle(
     mail: &MailLogs<'_>,
     signers: &Signers,
@@ -143,9 +143,9 @@ pub(super) struct KnownGame {
     pub(super) standing: MatchStanding,
     /// The entries that are new since the last letter, or show more now, in sentences.
     pub(super) news: Vec<String>,
-    /// The first of the seat's commands that would be applied.
+    /// The first of the seat's legal commands.
     pub(super) legal: Vec<String>,
-    /// How many more there are.
+    /// How many more legal commands there are.
     pub(super) more: usize,
     /// Whether the game went back to an earlier turn since the last letter.
     pub(super) went_back: bool,
@@ -188,8 +188,9 @@ impl KnownGame {
         Ok(Self { picture, standing, news, legal, more, went_back, seat_history })
     }
 
-    /// Returns what an order of the seat does, in sentences, and the picture of the game after it; nothing where others play
-    /// first, and where a roll decides.
+    /// Returns what an order of the seat does, in sentences, and the picture of the game after it; `None` if others
+    /// play first
+    /// or a roll decides.
     pub(super) fn after(&self, seat: Seat, plays: &[PaperLine]) -> Option<(Vec<String>, Vec<String>)> {
         let state = self.seat_history.state().ok().filter(|state| state.waits_for(seat))?;
         let mut turn = GameTurn::without_dice(state.fork(), 0);
@@ -209,8 +210,9 @@ fn drawn(seat_history: &SeatHistory, state: &dyn AnyState) -> Vec<String> {
     fitting(&drawn.collect::<Vec<String>>())
 }
 
-/// Where players are asked together but others play before the seat: the game as if they had missed, which shows with what
-/// an order of the seat may begin.
+/// Returns the game as if the players before the seat had missed the deadline, to show what the seat's order may begin
+/// with.
+/// `None` unless players are asked together and others play before the seat.
 fn after_others(mail: &MailLogs<'_>, state: &dyn AnyState, seat: Seat) -> Option<Box<dyn AnyState>> {
     if !mail.game.terms.together || state.waits_for(seat) {
         return None;
@@ -225,7 +227,7 @@ fn after_others(mail: &MailLogs<'_>, state: &dyn AnyState, seat: Seat) -> Option
     turn.state().waits_for(seat).then(|| turn.state().fork())
 }
 
-/// Returns how many entries the positions of two parts have in common.
+/// Returns how many entries the histories of two parts have in common.
 fn shared(mail: &MailLogs<'_>, earlier: &LetterPart, part: &LetterPart) -> Result<Seq, MailError> {
     let to = earlier.seq().min(part.seq());
     if earlier.branch == part.branch {
@@ -238,7 +240,7 @@ fn shared(mail: &MailLogs<'_>, earlier: &LetterPart, part: &LetterPart) -> Resul
     Ok(Seq::try_from(same).unwrap_or(Seq::MAX).saturating_sub(1))
 }
 
-/// Leaves out a board that is too wide for a letter: broken lines would be unreadable.
+/// Replaces a board that is too wide for a letter, because broken lines would be unreadable.
 fn fitting(lines: &[String]) -> Vec<String> {
     // Words can be broken, a drawing cannot.
     let is_too_wide = |line: &String| line.contains("__") && line.chars().count() > COLUMNS;
@@ -255,9 +257,9 @@ fn fitting(lines: &[String]) -> Vec<String> {
     fitting
 }
 
-/// Describes an entry for its reader. It shows that orders came, but never their content (PM-23).
+/// Describes an entry for its reader. It reports that others sent orders, but never their content (PM-23).
 pub(super) fn sentences(entry: &AppliedEntry, reader: Seat, zone: &str) -> Vec<String> {
-    // PM-41: words, if they are to the reader.
+    // PM-41: a message to the reader or by the reader.
     if let Some(press) = entry.press_to(reader).filter(|_| entry.ignored.is_none()) {
         return vec![press_in_words(entry.seat, press, reader)];
     }
@@ -288,7 +290,7 @@ pub(super) fn sentences(entry: &AppliedEntry, reader: Seat, zone: &str) -> Vec<S
     sentences
 }
 
-/// Describes an entry for a player who came to the seat later: no words to the player before (PM-106).
+/// Describes an entry for a player who took the seat over later, without messages to the player before (PM-106).
 pub(super) fn public_sentences(entry: &AppliedEntry, zone: &str) -> Vec<String> {
     entry.effects.iter().filter_map(|effect| sentence_for(effect, Seat::Host, zone)).collect()
 }
@@ -346,7 +348,7 @@ pub(super) fn sentence_for(effect: &Effect, reader: Seat, zone: &str) -> Option<
     })
 }
 
-/// Writes the words of a player.
+/// Writes the message of a player.
 fn press_in_words(by: Seat, press: &Press, reader: Seat) -> String {
     let to = press.to().seats();
     let to = if to.is_empty() { "all".into() } else { seats(to, reader) };

@@ -13,7 +13,7 @@ use turnfold_history::{Record, Viewer};
 /// The most columns of the text (PM-29).
 pub(super) const COLUMNS: usize = 72;
 
-/// Finds a time zone of the terms (PM-112): empty for UTC, `+02:00`, or a name that the bundled data has.
+/// Finds a time zone of the terms (PM-112): empty for UTC, an offset such as `+02:00`, or a name in the bundled data.
 pub(super) fn time_zone(zone: &str) -> Option<TimeZone> {
     if zone.is_empty() {
         return Some(TimeZone::UTC);
@@ -33,7 +33,7 @@ pub(super) fn time(time: DeskTime, zone: &str) -> String {
     let at = at.to_zoned(time_zone(zone).unwrap_or(TimeZone::UTC));
     let ahead = at.offset().seconds() / 60;
     let short = at.strftime("%Z").to_string();
-    // A zone without an abbreviation of its own, such as `-03`.
+    // Some zones have no abbreviation but a number, such as `-03`.
     let name = match ahead {
         0 if zone.is_empty() || offset_minutes(zone).is_some() => "UTC".into(),
         _ if offset_minutes(zone).is_none()
@@ -49,8 +49,8 @@ pub(super) fn time(time: DeskTime, zone: &str) -> String {
     format!("{} {name}", at.strftime("%a %-d %b %Y, %H:%M"))
 }
 
-/// Reads a day, or a day and an hour such as `2026-12-24 18:00`, by the clocks of a time zone. A day begins at midnight. Of an
-/// hour that comes twice the first is meant, and one that is left out is as much later.
+/// Reads a day, or a day and a time such as `2026-12-24 18:00`, in a time zone. A day means its midnight. A time that
+/// occurs twice means the first; one that the clocks skip is moved forward by the skipped time.
 pub(super) fn wall_clock(text: &str, zone: &str) -> Option<DeskTime> {
     let (day, hour) = text.split_once([' ', 'T']).unwrap_or((text, "00:00"));
     let is_hour = hour.len() == 5 && hour.as_bytes().get(2) == Some(&b':');
@@ -82,7 +82,7 @@ pub(super) fn played(step: &dyn Step, reader: Seat) -> String {
     words.join(" ")
 }
 
-/// Writes what entries of the game do that follow a state, for one reader.
+/// Describes the entries of the game that follow a state, for one reader. Concealed entries are omitted.
 pub(super) fn played_after(state: &dyn AnyState, records: &[Record], reader: Seat) -> Vec<String> {
     let log: Vec<_> = records.iter().filter_map(Record::logged).collect();
     let mut words = Vec::new();
@@ -118,7 +118,6 @@ impl Text {
         self.line(&"-".repeat(words.len()));
     }
 
-    /// Adds a list.
     pub(super) fn items(&mut self, items: &[String]) {
         self.gap();
         for words in items {
@@ -126,7 +125,6 @@ impl Text {
         }
     }
 
-    /// Adds an item of a list.
     pub(super) fn item(&mut self, words: &str) {
         self.fill("  * ", words);
     }
@@ -140,7 +138,7 @@ impl Text {
         }
     }
 
-    /// Adds a line to type, indented. Where it is too long, it goes on in further lines.
+    /// Adds a command to type, indented. A long command continues on further lines.
     pub(super) fn command(&mut self, line: &str) {
         self.gap();
         self.fill("    ", line);
@@ -157,12 +155,12 @@ impl Text {
         }
     }
 
-    /// Adds words behind a mark, with the following lines as far to the right.
+    /// Adds words after a mark. Further lines are indented by the width of the mark.
     pub(super) fn fill(&mut self, mark: &str, words: &str) {
         self.fill_with(mark, words.split(' '));
     }
 
-    /// Adds unbroken pieces behind a mark, with the following lines as far to the right.
+    /// Adds pieces after a mark, without breaking a piece. Further lines are indented by the width of the mark.
     pub(super) fn fill_with<'a>(&mut self, mark: &str, pieces: impl IntoIterator<Item = &'a str>) {
         let mut line = mark.to_owned();
         let indent = " ".repeat(mark.len());

@@ -1,7 +1,8 @@
 //! Letters to players and spectators: reports, answers to papers, and the spectators' bundle (PM-29 to PM-31).
 //!
-//! Every letter is a function of the logs of desk and game up to some record of the desk, and of the host's key. So after
-//! an interruption the same letters are written again, and a letter that the outbox has is not written twice.
+//! Every letter is a function of the logs of desk and game up to some record of the desk, and of the host's key. So a
+//! run
+//! after an interruption writes the same letters, and none that the outbox has.
 
 use std::collections::BTreeSet;
 
@@ -31,7 +32,7 @@ use super::take_plain::TakenReply;
 use super::unread::UnreadMail;
 use crate::error::MailError;
 
-/// What writes the letters of a match, and where they go.
+/// Writes the letters of a match to its outbox.
 #[derive(Clone, Copy)]
 pub struct MailRoom<'a> {
     /// The store with desk and game.
@@ -51,8 +52,9 @@ pub struct MailRoom<'a> {
 }
 
 impl MailRoom<'_> {
-    /// Writes every report that is due so far and that the outbox does not have, and the bundle for spectators. Returns the
-    /// reports written now. Safe to repeat after an interruption.
+    /// Writes every due report that the outbox does not have, and the bundle for spectators. Returns the reports
+    /// written now.
+    /// Safe to repeat after an interruption.
     ///
     /// # Errors
     /// What cannot be read, signed or written.
@@ -77,7 +79,7 @@ impl MailRoom<'_> {
         room.put(&mail, reports, |report, state, _| room.report(&mail, report, state).map(Some))
     }
 
-    /// Writes the answers to the papers of a mail that the outbox does not have. Returns the answers written now.
+    /// Writes the answers to the papers of a mail, unless the outbox has them. Returns the answers written now.
     ///
     /// # Errors
     /// As for [`write_reports`](Self::write_reports).
@@ -85,19 +87,19 @@ impl MailRoom<'_> {
         self.answer(&MailLogs::read(self.store, self.registry, self.game)?, papers)
     }
 
-    /// PM-43: writes the answer to the questions and faults of a mail with a reply code, if the outbox does not have it.
+    /// PM-43: writes the answer to the questions and faults of a mail with a reply code, unless the outbox has it.
     fn write_plain_answer(&self, reply: &TakenReply) -> Result<Vec<LetterName>, MailError> {
         let mail = MailLogs::read(self.store, self.registry, self.game)?;
         let named = reply.letter(mail.desk.size()).map(|name| (name, (name, reply)));
         self.put(&mail, named, |(name, reply), state, file| {
-            // PM-93: the same mail again, or another one that says nothing, is not answered again.
+            // PM-93: the same mail is answered once, and mails without commands once in a turn.
             let alike = self.outbox.alike(*name).map_err(MailError::Outbox)?;
             let answer = reply.answer(&mail, self.signers, state, *name, file)?;
             Ok(Some(answer).filter(|_| alike.is_empty()))
         })
     }
 
-    /// PM-34: writes the answers to the papers on record that the outbox does not have. Returns the answers written now.
+    /// PM-34: writes the answers to recorded papers, unless the outbox has them. Returns the answers written now.
     ///
     /// # Errors
     /// As for [`write_reports`](Self::write_reports).
@@ -107,7 +109,7 @@ impl MailRoom<'_> {
         self.answer(&mail, &recorded)
     }
 
-    /// Writes the answers to a mail that was taken, if the outbox does not have them. Returns the answers written now.
+    /// Writes the answers to a mail that was taken, unless the outbox has them. Returns the answers written now.
     ///
     /// # Errors
     /// As for [`write_reports`](Self::write_reports).
@@ -119,7 +121,7 @@ impl MailRoom<'_> {
         let Some(reply) = reply.as_ref().filter(|reply| reply.seat.is_some()) else {
             return self.answer_mail(mail, papers);
         };
-        // PM-105: who wrote from another address than the seat's gets a copy.
+        // PM-105: a sender with another address than the seat's gets a copy.
         let copies =
             reply.seat.zip(mail.from.as_ref()).map(|(seat, from)| self.addresses.with_copy(seat, from));
         let room = MailRoom { addresses: copies.as_ref().unwrap_or(self.addresses), ..*self };
@@ -128,8 +130,9 @@ impl MailRoom<'_> {
         Ok(written)
     }
 
-    /// Writes the answers to a mail that the outbox does not have: to its papers or, where it has none that can be read, one
-    /// letter to the seat with the sender's address (PM-51).
+    /// Writes the answers to a mail, unless the outbox has them: to its papers or, if none can be read, one letter to
+    /// the seat
+    /// with the sender's address (PM-51).
     fn answer_mail(
         &self,
         received: &ReceivedMail,
@@ -154,16 +157,18 @@ impl MailRoom<'_> {
         self.put(mail, answers, |answer, state, file| {
             let code = code_of(mail, self.signers, state, answer.name.seat).filter(|_| state.turn() > 0);
             let letter = answer.write(mail, state, code.as_ref(), file)?;
-            // A paper that is not recorded may come again when the desk has another size.
+            // A paper that was not recorded may come again when the desk has another size.
             let line = subject_line(&letter.subject) + "\r\n";
             let alike = self.outbox.alike(answer.name).map_err(MailError::Outbox)?;
             Ok(Some(letter).filter(|_| !alike.iter().any(|other| other.contains(&line))))
         })
     }
 
-    /// Puts letters that the outbox does not have into it, durably, each with the bundle of its seat. `write` gets a letter, the
-    /// desk at its size and the name of the bundle, and returns nothing where the letter is not needed. Returns the letters
-    /// written now.
+    /// Puts letters into the outbox, durably, unless it has them. Each has the bundle of its seat attached. `write`
+    /// gets a
+    /// letter, the desk at its size and the name of the bundle, and returns `None` if the letter is not needed. Returns
+    /// the
+    /// letters written now.
     pub(super) fn put<L>(
         &self,
         mail: &MailLogs<'_>,
@@ -191,8 +196,9 @@ impl MailRoom<'_> {
         Ok(written)
     }
 
-    /// PM-106: takes the address of a player who was replaced out of `addresses`, once, if the newest letter before went
-    /// there. The letters of the new player wait until the host writes down an address.
+    /// PM-106: removes the address of a replaced player from `addresses`, once, if the newest letter before the
+    /// replacement
+    /// went there. The letters of the new player wait until the host enters an address.
     fn without_former_players(&self, desk: &DeskHistory) -> Result<Addresses, MailError> {
         let mut addresses = self.addresses.clone();
         for entry in desk.entries() {
@@ -223,7 +229,7 @@ impl MailRoom<'_> {
         format!("{:.32}-{}-{}.bundle", self.game.as_str(), name.desk_size, name.seat)
     }
 
-    /// Writes a letter with its attachments in the format of mails.
+    /// Writes a letter with its attachments as a mail.
     fn eml(
         &self,
         mail: &MailLogs<'_>,
@@ -245,7 +251,7 @@ impl MailRoom<'_> {
         let letter = Letter {
             route: self.addresses.route_to(name.seat),
             subject: &subject,
-            // Before the first clock, the day of the invitation.
+            // Before the first clock, the time at which the match was created.
             date: state.clock().or_else(|| created_at(mail)),
             thread: &thread,
             text: &text,
@@ -254,11 +260,12 @@ impl MailRoom<'_> {
         Ok(letter.to_eml())
     }
 
-    /// PM-101: writes the newest report of each seat again, so that it reports everything since the last letter that was
-    /// sent, and puts the reports away that it takes the place of. The invitation has the rules of the game and stays.
+    /// PM-101: rewrites the newest unsent report of each seat, so that it reports everything since the last letter that
+    /// was
+    /// sent, and puts away the reports that it replaces. The invitation stays, because it has the rules of the game.
     pub(super) fn replace_unsent(&self, unsent: &[UnsentLetter]) -> Result<(), MailError> {
         let mail = MailLogs::read(self.store, self.registry, self.game)?;
-        // PM-106: what was written to a player without an address is not for the one who took over.
+        // PM-106: letters to a player without an address are not for the player who took the seat over.
         for letter in unsent {
             let came = mail.desk.came(letter.seat, mail.desk.size());
             if letter.desk_size().is_some_and(|size| size < came) {
@@ -300,8 +307,9 @@ impl MailRoom<'_> {
         report.write(mail, state, (code.as_ref(), link.as_deref()), &self.bundle_name(name))
     }
 
-    /// PM-101: lists the seats that the match waits for whose letter of this turn waits unsent. A letter that is held back is
-    /// not written yet (PM-16). A player who takes a seat during the turn has a letter of the turn, too.
+    /// PM-101: lists the seats that the match waits for and whose letter of this turn is unsent. A letter that is held
+    /// back is
+    /// not written yet (PM-16). For a player who took the seat during the turn, only later letters count.
     ///
     /// # Errors
     /// What cannot be read.
@@ -333,7 +341,7 @@ impl MailRoom<'_> {
     }
 }
 
-/// Returns the bundle that a letter to a seat has attached at this size of the desk.
+/// Returns the bundle that is attached to a letter to a seat at this size of the desk.
 ///
 /// # Errors
 /// What cannot be read or signed.
@@ -381,7 +389,7 @@ fn occasions(desk: &DeskHistory) -> Vec<Occasion> {
         }
         due.extend(step.effects.iter().filter_map(newcomer));
         due.extend(step.effects.iter().flat_map(reminded));
-        // PM-61: with `press_at_once` words come in a letter of their own.
+        // PM-61: with `press_at_once`, messages come in a letter of their own.
         if desk.terms().press_at_once {
             due.extend(players.iter().filter(|seat| is_written_to(step, **seat)));
         }
@@ -407,7 +415,7 @@ fn followed(reports: &[Occasion], name: LetterName) -> Vec<LetterName> {
     earlier
 }
 
-/// Whether all seats get a report of it (PM-29).
+/// Returns `true` if all seats get a report about an effect (PM-29).
 const fn calls_for_reports(effect: &Effect) -> bool {
     matches!(
         effect,
@@ -415,17 +423,17 @@ const fn calls_for_reports(effect: &Effect) -> bool {
     )
 }
 
-/// Returns the seat of a new player, who has no bundle yet to answer from.
+/// Returns the seat of a new player, who gets a report because they have no bundle to answer from yet.
 const fn newcomer(effect: &Effect) -> Option<Seat> {
     if let Effect::Replaced { seat, .. } = effect { Some(*seat) } else { None }
 }
 
-/// PM-40: the seats that are reminded.
+/// PM-40: returns the seats that an effect reminds.
 fn reminded(effect: &Effect) -> &[Seat] {
     if let Effect::Reminded { seats, .. } = effect { seats } else { &[] }
 }
 
-/// PM-41: whether an entry has the words of another player to this seat.
+/// PM-41: returns `true` if an entry has a message of another player to this seat.
 fn is_written_to(step: &AppliedEntry, seat: Seat) -> bool {
     step.seat != seat && step.ignored.is_none() && step.press_to(seat).is_some()
 }

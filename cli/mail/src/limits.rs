@@ -1,4 +1,4 @@
-//! How much of what comes by mail is taken.
+//! Size limits for files that come by mail.
 
 use turnfold_history::Limits;
 

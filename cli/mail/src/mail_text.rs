@@ -1,9 +1,11 @@
-//! The text of a mail's parts as lines that a paper can be read from: the bytes that an encoding stands for in their charset,
-//! HTML, and flowed lines (PM-50).
+//! Turns the parts of a mail into lines that a paper can be read from: decodes bytes and charsets, reads HTML as text,
+//! and
+//! joins flowed lines (PM-50).
 //!
-//! mail-parser reads most parts. It gives up a body behind which a list server wrote a footer, it drops the last bytes of
-//! base64 without padding, and without its tables it makes replacement signs of charsets such as GB 2312 unnoticed. Such
-//! bodies are read here.
+//! mail-parser reads most parts. It gives up on a body with the footer of a list server, drops the last bytes of base64
+//! without padding, and without its tables silently replaces the characters of charsets such as GB 2312. Such bodies
+//! are
+//! read here.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -17,8 +19,7 @@ use mail_parser::decoders::html::add_html_token;
 use mail_parser::{Message, MessagePart, MimeHeaders};
 use serde::Deserialize;
 
-/// The words by which it is known what mail programs write, in lower case (PM-90, PM-93): what each list is for stands in the
-/// file.
+/// The words that identify text written by mail programs, in lower case (PM-90, PM-93). The file explains each list.
 #[derive(Deserialize)]
 pub(super) struct ProgramWords {
     pub(super) absences: Vec<String>,
@@ -32,7 +33,7 @@ pub(super) struct ProgramWords {
     pub(super) reasons: Vec<Reason>,
 }
 
-/// Why mails are not delivered, and by which words that is known.
+/// A reason for which mails are not delivered, and the words that identify it.
 #[derive(Deserialize)]
 pub(super) struct Reason {
     pub(super) why: String,
@@ -47,7 +48,7 @@ pub(super) static PROGRAM_WORDS: LazyLock<ProgramWords> = LazyLock::new(|| {
 const HIDDEN: &str = "script style template title";
 /// HTML elements that begin and end a line.
 const BLOCKS: &str = "address blockquote br center div dd dl dt h1 h2 h3 hr li ol p pre table td tr ul";
-/// Begins a text that `OpenPGP` signed, and one that it encrypted.
+/// The line before a text that `OpenPGP` signed, and before one that it encrypted.
 const SIGNED: &str = "-----BEGIN PGP SIGNED MESSAGE-----";
 pub(super) const ENCRYPTED: &str = "-----BEGIN PGP MESSAGE-----";
 /// The most characters of the name of an HTML entity.
@@ -55,7 +56,7 @@ const ENTITY_MAX: usize = 32;
 
 /// Returns the text that HTML shows, with `> ` before quoted lines.
 pub(super) fn text_of_html(html: &str) -> String {
-    // Of the same length, so places in it are places in the HTML.
+    // It has the same length, so offsets in it are offsets in the HTML.
     let lower = html.to_ascii_lowercase();
     let mut text = HtmlText::default();
     let mut at = 0;
@@ -90,7 +91,7 @@ pub(super) fn text_of_html(html: &str) -> String {
     text.lines
 }
 
-/// The lines of HTML while it is read.
+/// The text of HTML so far.
 #[derive(Default)]
 struct HtmlText {
     lines: String,
@@ -169,10 +170,11 @@ fn with_entities(text: &str) -> Cow<'_, str> {
     out.into()
 }
 
-/// Joins the lines that `format=flowed` (RFC 3676) has broken. `deletes` is its `DelSp`: the space before a break goes, too.
+/// Joins the lines that `format=flowed` (RFC 3676) has broken. `deletes` is its `DelSp`: the space before a break is
+/// removed, too.
 pub(super) fn unflowed(text: &str, deletes: bool) -> String {
     let mut out = String::new();
-    // The quote marks of a line that goes on.
+    // The number of quote marks of a line that continues.
     let mut open: Option<usize> = None;
     for line in text.lines() {
         let bare = line.trim_start_matches('>');
@@ -196,7 +198,8 @@ pub(super) fn unflowed(text: &str, deletes: bool) -> String {
     out
 }
 
-/// Leaves the lines empty that `OpenPGP` writes around a signed text, and takes the dashes away that it writes before lines of the
+/// Empties the lines that `OpenPGP` writes around a signed text, and removes the dashes that it writes before lines of
+/// the
 /// text (RFC 9580, 7.2).
 pub(super) fn without_signature(text: &str) -> Cow<'_, str> {
     let Some((before, framed)) = text.split_once(SIGNED) else { return text.into() };
@@ -206,7 +209,7 @@ pub(super) fn without_signature(text: &str) -> Cow<'_, str> {
     for line in framed.split_inclusive('\n') {
         is_signature |= line.starts_with("-----BEGIN PGP SIGNATURE-----");
         if is_head || is_signature {
-            // Behind the first line, which is the rest of the mark itself, an empty one ends the head.
+            // The first line is the rest of the mark itself. After it, an empty line ends the head.
             is_head &= out.len() == before.len() || !line.trim().is_empty();
             is_signature &= !line.starts_with("-----END PGP SIGNATURE-----");
             out.push('\n');
@@ -217,7 +220,8 @@ pub(super) fn without_signature(text: &str) -> Cow<'_, str> {
     out.into()
 }
 
-/// Reads bytes as text: by their byte order mark, as UTF-16 where every second byte is zero, else as UTF-8. In all other
+/// Reads bytes as text: by their byte order mark, as UTF-16 if every second byte is zero, otherwise as UTF-8. In all
+/// other
 /// encodings that mail programs use, the characters of a paper are the same bytes as in UTF-8.
 pub(super) fn text_of_bytes(bytes: &[u8]) -> String {
     let pairs = |bytes: &[u8], read: fn([u8; 2]) -> u16| {
@@ -233,10 +237,10 @@ pub(super) fn text_of_bytes(bytes: &[u8]) -> String {
     }
 }
 
-/// Stands for what could not be decoded.
+/// Replaces bytes that could not be decoded.
 pub(super) const UNDECODED: char = '\u{fffd}';
 
-/// Base64 as it is, with padding or without.
+/// Base64 with or without padding.
 const DIGITS: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new()
@@ -291,7 +295,7 @@ fn raw_bytes<'a>(message: &'a Message<'_>, part: &MessagePart<'_>) -> Option<&'a
     message.raw_message.get(start..end)
 }
 
-/// Whether mail-parser has no table for a charset.
+/// Returns `true` if mail-parser has no table for a charset.
 fn is_unknown_to_parser(charset: &str) -> bool {
     if charset.is_empty() {
         return false;
@@ -302,7 +306,7 @@ fn is_unknown_to_parser(charset: &str) -> bool {
     }
 }
 
-/// Decodes bytes. A line that its charset does not have holds [`UNDECODED`], and does not cost the others.
+/// Decodes bytes. A line that does not fit its charset contains [`UNDECODED`], and the other lines are not affected.
 fn decoded(bytes: &[u8], charset: &str) -> String {
     if charset.is_empty() {
         return text_of_bytes(bytes);
@@ -316,7 +320,7 @@ fn decoded(bytes: &[u8], charset: &str) -> String {
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
         match table {
             Some(table) => text.push_str(&table.decode_without_bom_handling(line).0),
-            // Signs of charsets that switch between alphabets.
+            // The excluded signs switch between alphabets in some charsets.
             None if line.is_ascii() && !line.iter().any(|byte| b"\x0e\x0f\x1b~".contains(byte)) => {
                 text.push_str(&String::from_utf8_lossy(line));
             }
@@ -333,7 +337,7 @@ fn decoded(bytes: &[u8], charset: &str) -> String {
     text
 }
 
-/// A body in base64, with or without padding, and what someone wrote behind it.
+/// A body in base64, with or without padding, and the text that a server appended to it.
 struct Base64Body<'a> {
     bytes: Vec<u8>,
     /// Whether the last bytes are missing.
@@ -353,7 +357,7 @@ impl<'a> Base64Body<'a> {
             let bare = line.trim_ascii_end().strip_suffix(b"=").unwrap_or(line);
             let bare = bare.strip_suffix(b"=").unwrap_or(bare);
             let is_digits = bare.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+/".contains(byte));
-            // Behind an incomplete group of four there is no more of the body.
+            // After an incomplete group of four digits the body is over.
             let is_over = is_padded || digits.len() % 4 != 0;
             if !line.is_empty() && (!is_digits || is_over) {
                 footer = rest;
@@ -371,7 +375,7 @@ impl<'a> Base64Body<'a> {
     }
 }
 
-/// Decodes quoted-printable. What is not written so stays as it is.
+/// Decodes quoted-printable. Malformed escapes stay as they are.
 fn quoted_printable(raw: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut rest = raw;

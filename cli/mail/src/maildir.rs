@@ -1,4 +1,4 @@
-//! The mails of a Maildir that were not taken yet (PM-53), and mails in files.
+//! Reads the mails of a Maildir that were not taken yet (PM-53), and mails in files.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
@@ -15,7 +15,7 @@ use crate::limits::MAIL;
 
 const NEW: &str = "new";
 const CUR: &str = "cur";
-/// What comes before the flags of a mail, and the flag of a mail that was seen.
+/// The text before the flags in the name of a mail's file, and the flag of a mail that was seen.
 const FLAGS: &str = ":2,";
 const SEEN: char = 'S';
 
@@ -29,7 +29,7 @@ impl Maildir {
     /// Opens a Maildir.
     ///
     /// # Errors
-    /// [`MailError::Unusable`] for another folder.
+    /// [`MailError::Unusable`] for a folder that is not a Maildir.
     pub fn open(folder: &Path) -> Result<Self, MailError> {
         if folder.join(NEW).is_dir() && folder.join(CUR).is_dir() {
             return Ok(Self { folder: folder.into() });
@@ -41,10 +41,10 @@ impl Maildir {
         )))
     }
 
-    /// Reads the mails that wait, the oldest first.
+    /// Reads the waiting mails, the oldest first.
     ///
     /// # Errors
-    /// What cannot be read. A mail that another program has moved in the meantime is left out.
+    /// What cannot be read. A mail that another program moves in the meantime is skipped.
     pub fn mails(&self) -> Result<Vec<(PathBuf, ReceivedMail)>, MailError> {
         let mut mails = Vec::new();
         for path in self.waiting().map_err(|(path, error)| trouble("read", &path, &error))? {
@@ -70,7 +70,7 @@ impl Maildir {
                 let file_name = entry.file_name().to_string_lossy().into_owned();
                 let is_seen = name == CUR && flags(&file_name).contains(SEEN);
                 if !file_name.starts_with('.') && !is_seen && entry.path().is_file() {
-                    // Programs write the time into names in different ways.
+                    // The file has the time, because programs write it into names in different ways.
                     let arrived = entry.metadata().and_then(|file| file.modified()).ok();
                     found.push((arrived, file_name, entry.path()));
                 }
@@ -80,7 +80,7 @@ impl Maildir {
         Ok(found.into_iter().map(|(.., path)| path).collect())
     }
 
-    /// Moves a mail that was taken to `cur`, with the flag S. A mail that another program has moved in the meantime stays.
+    /// Moves a taken mail to `cur`, with the flag S. A mail that another program has moved in the meantime stays there.
     ///
     /// # Errors
     /// A mail that cannot be moved.
@@ -113,10 +113,10 @@ fn trouble(doing: &str, path: &Path, error: &io::Error) -> MailError {
     MailError::Outbox(io::Error::new(error.kind(), format!("cannot {doing} `{}`: {error}", path.display())))
 }
 
-/// The most bytes of a mail's header that are read where the mail is too long.
+/// How many bytes of a mail that is too long are read, for its header.
 const HEADER_MAX: u64 = 1 << 16;
 
-/// Reads a mail from a file; of one that is too long the beginning, because its sender gets an answer (PM-65).
+/// Reads a mail from a file. If it is too long, only the beginning is read, because its sender gets an answer (PM-65).
 ///
 /// # Errors
 /// A file that cannot be read.

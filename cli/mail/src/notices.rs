@@ -1,7 +1,8 @@
-//! What mail programs send on their own account: mails that could not be delivered, and absences (PM-93).
+//! Mails that programs send by themselves: undeliverable mails, and absences (PM-93).
 //!
-//! Such a mail is never answered, because two programs could answer each other for ever (RFC 3834). The host reads of it in
-//! `mail status`. It is known by its headers, its sender or its subject: programs such as `vacation` set no header.
+//! Such a mail is never answered, because two programs could answer each other forever (RFC 3834). `mail status` shows
+//! it to
+//! the host. It is recognized by headers, sender or subject, because programs such as `vacation` set no header.
 
 use std::fmt;
 use std::fs::{self, OpenOptions};
@@ -49,24 +50,24 @@ const KINDS: [(NoticeKind, &str); 5] = [
     (NoticeKind::Join, "join"),
 ];
 
-/// What a mail reports that a program sent on its own account.
+/// The report in a mail that a program sent by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
     /// What it reports.
     pub kind: NoticeKind,
     /// Why a mail was not delivered, in words.
     pub why: &'static str,
-    /// Whether more than the subject shows it.
+    /// Whether more than the subject identifies it.
     pub(super) is_sure: bool,
     /// The mail as text, in lower case, with the mail that it is about.
     text: String,
 }
 
-/// The most characters of a notice that are looked at.
+/// The most characters of a notice that are searched.
 const TEXT_MAX: usize = 1 << 16;
 
 impl Notice {
-    /// Returns what a mail reports, if a program sent it on its own account; `texts` is what stands in it.
+    /// Returns the report in a mail, if a program sent the mail by itself. `texts` are the texts of the mail.
     pub(super) fn of(mail: &Message<'_>, texts: &[String]) -> Option<Self> {
         let words: &'static ProgramWords = &PROGRAM_WORDS;
         let subject = mail.subject().unwrap_or_default().trim().to_lowercase();
@@ -82,7 +83,7 @@ impl Notice {
         let is_absence =
             words.absences.iter().any(|begin| subject.starts_with(begin)) || words.absent.contains(&subject);
         let is_bounce = words.bounces.iter().any(|words| subject.contains(words));
-        // A person answers `Re: Undelivered mail`.
+        // `Re: Undelivered mail` is written by a person.
         let is_sent_back = is_bounce && !subject.starts_with("re:") && !subject.starts_with("aw:");
         let is_marked = is_marked(mail);
         let is_sure = is_daemon || is_failed || is_report || is_null || is_marked;
@@ -110,7 +111,9 @@ impl Notice {
         Some(Self { kind, why, is_sure, text })
     }
 
-    /// Returns the letter of a match that it is about, by the id with which every `Message-ID` of the match begins.
+    /// Returns the seat and desk size of the match's letter that it is about. Every `Message-ID` of the match begins
+    /// with
+    /// `match_digits`.
     pub(super) fn letter(&self, match_digits: &str) -> Option<(Seat, u64)> {
         let named = |at: usize| {
             let (before, rest) = self.text.split_at_checked(at)?;
@@ -121,14 +124,14 @@ impl Notice {
             })?;
             Some((before.trim_end_matches([' ', '<', '\r', '\n']).ends_with("message-id:"), letter))
         };
-        // The header of the letter itself comes before headers that name the letters before it.
+        // The letter's own `Message-ID` counts more than headers that name the letters before it.
         let found: Vec<(bool, (Seat, u64))> =
             self.text.match_indices(match_digits).filter_map(|(at, _)| named(at)).collect();
         let own = found.iter().rfind(|(is_own, _)| *is_own);
         own.or_else(|| found.iter().max_by_key(|(_, (_, size))| *size)).map(|(_, letter)| *letter)
     }
 
-    /// Returns the seat whose address it has.
+    /// Returns the seat whose address it contains.
     #[must_use]
     pub fn seat(&self, addresses: &Addresses) -> Option<Seat> {
         let has = |address: &MailAddress| self.text.contains(&address.to_string().to_lowercase());
@@ -136,7 +139,8 @@ impl Notice {
     }
 }
 
-/// Whether a header marks a mail as sent by a program (RFC 3834). Of a header that is there twice, one mark is enough.
+/// Returns `true` if a header marks a mail as sent by a program (RFC 3834). If a header is repeated, one mark is
+/// enough.
 fn is_marked(mail: &Message<'_>) -> bool {
     let has = |name: &str, is_mark: &dyn Fn(&str) -> bool| {
         let headers = mail.headers().iter().filter(|header| header.name().eq_ignore_ascii_case(name));
@@ -190,13 +194,13 @@ pub struct SeatNotice {
     pub seat: Seat,
     /// What it reports.
     pub kind: NoticeKind,
-    /// The desk's size in the letter that it is about; of an offer that brings a new player, its turn.
+    /// The desk size of the letter that it is about; for an offer that brings a new player, the turn of the offer.
     pub letter: Option<u64>,
     /// The address of the seat at that time.
     pub address: Option<MailAddress>,
-    /// The digest of the mail, so that it is written down once; of a player who waits, that of the paper.
+    /// The digest of the mail, so that it is stored once; for a waiting player, the digest of the paper.
     pub mail: Digest,
-    /// Why a mail was not delivered, in words; who waits.
+    /// Why a mail was not delivered, in words; for a waiting player, the name or the offer.
     pub why: String,
 }
 
@@ -251,7 +255,7 @@ pub(super) fn read(folder: &Path) -> io::Result<Vec<SeatNotice>> {
     }
 }
 
-/// Writes down a notice, unless its mail was before.
+/// Stores a notice, unless one of the same mail and seat is stored.
 ///
 /// # Errors
 /// Errors of the file system.
@@ -261,14 +265,15 @@ pub(super) fn write(folder: &Path, notice: &SeatNotice) -> io::Result<()> {
     }
     let path = folder.join(FILE);
     let mut file = OpenOptions::new().create(true).append(true).open(&path)?;
-    // Behind a line that a crash cut short.
+    // The line break comes first, because a crash may have cut the last line short.
     writeln!(file, "\n{notice}")?;
     file.sync_all()?;
     sync_folder_of(&path)
 }
 
-/// Returns what the host should know, a sentence for each seat: the mails that came back from the address that the seat has,
-/// and the newest delay and absence.
+/// Returns sentences that the host should read about each seat: the mails that bounced from the seat's current address,
+/// and
+/// the newest delay and absence.
 #[must_use]
 pub fn notices_in_words(notices: &[SeatNotice], addresses: &Addresses) -> Vec<String> {
     let mut sentences = Vec::new();
@@ -314,7 +319,7 @@ impl SeatNotice {
         }
     }
 
-    /// Whether a player still waits to be admitted.
+    /// Returns `true` if a player still waits to be admitted.
     pub(super) fn waits(&self, desk: &DeskHistory) -> bool {
         let state = desk.state();
         let may_come = match self.letter {
@@ -346,7 +351,7 @@ impl MailHost<'_> {
         DeskTime::of_unix_ms(self.recorded_at_ms)
     }
 
-    /// Returns what the host should know of a notice: about a letter of this match, from a player's address, or about one.
+    /// Returns the notice in a mail, if it is about a letter of this match, or from or about a player's address.
     #[must_use]
     pub fn noticed(&self, mail: &ReceivedMail, addresses: &Addresses) -> Option<SeatNotice> {
         let notice = mail.notice.as_ref()?;

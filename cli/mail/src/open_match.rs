@@ -1,4 +1,4 @@
-//! `mail open`: a game and its desk, made together (PM-25).
+//! `mail open`: creates a game and its desk together (PM-25).
 
 use std::sync::Arc;
 
@@ -22,10 +22,10 @@ use super::pairing::DeskOf;
 use super::turn_position::{Round, TurnEnd};
 use crate::error::MailError;
 
-/// The keys of the terms that are filled in.
+/// The keys of the terms that `mail open` fills in.
 const FILLED_IN: [&str; 4] = ["match", "game", "host", "head"];
 
-/// A match by mail that is to be made.
+/// A match by mail to create.
 pub struct NewMailMatch<'a> {
     /// The name of the game.
     pub name: &'a MatchName,
@@ -33,20 +33,20 @@ pub struct NewMailMatch<'a> {
     pub rules: Arc<dyn AnyRules>,
     /// The setup of the game, as the log stores it.
     pub setup: Vec<u8>,
-    /// The terms of play as written in TOML, without what is filled in (PM-3).
+    /// The terms of play as the host wrote them in TOML, without the keys that are filled in (PM-3).
     pub terms: &'a str,
-    /// Whether dice are fair; else rolls are recorded.
+    /// Whether dice are fair; otherwise rolls are recorded.
     pub is_fair: bool,
-    /// Whether terms are refused that fail a trial (PM-37).
+    /// Whether to refuse terms that fail a trial (PM-37).
     pub is_tried: bool,
     /// The id of the game, which no other match has.
     pub match_id: [u8; 16],
-    /// When both are made, in Unix milliseconds.
+    /// When both are created, in Unix milliseconds.
     pub created_at_ms: i64,
 }
 
 impl NewMailMatch<'_> {
-    /// Makes game and desk. Completes a call that was interrupted between the two.
+    /// Creates game and desk. Completes a call that was interrupted between the two.
     ///
     /// # Errors
     /// [`SetupError`] naming the field of the terms that does not fit the game, [`MailError::Unusable`] for a
@@ -68,7 +68,7 @@ impl NewMailMatch<'_> {
     }
 
     fn game(&self, match_id: [u8; 16], key: &PrivateKey) -> Genesis {
-        // FD-6: the host commits itself to its chain before anyone joins.
+        // FD-6: the host commits to its chain before anyone joins.
         let head = || key.dice_chain(Owner { match_id, party: Seat::Host }).head();
         let dice = if self.is_fair { DicePolicy::Fair(head()) } else { DicePolicy::Recorded };
         let genesis = Genesis {
@@ -140,11 +140,12 @@ impl NewMailMatch<'_> {
     }
 }
 
-/// Starts a game that can be played by mail: one whose setup, which is in every bundle, shows each player no more than it
-/// may know. With fair dice its first roll has no owner.
+/// Starts a game, if it can be played by mail. Its setup is in every bundle, so it must not show any player more than
+/// they
+/// may know. With fair dice, its first roll must have no owner.
 ///
 /// # Errors
-/// [`MailError::Unusable`] with why the game cannot be played by mail, and [`SetupError`].
+/// [`MailError::Unusable`] with the reason why the game cannot be played by mail, and [`SetupError`].
 pub fn start_for_mail(
     rules: &dyn AnyRules,
     setup: &[u8],
@@ -168,13 +169,13 @@ fn taken(name: &MatchName) -> Result<(), StoreError> {
 }
 
 fn read_terms(toml: &str, filled: &[(&str, String)]) -> Result<Vec<u8>, SetupError> {
-    // Malformed TOML is reported by the rules, which read it below.
+    // The rules read the same TOML below and report it if it is malformed.
     if let Ok(table) = toml.parse::<toml::Table>()
         && let Some(key) = FILLED_IN.iter().find(|key| table.contains_key(**key))
     {
         return Err(SetupError::value(*key, "`mail open` fills it in; remove it"));
     }
-    // At the end, so that errors name the lines of the file.
+    // Appended at the end, so that line numbers in errors are those of the file.
     let filled = filled.iter().map(|(key, value)| format!("{key} = \"{value}\"\n"));
     erase::<Desk>().read_setup(&format!("{}\n{}", toml.trim_end(), filled.collect::<String>()))
 }
@@ -192,7 +193,7 @@ pub(crate) fn require_fitting(
         let message = format!("expected {players}, the players of this `{}`, found {seats}", rules.name());
         return Err(SetupError::value("seats", message));
     }
-    // PM-112: the desk takes any name; the letters need one that there is.
+    // PM-112: the desk takes any name, but letters need a known time zone.
     for (index, zone) in terms.zones.iter().enumerate() {
         if time_zone(zone).is_none() {
             let message = format!("expected a time zone such as `Europe/Berlin` or `+02:00`, found `{zone}`");
@@ -214,54 +215,54 @@ pub(crate) fn require_fitting(
     Ok(())
 }
 
-/// Terms of play that are complete, and where the rest of them came from.
+/// Complete terms of play, and the source of those that the host did not write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GameTerms {
     /// The terms in TOML.
     pub toml: String,
-    /// Where the lines came from that the host did not write.
+    /// The source of the lines that the host did not write.
     pub source: TermsSource,
-    /// These lines.
+    /// The lines that the host did not write.
     pub filled: Vec<String>,
 }
 
-/// Where terms come from that the host did not write.
+/// The source of terms that the host did not write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TermsSource {
-    /// The game names them.
+    /// The game proposes them.
     Game,
-    /// The game names none, so the match waits for a player who misses.
+    /// The game proposes none, so the match waits for a player who misses a deadline.
     Waiting,
 }
 
-/// What is used for a game that names no terms.
+/// The terms for a game that proposes none.
 const WAITING: &str = "default = []\nmissed = \"wait\"\npatience = 0\n";
 
 impl GameTerms {
-    /// Completes terms.
+    /// Completes terms with those that the game proposes, and with the number of seats.
     #[must_use]
     pub fn complete(written: Option<&str>, rules: &dyn AnyRules, game: &dyn AnyState) -> Self {
         let written = written.unwrap_or_default().trim_end();
-        // Malformed TOML is reported by the rules, which read it later.
+        // The rules read the same TOML later and report it if it is malformed.
         let own: Option<toml::Table> = written.parse().ok();
         let own = own.unwrap_or_default();
         let (mut rest, source) = rest_of_terms(&own, rules);
         rest.insert("seats".into(), toml::Value::Integer(i64::try_from(game.players().len()).unwrap_or(0)));
         rest.retain(|key, _| !own.contains_key(key));
         let filled: Vec<String> = rest.iter().map(|(key, value)| format!("{key} = {value}")).collect();
-        // At the end, so that errors name the lines of the file.
+        // Appended at the end, so that line numbers in errors are those of the file.
         Self { toml: format!("{written}\n{}\n", filled.join("\n")), source, filled }
     }
 }
 
-/// Returns the terms that the game names and the host did not write, and where they come from.
+/// Returns the terms that the game proposes and the host did not write, and their source.
 pub(crate) fn rest_of_terms(own: &toml::Table, rules: &dyn AnyRules) -> (toml::Table, TermsSource) {
     let (named, source) = match rules.mail_terms().trim() {
         "" => (WAITING, TermsSource::Waiting),
         named => (named, TermsSource::Game),
     };
     let mut rest: toml::Table = named.parse().unwrap_or_default();
-    // A default that the host writes is meant to be played.
+    // If the host writes a `default`, it is meant to be played, so the match does not wait.
     if source == TermsSource::Waiting && own.contains_key("default") {
         rest.retain(|key, _| key == "default");
     }
@@ -270,9 +271,9 @@ pub(crate) fn rest_of_terms(own: &toml::Table, rules: &dyn AnyRules) -> (toml::T
 }
 
 const TURNS: u32 = 20;
-/// The most commands of an order that is played at random.
+/// The most commands of a random order.
 const ORDER_MAX: usize = 40;
-/// The trials with orders at random, besides the one in which every seat misses every deadline.
+/// How many trials play random orders, besides the trial in which every seat misses every deadline.
 const TRIALS: u64 = 3;
 
 /// A trial of the terms in a game.
@@ -287,10 +288,12 @@ struct Trial<'a> {
     turn: u32,
 }
 
-/// Plays 20 turns with these terms, several times, and refuses terms that stall, run over, or end with commands left.
+/// Plays 20 turns with these terms, several times. Refuses terms with which the game stalls, commands do not end, or
+/// the
+/// game stops with commands left.
 ///
 /// # Errors
-/// [`SetupError`] naming `default` or `between`, and what is wrong with the game.
+/// [`SetupError`] naming `default` or `between`, and errors of the game.
 pub(crate) fn try_terms(rules: &dyn AnyRules, setup: &[u8], terms: &Setup) -> Result<(), MailError> {
     for number in 0..=TRIALS {
         let chance = |label: &[u8]| DiceStream::new(&blake3::derive_key("turnfold v2 trial", label), number);
@@ -326,7 +329,7 @@ impl Trial<'_> {
             let misses =
                 self.terms.missed != Missed::Wait && (self.misses_all || self.chance.draw(1, 4) == 1);
             let mut has_played = !misses && self.order(seat)?;
-            // PM-80: a seat that orders too little misses the deadline, too.
+            // PM-80: a seat whose order is incomplete misses the deadline, too.
             if misses || asked.len() > 1 {
                 has_played |= self.miss(seat)?;
             }
@@ -372,7 +375,7 @@ impl Trial<'_> {
         let played = self.game.default(seat, self.rules)?;
         let own = played.iter().filter(|record| record.seat == Some(seat));
         let commands: Vec<&str> = own.map(|record| record.command.as_str()).collect();
-        // Before the 20th command the passes end because nothing applies: that is no endless row.
+        // With fewer than 20 commands, playing stopped because no command applied, and not because of the limit.
         if PlayedRules::left(commands.len()) > 0 || !self.game.state().waits_for(seat) {
             return Ok(!commands.is_empty());
         }
@@ -386,7 +389,7 @@ impl Trial<'_> {
         Err(SetupError::value("default", message).into())
     }
 
-    /// The game asks no seat, so the match ends: that is right only if no commands are left.
+    /// Ends the trial, because the game asks no seat. This is an error if commands are left.
     fn end(&self, living: &[Seat], by_host: usize) -> Result<bool, MailError> {
         let state = self.game.state();
         if PlayedRules::left(by_host) == 0 {

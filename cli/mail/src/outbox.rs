@@ -20,7 +20,7 @@ pub struct LetterName {
     pub desk_size: u64,
     /// The seat that gets it.
     pub seat: Seat,
-    /// The digest of the paper that it answers, or of several papers and their outcomes; a report answers none.
+    /// The digest of the paper that it answers, or of several papers and their outcomes; `None` for a report.
     pub answers: Option<Digest>,
 }
 
@@ -45,15 +45,15 @@ impl fmt::Display for LetterName {
 #[derive(Clone, Debug)]
 pub struct Outbox {
     folder: PathBuf,
-    /// How many of the folders on the way to a letter may be new, the outbox included.
+    /// How many of the folders on the path of a letter may be new, including the outbox.
     pub(super) new_folders: usize,
 }
 
 impl Outbox {
     const SENT: &str = "sent";
-    /// The folder for letters that a newer one took the place of before they were sent (PM-101).
+    /// The folder for letters that a newer one replaced before they were sent (PM-101).
     const REPLACED: &str = "replaced";
-    /// The folder for letters of a history that was lost, and the ending of the file that names the history (PM-102).
+    /// The folder for letters of a lost history, and the extension of the file that names the history (PM-102).
     const LOST: &str = "lost";
     const HISTORY: &str = "desk";
     const SPECTATORS: &str = "spectators.bundle";
@@ -64,7 +64,7 @@ impl Outbox {
         Self { folder: folder.into(), new_folders: 1 }
     }
 
-    /// Returns `true` if the outbox has a letter, or it was sent.
+    /// Returns `true` if the outbox has a letter, or if the letter was sent or replaced.
     ///
     /// # Errors
     /// Errors of the file system.
@@ -72,7 +72,7 @@ impl Outbox {
         self.has_named(&name.to_string())
     }
 
-    /// Returns `true` if the outbox has a letter of any name, or it was sent.
+    /// Returns the same as [`has`](Self::has) for a file of any name.
     pub(super) fn has_named(&self, name: &str) -> io::Result<bool> {
         for folder in self.folders() {
             if folder.join(name).try_exists()? {
@@ -91,12 +91,12 @@ impl Outbox {
         self.folder.join(Self::SENT).join(name.to_string()).try_exists()
     }
 
-    /// Returns `true` if another letter took the place of this one before it was sent.
+    /// Returns `true` if another letter replaced this one before it was sent.
     pub(super) fn has_replaced(&self, name: LetterName) -> io::Result<bool> {
         self.folder.join(Self::REPLACED).join(name.to_string()).try_exists()
     }
 
-    /// Returns the newest letter to a seat that reports at most this many records, sent or not.
+    /// Returns the newest report to a seat about at most this many records, sent or not.
     pub(super) fn last_to(&self, seat: Seat, size_max: u64) -> io::Result<Option<String>> {
         let mut last: Option<(u64, PathBuf)> = None;
         for (name, path) in self.files()? {
@@ -109,7 +109,7 @@ impl Outbox {
         last.map(|(_, path)| fs::read_to_string(path)).transpose()
     }
 
-    /// Reads the addresses next to the outbox, if they are in a file.
+    /// Reads the file of addresses next to the outbox, if it exists.
     pub(super) fn addresses_now(&self) -> Result<Option<Addresses>, MailError> {
         let folder = self.folder.parent().unwrap_or(&self.folder);
         if !folder.join(ADDRESSES).exists() {
@@ -118,8 +118,9 @@ impl Outbox {
         addresses_in(folder).map(Some)
     }
 
-    /// Writes a mark into the file of addresses, unless it has the mark, and with it, if asked, puts the line of a seat out
-    /// of use. Returns `true` if it did so now.
+    /// Adds a mark to the file of addresses, unless it has the mark. If `is_line_former`, the mark comments out the
+    /// seat's line.
+    /// Returns `true` if it did so now.
     pub(super) fn retire_address(&self, seat: Seat, mark: &str, is_line_former: bool) -> io::Result<bool> {
         let path = self.folder.with_file_name(ADDRESSES);
         let text = match fs::read_to_string(&path) {
@@ -146,9 +147,11 @@ impl Outbox {
         Ok(is_line_former)
     }
 
-    /// PM-102: puts the letters away that a desk of another history wrote, such as the lost part of a store that was restored
-    /// from a backup: else none would be written under their names. `is_ours` decides by the name and the text of a
-    /// letter; it is asked where the root of the desk is not the one of the last letters.
+    /// PM-102: puts away the letters of another history of the desk, such as those of the lost part of a store that was
+    /// restored
+    /// from a backup. Otherwise their names would keep new letters from being written. `is_ours` decides by the name
+    /// and text of
+    /// a letter, and is only called if the desk does not have the root that the last letters noted.
     pub(super) fn keep_one_history(
         &self,
         root_of: impl Fn(u64) -> Option<String>,
@@ -181,14 +184,14 @@ impl Outbox {
         self.write_next_to(&name.file_name().unwrap_or_default().to_string_lossy(), now.as_bytes())
     }
 
-    /// Writes a letter over the one of its name, and puts the reports of these sizes to its seat away.
+    /// Overwrites a letter, and puts away the reports of the sizes `stale` to its seat.
     pub(super) fn replace(&self, name: LetterName, letter: &str, stale: &[u64]) -> io::Result<()> {
         self.write_whole(&name.to_string(), letter.as_bytes())?;
         let stale = stale.iter().map(|desk_size| LetterName { desk_size: *desk_size, ..name }.to_string());
         self.move_to(Self::REPLACED, stale)
     }
 
-    /// Moves letters to a folder of the outbox, durably. What was written before is on disk before a letter moves.
+    /// Moves letters to a folder of the outbox, durably. Earlier writes are on disk before a letter moves.
     fn move_to(&self, folder: &str, names: impl IntoIterator<Item = String>) -> io::Result<()> {
         let folder = self.folder.join(folder);
         make_folders(&folder)?;
@@ -200,7 +203,7 @@ impl Outbox {
         sync_folder_of(&folder)
     }
 
-    /// Puts a letter that has no address away, as if another one had taken its place.
+    /// Puts away a letter without an address, as if another letter had replaced it.
     pub(super) fn put_away_unaddressed(&self, letter: &UnsentLetter) -> io::Result<()> {
         let head = fs::read_to_string(&letter.path)?;
         let head = head.split("\r\n\r\n").next().unwrap_or_default();
@@ -210,8 +213,9 @@ impl Outbox {
         self.move_to(Self::REPLACED, [letter.name.clone()])
     }
 
-    /// Writes a letter whole, unless the outbox has it or it was sent. Returns `true` if it was written now. The letter is
-    /// durable after `sync`.
+    /// Writes a letter whole, unless [`has`](Self::has) finds it. Returns `true` if it was written now. The letter is
+    /// durable
+    /// after `sync`.
     ///
     /// # Errors
     /// Errors of the file system.
@@ -261,13 +265,13 @@ impl Outbox {
         self.read(|name| name.ends_with(&end))
     }
 
-    /// Returns the letters whose names are wanted, including sent ones.
+    /// Reads the letters with names that `is_wanted` accepts, including sent ones.
     fn read(&self, is_wanted: impl Fn(&str) -> bool) -> io::Result<Vec<String>> {
         let wanted = self.files()?.into_iter().filter(|(name, _)| is_wanted(name));
         wanted.map(|(_, path)| fs::read_to_string(path)).collect()
     }
 
-    /// Takes the letters that were not sent, in order (PM-36). Other processes that send wait until they are dropped.
+    /// Lists the unsent letters, in order (PM-36). Other processes that send wait until the result is dropped.
     ///
     /// # Errors
     /// Errors of the file system.
@@ -284,8 +288,9 @@ impl Outbox {
         Ok(UnsentLetters { letters, _lock: lock })
     }
 
-    /// Gives a letter the lines `From:`, `Reply-To:` and `To:` that it does not have, because their address came later than
-    /// the letter. Returns `false` if it has no `To:`.
+    /// Adds the lines `From:`, `Reply-To:`, `To:` and `Cc:` that a letter lacks because the address came later. Returns
+    /// `false`
+    /// if it still has no `To:`.
     ///
     /// # Errors
     /// Errors of the file system.
@@ -309,7 +314,7 @@ impl Outbox {
         Ok(self.read(is_it)?.iter().filter(|letter| letter.contains(subject)).count())
     }
 
-    /// Moves a letter to the letters that were sent, durably.
+    /// Moves a letter to the sent letters, durably.
     ///
     /// # Errors
     /// Errors of the file system.
@@ -317,7 +322,7 @@ impl Outbox {
         self.move_to(Self::SENT, [letter.name.clone()])
     }
 
-    /// PM-34: makes the names of all letters durable, also of letters that an interrupted run wrote and did not sync.
+    /// PM-34: makes the names of all letters durable, including those that an interrupted run wrote and did not sync.
     pub(super) fn sync(&self) -> io::Result<()> {
         if !self.folder.try_exists()? {
             return Ok(());
@@ -326,7 +331,7 @@ impl Outbox {
         self.folder.ancestors().take(self.new_folders).try_for_each(sync_folder_of)
     }
 
-    /// Writes down a notice next to the outbox, unless its mail was before (PM-93).
+    /// Stores a notice next to the outbox, unless one of the same mail and seat is stored (PM-93).
     pub(super) fn note(&self, notice: &SeatNotice) -> io::Result<()> {
         notices::write(self.folder.parent().unwrap_or(&self.folder), notice)
     }
@@ -339,7 +344,7 @@ impl Outbox {
         sync_folder_of(&folder.join(name))
     }
 
-    /// PM-34: a draft is on disk before it gets the name of the letter, so a letter is whole whenever it is there.
+    /// PM-34: syncs a draft before it gets the name of the file, so that a file is always whole.
     fn write_whole(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         make_folders(&self.folder)?;
         let draft = self.folder.join(format!("{name}.new"));
@@ -362,7 +367,7 @@ pub struct UnsentLetter {
 }
 
 impl UnsentLetter {
-    /// Returns the size of the desk that it reports; `None` for an answer to papers.
+    /// Returns the size of the desk that it reports; `None` if it is not a report.
     pub(super) fn report_size(&self) -> Option<u64> {
         let (_, seat) = self.name.strip_suffix(".eml")?.split_once('-')?;
         self.desk_size().filter(|_| seat == self.seat.name())
@@ -373,14 +378,14 @@ impl UnsentLetter {
         self.name.split_once('-').filter(|_| self.seat != Seat::Host)?.0.parse().ok()
     }
 
-    /// Returns the letter in a file of this name, if it is one.
+    /// Returns the letter in a file of this name, if the name is a letter's.
     fn named(folder: &Path, name: String) -> Option<Self> {
         let seat = name.strip_suffix(".eml")?.split('-').nth(1)?.parse().ok()?;
         Some(Self { path: folder.join(&name), name, seat })
     }
 }
 
-/// The letters of an outbox that were not sent, which no other process sends as long as they are held.
+/// The unsent letters of an outbox. No other process sends them while this value exists.
 #[derive(Debug)]
 pub struct UnsentLetters {
     /// The letters in order.

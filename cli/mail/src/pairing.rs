@@ -17,7 +17,7 @@ use turnfold_store::{BranchName, Genesis, MatchName, StoreError, StoreReader};
 
 use crate::error::MailError;
 
-/// What the name of a desk ends in.
+/// The suffix of a desk's name.
 const DESK: &str = ".desk";
 
 /// The desk of a game.
@@ -30,7 +30,7 @@ pub struct DeskOf {
 }
 
 impl DeskOf {
-    /// Returns the desk of the game of this name and match id (PM-1).
+    /// Returns the desk of the game with this name and match id (PM-1).
     pub(crate) fn game(name: &MatchName, match_id: &[u8; 16]) -> Result<Self, Malformed> {
         let desk = Self::name_of(name)?;
         let hash = blake3::derive_key("turnfold v1 desk", match_id);
@@ -38,7 +38,7 @@ impl DeskOf {
         Ok(Self { name: desk, match_id: *match_id })
     }
 
-    /// Returns the name of the desk of the game of this name (PM-1).
+    /// Returns the name of a game's desk (PM-1).
     ///
     /// # Errors
     /// [`Malformed`] when the name has more than 59 characters.
@@ -48,14 +48,14 @@ impl DeskOf {
         })
     }
 
-    /// Returns the name of the game whose desk has this name, if that is one of a desk.
+    /// Returns the name of the game that a desk belongs to; `None` if the name is not a desk's.
     #[must_use]
     pub fn game_of(desk: &MatchName) -> Option<MatchName> {
         desk.as_str().strip_suffix(DESK)?.parse().ok()
     }
 }
 
-/// Why an entry of a game by mail is there: its idempotency key (PM-2).
+/// The idempotency key of an entry of a game by mail, which names the cause of the entry (PM-2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TurnKey {
     /// A command of an order, or a roll that it made due.
@@ -65,14 +65,14 @@ pub enum TurnKey {
         /// The turn.
         turn: u32,
     },
-    /// Played for a seat that missed.
+    /// Played by default: for a seat that missed a deadline, or after an incomplete order (PM-80).
     Missed {
         /// The turn.
         turn: u32,
         /// The player's seat.
         seat: Seat,
     },
-    /// The host's own, or played for a seat that is gone.
+    /// The host's own, or played by default for a gone seat.
     Host {
         /// The turn; 0 before the first.
         turn: u32,
@@ -80,17 +80,18 @@ pub enum TurnKey {
 }
 
 impl TurnKey {
-    /// Returns the key of an append with a roll that one seat alone learns. Its nonce follows from the host's signing key,
-    /// so that no one else can find the few values of the roll by the hash of its record (PM-5).
+    /// Returns the key of an append with a roll that only one seat learns. Its nonce follows from the host's signing
+    /// key, so
+    /// that no one else can guess the few values of the roll from the hash of its record (PM-5).
     pub(super) fn with_nonce(&self, signing: &PrivateKey, match_id: [u8; 16], branch: &str) -> String {
-        // Of a recorded match, the elements of this chain are opened nowhere.
+        // A match with recorded dice opens no element of this chain.
         let secret = signing.dice_chain(Owner { match_id, party: Seat::Host }).element(Chain::LAST);
         let mut nonce = blake3::Hasher::new_derive_key("turnfold v1 roll nonce");
         nonce.update(secret.as_bytes()).update(format!("{branch} {self}").as_bytes());
         format!("{self}{NONCE}{:.*}", NONCE_DIGITS, nonce.finalize().to_hex().as_str())
     }
 
-    /// Returns `true` if an entry was recorded with this key, be it with a nonce or without.
+    /// Returns `true` if `found` is this key, with or without a nonce.
     pub(crate) fn is(&self, found: &str) -> bool {
         without_nonce(found).unwrap_or(found) == self.to_string()
     }
@@ -148,8 +149,9 @@ impl MailMatch {
     /// Finds a match and its desk in a store.
     ///
     /// # Errors
-    /// [`MailError::Unusable`] for a match without a desk, [`MailError::Refused`] for one with the desk of another, and
-    /// every error of reading.
+    /// [`MailError::Unusable`] for a match without a desk, [`MailError::Refused`] for one whose desk belongs to another
+    /// match,
+    /// and every error of reading.
     pub fn find(store: &StoreReader, name: &MatchName, registry: &Registry) -> Result<Self, MailError> {
         let genesis = store.genesis(name)?;
         let desk = DeskOf::game(name, &genesis.match_id)?;
@@ -164,7 +166,7 @@ impl MailMatch {
         Self::of(name, genesis, desk, &desk_genesis, registry)
     }
 
-    /// Holds a game against its desk.
+    /// Requires the desk to belong to the game, and reads its terms.
     pub(crate) fn of(
         name: &MatchName,
         genesis: Genesis,
@@ -192,13 +194,13 @@ impl MailMatch {
         Ok(Self { name: name.clone(), genesis, rules, desk: desk.name, terms })
     }
 
-    /// Returns a line of the game.
+    /// Returns a branch of the game.
     #[must_use]
     pub fn revision(&self, branch: &BranchName) -> Revision {
         Revision { match_name: self.name.clone(), branch: branch.clone(), seq: None }
     }
 
-    /// Returns the line of the desk.
+    /// Returns the branch of the desk.
     #[must_use]
     pub fn desk_line(&self) -> Revision {
         main_of(&self.desk)
@@ -209,11 +211,12 @@ fn main_of(name: &MatchName) -> Revision {
     Revision { match_name: name.clone(), branch: BranchName::main(), seq: None }
 }
 
-/// Returns the desk of a match, if it names this branch: `main`, or one on which a turn began. One more entry there,
+/// Returns the desk of a match, if it names this branch: `main`, or a branch on which a turn began. Another entry
+/// there,
 /// without the idempotency key of an order or a turn, would spoil the match for good (PM-2).
 ///
 /// # Errors
-/// What is wrong with the store. A match that does not exist has no desk.
+/// Errors of the store. A match that does not exist has no desk.
 pub fn desk_naming(
     store: &StoreReader,
     match_name: &MatchName,
@@ -223,7 +226,7 @@ pub fn desk_naming(
         Err(StoreError::NoSuchMatch { .. }) => Ok(None),
         genesis => genesis.map(Some),
     };
-    // Most matches have none, so look for one first.
+    // Most matches have no desk, so look for one first.
     let Ok(name) = DeskOf::name_of(match_name) else { return Ok(None) };
     let Some(desk) = genesis_of(&name)?.filter(|desk| desk.ruleset == Desk::NAME) else { return Ok(None) };
     let Some(game) = genesis_of(match_name)? else { return Ok(None) };
@@ -234,10 +237,11 @@ pub fn desk_naming(
     Ok(Some(name))
 }
 
-/// PM-2: requires a line that no desk names; others take commands by mail alone. The inner error names the desk.
+/// PM-2: requires a branch that no desk names, because others take commands only by mail. The inner error names the
+/// desk.
 ///
 /// # Errors
-/// What is wrong with the store.
+/// Errors of the store.
 pub fn require_not_by_mail(
     store: &StoreReader,
     revision: &Revision,

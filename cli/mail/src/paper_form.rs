@@ -8,7 +8,7 @@ use turnfold_core::trust::{KeyName, SignedNote};
 
 /// The most characters of a line (PM-6).
 const WIDTH: usize = 72;
-/// The characters of the first of the two lines with the signature.
+/// The length of the first of the two lines with the signature.
 const SIGNATURE_CUT: usize = 46;
 const END: &str = "#turnfold end";
 const MORE: &str = "more";
@@ -23,7 +23,7 @@ pub struct MailedPaper {
     pub name: KeyName,
 }
 
-/// What a mail holds where a paper begins.
+/// A paper in a mail, or what is wrong with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundPaper {
     /// The line of the mail on which it begins, from 1.
@@ -53,10 +53,10 @@ impl MailedPaper {
         Ok(mail)
     }
 
-    /// Reads a paper as the signed note that it is (PM-4).
+    /// Reads a paper from a signed note (PM-4).
     ///
     /// # Errors
-    /// [`Malformed`], also for a note with more than one signature.
+    /// [`Malformed`] for other texts, and for a note with more than one signature.
     pub fn read_note(text: &str) -> Result<Self, Malformed> {
         let note = SignedNote::read(text.as_bytes())?;
         let [signature] = note.signatures() else {
@@ -97,7 +97,7 @@ impl MailedPaper {
     }
 }
 
-/// Writes a line, cut at spaces where it is too long. Every word is short enough to follow `more: `.
+/// Writes a line, cut at spaces if it is too long. Every word is short enough to follow `more: `.
 fn fold(line: &str, mail: &mut String) {
     let mut rest = line;
     let mut begin = "";
@@ -108,7 +108,7 @@ fn fold(line: &str, mail: &mut String) {
     writeln!(mail, "{begin}{rest}").expect("writing to a string cannot fail");
 }
 
-/// Cuts a line of more than `room` characters at the last space that leaves no more than those before it.
+/// Cuts a line of more than `room` characters at the last space that leaves at most `room` characters before it.
 fn cut(line: &str, room: usize) -> Option<(&str, &str)> {
     if line.len() <= room {
         return None;
@@ -127,7 +127,7 @@ fn cleaned(line: &str) -> String {
     words.join(" ")
 }
 
-/// The lines of a paper being read, each joined again.
+/// The lines of a paper being read, with broken lines joined again.
 #[derive(Default)]
 struct Fields(Vec<Field>);
 
@@ -138,7 +138,7 @@ struct Field {
 }
 
 impl Fields {
-    /// Takes a line: a field where it begins with a keyword, else more of the one before.
+    /// Adds a line: a new field if it begins with a keyword, otherwise more of the field before.
     fn add(&mut self, line: &str) {
         if line.is_empty() {
             return;
@@ -156,7 +156,7 @@ impl Fields {
         }
     }
 
-    /// Writes the text again, as it was signed, and reads it.
+    /// Restores the text that was signed, and reads it.
     fn read(self) -> Result<MailedPaper, Malformed> {
         let first_sig = self.0.iter().position(|field| field.keyword == SIG).unwrap_or(self.0.len());
         let (lines, signatures) = self.0.split_at_checked(first_sig).unwrap_or((&self.0, &[]));

@@ -3,23 +3,23 @@
 use super::mail_text::PROGRAM_WORDS;
 use super::reply_code::ReplyCode;
 
-/// The line that ends the commands, where more text follows.
+/// The line that ends the commands if more text follows.
 pub(super) const END: &str = "(end)";
-/// How the part of a letter with the code begins, by which a letter is known that is quoted without marks.
+/// The beginning of a letter's part with the code, which identifies a letter that is quoted without marks.
 pub(super) const ANSWER: &str = "Answer this letter";
 
-/// The most lines outside of the code's lines that are read.
+/// The most lines that are read outside of the lines after a code.
 const OUTSIDE_MAX: usize = 2000;
 
-/// The most codes of a mail that are looked at. A thread that quotes all its letters has far fewer.
+/// The most codes of a mail that are read. A thread that quotes all its letters has far fewer.
 pub(super) const CODES_MAX: usize = 1000;
 
-/// What a line is to the reader of a match.
+/// What a line means in a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reading {
     /// A command of the game, or a line for the desk.
     Command,
-    /// What may be a command with a mistake.
+    /// Possibly a command with a mistake.
     Attempt,
     /// Words to a person.
     Words,
@@ -31,7 +31,7 @@ enum Origin {
     Own,
     /// It is quoted, with a mark or without.
     Quoted,
-    /// The mail program or the signature: never a command.
+    /// It is from the mail program or the signature, and never a command.
     Program,
 }
 
@@ -50,11 +50,11 @@ pub(super) struct FoundCode {
     pub(super) line: usize,
     pub(super) code: ReplyCode,
     depth: usize,
-    /// What stands behind it on its line.
+    /// The text after it on its line.
     rest: String,
 }
 
-/// The lines of a mail with a reply code, each known as the sender's or not.
+/// The lines of a mail with a reply code, each with its origin.
 pub(super) struct PlainReply {
     lines: Vec<MailLine>,
     /// The codes in order.
@@ -62,7 +62,7 @@ pub(super) struct PlainReply {
 }
 
 impl PlainReply {
-    /// Reads the text of a mail. Returns `None` where it has no code.
+    /// Reads the text of a mail. Returns `None` if it has no code.
     pub(super) fn find(text: &str) -> Option<Self> {
         let mut lines: Vec<MailLine> = text.lines().map(MailLine::of).collect();
         let code_of = |(place, line): (usize, &MailLine)| {
@@ -82,7 +82,7 @@ impl PlainReply {
         Some(Self { lines, codes })
     }
 
-    /// Returns the codes, each once, the one that is quoted least first.
+    /// Returns the codes, each once, the least quoted first.
     pub(super) fn codes(&self) -> Vec<FoundCode> {
         let mut codes: Vec<FoundCode> = Vec::new();
         let mut sorted = self.codes.clone();
@@ -145,10 +145,11 @@ impl PlainReply {
         self.lines.get(place).is_some_and(|line| line.text.eq_ignore_ascii_case(END))
     }
 
-    /// Returns which lines behind a code are commands, and the place behind them.
+    /// Returns the commands in the lines after a code, and the index of the line after them.
     ///
-    /// They are all lines to `(end)`, with marks or without. Without that line they end at an empty line, unless a command
-    /// follows it, before another code, before a signature, and where the sender's own lines end.
+    /// The commands are all lines up to `(end)`, quoted or not. Without that line they end before an empty line that no
+    /// command
+    /// follows, before another code, before a signature, and where the sender's own lines end.
     fn block(&self, found: &FoundCode, reads: &dyn Fn(&str) -> Reading) -> (Vec<String>, usize) {
         let is_own = found.depth == 0;
         let next = self.codes.iter().find(|other| other.line > found.line);
@@ -182,20 +183,20 @@ impl PlainReply {
     }
 }
 
-/// The commands of a mail, by the places where they stand.
+/// The commands of a mail, by place.
 #[derive(Default)]
 struct Places {
     all: Vec<Vec<String>>,
-    /// The ones of this place.
+    /// The commands of the current place.
     here: Vec<String>,
     /// The lines up to the next empty one.
     paragraph: Vec<(String, Reading)>,
-    /// What may be meant as commands, in paragraphs without any.
+    /// Possible commands in paragraphs without a sure one.
     attempts: Vec<String>,
 }
 
 impl Places {
-    /// Keeps what is a command. Next to one, a line with a mistake is not taken for words.
+    /// Keeps the commands of the paragraph. Next to a command, a line with a mistake counts as one, too.
     fn end_paragraph(&mut self) {
         let paragraph = std::mem::take(&mut self.paragraph);
         let has_commands = paragraph.iter().any(|(_, reading)| *reading == Reading::Command);
@@ -228,10 +229,10 @@ impl MailLine {
     }
 }
 
-/// How many lines the words about a quoted mail may take.
+/// The most lines of an attribution, which names the writer of a quoted mail.
 const ATTRIBUTION_MAX: usize = 4;
 
-/// Finds what is quoted without marks, and what a mail program or a signature wrote.
+/// Finds the lines that are quoted without marks, and the lines of mail programs and signatures.
 fn find_origins(lines: &mut [MailLine]) {
     let mut at = 0;
     let mut is_signature = false;
@@ -256,7 +257,9 @@ fn find_origins(lines: &mut [MailLine]) {
     }
 }
 
-/// Whether a quoted mail without marks begins with this line; `answer` is where a letter of ours says how to answer it.
+/// Returns `true` if a mail that is quoted without marks begins with this line. `answer` is the line of a letter of
+/// ours
+/// that explains how to answer it.
 fn begins_unmarked(lines: &[MailLine], at: usize, answer: Option<usize>) -> bool {
     let rest = lines.get(at..).unwrap_or_default();
     let Some(first) = rest.first().map(|line| line.text.as_str()) else { return false };
@@ -274,13 +277,13 @@ fn begins_unmarked(lines: &[MailLine], at: usize, answer: Option<usize>) -> bool
         let next = rest.iter().skip(count).find(|line| !line.text.is_empty());
         next.is_some_and(|line| line.depth == 0)
     };
-    // A letter of ours that stands there without any sign.
+    // A letter of ours that is quoted without any sign.
     let is_letter =
         first.starts_with("Dear ") && first.ends_with(',') && answer.is_some_and(|answer| answer > at);
     is_rule || is_letter || is_header() || is_attributed()
 }
 
-/// Returns how many lines from this one say who wrote the mail that is quoted behind them.
+/// Returns the number of lines of the attribution that begins with this line, if one does.
 fn attribution(lines: &[MailLine], at: usize) -> Option<usize> {
     let mut joined = String::new();
     for (count, line) in (1..=ATTRIBUTION_MAX).zip(lines.get(at..)?) {
@@ -307,8 +310,9 @@ fn is_footer(line: &str) -> bool {
     PROGRAM_WORDS.footers.iter().any(|footer| line.starts_with(footer))
 }
 
-/// Returns the code with which a line begins, and what stands behind it: with hyphens, or in any form behind the word `code`
-/// and alone on a line.
+/// Returns the code with which a line begins, and the text after it. The code has hyphens; it may have any form after
+/// the
+/// word `code` or alone on its line.
 fn code_in(line: &str) -> Option<(ReplyCode, String)> {
     const MARKUP: [char; 4] = ['*', '_', '`', ' '];
     let line = line.replace(is_dash, "-").replace(" - ", "-");
@@ -316,7 +320,7 @@ fn code_in(line: &str) -> Option<(ReplyCode, String)> {
     let marked = line.split_at_checked(4).filter(|(word, _)| word.eq_ignore_ascii_case("code"));
     let marked = marked.map(|(_, rest)| rest).filter(|rest| rest.starts_with([' ', ':', '*']));
     let from = marked.map_or(line, |rest| rest.trim_start_matches([' ', ':', '*']));
-    // With two signs between its three parts, and without.
+    // With two separators between its three parts, and without.
     for length in [ReplyCode::LENGTH + 2, ReplyCode::LENGTH] {
         let Some((word, rest)) = from.split_at_checked(length) else { continue };
         let is_sure = marked.is_some() || rest.is_empty() || word.contains('-');
@@ -335,7 +339,7 @@ fn code_in(line: &str) -> Option<(ReplyCode, String)> {
     None
 }
 
-/// Whether a sign is a hyphen, a dash or a minus.
+/// Returns `true` for a hyphen, a dash or a minus.
 pub(super) fn is_dash(sign: char) -> bool {
     matches!(sign, '-' | '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe63}' | '\u{ff0d}')
 }

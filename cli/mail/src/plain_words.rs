@@ -1,4 +1,4 @@
-//! The lines behind a reply code, sorted: commands of the game, words for the desk, and questions (PM-43).
+//! Sorts the lines of a reply into commands of the game, words for the desk, and questions (PM-43).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,32 +15,32 @@ use super::press_words::{name_line, press_line};
 /// What a player without a key may ask. The answer is a letter; nothing is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PlainQuestion {
-    /// What may be written.
+    /// What the player may write.
     Help,
     /// The board.
     Board,
-    /// The commands that the game would take.
+    /// The legal commands.
     Legal,
     /// Whom the match waits for.
     Who,
-    /// The player's order of this turn, and what it makes of the game (PM-105).
+    /// The player's order of this turn, and the game after it (PM-105).
     Status,
 }
 
 /// The most lines of commands in a mail, twice as many as an order may have.
 const LINES_MAX: usize = 1000;
 
-/// What the lines of a player are read with.
+/// The context in which the lines of a player are read.
 pub(super) struct Reader<'a> {
     pub(super) position: &'a KnownPosition,
     pub(super) seat: Seat,
-    /// The words with which the commands begin that the game would take.
+    /// The first words of the seat's legal commands.
     pub(super) verbs: BTreeSet<String>,
     /// The player's time zone.
     pub(super) zone: &'a str,
     /// Whether the seat is free, so that `join` takes it.
     pub(super) joins: bool,
-    /// The charset of lines with signs that could not be decoded.
+    /// The charset to name for lines that could not be decoded.
     pub(super) charset: &'a str,
 }
 
@@ -48,11 +48,11 @@ pub(super) struct Reader<'a> {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct PlainWords {
     pub(super) questions: Vec<PlainQuestion>,
-    /// Contents of papers, but for orders.
+    /// Contents of papers, except for orders.
     pub(super) contents: Vec<PaperContent>,
     /// Answers to offers: `true` to agree, and the number of the offer or digits of its digest.
     pub(super) answers: Vec<(bool, String)>,
-    /// The turn to go back to, where the player offers that.
+    /// The turn to which the player offers to go back.
     pub(super) takeback: Option<u32>,
     /// The commands of an order for this turn.
     pub(super) plays: Vec<PaperLine>,
@@ -61,9 +61,9 @@ pub(super) struct PlainWords {
     pub(super) ahead: Option<BTreeMap<u32, Vec<PaperLine>>>,
     /// The lines of replies as they were typed, without `if` (PM-123).
     pub(super) lines: Vec<String>,
-    /// What cannot be read, in sentences. Then nothing is taken, because an order is whole or none.
+    /// What cannot be read, in sentences. Nothing is taken then, because an order is taken whole or not at all.
     pub(super) faults: Vec<String>,
-    /// What is not taken and costs nothing else, in sentences: lines that no order can be part of.
+    /// Lines that are not taken, in sentences. They do not affect others, because they cannot be part of an order.
     pub(super) refused: Vec<String>,
 }
 
@@ -74,7 +74,7 @@ const WORDS: [&str; 16] = [
 ];
 
 impl PlainWords {
-    /// Sorts lines, each as it is typed or, where it cannot be read so, as people mean it (PM-91).
+    /// Sorts lines. Each is read as typed or, if that fails, in other spellings that people use (PM-91).
     pub(super) fn of(lines: &[String], reader: &Reader<'_>) -> Self {
         let mut words = Self::default();
         if lines.len() > LINES_MAX {
@@ -99,12 +99,14 @@ impl PlainWords {
         words
     }
 
-    /// What a mail without commands asks.
+    /// Returns what a mail without commands asks for.
     pub(super) fn help() -> Self {
         Self { questions: vec![PlainQuestion::Help], ..Self::default() }
     }
 
-    /// Joins what stands in several places of a mail. Two different orders are a fault that shows both: nothing is guessed.
+    /// Joins the words from several places of a mail. Two different orders are a fault that shows both, because a guess
+    /// could
+    /// be wrong.
     pub(super) fn joined(places: Vec<Self>) -> Self {
         let mut joined = Self::default();
         for words in places {
@@ -158,7 +160,7 @@ impl PlainWords {
         self.plays.iter().map(ToString::to_string).chain(ahead).chain(lines).collect::<Vec<_>>().join("; ")
     }
 
-    /// Returns what a line around a code is.
+    /// Returns what a line outside of a code's commands means.
     pub(super) fn reading(line: &str, reader: &Reader<'_>) -> Reading {
         let words: Vec<&str> = line.split(' ').collect();
         if Self::default().with(line, reader).is_ok_and(|words| words.refused.is_empty()) {
@@ -170,8 +172,10 @@ impl PlainWords {
         if words.len() <= 5 && is_known || has_place { Reading::Attempt } else { Reading::Words }
     }
 
-    /// Returns these words with a line more: as it is typed, else in the first of its other spellings that can be read. Of
-    /// several that are something else, the one that the game would take; where it would take two, none.
+    /// Returns these words with one more line, read as typed or in the first group of other spellings that can be read.
+    /// If a
+    /// group has different meanings, the only one that the game would apply counts. If there is none or more, it is a
+    /// fault.
     fn with(&self, line: &str, reader: &Reader<'_>) -> Result<Self, String> {
         let read = |spelling: &str| {
             let mut with = self.clone();
@@ -280,7 +284,7 @@ impl PlainWords {
         Ok(())
     }
 
-    /// PM-42: `turn 4: COMMAND; COMMAND`, or `none`.
+    /// Reads `turn 4: COMMAND; COMMAND` or `none` (PM-42), or `COMMAND then COMMAND` (PM-123).
     fn ahead(&mut self, rest: &str, position: &KnownPosition) -> Result<(), String> {
         if rest.eq_ignore_ascii_case("none") {
             self.ahead.get_or_insert_default();
@@ -291,7 +295,7 @@ impl PlainWords {
                 "`if {rest}` was not understood: write `if turn 4: COMMAND; COMMAND` or `if COMMAND then COMMAND`."
             )
         };
-        // PM-123. Prose can have these words, too: a command is short, and the game knows it or it names a place.
+        // PM-123: prose can have these words, too. A command is short, and the game reads it or it names a place.
         if let Some(pairs) = pairs(rest) {
             let is_command = |text: &String| {
                 let has_place = text.bytes().any(|byte| byte.is_ascii_digit()) || text.contains('-');
@@ -314,7 +318,7 @@ impl PlainWords {
         if turns.contains_key(&turn) { Ok(()) } else { Err(expected()) }
     }
 
-    /// PM-41: `p1: WORDS`, `p1,p3: WORDS` or `all: WORDS`. Lines to the same readers are one press.
+    /// PM-41: reads `p1: WORDS`, `p1,p3: WORDS` or `all: WORDS`. Successive lines to the same readers are one message.
     fn press(&mut self, rest: &str) -> Result<(), String> {
         let expected =
             || format!("`press {rest}` was not understood: write `press p1: WORDS` or `press all: WORDS`.");
@@ -335,15 +339,16 @@ impl PlainWords {
     }
 }
 
-/// Returns spellings of a line that is not read as it is typed, in the order in which they are tried: without the marks of a
-/// list or of bold words; with plain signs; and in other cases of letters, with and without what stands within a move.
+/// Returns other spellings of a line in groups, in the order in which they are tried: without marks of lists and bold
+/// words;
+/// with plain signs; and in other letter cases, with and without the sign within a move.
 pub(super) fn spellings(line: &str) -> [Vec<String>; 3] {
     let bare = without_marks(line);
     let plain = folded(line);
     let lower = plain.to_lowercase();
     let mut cases =
         vec![lower.clone(), capital(&lower), plain.to_uppercase(), plain.replace('0', "O").to_uppercase()];
-    // A pawn that becomes another piece, as in `e8=Q`.
+    // A promotion of a pawn, such as `e8=Q`.
     cases.extend(lower.split_once('=').map(|(mv, piece)| format!("{mv}={}", piece.to_uppercase())));
     let moves = [plain.clone(), lower.clone(), capital(&lower)];
     cases.extend(moves.iter().filter_map(|text| within_move(text)));
@@ -356,7 +361,8 @@ pub(super) fn spellings(line: &str) -> [Vec<String>; 3] {
     })
 }
 
-/// Returns a line without the signs of a list before it, such as `-` or `1.`, and the signs around it that make it bold.
+/// Returns a line without a list marker such as `-` or `1.` before it, and without quotes or signs of bold text around
+/// it.
 fn without_marks(line: &str) -> String {
     const PAIRS: [char; 10] =
         ['*', '_', '`', '"', '\'', '\u{201c}', '\u{201d}', '\u{201e}', '\u{2018}', '\u{2019}'];
@@ -408,7 +414,7 @@ fn sentence(line: &str, why: &str) -> String {
     format!("`{line}` was not understood: {why}. Nothing was taken; ask `help` or `legal`.")
 }
 
-/// Reads a time: `2026-12-24T18:00:00Z`, or a day and an hour by the player's clocks; a day alone begins at midnight.
+/// Reads a time: `2026-12-24T18:00:00Z`, or a day and a time in the player's time zone; a day alone means its midnight.
 fn time(line: &str, text: &str, zone: &str) -> Result<DeskTime, String> {
     text.parse().ok().or_else(|| wall_clock(text, zone)).ok_or_else(|| {
         format!("`{line}` was not understood: write a day such as `2026-12-24`, or `2026-12-24 18:00`.")

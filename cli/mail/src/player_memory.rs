@@ -25,7 +25,7 @@ pub(super) struct PlayerMemory {
     pub(super) number: u32,
     /// The turn of the last order.
     pub(super) turn: u32,
-    /// The origins of the lines that were accepted.
+    /// The origins of the branches that were accepted.
     pub(super) lines: Vec<String>,
 }
 

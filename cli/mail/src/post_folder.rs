@@ -1,4 +1,4 @@
-//! The folder of the post of a match by mail, with the outbox and the players' addresses (PM-29).
+//! The mail folder of a match, with the outbox and the players' addresses (PM-29).
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -18,14 +18,14 @@ use super::outbox::Outbox;
 use crate::error::MailError;
 use crate::limits::MAIL_ADDRESSES;
 
-/// The post of a match: its `outbox` and `addresses` in a folder.
+/// The mail folder of a match, with its `outbox` and `addresses`.
 ///
 /// Letters are named by desk size and seat, and addresses by seat, so no two matches share a folder. The first match uses
 /// the host's folder itself; each other match uses `mail/ID` in it. `mail/first` has the id of the first.
 #[derive(Clone, Debug)]
 pub struct PostFolder {
     path: PathBuf,
-    /// Whether it is in the host's folder, which another match uses.
+    /// Whether it is a folder within the host's folder, which another match uses itself.
     is_within: bool,
 }
 
@@ -59,13 +59,13 @@ impl PostFolder {
     /// Returns the outbox.
     #[must_use]
     pub fn outbox(&self) -> Outbox {
-        // A folder within the host's lies in `mail`.
+        // A folder within the host's folder is in `mail`, so three folders may be new.
         let mut outbox = Outbox::at(&self.path.join("outbox"));
         outbox.new_folders = if self.is_within { 3 } else { 1 };
         outbox
     }
 
-    /// Adds lines to the players' addresses, each in the place of a line for the same seat (PM-52).
+    /// Adds lines to the players' addresses; each replaces a line for the same seat (PM-52).
     ///
     /// # Errors
     /// As for [`addresses`](Self::addresses), and errors of the file system.
@@ -77,7 +77,7 @@ impl PostFolder {
         self.outbox().write_next_to(ADDRESSES, text.as_bytes()).map_err(MailError::Outbox)
     }
 
-    /// Writes down the address of the newest player of a seat in the place of the one before (PM-106).
+    /// Stores the address of the newest player of a seat, and retires the address of the player before (PM-106).
     ///
     /// # Errors
     /// As for [`add_addresses`](Self::add_addresses).
@@ -87,7 +87,7 @@ impl PostFolder {
         desk: &DeskHistory,
         address: MailAddress,
     ) -> Result<(), MailError> {
-        // The new address may be the one before, of a player who lost the key.
+        // Both addresses may be the same, if a player has lost the key.
         if let Some(record) = desk.came(seat, desk.size()).checked_sub(1) {
             let mark = former_player(seat, record);
             self.outbox().retire_address(seat, &mark, true).map_err(MailError::Outbox)?;
@@ -98,7 +98,7 @@ impl PostFolder {
     /// Reads the notices of mail programs.
     ///
     /// # Errors
-    /// [`MailError::Outbox`].
+    /// [`MailError::Outbox`] if the file cannot be read.
     pub fn notices(&self) -> Result<Vec<SeatNotice>, MailError> {
         notices::read(&self.path).map_err(MailError::Outbox)
     }
@@ -112,7 +112,7 @@ impl PostFolder {
     }
 }
 
-/// Returns what stands before the address of a player who was replaced, by this record of the desk.
+/// Returns the mark before the address of a player who was replaced by this record of the desk.
 pub(super) fn former_player(seat: Seat, record: Seq) -> String {
     format!("# former player of {seat}, replaced by record {record}:")
 }
@@ -139,10 +139,10 @@ fn unusable(folder: &Path, why: String) -> MailError {
     MailError::Addresses { path: folder.join(ADDRESSES), why }
 }
 
-/// Returns the match that uses the host's folder. If no match does, this one takes it.
+/// Returns the id of the match that uses the host's folder itself. If no match does, this one takes it.
 fn first(path: &Path, id: &str) -> io::Result<String> {
     match fs::read_to_string(path) {
-        // Empty after a crash before it was written.
+        // After a crash, the file may exist without its text.
         Ok(found) if !found.is_empty() => return Ok(found.trim_end().into()),
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}

@@ -1,4 +1,4 @@
-//! The matches by mail of a store that a key hosts, and for which of them a mail is (PM-100).
+//! The matches by mail of a store that a key hosts, and which of them a mail belongs to (PM-100).
 
 use std::path::Path;
 
@@ -46,11 +46,11 @@ pub struct TakenMail {
     pub is_of_player: bool,
     /// The papers taken from it.
     pub papers: Vec<TakenPaper>,
-    /// What became of its reply code, if it has one.
+    /// The outcome of its reply code, if it has one.
     pub reply: Option<TakenReply>,
-    /// What a mail program reports in it of a player (PM-93).
+    /// What a mail program reports in it about a player (PM-93).
     pub noticed: Option<SeatNotice>,
-    /// The players whom its papers bring and whom the host has not admitted.
+    /// The players who would join by its papers, and whom the host has not admitted.
     pub(super) waiting: Vec<SeatNotice>,
 }
 
@@ -68,7 +68,8 @@ impl TakenMail {
         }
     }
 
-    /// Whether nothing more can come of the mail: every paper has its last outcome, and a mail without one was answered.
+    /// Returns `true` if the mail is done with: every paper has its last outcome, and a mail without papers was
+    /// answered.
     #[must_use]
     pub fn is_done(&self) -> bool {
         let is_replied = self.reply.as_ref().is_some_and(|reply| reply.seat.is_some());
@@ -79,11 +80,12 @@ impl TakenMail {
     }
 }
 
-/// Takes a mail for a match. Seats get a new player only if they are among `admitted`; but a signed `join` from the address
-/// that the seat has is admitted by itself (PM-103).
+/// Takes a mail for a match. A seat gets a new player only if it is among `admitted`, or by a signed `join` from the
+/// address
+/// of the seat (PM-103).
 ///
 /// # Errors
-/// Errors of the store. What is wrong with the mail is no error.
+/// Errors of the store. Faults of the mail are in the result.
 pub fn take_mail(
     host: &mut MailHost<'_>,
     addresses: &Addresses,
@@ -99,7 +101,7 @@ pub fn take_mail(
     let admitted: Vec<Seat> = admitted.iter().copied().chain(by_itself).collect();
     let mut papers = host.take(mail, &admitted)?;
     if host.has_paper_in(mail) {
-        // What is for another match of the store is taken there.
+        // Papers for another match of the store are taken there.
         papers.retain(|taken| taken.paper.as_ref().is_none_or(|paper| host.is_named_by(paper)));
     }
     let reply = if papers.is_empty() { host.take_reply(mail)? } else { None };
@@ -109,7 +111,7 @@ pub fn take_mail(
     Ok(TakenMail { mail: mail.clone(), is_of_player: sender.is_some(), papers, reply, noticed, waiting })
 }
 
-/// Why a mail is for a match. Of several reasons the first is the surest.
+/// Why a mail belongs to a match, the surest reason first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Claim {
     Paper,
@@ -134,7 +136,7 @@ pub fn hosted_matches(
     let mut hosted = Vec::new();
     for found in store.matches_after(None)? {
         let Some(game) = DeskOf::game_of(&found?.name) else { continue };
-        // A match that only seems to have a desk is none by mail.
+        // A match whose desk does not belong to it is not played by mail.
         let Ok(of) = MailMatch::find(store, &game, registry) else { continue };
         let host = of.terms.host.parse().ok();
         if host.is_some_and(|host| signers.key_of(&host).is_some()) {
@@ -145,8 +147,9 @@ pub fn hosted_matches(
 }
 
 impl<'a> PostOffice<'a> {
-    /// Opens all matches that one of these keys hosts. Their post is in `folder`. A match that cannot be hosted does not
-    /// keep the others from being hosted.
+    /// Opens all matches that one of these keys hosts, with their mail in `folder`. A match that cannot be opened is
+    /// listed in
+    /// `troubles`.
     ///
     /// # Errors
     /// Errors of the store.
@@ -169,8 +172,10 @@ impl<'a> PostOffice<'a> {
         Ok(office)
     }
 
-    /// Returns the matches that a mail is for, by their places in `matches`: every match that one of its papers names, or
-    /// else the one match that its reply code, the letter that it answers, its subject or its sender names, in this order.
+    /// Returns the indexes in `matches` of the matches that a mail belongs to: every match that one of its papers
+    /// names, or
+    /// else the one match that its reply code, the letter that it answers, its subject or its sender names, in this
+    /// order.
     #[must_use]
     pub fn matches_of(&self, mail: &ReceivedMail) -> Vec<usize> {
         let claims = self.matches.iter().map(|hosted| hosted.claim(mail)).enumerate();
@@ -200,7 +205,7 @@ impl HostedMatch<'_> {
         if mail.follows.iter().any(|id| host.is_of_thread(id)) {
             return Some(Claim::Thread);
         }
-        // A letter that came back.
+        // A letter that bounced.
         let noticed = host.noticed(mail, addresses);
         if noticed.as_ref().is_some_and(|noticed| noticed.letter.is_some()) {
             return Some(Claim::Thread);

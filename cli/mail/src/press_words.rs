@@ -1,8 +1,10 @@
-//! Words of players in any language, in the alphabet of papers (PM-67).
+//! Encodes words of players in any language in the alphabet of papers (PM-67).
 //!
-//! A paper is printable ASCII without `=` and `|`. Any other character stands there as the bytes of its UTF-8, each as `%` and
-//! two hex digits, and so does `%` itself. A word that is too long for a mail is cut, and `%-` at the end of a piece joins the
-//! next one. The desk sees ordinary words.
+//! A paper is printable ASCII without `=` and `|`. Any other character, and `%` itself, is written as the bytes of its
+//! UTF-8,
+//! each as `%` and two hex digits. A word that is too long for a mail is cut, and `%-` at the end of a piece joins the
+//! next
+//! one. The desk sees ordinary words.
 
 use std::fmt::Write as _;
 
@@ -11,10 +13,11 @@ use turnfold_core::paper::{PaperLine, is_control};
 /// The longest piece of a word, without the join.
 const PIECE_MAX: usize = 60;
 
-/// Writes a line of words for a paper, of at most `most` characters there.
+/// Encodes a line of words for a paper, with at most `most` characters in the paper.
 ///
 /// # Errors
-/// A sentence: no words, too many, or a control character, which could change how the rest of a letter is shown.
+/// A sentence if there are no words, too many, or a control character, which could change how the rest of a letter is
+/// shown.
 pub fn press_line(words: &str, most: usize) -> Result<PaperLine, String> {
     if let Some(sign) = words.chars().find(|sign| is_control(*sign)) {
         return Err(format!("Words may have no control characters, found U+{:04X}.", u32::from(sign)));
@@ -27,7 +30,7 @@ pub fn press_line(words: &str, most: usize) -> Result<PaperLine, String> {
     line.parse().map_err(|error: turnfold_core::Malformed| error.0)
 }
 
-/// Writes a word in pieces that survive a mail.
+/// Encodes a word in pieces that survive a mail.
 fn word(word: &str) -> String {
     let is_plain = |sign: char| sign.is_ascii_graphic() && !matches!(sign, '=' | '|' | '%');
     let mut pieces = vec![String::new()];
@@ -49,7 +52,7 @@ fn word(word: &str) -> String {
     pieces.join(&format!("{} ", PaperLine::JOIN))
 }
 
-/// Writes the name of a player for a paper (PM-94), with other signs for the ones that part a record.
+/// Encodes the name of a player for a paper (PM-94), and replaces characters that have a meaning in a record.
 ///
 /// # Errors
 /// As for [`press_line`].

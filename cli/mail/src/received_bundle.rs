@@ -29,7 +29,7 @@ pub(super) struct ReceivedBundle {
     pub(super) host: VerifierKey,
     /// The desk, as far as it is shown.
     pub(super) history: DeskHistory,
-    /// The host's checkpoints on the whole of each branch.
+    /// The host's checkpoints that cover a whole branch.
     checkpoints: Vec<(SignedNote, Checkpoint)>,
 }
 
@@ -42,7 +42,7 @@ pub(super) struct MailPair {
 }
 
 impl ReceivedBundle {
-    /// Reads and audits a bundle. Returns what the key remembers of its match, too.
+    /// Reads and audits a bundle. Also returns what the key remembers of its match.
     pub(super) fn open(
         path: &Path,
         memory: &KeyMemory,
@@ -105,8 +105,9 @@ impl ReceivedBundle {
 
     /// Returns the seats that owe a seal, if the records that are shown are enough to know (PM-16).
     pub(super) fn owing_seals(&self) -> Option<Vec<Seat>> {
-        // What is left out is an order of another seat, and no order counts while a seal is owed. So a record that is left
-        // out after the position changes nothing here; one before it may.
+        // A record that is left out is an order of another seat, and no order counts while a seal is owed. So it
+        // changes nothing
+        // here if it comes after the position; before the position it may.
         let position = self.history.position().map(|position| position.seq);
         let is_after = |seq: &u64| position.is_some_and(|position| position < *seq);
         let is_known =
@@ -136,7 +137,7 @@ impl ReceivedBundle {
             }
             _ => None,
         });
-        // PM-60: a seat may have come to this key by the host, or by an agreement.
+        // PM-60: the host may have given the seat to this key, alone or by an agreement.
         let by_host = self.history.entries().iter().filter_map(|entry| match &entry.command {
             Command::Replace { seat, player, .. } if player.key() == Some(key) => Some((*seat, false)),
             _ => None,
@@ -145,13 +146,13 @@ impl ReceivedBundle {
     }
 }
 
-/// Returns the policy by which a host's signatures count.
+/// Returns the policy that trusts the host's key.
 pub(super) fn policy_of(host: &VerifierKey) -> Result<TrustPolicy, MailError> {
     let policy = TrustPolicy::read(&format!("log {host}\nquorum none\n"));
     policy.map_err(|error| MailError::Unusable(error.to_string()))
 }
 
-/// Audits a bundle, and returns the row for which it cannot be used: one that is wrong, or that it is not signed.
+/// Audits a bundle. Returns the first row that makes it unusable: one that fails, or `signature` unless it passes.
 pub(super) fn failed_row(
     bundle: &BundleFile,
     question: AuditQuestion<'_>,
@@ -169,7 +170,7 @@ fn folder_of(game: &BundledMatch) -> String {
     format!("mail-{}", MatchId::new(game.genesis.match_id))
 }
 
-/// Finds game and desk.
+/// Finds the only game with a desk in a bundle.
 pub(super) fn pair(bundle: &BundleFile) -> Result<MailPair, MailError> {
     let matches = &bundle.outline().matches;
     let mut pairs = Vec::new();
@@ -210,8 +211,9 @@ fn require_known(
 }
 
 /// Requires every left-out record to be one that may be concealed (PM-28): nothing in a game without secrets, and in a
-/// desk an order of another seat that PM-23 conceals. Otherwise a false desk could leave out the clock and other records
-/// that its turns need, and obtain elements of a player's dice chain.
+/// desk only what PM-23 conceals from a seat. Otherwise a forged desk could leave out the clock and other records that
+/// its
+/// turns need, and obtain elements of a player's dice chain.
 fn require_concealable(
     game: &BundledMatch,
     desk: &BundledMatch,
@@ -239,18 +241,18 @@ fn require_concealable(
         Command::Stand { seats, .. } => seats.as_slice().is_empty(),
         command => matches!(command, Command::Close { .. }),
     });
-    // What was ordered for a turn before a later turn with a STATE is shown, and without secrets every turn has one.
+    // A position with a STATE reveals the orders of earlier turns; in a game without secrets every position does.
     let reveals = |command: &Command| match command {
         Command::Stand { state, .. } => terms.secret == Secret::Turn && (state.is_some() || !has_secrets),
         _ => false,
     };
     let revealed = commands().rfind(|(_, command)| reveals(command));
-    // PM-41: press to others is concealed for ever. PM-42: orders ahead are concealed beyond the next turn.
+    // PM-41: messages to others are concealed forever. PM-42: orders ahead are concealed beyond the next turn.
     let is_replaced = |seat: &Seat| history.state().replacements(*seat) > 0;
     let may_be_press =
         terms.press && (terms.seats > 2 || Desk::players(history.state()).iter().any(is_replaced));
     let may_be_ahead = !terms.sealed && terms.hosted.is_empty() && terms.head.is_none();
-    // PM-81: an order that another one replaced is concealed for ever.
+    // PM-81: an order that another one replaced is concealed forever.
     let is_concealed = |seq: u64| {
         begun.is_some_and(|(begun, _)| begun < seq) && (may_be_press || terms.secret != Secret::No)
     };
@@ -262,8 +264,9 @@ fn require_concealable(
     require_same(desk, history, known.filter(|_| !may_be_ahead))
 }
 
-/// PM-62, PM-81: requires the records up to `known` to follow from each other: of these, only words and orders that others
-/// replaced can be left out, without which a desk is the same.
+/// PM-62, PM-81: requires the records up to `known` to follow from each other. Of these, only messages and replaced
+/// orders
+/// can be left out, because they do not change the desk.
 fn require_same(desk: &BundledMatch, history: &DeskHistory, known: Option<u64>) -> Result<(), MailError> {
     match history.first_unapplied() {
         Some(seq) if known.is_some_and(|known| seq <= known) => Err(MailError::Refused(format!(
@@ -275,7 +278,7 @@ fn require_same(desk: &BundledMatch, history: &DeskHistory, known: Option<u64>) 
     }
 }
 
-/// Returns the checkpoints that the key remembers of the lines of a match.
+/// Returns the checkpoints that the key remembers of the branches of a match.
 fn trusted(memory: &KeyMemory, known: Option<&PlayerMemory>) -> Result<Vec<HeldCheckpoint>, MailError> {
     let mut held = Vec::new();
     for origin in known.map(|known| known.lines.as_slice()).unwrap_or_default() {
@@ -304,7 +307,7 @@ fn read_desk(
     Ok(history)
 }
 
-/// Returns the host's checkpoint on the whole of each branch. The audit has required one of each.
+/// Returns the host's checkpoint on the whole of each branch. The audit requires one for each.
 fn checkpoints(bundle: &BundleFile, policy: &TrustPolicy) -> Vec<(SignedNote, Checkpoint)> {
     let finder = BranchFinder::of(bundle.outline());
     let signed = bundle.outline().checkpoints.iter().filter_map(|note| {

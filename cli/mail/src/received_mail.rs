@@ -1,4 +1,4 @@
-//! Mails as mail programs make them: who sent one, and the texts in which papers may be (PM-50).
+//! Reads mails of any mail program: the sender, and the texts that may contain papers (PM-50).
 
 use mail_parser::{Message, MessageParser, MessagePart, MimeHeaders, PartType};
 use turnfold_core::Digest;
@@ -12,7 +12,7 @@ use super::mail_text::{
 use super::notices::Notice;
 use super::paper_form::{FoundPaper, MailedPaper};
 
-/// Headers by which a mail is known; text that someone saved has none of them.
+/// Headers that identify a mail; a text that someone saved has none of them.
 const HEADERS: &str =
     "content-type date delivered-to from message-id mime-version received return-path subject to";
 
@@ -21,7 +21,7 @@ const HEADERS: &str =
 pub enum Obstacle {
     /// A part of it is encrypted.
     Encrypted,
-    /// It is signed in the form of S/MIME that wraps the text, too, into the file `smime.p7m`.
+    /// It is signed in the form of S/MIME that also wraps the text into the file `smime.p7m`.
     Wrapped,
     /// A part of it is `winmail.dat`, in which Outlook hides formatted text and files (PM-65).
     RichText,
@@ -29,29 +29,30 @@ pub enum Obstacle {
     TooLong,
 }
 
-/// A mail that came, or a text that someone saved from one.
+/// A mail that arrived, or a text that someone saved from one.
 #[derive(Clone, Debug)]
 pub struct ReceivedMail {
     /// The address of its sender.
     pub from: Option<MailAddress>,
     /// Its `Message-ID`, with angle brackets.
     pub message_id: Option<String>,
-    /// The mails that it follows, each by its `Message-ID` with angle brackets.
+    /// The `Message-ID`s of the mails that it follows, with angle brackets.
     pub follows: Vec<String>,
     /// Its subject.
     pub subject: String,
-    /// When it was sent, as it says.
+    /// When it was sent, by its own header.
     pub sent: Option<DeskTime>,
-    /// When it came: by the last server that passed it on, or else by its file in a Maildir (PM-113).
+    /// When it arrived: by the last server that passed it on, or else by its file in a Maildir (PM-113).
     pub arrived: Option<DeskTime>,
-    /// What it reports, if a program sent it on its own account.
+    /// The report in it, if a program sent it by itself.
     pub notice: Option<Notice>,
-    /// Why its text cannot be read, or not all of it.
+    /// Why its text, or a part of it, cannot be read.
     pub obstacle: Option<Obstacle>,
-    /// The texts in it, in order: of its parts, its text attachments, and the mails attached to it. `U+FFFD` stands for what
-    /// could not be decoded.
+    /// The texts in it, in order: of its parts, its text attachments, and the mails attached to it. `U+FFFD` replaces
+    /// what could
+    /// not be decoded.
     pub texts: Vec<String>,
-    /// The charset of the first text in which something could not be decoded.
+    /// The charset of the first text that could not be decoded completely.
     pub undecoded: Option<String>,
     /// The digest of its bytes.
     pub digest: Digest,
@@ -86,14 +87,14 @@ impl ReceivedMail {
             mail.subject = read.subject().unwrap_or_default().into();
             let sent = read.date().and_then(|date| u64::try_from(date.to_timestamp()).ok());
             mail.sent = sent.and_then(DeskTime::of_unix_seconds);
-            // Each server writes its line above the others.
+            // Each server adds its line above the earlier ones.
             let received = read.received_all().next().and_then(|received| received.date);
             let arrived = received.and_then(|date| u64::try_from(date.to_timestamp()).ok());
             mail.arrived = arrived.and_then(DeskTime::of_unix_seconds);
             mail.add(&read);
             mail.notice = Notice::of(&read, &mail.texts);
         }
-        // Where a mail was cut or a program broke its format, the lines may still be there.
+        // If a mail was cut or a program broke its format, the lines of a paper may still be there.
         if !mail.texts.iter().any(|text| !MailedPaper::find(text.as_bytes()).is_empty()) {
             let whole = without_signature(&text_of_bytes(bytes)).into_owned();
             if message.is_none() || !MailedPaper::find(whole.as_bytes()).is_empty() {
@@ -103,7 +104,7 @@ impl ReceivedMail {
         mail
     }
 
-    /// Reads the beginning of a mail that is too long: who sent it.
+    /// Reads the beginning of a mail that is too long, for its header.
     #[must_use]
     pub fn too_long(beginning: &[u8]) -> Self {
         Self { obstacle: Some(Obstacle::TooLong), texts: Vec::new(), ..Self::read(beginning) }
@@ -151,8 +152,9 @@ impl ReceivedMail {
         }
     }
 
-    /// Finds the papers in it, each once. One that is malformed in one text, such as a HTML form of it, counts only where no
-    /// text has a well-formed one.
+    /// Finds the papers in it, each once. If it has several texts and a well-formed paper, malformed ones are dropped,
+    /// because
+    /// they may be the HTML form of the same paper.
     #[must_use]
     pub fn papers(&self) -> Vec<FoundPaper> {
         let mut all = Vec::<FoundPaper>::new();
@@ -171,7 +173,8 @@ impl ReceivedMail {
     }
 }
 
-/// Returns the mail in bytes that begin with its header, without the line that a mailbox file has before it.
+/// Returns the mail in bytes, without the line that a mailbox file has before it; `None` if no header of a mail begins
+/// there.
 fn of_mailbox(bytes: &[u8]) -> Option<&[u8]> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let bytes = bytes.trim_ascii_start();
@@ -225,7 +228,7 @@ fn obstacle(part: &MessagePart<'_>) -> Option<Obstacle> {
     }
 }
 
-/// Whether a `Message-ID` can stand in a header of ours.
+/// Returns `true` if a `Message-ID` is safe to use in a header of ours.
 fn is_message_id(id: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_graphic() && !b"<>".contains(&byte);
     (1..=250).contains(&id.len()) && id.bytes().all(is_plain)

@@ -1,4 +1,4 @@
-//! `mail recover`: desk and game from the letters that players have (PM-111).
+//! `mail recover`: restores desk and game from the letters that players have (PM-111).
 
 use std::path::{Path, PathBuf};
 
@@ -19,22 +19,23 @@ use super::received_bundle::{MailPair, failed_row, pair, policy_of};
 use crate::error::MailError;
 use crate::limits::LETTER;
 
-/// What can be had of matches by mail.
+/// What could be recovered of matches by mail.
 pub struct Recovery {
     /// The records, without a gap.
     pub records: CombinedRecords,
-    /// The matches.
+    /// The names of the games.
     pub games: Vec<MatchName>,
-    /// What cannot be had, in sentences.
+    /// What is missing, in sentences.
     pub missing: Vec<String>,
 }
 
 impl Recovery {
-    /// Combines the bundles of players, each in a letter or saved from one, with what the store has. The host must have signed
-    /// each bundle with one of these keys.
+    /// Combines the bundles of players, each in a letter or saved from one, with the records of the store. The host
+    /// must have
+    /// signed each bundle with one of these keys.
     ///
     /// # Errors
-    /// [`MailError`] with the file that cannot be used.
+    /// [`MailError`] naming the file that cannot be used.
     pub fn of(
         files: &[PathBuf],
         store: &StoreReader,
@@ -89,7 +90,7 @@ impl Recovery {
     }
 }
 
-/// Cuts a desk behind the last position that the game has, because it states what was played.
+/// Cuts a desk after the last position that the game has, because later positions name missing entries.
 fn cut_desk(combination: &mut Combination, game: &MatchName, desk: &MatchName) {
     let main = BranchName::main();
     let mut size = 1;
@@ -105,7 +106,7 @@ fn cut_desk(combination: &mut Combination, game: &MatchName, desk: &MatchName) {
     combination.cut(desk, &main, size);
 }
 
-/// Returns the bundles of a letter, or the one that a file is.
+/// Returns the bundles that are attached to a letter, or the file itself if it is a bundle.
 fn bundles_in(path: &Path) -> Result<Vec<BundleFile>, MailError> {
     let bytes = read_file(path, &LETTER)?;
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! Reply codes: what the player of a seat without a key sends along, good for one turn (PM-38).
+//! Reply codes, which the player of a seat without a key sends along; each is good for one turn (PM-38).
 
 use std::fmt;
 
@@ -24,16 +24,18 @@ impl ReplyCode {
     /// How many signs a code has.
     pub(super) const LENGTH: usize = 12;
 
-    /// Returns the code of a seat and turn; turn 0 is for joining. It follows from the host's signing key, so it is stored
-    /// nowhere, and no one else can compute it. `link` is that of the position with which the turn began: after a restored
-    /// backup, the code of the same turn over another position is another one (PM-102).
+    /// Returns the code of a seat and turn; turn 0 is for joining. It follows from the host's signing key, so it is
+    /// stored
+    /// nowhere, and no one else can compute it. `link` is the link of the position with which the turn began. So after
+    /// a
+    /// restored backup the code of the same turn at another position differs (PM-102).
     pub(super) fn of(
         signing: &PrivateKey,
         match_id: [u8; 16],
         (seat, turn): (Seat, u32),
         link: Option<Digest>,
     ) -> Self {
-        // No seat is plain with fair dice, so this element is opened nowhere.
+        // With fair dice no seat is plain, so this element is never opened.
         let secret = signing.dice_chain(Owner { match_id, party: Seat::Host }).element(Chain::LAST);
         let mut hasher = blake3::Hasher::new_derive_key("turnfold v3 reply code of a turn");
         hasher.update(secret.as_bytes()).update(format!("{seat} {turn}").as_bytes());
@@ -41,7 +43,7 @@ impl ReplyCode {
         Self::of_hash(&hasher)
     }
 
-    /// Returns the code of the page of a seat and turn (PM-70). With a key it is another one than before the seat had that key.
+    /// Returns the code of the page of a seat and turn (PM-70). It changes with the key of the seat.
     pub(super) fn of_page(
         signing: &PrivateKey,
         match_id: [u8; 16],
@@ -67,13 +69,14 @@ impl ReplyCode {
         let plain: String =
             word.chars().filter(|sign| *sign != '-').map(|sign| sign.to_ascii_uppercase()).collect();
         let is_code = plain.len() == Self::LENGTH && plain.bytes().all(|sign| SIGNS.contains(&sign));
-        // A word of letters alone may be one of the text.
+        // A code of letters alone could be an ordinary word.
         let is_marked = word.contains('-') || plain.bytes().any(|sign| sign.is_ascii_digit());
         (is_code && is_marked).then_some(Self(plain))
     }
 
-    /// Finds what can be a code anywhere in a text, with other dashes or spaces in the place of hyphens or without. It shows
-    /// which match a mail is for, also where no command can be read behind the code.
+    /// Finds possible codes anywhere in a text, with any dashes, spaces or nothing in the place of hyphens. They show
+    /// which
+    /// match a mail is for, even if no command after the code can be read.
     pub(super) fn all_in(text: &str) -> Vec<Self> {
         let text = text.replace(is_dash, "-");
         let words: Vec<&str> = text.split_whitespace().collect();
@@ -82,7 +85,7 @@ impl ReplyCode {
         single.chain(spaced).collect()
     }
 
-    /// Returns the signs without hyphens.
+    /// Returns the code without hyphens.
     pub(super) fn as_str(&self) -> &str {
         &self.0
     }
@@ -98,15 +101,15 @@ impl fmt::Display for ReplyCode {
     }
 }
 
-/// Shows no code.
+/// Conceals the code.
 impl fmt::Debug for ReplyCode {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str("ReplyCode(…)")
     }
 }
 
-/// Returns the code of a seat in a state of the desk, if its player needs one: a free seat that is open to players without
-/// a key, or the seat of such a player while the match goes on.
+/// Returns the code of a seat in a state of the desk, if its player needs one: for a free seat that is open to players
+/// without a key, and for the seat of such a player until the match is over.
 pub(super) fn code_of(
     mail: &MailLogs<'_>,
     signers: &Signers,
@@ -121,7 +124,7 @@ pub(super) fn code_of(
         .then(|| ReplyCode::of(key, mail.game.genesis.match_id, (seat, turn), mail.desk.link_of_turn(turn)))
 }
 
-/// Writes how a seat answers with a code.
+/// Writes how the player of a seat answers with a code.
 pub(super) fn answer_with(code: &ReplyCode, state: &State, seat: Seat, text: &mut Text) {
     let joins = state.name_of(seat).is_none();
     text.heading(if joins { "To join by mail alone" } else { "Your answer" });

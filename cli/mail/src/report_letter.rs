@@ -1,4 +1,4 @@
-//! Reports: the letters that show a seat how the match stands (PM-30).
+//! Reports: the letters that show a seat the state of the match (PM-30).
 
 use std::collections::BTreeSet;
 
@@ -15,16 +15,17 @@ use super::letter_words::{Text, salutation, seats, time};
 use super::reply_code::{ReplyCode, answer_with, open_page};
 use crate::error::MailError;
 
-/// A report to a seat, of a desk of this size.
+/// A report to a seat about a desk of this size.
 pub(super) struct Report {
     pub(super) seat: Seat,
     pub(super) size: u64,
-    /// The size of the desk in the report before.
+    /// The size of the desk in the seat's report before.
     pub(super) since: Option<u64>,
 }
 
 impl Report {
-    /// Writes the letter. `attached` is the name of the bundle, and the seat may answer with a code and on a page.
+    /// Writes the letter. `attached` is the file name of the bundle. The seat may answer with the code and on the
+    /// linked page.
     pub(super) fn write(
         &self,
         mail: &MailLogs<'_>,
@@ -58,7 +59,7 @@ impl Report {
         if let Some(link) = link {
             open_page(link, joins, &mut text);
         }
-        // PM-54: the way that needs nothing but a mail program comes first.
+        // PM-54: the way that needs only a mail program comes first.
         if let Some(code) = code {
             answer_with(code, state, self.seat, &mut text);
             turn.first_commands(&known, "The first command may be:", "", &mut text);
@@ -102,7 +103,7 @@ impl Report {
                 Effect::Ahead { seat, .. } => Some((*seat, "ahead")),
                 _ => None,
             });
-            // PM-81: no one counts the orders that another seat replaced.
+            // PM-81: a replaced order of another seat is not shown, so that no one can count them.
             let is_repeated = order.is_some_and(|order| !counted.insert(order) && order.0 != self.seat);
             if entry.size() < came {
                 happened.extend(public_sentences(entry, zone));
@@ -126,7 +127,7 @@ impl Report {
         known.news.iter().for_each(|sentences| text.item(sentences));
     }
 
-    /// PM-106: writes what the player before ordered, as long as it counts.
+    /// PM-106: writes the order of the player before, as long as it counts.
     fn inherited(&self, mail: &MailLogs<'_>, turn: &TurnOverview<'_>, text: &mut Text) {
         let came = mail.desk.came(self.seat, self.size);
         let order = mail.desk.order_of(self.seat, turn.view.turn, self.size);
@@ -140,7 +141,7 @@ impl Report {
         }
     }
 
-    /// Lists the reader's papers since the report before, by which the attached bundle can be checked (PM-64).
+    /// Lists the reader's papers since the report before, with which the attached bundle can be checked (PM-64).
     fn for_auditors(&self, mail: &MailLogs<'_>, text: &mut Text) {
         let since = self.since.unwrap_or(self.size).max(mail.desk.came(self.seat, self.size));
         let entries = mail.desk.entries().iter();
@@ -180,7 +181,7 @@ pub(super) fn ahead_in_words(ahead: &OrdersAhead, lines: &[&[Reply]], is_inherit
     for (turn, plays) in ahead.turns() {
         text.item(&format!("if turn {turn}: {}", PaperLine::joined(plays)));
     }
-    // PM-122: the letter is to the player who wrote them.
+    // PM-122: only the player who wrote them gets this letter.
     for line in lines {
         let replies: Vec<_> =
             line.iter().map(|reply| format!("if {} then {}", reply.on, reply.play)).collect();
@@ -188,7 +189,8 @@ pub(super) fn ahead_in_words(ahead: &OrdersAhead, lines: &[&[Reply]], is_inherit
     }
 }
 
-/// Writes the result of the game or its turn, which need not be the turn of the letter (PM-54).
+/// Returns a sentence about the result of the game, or about its turn if that differs from the turn of the letter
+/// (PM-54).
 fn stands(standing: &MatchStanding, letter_turn: u32) -> Option<String> {
     match standing {
         MatchStanding { result: Some(result), .. } => Some(format!("The game ended: {result}.")),
@@ -204,12 +206,12 @@ fn stands(standing: &MatchStanding, letter_turn: u32) -> Option<String> {
     }
 }
 
-/// How the match stands, for one reader.
+/// The state of the match for one reader.
 pub(super) struct TurnOverview<'a> {
     seat: Seat,
     state: &'a State,
     view: View,
-    /// The name of the bundle.
+    /// The file name of the bundle.
     attached: &'a str,
     /// The reader's time zone.
     zone: &'a str,
@@ -220,12 +222,12 @@ impl<'a> TurnOverview<'a> {
         Self { seat, state, view: Desk::view(state, seat.into()), attached, zone }
     }
 
-    /// Whether the reader is invited to a seat, and has not joined.
+    /// Returns `true` if the reader is invited to a seat and has not joined.
     fn is_invited(&self) -> bool {
         self.view.phase == "joining" && self.is_awaited()
     }
 
-    /// Whether the match waits for the reader.
+    /// Returns `true` if the match waits for the reader.
     fn is_awaited(&self) -> bool {
         self.state.awaited().contains(&self.seat)
     }
@@ -256,7 +258,7 @@ impl<'a> TurnOverview<'a> {
         let game = &mail.game.name;
         match (result, *phase) {
             (Some(result), _) => {
-                // For a game that was played to its end, its own result is more exact than that of the desk.
+                // If a game was played to its end, its own result is more exact than the result of the desk.
                 let own = standing.result.as_ref().filter(|_| result == "played");
                 let ended = own.map_or_else(|| ending(result), ToString::to_string);
                 format!("`{game}` is over: {ended}. Thank you for playing.")
@@ -268,7 +270,7 @@ impl<'a> TurnOverview<'a> {
         }
     }
 
-    /// Writes whom the match waits for, and until when.
+    /// Returns a sentence about whom the match waits for, and until when.
     pub(super) fn waits(&self) -> String {
         let (awaited, until) = (
             self.state.awaited(),
@@ -312,7 +314,7 @@ impl<'a> TurnOverview<'a> {
         }
     }
 
-    /// Lists the open offers, and the lines that answer them.
+    /// Lists the open offers, and how to answer them.
     pub(super) fn offers(&self, text: &mut Text) {
         if self.view.offers.is_empty() {
             return;
@@ -334,7 +336,7 @@ impl<'a> TurnOverview<'a> {
         }
     }
 
-    /// Writes what the reader may do, and the line that does it.
+    /// Writes what the reader may do, and the command to type for it.
     fn answer(&self, known: &KnownGame, heading: &str, text: &mut Text) {
         let line = match self.view.phase {
             "joining" if self.is_awaited() => format!("join {}", self.seat),
@@ -375,7 +377,7 @@ impl<'a> TurnOverview<'a> {
         }
     }
 
-    /// Lists the commands with which an order may begin.
+    /// Lists the legal commands with which an order may begin.
     fn first_commands(&self, known: &KnownGame, words: &str, quote: &str, text: &mut Text) {
         if known.legal.is_empty() || self.view.phase != "open" {
             return;
@@ -394,7 +396,8 @@ impl<'a> TurnOverview<'a> {
         self.view.seats.iter().find(|own| own.seat == self.seat).and_then(|own| own.status)
     }
 
-    /// Returns the line to type for a paper. It needs no quotation marks that a shell of Windows does not have, and works
+    /// Returns the command to type for a paper. It needs only quotation marks that every shell, also of Windows, has,
+    /// and works
     /// again in the next turn (PM-54).
     fn line(&self, paper: &str) -> String {
         let (Self { attached, .. }, program) = (self, program::name());

@@ -1,4 +1,6 @@
-//! The page of a seat: the code that opens it, the desk as its player may know it, and orders without a key (PM-70 to PM-73).
+//! The page of a seat: the code that opens it, the desk as the seat's player may know it, and orders without a key
+//! (PM-70 to
+//! PM-73).
 
 use turnfold_core::paper::{MatchId, PaperLine, SeatKey, SeenRoot};
 use turnfold_core::rules::desk::{Desk, Effect, Setup, State, View};
@@ -16,25 +18,25 @@ use super::reply_code::ReplyCode;
 use super::take_plain::TakenReply;
 use crate::error::MailError;
 
-/// What a code of a letter opens.
+/// The page that a code of a letter opens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenedPage {
     /// The seat.
     pub seat: Seat,
-    /// Why the code opens nothing any more, in sentences.
+    /// Why the code has expired, in sentences; `None` if it is valid.
     pub stale: Option<String>,
 }
 
-/// The desk as the player of a seat may know it, and what a paper of the seat has to name (PM-71).
+/// The desk as the player of a seat may know it, and the values that a paper of the seat must name (PM-71).
 #[derive(Clone, Debug)]
 pub struct SeatDesk {
     /// The seat.
     pub seat: Seat,
-    /// The desk as all see it.
+    /// The desk as the seat sees it.
     pub view: View,
     /// The terms of play, one sentence each.
     pub terms: Vec<String>,
-    /// What is played for a seat that misses a deadline.
+    /// The commands of `default`, for a seat that misses a deadline.
     pub default: Vec<String>,
     /// The order of the seat that counts in this turn.
     pub order: Option<SentOrder>,
@@ -42,7 +44,7 @@ pub struct SeatDesk {
     pub key: Option<SeatKey>,
     /// Whether the terms open the seat to a player without a key.
     pub is_plain: bool,
-    /// Whether a page can order for the seat: it seals nothing and has no chain of fair dice.
+    /// Whether a page can order for the seat, which must not seal or have a chain of fair dice.
     pub has_page: bool,
     /// The match, as papers name it.
     pub match_id: MatchId,
@@ -63,12 +65,14 @@ pub struct SentOrder {
     pub plays: Vec<PaperLine>,
 }
 
-/// Whether a page can order for a seat with these terms (PM-70). Seals and chains of fair dice need files next to a key.
+/// Returns `true` if a page can order for a seat with these terms (PM-70). Seals and chains of fair dice need files
+/// next to
+/// a key.
 fn has_page(terms: &Setup, seat: Seat) -> bool {
     terms.head.is_none() && !terms.sealed && !terms.hosted.contains(&seat)
 }
 
-/// PM-70: returns the link to the page of a seat, where its player needs one: to join, and in each turn.
+/// PM-70: returns the link to the page of a seat, if its player needs one: to join, and in each turn.
 pub(super) fn link_of(
     mail: &MailLogs<'_>,
     signers: &Signers,
@@ -100,10 +104,10 @@ fn code_of(
 }
 
 impl MailHost<'_> {
-    /// The label of grants that a link in a letter was exchanged for.
+    /// The label of grants that were issued for the link in a letter.
     pub const PAGE_LABEL: &'static str = "letter";
 
-    /// Returns what the code in the link of a letter opens; `None` for a code of no seat (PM-70).
+    /// Returns the page that the code in the link of a letter opens; `None` if it is no seat's code (PM-70).
     #[must_use]
     pub fn opened_by(&self, code: &str) -> Option<OpenedPage> {
         let code = ReplyCode::read(code)?;
@@ -133,7 +137,7 @@ impl MailHost<'_> {
     /// Returns the desk as a seat may know it (PM-71).
     ///
     /// # Errors
-    /// [`MailError`] for a desk without a root, which none is.
+    /// [`MailError`] for a desk without a root, which cannot happen.
     pub fn seat_desk(&self, seat: Seat) -> Result<SeatDesk, MailError> {
         let state = self.desk.state();
         let terms = &self.game.terms;
@@ -159,10 +163,11 @@ impl MailHost<'_> {
         })
     }
 
-    /// PM-73: takes lines of a player without a key from the page of the seat, as a mail with the code of the turn would bring
-    /// them. The same lines under the same id are taken once.
+    /// PM-73: takes lines of a player without a key from the page of the seat, like a mail with the code of the turn.
+    /// The same
+    /// lines under the same id are taken once.
     ///
-    /// Returns why not, for a seat that needs a key and for another turn than the desk's.
+    /// The inner error is the reason if the seat needs a key or the turn is not the desk's.
     ///
     /// # Errors
     /// Errors of the store.
@@ -188,8 +193,9 @@ impl MailHost<'_> {
         Ok(taken.ok_or_else(|| "expected lines for the desk, found none".into()))
     }
 
-    /// PM-74: closes the other pages of seats that are joined, before the entry that gives the seat away is recorded: others
-    /// may have opened the same link.
+    /// PM-74: closes the other pages of newly joined seats, because others may have opened the same link. It runs
+    /// before the
+    /// entry that gives the seat away is recorded.
     pub(super) fn close_other_pages(&self, applied: &[AppliedEntry]) -> Result<(), MailError> {
         let effects = applied.iter().flat_map(|applied| &applied.effects);
         let joined = effects.filter_map(|effect| match effect {
@@ -216,7 +222,7 @@ impl MailHost<'_> {
         Ok(has_closed)
     }
 
-    /// Closes the pages of a seat that were opened up to a time, but for the page that asks.
+    /// Closes the pages of a seat that were opened up to a time. With `i64::MAX`, the page that asks stays open.
     fn close_pages(&self, seat: Seat, to: i64) -> Result<bool, MailError> {
         let grants = self.store.grants_of(&self.game.name)?;
         let to_close = grants.iter().filter(|(hash, grant)| {

@@ -1,4 +1,4 @@
-//! Sending the letters of an outbox, each by a command (PM-36), and deadlines whose letters were not sent (PM-101).
+//! Sends the letters of an outbox, each by a command (PM-36), and moves deadlines whose letters were not sent (PM-101).
 
 use std::fs::File;
 use std::io;
@@ -17,18 +17,18 @@ use crate::error::MailError;
 pub struct SendReport {
     /// The letters that were sent.
     pub sent: Vec<String>,
-    /// The letters that were not, each with the cause.
+    /// The letters that were not sent, each with the cause.
     pub not_sent: Vec<(String, String)>,
     /// The letters that were written because a deadline moved.
     pub written: Vec<String>,
-    /// What happened at the desk: a deadline moved.
+    /// What happened at the desk, if a deadline moved.
     pub effects: Vec<Effect>,
 }
 
-/// Gives a letter to a mailer. Returns why the mailer did not take it, if it did not.
+/// Gives a letter to a mailer. Returns the reason if the mailer did not take it.
 pub type GiveLetter<'a> = dyn FnMut(&UnsentLetter) -> io::Result<Option<String>> + 'a;
 
-/// Runs a shell command with a letter as its standard input. Its errors are shown, its output is not.
+/// Runs a shell command with a letter as its standard input. Its stderr is shown, its stdout is dropped.
 ///
 /// # Errors
 /// A letter that cannot be read, and a shell that cannot be run.
@@ -37,19 +37,21 @@ pub fn give_to_command(command: &str, letter: &UnsentLetter) -> io::Result<ExitS
     Command::new("sh").args(["-c", command]).stdin(mail).stdout(Stdio::null()).status()
 }
 
-/// Returns why a mailer did not take a letter, if it did not.
+/// Returns the reason if a mailer did not take a letter.
 #[must_use]
 pub fn why_not_given(command: &str, status: ExitStatus) -> Option<String> {
     (!status.success()).then(|| format!("`{command}` ended with {status}"))
 }
 
 impl MailRoom<'_> {
-    /// Sends every letter that was not sent, of several reports to a seat the newest alone. If the letter of a turn is sent
-    /// so late that less than half of the turn is left, the deadline moves by a whole turn from now, and all players get a
-    /// letter that says so (PM-101).
+    /// Sends every unsent letter; of several unsent reports to a seat only the newest. If the letter of a turn is sent
+    /// so late
+    /// that less than half of the turn is left, the deadline moves to a whole turn from now, and all players get a
+    /// letter about
+    /// it (PM-101).
     ///
     /// # Errors
-    /// What cannot be read, signed or written. What the mailer does not take is in the report.
+    /// What cannot be read, signed or written. Letters that the mailer does not take are in the report.
     pub fn send(
         &self,
         host: &mut MailHost<'_>,
@@ -70,14 +72,14 @@ impl MailRoom<'_> {
             report.written = self.write_reports()?.iter().map(ToString::to_string).collect();
             report.not_sent.clear();
         }
-        // What it has just refused is not given to it again.
+        // A letter that the mailer has just refused is not given to it again.
         let others = self.send_some(usize::MAX, &|letter| is_late || !is_of_turn(letter), give)?;
         report.sent.extend(others.sent);
         report.not_sent.extend(others.not_sent);
         Ok(report)
     }
 
-    /// Returns `true` if a letter waits that could be sent.
+    /// Returns `true` if a letter to a seat with an address is unsent.
     ///
     /// # Errors
     /// What cannot be read.
@@ -86,7 +88,7 @@ impl MailRoom<'_> {
         Ok(unsent.letters.iter().any(|letter| self.addresses.of(letter.seat).is_some()))
     }
 
-    /// Gives the letters of a kind that were not sent to the mailer, until it took so many. A seat that the host plays needs no
+    /// Gives unsent letters that `is_wanted` accepts to the mailer, until it has taken `most`. A hosted seat needs no
     /// address.
     fn send_some(
         &self,
@@ -99,7 +101,7 @@ impl MailRoom<'_> {
         self.replace_unsent(&unsent.letters)?;
         unsent.letters.retain(|letter| letter.path.exists() && is_wanted(letter));
         let hosted = super::pairing::MailMatch::find(self.store, self.game, self.registry)?.terms.hosted;
-        // PM-106: reports that were just written may have put an address out of use.
+        // PM-106: writing reports may just have retired an address.
         let written = self.outbox.addresses_now()?;
         let addresses = written.as_ref().unwrap_or(self.addresses);
         let mut report = SendReport::default();

@@ -1,7 +1,8 @@
 //! The current turn as a received bundle shows it: its position, owed seals, offers, and a trial of commands (PM-16, PM-28).
 //!
-//! Orders of others may be left out. So this reads only records that are never left out, and derives owed seals from them
-//! where the desk cannot be applied.
+//! Orders of others may be left out. So this module reads only records that are never left out. It derives owed seals
+//! from
+//! them if the desk cannot be applied.
 
 use std::collections::BTreeMap;
 
@@ -53,8 +54,9 @@ impl ShownTurn {
         asked.len() >= 2 && asked.contains(&seat) && (terms.sealed || terms.hosted.contains(&seat))
     }
 
-    /// Returns the seats that must seal and have not, unless they have missed the deadline. Where the desk could not be
-    /// applied, a seat counts as having missed only if it certainly has.
+    /// Returns the seats that must seal and have not, unless they have missed the deadline. If the desk could not be
+    /// applied, a
+    /// seat counts as having missed the deadline only if that is certain.
     pub(super) fn owing_seals(&self, received: &ReceivedBundle, reader: Seat) -> Vec<Seat> {
         let Some(position) = &self.position else { return Vec::new() };
         if let Some(owing) = received.owing_seals() {
@@ -92,8 +94,9 @@ impl ShownTurn {
         offers.filter(|(digest, ..)| digest.to_string().starts_with(digits)).collect()
     }
 
-    /// Returns the latest deadline that the turn may have had. An offer to move it needs the consent of the reader, and the
-    /// reader's own offer the consent of another seat.
+    /// Returns the latest deadline that the turn may have had. An offer to move it needs the reader's consent or, if
+    /// the reader
+    /// made it, the consent of another seat.
     fn deadline(&self, position: &TurnRecord, received: &ReceivedBundle, reader: Seat) -> Option<DeskTime> {
         let since = self.since.map(|since| since.after_hours(received.terms.hours));
         let agreed = |to: Digest, offered_by: Seat| {
@@ -113,7 +116,7 @@ impl ShownTurn {
             },
             _ => None,
         });
-        // PM-39: any absence may be one that the deadline waits for.
+        // PM-39: the deadline may wait for any absence.
         let papers = received.history.entries().iter().filter_map(|entry| entry.command.paper());
         let back = papers.filter_map(|paper| match paper.content() {
             PaperContent::Absent(until) => Some(until.after_hours(received.terms.hours)),
@@ -123,8 +126,9 @@ impl ShownTurn {
     }
 }
 
-/// Returns the game at the position, if the bundle shows all of it and the game waits for the seat, so that no other seat
-/// has to play first.
+/// Returns the game at the position, if the bundle shows all of it and the game waits for the seat. Otherwise another
+/// seat
+/// plays first.
 fn game_before_plays(
     received: &ReceivedBundle,
     position: &TurnRecord,
@@ -134,7 +138,7 @@ fn game_before_plays(
     Ok(game_at(received, position, registry)?.filter(|state| state.waits_for(seat)))
 }
 
-/// Reads lines of replies of a seat, which begin after its order if it is asked (PM-123).
+/// Reads a seat's lines of replies, which begin after its order if it is asked (PM-123).
 pub(super) fn read_lines(
     received: &ReceivedBundle,
     position: &TurnRecord,
@@ -166,8 +170,9 @@ fn game_at(
     Ok(Some(state))
 }
 
-/// Reads commands in the states in which they would be played, and returns them as the game would record them. Behind a roll,
-/// and behind a command that the game rejects, they stay as the player wrote them.
+/// Reads commands in the states in which they would be played, and returns them as the game would record them. After a
+/// roll,
+/// and after a command that the game rejects, they stay as the player wrote them.
 pub(super) fn read_plays(
     received: &ReceivedBundle,
     position: &TurnRecord,
@@ -187,8 +192,9 @@ pub(super) fn read_plays(
     Ok(read)
 }
 
-/// Tries commands as the host would play them, up to a roll, and returns which of them would change nothing, and why.
-/// Nothing is tried while others have to play before the seat.
+/// Tries commands as the host would play them, up to a roll. Returns which of them would change nothing, and why; none
+/// if
+/// others have to play before the seat.
 pub(super) fn try_plays(
     received: &ReceivedBundle,
     position: &TurnRecord,

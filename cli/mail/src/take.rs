@@ -1,4 +1,4 @@
-//! `mail take`: papers from mails, judged by the desk and recorded (PM-10, PM-26, PM-33).
+//! `mail take`: judges papers from mails by the desk, and records them (PM-10, PM-26, PM-33).
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ use crate::error::MailError;
 /// The most papers of a seat that are recorded between two positions (PM-26).
 pub(super) const PAPERS_MAX: usize = 50;
 
-/// Why a paper is rejected that would count but has not seen the position of its turn.
+/// The code that rejects a paper whose player had not seen the position of its turn.
 const UNSEEN_POSITION: &str = "unseen_stand";
 
 /// A paper of a mail, and its outcome.
@@ -26,7 +26,7 @@ const UNSEEN_POSITION: &str = "unseen_stand";
 pub struct TakenPaper {
     /// The line of the mail on which it begins, from 1.
     pub line: usize,
-    /// The paper; `None` where it is malformed.
+    /// The paper; `None` if it is malformed.
     pub paper: Option<Paper>,
     /// Its outcome.
     pub outcome: PaperOutcome,
@@ -37,7 +37,8 @@ pub struct TakenPaper {
 }
 
 impl TakenPaper {
-    /// Whether the paper is not recorded now and may be later: the host admits its player, or the match comes to its turn.
+    /// Returns `true` if the paper may be recorded later: once the host admits its player, or the match comes to its
+    /// turn.
     #[must_use]
     pub fn may_be_taken_later(&self) -> bool {
         let is_join =
@@ -55,7 +56,7 @@ impl TakenPaper {
         Self { line: 1, paper, outcome, seq: None, is_new: false }
     }
 
-    /// Returns the paper that an entry of the desk records, if it does, as when it comes again.
+    /// Returns the paper that an entry of the desk records, if any, with its outcome.
     pub(super) fn on_record(entry: &AppliedEntry) -> Option<Self> {
         let paper = entry.command.paper()?.clone();
         let ignored = |reason: Reason| PaperOutcome::Ignored(reason.ruling().code);
@@ -73,9 +74,9 @@ pub enum PaperOutcome {
     Ignored(&'static str),
     /// It is not recorded, for this reason.
     Rejected {
-        /// Its name.
+        /// The code of the reason.
         code: &'static str,
-        /// In words.
+        /// The reason in words.
         message: String,
     },
     /// It is malformed.
@@ -103,7 +104,7 @@ impl PaperOutcome {
         }
     }
 
-    /// Returns the name of the reason why it is ignored or rejected.
+    /// Returns the code of the reason for which it is ignored or rejected.
     #[must_use]
     pub const fn code(&self) -> Option<&'static str> {
         match self {
@@ -124,7 +125,7 @@ impl PaperOutcome {
         })
     }
 
-    /// Returns `true` if the desk has the paper.
+    /// Returns `true` if the desk has recorded the paper.
     #[must_use]
     pub const fn is_recorded(&self) -> bool {
         matches!(self, Self::Applied | Self::Ignored(_))
@@ -146,7 +147,7 @@ impl MailHost<'_> {
     /// Takes the papers of a mail in order. A seat gets a new player only if it is among `admitted`.
     ///
     /// # Errors
-    /// Errors of the store. What is wrong with a paper is no error.
+    /// Errors of the store. Faults of a paper are its outcome.
     pub fn take(&mut self, mail: &ReceivedMail, admitted: &[Seat]) -> Result<Vec<TakenPaper>, MailError> {
         let take = |FoundPaper { line, paper }| match paper {
             Ok(mailed) => Ok(TakenPaper { line, ..self.take_paper(mailed.signed, admitted)? }),
@@ -178,7 +179,7 @@ impl MailHost<'_> {
         is_letter_of(&self.game.terms, id)
     }
 
-    /// Takes one paper. A paper that was recorded before has the same outcome again (PM-10).
+    /// Takes one paper. A paper that was recorded before gets the same outcome again (PM-10).
     ///
     /// # Errors
     /// Errors of the store.
@@ -204,7 +205,7 @@ impl MailHost<'_> {
         Ok(TakenPaper { is_new: true, ..recorded })
     }
 
-    /// Returns why a paper is not recorded.
+    /// Returns why a paper is not recorded, if it is not.
     fn objection(&self, signed: &SignedPaper, admitted: &[Seat]) -> Option<PaperOutcome> {
         let paper = signed.paper();
         let state = self.desk.state();
@@ -222,7 +223,7 @@ impl MailHost<'_> {
         if self.desk.root(seen.size) != Some(seen.root) {
             return Some(PaperOutcome::Fork);
         }
-        // PM-33: it would count, but refers to a history without its turn.
+        // PM-33: the paper would count, but its player knew a history without the paper's turn.
         if matches!(judged, Ok(Verdict::Applied(_))) && !self.has_seen_its_position(paper) {
             let message = "the player had not seen the position of its turn".into();
             return Some(PaperOutcome::Rejected { code: UNSEEN_POSITION, message });
@@ -234,7 +235,7 @@ impl MailHost<'_> {
         })
     }
 
-    /// Returns `true` for a paper of this match that the seat's key signed, of a `join` the key that it brings.
+    /// Returns `true` for a paper of this match that the seat's key signed; for a `join`, the key in the paper.
     fn is_authentic(&self, signed: &SignedPaper) -> bool {
         let paper = signed.paper();
         let state = self.desk.state();
@@ -246,7 +247,8 @@ impl MailHost<'_> {
             && key.is_some_and(|key| signed.is_by(key))
     }
 
-    /// Returns `true` if the history that the player has seen covers the position of its turn; for turn 0, the Genesis.
+    /// Returns `true` if the history that the player has seen includes the position of the paper's turn; for turn 0,
+    /// the Genesis.
     fn has_seen_its_position(&self, paper: &Paper) -> bool {
         let turn = paper.head().turn;
         let size = paper.head().seen.size;
@@ -256,11 +258,11 @@ impl MailHost<'_> {
     }
 }
 
-/// PM-35: returns why a `join` finds its seat taken, and how a player with a lost key continues.
+/// PM-35: returns why a `join` finds its seat taken, and what a player with a lost key can do.
 fn taken_seat(paper: &Paper, code: &str, host_replaces: bool) -> Option<String> {
     let seat = paper.head().seat;
     match (paper.content(), code) {
-        // PM-60: a lost key is replaced by the host.
+        // PM-60: the host replaces a lost key.
         (PaperContent::Join(_), "not_yet") if host_replaces => Some(format!(
             "the match has begun and {seat} is taken. To replace a lost key, ask the host to `replace`"
         )),
@@ -272,7 +274,7 @@ fn taken_seat(paper: &Paper, code: &str, host_replaces: bool) -> Option<String> 
     }
 }
 
-/// Returns the seat that the paper gives to a new player. Only a person can know who wrote it.
+/// Returns the seat that the paper would give to a new player. Only a person can know who that player is.
 fn seat_of_new_player(paper: &Paper) -> Option<Seat> {
     match paper.content() {
         PaperContent::Join(_) => Some(paper.head().seat),

@@ -1,4 +1,6 @@
-//! `mail take` for players without a key: a mail with a reply code becomes papers that the host vouches for (PM-38, PM-43).
+//! `mail take` for players without a key: makes papers, for which the host vouches, from a mail with a reply code
+//! (PM-38,
+//! PM-43).
 
 use std::collections::BTreeMap;
 
@@ -21,12 +23,12 @@ use super::take::{PAPERS_MAX, PaperOutcome, TakenPaper};
 use super::unread::once_in_a_turn;
 use crate::error::MailError;
 
-/// A mail of a player without a key, and what became of it.
+/// The outcome of a mail of a player without a key.
 #[derive(Clone, Debug)]
 pub struct TakenReply {
     /// The line of the mail with the code, from 1.
     pub line: usize,
-    /// The seat that the code is for; `None` for a code of no seat.
+    /// The seat that the code is for; `None` if the code is no seat's.
     pub seat: Option<Seat>,
     /// The papers that the host wrote.
     pub papers: Vec<TakenPaper>,
@@ -50,16 +52,16 @@ struct Written<'a> {
 }
 
 impl MailHost<'_> {
-    /// Takes a mail with a reply code. Returns `None` for a mail without any, and for one that a program sent.
+    /// Takes a mail with a reply code. Returns `None` for a mail without a code, and for one that a program sent.
     ///
     /// # Errors
-    /// Errors of the store. What is wrong with the mail is no error.
+    /// Errors of the store. Faults of the mail are in the result.
     pub fn take_reply(&mut self, mail: &ReceivedMail) -> Result<Option<TakenReply>, MailError> {
         if self.game.terms.plain.is_empty() || mail.notice.as_ref().is_some_and(|notice| notice.is_sure) {
             return Ok(None);
         }
         let charset = mail.undecoded.as_deref().unwrap_or("UTF-8");
-        // Of several forms of a text, the first in which all that the sender wrote can be read.
+        // If a text has several forms, take the first that can be read completely.
         let mut best: Option<Written<'_>> = None;
         for text in &mail.texts {
             let Some(written) = self.written(text, charset)? else { continue };
@@ -72,19 +74,20 @@ impl MailHost<'_> {
                 break;
             }
         }
-        // A notice that is known by its subject alone may be a mail of a person, but then it has commands.
+        // A mail that only its subject marks as a notice may be from a person, but then it has commands.
         let best = best.filter(|best| best.words.is_some() || mail.notice.is_none());
         best.map(|written| self.take_written(written, mail.message_id.as_deref(), mail.sent)).transpose()
     }
 
-    /// Takes the lines of a text, as a mail would bring them.
+    /// Takes the lines of a text like those of a mail.
     pub(super) fn take_text(&mut self, text: &str, id: &str) -> Result<Option<TakenReply>, MailError> {
         let Some(written) = self.written(text, "UTF-8")? else { return Ok(None) };
         self.take_written(written, Some(id), None).map(Some)
     }
 
-    /// Finds the code of a text, and what the sender wrote around it: of the codes of this match, the one that is quoted least
-    /// and has commands, or the least quoted one.
+    /// Finds the code of a text, and what the sender wrote around it. Of the codes of this match, the least quoted one
+    /// with
+    /// commands counts, or else the least quoted one.
     fn written<'a>(&self, text: &'a str, charset: &str) -> Result<Option<Written<'a>>, MailError> {
         let Some(reply) = PlainReply::find(text) else { return Ok(None) };
         let owners = self.owners();
@@ -121,7 +124,7 @@ impl MailHost<'_> {
         Reader { position, seat, verbs, zone, joins: turn == 0, charset }
     }
 
-    /// Returns `true` if the mail has a reply code of this match, be it a code of an earlier turn (PM-100).
+    /// Returns `true` if the mail has a reply code of this match, even one of an earlier turn (PM-100).
     #[must_use]
     pub fn knows_code_in(&self, mail: &ReceivedMail) -> bool {
         let owners = self.owners();
@@ -129,7 +132,8 @@ impl MailHost<'_> {
         !owners.is_empty() && codes.any(|code| owners.contains_key(code.as_str()))
     }
 
-    /// PM-57: a mail is known by its `Message-ID` and text. So the same words in another mail are another paper, and count
+    /// PM-57: a mail is identified by its `Message-ID` and text. So the same words in another mail are another paper,
+    /// and count
     /// again after different ones.
     fn take_written(
         &mut self,
@@ -175,8 +179,9 @@ impl MailHost<'_> {
         Ok(taken)
     }
 
-    /// Returns the seat and turn of every code of the match. A mail can hold thousands of words that look like codes, and each
-    /// code takes some hashes.
+    /// Returns the seat and turn of every code of the match. They are computed once, because a mail can hold thousands
+    /// of words
+    /// that look like codes, and each code takes some hashes.
     fn owners(&self) -> BTreeMap<String, (Seat, u32)> {
         let match_id = self.game.genesis.match_id;
         let mut owners = BTreeMap::new();
@@ -190,7 +195,7 @@ impl MailHost<'_> {
         owners
     }
 
-    /// Returns why a code is not good any more.
+    /// Returns the reason if a code has expired.
     fn stale(&self, seat: Seat, turn: u32) -> Option<String> {
         let state = self.desk.state();
         let name = state.name_of(seat);
@@ -210,7 +215,7 @@ impl MailHost<'_> {
         }
     }
 
-    /// Returns the contents of the papers that the words make, or why nothing is taken.
+    /// Returns the contents of the papers that follow from the words, or why nothing is taken.
     fn contents(
         &self,
         seat: Seat,
@@ -230,7 +235,7 @@ impl MailHost<'_> {
             };
             contents.push(PaperContent::Offer(Offer::Takeback { branch: branch.clone(), seq }));
         }
-        // Before the order, with which the turn can be ready.
+        // Orders ahead come before the order, which can make the turn ready.
         if words.ahead.is_some() || !words.lines.is_empty() {
             let standing = self.desk.order_of(seat, state.turn(), self.desk.size());
             let standing = standing.filter(|_| words.plays.is_empty()).map(|(_, order)| order.plays());
@@ -256,7 +261,8 @@ impl MailHost<'_> {
         Ok(Ok(contents))
     }
 
-    /// Writes a paper for a player without a key, and records it. The same mail again gives the same answer.
+    /// Writes a paper for a player without a key, and records it. If the same mail comes again, the outcome is the
+    /// same.
     fn take_plain(
         &mut self,
         seat: Seat,
@@ -277,7 +283,7 @@ impl MailHost<'_> {
         let joins = matches!(content, PaperContent::Enter(_));
         let size = self.desk.size();
         let root = self.desk.root(size).ok_or_else(|| MailError::not_by_mail("it has no root"))?;
-        // PM-92: no mail was sent after it came.
+        // PM-92: a mail cannot have been sent after it arrived.
         let now = DeskTime::of_unix_ms(self.recorded_at_ms);
         let date = date.into_iter().chain(now).min();
         let number =
@@ -302,8 +308,9 @@ impl MailHost<'_> {
         Ok(TakenPaper::unrecorded(Some(paper), outcome))
     }
 
-    /// PM-92: of two plain orders of a seat in a turn, or of two for later turns, the one counts that was sent later. Returns
-    /// the number of the paper that a new one is older than: with that number it has no effect.
+    /// PM-92: of two plain orders of a seat in a turn, or of two for later turns, the one sent later counts. Returns
+    /// the number
+    /// of the recorded paper if it was sent later than the new one, which has no effect with that number.
     fn outdated_by(&self, seat: Seat, content: &PaperContent, date: Option<DeskTime>) -> Option<u32> {
         let date = date?;
         let last = last_plain(self.desk.entries().iter(), seat, self.desk.state().turn(), content)?;
@@ -323,8 +330,9 @@ impl MailHost<'_> {
     }
 }
 
-/// Returns the newest plain paper of a seat in a turn that counts and is of the same kind, if it is an order or has orders for
-/// later turns.
+/// Returns the newest plain paper of a seat in a turn that counts and is of the same kind as `content`. `None` unless
+/// that is
+/// an order or orders for later turns.
 pub(super) fn last_plain<'a>(
     entries: impl DoubleEndedIterator<Item = &'a AppliedEntry>,
     seat: Seat,
@@ -341,7 +349,7 @@ pub(super) fn last_plain<'a>(
     found.filter(|_| is_order)
 }
 
-/// PM-82: writes that no offer can be meant, and which are open.
+/// PM-82: returns a sentence that no open offer fits, with the offers that are open.
 fn no_offer(state: &State, seat: Seat, words: &str) -> String {
     let open = Desk::view(state, seat.into()).offers;
     let open: Vec<_> =

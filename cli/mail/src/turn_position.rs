@@ -1,4 +1,4 @@
-//! The position of the next turn, and the steps of turns that the game's log has already (PM-2, PM-13, PM-14).
+//! The position of the next turn, and the steps of turns that the game's log already has (PM-2, PM-13, PM-14).
 
 use turnfold_core::paper::DeskTime;
 use turnfold_core::rules::desk::{AskedSeats, Command, Secret};
@@ -13,7 +13,7 @@ use super::host::MailHost;
 use super::pairing::TurnKey;
 use crate::error::MailError;
 
-/// Requires that the game has the entry of the desk's position, with its link.
+/// Requires the game to have the entry of the position from which a turn continues, with its link.
 pub(super) fn require_known(host: &MailHost<'_>, plan: &TurnPlan) -> Result<(), MailError> {
     let position = position_of(host, plan).and_then(|index| host.desk.positions().nth(index));
     let Some(TurnRecord { branch, game_seq, link, .. }) = position else { return Ok(()) };
@@ -27,7 +27,7 @@ pub(super) fn require_known(host: &MailHost<'_>, plan: &TurnPlan) -> Result<(), 
     )))
 }
 
-/// Returns which position a turn continues from: the first at that entry.
+/// Returns the index of the position from which a turn continues: the first at that entry.
 fn position_of(host: &MailHost<'_>, plan: &TurnPlan) -> Option<usize> {
     let (branch, seq) = &plan.from;
     host.desk.positions().position(|position| position.branch == *branch && position.game_seq == *seq)
@@ -38,7 +38,7 @@ fn link_at(host: &MailHost<'_>, branch: &BranchName, seq: Seq) -> Result<Digest,
     links.last().copied().ok_or_else(|| MailError::not_by_mail("it has no links"))
 }
 
-/// Returns the commands that begin the next turn: the clock, if it is later now, and the position.
+/// Returns the commands that begin the next turn: the clock, if `at` is later than the desk's, and the position.
 pub(super) fn next_position(
     host: &MailHost<'_>,
     plan: &TurnPlan,
@@ -66,7 +66,7 @@ fn names(seats: &[Seat]) -> String {
     if names.is_empty() { "none".into() } else { names.join(",") }
 }
 
-/// PM-13: whether the position has a STATE.
+/// PM-13: returns `true` if the position has a STATE.
 fn is_open(host: &MailHost<'_>, branch: &BranchName, seq: Seq) -> Result<bool, MailError> {
     if host.game.terms.secret == Secret::Match {
         return Ok(false);
@@ -101,7 +101,7 @@ fn round_before<'a>(host: &MailHost<'_>, rounds: &'a [Round], plan: &TurnPlan) -
     if plan.is_takeback { rounds.get(position_of(host, plan)?) } else { rounds.last() }
 }
 
-/// Reads in the game what a turn did that ended with this position.
+/// Reads from the game what an executed turn did, which ended with this position.
 fn read_end(
     host: &MailHost<'_>,
     turn: &DeskTurn,
@@ -124,7 +124,7 @@ fn read_end(
 pub(super) struct TurnEntries(pub(super) Vec<Entry>);
 
 impl TurnEntries {
-    /// Finds the entries that a branch of the game has with this idempotency key.
+    /// Finds the entries of a branch of the game with this idempotency key.
     pub(super) fn find(
         host: &MailHost<'_>,
         branch: &BranchName,
@@ -141,7 +141,7 @@ impl TurnEntries {
         Ok(None)
     }
 
-    /// Returns the key of an append to a branch of the game with a roll that one seat alone learns.
+    /// Returns the key of an append to a branch of the game with a roll that only one seat learns.
     pub(super) fn key_with_nonce(host: &MailHost<'_>, branch: &BranchName, key: &TurnKey) -> String {
         key.with_nonce(host.key, host.game.genesis.match_id, branch.as_str())
     }
@@ -151,7 +151,7 @@ impl TurnEntries {
         commands.collect::<Result<_, _>>().map_err(MailError::not_by_mail)
     }
 
-    /// Returns `true` if a command of `between` is among them: one by the host that is no roll.
+    /// Returns `true` if a command of `between` is among the entries: one by the host that is not a roll.
     pub(super) fn ends_round(&self, rules: &dyn AnyRules) -> Result<bool, MailError> {
         let commands = self.commands(rules)?;
         let mut own = self.0.iter().zip(&commands).filter(|(entry, _)| entry.seat == Seat::Host);
@@ -159,17 +159,18 @@ impl TurnEntries {
     }
 }
 
-/// The seats that are asked at a position, and the seats of its round that have not played in it (PM-14).
+/// The seats that are asked at a position, and the seats of its round that have not played yet (PM-14).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Round {
     /// The seats that are asked, in seat order.
     pub seats: Vec<Seat>,
-    /// The seats of the round for which neither an order was carried out nor `default` played. Empty where rounds do not
-    /// ask all seats at once.
+    /// The seats of the round for which neither an order was carried out nor `default` played. Empty if players are not
+    /// asked
+    /// together.
     pub waiting: Vec<Seat>,
 }
 
-/// What an executed turn did, as far as it decides which seats are asked next.
+/// The results of an executed turn that decide which seats are asked next.
 #[derive(Clone, Debug, Default)]
 pub struct TurnEnd {
     /// The seats for which an order was carried out or a command of `default` was applied.
@@ -180,8 +181,10 @@ pub struct TurnEnd {
 
 impl Round {
     /// Returns the seats that are asked after a turn, given the state of the game. `from` is the round of the position
-    /// from which the turn continued; there is none before the first. A gone seat is never asked, and no seat is asked
-    /// while the game waits for none of the living.
+    /// from
+    /// which the turn continued; `None` before the first. A gone seat is never asked, and no seat is asked while the
+    /// game waits
+    /// for no living seat.
     pub(crate) fn after(
         from: Option<&Self>,
         plan: &TurnPlan,
@@ -204,7 +207,7 @@ impl Round {
         Self { seats, waiting }
     }
 
-    /// Returns the seats of the round that have not played in it when the next turn begins.
+    /// Returns the seats of the round that have not played when the next turn begins.
     pub(crate) fn waiting_after(
         from: Option<&Self>,
         plan: &TurnPlan,

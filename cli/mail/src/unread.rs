@@ -17,14 +17,14 @@ use super::take::{PaperOutcome, TakenPaper};
 /// A mail of a player in which there is no paper, or only malformed ones.
 pub(super) struct UnreadMail<'a> {
     received: &'a ReceivedMail,
-    /// What is wrong with its papers.
+    /// The fault of each of its papers.
     malformed: Vec<&'a str>,
     seat: Seat,
     mail: &'a MailLogs<'a>,
 }
 
 impl<'a> UnreadMail<'a> {
-    /// How many such mails of a seat are answered in a turn.
+    /// How many mails of a seat with the same fault are answered in a turn.
     pub(super) const ANSWERS_MAX: usize = 10;
 
     /// Returns `None` for a mail with a paper that can be read, and for one that a program sent.
@@ -44,7 +44,7 @@ impl<'a> UnreadMail<'a> {
     }
 
     pub(super) fn name(&self) -> LetterName {
-        // PM-93: what an unknown program sends again and again has one answer in a turn.
+        // PM-93: a program that is not recognized may send many mails, so they get one answer in a turn.
         let has_code = self.received.texts.iter().any(|text| PlainReply::find(text).is_some());
         let is_blank = self.malformed.is_empty() && self.received.obstacle.is_none() && !has_code;
         let turn = self.mail.desk.state().turn();
@@ -140,7 +140,7 @@ impl<'a> UnreadMail<'a> {
     }
 }
 
-/// Returns what names the answer to mails without anything for the match, of which a seat gets one in a turn.
+/// Returns the digest that names the answer to mails without content for the match; a seat gets one in a turn.
 pub(super) fn once_in_a_turn(turn: u32) -> Digest {
     Digest::new(blake3::derive_key("turnfold v1 answer to an empty mail", &turn.to_be_bytes()))
 }

@@ -1,8 +1,10 @@
-//! `mail write`: papers, made of a received bundle and of what the key remembers (PM-28).
+//! `mail write`: writes papers from a received bundle and from what the key remembers (PM-28).
 //!
-//! A bundle is audited first, and no paper is written on any FAIL. What was accepted and written is remembered next to the
-//! key before a paper is returned. So a bundle that takes a record back is refused next time, no number is used twice, and
-//! a sealed order is kept until it is sent.
+//! A bundle is audited first, and no paper is written on any FAIL. What was accepted and written is remembered next to
+//! the
+//! key before a paper is returned. So a bundle that takes a record back is refused next time, no number is used twice,
+//! and a
+//! sealed order is kept until it is sent.
 
 use std::path::Path;
 
@@ -22,19 +24,19 @@ use super::received_bundle::ReceivedBundle;
 use super::shown_turn::{ShownTurn, read_lines, read_plays, try_plays};
 use crate::error::MailError;
 
-/// How many turns an order may come after the last one.
+/// How many turns after the last order the next order may be written without confirmation.
 const TURNS_AHEAD_MAX: u32 = 20;
 
-/// The content of a paper that is to be written.
+/// The content of a paper to write.
 #[derive(Clone, Debug)]
 pub enum PaperWords {
     /// Takes a seat.
     Join(Seat),
-    /// Orders commands; without any, the order that was sealed.
+    /// Orders commands; without any, sends the order that was sealed.
     Order {
         /// The commands.
         plays: Vec<PaperLine>,
-        /// Whether the turn is to wait for its deadline.
+        /// Whether the turn should wait for its deadline.
         wait: bool,
     },
     /// Answers what the other player may order, in lines such as `e5 then Nf3, if Nc6 then Bb5` (PM-123).
@@ -62,11 +64,11 @@ pub enum PaperWords {
     Resign,
     /// Signs with this key from now on.
     Rekey(KeyFile),
-    /// A statement that follows from nothing in the bundle: an absence, words to players, or orders for later turns.
+    /// A statement that needs nothing from the bundle: an absence, a message to players, or orders for later turns.
     Announced(PaperContent),
 }
 
-/// A paper that is to be written.
+/// A request to write a paper.
 #[derive(Clone)]
 pub struct PaperRequest<'a> {
     /// The bundle that came with the last letter.
@@ -79,13 +81,13 @@ pub struct PaperRequest<'a> {
     pub turn: Option<u32>,
     /// Whether to write commands that the game would refuse now.
     pub is_untried: bool,
-    /// Random bytes: for the paper, and for an order that it seals.
+    /// Random bytes for the paper, and for an order that it seals.
     pub nonces: [Nonce; 2],
     /// The rulesets there are.
     pub registry: &'a Registry,
 }
 
-/// A paper that was written, and what the player should know of it.
+/// A written paper, and what the player should know about it.
 #[derive(Clone, Debug)]
 pub struct WrittenPaper {
     /// The paper.
@@ -96,7 +98,8 @@ pub struct WrittenPaper {
     pub game: String,
     /// The host's key.
     pub host: VerifierKey,
-    /// Whether the key joins or writes for this match for the first time, so that the player should compare the host's key.
+    /// Whether the key joins or writes in this match for the first time, so that the player should compare the host's
+    /// key.
     pub is_first: bool,
     /// The host's clock (PM-12).
     pub clock: Option<DeskTime>,
@@ -104,15 +107,16 @@ pub struct WrittenPaper {
     pub without_effect: Vec<String>,
 }
 
-/// Writes a paper. What was accepted and written is remembered next to the key before it is returned.
+/// Writes a paper. What was accepted and written is remembered next to the key before this returns.
 ///
 /// # Errors
-/// [`MailError::Refused`] where the bundle fails its audit or contradicts what the key remembers, or the paper could not
+/// [`MailError::Refused`] if the bundle fails its audit or contradicts what the key remembers, or if the paper could
+/// not
 /// count; nothing is written then. [`MailError::Unusable`] for a content that no paper can have.
 pub fn write_paper(request: &PaperRequest<'_>) -> Result<WrittenPaper, MailError> {
     let memory = KeyMemory::of(request.key)?;
     let (received, known) = ReceivedBundle::open(request.bundle, &memory, request.registry)?;
-    // A `join` that did not reach its file is written again, and its host is still to be compared.
+    // A `join` whose file was not written is written again, and the player should still compare the host's key.
     let is_first = known.is_none() || matches!(request.words, PaperWords::Join(_));
     let mut writer = PaperWriter::of(request, &memory, &received, known)?;
     let paper = writer.write()?;
@@ -217,7 +221,7 @@ impl<'a> PaperWriter<'a> {
         if owing.contains(&self.seat) || must_seal && kept.is_none() && !owing.is_empty() {
             return Err(refused("the order must be sealed first: write a `seal`"));
         }
-        // PM-16: an order that is not sealed could be read by a seat that orders later.
+        // PM-16: a seat that orders later could read an order that is not sealed.
         if let Some(other) = owing.first() {
             return Err(refused(format!(
                 "{other} has not sealed its order; wait for the letter that reports the seal"
@@ -242,7 +246,7 @@ impl<'a> PaperWriter<'a> {
         self.signed(content, self.request.nonces[0])
     }
 
-    /// Makes an order and its seal; the order is kept.
+    /// Makes the seal of an order, and keeps the order.
     fn seal(&mut self, plays: &[PaperLine]) -> Result<PaperContent, MailError> {
         if !self.turn.must_seal(self.received, self.seat) {
             return Err(refused("no seal is asked of you; write an `order`"));
@@ -262,8 +266,9 @@ impl<'a> PaperWriter<'a> {
         Ok(PaperContent::Seal { link, digest: order.signed.paper().digest() })
     }
 
-    /// PM-35: requires that the seat has not sealed an order in this turn. The seal names its nonce too, so no order with the
-    /// same commands can take its place.
+    /// PM-35: requires that the seat has not sealed an order in this turn. A seal also commits to the order's nonce, so
+    /// a new
+    /// order with the same commands cannot replace a lost one.
     fn require_unsealed(&self) -> Result<(), MailError> {
         let turn = self.turn.number;
         let has_sealed = self.received.papers().any(|(_, signed)| {
@@ -281,7 +286,7 @@ impl<'a> PaperWriter<'a> {
         )))
     }
 
-    /// Makes the sealed order, and keeps it.
+    /// Makes the order to seal, and keeps it.
     fn seal_first(&mut self, plays: &[PaperLine]) -> Result<MailedPaper, MailError> {
         let content = self.order_of(plays, false)?;
         let order = self.signed(content, self.request.nonces[1])?;
@@ -299,7 +304,7 @@ impl<'a> PaperWriter<'a> {
             return Err(refused(format!("{} is not asked in turn {turn}", self.seat)));
         }
         plays.iter().try_for_each(PaperLine::require_mailable)?;
-        // PM-28: a false desk with many turns would obtain elements of the dice chain.
+        // PM-28: a forged desk with many turns would obtain elements of the dice chain.
         if turn > self.known.turn.saturating_add(TURNS_AHEAD_MAX) && self.request.turn != Some(turn) {
             return Err(refused(too_long_after(turn, self.known.turn, self.memory)));
         }
@@ -312,7 +317,7 @@ impl<'a> PaperWriter<'a> {
     }
 
     fn answer(&self, to: &str, agree: bool) -> Result<PaperContent, MailError> {
-        // PM-82: people name an offer by its number.
+        // PM-82: a player may name an offer by its number.
         if let Some(to) = self.received.history.state().offer_to_answer(self.seat, to) {
             return Ok(PaperContent::Answer { to, agree });
         }
@@ -326,7 +331,7 @@ impl<'a> PaperWriter<'a> {
         }
     }
 
-    /// Returns the position of the turn, which must be where the bundle's game ends.
+    /// Returns the position of the turn, which the game in the bundle must reach.
     fn position(&self) -> Result<&TurnRecord, MailError> {
         let position = self.turn.position.as_ref().ok_or_else(|| refused("no turn has begun"))?;
         if let Some(asked) = self.request.turn.filter(|asked| *asked != self.turn.number) {
@@ -350,13 +355,13 @@ impl<'a> PaperWriter<'a> {
         self.request.key.key.dice_chain(Owner { match_id, party: self.seat })
     }
 
-    /// FD-8: the element of a turn.
+    /// FD-8: returns the element of a turn.
     fn element(&self, turn: u32) -> Result<Digest, MailError> {
         let index = u16::try_from(turn).map_err(|_| refused("dice_exhausted: the dice chain is used up"))?;
         Ok(self.chain().element(index))
     }
 
-    /// Signs a paper, under the next number.
+    /// Signs a paper with the next number.
     fn signed(&mut self, content: PaperContent, nonce: Nonce) -> Result<MailedPaper, MailError> {
         let is_join = matches!(content, PaperContent::Join(_));
         let number = if is_join { 0 } else { self.next_number()? };
@@ -367,7 +372,7 @@ impl<'a> PaperWriter<'a> {
         Ok(MailedPaper { signed, name: self.request.key.key.name().clone() })
     }
 
-    /// Returns a number above the numbers of all papers that the key knows or wrote.
+    /// Returns the next number: above those of all recorded papers of the seat, and of all that the key wrote.
     fn next_number(&mut self) -> Result<u32, MailError> {
         let own = self.received.papers().map(|(_, signed)| signed.paper().head());
         let recorded = own.filter(|head| head.seat == self.seat).map(|head| head.number).max();
@@ -376,7 +381,7 @@ impl<'a> PaperWriter<'a> {
         Ok(self.known.number)
     }
 
-    /// Remembers what was accepted and what is written.
+    /// Remembers the accepted branches and the written paper.
     fn remember(&mut self, paper: &MailedPaper) -> Result<(), MailError> {
         for origin in self.received.accept(self.memory)? {
             if !self.known.lines.contains(&origin) {
@@ -400,8 +405,9 @@ fn refused(reason: impl Into<String>) -> MailError {
     MailError::Refused(reason.into())
 }
 
-/// Returns why no order is written for a turn that is long after the last one (PM-28). The memory of the last one may be on
-/// another device.
+/// Returns why no order is written for a turn that is long after the last order (PM-28). Another device may have the
+/// memory
+/// of that order.
 fn too_long_after(turn: u32, last: u32, memory: &KeyMemory) -> String {
     let why = match last {
         0 => {
@@ -416,7 +422,7 @@ fn too_long_after(turn: u32, last: u32, memory: &KeyMemory) -> String {
     )
 }
 
-/// Returns why a key without a seat writes nothing, and how a player with a lost key continues.
+/// Returns why a key without a seat writes nothing, and what a player with a lost key can do.
 fn no_seat(received: &ReceivedBundle, has_begun: bool, key: &SeatKey) -> String {
     let name = key.name();
     if !has_begun {
@@ -424,7 +430,7 @@ fn no_seat(received: &ReceivedBundle, has_begun: bool, key: &SeatKey) -> String 
     }
     let taken = received.taken_seats();
     let taken: Vec<_> = taken.iter().map(|(seat, name)| format!("{seat} is of {name}")).collect();
-    // PM-60: who is to be asked depends on the terms.
+    // PM-60: the terms decide whom to ask.
     let ask = if received.terms.host_replaces {
         "ask the host for `mail replace` with the line that `key show` prints"
     } else {

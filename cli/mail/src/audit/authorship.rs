@@ -1,5 +1,5 @@
-//! Who gave which command: every entry of the game, and every position, is derived again from the desk (PM-2, PM-13,
-//! PM-14, PM-32).
+//! Who gave which command: derives every entry of the game and every position again from the desk (PM-2, PM-13, PM-14,
+//! PM-32).
 
 use std::collections::VecDeque;
 
@@ -21,15 +21,15 @@ use crate::{
 
 pub(super) struct Authorship<'a> {
     setup: &'a Setup,
-    /// The line of the desk.
+    /// The branch of the desk.
     desk: &'a Revision,
     positions: Positions,
-    /// Something is wrong, or nothing more can be checked.
+    /// Whether the walk has ended, with a fault or because nothing more can be checked.
     has_ended: bool,
     has_failed: bool,
 }
 
-/// What is wrong, and where; `None` where the walk ends without a fault.
+/// A fault and its place; `None` if the walk ends without a fault.
 struct Fault(Option<(Revision, String)>);
 
 impl Fault {
@@ -43,7 +43,7 @@ impl<'a> Authorship<'a> {
         Self { setup, desk, positions: Positions::default(), has_ended: false, has_failed: false }
     }
 
-    /// Requires the entries of a turn to be those that follow from the desk.
+    /// Requires a turn to have exactly the entries that follow from the desk.
     pub(super) fn check(&mut self, segment: &TurnSegment<'_>, rows: &mut MailRows) {
         if self.has_ended {
             return;
@@ -57,7 +57,9 @@ impl<'a> Authorship<'a> {
         }
     }
 
-    /// Requires each played branch to end with its last turn. `branches` has each, the last entry of a turn and the head.
+    /// Requires each played branch to end with its last turn. `branches` has each branch with its last played entry and
+    /// its
+    /// head.
     pub(super) fn finish(&self, branches: &[(Revision, u64, u64)], rows: &mut MailRows) {
         if self.has_failed {
             return;
@@ -166,7 +168,7 @@ impl<'a> Authorship<'a> {
     }
 }
 
-/// Dice that fall as the log records them. Comparing the entries finds any difference.
+/// Returns dice with the values that the log records. A wrong value shows when the entries are compared.
 fn recorded_dice(
     segment: &TurnSegment<'_>,
 ) -> impl FnMut(&DueRoll) -> Result<Vec<i32>, ReplayError> + 'static {
@@ -178,7 +180,7 @@ fn recorded_dice(
     let mut others = 0;
     move |due| {
         let values = rolls.pop_front().filter(|values| due.accepts(values));
-        // Different values each time, because the game may ask until it gets the right ones.
+        // The values differ each time, because the game may ask again until it accepts them.
         let any = || {
             others += 1;
             let mut dice = DiceStream::new(&[0; 32], others);
@@ -188,7 +190,7 @@ fn recorded_dice(
     }
 }
 
-/// The entries of a turn, while they are walked.
+/// The entries of a turn during the walk.
 struct WalkedEntries<'a> {
     segment: &'a TurnSegment<'a>,
     next: usize,
@@ -197,7 +199,7 @@ struct WalkedEntries<'a> {
 }
 
 impl WalkedEntries<'_> {
-    /// Dice that never end come from the log, so the error has to name the log.
+    /// Makes a fault of an error, such as rolls without an end. The place is in the log, because its rolls were used.
     fn played<T>(&self, played: Result<T, ReplayError>) -> Result<T, Fault> {
         let at = || self.segment.at.at(self.segment.turn.from.1.saturating_add(1));
         played.map_err(|error| Fault::at(at(), error.to_string()))
@@ -230,7 +232,7 @@ impl WalkedEntries<'_> {
         Ok(())
     }
 
-    /// Requires that there are no more.
+    /// Requires that no entries are left.
     fn end(&self, why: &str) -> Result<(), Fault> {
         self.next().map_or(Ok(()), |entry| Err(self.unexpected(entry, None, why)))
     }
@@ -280,17 +282,18 @@ fn given(record: &Record) -> String {
 /// The positions of a match so far.
 #[derive(Default)]
 pub(super) struct Positions {
-    /// Branch and entry of each, and its round.
+    /// The branch, entry and round of each position.
     rounds: Vec<(BranchName, u64, Round)>,
-    /// The last position up to which all players see everything: branch, entry and game. What is shown stays shown.
+    /// The last position up to which all players see everything: branch, entry and state. A shown entry is not
+    /// concealed later.
     shown: Option<(BranchName, u64, Box<dyn AnyState>)>,
 }
 
 impl Positions {
-    /// Requires a position to be true of the game after a turn.
+    /// Requires a position to match the game after a turn.
     ///
     /// # Errors
-    /// What is not true.
+    /// The difference, in a sentence.
     pub(super) fn check(
         &mut self,
         segment: &TurnSegment<'_>,
@@ -306,14 +309,14 @@ impl Positions {
         if position.state.is_some_and(|state| state != game.state_hash()) {
             return Err("the position has another state hash than the game at its entry".into());
         }
-        // PM-13: a state that is no secret any more stands in the desk.
+        // PM-13: the position has a state hash once nothing of the state is concealed.
         let is_open = setup.secret != Secret::Match && self.is_shown(segment, position, game);
         match (is_open, position.state.is_some()) {
             (true, false) => return Err("the position has no state hash, but nothing is concealed".into()),
             (false, true) => return Err("the position has a state hash, but something is concealed".into()),
             _ => {}
         }
-        // PM-14: whom the desk asked, the game asks.
+        // PM-14: the position must ask the seats that the game asks.
         let from = if plan.is_takeback {
             let (branch, seq) = &plan.from;
             self.rounds.iter().find(|(on, at, _)| on == branch && at == seq)
@@ -330,7 +333,7 @@ impl Positions {
         Ok(())
     }
 
-    /// Whether all players may know every part of every entry up to a position.
+    /// Returns `true` if all players may know every part of every entry up to a position.
     fn is_shown(&mut self, segment: &TurnSegment<'_>, position: &TurnRecord, game: &dyn AnyState) -> bool {
         let kept =
             self.shown.take_if(|(branch, seq, _)| *branch != position.branch || *seq > position.game_seq);

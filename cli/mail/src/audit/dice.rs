@@ -19,7 +19,7 @@ use crate::{DeskHistory, DeskTurn, Execution, RolledEntry};
 /// The most turns that a remark names.
 const NAMED_MAX: usize = 12;
 
-/// A roll that was recomputed, with everything that it follows from (FD-20).
+/// A recomputed roll with all of its inputs (FD-20).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FairRoll {
     /// Its entry.
@@ -52,15 +52,15 @@ impl fmt::Display for FairRoll {
 
 pub(super) struct FairDice {
     match_id: [u8; 16],
-    /// `false` for other dice, and where the heads differ.
+    /// `false` for other dice, and if game and desk have different heads of the host's chain.
     is_fair: bool,
     hosted: Vec<Seat>,
-    /// As they were in the turn before.
+    /// The contributions in the turn before.
     before: Vec<Contribution>,
     recomputed: u64,
-    /// The rolls that a host that plays could foresee.
+    /// How many rolls a host that plays could foresee.
     foreseen: u64,
-    /// The rolls to which seats had given no secret yet, by those seats.
+    /// How many rolls used no secret of some seats, by those seats.
     without_secrets: BTreeMap<Vec<Seat>, u64>,
 }
 
@@ -72,7 +72,7 @@ struct GameRoll {
 }
 
 impl FairDice {
-    /// Begins a match; its heads have to be the same in its Genesis and its desk.
+    /// Starts a match. The head of the host's chain must be the same in the game's Genesis and at the desk.
     pub(super) fn of(genesis: &Genesis, setup: &Setup, desk: &Revision, rows: &mut MailRows) -> Self {
         let heads = match genesis.dice {
             DicePolicy::Fair(head) => Some((head, setup.head.as_ref().and_then(|head| head.parse().ok()))),
@@ -100,7 +100,7 @@ impl FairDice {
         }
     }
 
-    /// Requires each roll of a turn to have its `rolled`, in order, and the values that follow.
+    /// Requires each roll of a turn to have its `rolled` at the desk, in order, and the values that follow from it.
     pub(super) fn check(
         &mut self,
         segment: &TurnSegment<'_>,
@@ -116,7 +116,7 @@ impl FairDice {
         let mut rolled = segment.turn.rolled.iter().peekable();
         for roll in rolls(segment) {
             let at = segment.at.at(roll.seq);
-            // FD-10: each roll of the game is opened once, at its entry.
+            // FD-10: the desk opens each roll of the game once, and names its entry.
             let is_its_own =
                 |rolled: &&RolledEntry| rolled.seq == roll.seq && rolled.branch == segment.at.branch;
             while let Some(other) =
@@ -185,7 +185,7 @@ impl FairDice {
         });
     }
 
-    /// Reports whether it weakens the proof that seats had given no secret to some rolls.
+    /// Returns the remark about rolls that used no secret of some seats, with what that means for the proof.
     fn without_secrets_of(&self, seats: &[Seat], rolls: u64) -> String {
         let (all, names) = (counted(self.recomputed, "roll", "rolls"), seats.iter().map(|seat| seat.name()));
         let names = names.collect::<Vec<_>>().join(" or ");
@@ -202,7 +202,7 @@ impl FairDice {
         )
     }
 
-    /// Adds up the match.
+    /// Adds the count of rolls and the remarks of the match to the rows.
     pub(super) fn finish(
         self,
         name: &str,
@@ -238,7 +238,7 @@ impl FairDice {
     }
 }
 
-/// Whether it names a later entry of the branch, so that this roll has none.
+/// Returns `true` if a `rolled` names an entry of the branch after `seq`, so that the roll at `seq` has none.
 fn is_later(rolled: &RolledEntry, segment: &TurnSegment<'_>, seq: u64) -> bool {
     rolled.branch == segment.at.branch && rolled.seq > seq
 }
@@ -269,7 +269,9 @@ fn rolls(segment: &TurnSegment<'_>) -> Vec<GameRoll> {
     rolls
 }
 
-/// Returns the turns for which the host could have kept an order back: a seat missed, or its order did not count (FD-19).
+/// Returns the turns in which the host could have withheld an order, by what happened: a seat missed, or its order did
+/// not
+/// count (FD-19).
 fn lost_orders(desk: &DeskHistory, turns: &[&DeskTurn]) -> BTreeMap<String, BTreeSet<u32>> {
     let mut lost: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
     let mut name = |what: String, turn: u32| lost.entry(what).or_default().insert(turn);

@@ -1,4 +1,4 @@
-//! What was found of all matches by mail, for the rows of the audit.
+//! The findings about all matches by mail, for the rows of the audit.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,13 +12,13 @@ use turnfold_store::Entry;
 use super::segments::Pairing;
 use crate::TurnKey;
 
-/// What was found of all matches by mail.
+/// The findings about all matches by mail.
 #[derive(Default)]
 pub(super) struct MailRows {
-    /// The games that have a desk, and the desks.
+    /// The indexes of the games that have a desk, and of the desks.
     pub(super) paired: BTreeSet<usize>,
     pub(super) dice: RowBuilder,
-    /// How many rolls were recomputed, if there are fair dice at all.
+    /// How many rolls were recomputed; `None` if no match has fair dice.
     pub(super) rolls: Option<u64>,
     /// Further facts about the dice of each match.
     pub(super) dice_remarks: Vec<(String, Vec<String>)>,
@@ -27,12 +27,12 @@ pub(super) struct MailRows {
     /// The branches of games that were not played.
     pub(super) unplayed: Vec<String>,
     pub(super) consistency: RowBuilder,
-    /// How many papers named the history that their desk has, if there is a desk.
+    /// How many papers named a history that their desk has; `None` if none did.
     pub(super) seen: Option<u64>,
 }
 
 impl MailRows {
-    /// PM-1: a game has one desk. Two of them are two histories.
+    /// PM-1: fails `consistency` for a second desk of a game, because two desks are two histories.
     pub(super) fn find_second_desks(&mut self, outline: &BundleOutline, pairings: &[Pairing]) {
         let mut desks: BTreeMap<usize, usize> = BTreeMap::new();
         for pairing in pairings {
@@ -73,7 +73,7 @@ impl MailRows {
     }
 }
 
-/// How many commands came from where.
+/// The number of commands by source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Authors {
     signed: u64,

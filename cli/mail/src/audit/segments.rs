@@ -1,4 +1,4 @@
-//! Games and desks while their records go by, and the game's entries turn by turn (PM-1, PM-32).
+//! Collects the records of games and desks, and splits a game's entries into turns (PM-1, PM-32).
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub(super) struct Pairing {
 }
 
 impl Pairing {
-    /// Finds the desks whose games are there too.
+    /// Finds the desks whose games are in the bundle, too.
     pub(super) fn all(finder: &BranchFinder<'_>, registry: &Registry) -> Vec<Self> {
         let pairings = finder.outline.matches.iter().enumerate().filter_map(|(desk, of)| {
             let setup = desk_setup(&of.genesis, registry)?;
@@ -33,7 +33,7 @@ impl Pairing {
         pairings.collect()
     }
 
-    /// Returns the index of the later one in the bundle.
+    /// Returns the index of whichever comes later in the bundle.
     pub(super) fn last(&self) -> usize {
         self.game.max(self.desk)
     }
@@ -43,7 +43,7 @@ impl Pairing {
     }
 }
 
-/// Reads the setup of a desk of a version that this build knows.
+/// Reads the setup of a desk, if this build knows its version.
 fn desk_setup(genesis: &Genesis, registry: &Registry) -> Option<desk::Setup> {
     let is_desk = genesis.ruleset == Desk::NAME;
     is_desk.then(|| registry.resolve(Desk::NAME, genesis.ruleset_version, None).ok()).flatten()?;
@@ -52,19 +52,19 @@ fn desk_setup(genesis: &Genesis, registry: &Registry) -> Option<desk::Setup> {
 
 pub(super) const LEFT_OUT: &str = "records are left out";
 
-/// The records of a match that were shown.
+/// The shown records of a match.
 #[derive(Debug)]
 pub(super) struct CollectedMatch {
     branches: BTreeMap<usize, OwnEntries>,
-    /// A desk can be read without records that are left out.
+    /// Whether it is a desk, which can be read without the records that are left out.
     is_desk: bool,
 }
 
 #[derive(Debug, Default)]
 struct OwnEntries {
-    /// Its own, up to the first that cannot be used.
+    /// The branch's own entries, up to the first that cannot be used.
     entries: Vec<Entry>,
-    /// PM-81: of a desk, the records without which it is the same.
+    /// PM-81: the leaves of a desk's records that are left out, by index.
     left_out: BTreeMap<u64, TreeHash>,
     unusable: Option<&'static str>,
 }
@@ -88,8 +88,9 @@ impl CollectedMatch {
         }
     }
 
-    /// Applies the records of a desk to its Genesis, up to the first that cannot be. Returns why there are no more, if there
-    /// should be. What is left out in an earlier turn changed nothing (PM-62, PM-81).
+    /// Applies the records of a desk to its Genesis, up to the first that cannot be applied. Returns the reason if the
+    /// desk is
+    /// incomplete. Records left out of an earlier turn changed nothing (PM-62, PM-81).
     pub(super) fn read_desk(&self, mut desk: DeskHistory) -> (DeskHistory, Option<&'static str>) {
         let Some(own) = self.branches.get(&0) else { return (desk, None) };
         let mut left_out = own.left_out.iter().peekable();
@@ -108,7 +109,7 @@ impl CollectedMatch {
         (desk, own.unusable.or(is_open.then_some(LEFT_OUT)))
     }
 
-    /// Puts a branch together with what it shares with its parents.
+    /// Joins the entries of a branch with those that it shares with its parents.
     pub(super) fn whole(&self, finder: &BranchFinder<'_>, branch: BranchIndex) -> WholeBranch<'_> {
         let mut whole = WholeBranch::default();
         for ((_, holder), size) in finder.parts(branch, u64::MAX) {
@@ -122,13 +123,13 @@ impl CollectedMatch {
     }
 }
 
-/// The entries of a branch from the first on, as far as they can be used.
+/// The history of a branch, as far as its entries can be used.
 #[derive(Debug, Default)]
 pub(super) struct WholeBranch<'a> {
     pub(super) entries: Vec<&'a Entry>,
-    /// Why there are no more, if there should be.
+    /// Why entries are missing at the end, if some are.
     pub(super) unusable: Option<&'static str>,
-    /// The links from the Genesis on, where they are asked for.
+    /// The links from the Genesis on; empty until [`linked`](Self::linked) computes them.
     links: Vec<Digest>,
 }
 
@@ -148,7 +149,7 @@ impl WholeBranch<'_> {
         self.links.get(usize::try_from(seq).ok()?).copied()
     }
 
-    /// Keeps this number of records.
+    /// Cuts the history to this number of records, of which the Genesis is the first.
     fn cut(&mut self, size: u64) {
         let size = usize::try_from(size).unwrap_or(usize::MAX);
         if self.entries.len() >= size.saturating_sub(1) {
@@ -162,7 +163,7 @@ impl WholeBranch<'_> {
         self.entries.len() as u64
     }
 
-    /// Returns the entries behind one up to another.
+    /// Returns the entries after `from`, up to `to`.
     pub(super) fn between(&self, from: u64, to: u64) -> &[&Entry] {
         let [from, to] = [from, to].map(|seq| usize::try_from(seq).unwrap_or(usize::MAX));
         self.entries.get(from..to.min(self.entries.len())).unwrap_or_default()
@@ -183,18 +184,18 @@ pub(super) struct TurnSegment<'a> {
     pub(super) turn: &'a DeskTurn,
     /// The branch.
     pub(super) at: Revision,
-    /// All of the branch.
+    /// The history of the branch.
     pub(super) whole: &'a WholeBranch<'a>,
-    /// The game at its beginning.
+    /// The state of the game at the beginning of the match.
     pub(super) beginning: &'a dyn AnyState,
     pub(super) rules: &'a dyn AnyRules,
     /// The link after the last of the entries.
     pub(super) link: Option<Digest>,
     /// Whether the branch begins where the turn continues from, as it must after a takeback.
     pub(super) begins_there: bool,
-    /// The game where the turn continues from.
+    /// The state of the game from which the turn continues.
     pub(super) start: Box<dyn AnyState>,
-    /// The entries that follow, up to the next position.
+    /// The entries of the turn, up to the next position.
     pub(super) entries: &'a [&'a Entry],
     pub(super) end: SegmentEnd,
 }
@@ -204,21 +205,23 @@ pub(super) struct TurnSegment<'a> {
 pub(super) enum SegmentEnd {
     /// The next position is recorded.
     Position,
-    /// It is not recorded yet, and the host may be executing the turn.
+    /// The next position is not recorded yet, and the host may be executing the turn.
     Unfinished,
-    /// It is not recorded, and nothing is to be executed yet.
+    /// The next position is not recorded, and there is nothing to execute yet.
     Idle,
     /// The branch is shorter than the position requires.
     Short,
-    /// The others cannot be used.
+    /// Further entries cannot be used.
     Unusable(&'static str),
 }
 
-/// Where the audit cannot continue: a branch, and why.
+/// Where the audit cannot continue, and why.
 pub(super) type Stuck = (Option<Revision>, String);
 
 impl AuditedPair<'_> {
-    /// Takes the turns with their entries in order, as far as possible. Returns how far each branch was played.
+    /// Passes each turn with its entries to `take`, in order and as far as possible. Returns each played branch with
+    /// its last
+    /// played entry and its head.
     pub(super) fn each_segment(
         &self,
         game: &BundledMatch,
@@ -295,7 +298,7 @@ impl AuditedPair<'_> {
         self.game.whole(self.finder, (self.pairing.game, branch))
     }
 
-    /// Whether a branch begins at the entry where a turn continues from.
+    /// Returns `true` if a branch begins at the entry from which a turn continues.
     fn begins_there(&self, game: &BundledMatch, branch: usize, turn: &DeskTurn) -> bool {
         let (from, seq) = &turn.from;
         let found = game.branches.get(branch).filter(|found| found.first.checked_sub(1) == Some(*seq));
