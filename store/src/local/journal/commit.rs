@@ -1,11 +1,12 @@
-//! Commits: their numbers, and the digest by which each proves all before it.
+//! Commits: their numbers, and the digest that proves a commit and all before it.
 
 use turnfold_core::Digest;
 
-/// Differs from journal to journal; part of every check, so that nothing a player writes can look like a frame.
+/// A random value that every check includes, so that nothing a player writes can pass for a frame. Each journal has its
+/// own.
 pub(crate) type Salt = [u8; 16];
 
-/// A commit by its number, and the digest after it.
+/// A position in a journal: the number of a commit, and the digest of all commits up to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Point {
     pub(crate) number: u64,
@@ -13,12 +14,12 @@ pub(crate) struct Point {
 }
 
 impl Point {
-    /// Before the first commit of a journal.
+    /// Returns the point before the first commit of a journal.
     pub(crate) fn start(salt: &Salt) -> Self {
         Self { number: 0, digest: Digest::new(blake3::derive_key("turnfold v2 journal", salt)) }
     }
 
-    /// After the commit that follows.
+    /// Returns the point after the next commit, whose body is `body`.
     pub(crate) fn after(&self, body: &[u8]) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key("turnfold v2 commit");
         hasher.update(self.digest.as_bytes()).update(body);
@@ -26,21 +27,22 @@ impl Point {
     }
 }
 
-/// Computes checks of one kind, deriving its key only once.
+/// Computes checks of one kind. It derives the key of that kind only once.
 #[derive(Clone)]
 pub(crate) struct Checker {
     fresh: blake3::Hasher,
 }
 
 impl Checker {
-    /// For a kind of frame in the journal with this salt.
+    /// Makes the checker of one kind of frame, for the journal with this salt.
     pub(crate) fn new(context: &'static str, salt: &Salt) -> Self {
         let mut fresh = blake3::Hasher::new_derive_key(context);
         fresh.update(salt);
         Self { fresh }
     }
 
-    /// Returns the check of parts; all but the last have lengths of their own.
+    /// Returns the check of the parts together. Every part but the last needs a fixed or recorded length, because the
+    /// check does not cover where parts begin.
     pub(crate) fn check<const BYTES: usize>(&self, parts: &[&[u8]]) -> [u8; BYTES] {
         let mut hasher = self.fresh.clone();
         for part in parts {
@@ -52,12 +54,12 @@ impl Checker {
     }
 }
 
-/// The first bytes of every file of a journal: what it is, its salt and the check of both.
+/// The first bytes of every file of a journal: magic, salt and the check of both.
 pub(crate) const HEADER_BYTES: usize = 64;
 
 const MAGIC: &[u8; 32] = b"turnfold journal 1             \n";
 
-/// Returns how a file of the journal with this salt begins.
+/// Returns the header of the files of the journal with this salt.
 pub(crate) fn header(salt: &Salt) -> [u8; HEADER_BYTES] {
     let check: [u8; 16] = Checker::new("turnfold v2 header", salt).check(&[MAGIC]);
     let mut header = [0; HEADER_BYTES];
@@ -67,14 +69,14 @@ pub(crate) fn header(salt: &Salt) -> [u8; HEADER_BYTES] {
     header
 }
 
-/// Reads how a file of a journal begins; `None` if it is none.
+/// Reads the header of a journal's file and returns its salt; `None` if it is not a sound header.
 pub(crate) fn read_header(bytes: &[u8]) -> Option<Salt> {
     let found = bytes.first_chunk::<HEADER_BYTES>()?;
     let salt: Salt = found.get(32..48)?.try_into().ok()?;
     (header(&salt) == *found).then_some(salt)
 }
 
-/// Reads consecutive fields of fixed length from the front of bytes.
+/// Reads consecutive fields from the front of bytes. A field that is cut short is `None`.
 pub(crate) struct Fields<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Fields<'a> {

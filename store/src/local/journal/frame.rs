@@ -1,40 +1,40 @@
-//! Frames: one commit each on sectors of its own, or a note on where the journal is.
+//! Frames: a commit, or a note on where the journal ends. Each begins on a sector of its own.
 
 use turnfold_core::Digest;
 
 use super::commit::{Checker, Fields, Point, Salt};
 
-/// Every frame begins on a sector, so that writing one touches no other.
+/// Every frame begins on a sector, so writing a frame touches no other.
 pub(crate) const SECTOR_BYTES: usize = 512;
 
 const CHECK_BYTES: usize = 16;
 
-/// The bytes before the body.
+/// The bytes of a frame before its body.
 const PREFIX_BYTES: usize = CHECK_BYTES + 4 + 8 + 8 + 4 + 1 + 32;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// It is a commit.
     Commit,
-    /// It records up to where the journal goes; others follow it.
+    /// A note on the last commit; more frames may follow it.
     Note,
-    /// The same, and that the store was closed; the next frame takes its place.
+    /// A note that the store was closed; the next frame overwrites it.
     Closed,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Frame {
     pub(crate) kind: Kind,
-    /// Grows by one with every frame of a head, and from head to head, so that a frame of an earlier use is recognized.
+    /// Grows by one with each frame, across both heads. It distinguishes the frames of this use of a head from those of
+    /// an earlier use.
     pub(crate) turn: u64,
-    /// The index that was synced and not been written to since; 0 for none.
+    /// The index that was synced and has not been written to since; 0 for none.
     pub(crate) index: u32,
-    /// The commit before it; for a note, the last one.
+    /// The point before this commit; in a note, the last commit.
     pub(crate) before: Point,
     pub(crate) body: Vec<u8>,
 }
 
-/// Writes and reads frames of one journal.
+/// Encodes and reads the frames of one journal.
 #[derive(Clone)]
 pub(crate) struct Framing(Checker);
 
@@ -43,7 +43,7 @@ impl Framing {
         Self(Checker::new("turnfold v2 frame", salt))
     }
 
-    /// Encodes a frame up to the end of its last sector; `None` if it is too long for any.
+    /// Encodes a frame, padded to the end of its last sector; `None` if the body is too long for its length field.
     pub(crate) fn encode(&self, frame: &Frame) -> Option<Vec<u8>> {
         let Frame { kind, turn, index, before, body } = frame;
         let kind = match kind {
@@ -64,7 +64,7 @@ impl Framing {
         Some(bytes)
     }
 
-    /// Reads the frame at the beginning of `bytes`; `None` if there is no sound one.
+    /// Reads the frame at the front of `bytes`; `None` if there is no sound one.
     pub(crate) fn read(&self, bytes: &[u8]) -> Option<Frame> {
         let (found, rest) = bytes.split_first_chunk::<CHECK_BYTES>()?;
         let mut fields = Fields(rest);
@@ -89,22 +89,22 @@ impl Framing {
 }
 
 impl Frame {
-    /// Returns the bytes it takes, up to the end of its last sector.
+    /// Returns how many bytes the frame takes, up to the end of its last sector.
     pub(crate) fn bytes(&self) -> usize {
         (PREFIX_BYTES + self.body.len()).next_multiple_of(SECTOR_BYTES)
     }
 
-    /// Returns `true` if it can stand behind another frame; a note may count large commits that went past the heads.
+    /// Returns `true` if the frame may follow `point`. A note may skip numbers, because large commits bypass the heads.
     pub(crate) fn follows(&self, point: Point) -> bool {
         self.before == point || self.kind != Kind::Commit && self.before.number > point.number
     }
 
-    /// Returns the last commit once it is there.
+    /// Returns the last commit after this frame.
     pub(crate) fn end(&self) -> Point {
         if self.kind == Kind::Commit { self.before.after(&self.body) } else { self.before }
     }
 
-    /// Returns the number of the last commit once it is there.
+    /// Returns the number of the last commit after this frame.
     pub(crate) fn last(&self) -> u64 {
         self.before.number.saturating_add(u64::from(self.kind == Kind::Commit))
     }

@@ -1,4 +1,4 @@
-//! Heads: the two files into which commits go first.
+//! Heads: the two files that commits are written to first.
 
 use std::io;
 use std::path::Path;
@@ -8,27 +8,27 @@ use super::frame::{Frame, Framing, Kind, SECTOR_BYTES};
 use crate::local::backend::BackendError;
 use crate::local::dir::files::{self, open_sound, read_at, write_at};
 
-/// The names of the two files.
+/// The file names of the two heads.
 pub(crate) const NAMES: [&str; 2] = ["head.a", "head.b"];
 
-/// The length of each; its first sector is its header.
+/// The length of each head. Its first sector holds the header.
 pub(crate) const HEAD_BYTES: usize = 256 * 1024;
 
 pub(crate) const FIRST_FRAME: usize = SECTOR_BYTES;
 
-/// Where a head may hold the end of the journal: behind its header, in the same sector.
+/// The place of the end mark in a head: behind the header, in the same sector.
 pub(crate) const END_AT: usize = HEADER_BYTES;
 
 const END_CHECK_BYTES: usize = 16;
 
-/// Encodes where the journal with this salt ends.
+/// Encodes the end mark, which records where the journal with this salt ends.
 pub(crate) fn end_mark(salt: &Salt, end: Point) -> Vec<u8> {
     let body = [&end.number.to_le_bytes()[..], end.digest.as_bytes()].concat();
     let check: [u8; END_CHECK_BYTES] = Checker::new("turnfold v2 end", salt).check(&[&body]);
     [&check[..], &body].concat()
 }
 
-/// Reads where the journal with this salt ended when it was closed; `None` if a head does not hold that.
+/// Reads the end mark, which records where the journal ended when it was closed; `None` if the head has no sound one.
 fn read_end_mark(salt: &Salt, head: &[u8]) -> Option<Point> {
     let mark = head.get(END_AT..SECTOR_BYTES)?;
     let mut fields = Fields(mark.get(END_CHECK_BYTES..)?);
@@ -38,19 +38,19 @@ fn read_end_mark(salt: &Salt, head: &[u8]) -> Option<Point> {
 
 pub(crate) struct Head {
     pub(crate) salt: Salt,
-    /// The sound frames from the first on, each continues the one before.
+    /// The sound frames from the start of the head. Each continues the one before.
     pub(crate) frames: Vec<Frame>,
-    /// Where what follows them begins; a note that the store was closed is overwritten.
+    /// The place for the next frame. A note that the store was closed is overwritten.
     pub(crate) end: usize,
-    /// The sound frames behind the first one that is not: of an earlier use, or behind damage.
+    /// The sound frames behind the first unsound one. They are of an earlier use of the head, or behind damage.
     pub(crate) strays: Vec<Frame>,
-    /// Where the journal ended when it was closed with the last frame in the other head. No commit is taken back, so the
-    /// journal has at least that for ever.
+    /// The end mark: the last commit when the store was closed, with the closing note in the other head. The journal
+    /// must always reach it, because no commit is ever withdrawn.
     pub(crate) ended_at: Option<Point>,
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Makes a head of a new journal, durable but for its name.
+/// Makes a head of a new journal. Its content is durable, its name is not yet.
 pub(crate) fn create(path: &Path, salt: &Salt, turn: u64) -> io::Result<()> {
     let mut bytes = vec![0; HEAD_BYTES];
     let note = Frame { kind: Kind::Closed, turn, index: 0, before: Point::start(salt), body: Vec::new() };
@@ -61,13 +61,13 @@ pub(crate) fn create(path: &Path, salt: &Salt, turn: u64) -> io::Result<()> {
             *to = *from;
         }
     }
-    // Space that was never written would have to be noted by the file system with each commit.
+    // All bytes are written now: the file system would have to record the first use of space with a commit's sync.
     let file = files::options().write(true).create(true).truncate(true).open(path)?;
     write_at(&file, 0, &bytes)?;
     file.sync_all()
 }
 
-/// Reads the bytes of a head, if it is one as far as its name, kind and length show.
+/// Reads the bytes of a head. The file must be a regular one of the right length; the content is not checked.
 pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, BackendError> {
     let shown = path.display();
     let (file, length) = open_sound(path)?;
@@ -124,13 +124,13 @@ impl Head {
         head
     }
 
-    /// Returns the highest number of a commit that it names.
+    /// Returns the highest commit number that the head names, in stray frames and the end mark too.
     pub(crate) fn highest(&self) -> u64 {
         let frames = self.frames.iter().chain(&self.strays).map(Frame::last).max();
         frames.max(self.ended_at.map(|end| end.number)).unwrap_or(0)
     }
 
-    /// Returns how far the frames have come that count here.
+    /// Returns the turn of the last frame that continues the others; `None` if the first one is unsound.
     pub(crate) fn turn(&self) -> Option<u64> {
         self.frames.last().map(|frame| frame.turn)
     }

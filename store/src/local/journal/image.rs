@@ -1,4 +1,4 @@
-//! What a journal holds: its heads as they are, its segments by their ends, and all commits in their order.
+//! The contents of a journal: its heads in full, its segments by their ends, and every commit in order.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -10,42 +10,42 @@ use super::pack::{PREFIX_BYTES, Packing};
 use super::segment::{self, FoundPack, Segment};
 use crate::local::backend::BackendError;
 
-/// How often, and how long apart, a journal is read again that its writer changes during the reading.
+/// How often a journal is read again, and with which pauses, while its writer changes it.
 const READ_TRIES: u32 = 1000;
 const READ_PAUSE: Duration = Duration::from_millis(1);
 
-/// What a journal holds.
+/// The contents of a journal.
 pub(crate) struct Image {
     pub(crate) dir: PathBuf,
     pub(crate) salt: Salt,
     pub(crate) heads: [Head; 2],
     pub(crate) segments: Vec<Segment>,
-    /// A file behind the segments that holds no whole pack.
+    /// A last segment file without a complete pack.
     pub(crate) torn: Option<PathBuf>,
     /// The last commit in the segments.
     pub(crate) packed: Point,
-    /// The commits behind it, and in which head each is.
+    /// The commits behind it, each with the index of its head.
     pub(crate) tail: Vec<(usize, Frame)>,
-    /// The last commit of all.
+    /// The last commit of the journal.
     pub(crate) end: Point,
-    /// The head into which the next frame goes.
+    /// The index of the head that takes the next frame.
     pub(crate) current: usize,
     pub(crate) turn: u64,
-    /// Whether the store was closed, which the last frame records.
+    /// Whether the store was closed, as the last frame records.
     pub(crate) is_closed: bool,
-    /// The index that nothing was written to since it was synced; 0 for none.
+    /// The index that has not been written to since it was synced; 0 for none.
     pub(crate) index: u32,
 }
 
-/// Where a commit is read again: in a segment, or among those that only the heads have.
+/// Where a commit can be read again: in a segment, or among the commits that only the heads have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct At(u64);
 
-/// A part of a segment's place in [`At`] that is the number of the segment.
+/// How far the number of the segment is shifted in [`At`]; the bits below are the place in the segment.
 const SEGMENT_SHIFT: u32 = 44;
 
 impl At {
-    /// Marks a place among the commits that only the heads have.
+    /// The bit that marks a place among the commits that only the heads have.
     const IN_HEADS: u64 = 1 << 63;
 
     pub(crate) fn in_segment(segment: usize, at: u64) -> Self {
@@ -56,7 +56,7 @@ impl At {
         Self(place as u64 | Self::IN_HEADS)
     }
 
-    /// Returns the place among those in the heads, or the segment and the place in it.
+    /// Returns `Ok` with the place among the commits of the heads, or `Err` with the segment and the place in it.
     pub(crate) fn place(self) -> Result<usize, (usize, u64)> {
         let number = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
         if self.0 & Self::IN_HEADS != 0 {
@@ -67,10 +67,11 @@ impl At {
     }
 }
 
-/// What is handed each commit: which it is, where it is, and its body.
+/// Called for each commit with its point, its place and its body.
 pub(crate) type Each<'a> = &'a mut dyn FnMut(Point, At, &[u8]) -> Result<(), BackendError>;
 
-/// Reads what a journal holds while its writer may go on; damage is named when it stays (ST-16).
+/// Reads the contents of a journal while its writer may go on (ST-16). An error counts only if both heads are the same
+/// before the next try, because otherwise the writer may have caused it.
 pub(crate) fn read_next_to_writer(journal: &Path) -> Result<Image, BackendError> {
     let mut before: Option<[Vec<u8>; 2]> = None;
     let mut tries = 1;
@@ -91,13 +92,13 @@ pub(crate) fn read_next_to_writer(journal: &Path) -> Result<Image, BackendError>
     }
 }
 
-/// Reads every commit of a journal while its writer may go on, and proves the digests.
+/// Reads every commit of a journal while its writer may go on, and checks the digests.
 pub(crate) fn prove(journal: &Path) -> Result<(), BackendError> {
     read_next_to_writer(journal)?.each_commit(0, true, &mut |_, _, _| Ok(()))
 }
 
 impl Image {
-    /// Reads what a journal holds: its heads first, then the ends of its segments (ST-15).
+    /// Reads the contents of a journal: the heads first, then the ends of the segments (ST-15).
     pub(crate) fn read(journal: &Path) -> Result<Self, BackendError> {
         let [first, second] = head::NAMES.map(|name| Head::read(&journal.join(name)));
         let heads = [first?, second?];
@@ -159,7 +160,7 @@ impl Image {
         Ok(())
     }
 
-    /// Requires nothing to count more than there is (ST-11).
+    /// Requires that no head names a commit that is missing, and that all digests agree (ST-11).
     fn require_all(&self) -> Result<(), BackendError> {
         let highest = highest(&self.heads);
         if highest > self.end.number {
@@ -178,7 +179,7 @@ impl Image {
         }) {
             return Err(damaged("its heads and its segments belong to different histories"));
         }
-        // A large commit goes into a segment before a head records it.
+        // A large commit is appended to a segment before a head records it.
         let one_more = self.segments.last().is_some_and(|last| last.last_count == 1);
         let counted = highest + u64::from(one_more);
         if counted < self.packed.number {
@@ -190,13 +191,14 @@ impl Image {
         Ok(())
     }
 
-    /// Returns `true` if the head that is not written to holds where the journal ends.
+    /// Returns `true` if the other head, which is not being written to, has the end mark of this end.
     pub(crate) fn has_end_mark(&self) -> bool {
         let other = self.heads.get(1 - self.current);
         other.is_some_and(|head| head.ended_at == Some(self.end))
     }
 
-    /// Hands on every commit behind one, each checked, and each pack's digest if `proves` (ST-17).
+    /// Passes every commit after number `from` to `each`. Frames are always checked, digests of packs only if `proves`
+    /// (ST-17).
     pub(crate) fn each_commit(&self, from: u64, proves: bool, each: Each<'_>) -> Result<(), BackendError> {
         for (number, segment) in self.segments.iter().enumerate() {
             if segment.end.number > from {
@@ -241,7 +243,7 @@ impl Image {
     }
 }
 
-/// Hands on the commits of a pack; returns the last, whose digest is right only if `proves`.
+/// Passes the commits of a pack to `each` and returns the last; its digest is right only if `proves`.
 fn each_in_pack(
     (number, segment): (usize, &Segment),
     pack: &FoundPack,
@@ -272,20 +274,21 @@ pub(crate) fn damaged(reason: impl Into<String>) -> BackendError {
     BackendError::Damaged(format!("the journal: {}", reason.into()))
 }
 
-/// Returns the highest number of a commit that heads name.
+/// Returns the highest commit number that the heads name.
 fn highest(heads: &[Head; 2]) -> u64 {
     heads.iter().map(Head::highest).max().unwrap_or(0)
 }
 
-/// Returns `true` unless it is certain that the last pack of a segment was synced: heads hold a pack's commits until it
-/// was, and count a large commit once it was.
+/// Returns `true` unless the last pack of a segment was certainly synced. Heads keep the commits of a pack until it is
+/// synced, and record a large commit only after it is.
 fn may_be_torn(heads: &[Head; 2], segment: &Segment) -> bool {
     let last = segment.end.number;
     let mut frames = heads.iter().flat_map(|head| &head.frames);
     highest(heads) < last || frames.any(|frame| frame.kind == Kind::Commit && frame.last() == last)
 }
 
-/// Reads the ends of all segments, each must continue the one before; only the last may be torn (ST-12, ST-13).
+/// Reads the ends of all segments, each of which must continue the one before. Only the last may be torn (ST-12,
+/// ST-13). Returns the last file apart if it has no complete pack.
 fn read_segments(
     journal: &Path,
     salt: &Salt,

@@ -1,4 +1,4 @@
-//! Reading a damaged journal: every commit whose frame is sound, wherever it lies, and what is wrong with the rest (ST-4).
+//! Reads a damaged journal: every commit with a sound frame, wherever it lies, and what is wrong with the rest (ST-4).
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -13,23 +13,23 @@ use super::segment::{self, pack_at};
 use crate::local::backend::BackendError;
 use crate::local::dir::files::{open_sound, read_at, read_at_most};
 
-/// How much is searched at a time for the next pack.
+/// How many bytes are searched at a time for the next pack.
 const SEARCH_BYTES: usize = 1 << 20;
 
 /// What is left of a journal.
 pub(crate) struct Remains {
     pub(crate) salt: Salt,
-    /// The commits in the heads, also those that a segment may have too.
+    /// The commits in the heads by number, including those that a segment may have too.
     heads: BTreeMap<u64, Frame>,
     segments: Vec<(u64, PathBuf)>,
-    /// The last commit that any file names.
+    /// The highest commit number in the frames and end marks of the heads.
     named: u64,
-    /// What is wrong with its files.
+    /// What is wrong with the journal's files, for the report.
     pub(crate) notes: Vec<String>,
 }
 
 impl Remains {
-    /// Finds what is left; `None` where not even the journal's salt is left.
+    /// Finds what is left; `None` if no file has a sound header, so that the salt is lost.
     pub(crate) fn find(journal: &Path) -> Option<Self> {
         let mut notes = Vec::new();
         let mut found = Vec::new();
@@ -72,12 +72,12 @@ impl Remains {
         }
     }
 
-    /// Opens the segments, as far as they can be.
+    /// Opens the segments, leaving out those that cannot be opened.
     pub(crate) fn files(&self) -> Vec<File> {
         self.segments.iter().filter_map(|(_, path)| open_sound(path).ok().map(|(file, _)| file)).collect()
     }
 
-    /// Hands on every sound commit in the order of their numbers, and notes what is missing between and behind them.
+    /// Passes every sound commit to `each` in the order of the numbers, and notes the missing ones.
     pub(crate) fn each_commit(&mut self, each: Each<'_>) -> Result<(), BackendError> {
         let heads = std::mem::take(&mut self.heads);
         let mut next = Next { number: 1, heads, notes: Vec::new() };
@@ -159,13 +159,13 @@ impl Remains {
         Ok(())
     }
 
-    /// Returns `true` if any file names a commit.
+    /// Returns `true` if a head names a commit or there is a segment.
     pub(crate) fn names_a_commit(&self) -> bool {
         self.named > 0 || !self.segments.is_empty()
     }
 }
 
-/// The commits that come next.
+/// The number of the commit that is due, and the commits of the heads to fill gaps with.
 struct Next {
     number: u64,
     heads: BTreeMap<u64, Frame>,
@@ -173,7 +173,7 @@ struct Next {
 }
 
 impl Next {
-    /// Hands on a commit, once those before it that the heads have are handed on.
+    /// Passes a commit to `each`, after the earlier ones that only the heads have. Ignores a commit that came before.
     fn take(&mut self, number: u64, at: At, body: &[u8], each: Each<'_>) -> Result<(), BackendError> {
         if number < self.number {
             return Ok(());
@@ -183,7 +183,7 @@ impl Next {
         each(point(number), at, body)
     }
 
-    /// Hands on those commits before one that only the heads have, and notes which nothing has.
+    /// Passes the commits before `number` that only the heads have to `each`, and notes the missing ones.
     fn fill_up_to(&mut self, number: u64, each: Each<'_>) -> Result<(), BackendError> {
         let mut gap = self.number;
         let waiting: Vec<_> = self.heads.range(self.number..number).map(|(_, frame)| frame.clone()).collect();
@@ -203,7 +203,7 @@ impl Next {
     }
 }
 
-/// A commit whose number alone is known.
+/// Returns the point of a commit whose digest is unknown; the digest means nothing.
 fn point(number: u64) -> Point {
     Point { number, ..Point::start(&[0; 16]) }
 }
@@ -216,7 +216,7 @@ fn missing(from: u64, to: u64) -> String {
     }
 }
 
-/// Finds the next pack from a place on.
+/// Finds the next sound front of a pack at or after a place.
 fn find_pack(file: &File, packing: &Packing, from: u64) -> std::io::Result<Option<u64>> {
     let mut at = from;
     loop {

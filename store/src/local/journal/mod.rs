@@ -1,4 +1,5 @@
-//! The journal: every commit as a checked frame, in two heads and in segments. It is the truth; the index is built from it.
+//! The journal: every commit as a checked frame, in two heads and in segments. It is the truth; the index is built from
+//! it.
 
 pub(crate) mod commit;
 pub(crate) mod frame;

@@ -1,4 +1,4 @@
-//! Operations: what a commit does, in as few bytes as it takes.
+//! Operations: what a commit does, in a compact encoding.
 
 use serde::{Deserialize, Serialize};
 use turnfold_core::{Digest, Seat};
@@ -8,19 +8,19 @@ use crate::grant::Grant;
 use crate::names::{BranchName, MatchName};
 use crate::note::{NoteId, PlacedNote};
 
-/// The only version of a commit's body that there is; it is the body's first byte.
+/// The only version of a commit's body, which is its first byte.
 pub(crate) const VERSION: u8 = 1;
 
-/// Something that a commit does. Variant and field order are the format.
+/// An operation of a commit. Variant and field order are the format.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Op<'a> {
-    /// A match is made, and its `main`, whose id is the next one.
+    /// Creates a match with the id `id`, and its branch `main` with the next id.
     CreateMatch {
         id: u64,
         name: MatchName,
         genesis: &'a [u8],
     },
-    /// A branch is made, after entry `at` of its parent, whose link is repeated.
+    /// Creates a branch after entry `at` of its parent; `link` is the parent's link there.
     CreateBranch {
         id: u64,
         match_name: MatchName,
@@ -29,7 +29,7 @@ pub(crate) enum Op<'a> {
         at: Seq,
         link: Digest,
     },
-    /// Encoded entries follow the last of a branch; `link` is the one after them.
+    /// Appends encoded entries to a branch; `link` is the branch's link after them.
     Append {
         branch: u64,
         link: Digest,
@@ -52,7 +52,7 @@ pub(crate) enum Op<'a> {
         match_name: MatchName,
         name: BranchName,
     },
-    /// A grant is made or changed.
+    /// Makes or replaces a grant.
     SetGrant {
         hash: Digest,
         grant: Grant,
@@ -61,7 +61,7 @@ pub(crate) enum Op<'a> {
         match_name: MatchName,
         hash: Digest,
     },
-    /// Entries are appended by a module for the first time, to a match that pins none (MD-9).
+    /// Records the first module that appends entries to a match whose setup pins none (MD-9).
     RecordModule {
         match_name: MatchName,
         module: Digest,
@@ -77,7 +77,7 @@ pub(crate) enum Op<'a> {
     },
 }
 
-/// An entry, read only as far as the store has to know it. The field order is that of entries.
+/// The parts of an entry that the store needs. The field order is that of entries.
 #[derive(Deserialize)]
 pub(crate) struct EntryHead<'a> {
     pub(crate) seq: Seq,
@@ -93,7 +93,8 @@ impl<'a> EntryHead<'a> {
     }
 }
 
-/// Reads the operations of a commit's body, one after another; ends with `Err(())` at what is none.
+/// Reads the operations of a commit's body in order. It ends with one `Err(())` where the version or an operation
+/// cannot be read.
 pub(crate) fn read(body: &[u8]) -> impl Iterator<Item = Result<Op<'_>, ()>> {
     let (mut rest, mut has_ended) = match body.split_first() {
         Some((&VERSION, rest)) => (Some(rest), false),

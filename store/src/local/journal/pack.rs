@@ -1,6 +1,6 @@
-//! Packs: the commits of a full head, or a large one by itself, as they lie in a segment.
+//! Packs: the commits of a full head, or a single large commit, in a segment.
 //!
-//! A pack is a prefix, its frames and a trailer. Both ends record what it holds, so it is found from either.
+//! A pack is a prefix, frames and a trailer. Both ends record what it holds, so it can be found from either end.
 
 use std::borrow::Cow;
 
@@ -13,40 +13,40 @@ const FRAME_CHECK_BYTES: usize = 8;
 
 pub(crate) const PREFIX_BYTES: usize = 4 + 8 + 4 + 4 + 32 + CHECK_BYTES;
 
-/// The bytes of the trailer behind the lengths of the frames.
+/// The bytes of the trailer behind the frame lengths.
 pub(crate) const FOOTER_BYTES: usize = 4 + 4 + 8 + 4 + 1 + 32 + CHECK_BYTES;
 
 /// Bodies shorter than this are not worth compressing.
 const COMPRESSED_FROM: usize = 256;
 
-/// What stands at either end of a pack.
+/// What a pack records at one of its ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PackEnd {
-    /// The number of its first commit.
+    /// The number of the pack's first commit.
     pub(crate) first: u64,
     pub(crate) count: u32,
-    /// The bytes of all frames.
+    /// The bytes of all frames together.
     pub(crate) frame_bytes: u32,
-    /// The digest before the first commit at the front, after the last at the back.
+    /// At the front, the point before the first commit; at the back, the last commit.
     pub(crate) point: Point,
-    /// At the back: the bytes of the lengths before the footer, and whether the segment ends here.
+    /// At the back, the bytes of the frame lengths before the footer; 0 at the front.
     pub(crate) length_bytes: u32,
     pub(crate) is_last: bool,
 }
 
 impl PackEnd {
-    /// Returns the number of its last commit.
+    /// Returns the number of the pack's last commit.
     pub(crate) fn last(&self) -> u64 {
         self.first.saturating_add(u64::from(self.count)).saturating_sub(1)
     }
 
-    /// Returns the bytes of the whole pack, as its footer has them.
+    /// Returns the bytes of the whole pack. Call it on the back, because the front does not have `length_bytes`.
     pub(crate) fn bytes(&self) -> u64 {
         PREFIX_BYTES as u64 + u64::from(self.frame_bytes) + u64::from(self.length_bytes) + FOOTER_BYTES as u64
     }
 }
 
-/// Writes and reads packs of one journal.
+/// Encodes and reads the packs of one journal.
 #[derive(Clone)]
 pub(crate) struct Packing {
     ends: Checker,
@@ -61,14 +61,15 @@ impl Packing {
         }
     }
 
-    /// Encodes the commits that follow one; `None` if they are too many bytes for any pack.
+    /// Encodes the commits after `before` as a pack, and returns it with the last commit; `None` if they are too large
+    /// for a pack.
     pub(crate) fn encode(
         &self,
         before: Point,
         bodies: &[Vec<u8>],
         is_last: bool,
     ) -> Option<(Vec<u8>, Point)> {
-        // The front is written over these bytes once it is known.
+        // Room for the prefix, which is known only after the frames.
         let mut pack = vec![0; PREFIX_BYTES];
         let mut lengths = Vec::new();
         let mut end = before;
@@ -132,13 +133,14 @@ impl Packing {
         (is_magic && count > 0 && self.prefix(&front) == prefix).then_some(front)
     }
 
-    /// Returns how many bytes of lengths stand before a footer, which is not checked by that.
+    /// Returns how many bytes of frame lengths precede a footer. It does not check the footer.
     pub(crate) fn length_bytes(footer: &[u8]) -> Option<u32> {
         let mut fields = Fields(footer);
         (fields.take::<4>()? == *MAGIC).then(|| fields.u32())?
     }
 
-    /// Reads the back of a pack: its lengths and the footer after them, given the bytes of the frames before.
+    /// Reads and checks the back of a pack: the frame lengths and the footer behind them. `frame_bytes` is the length
+    /// of all frames.
     pub(crate) fn read_back(&self, trailer: &[u8], frame_bytes: u32) -> Option<PackEnd> {
         let split = trailer.len().checked_sub(FOOTER_BYTES)?;
         let (lengths, footer) = trailer.split_at_checked(split)?;
@@ -161,7 +163,8 @@ impl Packing {
         (self.trailer(&back, lengths) == trailer).then_some(back)
     }
 
-    /// Reads the lengths of the frames of a pack from its trailer, each with what stands before it.
+    /// Reads the bytes that each frame takes, its own prefix included, from the trailer of a pack. It does not check
+    /// the trailer.
     pub(crate) fn read_lengths(trailer: &[u8]) -> Vec<usize> {
         let lengths = trailer.len().saturating_sub(FOOTER_BYTES);
         let mut lengths = trailer.get(..lengths).unwrap_or_default();
@@ -172,7 +175,7 @@ impl Packing {
         found
     }
 
-    /// Reads the commit of a number at the front of `bytes`: its body, and how many bytes it takes there.
+    /// Reads the commit `number` at the front of `bytes`. Returns its body, and how many bytes its frame takes.
     pub(crate) fn read_frame<'a>(&self, number: u64, bytes: &'a [u8]) -> Option<(Cow<'a, [u8]>, usize)> {
         let mut rest = bytes;
         let length = take_varint(&mut rest)?;
@@ -187,7 +190,7 @@ impl Packing {
     }
 }
 
-/// Reads the body of a frame that was found sound before.
+/// Reads the body of a frame that was found sound before, without checking it again.
 pub(crate) fn read_again(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut rest = bytes;
     let length = take_varint(&mut rest)?;
@@ -195,7 +198,7 @@ pub(crate) fn read_again(bytes: &[u8]) -> Option<Vec<u8>> {
     unpacked(stored, length % 2 == 1).map(Cow::into_owned)
 }
 
-/// Returns how many bytes a frame takes, as far as its first bytes show.
+/// Returns how many bytes the frame at the front of `bytes` takes, according to its length field.
 pub(crate) fn frame_bytes(bytes: &[u8]) -> Option<usize> {
     let mut rest = bytes;
     let length = usize::try_from(take_varint(&mut rest)? / 2).ok()?;

@@ -1,4 +1,4 @@
-//! Segments: files of packs, each continuing the one before, to which commits go from the heads.
+//! Segments: files of packs, which receive the commits of the heads. Each continues the one before.
 
 use std::fs::File;
 use std::io;
@@ -9,27 +9,27 @@ use super::pack::{FOOTER_BYTES, PREFIX_BYTES, PackEnd, Packing};
 use crate::local::backend::BackendError;
 use crate::local::dir::files::{self, open_sound, read_at, sync_dir, write_at};
 
-/// A segment of this many bytes ends with its present pack.
+/// A segment that would reach this length ends with its current pack.
 const SEGMENT_BYTES: u64 = 16 * 1024 * 1024;
 
-/// A segment as far as its ends show what it holds.
+/// A segment, as its two ends describe it.
 pub(crate) struct Segment {
     pub(crate) path: PathBuf,
     pub(crate) file: File,
-    /// Before its first commit.
+    /// The point before its first commit.
     pub(crate) before: Point,
-    /// After its last one.
+    /// Its last commit.
     pub(crate) end: Point,
-    /// How many commits the last pack has.
+    /// The number of commits in the last pack.
     pub(crate) last_count: u32,
-    /// Where that pack begins.
+    /// Where the last pack begins.
     pub(crate) last_at: u64,
     /// The bytes up to the end of its last sound pack.
     pub(crate) bytes: u64,
     pub(crate) is_full: bool,
 }
 
-/// A pack as it was read: where it begins in its segment, its front, its bytes and its back if that is sound.
+/// A pack as it was read. `back` is `None` if it is unsound.
 pub(crate) struct FoundPack {
     pub(crate) at: u64,
     pub(crate) front: PackEnd,
@@ -38,12 +38,12 @@ pub(crate) struct FoundPack {
     pub(crate) back: Option<PackEnd>,
 }
 
-/// Returns the name of the segment that begins with a commit.
+/// Returns the file name of the segment whose first commit is `first`.
 pub(crate) fn name(first: u64) -> String {
     format!("{first:020}.seg")
 }
 
-/// Lists the segments in the folder of a journal in the order of their first commits.
+/// Lists the segments in a journal's folder, in the order of their first commits.
 pub(crate) fn list(journal: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(journal)? {
@@ -55,11 +55,11 @@ pub(crate) fn list(journal: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     Ok(found)
 }
 
-/// Reads the pack that begins at a place; `None` if none does.
+/// Reads the pack at a place of a segment; `None` if there is no sound front.
 pub(crate) fn pack_at(file: &File, packing: &Packing, at: u64) -> io::Result<Option<FoundPack>> {
     let Some(front) = packing.read_front(&read_at(file, at, PREFIX_BYTES)?) else { return Ok(None) };
     let count = usize::try_from(front.frame_bytes).unwrap_or(usize::MAX);
-    // The lengths take at most 5 bytes a frame.
+    // A length takes at most 5 bytes.
     let behind = usize::try_from(front.count).unwrap_or(usize::MAX).saturating_mul(5) + FOOTER_BYTES;
     let mut bytes = read_at(file, at + PREFIX_BYTES as u64, count.saturating_add(behind))?;
     let rest = bytes.split_off(count.min(bytes.len()));
@@ -89,7 +89,7 @@ impl FoundPack {
 }
 
 impl Segment {
-    /// Reads the ends of the segment that is to begin with a commit; `None` if it has no sound pack at its end.
+    /// Reads the ends of the segment whose name promises the commit `first`; `None` if either end is unsound.
     pub(crate) fn read(path: &Path, salt: &Salt, first: u64) -> Result<Option<Self>, BackendError> {
         let (file, length) = open_sound(path)?;
         let read =
@@ -107,7 +107,7 @@ impl Segment {
         };
         let trailer_at = footer_at.saturating_sub(u64::from(length_bytes));
         let trailer = read(trailer_at, usize::try_from(length - trailer_at).unwrap_or(usize::MAX))?;
-        // The length of the frames stands at the front only; the back is checked with it.
+        // Only the front records the length of all frames, and the back is checked with it.
         let Some(back) = Self::find_back(&file, &packing, (&trailer, trailer_at), path)? else {
             return Ok(None);
         };
@@ -146,7 +146,7 @@ impl Segment {
         Ok(front.filter(|front| (front.first, front.count) == (back.first, back.count)).map(|_| back))
     }
 
-    /// Returns `true` if its last pack is there with all its frames, not only with both ends.
+    /// Returns `true` if all frames of the last pack are sound, not only its ends.
     pub(crate) fn ends_whole(&self, salt: &Salt) -> Result<bool, BackendError> {
         let packing = Packing::new(salt);
         let last = pack_at(&self.file, &packing, self.last_at);
@@ -154,7 +154,7 @@ impl Segment {
         Ok(last.is_some_and(|last| last.is_whole(&packing)))
     }
 
-    /// Reads a segment whose end is torn, up to its last sound pack before a place; `None` if it has none.
+    /// Reads a segment with a torn end, up to the last sound pack that begins before `before`; `None` if it has none.
     pub(crate) fn read_torn(path: &Path, salt: &Salt, before: u64) -> Result<Option<Self>, BackendError> {
         let (file, _) = open_sound(path)?;
         let failed = |source| BackendError::io("read", path, source);
@@ -185,18 +185,18 @@ impl Segment {
     }
 }
 
-/// The segment that is written to.
+/// The segment that is being appended to.
 pub(crate) struct Appending {
     journal: PathBuf,
     salt: Salt,
     packing: Packing,
-    /// The last segment, its length, and whether it takes no more; `None` in a journal without any.
+    /// The last segment: its file, path and length, and whether it is full; `None` if the journal has no segment.
     last: Option<(File, PathBuf, u64, bool)>,
     pub(crate) end: Point,
 }
 
 impl Appending {
-    /// Goes on behind the last segment.
+    /// Continues behind the last segment of a journal.
     pub(crate) fn of(journal: &Path, salt: Salt, last: Option<&Segment>) -> Result<Self, BackendError> {
         let end = last.map_or_else(|| Point::start(&salt), |last| last.end);
         let last = last.map(|last| {
@@ -208,7 +208,8 @@ impl Appending {
         Ok(Self { journal: journal.to_owned(), salt, packing, last: last.transpose()?, end })
     }
 
-    /// Appends commits, durably. There may be none in a head that holds only notes since a large commit.
+    /// Appends commits as one pack, durably. Without any it does nothing: a head may hold only notes after a large
+    /// commit.
     pub(crate) fn append(&mut self, bodies: &[Vec<u8>]) -> Result<(), BackendError> {
         if bodies.is_empty() {
             return Ok(());
@@ -230,10 +231,10 @@ impl Appending {
         };
         let bytes = if is_new { [&header(&self.salt)[..], &pack].concat() } else { pack };
         let at = usize::try_from(*length).unwrap_or(usize::MAX);
-        // What a torn write left behind the end goes first.
+        // Cuts off what a torn write left behind the end.
         let written = file.set_len(*length).and_then(|()| write_at(file, at, &bytes));
         if let Err(source) = written {
-            // A pack that is there by half would be in the way of nothing but space.
+            // Half a pack does no harm, it only takes space.
             let _ = file.set_len(*length);
             return Err(BackendError::io("write", path, source));
         }

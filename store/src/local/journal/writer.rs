@@ -1,4 +1,4 @@
-//! Writing to the journal: a commit is one write and one sync of a head (ST-11).
+//! Writes to the journal: a commit is one write and one sync of a head (ST-11).
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -18,13 +18,13 @@ pub(crate) struct JournalWriter {
     salt: Salt,
     framing: Framing,
     current: usize,
-    /// Where the next frame goes.
+    /// Where in the current head the next frame goes.
     at: usize,
-    /// How much of a head is used.
+    /// How many bytes of a head are used.
     limit: usize,
     turn: u64,
     pub(crate) end: Point,
-    /// The commits in the current head that no segment has.
+    /// The commits in the current head that no segment has yet.
     waiting: Vec<Vec<u8>>,
     pub(crate) segments: Arc<Mutex<Appending>>,
 }
@@ -32,8 +32,9 @@ pub(crate) struct JournalWriter {
 impl JournalWriter {
     pub(crate) const NOTE_BYTES: usize = SECTOR_BYTES;
 
-    /// Goes on where a journal ends. What counts in its heads is written again: a sync may have failed before, and a
-    /// second one may not notice (ST-15). Of each head `head_bytes` are used, if it has as many.
+    /// Continues behind the end of a journal. It writes the sound frames of the heads again, because an earlier sync
+    /// may have failed and a second one may not report that (ST-15). `head_bytes` limits how much of each head is used
+    /// for frames.
     pub(crate) fn open(image: &Image, head_bytes: usize) -> Result<Self, BackendError> {
         let mut heads = Vec::new();
         for (name, found) in head::NAMES.iter().zip(&image.heads) {
@@ -67,9 +68,9 @@ impl JournalWriter {
         })
     }
 
-    /// Encodes the next commit; `None` if no head can hold it.
+    /// Encodes the next commit; `None` if it is too large for a head.
     pub(crate) fn encode(&self, index: u32, body: &[u8]) -> Option<Vec<u8>> {
-        // One that is too large is not copied first.
+        // Checks the size first, so that a body that is too large is not copied.
         let body = Some(body).filter(|body| FIRST_FRAME + body.len() <= self.limit)?;
         self.frame(Kind::Commit, index, body).filter(|frame| FIRST_FRAME + frame.len() <= self.limit)
     }
@@ -84,21 +85,22 @@ impl JournalWriter {
         })
     }
 
-    /// Returns `true` if the current head has room for a frame of that length.
+    /// Returns `true` if the current head has room for a frame of this length.
     pub(crate) fn has_room(&self, bytes: usize) -> bool {
         self.at + bytes <= self.limit
     }
 
-    /// Goes over to the other head, whose commits the segments have; returns this one's commits that they do not have.
+    /// Switches to the other head, whose commits must be in segments. Returns the commits of this head that no segment
+    /// has.
     pub(crate) fn switch(&mut self) -> Vec<Vec<u8>> {
         self.current = 1 - self.current;
         self.at = FIRST_FRAME;
-        // A note that the store was closed has the turn that would be next in its own head.
+        // Skips a turn, because a note that the store was closed has the turn that would be next in its own head.
         self.turn += 1;
         std::mem::take(&mut self.waiting)
     }
 
-    /// Writes a commit that has room, durably.
+    /// Writes a commit, durably. The current head must have room for it.
     pub(crate) fn write(&mut self, frame: &[u8], body: Vec<u8>) -> Result<(), BackendError> {
         self.put(frame)?;
         self.at += frame.len();
@@ -108,7 +110,7 @@ impl JournalWriter {
         Ok(())
     }
 
-    /// Writes a note that has room, durably: where the journal ends, and which index is sound.
+    /// Writes a note of the journal's end and of the sound index, durably. The current head must have room for it.
     pub(crate) fn note(&mut self, kind: Kind, index: u32) -> Result<(), BackendError> {
         let Some(frame) = self.frame(kind, index, &[]) else { return Ok(()) };
         self.put(&frame)?;
@@ -119,7 +121,7 @@ impl JournalWriter {
         Ok(())
     }
 
-    /// Writes where the journal ends into the other head too, durably. All commits must be durable.
+    /// Writes the end mark into the other head, durably. All commits must be durable before.
     pub(crate) fn mark_end(&self) -> Result<(), BackendError> {
         self.put_in(1 - self.current, END_AT, &end_mark(&self.salt, self.end))
     }

@@ -1,4 +1,4 @@
-//! Keys: which record lies where.
+//! Keys of records.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use turnfold_core::Digest;
 use crate::names::{BranchName, IdempotencyKey, MatchName};
 use crate::note::NoteId;
 
-/// The one record about the store as a whole.
+/// The key of the record about the store as a whole.
 pub(crate) const STORE: &[u8] = b"s";
 
 pub(crate) fn of_match(name: &MatchName) -> Vec<u8> {
@@ -30,12 +30,12 @@ pub(crate) fn of_page(branch_id: u64, first: u64) -> Vec<u8> {
     [b"p", &branch_id.to_be_bytes()[..], &first.to_be_bytes()].concat()
 }
 
-/// The key of a grant, by the hash of its token.
+/// Returns the key of a grant, by the hash of its token.
 pub(crate) fn of_grant(hash: &Digest) -> Vec<u8> {
     [b"a", &hash.as_bytes()[..]].concat()
 }
 
-/// The key of the record that lists a grant for its match.
+/// Returns the key of the record that lists a grant under its match.
 pub(crate) fn of_match_grant(match_id: u64, hash: &Digest) -> Vec<u8> {
     [b"i", &match_id.to_be_bytes()[..], hash.as_bytes()].concat()
 }
@@ -73,12 +73,12 @@ pub(crate) fn pages_of(branch_id: u64) -> Range<Vec<u8>> {
     within(b'p', branch_id)
 }
 
-/// Returns the text with which a key ends after its table, or after its table and id.
+/// Returns the text at the end of a key, behind a prefix of this length.
 pub(crate) fn text_after(key: &[u8], prefix: usize) -> Option<&str> {
     key.get(prefix..).and_then(|text| std::str::from_utf8(text).ok())
 }
 
-/// Returns the hash with which a key ends after its table, or after its table and id.
+/// Returns the hash at the end of a key, behind a prefix of this length.
 pub(crate) fn hash_after(key: &[u8], prefix: usize) -> Option<Digest> {
     let hash = key.get(prefix..)?.try_into().ok()?;
     Some(Digest::new(hash))
@@ -88,10 +88,11 @@ pub(crate) const MATCH_PREFIX: usize = 1;
 
 pub(crate) const GRANT_PREFIX: usize = 1;
 
-/// The bytes before a name in the key of a branch or of an idempotency key, and before the hash of a match's grant.
+/// The length of table and id: what precedes the name in keys of branches and idempotency keys, and the hash in keys of
+/// a match's grants.
 pub(crate) const ID_PREFIX: usize = 9;
 
-/// Returns the id in the key of a record of a match or branch.
+/// Returns the match or branch id in a key.
 pub(crate) fn id_of(key: &[u8]) -> Option<u64> {
     let id = key.get(1..ID_PREFIX)?.try_into().ok()?;
     Some(u64::from_be_bytes(id))
@@ -104,7 +105,7 @@ pub(crate) fn seq_of(key: &[u8]) -> Option<u64> {
 
 fn within(table: u8, id: u64) -> Range<Vec<u8>> {
     let from = [&[table], &id.to_be_bytes()[..]].concat();
-    // The id that follows, or the next table after the last id of all.
+    // The range ends at the next id, or at the next table after the highest id.
     let until = match id.checked_add(1) {
         Some(next) => [&[table], &next.to_be_bytes()[..]].concat(),
         None => vec![table + 1],

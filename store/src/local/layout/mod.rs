@@ -1,4 +1,4 @@
-//! The bytes of records: keys, bodies and pages, as `FORMAT.md` has them.
+//! The bytes of records: keys, bodies and pages, as `FORMAT.md` defines them.
 
 pub(crate) mod key;
 pub(crate) mod page;

@@ -1,4 +1,4 @@
-//! Pages: many entries in one record.
+//! Pages: records of many entries each.
 
 use serde::{Deserialize, Serialize};
 use turnfold_core::Digest;
@@ -11,10 +11,10 @@ use crate::reader::found::Head;
 
 pub(crate) const RECORDS_MAX: usize = 64;
 
-/// The most bytes of entries on a page, unless it holds a single one.
+/// The most bytes of entries on a page. A longer entry has a page of its own.
 pub(crate) const BYTES_MAX: usize = 4096;
 
-/// The only version of pages there is.
+/// The only version of pages.
 pub(crate) const VERSION: u8 = 1;
 
 /// The body of a page record. The field order is the format.
@@ -26,15 +26,15 @@ pub(crate) struct Page<'a> {
     pub(crate) records: Vec<&'a [u8]>,
 }
 
-/// Entries that are to be a page, alone or with what follows.
+/// Entries for one page, which further entries may join.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PagePart {
     pub(crate) first: u64,
     pub(crate) link: Digest,
     count: usize,
-    /// The bytes of the entries themselves.
+    /// The bytes of the entries without their length prefixes.
     bytes: usize,
-    /// The entries as a page has them, one after another.
+    /// The entries one after another, as a page encodes them.
     encoded: Vec<u8>,
 }
 
@@ -43,7 +43,7 @@ impl PagePart {
         Self { first, link, count: 1, bytes: entry.len(), encoded: encode(&entry) }
     }
 
-    /// Reads a page as a part of a larger one.
+    /// Reads a page as a part that others may join.
     pub(crate) fn read(key: &[u8], value: &[u8]) -> Result<Self, BackendError> {
         let body = record::body_of(key, value)
             .map_err(|reason| BackendError::Damaged(format!("a page: {reason}")))?;
@@ -54,17 +54,18 @@ impl PagePart {
         Ok(Self { first, link: page.link, count, bytes, encoded })
     }
 
-    /// Returns the number of the entry that follows.
+    /// Returns the seq of the next entry.
     pub(crate) fn next(&self) -> u64 {
         self.first.saturating_add(self.count as u64)
     }
 
-    /// Returns about how many bytes it takes.
+    /// Returns roughly how many bytes the part takes.
     pub(crate) fn size(&self) -> usize {
         self.encoded.len() + 64
     }
 
-    /// Takes in what follows, unless that is more than a page holds; then gives it back.
+    /// Appends the entries of `next`. If the page would be too large, or `next` does not follow, it is returned
+    /// instead.
     pub(crate) fn join(&mut self, next: Self) -> Option<Self> {
         let fits = self.count + next.count <= RECORDS_MAX && self.bytes + next.bytes <= BYTES_MAX;
         if !fits || self.next() != next.first {
@@ -77,11 +78,11 @@ impl PagePart {
         None
     }
 
-    /// Makes the change that writes it.
+    /// Returns the change that writes the page of a branch.
     pub(crate) fn put(self, branch: u64) -> RecordChange {
         let key = key::of_page(branch, self.first);
         let mut body = encode(&Page { version: VERSION, link: self.link, records: Vec::new() });
-        // The number of entries stands last, before them.
+        // Replaces the count, which is the last field before the entries.
         body.pop();
         body.extend(encode(&self.count));
         body.extend(self.encoded);
@@ -90,7 +91,7 @@ impl PagePart {
     }
 }
 
-/// Cuts entries that follow a head into parts of at most a page.
+/// Splits entries that follow `before` into parts of at most a page. `after` is the head behind all of them.
 pub(crate) fn cut(before: Head, after: Head, entries: &[&[u8]]) -> Vec<PagePart> {
     let mut parts: Vec<PagePart> = Vec::new();
     let whole: usize = entries.iter().map(|entry| entry.len()).sum();

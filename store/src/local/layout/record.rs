@@ -16,7 +16,8 @@ const CHECK_BYTES: usize = 8;
 /// The record about the store as a whole.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct StoreRecord {
-    /// The salt of the journal that it is made from, and up to which commit.
+    /// The salt of the journal that the records are made from. `commits` and `digest` are the last commit that they
+    /// include.
     pub(crate) journal: Salt,
     pub(crate) commits: u64,
     pub(crate) digest: Digest,
@@ -26,7 +27,7 @@ pub(crate) struct StoreRecord {
 }
 
 impl StoreRecord {
-    /// The record of a store without any commit; in memory there is no journal.
+    /// The record of a store without any commit. The salt is zero, because a store in memory has no journal.
     pub(crate) const EMPTY: Self = Self {
         journal: [0; 16],
         commits: 0,
@@ -36,18 +37,18 @@ impl StoreRecord {
         next_id: 1,
     };
 
-    /// The record before the first commit of a journal.
+    /// Returns the record before the first commit of a journal.
     pub(crate) fn before(salt: &Salt) -> Self {
         Self { journal: *salt, digest: Point::start(salt).digest, ..Self::EMPTY }
     }
 
-    /// The last commit that the records have.
+    /// Returns the last commit that the records include.
     pub(crate) fn point(&self) -> Point {
         Point { number: self.commits, digest: self.digest }
     }
 }
 
-/// The record of a match. Its body ends with the 32 bytes of the digest only where one is recorded.
+/// The record of a match. If a module is recorded, its digest follows as the last 32 bytes of the body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MatchRecord<'a> {
     pub(crate) id: u64,
@@ -56,7 +57,7 @@ pub(crate) struct MatchRecord<'a> {
     pub(crate) module: Option<Digest>,
 }
 
-/// What the body of every match record begins with. The field order is the format.
+/// The first fields of every match record's body. The field order is the format.
 type MatchFront<'a> = (u64, u64, &'a [u8]);
 
 impl<'a> MatchRecord<'a> {
@@ -66,7 +67,7 @@ impl<'a> MatchRecord<'a> {
         [&encode(&front), module].concat()
     }
 
-    /// Reads its body.
+    /// Reads the body of a match record.
     ///
     /// # Errors
     /// [`BackendError::Damaged`] naming `what`.
@@ -86,14 +87,14 @@ pub(crate) struct BranchRecord {
     pub(crate) parent: Option<Parent>,
 }
 
-/// The entries that an idempotency key stands for.
+/// The entries that carry an idempotency key, from `first` to `last`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct IdempotencyRecord {
     pub(crate) first: u64,
     pub(crate) last: u64,
 }
 
-/// A grant, and the id of its match: one made later under the same name is another.
+/// A grant and the id of its match. The id matters because a later match may have the same name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct GrantRecord {
     pub(crate) match_id: u64,
@@ -102,27 +103,27 @@ pub(crate) struct GrantRecord {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct MatchGrantRecord {
-    /// The player's seat that the grant is for.
+    /// The player's seat that the grant is for; `None` for other roles.
     pub(crate) seat: Option<Seat>,
 }
 
-/// Makes the value of a record from its body.
+/// Returns the value of a record: its body and the check of key and body.
 pub(crate) fn with_check(key: &[u8], mut body: Vec<u8>) -> Vec<u8> {
     let check = check(key, &body);
     body.extend_from_slice(&check);
     body
 }
 
-/// Makes the change that writes a record.
+/// Returns the change that writes a record.
 pub(crate) fn put(key: Vec<u8>, record: &impl Serialize) -> RecordChange {
     let value = with_check(&key, encode(record));
     RecordChange { key, value: Some(value) }
 }
 
-/// Returns the body of a record's value.
+/// Returns the body of a record's value, after the check.
 ///
 /// # Errors
-/// Reports what is wrong when value and key do not belong together.
+/// Returns the reason as text if the value is too short or does not match its check and key.
 pub(crate) fn body_of<'a>(key: &[u8], value: &'a [u8]) -> Result<&'a [u8], String> {
     let split = value.len().checked_sub(CHECK_BYTES).and_then(|at| value.split_at_checked(at));
     match split {
@@ -132,10 +133,10 @@ pub(crate) fn body_of<'a>(key: &[u8], value: &'a [u8]) -> Result<&'a [u8], Strin
     }
 }
 
-/// Reads a record.
+/// Reads and checks a record's value.
 ///
 /// # Errors
-/// [`StoreError::Corrupt`] naming `what`.
+/// Returns [`StoreError::Corrupt`] with `what` and the reason.
 pub(crate) fn read<'a, T: Deserialize<'a> + Serialize>(
     what: &str,
     key: &[u8],
@@ -148,7 +149,7 @@ pub(crate) fn read<'a, T: Deserialize<'a> + Serialize>(
 /// Reads the body of a record.
 ///
 /// # Errors
-/// [`BackendError::Damaged`] naming `what`.
+/// Returns [`BackendError::Damaged`] with `what` and the reason.
 pub(crate) fn read_body<'a, T: Deserialize<'a> + Serialize>(
     what: &str,
     body: &'a [u8],
