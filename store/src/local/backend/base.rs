@@ -1,4 +1,4 @@
-//! What lies below the commits that only the heads have: an index, or where that turns out to be damaged a view.
+//! The records below the commits in the heads: an index, or a view of the journal once the index proves damaged.
 
 use std::io;
 use std::sync::OnceLock;
@@ -11,17 +11,17 @@ use crate::local::index::tree::Tree;
 use crate::local::journal::image::read_next_to_writer;
 use crate::local::view::View;
 
-/// How many changes are copied at a time.
+/// How many changes are passed to the index at a time.
 const CHANGES_MAX: usize = 1024;
 
-/// An index as long as it is sound.
+/// An index, and the view that replaces it after damage.
 pub(super) struct Base {
     pub(super) tree: Tree,
     places: Places,
-    /// The commit up to which the index was when it was opened.
+    /// The last commit in the index when it was opened.
     up_to: u64,
     has_absorbed: AtomicBool,
-    /// What answers once the index is known to be damaged.
+    /// Replaces the index once it is known to be damaged.
     view: OnceLock<View>,
 }
 
@@ -30,7 +30,8 @@ impl Base {
         Self { tree, places, up_to, has_absorbed: AtomicBool::new(false), view: OnceLock::new() }
     }
 
-    /// Writes changes in the order of their keys into the index, durably; the record about the store has the last key.
+    /// Writes changes into the index, durably. They must be sorted by key, so that the record about the store comes
+    /// last.
     pub(super) fn absorb(&self, changes: &mut dyn Iterator<Item = RecordChange>) -> Result<(), BackendError> {
         if self.view.get().is_some() {
             return Err(broken("it was damaged"));
@@ -55,14 +56,14 @@ impl Base {
         }
     }
 
-    /// Lets the next opening build a new index (ST-8).
+    /// Marks the index as damaged, so that the next opening builds a new one (ST-8).
     fn distrust(&self) {
         if let Err(error) = distrust(&self.places.sled) {
             tracing::debug!(%error, "the index cannot be marked as damaged");
         }
     }
 
-    /// Asks the index, or what answers in its place.
+    /// Calls `ask` with the index, or with the view if the index is damaged.
     pub(super) fn read<T>(
         &self,
         ask: impl Fn(&dyn Backend) -> Result<T, BackendError>,
@@ -85,7 +86,7 @@ impl Base {
     }
 }
 
-/// Reports that the index failed under an open handle.
+/// Returns the error of an index that failed under an open handle.
 fn broken(reason: &str) -> BackendError {
     let source = io::Error::other(format!("{reason}; it is built again when the store is opened again"));
     BackendError::Io { action: "use the index".to_owned(), source }

@@ -1,4 +1,4 @@
-//! Records on disk: in an index, and over it the commits that only the heads of the journal have.
+//! Records on disk: an index, and on top the commits that only the heads of the journal have.
 
 use std::ops::Range;
 use std::path::Path;
@@ -16,17 +16,17 @@ use crate::local::index::tree::Tree;
 use crate::local::journal::image::Image;
 use crate::local::journal::writer::JournalWriter;
 
-/// Records of a store's directory.
+/// The records in a store's directory.
 pub(crate) struct DiskBackend {
     records: Arc<Layered>,
-    /// Nothing where it is only read.
+    /// `None` if the store is open for reading only.
     writing: Option<Mutex<Writing>>,
     places: Places,
     _locks: Locks,
 }
 
 impl DiskBackend {
-    /// Makes the records of a store that is only read, with its index (ST-16).
+    /// Opens the records of a store for reading, from a sound index (ST-16).
     pub(crate) fn for_reading(
         places: &Places,
         image: &Image,
@@ -37,7 +37,7 @@ impl DiskBackend {
         Ok(Self { records: Arc::new(records), writing: None, places: places.clone(), _locks: locks })
     }
 
-    /// Opens the records of a store for writing, with `head_bytes` of a head to be used (ST-15).
+    /// Opens the records of a store for writing (ST-15). Only `head_bytes` of each head are used for frames.
     pub(crate) fn open(
         places: &Places,
         image: &Image,
@@ -51,7 +51,7 @@ impl DiskBackend {
         };
         let records = Arc::new(Layered::over(Base::of(tree, places.clone(), image.packed.number)));
         let writing = Writing::begin(Arc::clone(&records), journal, image, is_built)?;
-        // Only now nothing that was set aside is needed any more.
+        // Earlier indexes are removed only now, because the new one must be complete first.
         keep_only(&places.sled, records.index());
         Ok(Self { records, writing: Some(Mutex::new(writing)), places: places.clone(), _locks: locks })
     }
@@ -102,7 +102,7 @@ impl Backend for DiskBackend {
 impl Drop for DiskBackend {
     fn drop(&mut self) {
         let Some(writing) = &self.writing else { return };
-        // The writer has got the error; a journal that was not closed is read all the same.
+        // The error does no harm to acknowledged commits: a journal that was not closed can still be read.
         if let Err(error) = lock(writing).close() {
             tracing::warn!(%error, "the store did not close cleanly; what was acknowledged is safe");
         }

@@ -1,4 +1,4 @@
-//! What is read of a store on disk: its index, and over it the commits that only the heads of the journal have.
+//! What reads of a store on disk see: its index, and on top the commits that only the heads of the journal have.
 
 use std::ops::Range;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -12,7 +12,7 @@ use crate::local::layout::record::{self, StoreRecord};
 use crate::local::replay::replay_strictly;
 use crate::local::staging::{Staging, sound_body};
 
-/// An index, and the commits over it.
+/// An index and the changes of the commits on top of it.
 pub(super) struct Layered {
     base: Base,
     layers: RwLock<Layers>,
@@ -23,7 +23,7 @@ impl Layered {
         Self { base, layers: RwLock::default() }
     }
 
-    /// Returns which of the indexes that were ever built lies below.
+    /// Returns the number of the index; each built index has the next one.
     pub(super) fn index(&self) -> u32 {
         self.base.tree.number
     }
@@ -36,22 +36,22 @@ impl Layered {
         self.layers.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets the changes of a commit be seen, all at one moment.
+    /// Makes the changes of a commit visible, all at once.
     pub(super) fn show(&self, changes: Vec<RecordChange>) {
         self.change().show(changes);
     }
 
-    /// Sets the commits so far apart, on their way into a segment; what comes lies over them.
+    /// Sets the changes so far aside for packing. Later changes lie on top of them.
     pub(super) fn begin_packing(&self) {
         self.change().begin_packing();
     }
 
-    /// Lets a commit be seen that went into a segment behind those that were set apart.
+    /// Makes the changes of a commit visible that was packed together with those set aside.
     pub(super) fn show_packed(&self, changes: Vec<RecordChange>) {
         self.change().show_packing(changes);
     }
 
-    /// Takes in the commits that were set apart, which the segments have now.
+    /// Writes the changes that were set aside into the index. The segments must have their commits.
     pub(super) fn absorb(&self) -> Result<(), BackendError> {
         let packed = self.layers().packing();
         let change = |(key, value): (&Vec<u8>, &Option<Vec<u8>>)| RecordChange {
@@ -63,7 +63,7 @@ impl Layered {
         Ok(())
     }
 
-    /// Carries out commits that the heads have.
+    /// Replays commits of the heads on top of the records.
     pub(super) fn replay<'a>(&self, frames: impl Iterator<Item = &'a Frame>) -> Result<(), BackendError> {
         for frame in frames {
             let Some(value) = self.get(key::STORE)? else {
@@ -86,7 +86,7 @@ impl Backend for Layered {
     }
 
     fn get_all(&self, keys: &[Vec<u8>]) -> Result<Vec<Option<Vec<u8>>>, BackendError> {
-        // No commit comes to be seen between the first and the last.
+        // Holding the lock keeps commits from becoming visible between the first key and the last.
         let layers = self.layers();
         self.base.read(|below| keys.iter().map(|key| layers.get(key, below)).collect())
     }

@@ -1,4 +1,4 @@
-//! Changes that lie over other records, and are read with them as if they had been made there.
+//! Layers of changes on top of other records, read as if the changes had been written there.
 
 use std::collections::BTreeMap;
 use std::ops::{Bound, Range};
@@ -9,7 +9,7 @@ use super::{Backend, BackendError, RecordChange, StoredRecord};
 /// The last change of each key; `None` removes the record below.
 pub(super) type Changes = BTreeMap<Vec<u8>, Option<Vec<u8>>>;
 
-/// The changes by commits that no segment has, or that are on their way there.
+/// The changes of the commits that are not in the index yet: `packing` those on their way there, `current` later ones.
 #[derive(Default)]
 pub(super) struct Layers {
     current: Changes,
@@ -17,37 +17,37 @@ pub(super) struct Layers {
 }
 
 impl Layers {
-    /// Adds the changes of a commit.
+    /// Adds the changes of a commit to the current layer.
     pub(super) fn show(&mut self, changes: impl IntoIterator<Item = RecordChange>) {
         self.current.extend(pairs(changes));
     }
 
-    /// Sets the changes so far apart; what comes lies over them.
+    /// Sets the current layer aside for packing and begins a new one.
     pub(super) fn begin_packing(&mut self) {
         self.packing = Arc::new(std::mem::take(&mut self.current));
     }
 
-    /// Adds the changes of a commit to those that are set apart.
+    /// Adds the changes of a commit to the layer that is being packed.
     pub(super) fn show_packing(&mut self, changes: impl IntoIterator<Item = RecordChange>) {
         Arc::make_mut(&mut self.packing).extend(pairs(changes));
     }
 
-    /// Returns the changes that are set apart.
+    /// Returns the layer that is being packed.
     pub(super) fn packing(&self) -> Arc<Changes> {
         Arc::clone(&self.packing)
     }
 
-    /// Forgets the changes that are set apart, once the records below have them.
+    /// Drops the layer that was packed, once the records below include it.
     pub(super) fn end_packing(&mut self) {
         self.packing = Arc::default();
     }
 
-    /// The layers, the lowest first.
+    /// Returns the layers, lowest first.
     fn all(&self) -> [&Changes; 2] {
         [&self.packing, &self.current]
     }
 
-    /// Returns the value of a record.
+    /// Returns the value of a record, from the top layer that changes it or from the records below.
     pub(super) fn get(&self, key: &[u8], below: &dyn Backend) -> Result<Option<Vec<u8>>, BackendError> {
         let over = self.all().into_iter().rev().find_map(|layer| layer.get(key));
         over.map_or_else(|| below.get(key), |value| Ok(value.clone()))
@@ -69,7 +69,8 @@ impl Layers {
                 break;
             }
             let under = below.scan(&rest, wanted)?;
-            // Behind what was read of one of them, the others do not have all.
+            // A source that returned `wanted` records may have more behind the last, so the merge ends at the least
+            // such key.
             let mut end = under.last().filter(|_| under.len() == wanted).map(|(key, _)| key.clone());
             let mut merged: Changes = under.into_iter().map(|(key, value)| (key, Some(value))).collect();
             for layer in self.all() {
@@ -99,7 +100,7 @@ impl Layers {
             let from = under.as_ref().map_or(&rest.start, |(key, _)| key);
             let from = (Bound::Included(from), Bound::Excluded(&rest.end));
             let over = self.all().map(|layer| layer.range::<Vec<u8>, _>(from).next_back());
-            // Of two with the same key the upper one counts, which is the last.
+            // `max_by_key` returns the last maximum, so the upper layer wins if both have the key.
             match over.into_iter().flatten().max_by_key(|(key, _)| *key) {
                 None => return Ok(under),
                 Some((key, Some(value))) => return Ok(Some((key.clone(), value.clone()))),

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{Backend, BackendError, RecordChange, StoredRecord};
 
-/// Records in memory. Clones share them, so that a test can look at and change what a store holds.
+/// Records in memory. Clones share them, so a test can inspect and change the records of a store.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryBackend {
     shared: Arc<Mutex<Contents>>,
@@ -18,31 +18,31 @@ struct Contents {
 }
 
 impl MemoryBackend {
-    /// Makes an empty one.
+    /// Creates a backend without records.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Returns every record, in the order of their keys.
+    /// Returns every record, sorted by key.
     #[must_use]
     pub fn records(&self) -> Vec<StoredRecord> {
         self.contents().records.iter().map(|(key, value)| (key.clone(), value.clone())).collect()
     }
 
-    /// Writes or removes a record behind the store's back.
+    /// Writes or removes a record without the store's knowledge.
     pub fn tamper(&self, key: &[u8], value: Option<Vec<u8>>) {
         apply(&mut self.contents().records, &RecordChange { key: key.to_vec(), value });
     }
 
-    /// Returns an independent copy of everything.
+    /// Returns an independent copy of all records.
     #[must_use]
     pub fn copy(&self) -> Self {
         Self { shared: Arc::new(Mutex::new(self.contents().clone())) }
     }
 
     fn contents(&self) -> MutexGuard<'_, Contents> {
-        // Every change to the contents is complete before anything can panic.
+        // A poisoned lock is safe, because every change of the contents is complete before anything can panic.
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,4 @@
-//! Backends: where records lie. One keeps them on disk, one in memory.
+//! Backends: where records are stored, on disk or in memory.
 
 use std::io;
 use std::ops::Range;
@@ -14,39 +14,39 @@ mod writing;
 /// A record's key and value.
 pub type StoredRecord = (Vec<u8>, Vec<u8>);
 
-/// A record to be written, or removed when it has no value.
+/// A change of one record: a new value, or its removal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordChange {
     /// The record's key.
     pub key: Vec<u8>,
-    /// Its new value.
+    /// Its new value; `None` removes the record.
     pub value: Option<Vec<u8>>,
 }
 
-/// Why a backend did not answer.
+/// Why a backend failed.
 #[derive(Debug, thiserror::Error)]
 pub enum BackendError {
-    /// What is stored cannot be read.
+    /// Stored data cannot be read.
     #[error("{0}")]
     Damaged(String),
     /// Reading or writing failed.
     #[error("cannot {action}: {source}")]
     Io {
-        /// What was being done.
+        /// The failed action, which completes "cannot …".
         action: String,
-        /// What the operating system reports.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// What was written may or may not be on disk.
+    /// A sync failed, so the written data may or may not be on disk.
     #[error("cannot sync: {source}")]
     Unsynced {
-        /// What the operating system reports.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
 
 impl BackendError {
-    /// Reports what failed with a file.
+    /// Returns the error of an action on a file.
     pub(crate) fn io(action: &str, path: &Path, source: io::Error) -> Self {
         Self::Io { action: format!("{action} `{}`", path.display()), source }
     }
@@ -54,18 +54,18 @@ impl BackendError {
 
 /// Ordered records that are written in atomic batches.
 ///
-/// There is one writer, the committer; readers read at the same time.
+/// There is one writer, the committer. Readers may read while it writes.
 pub trait Backend: Send + Sync {
-    /// Returns a record's value.
+    /// Returns a record's value; `None` if there is no such record.
     ///
-    /// # Errors
+    /// Returns [`BackendError`] if the record cannot be read.
     /// [`BackendError`] when it cannot be read.
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BackendError>;
 
-    /// Returns the values of records as they are at one moment.
+    /// Returns the values of records, in the order of `keys`, as of one moment.
     ///
     /// # Errors
-    /// [`BackendError`] when one cannot be read.
+    /// Returns [`BackendError`] if one of them cannot be read.
     fn get_all(&self, keys: &[Vec<u8>]) -> Result<Vec<Option<Vec<u8>>>, BackendError> {
         keys.iter().map(|key| self.get(key)).collect()
     }
@@ -73,49 +73,50 @@ pub trait Backend: Send + Sync {
     /// Returns the first records in a range of keys, at most `limit`.
     ///
     /// # Errors
-    /// [`BackendError`] when they cannot be read.
+    /// Returns [`BackendError`] if they cannot be read.
     fn scan(&self, range: &Range<Vec<u8>>, limit: usize) -> Result<Vec<StoredRecord>, BackendError>;
 
     /// Returns the last record in a range of keys.
     ///
     /// # Errors
-    /// [`BackendError`] when it cannot be read.
+    /// Returns [`BackendError`] if it cannot be read.
     fn last(&self, range: &Range<Vec<u8>>) -> Result<Option<StoredRecord>, BackendError>;
 
-    /// Makes changes all together or not at all, and durable as far as there is something to be durable on.
+    /// Writes all changes or none. On disk they are durable.
     ///
     /// # Errors
-    /// [`BackendError`] after which nothing more may be written; always, where records are only read.
+    /// Returns [`BackendError`], after which the caller must not write any more. A backend opened for reading always
+    /// fails.
     fn write(&self, _changes: &[RecordChange]) -> Result<(), BackendError> {
         let source = io::Error::new(io::ErrorKind::ReadOnlyFilesystem, "it was opened for reading only");
         Err(BackendError::Io { action: "write to the store".to_owned(), source })
     }
 
-    /// Makes the commit that `body` encodes durable, and then its changes visible.
+    /// Makes the commit whose body is `body` durable, then makes its changes visible.
     ///
     /// # Errors
-    /// [`BackendError`] after which nothing more may be written.
+    /// Returns [`BackendError`], after which the caller must not write any more.
     fn commit(&self, _body: Vec<u8>, changes: Vec<RecordChange>) -> Result<(), BackendError> {
         self.write(&changes)
     }
 
-    /// Compares what is kept twice, and reports what differs.
+    /// Compares the index with the journal and returns the differences; none if records are stored only once.
     ///
     /// # Errors
-    /// [`BackendError`] when something cannot be read for another reason than damage.
+    /// Returns [`BackendError`] if something cannot be read for another reason than damage.
     fn compare(&self) -> Result<Vec<String>, BackendError> {
         Ok(Vec::new())
     }
 
-    /// Returns the folder of the journal from which the records are made, if there is one.
+    /// Returns the folder of the journal that the records are made from; `None` in memory.
     fn journal(&self) -> Option<&Path> {
         None
     }
 
-    /// Lets go of the files.
+    /// Closes the files.
     ///
     /// # Errors
-    /// [`BackendError`] when not everything could be finished; what was acknowledged is durable all the same.
+    /// Returns [`BackendError`] if closing is incomplete. Acknowledged commits are durable all the same.
     fn close(self: Box<Self>) -> Result<(), BackendError> {
         Ok(())
     }

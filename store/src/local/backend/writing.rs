@@ -1,5 +1,5 @@
-//! Writing to a store on disk: each commit into a head of the journal, and what a full head holds into a segment and the
-//! index.
+//! Writes to a store on disk: each commit to a head of the journal, and the contents of a full head to a segment and
+//! the index.
 
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -11,21 +11,21 @@ use crate::local::journal::image::Image;
 use crate::local::journal::segment::Appending;
 use crate::local::journal::writer::JournalWriter;
 
-/// What the committer needs.
+/// The state of writing, which the committer owns.
 pub(super) struct Writing {
     records: Arc<Layered>,
     journal: JournalWriter,
-    /// Whether nothing was written to the index since it was synced.
+    /// Whether the index has not been written to since it was synced.
     is_clean: bool,
-    /// Whether the journal records that, and in both heads where it ends.
+    /// Whether the journal records that the store is closed, and both heads record where it ends.
     is_closed: bool,
     packing: Option<JoinHandle<Result<(), BackendError>>>,
-    /// Whether anything failed, after which the journal does not record that it is closed.
+    /// Whether anything failed. The journal then does not record that the store is closed.
     has_failed: bool,
 }
 
 impl Writing {
-    /// Goes on behind the commits of a journal, with the records of what its segments hold (ST-15).
+    /// Continues behind the commits of a journal (ST-15). `records` must have the contents of the segments.
     pub(super) fn begin(
         records: Arc<Layered>,
         journal: JournalWriter,
@@ -39,14 +39,15 @@ impl Writing {
         records.replay(in_head(false))?;
         let others: Vec<_> = in_head(false).map(|frame: &Frame| frame.body.clone()).collect();
         if !others.is_empty() {
-            // A pack that did not come to its end. Until it did, the journal named no index.
+            // A crash interrupted packing. The journal named no index until packing was complete, so the index may be
+            // written to.
             lock(&journal).append(&others)?;
             records.begin_packing();
             records.absorb()?;
         }
         records.replay(in_head(true))?;
         let is_new = is_built || !others.is_empty();
-        // Builds before the mark of the end was there did not write it.
+        // Earlier builds closed a store without the end mark.
         let is_closed = image.is_closed && image.has_end_mark() && !is_new;
         let mut writing =
             Self { records, journal, is_clean: true, is_closed, packing: None, has_failed: false };
@@ -56,7 +57,7 @@ impl Writing {
         Ok(writing)
     }
 
-    /// Makes a commit durable, and lets its changes be seen.
+    /// Makes a commit durable and its changes visible.
     pub(super) fn commit(&mut self, body: Vec<u8>, changes: Vec<RecordChange>) -> Result<(), BackendError> {
         let done = self.try_commit(body, changes);
         self.has_failed |= done.is_err();
@@ -77,7 +78,7 @@ impl Writing {
         self.finish_packing()?;
         let bodies = self.journal.switch();
         self.records.begin_packing();
-        // The index is written to as soon as this is durable.
+        // The packer writes to the index as soon as the next frame is durable.
         self.is_clean = false;
         let frame = self.journal.encode(self.index(), &body).unwrap_or(frame);
         self.journal.write(&frame, body)?;
@@ -85,7 +86,7 @@ impl Writing {
         self.pack_in_background(bodies)
     }
 
-    /// Packs what a full head holds, while commits go on in the other one (ST-11, ST-12).
+    /// Packs the contents of a full head while commits continue in the other head (ST-11, ST-12).
     fn pack_in_background(&mut self, bodies: Vec<Vec<u8>>) -> Result<(), BackendError> {
         let segments = Arc::clone(&self.journal.segments);
         let records = Arc::clone(&self.records);
@@ -101,13 +102,14 @@ impl Writing {
         Ok(())
     }
 
-    /// Packs what a head holds before going on in the other one, and behind it a commit that no head can hold (ST-12).
+    /// Packs the contents of the current head before writing to the other one. A commit that is too large for a head
+    /// follows in a pack of its own (ST-12).
     fn pack(&mut self, large: Option<(Vec<u8>, Vec<RecordChange>)>) -> Result<(), BackendError> {
         self.finish_packing()?;
         let bodies = self.journal.switch();
         self.records.begin_packing();
         self.is_clean = false;
-        // It goes into the other head, whose content is no longer needed.
+        // The note overwrites the other head, whose commits are already in a segment.
         self.journal.note(Kind::Note, self.index())?;
         lock(&self.journal).append(&bodies)?;
         if let Some((body, changes)) = large {
@@ -122,7 +124,7 @@ impl Writing {
         Ok(())
     }
 
-    /// Waits until what was full before is in a segment and the index.
+    /// Waits until the last full head is in a segment and in the index.
     fn finish_packing(&mut self) -> Result<(), BackendError> {
         let Some(packing) = self.packing.take() else { return Ok(()) };
         let packed = packing.join();
@@ -131,7 +133,7 @@ impl Writing {
         Ok(())
     }
 
-    /// Notes that a packing has come to its end.
+    /// Collects the result of packing if it has ended.
     fn reap(&mut self) -> Result<(), BackendError> {
         if self.packing.as_ref().is_some_and(JoinHandle::is_finished) {
             self.finish_packing()
@@ -140,12 +142,13 @@ impl Writing {
         }
     }
 
-    /// Returns the index that nothing was written to since it was synced; 0 for none.
+    /// Returns the index that has not been written to since it was synced; 0 for none.
     fn index(&self) -> u32 {
         if self.is_clean { self.records.index() } else { 0 }
     }
 
-    /// Writes a note; nothing of a full head is written over before a segment has it.
+    /// Writes a note. If the head is full, its commits are packed first, so no commit is overwritten before a segment
+    /// has it.
     fn note(&mut self, kind: Kind) -> Result<(), BackendError> {
         if !self.journal.has_room(JournalWriter::NOTE_BYTES) {
             self.pack(None)?;
@@ -158,7 +161,7 @@ impl Writing {
         self.finish_packing()?;
         if !self.is_closed && !self.has_failed {
             self.note(Kind::Closed)?;
-            // What destroys the last frames leaves this, and what destroys this leaves them.
+            // Closing is recorded in both heads, so damage to one head leaves the record in the other.
             self.journal.mark_end()?;
             self.is_closed = true;
         }

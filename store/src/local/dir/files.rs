@@ -1,8 +1,8 @@
-//! The files and folders of a store: where they lie, who may read them, and how they are opened.
+//! The files and folders of a store: where they are, who may read them, and how they are opened.
 //!
-//! Only their owner may read them: matches hold seeds of dice and moves not yet shown to all. A store's directory may hold
-//! a pipe, a device or far too much under any name, so whatever is read from it is opened here, and only if it is a
-//! regular file.
+//! Only their owner may read them, because matches hold dice seeds and moves that are still concealed. A store's
+//! directory may contain a pipe, a device or a huge file under any name. So every file is opened here, and only if it
+//! is regular.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Read};
@@ -12,7 +12,7 @@ use crate::local::backend::BackendError;
 
 pub(crate) const LOCK_FILE: &str = "LOCK";
 
-/// The file that marks a store and names its format.
+/// The file that marks a directory as a store and names its format.
 pub(crate) const FORMAT_FILE: &str = "FORMAT";
 
 pub(crate) const JOURNAL_DIR: &str = "journal";
@@ -20,16 +20,14 @@ pub(crate) const JOURNAL_DIR: &str = "journal";
 /// The folder of the indexes.
 pub(crate) const SLED_DIR: &str = "sled";
 
-/// Where what a store holds lies.
+/// Where the journal and the indexes of a store are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Places {
-    /// The folder of the journal.
     pub(crate) journal: PathBuf,
-    /// The folder of the indexes.
     pub(crate) sled: PathBuf,
 }
 
-/// Makes a folder, with those above it as usual; it is no error that it is there.
+/// Creates a folder for its owner only, and its parents with default permissions. An existing folder is no error.
 pub(crate) fn create_dir(dir: &Path) -> io::Result<()> {
     if let Some(parent) = dir.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         std::fs::create_dir_all(parent)?;
@@ -44,7 +42,7 @@ pub(crate) fn create_dir(dir: &Path) -> io::Result<()> {
     }
 }
 
-/// Returns the options with which a file is made that only its owner may read; one that is there keeps its permissions.
+/// Returns options for creating a file that only its owner may read. An existing file keeps its permissions.
 pub(crate) fn options() -> OpenOptions {
     #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has modes"))]
     let mut options = File::options();
@@ -55,26 +53,26 @@ pub(crate) fn options() -> OpenOptions {
 
 /// Makes the names in a directory durable.
 pub(crate) fn sync_dir(dir: &Path) -> io::Result<()> {
-    // A relative path of one part has the empty path as its parent.
+    // The parent of a relative path of one part is the empty path.
     let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
-    // Windows writes names with the files that they are of, and opens no directory for this.
+    // Windows writes a name together with its file, and cannot open a directory for this.
     if cfg!(unix) {
         File::open(dir)?.sync_all()?;
     }
     Ok(())
 }
 
-/// Opens a regular file for reading; it never waits for the other end of a pipe.
+/// Opens a regular file for reading. It never waits for the other end of a pipe.
 ///
 /// # Errors
-/// [`io::ErrorKind::InvalidInput`] when it is a directory, a pipe, a socket or a device, and every error of opening.
+/// Returns [`io::ErrorKind::InvalidInput`] for a directory, a pipe, a socket or a device, and any error of opening.
 pub fn open_regular(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.read(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK | libc::O_NOCTTY);
     let file = match options.open(path) {
-        // What a socket, or a device without a driver, answers.
+        // Opening a socket, or a device without a driver, gives this error.
         #[cfg(unix)]
         Err(error) if error.raw_os_error() == Some(libc::ENXIO) => return Err(not_regular()),
         opened => opened?,
@@ -88,7 +86,7 @@ pub(crate) fn require_regular(file: &File) -> io::Result<()> {
     if file.metadata()?.is_file() { Ok(()) } else { Err(not_regular()) }
 }
 
-/// Reads a regular file whole, but never more than `limit` bytes of it.
+/// Reads a regular file, but at most `limit` bytes.
 pub(crate) fn read_at_most(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open_regular(path)?.take(limit).read_to_end(&mut bytes)?;
@@ -99,7 +97,8 @@ fn not_regular() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")
 }
 
-/// Reports what is damaged about a file of the store that cannot be opened, if it is that: it is missing, or something else.
+/// Returns the damage if a file of the store cannot be opened because it is missing or not regular; `None` for other
+/// errors.
 pub(crate) fn oddity(path: &Path, error: &io::Error) -> Option<String> {
     match error.kind() {
         io::ErrorKind::NotFound => Some(format!("`{}` is missing", path.display())),
@@ -108,7 +107,7 @@ pub(crate) fn oddity(path: &Path, error: &io::Error) -> Option<String> {
     }
 }
 
-/// Opens a file of the journal, and returns how long it is.
+/// Opens a file of the journal and returns its length in bytes.
 pub(crate) fn open_sound(path: &Path) -> Result<(File, u64), BackendError> {
     let opened = open_regular(path).and_then(|file| file.metadata().map(|found| (file, found.len())));
     opened.map_err(|error| {
@@ -116,9 +115,9 @@ pub(crate) fn open_sound(path: &Path) -> Result<(File, u64), BackendError> {
     })
 }
 
-/// Reads `count` bytes at a place of a file, or fewer where it ends.
+/// Reads `count` bytes at a place of a file, or fewer if it ends before.
 pub(crate) fn read_at(file: &File, at: u64, count: usize) -> io::Result<Vec<u8>> {
-    // What a damaged length claims may not be there.
+    // Limits the buffer, because a damaged length may claim bytes that do not exist.
     let left = file.metadata()?.len().saturating_sub(at);
     let mut bytes = vec![0; count.min(usize::try_from(left).unwrap_or(usize::MAX))];
     let mut read = 0;

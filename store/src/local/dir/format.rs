@@ -1,4 +1,4 @@
-//! A store's directory, and what marks it as one.
+//! The directory of a store, and the file that marks it as one.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -11,24 +11,25 @@ use crate::local::journal::commit::Salt;
 use crate::local::journal::{head, lenient::Remains};
 
 const FORMAT_DRAFT: &str = "FORMAT.new";
-/// Modules that callers keep next to the store, possibly before there is one.
+/// Modules that callers keep next to the store, possibly before the store exists.
 const MODULES_DIR: &str = "modules";
 const FORMAT: &str = "turnfold store 4\n";
 
-/// A directory on which we hold the lock.
+/// A directory whose lock this process holds.
 pub(crate) struct Held {
     pub(crate) lock: Lock,
-    /// Whether it is a store; if not, it is empty or its creation was cut short.
+    /// Whether the directory is a store. If not, it has no file FORMAT, because it is new or its creation was
+    /// interrupted.
     pub(crate) is_complete: bool,
 }
 
-/// Takes the lock of an existing store, and finishes a compaction of it that was cut short.
+/// Takes the locks of an existing store, and finishes an interrupted compaction.
 pub(crate) fn hold_existing(dir: &Path) -> Result<(Locks, Places), StoreError> {
     require_store(dir)?;
     hold(dir, Lock::take(dir)?)
 }
 
-/// Goes on once the lock on a store's directory is held.
+/// Takes the remaining locks of a store whose `LOCK` is held, and finishes an interrupted compaction.
 pub(crate) fn hold(dir: &Path, lock: Lock) -> Result<(Locks, Places), StoreError> {
     if swap::is_pending(dir) {
         swap::finish(dir).map_err(|error| StoreError::in_dir(dir, "finish the compaction of", dir, error))?;
@@ -38,7 +39,7 @@ pub(crate) fn hold(dir: &Path, lock: Lock) -> Result<(Locks, Places), StoreError
     Ok((locks, places))
 }
 
-/// Requires a directory to be a store of the format that we know.
+/// Requires a directory to be a store of the current format.
 pub(crate) fn require_store(dir: &Path) -> Result<(), StoreError> {
     if !is_there(dir)? {
         return Err(StoreError::Missing { dir: dir.to_owned() });
@@ -52,7 +53,7 @@ pub(crate) fn require_store(dir: &Path) -> Result<(), StoreError> {
     Err(not_marked_as_store(dir, "it has no file `FORMAT`"))
 }
 
-/// Returns `true` if there is a directory; anything else is no store.
+/// Returns `true` if the directory exists, `false` if nothing does. A file in its place is an error.
 fn is_there(dir: &Path) -> Result<bool, StoreError> {
     match std::fs::metadata(dir) {
         Ok(found) if !found.is_dir() => Err(StoreError::not_a_store(dir, "it is a file")),
@@ -62,7 +63,7 @@ fn is_there(dir: &Path) -> Result<bool, StoreError> {
     }
 }
 
-/// Takes the lock of a store or of a directory that may become one, which is made if need be.
+/// Takes the lock of a store, or of a directory that may become one. Creates the directory if it is missing.
 pub(crate) fn hold_or_create(dir: &Path) -> Result<Held, StoreError> {
     if !is_there(dir)? {
         files::create_dir(dir).map_err(|error| StoreError::in_dir(dir, "create", dir, error))?;
@@ -76,11 +77,12 @@ pub(crate) fn hold_or_create(dir: &Path) -> Result<Held, StoreError> {
         }
     }
     let lock = Lock::take(dir)?;
-    // Another process may have completed the store before we got the lock.
+    // Another process may have completed the store before this one got the lock.
     Ok(Held { lock, is_complete: has_format(dir)? })
 }
 
-/// Makes an empty journal in a directory that is to become a store; one that was begun is made again.
+/// Creates an empty journal in a directory that is to become a store. It replaces a journal whose creation was
+/// interrupted.
 pub(crate) fn create_journal(dir: &Path) -> Result<(), StoreError> {
     require_nothing_committed(dir)?;
     let journal = dir.join(JOURNAL_DIR);
@@ -97,7 +99,7 @@ pub(crate) fn create_journal(dir: &Path) -> Result<(), StoreError> {
     made.map_err(|error| StoreError::in_dir(dir, "write", &journal, error))
 }
 
-/// Requires nothing to be committed in a directory that is not marked as a store.
+/// Requires that the journal of a directory without FORMAT names no commit, because such a store is damaged, not new.
 fn require_nothing_committed(dir: &Path) -> Result<(), StoreError> {
     let mut commits = 0;
     if let Some(mut remains) = Remains::find(&dir.join(JOURNAL_DIR)) {
@@ -113,7 +115,7 @@ fn require_nothing_committed(dir: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Declares the directory a store; the last step of creation.
+/// Marks the directory as a store. This is the last step of creation.
 pub(crate) fn complete(dir: &Path) -> Result<(), StoreError> {
     let draft = dir.join(FORMAT_DRAFT);
     let created = files::options().write(true).create(true).truncate(true).open(&draft);
@@ -129,7 +131,8 @@ pub(crate) fn complete(dir: &Path) -> Result<(), StoreError> {
     named.map_err(|error| StoreError::in_dir(dir, "write", &dir.join(FORMAT_FILE), error))
 }
 
-/// Returns `true` if the directory's file FORMAT names the format that we know; `false` without one.
+/// Returns `true` if the directory's file FORMAT names the current format, `false` without that file. Any other content
+/// is an error.
 fn has_format(dir: &Path) -> Result<bool, StoreError> {
     let path = dir.join(FORMAT_FILE);
     let found = match read_at_most(&path, 64) {
@@ -140,7 +143,7 @@ fn has_format(dir: &Path) -> Result<bool, StoreError> {
     let found = String::from_utf8_lossy(&found);
     match &*found {
         FORMAT => Ok(true),
-        // ST-19: that of another build is carried over by a backup.
+        // ST-19: a store of another format is migrated with a backup.
         other if other.starts_with("turnfold store ") => {
             let found = other.trim_end().to_owned();
             Err(StoreError::UnknownFormat { dir: dir.to_owned(), found })
@@ -149,7 +152,7 @@ fn has_format(dir: &Path) -> Result<bool, StoreError> {
     }
 }
 
-/// Requires a directory that is to be salvaged not to be marked as a store of another format.
+/// Requires that a directory to salvage is not marked as a store of another format.
 pub(crate) fn require_no_other(dir: &Path) -> Result<(), StoreError> {
     match has_format(dir) {
         Err(error @ StoreError::UnknownFormat { .. }) => Err(error),
@@ -157,8 +160,8 @@ pub(crate) fn require_no_other(dir: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Returns the error for a directory whose file FORMAT does not name this format: it is no store or, where something was
-/// committed, a damaged one.
+/// Returns the error for a directory whose file FORMAT is missing or names no format. If its journal names commits, it
+/// is a damaged store, else none.
 fn not_marked_as_store(dir: &Path, reason: &str) -> StoreError {
     match require_nothing_committed(dir) {
         Err(StoreError::Corrupt { .. }) => StoreError::damaged(format!("`{}`: {reason}", dir.display())),

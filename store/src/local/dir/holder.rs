@@ -1,4 +1,4 @@
-//! Who holds the lock of a store.
+//! The process that holds the lock of a store.
 
 use std::fmt;
 use std::fs::File;
@@ -7,25 +7,25 @@ use std::path::Path;
 
 use super::files::LOCK_FILE;
 
-/// Who holds the lock of a store, as far as it can be known.
+/// The process that holds the lock of a store, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holder {
-    /// This process, by another handle.
+    /// This process, with another handle.
     ThisProcess,
-    /// The process of this id.
+    /// The process with this id.
     Process(u32),
-    /// A process that has not written who it is; the one of this id wrote so before, and has ended.
+    /// A process that has not written its id. The process with this id, named in the file, has ended.
     After(u32),
     /// A process of another container or machine, where ids mean other processes.
     Elsewhere,
-    /// A process that has not written who it is.
+    /// A process that has not written its id.
     Unknown,
 }
 
-/// The most bytes of the file that names the holder.
+/// The most bytes that are read of the file that names the holder.
 const NAME_BYTES_MAX: u64 = 160;
 
-/// Returns what a holder writes into the file on which the lock is: its id, and where that counts, as far as it is known.
+/// Returns the text that a holder writes into the locked file: its id, and the space in which that id counts, if known.
 pub(super) fn name() -> String {
     let id = std::process::id();
     match id_space() {
@@ -34,14 +34,14 @@ pub(super) fn name() -> String {
     }
 }
 
-/// Returns what names the processes among which an id means one: the same container, since the machine was started.
+/// Returns the space in which process ids are unique: the container, since the machine was started. `None` if unknown.
 fn id_space() -> Option<String> {
     let space = std::fs::read_link("/proc/self/ns/pid").ok()?;
     let started = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     Some(format!("{} {}", space.to_str()?, started.trim_end()))
 }
 
-/// Reads who holds the lock on a file that is locked.
+/// Reads the holder's name from a locked file.
 pub(crate) fn holder(file: &mut File) -> Holder {
     let mut text = String::new();
     let read = file.rewind().and_then(|()| file.take(NAME_BYTES_MAX).read_to_string(&mut text));
@@ -49,7 +49,7 @@ pub(crate) fn holder(file: &mut File) -> Holder {
     let id = lines.next().unwrap_or_default();
     let space = lines.next();
     match (read, id.parse()) {
-        // A build before this one wrote its id alone.
+        // Earlier builds wrote only the id.
         (Ok(_), Ok(0..)) if space.is_some() && space != id_space().as_deref() => Holder::Elsewhere,
         (Ok(_), Ok(id)) if id == std::process::id() => Holder::ThisProcess,
         (Ok(_), Ok(id)) if has_ended(id) => Holder::After(id),
@@ -61,7 +61,7 @@ pub(crate) fn holder(file: &mut File) -> Holder {
 /// Returns `true` if a process is known to have ended.
 fn has_ended(id: u32) -> bool {
     let processes = Path::new("/proc");
-    // Where the operating system does not list its processes, nothing is known.
+    // Without `/proc` nothing is known.
     cfg!(target_os = "linux") && processes.join("self").exists() && !processes.join(id.to_string()).exists()
 }
 

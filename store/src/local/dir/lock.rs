@@ -10,26 +10,26 @@ use super::holder::{Holder, holder, name};
 use crate::error::StoreError;
 use crate::local::journal::head;
 
-/// How often, and how long apart, a lock is tried (ST-22). A process about to end, or one that is being started by the
-/// holder and has not yet closed the files it got from it, should not fail anyone.
+/// How often a lock is tried, and with which pauses (ST-22). The holder may be about to end. A process that the holder
+/// just started may also keep the lock until it closes the files it inherited.
 const LOCK_TRIES: u32 = 100;
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
-/// The operating system's lock on a directory's file `LOCK`, which names this process while it holds it.
+/// The operating system's lock on the file `LOCK`. The file names this process as long as it holds the lock.
 pub(crate) struct Lock {
     file: File,
 }
 
-/// The locks that a writer holds: on `LOCK`, and on a file of the journal that is never replaced, for the case that someone
-/// removes `LOCK`. Windows lets no one remove it while it is held, and keeps a folder from being renamed while one of its
-/// files is open, so there is no second lock.
+/// The locks of a writer: on `LOCK`, and on a file of the journal that is never replaced, in case someone removes
+/// `LOCK`. Windows needs no second lock, because no one can remove a locked file there. It could not have one, because
+/// an open file keeps its folder from being renamed.
 pub(crate) struct Locks {
     _journal: Option<File>,
     lock: Lock,
 }
 
 impl Locks {
-    /// Takes the lock of a journal in addition to the one that is held already.
+    /// Takes the lock of the journal in addition to `lock`.
     pub(crate) fn take(dir: &Path, journal: &Path, lock: Lock) -> Result<Self, StoreError> {
         if cfg!(windows) {
             return Ok(Self { _journal: None, lock });
@@ -37,7 +37,7 @@ impl Locks {
         let file = open_head(dir, journal)?;
         match try_for_a_while(|| file.try_lock()) {
             Ok(()) => Ok(Self { _journal: Some(file), lock }),
-            // Someone removed `LOCK`, so nothing records who it is.
+            // `LOCK` was removed, so the holder is unknown.
             Err(TryLockError::WouldBlock) => {
                 Err(StoreError::Locked { dir: dir.to_owned(), holder: Holder::Unknown })
             }
@@ -45,12 +45,12 @@ impl Locks {
         }
     }
 
-    /// Returns a second handle, which keeps the lock on the directory when this one is dropped.
+    /// Returns a second handle on `LOCK`, which keeps the lock when this value is dropped.
     pub(crate) fn try_clone(&self) -> io::Result<File> {
         self.lock.file.try_clone()
     }
 
-    /// Takes all locks if they are free at once and may be taken.
+    /// Takes all locks without waiting; `None` if one is held or cannot be taken.
     pub(crate) fn take_if_free(dir: &Path, journal: &Path) -> Option<Self> {
         let file = open_locked(&dir.join(LOCK_FILE), Access::Write).ok()?;
         let mut journal_lock = None;
@@ -74,7 +74,7 @@ fn open_head(dir: &Path, journal: &Path) -> Result<File, StoreError> {
 }
 
 impl Lock {
-    /// Takes the lock of a directory.
+    /// Takes the lock of a directory, waiting a moment for another holder.
     pub(crate) fn take(dir: &Path) -> Result<Self, StoreError> {
         let path = dir.join(LOCK_FILE);
         match try_for_a_while(|| open_locked(&path, Access::Write)) {
@@ -89,7 +89,7 @@ impl Lock {
     }
 
     fn name_holder(&self) {
-        // On a full disk the lock holds all the same, but its holder is unknown.
+        // A full disk does not affect the lock, but the holder is then unknown.
         let mut file = &self.file;
         let named = file.set_len(0).and_then(|()| file.write_all(name().as_bytes()));
         if let Err(error) = named {
@@ -98,7 +98,7 @@ impl Lock {
     }
 }
 
-/// Reports that the lock of a directory is held, and by whom.
+/// Returns the error for a held lock, with its holder.
 pub(crate) fn locked(dir: &Path) -> StoreError {
     let holder = match open_regular(&dir.join(LOCK_FILE)) {
         Ok(mut file) => holder(&mut file),
@@ -110,9 +110,9 @@ pub(crate) fn locked(dir: &Path) -> StoreError {
 /// What a lock is taken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// To write, which no one else may do or prevent. The file is made where there is none.
+    /// For writing, which excludes all others. Creates the file if it is missing.
     Write,
-    /// To keep writers out.
+    /// For keeping writers out.
     Read,
 }
 
@@ -126,8 +126,8 @@ pub(crate) fn open_locked(path: &Path, access: Access) -> Result<File, TryLockEr
     Ok(file)
 }
 
-/// Opens the file of a lock with the lock on it: no one else may write to the file while it is open. A lock of Windows on its
-/// bytes would keep others from reading who holds it.
+/// Opens and locks the file: no one else may write to it while it is open. It takes no byte lock, because that would
+/// keep others on Windows from reading who holds it.
 #[cfg(windows)]
 pub(crate) fn open_locked(path: &Path, access: Access) -> Result<File, TryLockError> {
     const ERROR_SHARING_VIOLATION: i32 = 32;
@@ -152,7 +152,7 @@ fn open(path: &Path, access: Access) -> io::Result<File> {
     Ok(file)
 }
 
-/// Tries to take a lock, which others may hold for a moment.
+/// Tries to take a lock, again and again for a moment while others hold it.
 pub(crate) fn try_for_a_while<T>(take: impl Fn() -> Result<T, TryLockError>) -> Result<T, TryLockError> {
     for _ in 1..LOCK_TRIES {
         match take() {
@@ -165,7 +165,7 @@ pub(crate) fn try_for_a_while<T>(take: impl Fn() -> Result<T, TryLockError>) -> 
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // The name is only a help, and wrong from now on. The lock goes with the file.
+        // Errors are ignored, because the name is only a hint. The lock ends when the file is closed.
         let _ = self.file.set_len(0);
     }
 }

@@ -1,4 +1,4 @@
-//! A store's directory: its lock, its format, and what lies where in it.
+//! A store's directory: its locks, its format and its files.
 
 pub(crate) mod files;
 pub(crate) mod format;

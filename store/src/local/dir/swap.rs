@@ -1,7 +1,8 @@
-//! Swapping the journal of a store for another of the same contents, so that a crash leaves the old or the new (ST-18).
+//! Swaps the journal of a store for another of the same contents. A crash leaves either the old one or the new one
+//! (ST-18).
 //!
-//! The new store is made in `compact.new`. Renaming that to `compact.ready` decides: from then on the new journal
-//! counts, and the next to hold the store's lock finishes what is left to do.
+//! The new store is made in `compact.new`. Renaming that folder to `compact.ready` decides: from then on the new
+//! journal counts, and the next process that holds the store's lock does the rest.
 
 use std::fs;
 use std::io;
@@ -14,7 +15,7 @@ use crate::local::journal::head;
 const NEW: &str = "compact.new";
 const READY: &str = "compact.ready";
 
-/// Where the journal goes that is replaced, within `compact.ready`, until it is removed.
+/// The prefix of the replaced folders within `compact.ready`, until they are removed.
 const OLD: &str = "old";
 
 /// The directory in which the new store is made.
@@ -22,10 +23,10 @@ pub(crate) fn draft(dir: &Path) -> PathBuf {
     dir.join(NEW)
 }
 
-/// Puts the store in [`draft`], which is closed and durable, in the place of the one in `dir`, which is closed too but
-/// locked.
+/// Replaces the store in `dir` with the one in [`draft`]. The new store must be closed and durable, the old one closed
+/// and locked.
 pub(crate) fn replace(dir: &Path) -> io::Result<()> {
-    // An index of the old journal must not be there next to the new one.
+    // An index of the old journal must never be next to the new journal.
     match fs::remove_dir_all(dir.join(SLED_DIR)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => sync_dir(dir)?,
@@ -35,7 +36,8 @@ pub(crate) fn replace(dir: &Path) -> io::Result<()> {
     finish(dir)
 }
 
-/// Returns where what a store holds lies, also while a swap is cut short: there where [`finish`] would take it from.
+/// Returns where the journal and the indexes are. During an interrupted swap, a part that [`finish`] has not moved yet
+/// is still in `compact.ready`.
 pub(crate) fn places(dir: &Path) -> Places {
     let place = |name: &str| {
         let ready = dir.join(READY).join(name);
@@ -44,15 +46,16 @@ pub(crate) fn places(dir: &Path) -> Places {
     Places { journal: place(JOURNAL_DIR), sled: place(SLED_DIR) }
 }
 
-/// Returns the directory of the store whose journal lies at one of the [`places`].
+/// Returns the directory of the store whose journal is in this folder, which may be in `compact.ready`.
 pub(crate) fn dir_of(journal: &Path) -> &Path {
     let dir = journal.parent().unwrap_or(journal);
-    // A store of that name has no store around it.
+    // A store may itself be called `compact.ready`, but then no store contains it.
     let outer = dir.parent().filter(|outer| dir.ends_with(READY) && outer.join(FORMAT_FILE).exists());
     outer.unwrap_or(dir)
 }
 
-/// Reads a store without its lock, and begins again when another journal was put in its place during that (ST-16).
+/// Reads a store without its lock. A failed read is repeated if the journal or the indexes were swapped while it ran
+/// (ST-16).
 pub(crate) fn read_unswapped<T, E>(
     dir: &Path,
     mut read: impl FnMut(&Places) -> Result<T, E>,
@@ -61,7 +64,7 @@ pub(crate) fn read_unswapped<T, E>(
         let places = places(dir);
         let salt = salt_at(&places.journal);
         let done = read(&places);
-        // The two are put in place one after the other, so either may have moved.
+        // Indexes and journal are moved one after the other, so either may have moved alone.
         let now = self::places(dir);
         if done.is_ok() || (now == places && salt_at(&now.journal) == salt) {
             return done;
@@ -69,18 +72,18 @@ pub(crate) fn read_unswapped<T, E>(
     }
 }
 
-/// Returns what distinguishes the journal in a folder from any other.
+/// Returns the salt of the journal in a folder, which distinguishes it from any other journal.
 fn salt_at(journal: &Path) -> Option<Salt> {
     let (file, _) = open_sound(&journal.join(head::NAMES.first()?)).ok()?;
     read_header(&read_at(&file, 0, HEADER_BYTES).ok()?)
 }
 
-/// Returns `true` if a swap was cut short.
+/// Returns `true` if a swap was interrupted.
 pub(crate) fn is_pending(dir: &Path) -> bool {
     [NEW, READY].into_iter().any(|name| dir.join(name).exists())
 }
 
-/// Finishes or undoes a swap that was cut short. The caller has the lock on `dir`.
+/// Completes or undoes an interrupted swap. The caller holds the lock on `dir`.
 pub(crate) fn finish(dir: &Path) -> io::Result<()> {
     let new = dir.join(NEW);
     let ready = dir.join(READY);

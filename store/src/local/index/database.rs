@@ -13,25 +13,25 @@ use crate::local::backend::BackendError;
 
 const CACHE_BYTES: u64 = 64 * 1024 * 1024;
 
-/// How often, and how long apart, opening is tried while an earlier handle of this process lets go of sled's own lock.
+/// How often opening is tried, and with which pauses, while an earlier handle of this process still holds sled's lock.
 const LOCK_TRIES: u32 = 200;
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
-/// How long a flush takes at most before another one is started too.
+/// How long a flush may take before a second one is started. The time doubles with each further one.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 pub(super) fn folder(sled: &Path, number: u32) -> PathBuf {
     sled.join(number.to_string())
 }
 
-/// sled's database, which is closed without a panic and flushed without waiting for ever.
+/// A database of sled that can be closed without a panic and flushed without waiting forever.
 pub(super) struct OpenDb {
-    /// There until it is closed.
+    /// `None` once it is closed.
     db: Option<sled::Db>,
 }
 
 impl OpenDb {
-    /// Opens a database, or makes it.
+    /// Opens a database, or creates it.
     pub(super) fn open(dir: &Path) -> Result<Self, BackendError> {
         let action = format!("open `{}`", dir.display());
         let open = || sled::Config::new().path(dir).cache_capacity(CACHE_BYTES).use_compression(false).open();
@@ -44,11 +44,11 @@ impl OpenDb {
         Ok(Self { db: Some(guarded(&action, open)?) })
     }
 
-    /// Makes everything durable that was written, as far as sled goes.
+    /// Makes everything written so far durable, as far as sled does that.
     ///
-    /// sled 0.34.7 writes a buffer on another thread when the last who filled it is done. If that write fails, as on a
-    /// full disk, it notes the error but does not wake a thread that waits for a flush. A second flush finds the error
-    /// noted, wakes all, and fails too; so a flush that takes long gets company.
+    /// sled 0.34.7 writes a full buffer on another thread. If that write fails, as on a full disk, it records the error
+    /// but does not wake a thread that waits for a flush. A second flush finds the recorded error, wakes all waiting
+    /// threads and fails too. So a slow flush gets a second one.
     pub(super) fn flush(&self) -> Result<(), BackendError> {
         let (sender, flushed) = channel();
         if let Err(error) = flush_on_thread(self, move |result| drop(sender.send(result))) {
@@ -62,7 +62,7 @@ impl OpenDb {
                 Err(RecvTimeoutError::Disconnected) => {
                     return Err(BackendError::Damaged("sled cannot flush: its thread ended".to_owned()));
                 }
-                // It waits too when nothing has failed by now, so more come, but ever less often.
+                // The further flush waits too if nothing has failed by then. So more follow, at growing intervals.
                 Err(RecvTimeoutError::Timeout) => {
                     let company = |result| tracing::debug!(?result, "a flush took long");
                     if let Err(error) = flush_on_thread(self, company) {
@@ -74,16 +74,17 @@ impl OpenDb {
         }
     }
 
-    /// Closes the database. After an error it is not known whether what was written since the last flush is on disk.
+    /// Closes the database. After an error it is unknown whether writes since the last flush are on disk.
     ///
-    /// sled's destructor panics when the last sync fails, and a panic in a destructor can abort the process.
+    /// It drops the database here because sled's destructor panics if the last sync fails. A panic in a destructor can
+    /// abort the process.
     fn close(&mut self) -> Result<(), BackendError> {
         let Some(db) = self.db.take() else { return Ok(()) };
         let closed = guarded("close", || {
             drop(db);
             Ok(())
         });
-        // Nothing but the last sync panics here, and sled's text for that is made for its own developers.
+        // Only the last sync can panic here. sled's message is meant for its own developers, so it is only logged.
         closed.map_err(|error| {
             tracing::debug!(%error, "sled did not close");
             BackendError::Unsynced { source: io::Error::other("the last sync of sled's file failed") }
@@ -91,7 +92,7 @@ impl OpenDb {
     }
 }
 
-/// Waits until no thread of sled uses a database any more that was closed, as far as its lock shows that.
+/// Waits until no thread of sled uses a closed database, as far as its lock shows that.
 pub(super) fn wait_until_closed(dir: &Path) {
     let Ok(file) = File::open(dir.join("db")) else { return };
     for _ in 0..LOCK_TRIES {
@@ -102,7 +103,7 @@ pub(super) fn wait_until_closed(dir: &Path) {
     }
 }
 
-/// Flushes on another thread, and calls `then` with what became of it.
+/// Flushes on another thread, and calls `then` with the result.
 fn flush_on_thread(
     db: &sled::Db,
     then: impl FnOnce(Result<usize, BackendError>) + Send + 'static,
@@ -110,7 +111,7 @@ fn flush_on_thread(
     let db = db.clone();
     let flush = move || {
         let flushed = guarded("flush", || db.flush());
-        // The caller may close the database next.
+        // Drops the clone first, because the caller may close the database next.
         drop(db);
         then(flushed);
     };
@@ -133,7 +134,7 @@ impl Drop for OpenDb {
     }
 }
 
-/// Returns `true` if sled found its own lock taken, for which it has no error of its own.
+/// Returns `true` if sled found its own lock taken. sled has no error variant for that.
 fn is_lock_error(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::Other && error.to_string().starts_with("could not acquire lock")
 }

@@ -1,4 +1,4 @@
-//! Keeps sled's panics in: on damaged files it panics where an error would do.
+//! Catches sled's panics, because sled panics on damaged files where an error would do.
 
 use std::cell::Cell;
 use std::io;
@@ -12,7 +12,7 @@ thread_local! {
     static INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Calls sled and turns whatever it does into an answer; `action` completes "cannot …".
+/// Calls sled and turns its errors and panics into a [`BackendError`]; `action` completes "cannot …".
 pub(super) fn guarded<T>(action: &str, call: impl FnOnce() -> sled::Result<T>) -> Result<T, BackendError> {
     quieten_sled();
     let outer = INSIDE.replace(true);
@@ -21,7 +21,7 @@ pub(super) fn guarded<T>(action: &str, call: impl FnOnce() -> sled::Result<T>) -
     match result {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(sled::Error::Io(source))) => Err(sort_io(action, source)),
-        // Its own text speaks of backtraces that it does not have.
+        // sled's own text mentions backtraces that it does not have.
         Ok(Err(sled::Error::Corruption { .. })) => {
             Err(BackendError::Damaged(format!("sled cannot {action}: its checksums do not match")))
         }
@@ -32,7 +32,7 @@ pub(super) fn guarded<T>(action: &str, call: impl FnOnce() -> sled::Result<T>) -
     }
 }
 
-/// Distinguishes damage from trouble (ST-7): sled reports a file that ends too early, or is not there, as an I/O error.
+/// Distinguishes damage from other trouble (ST-7), because sled reports a missing or short file as an I/O error.
 fn sort_io(action: &str, source: io::Error) -> BackendError {
     let source = restored(source);
     match source.kind() {
@@ -44,7 +44,7 @@ fn sort_io(action: &str, source: io::Error) -> BackendError {
     }
 }
 
-/// Makes the operating system's error again of what sled repeats of it, which is only its debug text.
+/// Restores the operating system's error code. sled repeats such an error, but only as its debug text.
 fn restored(error: io::Error) -> io::Error {
     let text = error.to_string();
     let code = text.strip_prefix("Os { code: ").and_then(|rest| rest.split(',').next()?.parse().ok());
@@ -57,8 +57,8 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
     text.lines().next().unwrap_or_default().to_owned()
 }
 
-/// Keeps the default message of a panic off stderr when the panic is sled's, here or on a thread of its own. All other
-/// panics are reported as before.
+/// Keeps the default message of sled's panics off stderr, on this thread and on sled's own. Other panics are reported
+/// as before.
 fn quieten_sled() {
     static INSTALL: Once = Once::new();
     INSTALL.call_once(|| {

@@ -1,4 +1,4 @@
-//! The index: the records in sled (ST-14). It is built from the journal, and built again whenever it is not what it should be.
+//! The index: the records in sled (ST-14). It is built from the journal, and built again if it is missing or unsound.
 
 mod database;
 mod guard;

@@ -1,4 +1,4 @@
-//! Opening an index, or building the next one where the one there is is not what it should be.
+//! Opens the index of a store, or builds the next one if that index is unsound.
 
 use std::fs;
 use std::io;
@@ -15,45 +15,46 @@ use crate::local::layout::record::{self, StoreRecord};
 use crate::local::replay::replay_strictly;
 use crate::local::staging::Staging;
 
-/// The file that is there while sled opens an index: it died in there when it stays.
+/// The file that exists while sled opens an index. If it is found later, a process died while sled did so, or the index
+/// proved damaged.
 const OPENING_FILE: &str = "opening";
 
-/// What that file holds while an index is opened although the file was there.
+/// The content of that file while an index is opened although the file already existed.
 const AGAIN: &str = "again\n";
 
-/// The folder in which an index is built; it is no index before it has a number.
+/// The folder in which an index is built. It becomes an index when it is renamed to a number.
 const BUILDING: &str = "building";
 
-/// What is called while an index is built, with how many commits are in it, and how many will be.
+/// Called while an index is built, with the number of commits in it so far and in the end.
 pub(crate) type OnBuilding<'a> = &'a mut dyn FnMut(u64, u64);
 
-/// How many bytes of changes are collected before they are written.
+/// How many bytes of changes are collected before they are written to the index.
 const CHUNK_BYTES: usize = 4 * 1024 * 1024;
 
 /// The index that a journal names, as it was found.
 pub(crate) enum Found {
-    /// It is what the journal records.
+    /// The index is at the commit that the journal's segments end with.
     Sound(Tree),
-    /// The journal names none that may be trusted.
+    /// The journal names no index that can be trusted.
     Unnamed,
-    /// It has to be built again, and why.
+    /// The index must be built again, for this reason.
     Damaged(String),
-    /// It is sound, and has this number of commits, more than the journal.
+    /// The index is sound, but has this number of commits, more than the journal.
     Ahead(u64),
 }
 
-/// An index that was opened.
+/// An index that was opened for writing.
 pub(crate) enum Opened {
-    /// It is what the journal records.
+    /// The index was sound.
     Sound(Tree),
-    /// It had to be built again; the journal does not record that yet.
+    /// The index was built again. The journal does not record that yet.
     Built(Tree),
 }
 
-/// An index with its record about the store, if it has one.
+/// An index and its record about the store, if it has one.
 type Stored = (Tree, Option<StoreRecord>);
 
-/// Returns the numbers that indexes have, whatever is left of them.
+/// Returns the numbers of all index folders, whatever they contain.
 fn numbers(sled: &Path) -> Vec<u32> {
     let Ok(entries) = fs::read_dir(sled) else { return Vec::new() };
     entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
@@ -66,12 +67,12 @@ fn indexes(sled: &Path) -> Vec<u32> {
     found
 }
 
-/// Opens the index that the journal names: nothing was written to it since it was synced (ST-15).
+/// Opens the index that the journal names, which must not have been written to since it was synced (ST-15).
 ///
 /// # Errors
-/// Trouble with its files that is no damage.
+/// Returns errors of its files other than damage.
 pub(crate) fn open_sound(sled: &Path, image: &Image) -> Result<Found, BackendError> {
-    // With the file there, an earlier process did not come to the end of opening it, or found it damaged.
+    // The file shows that opening the index did not complete before, or that the index proved damaged.
     if image.index == 0 || sled.join(OPENING_FILE).exists() {
         return Ok(Found::Unnamed);
     }
@@ -90,7 +91,7 @@ pub(crate) fn open_sound(sled: &Path, image: &Image) -> Result<Found, BackendErr
     }
 }
 
-/// Opens an index of ours, and leaves a mark while sled is at work. A mark that was there before stays.
+/// Opens an index behind the mark. An existing mark is restored afterwards.
 fn open_marked(sled: &Path, number: u32) -> Result<Stored, BackendError> {
     let before = read_mark(sled);
     mark(sled, if before.is_some() { AGAIN } else { "" })?;
@@ -110,8 +111,8 @@ fn open(sled: &Path, number: u32) -> Result<Stored, BackendError> {
     Ok((tree, Some(store)))
 }
 
-/// Opens every index that can be opened, whatever the journal records, and the one with the most commits first; they must
-/// be copies.
+/// Opens every readable index, whatever the journal records, and returns those with the most commits first. `sled` must
+/// be a folder of copies, because sled changes what it opens.
 pub(crate) fn open_all(sled: &Path) -> Vec<(Tree, StoreRecord)> {
     let opened = indexes(sled).into_iter().filter_map(|number| open(sled, number).ok());
     let mut found: Vec<_> = opened.filter_map(|(tree, store)| Some((tree, store?))).collect();
@@ -119,10 +120,10 @@ pub(crate) fn open_all(sled: &Path) -> Vec<(Tree, StoreRecord)> {
     found
 }
 
-/// How far an index is that can be opened; nothing where it has no record about the store.
+/// The number of an index that can be opened, and its record about the store, if it has one.
 type Extent = (u32, Option<StoreRecord>);
 
-/// Looks at every index but one. sled may die in one that it died in before; then none is looked at a third time.
+/// Reads the extents of all indexes except one. If a process died twice while sled opened an index, it opens none.
 fn look(sled: &Path, except: Option<u32>) -> Result<Vec<Extent>, BackendError> {
     if read_mark(sled).is_some_and(|text| text == AGAIN) {
         tracing::debug!("no index is looked at: a process died twice while sled opened one");
@@ -144,7 +145,8 @@ fn look(sled: &Path, except: Option<u32>) -> Result<Vec<Extent>, BackendError> {
     Ok(found)
 }
 
-/// Reports what a journal lacks that one of its indexes has, but for one that is in use. No other process may write.
+/// Reports commits that the journal lacks and an index has. It skips the index in use. The caller must keep other
+/// processes from writing.
 pub(crate) fn behind(
     sled: &Path,
     journal: &StoreRecord,
@@ -154,7 +156,7 @@ pub(crate) fn behind(
     Ok(require_commits(&known, &journal.journal, journal.commits).err().map(|error| error.to_string()))
 }
 
-/// Requires the journal to have the commits that its indexes have (ST-15).
+/// Requires the journal to have all commits that its indexes have (ST-15).
 fn require_commits(known: &[Extent], salt: &Salt, end: u64) -> Result<(), BackendError> {
     let ours = known.iter().filter_map(|(_, store)| store.as_ref()).filter(|store| store.journal == *salt);
     match ours.map(|store| store.commits).max() {
@@ -163,7 +165,7 @@ fn require_commits(known: &[Extent], salt: &Salt, end: u64) -> Result<(), Backen
     }
 }
 
-/// Reports that an index has more commits than the journal.
+/// Returns the error of a journal that has fewer commits than its index.
 pub(crate) fn missing(commits: u64, end: u64) -> BackendError {
     damaged(match commits - end {
         1 => format!("commit {commits}, the last that its index has, is missing"),
@@ -171,7 +173,7 @@ pub(crate) fn missing(commits: u64, end: u64) -> BackendError {
     })
 }
 
-/// Opens the index of a store that is held for writing, and builds a new one where it is not sound (ST-7).
+/// Opens the index of a store that is locked for writing, or builds a new one if it is unsound (ST-7).
 pub(crate) fn open_or_build(
     sled: &Path,
     image: &Image,
@@ -179,7 +181,8 @@ pub(crate) fn open_or_build(
 ) -> Result<Opened, BackendError> {
     let found = open_sound(sled, image)?;
     let sound = if let Found::Sound(tree) = &found { Some(tree.number) } else { None };
-    // Those that are not sound go in the end; one of them may be all that is left of what the journal lost.
+    // Unsound indexes are removed in the end. They are checked first, because one may be all that is left of lost
+    // commits.
     let known = look(sled, sound)?;
     require_commits(&known, &image.salt, image.end.number)?;
     match found {
@@ -201,18 +204,18 @@ pub(crate) fn open_or_build(
     built.map(Opened::Built)
 }
 
-/// An index on its way.
+/// An index that is being built.
 struct Building<'a> {
     sled: &'a Path,
     image: &'a Image,
-    /// The indexes that are there.
+    /// The existing indexes.
     known: &'a [Extent],
-    /// The last commit that was carried out.
+    /// The last commit that was replayed.
     reached: u64,
 }
 
 impl Building<'_> {
-    /// Builds an index of all that lies in the segments, durably, and gives it its number (ST-7, ST-17).
+    /// Builds an index of all commits in the segments, durably, and gives it its number (ST-7, ST-17).
     fn build(&mut self, number: u32, observe: OnBuilding<'_>) -> Result<Tree, BackendError> {
         let dir = self.sled.join(BUILDING);
         self.remove_draft().map_err(|source| BackendError::io("remove", &dir, source))?;
@@ -254,8 +257,8 @@ impl Building<'_> {
         }
     }
 
-    /// Removes what a building leaves that did not come to its end. Earlier builds left it under a number, so this also
-    /// removes each index that has nothing but commits which the journal has too, unless no other has as many.
+    /// Removes the rest of a failed build. Earlier builds of this program left such a rest under a number. So this also
+    /// removes each index whose commits the journal all has, except the one with the most commits.
     fn clean_up(&self) {
         if let Err(error) = self.remove_draft() {
             tracing::debug!(%error, "a part of an index stays");
@@ -264,7 +267,7 @@ impl Building<'_> {
         let commits = |store: &StoreRecord| is_ours(store).then_some(store.commits);
         let extents = self.known.iter().map(|(number, store)| (*number, store.as_ref().and_then(commits)));
         let extents: Vec<_> = extents.collect();
-        // Of equals the first stays.
+        // `max_by_key` returns the last maximum, so in reverse the first of equal indexes is kept.
         let most = extents.iter().rev().max_by_key(|(_, commits)| *commits).map(|(number, _)| *number);
         for (number, commits) in extents {
             let is_part = commits.is_some_and(|commits| commits <= self.reached);
@@ -278,7 +281,7 @@ impl Building<'_> {
     }
 }
 
-/// Requires an index that ends with a commit to have the same one (ST-15).
+/// Requires an index that ends with this commit to have the same digest (ST-15).
 fn require_same_history(known: &[Extent], salt: &Salt, point: Point) -> Result<(), BackendError> {
     let stores = known.iter().filter_map(|(_, store)| store.as_ref());
     let is_other = |store: &StoreRecord| {
@@ -291,7 +294,7 @@ fn require_same_history(known: &[Extent], salt: &Salt, point: Point) -> Result<(
     Ok(())
 }
 
-/// Removes every index but one, and the mark that opening one left.
+/// Removes every index except one, the draft of a failed build, and the mark.
 pub(crate) fn keep_only(sled: &Path, number: u32) {
     let Ok(entries) = fs::read_dir(sled) else { return };
     for entry in entries.flatten() {
@@ -306,7 +309,7 @@ pub(crate) fn keep_only(sled: &Path, number: u32) {
     unmark(sled);
 }
 
-/// Notes that no index may be trusted the next time: sled failed in one.
+/// Leaves a mark, so that no index is trusted at the next opening, because sled failed in one.
 pub(crate) fn distrust(sled: &Path) -> Result<(), BackendError> {
     mark(sled, "")
 }

@@ -1,4 +1,4 @@
-//! An index: one database of sled, its records as their checks require.
+//! An index: one database of sled, whose values are checked as they are read.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -13,39 +13,39 @@ use crate::local::dir::files::{create_dir, sync_dir};
 use crate::local::layout::page::PagePart;
 use crate::local::layout::{key, record};
 
-/// How many bytes are written at once: too much that is not flushed can make sled wait for itself for ever.
+/// How many bytes are written before a flush, because too many unflushed bytes can make sled wait for itself forever.
 const BATCH_BYTES: usize = 128 * 1024;
 
 /// An open index.
 pub(crate) struct Tree {
     db: OpenDb,
     pub(crate) dir: PathBuf,
-    /// Which of the indexes that were ever built it is.
+    /// The number of the index; each built index has the next one.
     pub(crate) number: u32,
 }
 
 impl Tree {
-    /// Opens an index, or makes it in an empty folder.
+    /// Opens an index, or creates one in an empty folder.
     pub(super) fn open(dir: PathBuf, number: u32) -> Result<Self, BackendError> {
         Ok(Self { db: OpenDb::open(&dir)?, dir, number })
     }
 
-    /// Makes an empty index.
+    /// Creates an empty index.
     pub(super) fn create(dir: &Path, number: u32) -> Result<Self, BackendError> {
         create_dir(dir).map_err(|source| BackendError::io("create", dir, source))?;
         Self::open(dir.to_owned(), number)
     }
 
-    /// Returns `true` if nothing was ever written to it.
+    /// Returns `true` if it has no records.
     pub(super) fn is_empty(&self) -> Result<bool, BackendError> {
         guarded("read the index", || self.db.iter().next().transpose()).map(|first| first.is_none())
     }
 
-    /// Returns the sound records as far as sled reads them, and whether that is all.
+    /// Returns the sound records that sled can read, and whether those are all.
     pub(crate) fn sound_records(&self) -> (Vec<StoredRecord>, bool) {
         let mut found = BTreeMap::new();
         let mut is_all = true;
-        // A part that cannot be read hides what is behind it, of one table and from one end.
+        // An unreadable part hides what is behind it. So each table is read alone, and then from the other end.
         for table in *b"abhikmnps" {
             let mut records = self.db.scan_prefix([table]);
             let mut is_forward = true;
@@ -68,7 +68,7 @@ impl Tree {
         (found.into_iter().collect(), is_all)
     }
 
-    /// Writes changes, a few at a time; what follows the entries of a branch joins its last page.
+    /// Writes changes in batches. Entries that follow the last page of a branch join that page.
     pub(crate) fn absorb(&self, changes: Vec<RecordChange>) -> Result<(), BackendError> {
         let (mut others, mut parts): (_, BTreeMap<u64, Vec<PagePart>>) = (Vec::new(), BTreeMap::new());
         for change in changes {
@@ -79,7 +79,8 @@ impl Tree {
                 _ => others.push(change),
             }
         }
-        // The record about the store is the last: it records up to which commit all others are.
+        // The record about the store is written last, because it records the last commit that the other records
+        // include.
         let store = others.iter().position(|change| change.key == key::STORE).map(|at| others.remove(at));
         for (branch, parts) in parts {
             let last = self.last(&key::pages_of(branch))?;
@@ -108,7 +109,7 @@ impl Tree {
         guarded("write the index", || self.db.apply_batch(batch))
     }
 
-    /// Makes everything that was written durable.
+    /// Makes everything written so far durable.
     pub(crate) fn settle(&self) -> Result<(), BackendError> {
         self.db.flush()?;
         sync_all(&self.dir).map_err(|source| BackendError::io("sync", &self.dir, source))
@@ -140,7 +141,7 @@ impl Backend for Tree {
     }
 }
 
-/// Joins parts to the last page of a branch; returns the pages that are new or have grown.
+/// Joins parts to the last page of a branch, and returns the pages that are new or have grown.
 fn joined(last: Option<PagePart>, parts: Vec<PagePart>) -> Vec<PagePart> {
     let before = last.as_ref().map(PagePart::next);
     let mut pages: Vec<PagePart> = last.into_iter().collect();
@@ -157,7 +158,7 @@ fn joined(last: Option<PagePart>, parts: Vec<PagePart>) -> Vec<PagePart> {
     pages
 }
 
-/// Requires a value to belong to its key.
+/// Requires a value to match its check and its key.
 fn sound(key: &[u8], value: Vec<u8>) -> Result<StoredRecord, BackendError> {
     match record::body_of(key, &value) {
         Ok(_) => Ok((key.to_vec(), value)),
@@ -167,13 +168,13 @@ fn sound(key: &[u8], value: Vec<u8>) -> Result<StoredRecord, BackendError> {
     }
 }
 
-/// Makes all files of a folder durable, and their names.
+/// Makes all files below a folder durable, and their names.
 pub(crate) fn sync_all(dir: &Path) -> io::Result<()> {
     for entry in std::fs::read_dir(dir)? {
         let path = entry?.path();
         let synced = if path.is_dir() { sync_all(&path) } else { sync_file(&path) };
         match synced {
-            // sled replaces files of its own while it is at work.
+            // sled replaces its own files while it runs.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             synced => synced?,
         }
@@ -181,7 +182,7 @@ pub(crate) fn sync_all(dir: &Path) -> io::Result<()> {
     sync_dir(dir)
 }
 
-/// Makes a file durable. Windows does that for one that is open for writing only.
+/// Makes a file durable. Windows can do that only for a file that is open for writing.
 fn sync_file(path: &Path) -> io::Result<()> {
     File::options().read(true).write(cfg!(windows)).open(path)?.sync_all()
 }
