@@ -1,4 +1,4 @@
-//! The records of a store on disk, as an engine that is read.
+//! Implements the reading half of an engine for the records of a store on disk.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -32,8 +32,8 @@ impl EngineReader for Records {
     fn found_match(&self, name: &MatchName) -> Result<FoundMatch, StoreError> {
         let key = key::of_match(name);
         let value = self.backend.get(&key).map_err(|error| StoreError::from(error).within(name, None))?;
-        // Nothing is counted here, however many there are: an index is opened only if it recorded, behind all else, the
-        // commit that the journal names. Whether records are missing all the same is what an audit finds out.
+        // Matches are not counted here, however many there are. An index is opened only if its last-written record
+        // names the commit that the journal names. An audit finds missing records all the same.
         let value = value.ok_or_else(|| StoreError::NoSuchMatch { match_name: name.clone() })?;
         read_match(name.clone(), &key, &value)
     }
@@ -49,7 +49,7 @@ impl EngineReader for Records {
             self.branch(&found_match, found)
         };
         match find() {
-            // What is deleted while we look seems damaged; the second time it is not there.
+            // A branch that is deleted during the read looks damaged. The second read finds that it does not exist.
             Err(StoreError::Corrupt { .. }) => find(),
             found => found,
         }
@@ -64,7 +64,7 @@ impl EngineReader for Records {
                     branches.push(Branch { found_match: found_match.clone(), found, head });
                 }
             }
-            // One after another they show which it is.
+            // Reads the heads one by one to find the damaged branch.
             Err(_) => {
                 for found in all_found {
                     branches.push(self.branch(&found_match, found)?);
@@ -80,7 +80,7 @@ impl EngineReader for Records {
         branch: &FoundBranch,
     ) -> Result<Vec<FoundBranch>, StoreError> {
         let mut ancestry = vec![branch.clone()];
-        // A parent's id is less than its child's, so this ends.
+        // The loop ends because a parent's id is less than its child's.
         while let Some(child) = ancestry.last()
             && let Some(parent) = &child.parent
         {
@@ -126,7 +126,7 @@ impl EngineReader for Records {
         while let Some(stored) = self.page_at(own.branch, own.first, from)?.filter(|_| wanted > own.first) {
             let page = stored.read()?;
             let next = stored.next(&page);
-            // While a head is packed a page may hold entries of the one behind it, too.
+            // During packing, a page may also hold entries of the page behind it.
             if next <= wanted {
                 return Ok((next, page.link));
             }
@@ -142,7 +142,7 @@ impl EngineReader for Records {
         idempotency_key: &IdempotencyKey,
     ) -> Result<Option<RangeInclusive<Seq>>, StoreError> {
         let found = self.keyed(branch.found.id, idempotency_key).map_err(|error| branch.within(error))?;
-        // What lies behind the head is not acknowledged yet.
+        // Entries behind the head are not acknowledged yet.
         Ok(found.filter(|found| found.last <= branch.head.seq).map(|found| found.first..=found.last))
     }
 
@@ -221,7 +221,7 @@ impl EngineReader for Records {
             let seq = expected.map(|expected| expected.first);
             let reason = match indexed {
                 Ok(indexed) if Some(indexed) == expected => continue,
-                // It may have been appended since we read the head.
+                // The entry may have been appended after the head was read.
                 Ok(indexed) if expected.is_none() && indexed.first > head.seq => continue,
                 Ok(_) => {
                     format!("the idempotency key `{text}` stands for other entries than those that carry it")
@@ -233,14 +233,14 @@ impl EngineReader for Records {
         for (text, (first, _)) in keys {
             damage.push((Some(first), format!("the idempotency key `{text}` is missing")));
         }
-        // Entries behind the head, which a head that was set back leaves.
+        // Finds entries behind the head, which remain if a head was set back.
         let last_page = self.page_at(found.id, 0, Seq::MAX - 1)?;
         let last = match &last_page {
             Some(stored) => Some(stored.next(&stored.read()?) - 1),
             None => None,
         };
         let last = last.filter(|last| *last > head.seq);
-        // Someone may have appended since we read the head; what counts is the head as it is now.
+        // Another caller may have appended since the head was read, so this counts only if the head is still the same.
         let last = last.filter(|_| self.head(found).is_ok_and(|now| now == *head));
         damage
             .extend(last.map(|last| (Some(last), format!("it lies behind the head, which is {}", head.seq))));

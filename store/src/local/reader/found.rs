@@ -1,4 +1,4 @@
-//! What the records of matches and branches contain.
+//! Reads the records of matches and branches.
 
 use crate::error::StoreError;
 use crate::local::backend::{Backend, StoredRecord};
@@ -7,7 +7,8 @@ use crate::local::layout::{key, record};
 use crate::names::{BranchName, MatchName};
 use crate::reader::found::{FoundBranch, FoundMatch, MatchId};
 
-/// Beyond any number that a store counts to; what claims more is damaged, and counting on never overflows.
+/// The most that a store can count to. A record that claims more is damaged. The limit also keeps additions from
+/// overflowing.
 pub(crate) const COUNT_MAX: u64 = u64::MAX / 2;
 
 fn read_store_record(value: &[u8]) -> Result<StoreRecord, StoreError> {
@@ -18,12 +19,12 @@ fn read_store_record(value: &[u8]) -> Result<StoreRecord, StoreError> {
     Ok(record)
 }
 
-/// Reads the store's own record from a backend, if it is there.
+/// Reads the store's own record from a backend; `None` if it is missing.
 pub(crate) fn find_store_record(backend: &dyn Backend) -> Result<Option<StoreRecord>, StoreError> {
     backend.get(key::STORE)?.as_deref().map(read_store_record).transpose()
 }
 
-/// Requires a record to lie under the key for which it was written.
+/// Requires a record to be stored under the key that it was written for.
 pub(crate) fn require_in_place(what: &str, key: &[u8], value: &[u8]) -> Result<(), StoreError> {
     let body = record::body_of(key, value).map(|_| ());
     body.map_err(|reason| StoreError::damaged(format!("{what}: {reason}")))
@@ -41,13 +42,13 @@ pub(crate) fn read_match(name: MatchName, key: &[u8], value: &[u8]) -> Result<Fo
     Ok(FoundMatch { name, id: MatchId(id.into()), branches, genesis: genesis.to_vec(), module })
 }
 
-/// Returns the name in a match record's key.
+/// Returns the name in the key of a match record.
 pub(crate) fn match_name_in(key: &[u8]) -> Result<MatchName, StoreError> {
     let name = key::text_after(key, key::MATCH_PREFIX).and_then(|text| text.parse().ok());
     name.ok_or_else(|| StoreError::damaged("a match record has no proper name"))
 }
 
-/// The record of a branch, not yet read.
+/// The record of a branch that has not been read yet.
 pub(crate) struct StoredBranch {
     pub(crate) name: BranchName,
     key: Vec<u8>,
@@ -88,9 +89,9 @@ pub(crate) fn read_branch(
 }
 
 impl FoundMatch {
-    /// Returns the number that a store on disk has for a match.
+    /// Returns the id of a match in a store on disk.
     pub(crate) fn number(&self) -> u64 {
-        // They count up from 1, one for each match, branch or new name.
+        // Ids count up from 1: one for each match, branch or new name.
         u64::try_from(self.id.0).unwrap_or(u64::MAX)
     }
 }

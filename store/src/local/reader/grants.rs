@@ -1,4 +1,4 @@
-//! Grants: found by the hash of their token, or by their match.
+//! Finds grants by the hash of their token, or by their match.
 
 use turnfold_core::{Digest, Seat};
 
@@ -13,7 +13,7 @@ use crate::names::MatchName;
 use crate::reader::found::FoundMatch;
 
 impl Records {
-    /// Returns the grants of a match from the books, into which they are read if they are not there.
+    /// Returns the grants of a match from the books, after reading them into the books if necessary.
     pub(crate) fn grants_in<'a>(
         &self,
         books: &'a mut GrantBooks,
@@ -22,7 +22,7 @@ impl Records {
         books.of(found_match.number(), || Ok(self.grants(found_match)?.into_iter().collect()))
     }
 
-    /// Asks something of the grants of a match, which are read if they are not in memory.
+    /// Calls `ask` with the grants of a match, after reading them into memory if necessary.
     pub(crate) fn of_grants<T>(
         &self,
         match_name: &MatchName,
@@ -66,7 +66,7 @@ impl Records {
         found.map_err(|error| error.within(&found_match.name, None))
     }
 
-    /// Lists which grants a match has, and for which seats they are.
+    /// Lists the hashes of a match's grants, and the seats that the grants are for.
     pub(crate) fn listed_grants(
         &self,
         match_id: u64,

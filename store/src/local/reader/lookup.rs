@@ -1,4 +1,4 @@
-//! Finding branches and grants by name, and whether all are there.
+//! Finds branches and idempotency keys, and checks that all records are there.
 
 use super::found::{StoredBranch, read_branch, require_in_place};
 use super::records::Records;
@@ -23,7 +23,8 @@ impl Records {
             Some(value) => read_branch(found_match, name.clone(), &key, &value).map_err(at_branch),
             None if name.is_main() => Err(at_branch(StoreError::damaged("its branch record is missing"))),
             None => {
-                // A match has few branches, so all of them are looked at: one whose record is gone is damage.
+                // A match has few branches, so all their records are checked. If the branch's own record is lost, that
+                // is damage.
                 let (_, stored) = self.stored_branches(&found_match.name)?;
                 for stored in &stored {
                     stored.require_in_place().map_err(|error| error.within(&found_match.name, None))?;
@@ -39,7 +40,7 @@ impl Records {
         Ok(Branch { found_match: found_match.clone(), found, head })
     }
 
-    /// Returns a match and its branches, if all can be read.
+    /// Returns a match and its branches; an error if one of them cannot be read.
     pub(crate) fn branches_of(&self, name: &MatchName) -> Result<(FoundMatch, Vec<FoundBranch>), StoreError> {
         let (found_match, stored) = self.stored_branches(name)?;
         let read = |stored: StoredBranch| {
@@ -49,7 +50,7 @@ impl Records {
         Ok((found_match, branches))
     }
 
-    /// Returns a match and the records of its branches; their number is right.
+    /// Returns a match and the unread records of its branches, as many as the match counts.
     pub(crate) fn stored_branches(
         &self,
         name: &MatchName,
@@ -74,7 +75,7 @@ impl Records {
         Ok((found_match, stored.map_err(|error| error.within(name, None))?))
     }
 
-    /// Returns the branch records there are, whatever their number should be.
+    /// Returns the records of a match's branches, even if the match counts another number.
     pub(crate) fn readable_branches(
         &self,
         found_match: &FoundMatch,
@@ -82,7 +83,7 @@ impl Records {
         self.scan(key::branches_of(found_match.number())).map(|record| StoredBranch::of(record?)).collect()
     }
 
-    /// Reads which entries an idempotency key stands for.
+    /// Returns the entries that carry an idempotency key on a branch; `None` if the key is unknown.
     pub(crate) fn keyed(
         &self,
         branch_id: u64,
@@ -93,7 +94,7 @@ impl Records {
         value.map(|value| record::read("an idempotency key", &key, &value)).transpose()
     }
 
-    /// Requires that there are as many match records as there should be, each under its own key.
+    /// Requires as many match records as the store counts, each stored under its own key.
     pub(crate) fn count_matches(&self) -> Result<(), StoreError> {
         let counted = unless_changed(
             || self.store_record().map(|record| (record.matches, record.next_id)),
@@ -113,7 +114,8 @@ impl Records {
     }
 }
 
-/// Returns what `look` finds while `version` stays the same; a writer may have been between the two.
+/// Returns what `look` finds. It retries a failed look as long as `version` changes, because a writer may have caused
+/// it.
 fn unless_changed<V: PartialEq + Copy, T, E>(
     version: impl Fn() -> Result<V, StoreError>,
     look: impl Fn(V) -> Result<Result<T, E>, StoreError>,

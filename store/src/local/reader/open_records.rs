@@ -1,4 +1,4 @@
-//! Opening the records of a store for reading only.
+//! Opens the records of a store for reading only.
 
 use std::path::Path;
 use std::time::SystemTime;
@@ -19,7 +19,8 @@ use crate::snapshots::Snapshots;
 
 /// Opens the records of an existing store for reading only (ST-5, ST-16).
 ///
-/// The index is read where it may be used at once; otherwise, as when another process writes, the journal is.
+/// It reads the index if the index can be used at once, otherwise the journal: for example while another process
+/// writes.
 pub(crate) fn open(dir: &Path) -> Result<Records, StoreError> {
     format::require_store(dir)?;
     swap::read_unswapped(dir, |places| open_at(dir, places))
@@ -29,7 +30,8 @@ fn open_at(dir: &Path, places: &Places) -> Result<Records, StoreError> {
     let read = |error: BackendError| locate(&places.journal, error).unopened();
     let locks = Locks::take_if_free(dir, &places.journal).filter(|_| is_clock_usable());
     let image = read_next_to_writer(&places.journal).map_err(read)?;
-    // A writer may have begun with files that a compaction replaces.
+    // The locks may be on files that a compaction has replaced, so a writer may be at work after all. Only a closed
+    // journal shows that none is.
     let backend = match locks {
         Some(locks) if image.is_closed => open_index(places, &image, locks).map_err(read)?,
         _ => None,
@@ -41,10 +43,11 @@ fn open_at(dir: &Path, places: &Places) -> Result<Records, StoreError> {
     Ok(Records::new(backend, Some(Snapshots::of(dir))))
 }
 
-/// Opens the index, if it is sound; whatever is wrong with it is found again when the store is written to.
+/// Opens the index if it is sound; otherwise returns `None`. Opening the store for writing finds the trouble again and
+/// repairs it.
 ///
 /// # Errors
-/// [`BackendError::Damaged`] where the index shows that the journal is not what it was.
+/// Returns [`BackendError::Damaged`] if the index has commits that the journal lost.
 fn open_index(places: &Places, image: &Image, locks: Locks) -> Result<Option<DiskBackend>, BackendError> {
     let found = open_sound(&places.sled, image);
     let reason = match found.unwrap_or_else(|error| Found::Damaged(error.to_string())) {
@@ -60,7 +63,7 @@ fn open_index(places: &Places, image: &Image, locks: Locks) -> Result<Option<Dis
     Ok(None)
 }
 
-/// Returns `true` for a clock with which sled does not panic.
+/// Returns `true` if the clock is one with which sled does not panic.
 #[expect(clippy::disallowed_methods, reason = "sled reads it, and panics when it is before 1970")]
 pub(crate) fn is_clock_usable() -> bool {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).is_ok()

@@ -1,4 +1,4 @@
-//! Pages of a branch, found by the entries on them.
+//! Finds the pages of a branch by their entries.
 
 use super::records::Records;
 use crate::entry::Seq;
@@ -6,9 +6,9 @@ use crate::error::StoreError;
 use crate::local::layout::page::{self, Page};
 use crate::local::layout::{key, record};
 
-/// A page as it lies in the store.
+/// A page as it is stored.
 pub(crate) struct StoredPage {
-    /// The number of its first entry.
+    /// The seq of its first entry.
     pub(crate) first: Seq,
     key: Vec<u8>,
     value: Vec<u8>,
@@ -19,14 +19,14 @@ impl StoredPage {
         read_page(&self.key, &self.value).map_err(|error| error.at(self.first))
     }
 
-    /// Returns the number of the entry that follows those on the page.
+    /// Returns the seq of the entry behind the page.
     pub(crate) fn next(&self, page: &Page<'_>) -> Seq {
         self.first.saturating_add(page.records.len() as u64)
     }
 }
 
 impl Records {
-    /// Finds the last page that begins at `seq` or before, but not before `least`.
+    /// Finds the last page that begins at or before `seq`, but not before `least`.
     pub(crate) fn page_at(
         &self,
         branch_id: u64,
@@ -40,7 +40,7 @@ impl Records {
     }
 }
 
-/// Reads a page, requiring that it is one that a store would write.
+/// Reads a page, and requires a known version and at least one entry.
 pub(crate) fn read_page<'a>(key: &[u8], value: &'a [u8]) -> Result<Page<'a>, StoreError> {
     let page: Page<'_> = record::read("its page", key, value)?;
     if page.version != page::VERSION || page.records.is_empty() {

@@ -1,4 +1,4 @@
-//! Matches: which there are, one after another.
+//! Iterates over matches.
 
 use super::found::{match_name_in, read_match};
 use super::records::Records;
@@ -11,7 +11,8 @@ use crate::reader::found::FoundMatch;
 use crate::reader::store_report::MatchInfo;
 
 impl Records {
-    /// Reads the records of matches by name; when all are read, their number is right or the last thing is an error.
+    /// Reads the records of matches, sorted by name, after one of them if `after` is given. Without `after`, the last
+    /// item is an error if the number of matches is wrong.
     pub(crate) fn found_matches<'a>(
         &'a self,
         after: Option<&MatchName>,
@@ -21,14 +22,15 @@ impl Records {
         if let Some(after) = after {
             range.start = [key::of_match(after).as_slice(), &[0]].concat();
         }
-        // How many there are, and the id from which on they are newer; nothing when some are left out.
+        // The number of matches, and the next id: a match with that id or a higher one is newer. `None` if the scan
+        // starts later.
         let expected = after.is_none().then_some((record.matches, record.next_id));
         let mut records = self.scan(range);
         let mut count = 0;
         Ok(until_error(move || {
             let Some(record) = records.next() else {
                 expected.filter(|(expected, _)| *expected != count)?;
-                // One may have been renamed or deleted in between; then there are as many as there should be.
+                // A match may have been renamed or deleted during the scan. The new count is then right.
                 return self.count_matches().err().map(Err);
             };
             let read = record.and_then(|(key, value)| read_match(match_name_in(&key)?, &key, &value));
@@ -39,7 +41,7 @@ impl Records {
         }))
     }
 
-    /// Describes matches; one that was deleted since it was found is left out.
+    /// Describes matches. It omits a match that was deleted since it was found.
     pub(super) fn match_infos(
         &self,
         mut found: impl Iterator<Item = Result<FoundMatch, StoreError>>,

@@ -1,4 +1,4 @@
-//! Records: what a backend holds, as readers see it while the committer writes.
+//! Records in a backend, as readers see them while the committer writes.
 
 use std::ops::Range;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -13,21 +13,21 @@ use crate::local::scan::scan;
 use crate::reader::found::{FoundBranch, Head};
 use crate::snapshots::Snapshots;
 
-/// What a store holds. Readers and the committer share it.
+/// The records of a store, which readers and the committer share.
 pub(crate) struct Records {
     pub(crate) backend: Box<dyn Backend>,
-    /// Of a store on disk.
+    /// The snapshots of a store on disk; `None` in memory.
     pub(crate) snapshots: Option<Snapshots>,
-    /// Held for reading by who needs the matches to stay under their names, for writing while one is renamed or deleted.
-    /// Taken before `branches`.
+    /// A reader holds it while it needs matches to keep their names. A writer holds it while it renames or deletes a
+    /// match. It is taken before `branches`.
     pub(super) matches: RwLock<()>,
-    /// Held for reading by who needs the branches of matches to stay, for writing while one is renamed or deleted.
+    /// A reader holds it while it needs branches to stay. A writer holds it while it renames or deletes a branch.
     pub(super) branches: RwLock<()>,
-    /// The same for a walk whose output may be slow. Taken before `branches`, so that a thread that waits to rename or
-    /// delete a branch keeps no reader waiting.
+    /// Like `branches`, for a walk whose output may be slow. It is taken before `branches`, so that a thread that waits
+    /// to rename or delete a branch blocks no reader.
     pub(super) walks: RwLock<()>,
-    /// Held for reading by who needs the grants of a match as they are at one time, for writing while one changes. Taken
-    /// after `branches`.
+    /// A reader holds it while it needs the grants of a match as of one moment. A writer holds it while a grant
+    /// changes. It is taken after `branches`.
     grants: RwLock<GrantBooks>,
 }
 
@@ -43,22 +43,22 @@ impl Records {
         }
     }
 
-    /// Waits until no thread holds the matches.
+    /// Locks the matches for a change, after all readers have released them.
     pub(crate) fn change_matches(&self) -> RwLockWriteGuard<'_, ()> {
         self.matches.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until no thread holds the branches.
+    /// Locks walks and branches for a change, after all readers have released them.
     pub(crate) fn change_branches(&self) -> [RwLockWriteGuard<'_, ()>; 2] {
         [&self.walks, &self.branches].map(|held| held.write().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Keeps all grants as they are.
+    /// Keeps all grants unchanged while the guard lives.
     pub(crate) fn hold_grants(&self) -> RwLockReadGuard<'_, GrantBooks> {
         hold(&self.grants)
     }
 
-    /// Waits until no thread holds the grants.
+    /// Locks the grants for a change, after all readers have released them.
     pub(crate) fn change_grants(&self) -> RwLockWriteGuard<'_, GrantBooks> {
         self.grants.write().unwrap_or_else(PoisonError::into_inner)
     }
@@ -95,7 +95,7 @@ impl Records {
     }
 }
 
-/// Waits until no thread changes what a lock is about, and keeps it as it is.
+/// Takes a lock for reading, after a writer has released it.
 pub(super) fn hold<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
     lock.read().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,5 +1,5 @@
-//! The committer: the one thread that writes. It stages what many callers want, makes it durable with one sync, and
-//! answers them all.
+//! The committer: the only thread that writes. It stages the requests of many callers, makes them durable with one
+//! sync, and answers all of them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,12 +15,12 @@ use crate::names::{BranchName, IdempotencyKey, MatchName};
 /// The most requests that wait, and the most that one sync serves.
 const QUEUE_MAX: usize = 256;
 
-/// What may share a sync.
+/// Whether a request may share a sync with others.
 pub(crate) enum Order {
-    /// This may, but not with an append of the same idempotency key: its entries must be stored before they can be
-    /// compared.
+    /// It may, but not with an append that has the same idempotency key, because the first entries must be stored
+    /// before the second can be compared with them.
     Shared(Option<BranchKey>),
-    /// This may not: it looks at stored records, so nothing may wait when it begins.
+    /// It may not, because it reads stored records: everything before must be committed when it begins.
     Alone,
 }
 
@@ -29,16 +29,16 @@ pub(crate) type BranchKey = (MatchName, BranchName, IdempotencyKey);
 type Stage = dyn FnOnce(&mut Ledger, &mut Staged) -> Result<(), StoreError> + Send;
 type Reply = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 
-/// Something to be written.
+/// A request to write.
 struct Request {
     order: Order,
     stage: Box<Stage>,
     reply: Reply,
 }
 
-/// The handle on the committer's thread.
+/// The handle of the committer's thread.
 pub(crate) struct Committer {
-    /// Gone once the committer is stopped.
+    /// `None` once the committer has stopped.
     running: Option<Running>,
 }
 
@@ -58,20 +58,20 @@ impl Committer {
         Ok(Self { running: Some(Running { sender, thread }) })
     }
 
-    /// Writes what `stage` stages, and returns what it returned once that is durable.
+    /// Commits what `stage` stages. Returns the result of `stage` once that is durable.
     pub(crate) fn perform<T: Send + 'static>(
         &self,
         order: Order,
         stage: impl FnOnce(&mut Ledger, &mut Staged) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (sender, answer) = sync_channel(1);
-        // The caller may have gone away.
+        // The receiver may be gone, if the caller panicked.
         self.submit(order, stage, move |done| drop(sender.send(done)));
         answer.recv().unwrap_or_else(|_| Err(ended()))
     }
 
-    /// Writes what `stage` stages, and calls `then` with what it returned once that is durable. That is on the committer's
-    /// thread, so others wait until it returns; if that thread dies, `then` is dropped.
+    /// Commits what `stage` stages, then calls `then` with its result. `then` runs on the committer's thread, so other
+    /// requests wait until it returns. If that thread dies, `then` is dropped.
     pub(crate) fn submit<T: Send + 'static>(
         &self,
         order: Order,
@@ -95,7 +95,7 @@ impl Committer {
         }
     }
 
-    /// Ends the thread after it has served what waits.
+    /// Stops the thread, after it has served the waiting requests.
     pub(crate) fn stop(&mut self) -> Result<(), StoreError> {
         let Some(Running { sender, thread }) = self.running.take() else { return Ok(()) };
         drop(sender);
@@ -106,7 +106,7 @@ impl Committer {
 
 impl Drop for Committer {
     fn drop(&mut self) {
-        // The writer has got the error.
+        // Only other errors are logged, because the writer already got a failure of the committer.
         if let Err(error) = self.stop()
             && !matches!(error, StoreError::Failed { .. })
         {
@@ -129,8 +129,8 @@ fn run(mut ledger: Ledger, requests: &Receiver<Request>) -> Result<(), StoreErro
     ledger.finish()
 }
 
-/// Takes what waits. Those who were answered together often ask again at once, so as many are let in as were served
-/// last, as long as any comes.
+/// Collects waiting requests into a group. Callers that were answered together often ask again at once. So it waits for
+/// as many requests as were served last, while more keep coming.
 fn gather(first: Request, requests: &Receiver<Request>, served: usize) -> Vec<Request> {
     let mut group = vec![first];
     let mut has_waited = false;
@@ -169,7 +169,7 @@ fn serve(ledger: &mut Ledger, requests: Vec<Request>) {
     group.commit(ledger);
 }
 
-/// What waits for one sync.
+/// The requests that share one sync.
 #[derive(Default)]
 struct Group {
     staged: Staged,
@@ -178,7 +178,7 @@ struct Group {
 }
 
 impl Group {
-    /// Makes what is staged durable, all or nothing of it (ST-2), and only then answers everyone (ST-1).
+    /// Makes everything staged durable, all or nothing (ST-2), and only then answers the callers (ST-1).
     fn commit(self, ledger: &mut Ledger) {
         let Self { staged, replies, .. } = self;
         let committed = ledger.commit(staged);

@@ -1,4 +1,4 @@
-//! Deleting matches and branches: all records of them go in one commit.
+//! Deletes matches and branches, with all their records, in one commit.
 
 use turnfold_core::Digest;
 
@@ -12,7 +12,7 @@ use crate::reader::branch::Branch;
 use crate::reader::found::FoundBranch;
 use crate::snapshots::{SNAPSHOT_INTERVAL, Snapshots};
 
-/// Deletes a branch. It waits for a backup to be done with a match.
+/// Deletes a branch. It waits until walks, such as a backup, no longer hold the branches.
 pub(super) fn delete_branch(
     (committer, records): (&Committer, &Records),
     match_name: MatchName,
@@ -25,7 +25,7 @@ pub(super) fn delete_branch(
     Ok(())
 }
 
-/// Deletes matches with all their branches, entries and grants. It waits for a backup to be done.
+/// Deletes matches with all their branches, entries and grants. It waits like the deletion of a branch.
 pub(super) fn delete_matches(
     (committer, records): (&Committer, &Records),
     names: Vec<MatchName>,
@@ -84,8 +84,8 @@ fn stage_match(ledger: &mut Ledger, staged: &mut Staged, name: MatchName) -> Res
     Ok(links)
 }
 
-/// Returns the links of a branch's own entries that have a snapshot, as far as they can be read: a snapshot
-/// that stays behind is only in the way.
+/// Returns the links of a branch's own entries that may have a snapshot. It skips unreadable links, because a leftover
+/// snapshot only takes space.
 fn snapshot_links(records: &Records, branch: &Branch) -> Vec<Digest> {
     if !records.snapshots.as_ref().is_some_and(Snapshots::exist) {
         return Vec::new();

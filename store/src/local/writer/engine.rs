@@ -1,4 +1,4 @@
-//! The engine on disk: the committer writes, and other threads read the records.
+//! The engine on disk: the committer writes while other threads read the records.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use crate::snapshots::Snapshots;
 
 /// A store on disk or in memory.
 pub(crate) struct Local {
-    // The committer's thread ends before the backend closes.
+    // The committer is the first field, so its thread ends before the backend closes.
     committer: Committer,
     records: Arc<Records>,
 }
@@ -41,7 +41,7 @@ impl Local {
         &self.records
     }
 
-    /// Writes grants of a match as they were in another store.
+    /// Writes the grants of a match unchanged, as another store had them.
     pub(crate) fn keep_grants(
         &self,
         match_name: &MatchName,
@@ -50,11 +50,11 @@ impl Local {
         grants::keep(self.both(), match_name, grants)
     }
 
-    /// Closes it, so that its journal records that nothing is missing at its end.
+    /// Closes the store. Its journal then records where it ends, so that missing commits at the end are noticed.
     pub(crate) fn close(self) -> Result<(), StoreError> {
         let Self { mut committer, records } = self;
         committer.stop()?;
-        // The committer's thread had the only other handle, and has ended.
+        // This is the only handle, because the committer's thread has ended.
         Arc::into_inner(records).map_or(Ok(()), |records| Ok(records.backend.close()?))
     }
 
@@ -130,7 +130,7 @@ impl Engine for Local {
         name: &BranchName,
         new: &BranchName,
     ) -> Result<(), StoreError> {
-        // It waits for a backup to be done with a match.
+        // The guard waits until walks, such as a backup, no longer hold the branches.
         let _alone = self.records.change_branches();
         let names = (match_name.clone(), name.clone());
         let new = new.clone();
@@ -143,7 +143,7 @@ impl Engine for Local {
     }
 
     fn rename_matches(&self, names: &[(MatchName, MatchName)]) -> Result<(), StoreError> {
-        // It waits for a backup to be done.
+        // The guard waits until no reader, such as a backup, holds the matches.
         let _names = self.records.change_matches();
         let _grants = self.records.change_grants();
         let names = names.to_vec();
@@ -185,7 +185,7 @@ impl Engine for Local {
     }
 }
 
-/// An append may share a sync with others.
+/// Returns the order of an append, which may share a sync with others.
 fn order(append: &Append) -> Order {
     let Append { match_name, branch, idempotency_key, .. } = append;
     Order::Shared(idempotency_key.clone().map(|key| (match_name.clone(), branch.clone(), key)))

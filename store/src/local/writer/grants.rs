@@ -1,4 +1,5 @@
-//! Making, spending and revoking grants: all is judged as it is written, so no two of them can both be the last.
+//! Makes, spends and revokes grants. Each change is judged while the grants are locked, so two requests cannot both
+//! take the last place.
 
 use turnfold_core::Digest;
 
@@ -69,7 +70,7 @@ pub(super) fn revoke(
     Ok(hash)
 }
 
-/// Writes grants of a match as they were in another store.
+/// Writes the grants of a match unchanged, as another store had them.
 pub(super) fn keep(
     (committer, records): (&Committer, &Records),
     match_name: &MatchName,
@@ -81,7 +82,7 @@ pub(super) fn keep(
     write(committer, (match_name, Vec::new()), grants)
 }
 
-/// Removes grants of a match, and writes others.
+/// Removes some grants of a match, and writes others, in one commit.
 fn write(
     committer: &Committer,
     (match_name, removed): (&MatchName, Vec<Digest>),
@@ -99,7 +100,8 @@ fn write(
     })
 }
 
-/// Makes a grant of a match, if it may have one more but for the one that is replaced. What counts no more makes room.
+/// Makes a grant of a match, and writes `replaced` in the same commit. Dead grants are removed to make room; the
+/// replaced one does not count.
 fn make(
     committer: &Committer,
     records: &Records,
@@ -117,6 +119,6 @@ fn make(
     for (hash, grant) in &written {
         grants.set(*hash, grant);
     }
-    // What was not written is not known.
+    // After a failed write the books may be wrong, so they are read again.
     write(committer, (&found_match.name, dead), written).inspect_err(|_| books.clear())
 }

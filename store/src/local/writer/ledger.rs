@@ -18,25 +18,25 @@ use crate::local::staging::Staging;
 use crate::names::{BranchName, IdempotencyKey, MatchName};
 use crate::reader::found::Head;
 
-/// Enough bytes for one sync: what is more makes it no cheaper.
+/// The bytes from which on a commit is full. More would make a sync no cheaper.
 const BYTES_MAX: usize = 128 * 1024;
 
 const ENTRIES_MAX: usize = 4096;
 
-/// The most branches whose heads are kept; beyond it all are read again when they are written to.
+/// The most branches whose heads are kept in memory. Beyond that all are dropped, and read again when they are needed.
 const BRANCHES_MAX: usize = 4096;
 
-/// A match's name and a branch's.
+/// The names of a match and of a branch.
 type Names = (MatchName, BranchName);
 
-/// A branch as far as the committer knows it.
+/// The committer's state of a branch, staged entries included.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BranchState {
     pub(crate) id: u64,
     pub(crate) head: Head,
 }
 
-/// What waits for one sync: operations, encoded one after another behind the version of a body.
+/// The body of the next commit: operations, encoded one after another behind the version.
 pub(crate) struct Staged {
     body: Vec<u8>,
 }
@@ -60,8 +60,8 @@ impl Staged {
         self.body.extend(encode(op));
     }
 
-    /// Numbers entries and appends them to a branch, many by several operations, so that readers need not hold them all. The
-    /// entries of an idempotency key are found as one operation.
+    /// Numbers entries and appends them to a branch. Many entries become several operations, so that readers need not
+    /// hold all of them. Entries with an idempotency key stay in one operation, because the key is found per operation.
     pub(crate) fn append(
         &mut self,
         state: &mut BranchState,
@@ -91,14 +91,14 @@ impl Staged {
 /// The state of the committer's thread.
 pub(crate) struct Ledger {
     pub(crate) records: Arc<Records>,
-    /// The store record as it was last written.
+    /// The last written record about the store.
     record: StoreRecord,
-    /// The id that the next match or branch gets.
+    /// The next id for a match, a branch or a new name.
     next_id: u64,
     pub(crate) branches: BTreeMap<Names, BranchState>,
-    /// The modules that matches are known to be played by.
+    /// The modules that are known or staged as the modules of matches.
     modules: BTreeMap<MatchName, Digest>,
-    /// What failed, after which nothing is written any more.
+    /// The first failure, after which the committer writes nothing more.
     failed: Option<StoreError>,
 }
 
@@ -108,7 +108,7 @@ impl Ledger {
         Self { records, record, next_id, branches: BTreeMap::new(), modules: BTreeMap::new(), failed: None }
     }
 
-    /// Requires that nothing has failed, before something more is staged.
+    /// Requires that nothing has failed. If nothing is staged, it also drops the known branches when they are too many.
     pub(crate) fn require_working(&mut self, staged: &Staged) -> Result<(), StoreError> {
         if let Some(failed) = &self.failed {
             return Err(failed.repeated());
@@ -120,7 +120,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Requires that the match is played by this module, and records the module where none is recorded yet: in the same
+    /// Requires the match to be played by this module. If none is recorded yet, it records the module in the same
     /// commit as the first entries that the module judged (MD-9).
     pub(crate) fn play_by(
         &mut self,
@@ -132,7 +132,7 @@ impl Ledger {
             return Ok(());
         }
         let mut found = self.records.found_match(match_name)?;
-        // What is staged is not in the records yet.
+        // A staged module is not in the records yet.
         found.module = self.modules.get(match_name).copied().or(found.module);
         if found.is_new_module(module)? {
             staged.add(&Op::RecordModule { match_name: match_name.clone(), module });
@@ -141,20 +141,20 @@ impl Ledger {
         Ok(())
     }
 
-    /// Forgets a match that is deleted or gets another name.
+    /// Forgets a match that is being deleted or renamed.
     pub(crate) fn forget(&mut self, name: &MatchName) {
         self.branches.retain(|(match_name, _), _| match_name != name);
         self.modules.remove(name);
     }
 
-    /// Takes the next `count` ids.
+    /// Reserves the next `count` ids and returns the first.
     pub(crate) fn take_ids(&mut self, count: u64) -> u64 {
         let first = self.next_id;
         self.next_id += count;
         first
     }
 
-    /// Makes what is staged durable. What is then read is made of the very bytes that the journal has (ST-17).
+    /// Makes what is staged durable. The visible records come from a replay of the very bytes in the journal (ST-17).
     pub(crate) fn commit(&mut self, staged: Staged) -> Result<(), StoreError> {
         if staged.is_empty() {
             return Ok(());
@@ -174,12 +174,13 @@ impl Ledger {
         Ok(())
     }
 
-    /// Returns what kept the committer from going on, if anything did; the last thing before the store is closed.
+    /// Returns the first failure, if there was one. It is the last call before the store is closed.
     pub(crate) fn finish(&mut self) -> Result<(), StoreError> {
         self.failed.take().map_or(Ok(()), Err)
     }
 
-    // ST-8: a full disk stays a full disk, anything else reports that the store is to be opened again.
+    // ST-8: a full disk stays reported as full. Any other failure is reported as one that requires opening the store
+    // again.
     fn fail(&mut self, error: &StoreError) {
         tracing::debug!(%error, "the store stops accepting writes");
         self.failed.get_or_insert_with(|| match error {
@@ -189,7 +190,7 @@ impl Ledger {
     }
 }
 
-/// Reports what a failed commit leaves: on a full disk nothing, otherwise what was written may be there or not.
+/// Returns the error of a failed commit. A full disk leaves no trace of it; otherwise it may or may not be on disk.
 fn unsettled(error: StoreError) -> StoreError {
     match error {
         StoreError::Full { .. } => error,

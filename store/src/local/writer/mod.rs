@@ -1,4 +1,4 @@
-//! Writing to a store on disk: one committer, and the work that it is given.
+//! Writes to a store on disk: one committer, and the requests that it carries out.
 
 mod committer;
 mod delete;

@@ -1,4 +1,4 @@
-//! Opening and creating a store on disk.
+//! Opens and creates stores on disk.
 
 use std::path::Path;
 
@@ -28,7 +28,8 @@ pub(crate) fn open(dir: &Path, observe: OnBuilding<'_>) -> Result<Local, StoreEr
     Local::start(Box::new(opened.map_err(StoreError::unopened)?), Some(Snapshots::of(dir)))
 }
 
-/// Opens a store, making it first when `dir` does not exist or is empty; of each head only `head_bytes` are used.
+/// Opens a store. If `dir` is missing or empty, it creates the store first. Only `head_bytes` of each head are used for
+/// frames.
 pub(crate) fn open_or_create(
     dir: &Path,
     head_bytes: usize,
@@ -53,7 +54,7 @@ pub(crate) fn require_clock() -> Result<(), StoreError> {
     if is_clock_usable() { Ok(()) } else { Err(StoreError::Clock) }
 }
 
-/// Opens the store that a backend holds, making it first when the backend has nothing.
+/// Opens the store in a backend. If the backend is empty, it creates the store first.
 pub(crate) fn open_backend(backend: Box<dyn Backend>) -> Result<Local, StoreError> {
     if find_store_record(backend.as_ref())?.is_none() {
         if !backend.scan(&(vec![0]..vec![u8::MAX]), 1)?.is_empty() {
@@ -64,12 +65,12 @@ pub(crate) fn open_backend(backend: Box<dyn Backend>) -> Result<Local, StoreErro
     Local::start(backend, None)
 }
 
-/// Makes an empty store in memory.
+/// Creates an empty store in memory.
 pub(crate) fn in_memory() -> Local {
     open_backend(Box::new(MemoryBackend::new())).expect("an empty store in memory opens")
 }
 
-/// Opens the records of a store on which the locks are held, with the given bytes of a head to be used.
+/// Opens the records of a store whose locks are held. The number is how many bytes of each head are used for frames.
 pub(crate) fn open_disk(
     places: &Places,
     locks: (Locks, usize),
