@@ -1,4 +1,4 @@
-//! The comparison of the journal with the records that are kept of it (ST-7, ST-13).
+//! Compares the journal with the index that was built from it (ST-7, ST-13).
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,11 @@ use super::staging::sound_body;
 use super::view::View;
 use crate::entry::encode;
 
-/// Reads every commit of a journal, proves the digests, and requires the records to be those that a replay makes; `index`
-/// is the number of the index that they lie in.
+/// Reads every commit of a journal, checks the digests, and returns each difference between the records and a replay.
+/// `index` is the number of the index that contains the records.
 ///
-/// Pages may be cut otherwise, and idempotency keys are found among entries; both are held against the heads by an audit.
+/// It leaves out pages and idempotency keys, because pages may be split differently. An audit checks both against the
+/// entries and heads.
 pub(crate) fn compare(
     places: &Places,
     records: &dyn Backend,

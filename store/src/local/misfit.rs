@@ -5,19 +5,19 @@ use super::journal::image::damaged;
 use crate::entry::Seq;
 use crate::names::{BranchName, MatchName};
 
-/// Something in a commit that does not follow from those before it.
+/// An operation of a commit that does not follow from the commits before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Misfit {
-    /// Entries of a branch whose entries before them, or whose beginning, are missing.
+    /// It appends entries to a branch that is missing, or whose head is not the entry before them.
     Entries { branch: u64, expected: Option<Seq>, first: Seq, last: Seq },
-    /// What it is about is not there, or there already.
+    /// It names a match or branch that is missing, or creates one that already exists.
     Named { match_name: MatchName, branch: Option<BranchName> },
-    /// It is nothing that this build writes.
+    /// It cannot be read, or is nothing that this build writes.
     Unreadable,
 }
 
 impl Misfit {
-    /// Reports what is wrong with a commit.
+    /// Returns the error of a commit with this misfit.
     pub(crate) fn within(&self, commit: u64) -> BackendError {
         let what = match self {
             Self::Entries { first, .. } => {
@@ -46,7 +46,7 @@ impl From<BackendError> for Stop {
 }
 
 impl Stop {
-    /// Reports that a match or branch is not as an operation needs it.
+    /// Returns the misfit of an operation that names this match or branch.
     pub(super) fn named(match_name: &MatchName, branch: Option<&BranchName>) -> Self {
         Self::Misfit(Misfit::Named { match_name: match_name.clone(), branch: branch.cloned() })
     }

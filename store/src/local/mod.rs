@@ -1,4 +1,4 @@
-//! The engine on disk: a journal that is kept, and an index of sled that can be built again from it (ST-10).
+//! The engine on disk: a journal, and an index in sled that can be built again from it (ST-10).
 
 pub mod backend;
 mod compare;

@@ -1,4 +1,4 @@
-//! The replay: from the operations of commits to records (ST-17).
+//! Replays the operations of commits into records (ST-17).
 
 use turnfold_core::Digest;
 
@@ -17,39 +17,39 @@ use crate::names::{BranchName, MatchName};
 use crate::note::{NoteId, PlacedNote};
 use crate::reader::found::{Head, Parent};
 
-/// Where the records go that a replay makes, and where it finds those that there are.
+/// The records that a replay reads and writes.
 pub(crate) trait Target {
     /// Returns the body of a record of a match, branch, head or grant.
     fn body(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BackendError>;
 
     fn records(&self, range: std::ops::Range<Vec<u8>>) -> Result<Vec<StoredRecord>, BackendError>;
 
-    /// Writes such a record, or removes it.
+    /// Writes a record of one of these tables; `None` removes it.
     fn put(&mut self, key: Vec<u8>, body: Option<Vec<u8>>);
 
     fn append(&mut self, branch: u64, added: &Added<'_, '_>);
 
-    /// Writes which entries an idempotency key stands for.
+    /// Writes which entries carry an idempotency key.
     fn put_key(&mut self, branch: u64, key: &str, entries: IdempotencyRecord);
 
-    /// Removes the entries and the idempotency keys of a branch.
+    /// Removes the entries and idempotency keys of a branch.
     fn forget(&mut self, branch: u64) -> Result<(), BackendError>;
 
-    /// The record about the store as a whole.
+    /// Returns the record about the store as a whole.
     fn store(&mut self) -> &mut StoreRecord;
 }
 
-/// Entries that follow a head.
+/// Entries that follow the head `before`; `after` is the head behind them.
 pub(crate) struct Added<'a, 'b> {
     pub(crate) before: Head,
     pub(crate) after: Head,
     pub(crate) entries: &'b [&'a [u8]],
 }
 
-/// Called with each misfit; it decides whether to go on.
+/// Called with each misfit. If it returns an error, the replay ends with it.
 pub(crate) type OnMisfit<'a> = &'a mut dyn FnMut(Misfit) -> Result<(), BackendError>;
 
-/// Carries a commit out. What does not fit is left out, once `misfit` has allowed it.
+/// Replays a commit. It skips misfits that `misfit` allows.
 pub(crate) fn replay(
     target: &mut dyn Target,
     commit: Point,
@@ -72,7 +72,7 @@ pub(crate) fn replay(
     Ok(())
 }
 
-/// The same where everything has to fit.
+/// Replays a commit, and ends with an error at the first misfit.
 pub(crate) fn replay_strictly(
     target: &mut dyn Target,
     commit: Point,
@@ -103,7 +103,7 @@ pub(crate) fn carry_out(target: &mut dyn Target, op: Op<'_>) -> Done {
     }
 }
 
-/// A match's record, read.
+/// The content of a match's record.
 struct Match {
     key: Vec<u8>,
     id: u64,
@@ -148,7 +148,7 @@ fn put_head(target: &mut dyn Target, branch: u64, head: Head) {
     target.put(key::of_head(branch), Some(encode(&head)));
 }
 
-/// Finds the match that an operation is about, and the branch if it is about one.
+/// Finds the match that an operation names. The error also names the branch, if there is one.
 fn the_match(target: &dyn Target, name: &MatchName, branch: Option<&BranchName>) -> Result<Match, Stop> {
     find_match(target, name)?.ok_or_else(|| Stop::named(name, branch))
 }
@@ -187,7 +187,7 @@ fn create_branch(
     let found_match = the_match(target, match_name, Some(name))?;
     let found =
         find_branch(target, found_match.id, &parent)?.ok_or_else(|| Stop::named(match_name, Some(name)))?;
-    // Behind a gap of the parent nothing is proven.
+    // The parent must have the entry, because a link behind a gap is not proven.
     let has_entry = head_of(target, found.id)?.is_some_and(|head| head.seq >= at);
     if !has_entry || find_branch(target, found_match.id, name)?.is_some() {
         return Err(Stop::named(match_name, Some(name)));
@@ -277,7 +277,7 @@ fn rename_branch(
     Ok(())
 }
 
-/// Leaves out an id, so that a reader who counts names notices that one has moved.
+/// Skips an id, so that a reader that counts matches or branches notices a rename during its scan.
 fn use_up_an_id(target: &mut dyn Target) {
     target.store().next_id += 1;
 }

@@ -1,4 +1,4 @@
-//! Scanning: the records in a range of keys, a few at a time.
+//! Scans the records in a range of keys, a few at a time.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use crate::engine::until_error;
 /// How many records are read at a time.
 const SCAN_MAX: usize = 256;
 
-/// Returns the records in a range of keys, however many there are.
+/// Returns the records in a range of keys.
 pub(crate) fn scan(
     backend: &dyn Backend,
     range: Range<Vec<u8>>,

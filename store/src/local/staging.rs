@@ -1,4 +1,4 @@
-//! Staging: the records that a replay makes, as changes of those that a backend holds.
+//! Staging: the records that a replay makes, as changes on top of a backend's records.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,10 +11,10 @@ use super::replay::{Added, Target};
 use super::scan::scan;
 use crate::entry::encode;
 
-/// Changes over the records of a backend.
+/// Changes on top of the records of a backend.
 pub(crate) struct Staging<'a> {
     below: &'a dyn Backend,
-    /// Bodies of records; none where one is removed.
+    /// The bodies of changed records; `None` for a removed record.
     bodies: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
     pages: BTreeMap<u64, Vec<PagePart>>,
     store: StoreRecord,
@@ -26,12 +26,12 @@ impl<'a> Staging<'a> {
         Self { below, bodies: BTreeMap::new(), pages: BTreeMap::new(), store, bytes: 0 }
     }
 
-    /// Returns about how many bytes of changes there are.
+    /// Returns roughly how many bytes the changes have.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Takes all changes out, the record about the store last.
+    /// Takes out all changes. The record about the store is the last.
     pub(crate) fn take_changes(&mut self) -> (Vec<RecordChange>, StoreRecord) {
         let mut changes = Vec::new();
         for (key, body) in std::mem::take(&mut self.bodies) {
@@ -47,7 +47,7 @@ impl<'a> Staging<'a> {
     }
 }
 
-/// Returns the body of a value, which must be sound.
+/// Returns the body of a value, after its check.
 pub(crate) fn sound_body(key: &[u8], value: &[u8]) -> Result<Vec<u8>, BackendError> {
     let body = record::body_of(key, value).map(<[u8]>::to_vec);
     body.map_err(|reason| BackendError::Damaged(format!("the record `{}`: {reason}", key.escape_ascii())))

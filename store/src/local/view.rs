@@ -1,4 +1,4 @@
-//! A view: the records of a store, made of its journal in memory. Of entries it keeps only where they are (ST-16).
+//! A view: the records of a store in memory, replayed from its journal. It keeps only the places of entries (ST-16).
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -23,7 +23,7 @@ use super::misfit::Misfit;
 use super::replay::{Added, OnMisfit, Target, replay};
 use crate::entry::{Seq, encode};
 
-/// How much of a segment is read at a time.
+/// How many bytes of a segment are read at a time.
 const WINDOW_BYTES: usize = 256 * 1024;
 
 /// The records of a store in memory.
@@ -31,20 +31,20 @@ pub(crate) struct View {
     store: StoreRecord,
     /// The bodies of the records of matches, branches, heads, grants and notes.
     bodies: BTreeMap<Vec<u8>, Vec<u8>>,
-    /// Where the entries of each branch are, by the first of each commit.
+    /// The places of each branch's entries: for each commit the first seq and the place.
     pages: BTreeMap<u64, Vec<(Seq, At)>>,
-    /// Where the commit is that is carried out.
+    /// The place of the commit that is being replayed.
     at: At,
     journal: PathBuf,
     files: Vec<File>,
-    /// The commits that only the heads have.
+    /// The bodies of the commits that only the heads have.
     in_heads: Vec<Vec<u8>>,
     window: Mutex<Option<Window>>,
-    /// The commit that was read again last: a large one has many pages.
+    /// The commit that was read last. It is kept because a large commit has many pages.
     last: Mutex<Option<(At, Arc<Vec<u8>>)>>,
 }
 
-/// A part of a segment.
+/// A part of a segment that was read last.
 struct Window {
     segment: usize,
     at: u64,
@@ -52,7 +52,7 @@ struct Window {
 }
 
 impl View {
-    /// An empty one, before any commit of a journal.
+    /// Returns the view before the first commit of a journal.
     pub(crate) fn before(journal: &Path, salt: Salt, files: Vec<File>) -> Self {
         Self {
             store: StoreRecord::before(&salt),
@@ -67,7 +67,7 @@ impl View {
         }
     }
 
-    /// Reads the commits of a journal, up to one or all.
+    /// Reads the commits of a journal up to the number `up_to`. It checks the digests only if `proves`.
     pub(crate) fn read(image: &Image, up_to: u64, proves: bool) -> Result<Self, BackendError> {
         let files = image.segments.iter().map(|segment| segment.file.try_clone());
         let files =
@@ -85,7 +85,7 @@ impl View {
         Ok(view)
     }
 
-    /// Reads all commits of a journal and proves their digests; reports what is damaged.
+    /// Reads all commits of a journal and checks the digests. The inner error describes damage.
     pub(crate) fn proven(journal: &Path) -> Result<Result<Self, String>, BackendError> {
         match read_next_to_writer(journal).and_then(|image| Self::read(&image, u64::MAX, true)) {
             Ok(view) => Ok(Ok(view)),
@@ -94,7 +94,7 @@ impl View {
         }
     }
 
-    /// Carries out one more commit.
+    /// Replays one more commit.
     pub(crate) fn take(
         &mut self,
         (point, at): (Point, At),
@@ -111,7 +111,7 @@ impl View {
         replay(self, point, body, misfit)
     }
 
-    /// Returns the bytes of the small tables, for a comparison.
+    /// Returns the bodies of the small tables, without entries and idempotency keys, for a comparison.
     pub(crate) fn small(&self) -> impl Iterator<Item = StoredRecord> {
         self.bodies.iter().map(|(key, body)| (key.clone(), body.clone()))
     }
@@ -120,7 +120,7 @@ impl View {
         &self.store
     }
 
-    /// Reads the body of a commit again, unless it was the last that was.
+    /// Returns the body of a commit, read again unless it was the last one read.
     fn body_at(&self, at: At) -> Result<Arc<Vec<u8>>, BackendError> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, body)) = last.as_ref().filter(|(last, _)| *last == at) {
@@ -158,7 +158,7 @@ impl View {
         body
     }
 
-    /// Reads the entries that a commit added to a branch, from one on.
+    /// Calls `use_them` with the entries that a commit added to a branch from the seq `first` on.
     fn entries<T>(
         &self,
         branch: u64,
@@ -201,7 +201,7 @@ impl View {
         Ok(keys)
     }
 
-    /// Returns the records of the table `k` or `p` that lie in a range, at most `limit`; both are made of the entries.
+    /// Returns records of the table `k` or `p` in a range, at most `limit`. Both tables are derived from the entries.
     fn scan_entries(
         &self,
         table: u8,
@@ -209,7 +209,7 @@ impl View {
         limit: usize,
     ) -> Result<Vec<StoredRecord>, BackendError> {
         let mut found = Vec::new();
-        // The id in a key that may be cut short.
+        // The range may begin with a part of a key, so the id is padded with zeros.
         let first = key::id_of(&[&range.start[..], &[0; 8]].concat()).unwrap_or(0);
         for (branch, places) in self.pages.range(first..) {
             let start =
@@ -259,7 +259,7 @@ impl Target for View {
     }
 
     fn put_key(&mut self, _branch: u64, _key: &str, _entries: IdempotencyRecord) {
-        // They are found among the entries.
+        // Keys are derived from the entries.
     }
 
     fn forget(&mut self, branch: u64) -> Result<(), BackendError> {
@@ -302,7 +302,7 @@ impl Backend for View {
     }
 
     fn last(&self, range: &Range<Vec<u8>>) -> Result<Option<StoredRecord>, BackendError> {
-        // Asked for the pages of one branch, which may be many.
+        // The usual request is for the pages of one branch, which may be many.
         if let (Some(b'p'), Some(branch)) = (range.start.first(), key::id_of(&range.start))
             && let Some(places) = self.pages.get(&branch)
         {
@@ -315,10 +315,10 @@ impl Backend for View {
     }
 
     fn compare(&self) -> Result<Vec<String>, BackendError> {
-        // A compaction may have put another journal in place since.
+        // A compaction may have replaced the journal since the view was made.
         let dir = swap::dir_of(&self.journal);
         let compared = swap::read_unswapped(dir, |places| {
-            // Where the locks cannot be had, as next to a writer, nothing but the journal is looked at.
+            // Without the locks, for example next to a writer, only the journal is checked.
             let locks = Locks::take_if_free(dir, &places.journal);
             let view = match Self::proven(&places.journal) {
                 Ok(Ok(view)) => view,

@@ -1,4 +1,4 @@
-//! Check: the store's own audit, which asks no rules.
+//! Check: the store's own audit, which uses no rules.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ use crate::local::reader::records::Records;
 use crate::reader::found::FoundMatch;
 use crate::reader::store_report::{Damage, StoreCheck};
 
-/// Audits all records; nothing is deleted during the audit.
+/// Audits all records. The caller must keep matches and branches from being deleted meanwhile.
 pub(crate) fn check(records: &Records, observe: &mut dyn FnMut(Totals)) -> Result<StoreCheck, StoreError> {
     let StoreRecord { next_id, entries, .. } = records.store_record()?;
     let owners = Owners { next_id, ..Owners::default() };
@@ -71,12 +71,12 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Requires every grant to be readable, and to be listed for the match that it names.
+    /// Requires every grant to be readable, and listed under the match that it names.
     fn grants(&mut self) -> Result<(), StoreError> {
         let records = self.records;
         let _grants = records.hold_grants();
         let mut damaged = BTreeSet::new();
-        // Matches that are missing or damaged are found by themselves.
+        // Missing or damaged matches are reported elsewhere.
         for (key, value) in records.scan(key::all_matches()).flatten() {
             let Ok(found_match) = match_name_in(&key).and_then(|name| read_match(name, &key, &value)) else {
                 continue;
@@ -86,7 +86,7 @@ impl Check<'_> {
         for record in records.scan(key::all_grants()) {
             let found = record.and_then(|(key, value)| {
                 let hash = key::hash_after(&key, key::GRANT_PREFIX);
-                // Whatever else has such a key is found among the records that belong to nothing.
+                // A malformed key is reported with the records that belong to nothing.
                 let Some(hash) = hash.filter(|hash| !damaged.contains(hash)) else { return Ok(()) };
                 let GrantRecord { match_id, grant } = read_grant(&hash, &key, &value)?;
                 let is_listed = records.backend.get(&key::of_match_grant(match_id, &hash))?;
@@ -112,7 +112,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Requires what is listed for a match to be its grants; notes those that are damaged.
+    /// Requires every grant in a match's list to be a grant of the match, and adds the others to `damaged`.
     fn grants_of(
         &mut self,
         found_match: &FoundMatch,
@@ -130,7 +130,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Requires as many entries to be there as the store counts.
+    /// Requires as many sound entries as the store counts, unless damage is already known.
     fn count(&mut self, expected: u64) {
         let found = self.sound.entries;
         if found < expected && self.damage.is_empty() {
@@ -139,7 +139,7 @@ impl Check<'_> {
         }
     }
 
-    /// Looks for records that belong to no match or branch, and for such as no store writes.
+    /// Finds records that belong to no match or branch, and records that no store writes.
     fn strays(&mut self) -> Result<(), StoreError> {
         let orphans = match orphans(self.records, &self.owners) {
             Ok(orphans) => orphans,
@@ -154,7 +154,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Takes damage down; any other error ends the audit.
+    /// Records damage; passes on any other error, which ends the audit.
     fn note(&mut self, found: Result<(), StoreError>) -> Result<(), StoreError> {
         if let Err(StoreError::Corrupt { match_name, branch, seq, reason }) = found {
             self.damage.push(Damage { match_name, branch, seq, reason });
@@ -164,12 +164,12 @@ impl Check<'_> {
     }
 }
 
-/// What records may belong to.
+/// The owners that records may belong to.
 #[derive(Debug, Default)]
 struct Owners {
     matches: BTreeSet<u64>,
     branches: BTreeSet<u64>,
-    /// Ids from this one on were given since the others were listed.
+    /// The next id when the audit began. Matches and branches with this id or a higher one are newer than the lists.
     next_id: u64,
 }
 
@@ -180,9 +180,9 @@ struct Orphans {
     count: u64,
 }
 
-/// Finds the records of the whole store that belong to no match and no branch, by what they would have to belong to.
+/// Finds all records that belong to no match and no branch, by the reason.
 ///
-/// Nothing refers to them, so no other audit sees them; a store that was only ever written to by this crate has none.
+/// No other audit sees them, because nothing refers to them. A store that only this crate ever wrote to has none.
 fn orphans(records: &Records, owners: &Owners) -> Result<BTreeMap<String, Orphans>, StoreError> {
     let mut orphans: BTreeMap<(Option<u64>, String), Orphans> = BTreeMap::new();
     for record in records.scan(vec![0]..vec![u8::MAX]) {
@@ -192,14 +192,14 @@ fn orphans(records: &Records, owners: &Owners) -> Result<BTreeMap<String, Orphan
             orphans.entry((id, reason)).or_insert(Orphans { first_key: key, count: 0 }).count += 1;
         }
     }
-    // What was created in between is no orphan.
+    // Records of matches and branches that were created during the audit are no orphans.
     let created = owners.next_id..records.store_record()?.next_id;
     let of_nothing = orphans.into_iter().filter(|((id, _), _)| !id.is_some_and(|id| created.contains(&id)));
     Ok(of_nothing.map(|((_, reason), orphans)| (reason, orphans)).collect())
 }
 
 impl Owners {
-    /// Reports why a record belongs to nothing, if it does not.
+    /// Returns the reason why a record belongs to nothing; `None` if it has an owner.
     fn reason_against(&self, key: &[u8]) -> Option<String> {
         let (owner, ids) = match key.first() {
             Some(b's') if key == key::STORE => return None,

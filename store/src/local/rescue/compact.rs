@@ -1,4 +1,4 @@
-//! Compaction: what a store holds, and nothing else.
+//! Compaction: rewrites a store without what was deleted.
 
 use std::path::Path;
 
@@ -13,25 +13,26 @@ use crate::local::writer::engine::Local;
 use crate::local::writer::open_disk::{open_disk, require_clock};
 use crate::writer::store::Store;
 
-/// What a compaction did.
+/// The result of a compaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Compacted {
-    /// What the store holds.
+    /// The contents of the store.
     pub totals: Totals,
-    /// The bytes of its files before.
+    /// The bytes of the store's files before.
     pub bytes_before: u64,
-    /// The bytes of its files now.
+    /// The bytes of the store's files now.
     pub bytes_after: u64,
 }
 
 impl Store {
-    /// Writes what a store holds as a new journal with a new index, and puts them in the place of the old ones (ST-18). No
-    /// byte of what was deleted is left (ST-9).
+    /// Writes the contents of a store as a new journal with a new index, and replaces the old ones with them (ST-18).
+    /// No byte of a deleted match is left (ST-9).
     ///
-    /// It needs room for both. After a crash the old or the new is there. `observe` receives the progress.
+    /// It needs room for both. After a crash either the old store or the new one is there. `observe` receives the
+    /// progress.
     ///
     /// # Errors
-    /// Any error of opening; what reading reports of damage, after which the store is as it was; any error of writing.
+    /// Returns any error of opening, reading and writing. If it finds damage, the store stays as it was.
     pub fn compact(dir: &Path, observe: &mut dyn FnMut(Totals)) -> Result<Compacted, RescueError> {
         require_clock()?;
         let (locks, places) = format::hold_existing(dir)?;
@@ -46,7 +47,7 @@ impl Store {
             Ok((totals, Self::bytes_on_disk(dir)?.saturating_sub(bytes_draft)))
         });
         let (totals, bytes_before) = totals.inspect_err(|_| {
-            // The next to open the store would do it too.
+            // An error is ignored, because the next process that opens the store removes the folder.
             let _ = std::fs::remove_dir_all(&draft);
         })?;
         swap::replace(dir).map_err(|source| RescueError::io("replace the journal of", dir, source))?;
@@ -65,7 +66,8 @@ fn build(old: &Local, draft: &Path, observe: &mut dyn FnMut(Totals)) -> Result<T
         Ok(())
     })?;
     let totals = rebuild.totals();
-    // They are no part of what a store is rebuilt of otherwise: after a restore or a salvage, players are invited again.
+    // A rebuild leaves grants out, because after a restore or a salvage the players are invited again. A compaction
+    // keeps them.
     for found in old.records().found_matches(None)? {
         let found_match = found?;
         let grants = old.records().grants(&found_match)?;

@@ -1,4 +1,4 @@
-//! What the indexes of a damaged store hold, and behind that the sound commits of its journal.
+//! The contents of an index of a damaged store, and the sound commits of the journal behind them.
 
 use std::path::Path;
 
@@ -14,16 +14,16 @@ use crate::local::reader::records::Records;
 use crate::local::replay::replay;
 use crate::local::staging::Staging;
 
-/// The sound records of an index, with the commits behind it carried out.
+/// The sound records of an index, with the later sound commits replayed on top.
 pub(crate) struct Indexed {
     pub(crate) records: Records,
-    /// Whether all records of the index are sound, so that nothing is missing up to its last commit.
+    /// Whether all records of the index are sound, so that nothing up to its last commit is missing.
     pub(crate) is_sound: bool,
     pub(crate) misfits: Vec<(u64, Misfit)>,
 }
 
 impl Indexed {
-    /// Reads an index of the journal with this salt.
+    /// Reads an index, and the later commits of the journal if the journal has this salt.
     pub(crate) fn read(
         (tree, store): &(Tree, StoreRecord),
         journal: &Path,
@@ -43,7 +43,7 @@ impl Indexed {
         Ok(found)
     }
 
-    /// Carries out the sound commits behind the index.
+    /// Replays the sound commits that the index does not include.
     fn carry_on(
         &mut self,
         mut remains: Remains,

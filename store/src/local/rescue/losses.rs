@@ -1,4 +1,4 @@
-//! What is missing where a journal is damaged, named as far as what is left shows.
+//! Lists what a damaged journal lost, with names as far as the rest shows them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,34 +23,34 @@ use crate::reader::found::Head;
 /// Something that could not be saved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LostEntries {
-    /// The match; `None` when it is not known, or when this concerns the store as a whole.
+    /// The match; `None` if it is unknown or if the loss concerns the store as a whole.
     #[serde(rename = "match")]
     pub match_name: Option<MatchName>,
-    /// The branch; `None` when it concerns the match as a whole.
+    /// The branch; `None` if the loss concerns the match as a whole.
     pub branch: Option<BranchName>,
-    /// The first entry that is lost, where it is known.
+    /// The seq of the first lost entry, if it is known.
     pub from: Option<Seq>,
-    /// The last, as far as anything still shows it.
+    /// The seq of the last lost entry, as far as the rest of the store shows it.
     pub to: Option<Seq>,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
 impl LostEntries {
-    /// Something that concerns the store as a whole.
+    /// Returns a loss that concerns the store as a whole.
     pub(crate) fn of_store(reason: impl Into<String>) -> Self {
         Self { match_name: None, branch: None, from: None, to: None, reason: reason.into() }
     }
 }
 
-/// What is left of a journal, carried out.
+/// The replay of what is left of a journal.
 pub(crate) struct Left {
     pub(crate) view: View,
     pub(crate) misfits: Vec<(u64, Misfit)>,
     pub(crate) notes: Vec<String>,
 }
 
-/// Reads what is left of a journal; `None` where nothing is.
+/// Reads what is left of a journal; `None` if no file has a sound header.
 pub(crate) fn read_left(journal: &Path) -> Result<Option<Left>, BackendError> {
     let Some(mut remains) = Remains::find(journal) else { return Ok(None) };
     let salt = remains.salt;
@@ -65,7 +65,8 @@ pub(crate) fn read_left(journal: &Path) -> Result<Option<Left>, BackendError> {
     Ok(Some(Left { view, misfits, notes: remains.notes }))
 }
 
-/// Reports which match, branch and entry damage to a journal concerns, where what is left shows it (ST-3).
+/// Returns the error with the match, branch and entry that the damage concerns, as far as the rest of the journal shows
+/// them (ST-3).
 pub(crate) fn locate(journal: &Path, error: BackendError) -> StoreError {
     let is_damage = matches!(error, BackendError::Damaged(_));
     let error = StoreError::from(error);
@@ -86,7 +87,7 @@ pub(crate) fn locate(journal: &Path, error: BackendError) -> StoreError {
     }
 }
 
-/// Lists what could not be carried out, by the names that there are in the end.
+/// Lists the losses behind misfits, with the names that matches and branches have in the end.
 pub(crate) fn losses(misfits: &[(u64, Misfit)], records: &Records) -> Vec<LostEntries> {
     let names = names(records);
     let mut entries: BTreeMap<u64, (Seq, Seq)> = BTreeMap::new();
@@ -94,7 +95,7 @@ pub(crate) fn losses(misfits: &[(u64, Misfit)], records: &Records) -> Vec<LostEn
     for (commit, misfit) in misfits {
         match misfit {
             Misfit::Entries { branch, expected, first, last } => {
-                // Another source than the journal may have them.
+                // Another source than the journal may have these entries.
                 let head = head_of(*branch, records);
                 let from = expected.unwrap_or(*first).max(head.map_or(0, |head| head.seq + 1));
                 if from > *last {
@@ -138,7 +139,7 @@ fn head_of(branch: u64, records: &Records) -> Option<Head> {
     record::read("a head", &key, &value).ok()
 }
 
-/// Returns the names of all branches by their ids.
+/// Returns the names of all branches, by id.
 fn names(records: &Records) -> BTreeMap<u64, (MatchName, BranchName)> {
     let mut names = BTreeMap::new();
     for (key, _) in records.scan(key::all_matches()).flatten() {

@@ -1,4 +1,4 @@
-//! Merging: of each branch the most that any of several damaged sources holds, as far as links prove it (ST-4).
+//! Merges damaged sources: for each branch, it takes the most entries of any source that links prove (ST-4).
 
 use std::collections::BTreeMap;
 
@@ -21,16 +21,16 @@ use crate::local::staging::Staging;
 use crate::names::{BranchName, MatchName};
 use crate::reader::found::Head;
 
-/// What several sources hold together.
+/// The merged contents of several sources.
 pub(crate) struct Merged {
     pub(crate) records: Records,
-    /// Entries that a source knew of and none holds.
+    /// Entries that a source counts and no source has.
     pub(crate) misfits: Vec<(u64, Misfit)>,
-    /// Branches and matches whose beginning is not proven.
+    /// Matches and branches that could not be written, for example because the beginning is not proven.
     pub(crate) lost: Vec<LostEntries>,
 }
 
-/// A match, put together.
+/// A match, merged from all sources.
 struct MergedMatch {
     name: MatchName,
     genesis: Vec<u8>,
@@ -38,26 +38,26 @@ struct MergedMatch {
     branches: BTreeMap<u64, MergedBranch>,
 }
 
-/// A branch, put together.
+/// A branch, merged from all sources.
 struct MergedBranch {
     name: BranchName,
-    /// The id of the branch that it begins on.
+    /// The id of the parent branch.
     parent: Option<u64>,
-    /// Where its own entries begin.
+    /// The head before its own entries.
     before: Head,
     /// Its own entries, each with the link after it.
     entries: Vec<(Vec<u8>, Digest)>,
-    /// The last entry that a source knew of.
+    /// The highest head of the branch in any source.
     claimed: Seq,
 }
 
-/// Merges what the sources hold. Each knows of later commits than the next one, or of as many.
+/// Merges the sources, which must be sorted by their last commit, latest first.
 pub(crate) fn merge(sources: &[&Records]) -> Result<Merged, BackendError> {
     let mut matches = BTreeMap::new();
     let mut is_complete = false;
     for records in sources {
         find(records, &mut matches, is_complete);
-        // What a source lacks that lists all, was deleted.
+        // A match or branch that a complete list lacks was deleted, so it is not taken from earlier sources.
         is_complete |= lists_all(records);
     }
     for (number, branch) in matches.values_mut().flat_map(|found| &mut found.branches) {
@@ -84,7 +84,7 @@ fn lists_all(records: &Records) -> bool {
     names.all(|name| name.is_ok_and(|name| has_branches(&name)))
 }
 
-/// Finds the matches and branches of a source; none that are new if what was found before `is_complete`.
+/// Adds the matches and branches of a source. If the earlier lists were complete, it adds no new ones.
 fn find(records: &Records, matches: &mut BTreeMap<u64, MergedMatch>, is_complete: bool) {
     for (key, value) in records.scan(key::all_matches()).flatten() {
         let read = match_name_in(&key).and_then(|name| read_match(name, &key, &value));
@@ -123,13 +123,13 @@ fn find(records: &Records, matches: &mut BTreeMap<u64, MergedMatch>, is_complete
 }
 
 impl MergedBranch {
-    /// Returns its last entry.
+    /// Returns the last entry that was taken, and its link.
     fn head(&self) -> Head {
         let seq = self.before.seq + self.entries.len() as u64;
         Head { seq, link: self.entries.last().map_or(self.before.link, |(_, link)| *link) }
     }
 
-    /// Takes in the entries of all sources, as far as a link proves them.
+    /// Takes the entries of all sources, as far as links prove them.
     fn fill(&mut self, number: u64, sources: &[&Records]) {
         let mut had = None;
         while had != Some(self.entries.len()) {
@@ -140,7 +140,8 @@ impl MergedBranch {
         }
     }
 
-    /// Takes in what a source has of the page with the next entry, if its link proves that; returns `true` if it did.
+    /// Takes the rest of the page with the next entry from a source, if the page's link proves it. Returns `true` if it
+    /// did.
     fn take_page(&mut self, number: u64, records: &Records) -> bool {
         let head = self.head();
         let Ok(Some(stored)) = records.page_at(number, self.before.seq + 1, head.seq + 1) else {
@@ -164,10 +165,10 @@ impl MergedBranch {
 }
 
 impl MergedMatch {
-    /// Returns the link of a branch after one of its entries or those it begins on, if it is there.
+    /// Returns the link of a branch after an entry, its own or its ancestors'; `None` if the entry is missing.
     fn link_at(&self, branch: u64, at: Seq) -> Option<Digest> {
         let mut found = self.branches.get(&branch)?;
-        // A parent's id is less than its child's, so this ends.
+        // The loop ends because a parent's id is less than its child's.
         while at < found.before.seq {
             found = self.branches.range(..found.parent?.saturating_add(1)).next_back()?.1;
         }
@@ -180,7 +181,7 @@ impl MergedMatch {
 }
 
 impl Merged {
-    /// Writes a match and of its branches those whose beginning is proven.
+    /// Writes a match, and those of its branches whose beginning is proven.
     fn write(&mut self, id: u64, found: &MergedMatch, staging: &mut Staging<'_>) -> Result<(), BackendError> {
         let name = &found.name;
         let lost = |branch: Option<&BranchName>, reason: &str| LostEntries {

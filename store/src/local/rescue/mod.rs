@@ -1,6 +1,6 @@
-//! Getting a store on disk back: the audit without rules, salvage, compaction, statistics.
+//! Rescue of a store on disk: the audit without rules, salvage, compaction and statistics.
 //!
-//! Restoring, salvaging and compacting all build a new store and give it its name only when it is whole.
+//! Restoring, salvaging and compacting all build a new store, and put it in its place only when it is complete.
 
 pub(crate) mod check;
 mod compact;

@@ -1,4 +1,4 @@
-//! New stores: made next to their place, and named only when they are whole.
+//! Builds new stores in a draft folder and renames them when they are complete.
 
 use std::fs;
 use std::io;
@@ -12,14 +12,14 @@ use crate::local::journal::head::HEAD_BYTES;
 use crate::local::writer::engine::Local;
 use crate::local::writer::open_disk::open_or_create;
 
-/// A place for a store that does not exist yet. Unless it is published, nothing of it remains.
+/// The draft of a store. It is removed unless it is published.
 pub(crate) struct NewStore {
     dir: PathBuf,
     draft: DraftDir,
 }
 
 impl NewStore {
-    /// Prepares a store that is to be in `dir`, which must not exist or be empty.
+    /// Prepares a store for `dir`, which must be empty or not exist.
     pub(crate) fn at(dir: &Path) -> Result<Self, RescueError> {
         require_nothing(dir)?;
         let parent = dir.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -29,23 +29,23 @@ impl NewStore {
         Ok(Self { dir: dir.to_owned(), draft })
     }
 
-    /// The directory in which the store is made; another next to it may be used too and is removed in the end.
+    /// Returns the directory in which the store is built.
     pub(crate) fn draft(&self) -> PathBuf {
         self.draft.path().join("store")
     }
 
-    /// A directory for whatever else is needed, removed in the end.
+    /// Returns a directory for temporary files. It is removed in the end.
     pub(crate) fn scratch(&self) -> PathBuf {
         self.draft.path().join("scratch")
     }
 
-    /// Names the store, which must be closed.
+    /// Moves the store, which must be closed, to its place.
     pub(crate) fn publish(self) -> Result<(), RescueError> {
         let draft = self.draft();
         settle(&draft)?;
         require_nothing(&self.dir)?;
         let renamed = draft::uninterrupted(|| {
-            // An empty directory may be in the way; not every system renames over it.
+            // Removes an empty directory first, because not every system renames over it.
             match fs::remove_dir(&self.dir) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}
@@ -67,12 +67,12 @@ fn require_nothing(dir: &Path) -> Result<(), RescueError> {
     }
 }
 
-/// Makes all of a closed store durable.
+/// Makes all files of a closed store durable.
 pub(crate) fn settle(dir: &Path) -> Result<(), RescueError> {
     sync_all(dir).map_err(|source| RescueError::io("sync", dir, source))
 }
 
-/// Opens a new store in a directory of our own.
+/// Creates a store in a draft directory.
 pub(crate) fn create(dir: &Path) -> Result<Local, RescueError> {
     Ok(draft::uninterrupted(|| open_or_create(dir, HEAD_BYTES, &mut |_, _| {}))?)
 }

@@ -1,4 +1,4 @@
-//! Salvage: a new store of all that is sound in a damaged one, and a list of what is not (ST-4).
+//! Salvage: makes a new store of everything sound in a damaged one, and lists the rest (ST-4).
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -30,33 +30,33 @@ use crate::local::reader::records::Records;
 use crate::local::view::View;
 use crate::writer::store::Store;
 
-/// How many names an error lists.
+/// The most match names in an error.
 const NAMES_MAX: usize = 8;
 
-/// What a salvage brought.
+/// The result of a salvage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Salvage {
-    /// What the new store holds.
+    /// The contents of the new store.
     pub saved: Totals,
-    /// What could not be saved; nothing, if all was.
+    /// What could not be saved; empty if nothing was lost.
     pub lost: Vec<LostEntries>,
 }
 
-/// What a damaged store still shows.
+/// What a damaged store still contains.
 struct Found {
     records: Records,
     lost: Vec<LostEntries>,
 }
 
 impl Store {
-    /// Makes a new store in `new_dir` of everything that is sound in `dir`, and lists what is not.
+    /// Makes a new store in `new_dir` of everything sound in `dir`, and lists the rest.
     ///
-    /// Nothing in the damaged store changes. Every commit is saved whose frame is sound, less what follows a gap of its
-    /// own branch; a sound index fills gaps. Rules are not asked. `observe` receives the progress.
+    /// The damaged store does not change. Every commit with a sound frame is saved, except what follows a gap of its
+    /// own branch. Sound indexes fill gaps. No rules are used. `observe` receives the progress.
     ///
     /// # Errors
-    /// [`RescueError::NotEmpty`], [`RescueError::NothingReadable`], [`StoreError::Locked`], and any error of reading and
-    /// writing files.
+    /// Returns [`RescueError::NotEmpty`], [`RescueError::NothingReadable`], [`StoreError::Locked`], or any error of
+    /// reading and writing files.
     pub fn salvage(
         dir: &Path,
         new_dir: &Path,
@@ -83,7 +83,7 @@ impl Store {
 }
 
 impl Salvage {
-    /// Reports why nothing was saved, with the names of what there was.
+    /// Returns the reason why nothing was saved, with the names of the lost matches.
     fn reason(&self) -> String {
         let mut reason = self.lost.first().map_or_else(String::new, |lost| lost.reason.clone());
         let names: BTreeSet<_> = self.lost.iter().filter_map(|lost| lost.match_name.as_ref()).collect();
@@ -98,7 +98,7 @@ impl Salvage {
     }
 }
 
-/// Keeps writers out, as far as there is a file for that (ST-22: a lock that goes soon is waited for).
+/// Keeps writers out, if the lock file can be opened. It waits a moment for a holder that is about to end (ST-22).
 fn hold(dir: &Path) -> Result<Option<File>, StoreError> {
     match try_for_a_while(|| open_locked(&dir.join(LOCK_FILE), Access::Read)) {
         Ok(file) => Ok(Some(file)),
@@ -107,7 +107,7 @@ fn hold(dir: &Path) -> Result<Option<File>, StoreError> {
     }
 }
 
-/// Gives a new store what another holds.
+/// Writes the contents of `records` to a new store.
 fn save(
     records: &Records,
     store: &dyn Engine,
@@ -122,7 +122,7 @@ fn save(
     Ok(rebuild.totals())
 }
 
-/// Finds what is sound: in the journal, and where that has gaps in every index too.
+/// Finds everything sound in the journal and, if that has gaps, in the indexes too.
 fn find(dir: &Path, places: &Places, scratch: &Path) -> Result<Found, RescueError> {
     copy_indexes(&places.sled, scratch);
     let mut indexes = open_all(scratch);
@@ -140,7 +140,7 @@ fn find(dir: &Path, places: &Places, scratch: &Path) -> Result<Found, RescueErro
         Err(error) => return Err(StoreError::from(error).into()),
     };
     let left = read_left(&places.journal).map_err(StoreError::from)?;
-    // Where nothing is left of the journal, the index with the most commits counts.
+    // If nothing is left of the journal, the index with the most commits decides.
     let salt = match &left {
         Some(left) => Some(left.view.record().journal),
         None => indexes.first().map(|(_, index)| index.journal),
@@ -156,7 +156,7 @@ fn find(dir: &Path, places: &Places, scratch: &Path) -> Result<Found, RescueErro
     Ok(found)
 }
 
-/// Puts together what is left of a journal and what its indexes have, which know of ever fewer commits.
+/// Combines what is left of a journal with its indexes, which must be sorted by their last commit, latest first.
 fn combine(
     indexes: &[(Tree, StoreRecord)],
     left: Option<Left>,
@@ -169,7 +169,7 @@ fn combine(
         let is_sound = read.is_sound;
         sources.push(read);
         if is_sound {
-            // All that the others and the journal have up to its last commit is in it.
+            // A sound index has everything up to its last commit, so earlier indexes add nothing.
             break;
         }
     }
@@ -197,7 +197,7 @@ fn combine(
     Ok(found)
 }
 
-/// Returns `true` if what a commit did to a match or branch is there from another source.
+/// Returns `true` if another source has the match or branch that a misfit names.
 fn is_there(misfit: &Misfit, records: &Records) -> bool {
     let Misfit::Named { match_name, branch } = misfit else { return false };
     match branch {
@@ -206,7 +206,7 @@ fn is_there(misfit: &Misfit, records: &Records) -> bool {
     }
 }
 
-/// Copies the indexes, as far as they can be read: sled changes what it opens.
+/// Copies the indexes, as far as they can be read, because sled changes what it opens.
 fn copy_indexes(sled: &Path, scratch: &Path) {
     let Ok(entries) = fs::read_dir(sled) else { return };
     for entry in entries.flatten().filter(|entry| entry.path().is_dir()) {
@@ -216,7 +216,7 @@ fn copy_indexes(sled: &Path, scratch: &Path) {
     }
 }
 
-/// Copies the regular files in a folder.
+/// Copies a folder. It skips everything but folders and regular files.
 fn copy_all(from: &Path, to: &Path) -> std::io::Result<()> {
     draft::uninterrupted(|| fs::create_dir_all(to))?;
     for entry in fs::read_dir(from)? {

@@ -1,4 +1,4 @@
-//! Statistics: how much a store holds, and where most of it is.
+//! Statistics: how much a store contains, and which matches are the largest.
 
 use std::cmp::Reverse;
 use std::io;
@@ -15,7 +15,7 @@ use crate::reader::store_report::{MatchStats, StoreStats};
 use crate::writer::store::Store;
 
 impl Records {
-    /// Counts what is stored, one match after another, and returns the `top` largest matches.
+    /// Counts the entries of all matches, and keeps the `top` largest matches.
     pub(crate) fn count(
         &self,
         top: usize,
@@ -28,7 +28,7 @@ impl Records {
             stats.totals.branches += of_match.branches;
             stats.totals.entries += of_match.entries;
             stats.entry_bytes += of_match.entry_bytes;
-            // At equal size the first by name stays first.
+            // Of matches with equally many entries, the first by name comes first.
             let place =
                 stats.largest.partition_point(|other| Reverse(other.entries) <= Reverse(of_match.entries));
             stats.largest.insert(place, of_match);
@@ -40,10 +40,10 @@ impl Records {
 }
 
 impl Store {
-    /// Returns the bytes of the journal and of its index in a store's directory.
+    /// Returns the bytes of the journal and of the indexes in a store's directory.
     ///
     /// # Errors
-    /// [`StoreError::Io`] when it cannot be read.
+    /// Returns [`StoreError::Io`] if they cannot be read.
     pub fn journal_and_index_bytes(dir: &Path) -> Result<(u64, u64), StoreError> {
         let bytes = |dir: &Path| if dir.exists() { Self::bytes_on_disk(dir) } else { Ok(0) };
         swap::read_unswapped(dir, |places| Ok((bytes(&places.journal)?, bytes(&places.sled)?)))
@@ -52,7 +52,7 @@ impl Store {
     /// Returns the bytes of all files in a store's directory.
     ///
     /// # Errors
-    /// [`StoreError::Io`] when it cannot be read.
+    /// Returns [`StoreError::Io`] if it cannot be read.
     pub fn bytes_on_disk(dir: &Path) -> Result<u64, StoreError> {
         let failed = |source| StoreError::Io { action: format!("read `{}`", dir.display()), source };
         bytes_below(dir).map_err(failed)
@@ -71,7 +71,7 @@ fn count_match(records: &Records, name: MatchName, stats: &mut StoreStats) -> Re
             let first = key::seq_of(&key).unwrap_or_default();
             let page = read_page(&key, &value).map_err(|error| here(error.at(first)))?;
             let last = first.saturating_add(page.records.len() as u64).saturating_sub(1);
-            // While a head is packed its entries may be on two pages.
+            // During packing the same entry may be on two pages.
             let count = last.saturating_sub(counted_to.max(first.saturating_sub(1)));
             counted_to = counted_to.max(last);
             stats.pages += 1;
@@ -90,7 +90,7 @@ fn bytes_below(dir: &Path) -> io::Result<u64> {
         match entry.metadata() {
             Ok(found) if found.is_dir() => bytes += bytes_below(&entry.path())?,
             Ok(found) => bytes += found.len(),
-            // sled removes files of its own while it is at work.
+            // sled removes its own files while it runs.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
