@@ -1,4 +1,4 @@
-//! Branches of a match up to their heads, and branches by their id, which outlives a rename (FL-8).
+//! Branches of a match up to their heads, and branch ids, which outlive a rename (FL-8).
 
 use std::ops::RangeInclusive;
 
@@ -7,7 +7,7 @@ use crate::entry::Seq;
 use crate::error::StoreError;
 use crate::names::{BranchName, MatchName};
 
-/// A branch of a match and its head. Its entries are the entries of the branches it begins on, then its own.
+/// A branch of a match and its head. Its entries are those of its ancestors up to the fork, then its own.
 #[derive(Clone, Debug)]
 pub(crate) struct Branch {
     pub(crate) found_match: FoundMatch,
@@ -15,14 +15,14 @@ pub(crate) struct Branch {
     pub(crate) head: Head,
 }
 
-/// Entries that lie on one branch of a match.
+/// Own entries of one branch of a match.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Own {
     pub(crate) match_id: MatchId,
     pub(crate) branch: u64,
     /// The branch's first own entry.
     pub(crate) first: Seq,
-    /// The last of them that counts.
+    /// The last entry to read.
     pub(crate) last: Seq,
 }
 
@@ -31,17 +31,17 @@ impl Branch {
         (self.found_match.name.clone(), self.found.name.clone())
     }
 
-    /// Reports that damage belongs to this match and branch.
+    /// Adds this match and branch to an error about damage.
     pub(crate) fn within(&self, error: StoreError) -> StoreError {
         error.within(&self.found_match.name, Some(&self.found.name))
     }
 
-    /// Returns the numbers of the branch's own entries.
+    /// Returns the range of the branch's own entries.
     pub(crate) fn own(&self) -> RangeInclusive<Seq> {
         self.found.forked_at() + 1..=self.head.seq
     }
 
-    /// Requires that there is such an entry; 0 stands for the setup.
+    /// Requires the branch to have entry `seq`; 0 is the setup and always exists.
     pub(crate) fn require(&self, seq: Seq) -> Result<(), StoreError> {
         if seq <= self.head.seq {
             return Ok(());
@@ -51,7 +51,7 @@ impl Branch {
     }
 }
 
-/// A branch, whatever its name is: no other has it, however often branches are deleted and made again under that name.
+/// A branch independent of its name. No other branch ever has the same id, even if it gets the name after a deletion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BranchId {
     pub(crate) match_id: MatchId,
@@ -67,9 +67,9 @@ impl BranchId {
 /// A branch and its last entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BranchHead {
-    /// Which branch it is.
+    /// The branch.
     pub id: BranchId,
-    /// The number of its last entry.
+    /// The seq of its last entry.
     pub seq: Seq,
 }
 
@@ -78,8 +78,8 @@ pub struct BranchHead {
 pub struct NamedBranch {
     /// The name of its match.
     pub match_name: MatchName,
-    /// Its own.
+    /// The name of the branch.
     pub branch: BranchName,
-    /// Which branch it is.
+    /// The branch.
     pub id: BranchId,
 }

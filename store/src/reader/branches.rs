@@ -1,4 +1,4 @@
-//! Branches: which there are.
+//! Lists branches and their heads.
 
 use turnfold_core::Digest;
 
@@ -9,24 +9,24 @@ use crate::error::StoreError;
 use crate::genesis::Genesis;
 use crate::names::{BranchName, MatchName};
 
-/// What [`StoreReader::branches`] returns of a branch.
+/// A branch, as [`StoreReader::branches`] returns it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BranchInfo {
     /// Its name.
     pub name: BranchName,
-    /// The branch it begins on, and after which entry; `None` for `main`.
+    /// The parent branch and the last entry from it; `None` for `main`.
     pub parent: Option<(BranchName, Seq)>,
-    /// The number of its last entry.
+    /// The seq of its last entry.
     pub head: Seq,
     /// The link after its last entry.
     pub head_link: Digest,
 }
 
 impl StoreReader {
-    /// Returns how a match begins.
+    /// Returns the setup of a match.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchMatch`], and any error of reading.
+    /// Returns [`StoreError::NoSuchMatch`], or any error of reading.
     pub fn genesis(&self, name: &MatchName) -> Result<Genesis, StoreError> {
         self.engine.found_match(name)?.genesis()
     }
@@ -34,7 +34,7 @@ impl StoreReader {
     /// Lists the branches of a match: `main`, then the others by name.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchMatch`], and [`StoreError::Corrupt`] when one cannot be read or some are missing.
+    /// Returns [`StoreError::NoSuchMatch`], or [`StoreError::Corrupt`] if a branch cannot be read or is missing.
     pub fn branches(&self, match_name: &MatchName) -> Result<Vec<BranchInfo>, StoreError> {
         let _branches = self.engine.hold_branches();
         let (_, branches) = self.engine.branches(match_name)?;
@@ -49,10 +49,10 @@ impl StoreReader {
         Ok(infos)
     }
 
-    /// Returns the number of a branch's last entry.
+    /// Returns the seq of a branch's last entry.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`], and any error of reading.
+    /// Returns [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`], or any error of reading.
     pub fn head(&self, match_name: &MatchName, branch: &BranchName) -> Result<Seq, StoreError> {
         self.engine.found_branch(match_name, branch).map(|branch| branch.head.seq)
     }

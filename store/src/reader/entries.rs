@@ -1,4 +1,4 @@
-//! Reading: a branch's entries from wherever they lie, each checked against the chain.
+//! Reads the entries of a branch, its own and its ancestors', and checks each against the chain.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -21,23 +21,23 @@ pub struct Entries<'a> {
     engine: &'a dyn EngineReader,
     match_name: MatchName,
     linker: Linker,
-    /// The parts not yet read to their end.
+    /// The parts that are not read to their end yet.
     segments: VecDeque<BranchSegment>,
-    /// The next entry to be loaded, and the link before it.
+    /// The next entry to load, and the link before it.
     next: Seq,
     link: Digest,
-    /// Entries before this one are checked, but not returned.
+    /// The first entry to return. Entries before it are only checked.
     wanted_from: Seq,
     loaded: vec::IntoIter<(Entry, Digest)>,
-    /// What comes after the loaded entries.
+    /// The error to return after the loaded entries.
     error: Option<StoreError>,
 }
 
 impl Entries<'_> {
-    /// Returns the next entry with the link after it.
+    /// Returns the next entry and the link after it.
     ///
     /// # Errors
-    /// As the iterator: [`StoreError::Corrupt`] where the log is damaged, and every error of reading.
+    /// Like the iterator, returns [`StoreError::Corrupt`] if the log is damaged, or any error of reading.
     pub fn next_linked(&mut self) -> Option<Result<(Entry, Digest), StoreError>> {
         loop {
             if let Some(linked) = self.loaded.next() {
@@ -53,12 +53,12 @@ impl Entries<'_> {
         }
     }
 
-    /// Returns the link after the last loaded entry; at the end, after the last of all.
+    /// Returns the link after the last loaded entry. At the end of the iteration that is the last entry.
     pub(crate) fn link(&self) -> Digest {
         self.link
     }
 
-    /// Loads what lies together.
+    /// Loads the entries that are stored together, such as those of a page.
     fn load(&mut self) {
         let mut entries = Vec::new();
         if let Err(error) = self.load_into(&mut entries) {
@@ -85,7 +85,7 @@ impl Entries<'_> {
         if self.next > before { Ok(()) } else { Err(self.corrupt(self.next, "the entry is missing")) }
     }
 
-    /// Takes entries in that lie together.
+    /// Checks entries that are stored together, and adds those up to `last`.
     fn take(
         &mut self,
         packed: &Packed<'_>,
@@ -101,7 +101,7 @@ impl Entries<'_> {
         let skipped = usize::try_from(self.next - packed.first).unwrap_or(usize::MAX);
         for bytes in packed.records.iter().skip(skipped) {
             if self.next > last {
-                // The rest lies behind the point where the next branch begins.
+                // The rest is behind the fork, so it is not part of this history.
                 return Ok(());
             }
             self.admit(bytes, entries)?;
@@ -112,7 +112,7 @@ impl Entries<'_> {
         Ok(())
     }
 
-    /// Takes the next entry in: decodes it, counts it and adds it to the chain.
+    /// Decodes the next entry, checks its seq and adds it to the chain.
     fn admit(&mut self, bytes: &[u8], entries: &mut Vec<(Entry, Digest)>) -> Result<(), StoreError> {
         let entry = Entry::decode(bytes).map_err(|error| self.corrupt(self.next, &error.to_string()))?;
         if entry.seq != self.next {
@@ -127,14 +127,15 @@ impl Entries<'_> {
         Ok(())
     }
 
-    /// Reports that what was deleted while it was read is not there, rather than damaged.
+    /// Returns that the match or branch does not exist if it was deleted while it was read, because it then looks
+    /// damaged.
     fn unless_deleted(&self, error: StoreError) -> StoreError {
         let (StoreError::Corrupt { .. }, Some(segment)) = (&error, self.segments.back()) else {
             return error;
         };
         match self.engine.found_branch(&self.match_name, &segment.branch) {
             Err(gone @ (StoreError::NoSuchMatch { .. } | StoreError::NoSuchBranch { .. })) => gone,
-            // Another got its name.
+            // Another branch has the name now.
             Ok(branch)
                 if (branch.found_match.id, branch.found.id) != (segment.own.match_id, segment.own.branch) =>
             {
@@ -170,7 +171,7 @@ impl fmt::Debug for Entries<'_> {
 }
 
 impl Branch {
-    /// Reads entries; the range must end at or before the head.
+    /// Reads entries of the branch's history. The range must end at or before the head.
     pub(crate) fn entries<'a>(
         &self,
         engine: &'a dyn EngineReader,
@@ -185,7 +186,7 @@ impl Branch {
                 .map_err(|error| error.within(&self.found_match.name, Some(&first.branch)))?,
             None => (wanted_from, self.found.before),
         };
-        // An empty log has nothing to read, but its head still has to be where its branch begins.
+        // A branch without own entries has nothing to read, but its head must have the link at which it begins.
         if self.head.seq == self.found.forked_at() && self.head.link != self.found.before {
             return Err(self.within(StoreError::damaged("its head's link is not the one it begins with")));
         }
@@ -202,7 +203,7 @@ impl Branch {
         })
     }
 
-    /// Returns the link after entry `at`, which there must be; 0 stands for the setup.
+    /// Returns the link after entry `at`, which must exist; 0 is the setup.
     pub(crate) fn link_at(&self, engine: &dyn EngineReader, at: Seq) -> Result<Digest, StoreError> {
         if at == 0 {
             return Ok(self.found_match.link());
@@ -215,7 +216,7 @@ impl Branch {
         Ok(entries.link())
     }
 
-    /// Returns the result of an earlier append with the same idempotency key, if it appended the same.
+    /// Returns the result of the earlier append with the same idempotency key. The seats and commands must be the same.
     pub(crate) fn repeated(
         &self,
         engine: &dyn EngineReader,

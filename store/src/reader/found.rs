@@ -1,4 +1,4 @@
-//! What an engine has found: matches, branches, heads.
+//! Matches, branches and heads, as an engine returns them.
 
 use serde::{Deserialize, Serialize};
 use turnfold_core::Digest;
@@ -9,26 +9,26 @@ use crate::error::StoreError;
 use crate::genesis::Genesis;
 use crate::names::{BranchName, MatchName};
 
-/// What an engine calls a match, whatever its name. One that is made later never has it again.
+/// The engine's id of a match, independent of its name. No later match ever has the same id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct MatchId(pub(crate) u128);
 
-/// A match as its engine describes it.
+/// A match, as its engine describes it.
 #[derive(Clone, Debug)]
 pub(crate) struct FoundMatch {
     pub(crate) name: MatchName,
     pub(crate) id: MatchId,
     pub(crate) branches: u64,
     pub(crate) genesis: Vec<u8>,
-    /// The module that is recorded for it (MD-9).
+    /// The module recorded for the match (MD-9); `None` without one.
     pub(crate) module: Option<Digest>,
 }
 
-/// A branch as its engine describes it.
+/// A branch, as its engine describes it.
 #[derive(Clone, Debug)]
 pub(crate) struct FoundBranch {
     pub(crate) name: BranchName,
-    /// What the engine calls it; no other branch of the match ever has it.
+    /// The engine's id of the branch. No other branch of the match ever has the same id.
     pub(crate) id: u64,
     pub(crate) parent: Option<Parent>,
     /// The link before the branch's first own entry.
@@ -58,15 +58,15 @@ impl FoundMatch {
         Ok(Genesis { played_by: self.module, ..genesis })
     }
 
-    /// Returns `true` if a module is still to be recorded before entries that it judged are appended.
+    /// Returns `true` if the module must be recorded before entries that it judged are appended.
     ///
     /// # Errors
-    /// [`StoreError::OtherModule`] where the match is played by another.
+    /// Returns [`StoreError::OtherModule`] if the match is played by another module.
     pub(crate) fn is_new_module(&self, module: Digest) -> Result<bool, StoreError> {
         match self.genesis()?.only_module() {
             None => Ok(true),
             Some(recorded) if *recorded == module => Ok(false),
-            // MD-9: from the first append on it is that module and no other.
+            // MD-9: from the first append on, the match is played by that module only.
             Some(recorded) => Err(StoreError::OtherModule {
                 match_name: self.name.clone(),
                 recorded: *recorded,
@@ -82,12 +82,12 @@ impl FoundMatch {
 }
 
 impl FoundBranch {
-    /// Returns the number of the last entry that the branch has from its parent.
+    /// Returns the seq of the last entry that the branch has from its parent; 0 for `main`.
     pub(crate) fn forked_at(&self) -> u64 {
         self.parent.as_ref().map_or(0, |parent| parent.at)
     }
 
-    /// Returns the name of the branch it begins on; `None` for `main`.
+    /// Returns the name of the parent branch; `None` for `main`.
     pub(crate) fn parent_name(&self) -> Result<Option<BranchName>, StoreError> {
         let name = self.parent.as_ref().map(|parent| parent.name.parse::<BranchName>());
         name.transpose().map_err(|error| StoreError::damaged(error.to_string()))

@@ -1,4 +1,4 @@
-//! Logs: the entries of a branch, one after another or whole.
+//! Logs: the entries of a branch, one after another or all at once.
 
 use std::ops::RangeInclusive;
 
@@ -11,26 +11,26 @@ use crate::error::StoreError;
 use crate::genesis::Genesis;
 use crate::names::{BranchName, MatchName};
 
-/// A branch read whole, or up to some entry.
+/// The entries of a branch up to its head or to an earlier entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Log {
-    /// How the match begins.
+    /// The setup of the match.
     pub genesis: Genesis,
-    /// The branch's head when it was read, whether or not the entries reach it.
+    /// The branch's head when it was read, even if `entries` ends earlier.
     pub head: Seq,
-    /// The entries from the first.
+    /// The entries, from the first one on.
     pub entries: Vec<Entry>,
 }
 
 impl StoreReader {
-    /// Reads entries one after another, beginning with the branches it begins on. Iteration ends with the first error.
+    /// Reads entries one after another, those of the parent branches first. Iteration ends with the first error.
     ///
-    /// Each entry is checked against the chain from the nearest stored link before the range; the whole chain is
-    /// checked when the range begins at the first entry.
+    /// Each entry is checked against the chain from the nearest stored link before the range. If the range begins at
+    /// the first entry, the whole chain is checked.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`], [`StoreError::NoSuchSeq`] when the range goes past
-    /// the head, and every error of reading. The iterator returns [`StoreError::Corrupt`] where the log is damaged.
+    /// Returns [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`], [`StoreError::NoSuchSeq`] if the range ends
+    /// behind the head, or any error of reading. The iterator returns [`StoreError::Corrupt`] if the log is damaged.
     pub fn entries(
         &self,
         match_name: &MatchName,
@@ -43,11 +43,11 @@ impl StoreReader {
         branch.entries(self.engine.as_ref(), range)
     }
 
-    /// Returns the link after each entry of a range, checked like [`entries`](StoreReader::entries); where the range
-    /// begins at 0, the link of the setup comes first.
+    /// Returns the link after each entry of a range, checked like [`entries`](StoreReader::entries). If the range
+    /// begins at 0, the link of the setup is the first.
     ///
     /// # Errors
-    /// As for [`entries`](StoreReader::entries), also where the log is damaged.
+    /// Returns the errors of [`entries`](StoreReader::entries) and of its iterator.
     pub fn links(
         &self,
         match_name: &MatchName,
@@ -71,7 +71,7 @@ impl StoreReader {
     /// Reads a branch from its first entry to `to`, or to its head.
     ///
     /// # Errors
-    /// As for [`entries`](StoreReader::entries), also where the log is damaged.
+    /// Returns the errors of [`entries`](StoreReader::entries) and of its iterator.
     pub fn read(
         &self,
         match_name: &MatchName,

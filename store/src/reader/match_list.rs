@@ -1,4 +1,4 @@
-//! Matches: which there are, one after another.
+//! Lists matches.
 
 use std::fmt;
 
@@ -9,30 +9,31 @@ use crate::error::StoreError;
 use crate::names::MatchName;
 
 impl StoreReader {
-    /// Lists the matches by name, all at once; [`matches_after`](StoreReader::matches_after) needs less memory.
+    /// Lists all matches by name. [`matches_after`](StoreReader::matches_after) needs less memory.
     ///
     /// # Errors
-    /// [`StoreError::Corrupt`] at the first match that cannot be read, or when some are missing.
+    /// Returns [`StoreError::Corrupt`] for the first match that cannot be read, or if matches are missing.
     pub fn matches(&self) -> Result<Vec<MatchInfo>, StoreError> {
         let _matches = self.engine.hold_matches();
         let _branches = self.engine.hold_branches();
         self.matches_after(None)?.collect()
     }
 
-    /// Reads the matches by name, one after another, all or only the matches after a name. Iteration ends with the
-    /// first error.
+    /// Reads matches one after another by name; if `after` is given, only those after that name. Iteration ends with
+    /// the first error.
     ///
-    /// Only when all are read is it noticed that some are missing; the iterator then ends with the error. A match that
-    /// is renamed or deleted at the same time may be among them under either name, or not be.
+    /// Missing matches are noticed only when all matches are read; the error is then the last item. A match that is
+    /// renamed or deleted meanwhile may appear under either name, or not at all.
     ///
     /// # Errors
-    /// [`StoreError::Corrupt`] when the store's own record cannot be read; the iterator returns it for a match.
+    /// Returns [`StoreError::Corrupt`] if the store's own record cannot be read. The iterator returns it for a match
+    /// that cannot be read.
     pub fn matches_after(&self, after: Option<&MatchName>) -> Result<Matches<'_>, StoreError> {
         Ok(Matches(self.engine.matches_after(after)?))
     }
 }
 
-/// Matches, as [`StoreReader::matches_after`] reads them.
+/// An iterator over matches, which [`StoreReader::matches_after`] returns.
 pub struct Matches<'a>(Each<'a, MatchInfo>);
 
 impl Iterator for Matches<'_> {

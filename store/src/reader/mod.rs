@@ -1,4 +1,4 @@
-//! Reading a store: matches, branches and entries, each checked as it is read, whichever engine has them.
+//! Reads a store with any engine: matches, branches and entries. Each is checked as it is read.
 
 pub(crate) mod branch;
 pub(crate) mod branches;

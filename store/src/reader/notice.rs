@@ -1,4 +1,4 @@
-//! Questions of a process that holds states in memory while other processes write (FL-18, FL-19).
+//! Queries for a process that keeps states in memory while other processes write (FL-18, FL-19).
 
 use std::ops::RangeInclusive;
 
@@ -13,33 +13,35 @@ use crate::grant::Grant;
 use crate::names::{BranchName, MatchName};
 
 impl StoreReader {
-    /// Returns `true` if other processes may write to the store while this one has it.
+    /// Returns `true` if other processes may write to the store while this one has it open.
     #[must_use]
     pub fn is_shared(&self) -> bool {
         self.engine.is_shared()
     }
 
-    /// Returns which branch has a name now, and its last entry.
+    /// Returns the branch that has this name now, and its last entry.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`], and every error of reading.
+    /// Returns [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`], or any error of reading.
     pub fn branch_head(&self, match_name: &MatchName, branch: &BranchName) -> Result<BranchHead, StoreError> {
         let branch = self.engine.found_branch(match_name, branch)?;
         Ok(BranchHead { id: BranchId::of(&branch), seq: branch.head.seq })
     }
 
-    /// Returns the last entries of branches, in their order; `None` for one that is deleted or has another name.
+    /// Returns the last seq of each branch, in the order of `branches`; `None` for a branch that was deleted or
+    /// renamed.
     ///
     /// # Errors
-    /// Every error of reading.
+    /// Returns any error of reading.
     pub fn heads(&self, branches: &[NamedBranch]) -> Result<Vec<Option<Seq>>, StoreError> {
         self.engine.heads(branches)
     }
 
-    /// Reads entries as [`entries`](StoreReader::entries) does, but only of this very branch.
+    /// Reads entries like [`entries`](StoreReader::entries), but only if the name still belongs to this branch.
     ///
     /// # Errors
-    /// As for [`entries`](StoreReader::entries); [`StoreError::NoSuchBranch`] when another branch has its name.
+    /// Returns the errors of [`entries`](StoreReader::entries), or [`StoreError::NoSuchBranch`] if another branch has
+    /// the name now.
     pub fn entries_of(
         &self,
         named: &NamedBranch,
@@ -56,10 +58,10 @@ impl StoreReader {
         branch.entries(self.engine.as_ref(), range)
     }
 
-    /// Finds the grants of tokens by the tokens' hashes, those that there are.
+    /// Looks up grants by token hash. Missing grants are skipped.
     ///
     /// # Errors
-    /// As for [`find_grant`](StoreReader::find_grant).
+    /// Returns the errors of [`find_grant`](StoreReader::find_grant).
     pub fn find_grants(&self, hashes: &[Digest]) -> Result<Vec<(Digest, Grant)>, StoreError> {
         self.engine.find_grants(hashes)
     }

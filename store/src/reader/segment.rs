@@ -1,4 +1,4 @@
-//! Segments: the parts of a history that lie on the branch itself and on the branches it begins on.
+//! Segments: the parts of a history that belong to the branch itself and to its ancestors.
 
 use turnfold_core::Digest;
 
@@ -8,19 +8,19 @@ use crate::entry::Seq;
 use crate::error::StoreError;
 use crate::names::BranchName;
 
-/// A part of a history that lies on one branch.
+/// The part of a history that belongs to one branch.
 #[derive(Debug)]
 pub(crate) struct BranchSegment {
     pub(crate) branch: BranchName,
     pub(crate) own: Own,
     /// The link before the branch's first own entry.
     pub(crate) before: Digest,
-    /// What the chain must lead to after the last entry, where something records it.
+    /// The link after the last entry, if the store records it.
     pub(crate) after: Option<Digest>,
 }
 
 impl Branch {
-    /// Finds the parts that make up the history from `from` to `to`, the oldest first.
+    /// Finds the parts of the history from `from` to `to`, oldest first.
     pub(crate) fn segments(
         &self,
         engine: &dyn EngineReader,
@@ -30,7 +30,7 @@ impl Branch {
         let mut segments = Vec::new();
         let mut last = to;
         let mut after = (to == self.head.seq).then_some(self.head.link);
-        // However deep branches are nested, those below are not asked for where nothing of them is read.
+        // The ancestors are looked up only if entries of them are wanted, because branches may be nested deeply.
         let is_own = to < from || from > self.found.forked_at();
         let branches = if is_own {
             vec![self.found.clone()]

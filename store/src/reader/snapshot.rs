@@ -1,4 +1,4 @@
-//! The last snapshot on a branch.
+//! Finds the last snapshot of a branch.
 
 use turnfold_core::Digest;
 
@@ -9,7 +9,7 @@ use crate::names::{BranchName, MatchName};
 use crate::snapshots::{SNAPSHOT_INTERVAL, Snapshot};
 
 impl StoreReader {
-    /// Returns `true` if there is a place for snapshots; a store in a database has none.
+    /// Returns `true` if the store can keep snapshots. A store in a database cannot.
     #[must_use]
     pub fn has_snapshots(&self) -> bool {
         self.engine.snapshots().is_some()
@@ -17,11 +17,11 @@ impl StoreReader {
 
     /// Finds the last snapshot of a branch at or before entry `to` that `build` made.
     ///
-    /// The state is the one that was kept after these very entries; only folding proves that it was folded rightly.
+    /// The snapshot was kept after exactly these entries. Only folding them can prove that its state is right.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`] and every error of reading the log. Trouble with a snapshot is
-    /// no error.
+    /// Returns [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`], or any error of reading the log. An
+    /// unreadable snapshot is no error.
     pub fn find_snapshot(
         &self,
         match_name: &MatchName,

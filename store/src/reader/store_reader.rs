@@ -1,4 +1,4 @@
-//! The store as it is read: opening, its audit, its grants.
+//! A store open for reading: opening, the audit and grants.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,10 +16,11 @@ use crate::local::reader::open_records::open;
 use crate::names::{GrantLabel, MatchName};
 use crate::note::Note;
 
-/// A store of matches, as far as it is read: there is nothing by which it could be changed.
+/// A store of matches, open for reading. It has no method that changes the store.
 ///
-/// Opened by itself it writes nothing at all in the store's directory, whatever is wrong there. Many may be open at a
-/// time, but none while a [`Store`](crate::Store) is open.
+/// A reader that [`open`](StoreReader::open) opens never changes the journal (ST-5). If the locks are free and the store was
+/// closed cleanly, the reader holds them and uses the index, so no [`Store`](crate::Store) can be opened meanwhile.
+/// Otherwise, for example next to a writer, it reads the journal into memory (ST-16).
 #[derive(Clone)]
 pub struct StoreReader {
     pub(crate) engine: Arc<dyn EngineReader>,
@@ -29,32 +30,31 @@ impl StoreReader {
     /// Opens an existing store for reading only.
     ///
     /// # Errors
-    /// As for [`Store::open`](crate::Store::open).
+    /// Returns the errors of [`Store::open`](crate::Store::open).
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
         Ok(Self { engine: Arc::new(open(dir).map_err(StoreError::unopened)?) })
     }
 
-    /// Audits everything stored, but asks no rules: every record, the numbering and chain of every branch, the index
-    /// of idempotency keys, every grant, how many matches, branches and entries there are, and that no record belongs to
-    /// nothing.
+    /// Audits everything stored, without rules: every record, the numbering and chain of every branch, idempotency keys
+    /// and grants. It also requires the right number of matches, branches and entries, and no record without an owner.
     ///
-    /// On disk every commit of the journal is read too, and what is kept of them is compared. `observe` receives the
+    /// On disk it reads every commit of the journal too, and compares the index with it. `observe` receives the
     /// progress.
     ///
     /// # Errors
-    /// Trouble with reading that is not damage; damage is listed.
+    /// Returns errors of reading other than damage. Damage is listed in the result.
     pub fn check(&self, observe: &mut dyn FnMut(Totals)) -> Result<StoreCheck, StoreError> {
-        // If something were deleted in between, its records would seem to be missing or to belong to nothing.
+        // Records that are deleted during the audit would look missing or without an owner.
         let _matches = self.engine.hold_matches();
         let _branches = self.engine.hold_branches();
         self.engine.check(observe)
     }
 
-    /// Reads every commit of the journal, and returns what is damaged there: a sound index hides it from all who read
-    /// through that. A database has nothing of that kind.
+    /// Reads every commit of the journal and returns the first damage. Readers do not notice that damage while they use
+    /// a sound index. A store in a database has no journal.
     ///
     /// # Errors
-    /// Trouble with reading that is not damage.
+    /// Returns errors of reading other than damage.
     pub fn hidden_damage(&self) -> Result<Option<Damage>, StoreError> {
         match self.engine.prove() {
             Ok(()) => Ok(None),
@@ -65,37 +65,36 @@ impl StoreReader {
         }
     }
 
-    /// Counts what is stored, one match after another, and returns the `top` largest matches.
+    /// Counts what is stored in each match, and returns the `top` largest matches.
     ///
     /// # Errors
-    /// Any error of reading; entries are counted but their chain is not checked.
+    /// Returns any error of reading. Entries are counted without checking the chain.
     pub fn stats(&self, top: usize, observe: &mut dyn FnMut(Totals)) -> Result<StoreStats, StoreError> {
         let _matches = self.engine.hold_matches();
         let _branches = self.engine.hold_branches();
         self.engine.stats(top, observe)
     }
 
-    /// Finds the grant of a token by the token's hash, whether or not it still counts.
+    /// Finds the grant of a token by the token's hash, even if the grant is revoked, spent or expired.
     ///
     /// # Errors
-    /// [`StoreError::Corrupt`] when it cannot be read.
+    /// Returns [`StoreError::Corrupt`] if the grant cannot be read.
     pub fn find_grant(&self, hash: &Digest) -> Result<Option<Grant>, StoreError> {
         self.engine.find_grant(hash)
     }
 
-    /// Lists the grants of a match by their hashes, also those that count no more.
+    /// Lists the grants of a match with their hashes, including revoked, spent and expired ones.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchMatch`], and [`StoreError::Corrupt`] when one cannot be read.
+    /// Returns [`StoreError::NoSuchMatch`], or [`StoreError::Corrupt`] if a grant cannot be read.
     pub fn grants_of(&self, match_name: &MatchName) -> Result<Vec<(Digest, Grant)>, StoreError> {
         self.engine.grants_of(match_name)
     }
 
-    /// Returns `true` if a player's seat has a live grant or an invitation that was not spent, so that a player has it
-    /// or may yet.
+    /// Returns `true` if a player's seat has a live grant or an unspent invitation, so that it is or may yet be played.
     ///
     /// # Errors
-    /// As for [`grants_of`](StoreReader::grants_of).
+    /// Returns the errors of [`grants_of`](StoreReader::grants_of).
     pub fn is_taken(&self, match_name: &MatchName, seat: Seat, now_ms: i64) -> Result<bool, StoreError> {
         self.engine.is_taken(match_name, seat, now_ms)
     }
@@ -103,15 +102,15 @@ impl StoreReader {
     /// Returns `true` if a player's seat has a live grant, so that no one else can join there.
     ///
     /// # Errors
-    /// As for [`grants_of`](StoreReader::grants_of).
+    /// Returns the errors of [`grants_of`](StoreReader::grants_of).
     pub fn is_played(&self, match_name: &MatchName, seat: Seat, now_ms: i64) -> Result<bool, StoreError> {
         self.engine.is_played(match_name, seat, now_ms)
     }
 
-    /// Returns what the players of a match are called who joined under a name and still have their seats.
+    /// Returns the names of the players of a match who joined under a name and still have their seats.
     ///
     /// # Errors
-    /// As for [`grants_of`](StoreReader::grants_of).
+    /// Returns the errors of [`grants_of`](StoreReader::grants_of).
     pub fn names_of(
         &self,
         match_name: &MatchName,

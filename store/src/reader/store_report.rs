@@ -1,4 +1,4 @@
-//! What is reported of a store, of the matches in it, and of an append.
+//! Reports on a store, on its matches and on an append.
 
 use serde::Serialize;
 
@@ -7,81 +7,81 @@ use crate::entry::Seq;
 use crate::genesis::Genesis;
 use crate::names::{BranchName, MatchName};
 
-/// What [`StoreReader::matches`](crate::StoreReader::matches) returns of a match.
+/// A match, as [`StoreReader::matches`](crate::StoreReader::matches) returns it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MatchInfo {
     /// Its name.
     pub name: MatchName,
-    /// How it begins.
+    /// Its setup.
     pub genesis: Genesis,
-    /// The number of the last entry of `main`.
+    /// The seq of the last entry of `main`.
     pub head: Seq,
-    /// How many branches it has, `main` among them.
+    /// The number of its branches, `main` included.
     pub branches: u64,
 }
 
-/// Something stored that is not what was written.
+/// Something stored that is not as it was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Damage {
-    /// The match concerned; `None` when it concerns the store as a whole.
+    /// The match; `None` if the damage concerns the store as a whole.
     #[serde(rename = "match")]
     pub match_name: Option<MatchName>,
-    /// The branch concerned; `None` when it concerns the match as a whole.
+    /// The branch; `None` if the damage concerns the match as a whole.
     pub branch: Option<BranchName>,
-    /// The entry concerned, where it is one.
+    /// The entry, if the damage concerns one.
     pub seq: Option<Seq>,
     /// What is wrong.
     #[serde(rename = "message")]
     pub reason: String,
 }
 
-/// What an audit of a store found.
+/// The result of an audit of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreCheck {
     /// What is sound.
     pub sound: Totals,
-    /// What is wrong; nothing, if all is well.
+    /// What is damaged; empty if nothing is.
     pub damage: Vec<Damage>,
 }
 
-/// How much a store holds.
+/// The size of a store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StoreStats {
-    /// Matches, branches and entries.
+    /// The numbers of matches, branches and entries.
     pub totals: Totals,
-    /// The pages, and the entries on them.
+    /// The number of pages.
     pub pages: u64,
-    /// The entries on pages.
+    /// The number of entries on pages.
     pub entries_on_pages: u64,
-    /// The entries in records of their own.
+    /// The number of entries in records of their own. This build writes none, so it is 0.
     pub tails: u64,
-    /// The bytes of pages and tails, without what the database needs for itself.
+    /// The bytes of keys and values with entries, without overhead of the database.
     pub entry_bytes: u64,
-    /// The largest matches, the largest first.
+    /// The largest matches, largest first.
     pub largest: Vec<MatchStats>,
 }
 
-/// How much a match holds.
+/// The size of a match.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MatchStats {
     /// Its name.
     #[serde(rename = "match")]
     pub name: MatchName,
-    /// Its branches, `main` among them.
+    /// The number of its branches, `main` included.
     pub branches: u64,
-    /// Its entries, each counted on the branch that holds it.
+    /// The number of its entries, each counted only on the branch that it belongs to.
     pub entries: u64,
-    /// The bytes of its pages and tails.
+    /// The bytes of keys and values with its entries.
     pub entry_bytes: u64,
 }
 
-/// Where appended entries are.
+/// The place of appended entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Appended {
-    /// The number of the first.
+    /// The seq of the first entry.
     pub first: Seq,
-    /// The number of the last, which was the branch's head when they were appended.
+    /// The seq of the last entry, which was the branch's head right after the append.
     pub last: Seq,
-    /// Whether an earlier append with the same idempotency key did it, and this one nothing.
+    /// Whether an earlier append with the same idempotency key had appended the entries, so that this one did nothing.
     pub repeated: bool,
 }
