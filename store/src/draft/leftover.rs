@@ -1,4 +1,4 @@
-//! Leftovers: drafts of processes that were killed.
+//! Leftovers: drafts of killed processes.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
@@ -7,10 +7,10 @@ use std::path::Path;
 
 pub(super) const PREFIX: &str = ".turnfold-draft-";
 
-/// How many random letters and digits follow the prefix.
+/// The number of random letters and digits after the prefix.
 pub(super) const RANDOM_CHARACTERS: usize = 20;
 
-/// Removes the drafts in a directory whose makers have ended and belonged to the owner of `own`.
+/// Removes the drafts in a directory whose makers have ended. They must belong to the owner of `own`.
 pub(super) fn sweep(dir: &Path, own: &Path) {
     let (Ok(own), Ok(entries)) = (fs::symlink_metadata(own), fs::read_dir(dir)) else { return };
     for entry in entries.flatten().filter(|entry| has_shape(&entry.file_name())) {
@@ -23,7 +23,7 @@ pub(super) fn sweep(dir: &Path, own: &Path) {
         };
         match remove(&path, &found) {
             Ok(()) => tracing::info!(path = %path.display(), "removed what a killed process left"),
-            // Its maker named or removed it after we had listed it.
+            // Its maker named or removed it after the directory was listed.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => {
                 tracing::warn!(path = %path.display(), %error, "cannot remove what a killed process left");
@@ -32,7 +32,7 @@ pub(super) fn sweep(dir: &Path, own: &Path) {
     }
 }
 
-/// Returns `true` for the names of drafts.
+/// Returns `true` if a name has the shape of a draft's name.
 pub(super) fn has_shape(name: &OsStr) -> bool {
     let random = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
     random.is_some_and(|random| {
@@ -53,7 +53,7 @@ fn same_owner(one: &Metadata, other: &Metadata) -> bool {
     }
 }
 
-/// Takes the lock on a draft; `None` while its maker lives.
+/// Locks a draft; `None` while its maker lives.
 fn lock(path: &Path) -> Option<File> {
     let mut options = File::options();
     options.read(true);
@@ -63,7 +63,7 @@ fn lock(path: &Path) -> Option<File> {
     file.try_lock().ok().map(|()| file)
 }
 
-/// Removes a file, or a directory with everything in it.
+/// Removes a file, or a directory with its contents.
 pub(super) fn remove(path: &Path, found: &Metadata) -> io::Result<()> {
     if found.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
 }

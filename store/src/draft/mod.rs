@@ -1,8 +1,8 @@
-//! Drafts: files and directories that get their names once they are whole, and that leave nothing if that never happens.
+//! Drafts: files and directories that get their name when they are complete, and are removed if that never happens.
 //!
-//! However their maker ends, they go. Returning drops them. A program that catches signals calls [`abandon_all`]. What a
-//! killed process left is removed by the next one that makes a draft in the same directory: a draft is locked as long as
-//! its maker lives, and its name has a shape that nothing else has.
+//! Dropping a draft removes it. A program that catches signals calls [`abandon_all`]. A killed process leaves its
+//! drafts; the next process that makes a draft in the same directory removes them. It recognizes them by their lock,
+//! which ends with the maker, and by the shape of their names, which no other files have.
 
 mod leftover;
 
@@ -19,17 +19,17 @@ use tempfile::{Builder, NamedTempFile, TempDir};
 
 use self::leftover::{PREFIX, RANDOM_CHARACTERS, remove, sweep};
 
-/// How often a draft is made again that another process took for a leftover before it was locked.
+/// How often a draft is made again because another process took it for a leftover before it was locked.
 const MAKE_TRIES: u32 = 10;
 
-/// How often, and how long apart, a directory is removed in which another thread may still make files.
+/// How often removing a directory is tried, and with which pauses, while another thread may still make files in it.
 const REMOVE_TRIES: u32 = 100;
 const REMOVE_PAUSE: Duration = Duration::from_millis(10);
 
-/// What this process has made. The thread that holds the lock decides whether a draft is named or removed.
+/// The drafts of this process. The thread that holds the lock decides whether a draft is named or removed.
 struct Live {
     drafts: BTreeSet<PathBuf>,
-    /// The directories in which leftovers have been looked for.
+    /// The directories in which leftovers were already removed.
     swept: BTreeSet<PathBuf>,
 }
 
@@ -39,10 +39,10 @@ fn live() -> MutexGuard<'static, Live> {
     LIVE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A draft, removed when it is dropped.
+/// A draft of a file or directory. Dropping it removes what it made.
 #[derive(Debug)]
 pub struct Draft<T> {
-    /// `None` once it has its name.
+    /// `None` once the draft was named or dropped.
     made: Option<T>,
     path: PathBuf,
 }
@@ -53,25 +53,25 @@ pub type DraftDir = Draft<LockedDir>;
 /// A draft of a file.
 pub type DraftFile = Draft<NamedTempFile>;
 
-/// A temporary directory, locked where the operating system can do so.
+/// A temporary directory, locked if the operating system can lock directories.
 #[derive(Debug)]
 pub struct LockedDir {
     dir: TempDir,
     handle: Option<File>,
 }
 
-/// Who may read a new file, as far as the operating system's default allows.
+/// Who may read a new file. The operating system's default permissions may restrict it further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Readers {
-    /// Its owner alone.
+    /// Only its owner.
     Owner,
-    /// Anyone who may read a new file.
+    /// Anyone whom the default permissions allow.
     Anyone,
 }
 
 #[cfg(unix)]
 impl Readers {
-    /// The permissions of a new file, less what the operating system's default does not allow.
+    /// Returns the mode of a new file, before the process's umask.
     fn mode(self) -> u32 {
         match self {
             Self::Owner => 0o600,
@@ -80,7 +80,7 @@ impl Readers {
     }
 }
 
-/// What a draft can be.
+/// A file or directory that a draft makes.
 trait Made {
     fn path(&self) -> &Path;
 
@@ -108,7 +108,7 @@ impl Made for NamedTempFile {
 }
 
 impl<T> Draft<T> {
-    /// Returns where the draft is.
+    /// Returns the path of the draft.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -119,10 +119,10 @@ impl DraftDir {
     /// Makes an empty directory in `parent`.
     ///
     /// # Errors
-    /// Any error of making directories.
+    /// Returns any error of making the directory.
     pub fn dir_in(parent: &Path) -> io::Result<Self> {
         make(parent, || {
-            // Without the name of the draft, which means nothing to the user.
+            // Only the kind of the error is kept, because the draft's name means nothing to the user.
             let dir = builder().tempdir_in(parent).map_err(|error| io::Error::from(error.kind()))?;
             // Not every system can open a directory.
             let handle = File::open(dir.path()).ok();
@@ -135,10 +135,11 @@ impl DraftFile {
     /// Makes an empty file in `dir`.
     ///
     /// # Errors
-    /// Any error of making files.
+    /// Returns any error of making the file.
     pub fn file_in(dir: &Path, readers: Readers) -> io::Result<Self> {
         make(dir, || {
-            // Made here, because tempfile's own errors end with the name of the draft, which means nothing to the user.
+            // The file is opened here because tempfile's own errors contain the draft's name, which means nothing to
+            // the user.
             builder().make_in(dir, |path| {
                 let mut options = File::options();
                 options.read(true).write(true).create_new(true);
@@ -151,18 +152,18 @@ impl DraftFile {
         })
     }
 
-    /// Returns the file, to write it.
+    /// Returns the file for writing.
     ///
     /// # Panics
-    /// Never: only [`persist`](Self::persist) takes the file away, and consumes the draft.
+    /// Never: only [`persist`](Self::persist) takes the file out, and it consumes the draft.
     pub fn file(&mut self) -> &mut File {
         self.made.as_mut().expect("a draft has its file until it is persisted").as_file_mut()
     }
 
-    /// Names the file; what has that name already stays unless it is to be replaced.
+    /// Renames the draft to `name`. An existing file of that name is an error unless `replace`.
     ///
     /// # Errors
-    /// Any error of renaming; the draft is removed then.
+    /// Returns any error of renaming, after removing the draft.
     pub fn persist(mut self, name: &Path, replace: bool) -> io::Result<()> {
         let mut live = live();
         let Some(file) = self.made.take() else { return Ok(()) };
@@ -182,8 +183,9 @@ impl<T> Drop for Draft<T> {
     }
 }
 
-/// Makes directories for a draft, or renames or removes something of it, while no signal can abandon it. Never returns
-/// once one has: what makes a directory with those above it, as sled does when it opens, would make the draft again.
+/// Runs `act`, which makes, renames or removes directories of a draft, while no signal can abandon the draft. It never
+/// returns once the drafts were abandoned: creating a directory with its parents, as sled does, would make the draft
+/// again.
 pub(crate) fn uninterrupted<R>(act: impl FnOnce() -> R) -> R {
     let live = live();
     let result = act();
@@ -191,8 +193,8 @@ pub(crate) fn uninterrupted<R>(act: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Removes all drafts of this process, which is about to end: a thread that makes, names or drops a draft from now on waits
-/// for that.
+/// Removes all drafts of this process, which must end next. From now on, a thread that
+/// makes, names or drops a draft blocks until it does.
 pub fn abandon_all() {
     let live = live();
     for draft in &live.drafts {
@@ -212,7 +214,7 @@ fn builder() -> Builder<'static, 'static> {
     builder
 }
 
-/// Makes and locks a draft, then removes what others left next to it.
+/// Makes and locks a draft, then removes leftovers next to it.
 fn make<T: Made>(parent: &Path, new: impl Fn() -> io::Result<T>) -> io::Result<Draft<T>> {
     let mut live = live();
     for _ in 0..MAKE_TRIES {
@@ -231,9 +233,9 @@ fn make<T: Made>(parent: &Path, new: impl Fn() -> io::Result<T>) -> io::Result<D
     Err(io::Error::new(io::ErrorKind::ResourceBusy, "another process keeps removing drafts"))
 }
 
-/// Locks what was made; returns `false` if another process took it for a leftover before.
+/// Locks a new draft. Returns `false` if another process took it for a leftover before it was locked.
 fn is_held(made: &impl Made) -> bool {
-    // Where there are no locks, no process gets one to remove it.
+    // Without locks it counts as held, because then no other process can lock and remove it.
     let lock = made.handle().map(File::try_lock);
     !matches!(lock, Some(Err(TryLockError::WouldBlock))) && made.path().exists()
 }

@@ -1,4 +1,4 @@
-//! Appending: numbered entries, an expected head, and keys that make repeating harmless.
+//! Appends entries at an expected head. Idempotency keys make it safe to repeat an append.
 
 use std::ops::RangeInclusive;
 
@@ -10,22 +10,23 @@ use crate::names::{BranchName, IdempotencyKey, MatchName};
 use crate::reader::branch::{BranchHead, NamedBranch};
 use crate::reader::store_report::Appended;
 
-/// The next entry of a branch, reserved for this process until it appends there or this is dropped.
+/// The next entry of a branch, reserved for this process until it appends that entry or drops this value.
 #[must_use]
 pub struct Reservation(#[expect(dead_code, reason = "it is dropped")] Box<dyn Send + Sync>);
 
 impl Store {
-    /// Appends entries to a branch, all or none; when it returns they are durable.
+    /// Appends entries to a branch, all or none. When it returns, they are durable.
     ///
-    /// With an idempotency key that an earlier append of the same commands by the same seats to this branch had,
-    /// nothing is appended and the earlier one's result is returned again, wherever the head is now. These keys belong
-    /// to the branch they were used on: a branch that begins on it does not inherit them.
+    /// If an earlier append to this branch had the same idempotency key, seats and commands, it appends nothing and
+    /// returns the earlier result, wherever the head is now. A key belongs to the branch that it was used on; child
+    /// branches do not inherit it.
     ///
     /// # Errors
-    /// [`StoreError::Conflict`] when the head is not `expected_head`; [`StoreError::IdempotencyKeyReused`] when the idempotency key
-    /// was used for something else; [`StoreError::NothingToAppend`] and
-    /// [`StoreError::TooLarge`] for unusable entries; [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`];
-    /// [`StoreError::Full`] and [`StoreError::Failed`] when it cannot be made durable.
+    /// Returns [`StoreError::Conflict`] if the head is not `expected_head`; [`StoreError::IdempotencyKeyReused`] if the
+    /// key was used for other commands; [`StoreError::NothingToAppend`] or [`StoreError::TooLarge`] for unusable
+    /// entries; [`StoreError::NoSuchMatch`] or [`StoreError::NoSuchBranch`]; [`StoreError::Full`],
+    /// [`StoreError::Failed`] or [`StoreError::Unsettled`] if the entries cannot be made durable; or any error of
+    /// reading.
     pub fn append(
         &self,
         match_name: &MatchName,
@@ -37,11 +38,12 @@ impl Store {
         self.append_judged(match_name, branch, expected_head, entries.into(), idempotency_key)
     }
 
-    /// Appends as [`append`](Self::append) does. If a module judged the entries and the match is played by none yet, it is
-    /// recorded for the match, all or nothing with them (MD-9).
+    /// Appends like [`append`](Self::append). If a module judged the entries and none is recorded for the match, it
+    /// also records the module, in one commit with the entries (MD-9).
     ///
     /// # Errors
-    /// Every error of [`append`](Self::append), and [`StoreError::OtherModule`] where the match is played by another module.
+    /// Returns any error of [`append`](Self::append), or [`StoreError::OtherModule`] if the match is played by another
+    /// module.
     pub fn append_judged(
         &self,
         match_name: &MatchName,
@@ -53,14 +55,15 @@ impl Store {
         self.engine.append(usable((match_name, branch, expected_head, entries), idempotency_key)?)
     }
 
-    /// Appends as [`append_judged`](Self::append_judged) does, but only to the very branch that was found, not to another
-    /// that got its name, and without waiting: `then` is called with what `append` would return, once the entries are durable
-    /// or will not be. For another branch that is [`StoreError::NoSuchBranch`].
+    /// Appends like [`append_judged`](Self::append_judged), but without waiting, and only if the name still belongs to
+    /// the branch with the expected id. It calls `then` with the result once the entries are durable or have failed.
+    /// For another branch that result is [`StoreError::NoSuchBranch`].
     ///
-    /// It may be called on the thread that writes, so it must do little. If that thread dies it is dropped instead.
+    /// `then` may run on the thread that writes, so it must be quick. If that thread dies, `then` is dropped.
     ///
     /// # Errors
-    /// Every error of [`append_judged`](Self::append_judged) that is known at once; `then` is not called.
+    /// Returns the errors of [`append_judged`](Self::append_judged) that are known at once. It then does not call
+    /// `then`.
     pub fn append_then(
         &self,
         match_name: &MatchName,
@@ -76,20 +79,21 @@ impl Store {
         Ok(())
     }
 
-    /// Reserves the next entry of a branch after a [`StoreError::Conflict`] with another process, so that it is this process's
-    /// turn: the others wait until it appends there or drops the reservation, and for half a second at most. What is appended
-    /// must have been judged at the head that is read after this returns.
+    /// Reserves the next entry of a branch, after a [`StoreError::Conflict`] with another process. The other processes
+    /// wait until this one appends there or drops the reservation, for half a second at most. The caller must read the
+    /// head after this returns, and judge its entries there.
     ///
-    /// Returns `None` where no other process can write, where the branch is gone, when the others do not let go of it for five
-    /// seconds, and when half of the connections that read are in use for reservations.
+    /// Returns `None` if no other process can write, if the branch is gone, if others hold the branch for five seconds,
+    /// or if half of the reading connections are already used for reservations.
     pub fn reserve(&self, named: &NamedBranch) -> Option<Reservation> {
         self.engine.reserve(named).map(Reservation)
     }
 
-    /// Returns the entries that an append with this idempotency key brought to the branch.
+    /// Returns the range of entries that an append with this idempotency key appended to the branch; `None` if the key
+    /// is unknown.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`], and every error of reading.
+    /// Returns [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`], or any error of reading.
     pub fn find_idempotency_key(
         &self,
         match_name: &MatchName,
@@ -101,7 +105,7 @@ impl Store {
     }
 }
 
-/// Refuses entries that cannot be used.
+/// Returns the append, or the error of entries that are empty or too large.
 fn usable(
     (match_name, branch, expected_head, entries): (&MatchName, &BranchName, Seq, NewEntries),
     idempotency_key: Option<&IdempotencyKey>,

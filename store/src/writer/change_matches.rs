@@ -1,4 +1,4 @@
-//! Creating, renaming and deleting matches and branches.
+//! Creates, renames and deletes matches and branches.
 
 use super::store::Store;
 use crate::engine::{NewBranch, NewMatch};
@@ -8,11 +8,11 @@ use crate::genesis::{GENESIS_BYTES_MAX, Genesis};
 use crate::names::{BranchName, MatchName};
 
 impl Store {
-    /// Creates a match with its first entries, all or nothing. `genesis.played_by` is the module that judged them, which is
-    /// recorded unless there are none or the match pins it (MD-9).
+    /// Creates a match with its first entries, all or nothing. `genesis.played_by` is the module that judged them. It
+    /// is recorded, unless there are no entries or the match pins a module (MD-9).
     ///
     /// # Errors
-    /// [`StoreError::AlreadyExists`], [`StoreError::TooLarge`], and every error of writing.
+    /// Returns [`StoreError::AlreadyExists`], [`StoreError::TooLarge`], or any error of writing.
     pub fn create_match(
         &self,
         name: &MatchName,
@@ -22,10 +22,10 @@ impl Store {
         self.create_long_match(name, genesis, entries.into())
     }
 
-    /// Creates a match as [`create_match`](Self::create_match) does, with as many entries as there may be.
+    /// Creates a match like [`create_match`](Self::create_match), with any number of first entries.
     ///
     /// # Errors
-    /// As for [`create_match`](Self::create_match).
+    /// Returns the errors of [`create_match`](Self::create_match).
     pub fn create_long_match(
         &self,
         name: &MatchName,
@@ -44,11 +44,11 @@ impl Store {
         self.engine.create_match(NewMatch { module, ..new })
     }
 
-    /// Creates a branch that begins after entry `at` of another; 0 begins it at the setup.
+    /// Creates a branch that begins after entry `at` of another one; 0 is the setup.
     ///
     /// # Errors
-    /// [`StoreError::BranchExists`], [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`],
-    /// [`StoreError::NoSuchSeq`] when `from` is shorter, and every error of writing.
+    /// Returns [`StoreError::BranchExists`], [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`],
+    /// [`StoreError::NoSuchSeq`] if `from` is shorter, or any error of writing.
     pub fn create_branch(
         &self,
         match_name: &MatchName,
@@ -59,12 +59,13 @@ impl Store {
         self.create_branch_with(match_name, name, from, at, Vec::new())
     }
 
-    /// Creates a branch as [`create_branch`](Store::create_branch) does, with its first own entries, all or nothing.
+    /// Creates a branch like [`create_branch`](Store::create_branch), with its first own entries, all or nothing.
     ///
-    /// They are numbered from `at + 1` and carry no idempotency key.
+    /// The entries are numbered from `at + 1` and have no idempotency key.
     ///
     /// # Errors
-    /// Every error of [`create_branch`](Store::create_branch), [`StoreError::OtherModule`], and [`StoreError::TooLarge`].
+    /// Returns any error of [`create_branch`](Store::create_branch), [`StoreError::OtherModule`], or
+    /// [`StoreError::TooLarge`].
     pub fn create_branch_with(
         &self,
         match_name: &MatchName,
@@ -82,30 +83,32 @@ impl Store {
         self.engine.create_branch(NewBranch { match_name, name, from, at }, NewEntries { entries, module })
     }
 
-    /// Renames a match. It waits for a backup to be done.
+    /// Renames a match. It waits for a running backup to end.
     ///
-    /// Who appends to it under the old name afterwards gets [`StoreError::NoSuchMatch`].
+    /// Later appends under the old name return [`StoreError::NoSuchMatch`].
     ///
     /// # Errors
-    /// [`StoreError::NoSuchMatch`], [`StoreError::AlreadyExists`] when a match has the new name, and every error of writing.
+    /// Returns [`StoreError::NoSuchMatch`], [`StoreError::AlreadyExists`] if a match has the new name, or any error of
+    /// writing.
     pub fn rename_match(&self, name: &MatchName, new: &MatchName) -> Result<(), StoreError> {
         self.rename_matches(&[(name.clone(), new.clone())])
     }
 
-    /// Renames matches as [`rename_match`](Self::rename_match) does, each from the first name to the second, all of them
-    /// or none. No new name may be that of a match, also not of one that loses it.
+    /// Renames matches like [`rename_match`](Self::rename_match), from the first name of each pair to the second, all
+    /// or none. A new name must not be in use, not even by a match that is also renamed.
     ///
     /// # Errors
-    /// As for [`rename_match`](Self::rename_match), for the first that cannot be renamed.
+    /// Returns the errors of [`rename_match`](Self::rename_match), for the first match that cannot be renamed.
     pub fn rename_matches(&self, names: &[(MatchName, MatchName)]) -> Result<(), StoreError> {
         self.engine.rename_matches(names)
     }
 
-    /// Renames a branch, also where others begin on it. It waits for a backup to be done with a match.
+    /// Renames a branch, even if other branches begin on it. It waits until a running backup has finished its current
+    /// match.
     ///
     /// # Errors
-    /// [`StoreError::MainBranch`] for `main`, [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`],
-    /// [`StoreError::BranchExists`] when a branch of the match has the new name, and every error of writing.
+    /// Returns [`StoreError::MainBranch`] for `main`, [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`],
+    /// [`StoreError::BranchExists`] if a branch of the match has the new name, or any error of writing.
     pub fn rename_branch(
         &self,
         match_name: &MatchName,
@@ -118,11 +121,11 @@ impl Store {
         self.engine.rename_branch(match_name, name, new)
     }
 
-    /// Deletes a branch with the entries that only it has. It waits for a backup to be done with a match.
+    /// Deletes a branch and its own entries. It waits until a running backup has finished its current match.
     ///
     /// # Errors
-    /// [`StoreError::MainBranch`] and [`StoreError::BranchInUse`] when it may not be deleted,
-    /// [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`], and every error of writing.
+    /// Returns [`StoreError::MainBranch`] for `main`, [`StoreError::BranchInUse`] if a branch begins on it,
+    /// [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`], or any error of writing.
     pub fn delete_branch(&self, match_name: &MatchName, name: &BranchName) -> Result<(), StoreError> {
         if name.is_main() {
             return Err(StoreError::MainBranch { match_name: match_name.clone(), action: "deleted" });
@@ -130,20 +133,20 @@ impl Store {
         self.engine.delete_branch(match_name, name)
     }
 
-    /// Deletes a match with all its branches, entries and grants, all or nothing. It waits for a backup to be done.
+    /// Deletes a match with all its branches, entries and grants, all or nothing. It waits for a running backup to end.
     ///
-    /// Who appends to it afterwards gets [`StoreError::NoSuchMatch`].
+    /// Later appends to the match return [`StoreError::NoSuchMatch`].
     ///
     /// # Errors
-    /// [`StoreError::NoSuchMatch`], and every error of reading and writing.
+    /// Returns [`StoreError::NoSuchMatch`], or any error of reading and writing.
     pub fn delete_match(&self, name: &MatchName) -> Result<(), StoreError> {
         self.delete_matches(std::slice::from_ref(name))
     }
 
-    /// Deletes matches as [`delete_match`](Self::delete_match) does, all of them or none.
+    /// Deletes matches like [`delete_match`](Self::delete_match), all or none.
     ///
     /// # Errors
-    /// As for [`delete_match`](Self::delete_match), for the first that cannot be deleted.
+    /// Returns the errors of [`delete_match`](Self::delete_match), for the first match that cannot be deleted.
     pub fn delete_matches(&self, names: &[MatchName]) -> Result<(), StoreError> {
         self.engine.delete_matches(names)
     }

@@ -1,4 +1,4 @@
-//! Copying: a match with branches and entries of another, made in one commit.
+//! Copies a match: creates one with given branches and entries, in one commit.
 
 use std::collections::BTreeMap;
 
@@ -18,21 +18,21 @@ use crate::reader::found::Head;
 pub struct BranchCopy {
     /// Its name.
     pub name: BranchName,
-    /// The branch that it begins on, and after which entry; `None` for `main`.
+    /// The parent branch, and the entry after which this one begins; `None` for `main`.
     pub parent: Option<(BranchName, Seq)>,
     /// Its own entries.
     pub entries: Vec<Entry>,
 }
 
 impl Store {
-    /// Creates a match with existing branches and entries, all or nothing. The entries keep their times and
-    /// idempotency keys, and are numbered from the first of their branch.
+    /// Creates a match with existing branches and entries, all or nothing. The entries keep their times and idempotency
+    /// keys, and are numbered from the start of their branch.
     ///
-    /// The first branch is `main`, whatever its name; each other comes after the one that it begins on.
+    /// The first branch is `main`, whatever its name. A parent must come before its children.
     ///
     /// # Errors
-    /// [`StoreError::AlreadyExists`], [`StoreError::NoSuchBranch`] and [`StoreError::NoSuchSeq`] for a branch that begins
-    /// nowhere, [`StoreError::BranchExists`], [`StoreError::TooLarge`], and every error of writing.
+    /// Returns [`StoreError::AlreadyExists`], [`StoreError::NoSuchBranch`] or [`StoreError::NoSuchSeq`] if a branch has
+    /// no such parent or parent entry, [`StoreError::BranchExists`], [`StoreError::TooLarge`], or any error of writing.
     pub fn copy_match(
         &self,
         name: &MatchName,
@@ -46,16 +46,16 @@ impl Store {
     }
 }
 
-/// The branches of a match that is copied, as far as they are read.
+/// The branches of a match that is being copied, so far.
 struct CopiedBranches<'a> {
     match_name: &'a MatchName,
     genesis: &'a Genesis,
-    /// By name: the branch each begins on, where, and the link there and after each entry of its own.
+    /// For each branch: its parent, the entry after which it begins, and the links there and after each own entry.
     known: BTreeMap<BranchName, (Option<BranchName>, Seq, Vec<Digest>)>,
 }
 
 impl CopiedBranches<'_> {
-    /// Numbers and chains the next branch.
+    /// Numbers and links the entries of the next branch.
     fn next(&mut self, branch: BranchCopy) -> Result<InitialBranch, StoreError> {
         let BranchCopy { name, parent, entries } = branch;
         let (name, parent) = if self.known.is_empty() { (BranchName::main(), None) } else { (name, parent) };
@@ -88,7 +88,7 @@ impl CopiedBranches<'_> {
         Ok(InitialBranch { name, from, before, batches })
     }
 
-    /// Returns the link after an entry of a branch, which may be one of those that it has from another.
+    /// Returns the link of a branch after an entry, its own or its ancestors'.
     fn link_at(&self, branch: &BranchName, seq: Seq) -> Result<Digest, StoreError> {
         let mut name = branch;
         while let Some((from, at, links)) = self.known.get(name) {

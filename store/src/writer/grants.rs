@@ -1,4 +1,4 @@
-//! Making, spending and revoking grants.
+//! Makes, spends and revokes grants.
 
 use turnfold_core::Digest;
 
@@ -9,29 +9,31 @@ use crate::granting::Joining;
 use crate::names::{MatchName, PlayerName};
 
 impl Store {
-    /// Makes a grant for the token with this hash; when it returns, the grant is durable.
+    /// Makes a grant for the token with this hash. When it returns, the grant is durable.
     ///
-    /// A match may have [`Grant::LIVE_MAX`](crate::Grant::LIVE_MAX) live grants and each seat [`Grant::LIVE_MAX_PER_SEAT`](crate::Grant::LIVE_MAX_PER_SEAT) of them, invitations
-    /// that were not spent included. Beyond twice as many in all, the oldest grants that no longer count are removed.
+    /// A match may have [`Grant::LIVE_MAX`](crate::Grant::LIVE_MAX) live grants, and
+    /// [`Grant::LIVE_MAX_PER_SEAT`](crate::Grant::LIVE_MAX_PER_SEAT) per seat. Unspent invitations count as live. A
+    /// match keeps twice as many grants in all; beyond that, its oldest dead grants are removed.
     ///
     /// # Errors
-    /// [`StoreError::TooManyGrants`], [`StoreError::GrantExists`] when the hash or its beginning is used already,
-    /// [`StoreError::NotAPlayer`], [`StoreError::NoSuchMatch`], and every error of reading and writing.
+    /// Returns [`StoreError::TooManyGrants`], [`StoreError::GrantExists`] if the hash or its first 8 bytes are in use,
+    /// [`StoreError::NotAPlayer`], [`StoreError::NoSuchMatch`], or any error of reading and writing.
     pub fn grant(&self, hash: &Digest, new: NewGrant, now_ms: i64) -> Result<(), StoreError> {
         self.engine.grant(hash, new, now_ms)
     }
 
-    /// Spends an invitation for a token of the player who accepts it, both known by their hashes. Once more with the same
-    /// token changes nothing, so that an answer that was lost can be asked for again.
+    /// Spends an invitation for the token of the player who accepts it. Both are given by their hashes. If it was
+    /// already spent for this token, nothing changes, so a player can repeat the call after a lost response.
     ///
-    /// The grant of the seat has the player's name, else the invitation's label, and does not expire. The first who joins has
-    /// the seat: until that grant is revoked, other invitations to it are refused.
+    /// The grant of the seat gets the player's name, or else the invitation's label, and does not expire. The first
+    /// player to join has the seat: other invitations to it are refused until that grant is revoked.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchGrant`] when there is no such invitation, or when it was revoked or has expired;
-    /// [`StoreError::InvitationSpent`] when it was spent for another token; [`StoreError::SeatTaken`] when someone else plays
-    /// the seat; [`StoreError::NameTaken`] when another player of the match has the name or one that is written alike;
-    /// [`StoreError::GrantExists`] when the token is used already; every error of reading and writing.
+    /// Returns [`StoreError::NoSuchGrant`] if there is no such invitation, or if it was revoked or has expired;
+    /// [`StoreError::InvitationSpent`] if it was spent for another token; [`StoreError::SeatTaken`] if someone else
+    /// plays the seat; [`StoreError::NameTaken`] if another player of the match has the same or an equivalent name;
+    /// [`StoreError::TooManyGrants`]; [`StoreError::GrantExists`] if the token is in use; or any error of reading and
+    /// writing.
     pub fn join(
         &self,
         invitation: &Digest,
@@ -42,12 +44,13 @@ impl Store {
         self.engine.join(invitation, Joining { token, name, now_ms })
     }
 
-    /// Revokes a grant of a match and returns the hash of its token. One that was revoked before stays as it is; what an
-    /// invitation became has to be revoked by itself. The last live grant of a host stays.
+    /// Revokes a grant of a match and returns the hash of its token. A grant that was revoked before does not change.
+    /// The seat's grant that an invitation was spent for must be revoked separately. The last live host grant cannot be
+    /// revoked.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchGrant`] when the match has no such grant, [`StoreError::LastHost`], [`StoreError::NoSuchMatch`],
-    /// and every error of reading and writing.
+    /// Returns [`StoreError::NoSuchGrant`] if the match has no such grant, [`StoreError::LastHost`],
+    /// [`StoreError::NoSuchMatch`], or any error of reading and writing.
     pub fn revoke_grant(
         &self,
         match_name: &MatchName,

@@ -1,4 +1,4 @@
-//! Writing to a store, whichever engine it has.
+//! Writes to a store with any engine.
 
 pub(crate) mod append;
 mod change_matches;

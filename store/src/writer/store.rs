@@ -1,4 +1,4 @@
-//! The store itself: opening, creating and closing it.
+//! The store: opening, creating and closing it.
 
 use std::fmt;
 use std::ops::Deref;
@@ -15,12 +15,12 @@ use crate::names::{BranchName, MatchName};
 use crate::reader::store_reader::StoreReader;
 use crate::snapshots::{Snapshot, has_snapshot};
 
-/// A store of matches: an append-only log for every branch of each.
+/// A store of matches, with an append-only log for every branch of a match.
 ///
-/// What it reads, it reads as a [`StoreReader`]. It can be shared between threads. One store has one handle; dropping
-/// it closes the store and logs what goes wrong, [`close`](Store::close) returns it.
+/// It dereferences to the [`StoreReader`] that it reads with. Threads can share it. A store has one handle. Dropping
+/// the handle closes the store and only logs errors; [`close`](Store::close) returns them.
 pub struct Store {
-    // The writer ends before what is read is closed.
+    // The first field, so that the engine is dropped before the reader.
     pub(super) engine: Box<dyn Engine>,
     reader: StoreReader,
 }
@@ -29,34 +29,35 @@ impl Store {
     /// Opens an existing store for writing.
     ///
     /// # Errors
-    /// [`StoreError::Missing`] or [`StoreError::NotAStore`] when there is none, [`StoreError::Locked`] when it is in
-    /// use, [`StoreError::UnknownFormat`] and [`StoreError::Corrupt`] when it cannot be served.
+    /// Returns [`StoreError::Missing`] or [`StoreError::NotAStore`] if there is none, [`StoreError::Locked`] if it is
+    /// in use, or [`StoreError::UnknownFormat`], [`StoreError::Corrupt`] or another error if it cannot be opened.
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
         Self::open_observed(dir, &mut |_, _| {})
     }
 
-    /// As [`open`](Store::open). While the index is built from the journal, it calls `observe` now and then with how many
-    /// commits are done, and how many there are.
+    /// Opens a store like [`open`](Store::open). While the index is built from the journal, it calls `observe` with the
+    /// number of commits done and the number of all commits.
     ///
     /// # Errors
-    /// As for [`open`](Store::open).
+    /// Returns the errors of [`open`](Store::open).
     pub fn open_observed(dir: &Path, observe: &mut dyn FnMut(u64, u64)) -> Result<Self, StoreError> {
         open(dir, observe).map(Self::of)
     }
 
-    /// Opens a store, making it first when `dir` does not exist or is empty.
+    /// Opens a store. If `dir` is missing or empty, it creates the store first.
     ///
     /// # Errors
-    /// As for [`open`](Store::open); [`StoreError::NotAStore`] when the directory belongs to something else, which is
-    /// then left as it is.
+    /// Returns the errors of [`open`](Store::open), or [`StoreError::NotAStore`] if the directory belongs to something
+    /// else. It then changes nothing.
     pub fn open_or_create(dir: &Path) -> Result<Self, StoreError> {
         Self::open_or_create_observed(dir, &mut |_, _| {})
     }
 
-    /// As [`open_or_create`](Store::open_or_create), observed as in [`open_observed`](Store::open_observed).
+    /// Opens a store like [`open_or_create`](Store::open_or_create), with the progress of
+    /// [`open_observed`](Store::open_observed).
     ///
     /// # Errors
-    /// As for [`open_or_create`](Store::open_or_create).
+    /// Returns the errors of [`open_or_create`](Store::open_or_create).
     pub fn open_or_create_observed(
         dir: &Path,
         observe: &mut dyn FnMut(u64, u64),
@@ -64,17 +65,17 @@ impl Store {
         open_or_create(dir, HEAD_BYTES, observe).map(Self::of)
     }
 
-    /// As [`open_or_create`](Store::open_or_create), but only `bytes` of a head of the journal are used; so that
-    /// tests see it full often.
+    /// Opens a store like [`open_or_create`](Store::open_or_create), but uses only `bytes` of each head of the journal,
+    /// so that heads fill up often in tests.
     ///
     /// # Errors
-    /// As for [`open_or_create`](Store::open_or_create).
+    /// Returns the errors of [`open_or_create`](Store::open_or_create).
     #[doc(hidden)]
     pub fn open_or_create_with_heads_of(dir: &Path, bytes: usize) -> Result<Self, StoreError> {
         open_or_create(dir, bytes, &mut |_, _| {}).map(Self::of)
     }
 
-    /// Makes an empty store in memory.
+    /// Creates an empty store in memory.
     ///
     /// # Panics
     /// Never: memory does not fail.
@@ -83,10 +84,10 @@ impl Store {
         Self::of(in_memory())
     }
 
-    /// Opens the store that a backend holds, making it first when the backend has nothing.
+    /// Opens the store in a backend. If the backend is empty, it creates the store first.
     ///
     /// # Errors
-    /// Any error of the backend, and [`StoreError::Corrupt`].
+    /// Returns any error of the backend, or [`StoreError::Corrupt`].
     #[doc(hidden)]
     pub fn with_backend(backend: Box<dyn Backend>) -> Result<Self, StoreError> {
         open_backend(backend).map(Self::of)
@@ -97,10 +98,10 @@ impl Store {
         Self { engine: Box::new(engine), reader }
     }
 
-    /// Keeps the state after an entry, if it can and the entry is one that has a snapshot.
+    /// Keeps the state after an entry as a snapshot, if the entry is due for one and the store keeps snapshots.
     ///
     /// # Errors
-    /// Every error of [`entries`](crate::StoreReader::entries). Trouble with the snapshot is no error.
+    /// Returns any error of [`entries`](crate::StoreReader::entries). A failure to write the snapshot is only logged.
     pub fn keep_snapshot(
         &self,
         match_name: &MatchName,
@@ -120,11 +121,11 @@ impl Store {
         Ok(())
     }
 
-    /// Returns how many bytes are free for this user where a store's directory is; `None` where the system does not answer
-    /// that without unsafe code.
+    /// Returns how many bytes are free for this user on the file system of a store's directory; `None` on systems that
+    /// can be asked only with unsafe code.
     ///
     /// # Errors
-    /// [`StoreError::Io`] when the system cannot find out.
+    /// Returns [`StoreError::Io`] if the system does not know.
     pub fn free_bytes(dir: &Path) -> Result<Option<u64>, StoreError> {
         #[cfg(unix)]
         {
@@ -140,17 +141,18 @@ impl Store {
         }
     }
 
-    /// Closes the store, so that its journal records that nothing is missing at its end.
+    /// Closes the store. On disk, the journal then records where it ends, so that missing commits at the end are
+    /// noticed.
     ///
     /// # Errors
-    /// What failed last; everything acknowledged was durable before.
+    /// Returns the error that kept the store from closing cleanly. Everything acknowledged is durable all the same.
     pub fn close(self) -> Result<(), StoreError> {
         let Self { engine, reader } = self;
         drop(reader);
         engine.close()
     }
 
-    /// Returns what reads while the engine writes.
+    /// Returns the engine's reader.
     pub(crate) fn engine(&self) -> &dyn EngineReader {
         self.reader.engine.as_ref()
     }
