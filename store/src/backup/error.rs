@@ -1,4 +1,4 @@
-//! What can go wrong with backups and new stores.
+//! The errors of backups and rescue.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,66 +7,66 @@ use crate::error::text::place;
 use crate::error::{ErrorKind, StoreError};
 use crate::names::{BranchName, MatchName};
 
-/// What rescue refuses or fails to do. The store it begins with is never changed by a failure.
+/// Why a backup or a rescue failed. The store that it reads from is never changed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RescueError {
-    /// A store does not answer.
+    /// The error of a store.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// What was to be read is something else.
+    /// The input is no backup.
     #[error("not a turnfold backup: unrecognized header")]
     NotABackup,
     /// The backup was written by a build with another format.
     #[error("the backup has the format `{}`, this build knows `turnfold backup 2`", found.escape_debug())]
     UnknownFormat {
-        /// The format it names.
+        /// The format in the backup's header.
         found: String,
     },
-    /// The backup is not what was written.
+    /// The backup is not as it was written.
     #[error("the backup is damaged: {}{reason}; nothing was restored", place(match_name.as_ref(), branch.as_ref(), *seq))]
     DamagedBackup {
-        /// The match up to which it is sound.
+        /// The match at which damage was found.
         match_name: Option<MatchName>,
         /// The branch of that match.
         branch: Option<BranchName>,
-        /// The first entry of that branch that is not sound.
+        /// The first entry of that branch that was not found sound.
         seq: Option<u64>,
         /// What is wrong.
         reason: String,
     },
-    /// A new store was to be made where something is.
+    /// The place for a new store is not empty.
     #[error("`{}` exists and is not empty", dir.display())]
     NotEmpty {
         /// The directory.
         dir: PathBuf,
     },
-    /// Nothing at all could be saved.
+    /// Nothing could be saved.
     #[error("nothing could be read from `{}`: {reason}", dir.display())]
     NothingReadable {
         /// The directory.
         dir: PathBuf,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
     /// The backup cannot be written.
     #[error("cannot write the backup: {source}")]
     Write {
-        /// What the operating system reports.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// Reading or writing failed.
     #[error("cannot {action}: {source}")]
     Io {
-        /// What was being done.
+        /// The failed action, which completes "cannot …".
         action: String,
-        /// What the operating system reports.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
 
 impl RescueError {
-    /// Sorts the error by what it means to the caller.
+    /// Classifies the error by its meaning to the caller.
     #[must_use]
     pub const fn kind(&self) -> ErrorKind {
         match self {
@@ -80,7 +80,7 @@ impl RescueError {
         }
     }
 
-    /// Reports that a backup is damaged, at a position not yet known.
+    /// Returns the error of a damaged backup, without a position.
     pub(crate) fn damaged(reason: impl Into<String>) -> Self {
         Self::DamagedBackup { match_name: None, branch: None, seq: None, reason: reason.into() }
     }

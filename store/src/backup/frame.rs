@@ -1,4 +1,4 @@
-//! Frames: the bytes of a backup, each frame proving all before it.
+//! Frames: the bytes of a backup. The check of each frame covers all frames before it.
 
 use std::io::{self, Read, Write};
 
@@ -10,10 +10,10 @@ const MAGIC: &str = "turnfold backup 2 ";
 const PLAIN: &str = "plain\n";
 const LZ4: &str = "lz4  \n";
 
-/// The most bytes in a frame; parts are far smaller.
+/// The most bytes of a frame's content; parts are far smaller.
 const FRAME_BYTES_MAX: usize = 1 << 20;
 
-/// Writes frames.
+/// Writes frames, compressed if `compresses`.
 pub(crate) struct FrameWriter<W> {
     writer: W,
     compresses: bool,
@@ -26,20 +26,20 @@ pub(crate) struct FrameReader<R> {
     check: Digest,
 }
 
-/// Returns a frame's check, which covers the checks of all frames before it.
+/// Returns the check of a frame, which covers all frames before it.
 fn check_after(before: &Digest, body: &[u8]) -> Digest {
     let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 backup");
     hasher.update(before.as_bytes()).update(&(body.len() as u64).to_le_bytes()).update(body);
     hasher.finalize().into()
 }
 
-/// The check before the first frame.
+/// Returns the check before the first frame.
 fn check_of_magic(magic: &str) -> Digest {
     check_after(&Digest::new([0; 32]), magic.as_bytes())
 }
 
 impl<W: Write> FrameWriter<W> {
-    /// Begins a backup.
+    /// Writes the header of a backup.
     pub(crate) fn new(mut writer: W, compresses: bool) -> io::Result<Self> {
         let magic = [MAGIC, if compresses { LZ4 } else { PLAIN }].concat();
         writer.write_all(magic.as_bytes())?;
@@ -62,7 +62,7 @@ impl<W: Write> FrameWriter<W> {
 }
 
 impl<R: Read> FrameReader<R> {
-    /// Reads how a backup begins.
+    /// Reads the header of a backup.
     pub(crate) fn new(mut reader: R) -> Result<Self, RescueError> {
         let magic = read_up_to(&mut reader, MAGIC.len() + PLAIN.len())?;
         let Some(kind) = magic.strip_prefix(MAGIC.as_bytes()) else {
@@ -87,12 +87,12 @@ impl<R: Read> FrameReader<R> {
         Ok(Self { reader, compressed, check: check_of_magic(&magic) })
     }
 
-    /// Reads a frame's body.
+    /// Reads a frame's body, checked and decompressed.
     pub(crate) fn read(&mut self) -> Result<Vec<u8>, RescueError> {
         let length = read_exactly(&mut self.reader, 4)?;
         let length = <[u8; 4]>::try_from(length).map_or(u32::MAX, u32::from_le_bytes);
         let length = usize::try_from(length).unwrap_or(usize::MAX);
-        // Compression may make a frame somewhat longer.
+        // Compression may make incompressible content somewhat longer.
         if length > 2 * FRAME_BYTES_MAX {
             return Err(RescueError::damaged(format!("a frame claims {length} bytes")));
         }
@@ -120,7 +120,7 @@ impl<R: Read> FrameReader<R> {
     }
 }
 
-/// Reads this number of bytes, or as many as there are.
+/// Reads `count` bytes, or fewer if the input ends before.
 fn read_up_to(reader: &mut impl Read, count: usize) -> Result<Vec<u8>, RescueError> {
     let mut bytes = Vec::new();
     let read = reader.take(count as u64).read_to_end(&mut bytes);

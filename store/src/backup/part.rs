@@ -1,4 +1,4 @@
-//! Parts: what a store consists of, in an order in which each can be checked against those before it.
+//! Parts: the contents of a store, in an order in which each part can be checked against the earlier ones.
 
 use serde::{Deserialize, Serialize};
 use turnfold_core::Digest;
@@ -9,24 +9,23 @@ use crate::error::StoreError;
 use crate::names::{BranchName, MatchName};
 use crate::note::Note;
 
-/// The bytes of entries in a part, which is a little more than that.
+/// The bytes of entries from which on a part is complete. The last entry may exceed it.
 const PART_BYTES: usize = 64 * 1024;
 
 pub(crate) type Sink<'a> = &'a mut dyn FnMut(&Part<'_>) -> Result<(), RescueError>;
 
 /// A part of a store. Variant and field order are the format of backups.
 ///
-/// Each match is followed by its branches, parents before those that begin on them, and each branch by the entries
-/// that are its own.
+/// Each match is followed by its branches, parents first, and each branch by its own entries.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Part<'a> {
     Match(MatchPart<'a>),
     Branch(BranchPart),
-    /// The encoded entries of the branch that follow those before.
+    /// The next encoded entries of the branch.
     Entries(#[serde(borrow)] Vec<&'a [u8]>),
-    /// Nothing follows.
+    /// The end of the backup, with the totals of all parts.
     End(Totals),
-    /// The module that is recorded for the match, where one is (MD-9); it comes right after the match.
+    /// The module recorded for the match, if there is one (MD-9). It follows the match directly.
     Module(Digest),
     /// A note of the match (SV-61); notes come after its branches.
     Note(Note),
@@ -42,11 +41,11 @@ pub(crate) struct MatchPart<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct BranchPart {
     pub(crate) name: BranchName,
-    /// The branch it begins on, and after which entry; nothing for `main`.
+    /// The parent branch, and the entry after which this one begins; `None` for `main`.
     pub(crate) parent: Option<(BranchName, Seq)>,
     /// The link before its first own entry.
     pub(crate) before: Digest,
-    /// Its last entry, and the link after it.
+    /// The seq of its last entry, and the link after that entry.
     pub(crate) head: Seq,
     pub(crate) link: Digest,
 }
@@ -57,14 +56,14 @@ impl BranchPart {
     }
 }
 
-/// How much there is of everything.
+/// Numbers of matches, branches and entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totals {
-    /// The matches.
+    /// The number of matches.
     pub matches: u64,
-    /// Their branches, `main` among them.
+    /// The number of their branches, `main` included.
     pub branches: u64,
-    /// Their entries, each counted on the branch that holds it.
+    /// The number of their entries, each counted only on the branch that it belongs to.
     pub entries: u64,
 }
 
@@ -79,7 +78,7 @@ impl Totals {
     }
 }
 
-/// Sends entries on as parts, a few at a time.
+/// Passes entries to `sink` as parts of about `PART_BYTES`.
 pub(crate) fn send_entries(
     entries: impl Iterator<Item = Result<Entry, StoreError>>,
     sink: Sink<'_>,

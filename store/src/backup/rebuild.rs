@@ -1,4 +1,4 @@
-//! Rebuilding: a store made of parts, each required to continue the chain of those before it.
+//! Rebuilds a store from parts, and requires each part to continue the chain of the earlier ones.
 
 use std::collections::BTreeMap;
 
@@ -14,11 +14,11 @@ use crate::genesis::{GENESIS_BYTES_MAX, Genesis};
 use crate::names::{BranchName, IdempotencyKey, MatchName};
 use crate::note::Note;
 
-/// How many entries are appended at a time, and from how many bytes on. One append of a client stays one.
+/// How many entries, or bytes of entries, are collected before they are appended. A client's append is never split.
 const APPEND_ENTRIES: usize = 4096;
 const APPEND_BYTES: usize = 1 << 20;
 
-/// Makes a store of parts.
+/// Rebuilds a store from parts.
 pub(crate) struct Rebuild<'a> {
     store: &'a dyn Engine,
     linker: Linker,
@@ -30,10 +30,10 @@ struct CurrentMatch {
     name: MatchName,
     genesis: Genesis,
     branches_left: u64,
-    /// Whether the new store has it; it gets it together with the first entries.
+    /// Whether the new store has the match. It is created together with its first entries.
     is_created: bool,
     branch: Option<CurrentBranch>,
-    /// The branches so far, and how they begin on each other.
+    /// The names of the branches so far, their numbers in the ancestry, and the ancestry.
     names: Vec<BranchName>,
     indexes: BTreeMap<BranchName, usize>,
     ancestry: Ancestry,
@@ -41,17 +41,17 @@ struct CurrentMatch {
 
 struct CurrentBranch {
     part: BranchPart,
-    /// The last entry taken, and the link after it.
+    /// The last entry read, and the link after it.
     seq: Seq,
     link: Digest,
-    /// The last entry appended; those after it wait.
+    /// The last entry appended. Later ones are in `waiting`.
     appended: Seq,
     waiting: Vec<Entry>,
     bytes: usize,
 }
 
 impl CurrentMatch {
-    /// Returns which branch holds an entry of another as one of its own.
+    /// Returns the branch that has entry `seq` of `branch` as its own.
     fn holder(&self, branch: &BranchName, seq: Seq) -> Option<&BranchName> {
         self.names.get(self.ancestry.holder(*self.indexes.get(branch)?, seq))
     }
@@ -70,7 +70,7 @@ impl<'a> Rebuild<'a> {
         Self { store, linker: Linker::new(), current: None, totals: Totals::default() }
     }
 
-    /// Adds the next part; returns what there is in all once it is the end.
+    /// Adds the next part. Returns the totals once the part is the end.
     pub(crate) fn take(&mut self, part: &Part<'_>) -> Result<Option<Totals>, RescueError> {
         match part {
             Part::Match(part) => self.begin_match(part)?,
@@ -94,7 +94,7 @@ impl<'a> Rebuild<'a> {
         self.totals
     }
 
-    /// Reports up to where the parts were sound.
+    /// Adds the position up to which the parts were sound to an error about damage.
     pub(crate) fn locate(&self, error: RescueError) -> RescueError {
         let RescueError::DamagedBackup { match_name: None, reason, .. } = error else { return error };
         let current = self.current.as_ref();
@@ -125,7 +125,7 @@ impl<'a> Rebuild<'a> {
         Ok(())
     }
 
-    /// Takes the module that is recorded for the match that has begun (MD-9).
+    /// Adds the recorded module of the match that has just begun (MD-9).
     fn take_module(&mut self, module: Digest) -> Result<(), RescueError> {
         let current = self.current.as_mut().filter(|current| current.branch.is_none() && !current.is_created);
         match current.map(|current| &mut current.genesis) {
@@ -236,7 +236,7 @@ impl<'a> Rebuild<'a> {
         Ok(())
     }
 
-    /// Appends what waits. An append with a key that may not be whole yet goes on waiting, unless all have come.
+    /// Appends the waiting entries. The last ones keep waiting if they have a key and more entries with it may follow.
     fn append(&mut self, all_have_come: bool) -> Result<(), RescueError> {
         let Some(CurrentMatch { name, genesis, is_created, branch: Some(branch), .. }) = &mut self.current
         else {
@@ -263,7 +263,7 @@ impl<'a> Rebuild<'a> {
     }
 }
 
-/// Appends entries of one idempotency key, or of none, and returns the new head.
+/// Appends entries with one idempotency key, or without, and returns the new head.
 fn append(
     store: &dyn Engine,
     (match_name, genesis, is_created): (&MatchName, &Genesis, &mut bool),

@@ -1,4 +1,4 @@
-//! Restore: a store from a backup.
+//! Restores a store from a backup.
 
 use std::io::Read;
 use std::path::Path;
@@ -15,14 +15,15 @@ use crate::local::writer::open_disk::in_memory;
 use crate::writer::store::Store;
 
 impl Store {
-    /// Makes a store in `dir` from a backup, all or nothing, and returns what it holds.
+    /// Makes a store in `dir` from a backup, all or nothing, and returns its totals.
     ///
-    /// Every check and every link of every chain is verified on the way. The store is made next to `dir` and gets its
-    /// name at the end. `observe` receives the progress.
+    /// It verifies every check and every link. The store is built next to `dir` and renamed at the end. `observe`
+    /// receives the progress.
     ///
     /// # Errors
-    /// [`RescueError::NotEmpty`] when something is there, [`RescueError::NotABackup`], [`RescueError::UnknownFormat`],
-    /// [`RescueError::DamagedBackup`] naming where, and every error of reading and writing.
+    /// Returns [`RescueError::NotEmpty`] if `dir` is not empty, [`RescueError::NotABackup`],
+    /// [`RescueError::UnknownFormat`], [`RescueError::DamagedBackup`] with the position, or any error of reading and
+    /// writing.
     pub fn restore(
         reader: impl Read,
         dir: &Path,
@@ -40,7 +41,7 @@ impl Store {
     /// Makes a store in memory from a backup.
     ///
     /// # Errors
-    /// As for [`restore`](Store::restore).
+    /// Returns the errors of [`restore`](Store::restore).
     #[doc(hidden)]
     pub fn restore_in_memory(reader: impl Read) -> Result<Self, RescueError> {
         let frames = FrameReader::new(reader)?;
@@ -50,7 +51,7 @@ impl Store {
     }
 }
 
-/// Gives to an empty store what a backup holds.
+/// Fills an empty store from the frames of a backup, and returns the totals.
 pub(crate) fn fill(
     store: &dyn Engine,
     mut frames: FrameReader<impl Read>,

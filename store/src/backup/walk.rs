@@ -1,4 +1,4 @@
-//! Walking: a store read part by part, each checked, while it may be written to.
+//! Walks a store: reads it part by part, each checked, while it may be written to.
 
 use std::collections::BTreeMap;
 
@@ -24,9 +24,9 @@ pub(crate) fn walk_without_grants(engine: &dyn EngineReader, sink: Sink<'_>) -> 
     })
 }
 
-/// Reads every match as it is at some moment of the walk; the last part is the end.
+/// Passes every match to `sink`, each as of one moment, and the end as the last part.
 ///
-/// No branch is deleted or renamed before its match is done, and no match before all are.
+/// While it runs, no match is deleted or renamed, and no branch of the match that is being read.
 pub(crate) fn walk(engine: &dyn EngineReader, sink: Sink<'_>) -> Result<(), RescueError> {
     let mut totals = Totals::default();
     let mut counting = |part: &Part<'_>| {
@@ -45,7 +45,7 @@ fn walk_match(engine: &dyn EngineReader, name: &MatchName, sink: Sink<'_>) -> Re
     // Notes are read before the branches, because a note written in between could be about an entry that the walk does not reach.
     let notes = engine.notes_of(name)?;
     let (found_match, mut branches) = engine.branches(name)?;
-    // What cannot be read here could not be restored either.
+    // A Genesis that cannot be read here could not be restored either.
     found_match.genesis()?;
     sort_parents_first(&mut branches);
     let name = name.clone();
@@ -70,15 +70,15 @@ fn walk_match(engine: &dyn EngineReader, name: &MatchName, sink: Sink<'_>) -> Re
     Ok(())
 }
 
-/// Sorts branches so that parents come first, and two engines that hold the same list the same.
+/// Sorts branches parents first, then by name, so that every engine lists the same branches in the same order.
 pub(crate) fn sort_parents_first(branches: &mut [Branch]) {
     let depths = depths(branches);
     let depth = |branch: &Branch| depths.get(&branch.found.id).copied().unwrap_or(usize::MAX);
     branches.sort_by_cached_key(|branch| (depth(branch), branch.found.name.clone()));
 }
 
-/// Returns how many branches lie below each. Their numbers do not show that: those in a database are random. Branches
-/// that begin on each other in a circle have no depth; of them nothing can be read.
+/// Returns the number of ancestors of each branch. Ids do not show it, because a database gives random ids. Branches in
+/// a cycle have no depth, and cannot be read.
 fn depths(branches: &[Branch]) -> BTreeMap<u64, usize> {
     let mut children = BTreeMap::<Option<u64>, Vec<u64>>::new();
     for branch in branches {
@@ -98,7 +98,7 @@ fn depths(branches: &[Branch]) -> BTreeMap<u64, usize> {
     depths
 }
 
-/// Reads a branch; `holder` has the entry after which it begins as one of its own.
+/// Reads a branch. `holder` is the branch that has the entry before its first own entry.
 fn walk_branch(
     engine: &dyn EngineReader,
     branch: &Branch,
@@ -113,7 +113,7 @@ fn walk_branch(
     send_entries(branch.entries(engine, branch.own())?, sink)
 }
 
-/// Returns where a branch begins, requiring that the parent's chain leads there.
+/// Returns where a branch begins, and requires the parent's chain to lead there.
 fn fork(
     engine: &dyn EngineReader,
     branch: &Branch,

@@ -1,4 +1,4 @@
-//! Backup: everything in a store as one stream.
+//! Writes everything in a store as one stream.
 
 use std::io::Write;
 
@@ -10,17 +10,17 @@ use crate::entry::encode;
 use crate::reader::store_reader::StoreReader;
 
 impl StoreReader {
-    /// Writes everything in the store as one stream, which [`restore`](crate::Store::restore) reads, and returns what it holds.
+    /// Writes everything in the store as one stream for [`restore`](crate::Store::restore), and returns its totals.
     ///
-    /// The store may be used at the same time: the backup has every match as it was at one moment, when its turn came. Appending
-    /// and reading wait for nothing that `writer` does. Deleting or renaming a branch waits for the match that is being
-    /// written, doing so with a match for the end. What is damaged is not written: the backup ends with the error and
-    /// is no backup. Memory is needed for some 64 KiB of entries and for the branches of one match.
+    /// The store may be used meanwhile. The backup has each match as of one moment, when that match is read. Appends
+    /// and reads do not wait for `writer`. Deleting or renaming a branch waits until the current match is written;
+    /// deleting or renaming a match waits until the backup ends. Damaged matches are not written: the backup ends with
+    /// the error and is incomplete. It needs memory for about 64 KiB of entries and for the branches of one match.
     ///
     /// `observe` receives the progress.
     ///
     /// # Errors
-    /// [`RescueError::Write`], and what [`entries`](StoreReader::entries) reports of damage.
+    /// Returns [`RescueError::Write`], or the errors of [`entries`](StoreReader::entries).
     pub fn backup(
         &self,
         writer: impl Write,
