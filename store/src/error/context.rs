@@ -1,4 +1,4 @@
-//! Errors as they are made: from a file system or a backend, and with the match, branch and entry they concern.
+//! Makes errors from those of the file system and of backends, and adds the match, branch and entry that they concern.
 
 use std::io;
 use std::path::Path;
@@ -8,12 +8,12 @@ use crate::local::backend::BackendError;
 use crate::names::{BranchName, MatchName};
 
 impl StoreError {
-    /// Reports that a part of the store that belongs to no match is damaged.
+    /// Returns the error of damage whose match is not known.
     pub(crate) fn damaged(reason: impl Into<String>) -> Self {
         Self::Corrupt { match_name: None, branch: None, seq: None, reason: reason.into() }
     }
 
-    /// Reports that trouble kept the store from being opened.
+    /// Turns an I/O error into one that kept the store from being opened.
     pub(crate) fn unopened(self) -> Self {
         match self {
             Self::Io { action, source } => Self::Unopened { action, source },
@@ -21,7 +21,7 @@ impl StoreError {
         }
     }
 
-    /// Reports which entry damage concerns.
+    /// Adds the entry that damage concerns, unless one is known.
     pub(crate) fn at(self, the_seq: u64) -> Self {
         match self {
             Self::Corrupt { match_name, branch, seq, reason } => {
@@ -31,7 +31,7 @@ impl StoreError {
         }
     }
 
-    /// Reports that damage belongs to a match and branch.
+    /// Adds the match and branch that damage concerns, unless they are known.
     pub(crate) fn within(self, the_match: &MatchName, the_branch: Option<&BranchName>) -> Self {
         match self {
             Self::Corrupt { match_name, branch, seq, reason } => Self::Corrupt {
@@ -44,7 +44,7 @@ impl StoreError {
         }
     }
 
-    /// Returns the failure of a write again, for the next of those who meet it.
+    /// Returns a copy of the error of a failed write, for the next caller that meets it.
     pub(crate) fn repeated(&self) -> Self {
         match self {
             Self::Full { source } => Self::Full { source: io::Error::new(source.kind(), source.to_string()) },
@@ -54,12 +54,12 @@ impl StoreError {
         }
     }
 
-    /// Reports that a directory is no store.
+    /// Returns the error for a directory that is not a store.
     pub(crate) fn not_a_store(dir: &Path, reason: &str) -> Self {
         Self::NotAStore { dir: dir.to_owned(), reason: reason.to_owned() }
     }
 
-    /// Reports what failed with a file of a store's directory.
+    /// Returns the error of an action on a file in a store's directory.
     pub(crate) fn in_dir(dir: &Path, action: &str, path: &Path, source: io::Error) -> Self {
         match source.kind() {
             io::ErrorKind::PermissionDenied if action == "read" => {
@@ -73,7 +73,7 @@ impl StoreError {
         }
     }
 
-    /// Reports what failed with a file.
+    /// Returns the error of an action on a file.
     pub(crate) fn io(action: &str, path: &Path, source: io::Error) -> Self {
         Self::Io { action: format!("{action} `{}`", path.display()), source }
     }

@@ -1,26 +1,26 @@
-//! What an error means to its caller.
+//! Classifies errors by their meaning to the caller.
 
 use super::store::StoreError;
 
-/// What an error means to its caller.
+/// The meaning of an error to the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// A negative answer to a proper request, such as a conflict.
+    /// The request is valid, but the answer is no: for example a conflict.
     Negative,
-    /// The request names something that is not there or cannot be.
+    /// The request names something that does not exist or is not possible.
     Unusable,
     /// The store or the disk is in trouble.
     Trouble,
 }
 
 impl StoreError {
-    /// Returns `true` if something stored is damaged or gone. What to do about that depends on where the store is.
+    /// Returns `true` if stored data is damaged or missing. The remedy depends on where the store is.
     #[must_use]
     pub const fn is_damage(&self) -> bool {
         matches!(self, Self::Corrupt { .. })
     }
 
-    /// Sorts the error by what it means to its caller.
+    /// Classifies the error by its meaning to the caller.
     #[must_use]
     pub const fn kind(&self) -> ErrorKind {
         match self {

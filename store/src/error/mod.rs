@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! The errors of stores.
 
 mod context;
 mod kind;
