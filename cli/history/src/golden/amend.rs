@@ -1,4 +1,4 @@
-//! Amending: one entry of a replay changed, and all that came after it played again on top.
+//! Amends a replay: changes one entry and plays the later ones again.
 
 use turnfold_core::{AnyState, Outcome, Seat, Step};
 
@@ -12,34 +12,34 @@ use crate::session::{Roller, Session, is_roll};
 use crate::tfl::{Replay, ReplayLine};
 use crate::viewer::Viewer;
 
-/// What happens to an entry.
+/// The change of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Amending {
-    /// Another command takes its place.
+    /// Another command replaces the entry.
     Replace(ScriptCommand),
-    /// A command comes before it.
+    /// A command is inserted before the entry.
     Insert(ScriptCommand),
-    /// It is left out.
+    /// The entry is dropped.
     Drop,
 }
 
-/// A history that was computed again.
+/// An amended history.
 pub struct Amendment {
     /// The number of the changed entry.
     pub seq: u64,
-    /// The entry that was replaced or left out.
+    /// The entry that was replaced or dropped.
     pub removed: Option<Record>,
-    /// The entry that was put in.
+    /// The entry that replaced it or was inserted.
     pub added: Option<Record>,
-    /// The entries from the changed one on, as the store takes them; those played again keep their time.
+    /// The entries from the changed one on, in the form that the store appends. Those played again keep their time.
     pub entries: Vec<LogEntry>,
-    /// How many entries of the original were played again.
+    /// The number of original entries that were played again.
     pub kept: u64,
-    /// The later lines that no longer apply: each was left out before the next was tried.
+    /// The later entries and attempts that no longer fit. Each was left out before the next was tried.
     pub conflicts: Vec<Divergence>,
-    /// The later lines with other outcomes, and their numbers now; an attempt has none.
+    /// The later entries and attempts with other outcomes, and the entries' numbers now; an attempt has none.
     pub outcomes: Vec<(Divergence, Option<u64>)>,
-    /// The later rolls that the seed now gives otherwise.
+    /// The later rolls that the seed changes, adds or drops.
     pub rolls: Vec<ChangedRoll>,
     /// The state at the end of the original.
     pub before: Box<dyn AnyState>,
@@ -52,21 +52,22 @@ pub struct Amendment {
 /// A roll that the seed changes, adds or drops.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangedRoll {
-    /// Its number in the original and its command there.
+    /// The roll's number and command in the original.
     pub old: Option<(u64, String)>,
-    /// Its number now and its command.
+    /// The roll's number and command now.
     pub new: Option<(u64, String)>,
 }
 
 /// Changes entry `seq` of a blessed replay and plays the later ones again.
 ///
-/// Seeded dice are rolled again by the seed, because their values follow from the number of rolls before; recorded
-/// rolls keep their values and are conflicts where no roll is due. Without a seat of its own, the new command is
-/// given by `seat`, or by whose command it is. The inner result is its record when it is rejected. `progress` is called
-/// for each entry from the changed one on.
+/// Seeded dice are rolled again, because each value depends on the number of rolls before it. Recorded rolls keep their
+/// values and are conflicts if no roll is due. A new command that names no seat is given by `seat`, or else by the seat
+/// that the rules choose for it. `progress` is called for each entry from the changed one on. If the new command is
+/// rejected, the inner error is its record.
 ///
 /// # Errors
-/// What is wrong with the original, or with the dice.
+/// [`ReplayError::Refused`] for a recording, [`ReplayError::File`] if the original cannot be folded, and errors of the
+/// dice.
 pub fn amend(
     original: &Replay,
     seq: u64,
@@ -124,7 +125,7 @@ pub fn amend(
     Ok(Ok(amendment))
 }
 
-/// Folds the entries among some lines, showing each.
+/// Folds the entries among some lines and passes each to `observe`.
 fn fold(
     original: &Replay,
     state: &mut dyn AnyState,
@@ -162,7 +163,7 @@ impl Amendment {
                 Err(rejected) => return Ok(Err(rejected)),
             },
             Amending::Insert(line) => {
-                // Comments right above an entry are about it and stay with it.
+                // Comments directly above an entry belong to it.
                 let lines = &mut self.replay.lines;
                 let is_comment = |line: &&ReplayLine| matches!(line, ReplayLine::Comment(_));
                 let above = lines.iter().rev().take_while(is_comment).count();
@@ -202,7 +203,7 @@ impl Amendment {
         Ok(())
     }
 
-    /// Rolls where the original did, if a roll is still due there.
+    /// Rolls where the original did, if a roll is due there.
     fn roll_again(&mut self, entry: &LogEntry) -> Result<(), ReplayError> {
         let old = Some((entry.seq, entry.command.to_string()));
         match self.session.roll_once()? {
@@ -217,7 +218,7 @@ impl Amendment {
         Ok(())
     }
 
-    /// Tries again what failed in the original.
+    /// Judges an attempt of the original again.
     fn attempt(&mut self, attempt: &Attempt) {
         let outcome = Outcome::from(&self.session.state.judge(attempt.seat, &attempt.command));
         if !matches!(outcome, Outcome::Rejected(_)) {
@@ -233,7 +234,7 @@ impl Amendment {
         self.outcomes.extend(found.map(|found| (found, None)));
     }
 
-    /// Plays a command; when it is rejected and the seed has a roll to make first, after that roll.
+    /// Plays a command. If it is rejected and a roll by the seed is due, rolls and plays it again.
     fn play(
         &mut self,
         given: &ScriptCommand,
@@ -245,7 +246,7 @@ impl Amendment {
         }
     }
 
-    /// Makes the rolls that the original did not make here; returns `true` if there were any.
+    /// Makes due rolls that the original did not make here. Returns `true` if there were any.
     fn roll_due(&mut self) -> Result<bool, ReplayError> {
         let mut rolls = Vec::new();
         self.session.roll_due(&mut rolls)?;
@@ -257,7 +258,7 @@ impl Amendment {
         Ok(any)
     }
 
-    /// Adds an accepted entry, which repeats one of the original or none, and returns its record.
+    /// Adds an accepted entry and returns its record. `origin` is the original entry that it repeats, if any.
     fn take(&mut self, record: Record, origin: Option<&LogEntry>) -> Record {
         let seq = self.head() + 1;
         let seat = record.seat.unwrap_or(Seat::Host);

@@ -1,4 +1,4 @@
-//! Verification without rules: the chain of a match, and nothing that has to be folded.
+//! Verifies the chain of a match without its rules: nothing is folded.
 
 use serde::Serialize;
 use turnfold_core::Digest;
@@ -7,34 +7,34 @@ use turnfold_store::{Audited, BranchName, MatchName, Seq, SoundBranch, StoreErro
 use crate::golden::origins::{AuditedOrigins, is_wrong};
 use crate::golden::verify::{Finding, FindingKind};
 
-/// What [`verify_chain`] leaves out, for people.
+/// What [`verify_chain`] does not check, in words.
 pub const NOT_CHECKED: &str = "commands, outcomes, states, dice and snapshots, which need the rules";
 
-/// What the audit of a match's chain found.
+/// The result of auditing a match's chain.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ChainVerification {
     /// The sound branches: `main`, then the others by name.
     pub branches: Vec<LinkedBranch>,
-    /// What is wrong; nothing, if all is well.
+    /// What is wrong; empty if nothing is.
     pub findings: Vec<Finding>,
 }
 
 /// A branch with a sound chain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LinkedBranch {
-    /// Its name.
+    /// The branch's name.
     pub branch: BranchName,
-    /// How many entries it has, including its parents'.
+    /// The number of entries, including its parents'.
     pub entries: Seq,
-    /// The link after the last.
+    /// The link after the last entry.
     pub link: Digest,
 }
 
-/// Audits a match as far as no rules are needed: numbering, encoding, chain and idempotency keys of every branch, and the
-/// origins that the match names.
+/// Audits everything about a match that needs no rules: numbering, encoding, chain and idempotency keys of every
+/// branch, and the origins that the match names.
 ///
 /// # Errors
-/// [`StoreError::NoSuchMatch`], and trouble with reading that is not damage; damage is a finding.
+/// [`StoreError::NoSuchMatch`], and errors of reading. Damage is a finding.
 pub fn verify_chain(store: &StoreReader, match_name: &MatchName) -> Result<ChainVerification, StoreError> {
     let mut found = ChainVerification::default();
     let mut origins = AuditedOrigins::default();

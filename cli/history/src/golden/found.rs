@@ -1,4 +1,4 @@
-//! Which files named folders hold: those to read, and those that look like replay files and are not read.
+//! Finds the replay files in folders, and files that look like replay files but are not read.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -14,34 +14,34 @@ use crate::history::revision::{has_ending, is_standard};
 use crate::text::printable;
 use crate::tfl::FIRST_WORDS;
 
-/// What was found under the names of files and folders.
+/// What was found under the given paths.
 #[derive(Debug, Default)]
 pub struct FoundFiles {
     /// The files to read, in order.
     pub files: Vec<PathBuf>,
-    /// What looks like a replay file, or leads to some, and is not read.
+    /// Files that look like replay files, and links to folders, that are not read.
     pub unread: Vec<UnreadPath>,
-    /// What cannot be searched, or holds nothing to read.
+    /// Folders and files that cannot be read, and folders without a file to read.
     pub failed: Vec<ReplayError>,
 }
 
-/// Something in a folder that a reader could take for a file that was read.
+/// A path in a folder that someone might assume was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct UnreadPath {
-    /// Its path.
+    /// The path.
     #[serde(rename = "file")]
     pub path: PathBuf,
     /// Why it is not read.
     pub why: UnreadReason,
 }
 
-/// Why something in a folder is not read.
+/// The reason for not reading a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UnreadReason {
-    /// It looks like a replay file, but its name ends otherwise.
+    /// The file looks like a replay file, but its name has another ending.
     Name,
-    /// It is a link to a folder above it, so that a search would not end.
+    /// The path is a link to a folder above it, so a search would not end.
     Loop,
 }
 
@@ -63,16 +63,16 @@ impl fmt::Display for UnreadPath {
     }
 }
 
-/// Finds the named replay files and the files in named folders.
+/// Returns the given replay files and those in the given folders.
 #[must_use]
 pub fn replays(paths: &[PathBuf]) -> FoundFiles {
     files_ending(paths, &["tfl"])
 }
 
-/// Finds the named files and the files with one of these endings in named folders; `-` is standard input.
+/// Returns the given files, and the files with one of these endings in the given folders; `-` is standard input.
 ///
-/// A folder without any is among those that failed, since reading nothing must not pass. Links are followed, but each folder
-/// is searched only once, so that no file is read under two names because of a link to its folder.
+/// A folder without such a file counts as failed, because reading nothing must not pass. Links are followed, but each
+/// folder is searched only once, so that a link to a folder gives no file a second name.
 #[must_use]
 pub fn files_ending(paths: &[PathBuf], endings: &[&str]) -> FoundFiles {
     let mut all = FoundFiles::default();
@@ -102,14 +102,15 @@ pub fn files_ending(paths: &[PathBuf], endings: &[&str]) -> FoundFiles {
 }
 
 impl FoundFiles {
-    /// Adds what was found elsewhere.
+    /// Adds what another search found.
     pub fn add(&mut self, more: Self) {
         self.files.extend(more.files);
         self.unread.extend(more.unread);
         self.failed.extend(more.failed);
     }
 
-    /// Adds a file that was found in a folder or by a pattern, if it is one to read or looks like one.
+    /// Adds a file from a folder or pattern: as one to read if its ending fits, or as unread if it looks like a replay
+    /// file.
     pub fn add_if_ending(&mut self, path: PathBuf, endings: &[&str]) {
         if endings.iter().any(|ending| has_ending(&path, ending)) {
             self.files.push(path);
@@ -119,7 +120,7 @@ impl FoundFiles {
     }
 }
 
-/// A search in one named folder.
+/// A search in one given folder.
 struct Search<'a> {
     endings: &'a [&'a str],
     found: FoundFiles,
@@ -141,7 +142,7 @@ impl Search<'_> {
                     continue;
                 }
             };
-            // A link that leads nowhere counts as a file, which then fails.
+            // A broken link counts as a file, whose reading then fails.
             if !entry.path().is_dir() {
                 self.found.add_if_ending(entry.into_path(), self.endings);
                 continue;
@@ -153,7 +154,7 @@ impl Search<'_> {
                 walk.skip_current_dir();
             }
         }
-        // Links come last, because a file is better named by the folder that holds it.
+        // Links come last, so that a file is named by its own folder and not by a link to it.
         for (path, real) in links {
             if self.searched.contains(&real) {
                 continue;
@@ -167,13 +168,13 @@ impl Search<'_> {
     }
 }
 
-/// Returns `true` if a file without the right ending has a replay file's name with something added, or begins like one.
+/// Returns `true` if a file with another ending contains `.tfl` in its name or begins like a replay file.
 fn looks_like_replay(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
     if name.contains(".tfl") {
         return true;
     }
-    // To open a pipe would wait for a writer.
+    // Opening a pipe would wait for a writer.
     if !path.is_file() {
         return false;
     }

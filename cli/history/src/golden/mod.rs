@@ -1,4 +1,4 @@
-//! Golden logs, checked, blessed and amended; stored matches, verified down to their rules.
+//! Checks, blesses and amends golden logs, and verifies stored matches by their rules.
 
 pub mod amend;
 pub mod bless;

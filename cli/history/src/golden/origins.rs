@@ -1,8 +1,8 @@
-//! Origins: whether a match that was migrated has the entries of the matches that its Genesis names.
+//! Checks that a migrated match has the entries of its origins, the matches that its Genesis names.
 
 use turnfold_store::{Audited, Origin, OriginCheck};
 
-/// Follows the audit of a match, whose `main` proves its origins without them.
+/// Follows the audit of a match. The records of `main` are enough to prove its origins.
 #[derive(Default)]
 pub(crate) struct AuditedOrigins {
     check: Option<OriginCheck>,
@@ -10,7 +10,8 @@ pub(crate) struct AuditedOrigins {
 }
 
 impl AuditedOrigins {
-    /// Takes what the audit comes across next; returns the first origin that is not the match's, once `main` is read.
+    /// Takes the next thing that the audit reads. At the end of `main`, returns the first origin with other entries, if
+    /// any.
     pub(crate) fn take(&mut self, audited: &Audited<'_>) -> Option<Origin> {
         match audited {
             Audited::Match(genesis) => {
@@ -29,7 +30,7 @@ impl AuditedOrigins {
     }
 }
 
-/// Describes an origin with other entries than the match has.
+/// Returns the message for an origin with other entries than the match.
 #[must_use]
 pub fn is_wrong(origin: &Origin) -> String {
     let Origin { ruleset_version, head, link, .. } = origin;

@@ -1,4 +1,4 @@
-//! The sync test, which hunts for state that does not survive being stored.
+//! The sync test, which finds state that does not survive storage.
 
 use std::collections::VecDeque;
 use std::slice;
@@ -9,15 +9,15 @@ use crate::error::ReplayError;
 use crate::history::History;
 use crate::history::entry::{LogEntry, logged};
 
-/// Serializes, reloads and folds again at every entry; returns the first entry after which the state hashes differ.
+/// Stores, reloads and folds again at every entry. Returns the first entry after which the state hashes differ.
 ///
-/// At each entry the state of `window` entries ago is written to bytes, read back and folded forward.
+/// At each entry, the state of `window` entries ago is read back from its bytes and folded forward.
 ///
 /// # Errors
-/// [`ReplayError::NotReloadable`], and what is wrong with the history.
+/// [`ReplayError::NotReloadable`]; [`ReplayError::Setup`] and [`ReplayError::Entry`] if the history cannot be folded.
 pub fn first_unsynced(history: &History, window: usize) -> Result<Option<u64>, ReplayError> {
     let mut state = history.start()?;
-    // The last states, oldest first: after entry i−window … i.
+    // The last states, oldest first: after entries i−window to i.
     let store = |state: &dyn AnyState| (state.state_bytes(), state.rolls());
     let mut stored = VecDeque::from([store(state.as_ref())]);
     for (index, entry) in history.entries.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Verify: a stored match audited down to its rules, with every command folded again.
+//! Verifies a stored match by its rules: every command is folded again.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,75 +15,76 @@ use crate::golden::origins::{AuditedOrigins, is_wrong};
 use crate::history::entry::stored;
 use crate::history::{distrusted, recorded_rules};
 
-/// What the audit of a match found.
+/// The result of verifying a match.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Verification {
-    /// The branches in which all is well: `main`, then the others by name.
+    /// The branches without findings: `main`, then the others by name.
     pub branches: Vec<VerifiedBranch>,
-    /// What is wrong; nothing, if all is well.
+    /// What is wrong; empty if nothing is.
     pub findings: Vec<Finding>,
-    /// What is left to another check.
+    /// What another check has to verify.
     #[serde(rename = "dice")]
     pub left: Option<&'static str>,
-    /// The referee by whose rules the entries were folded, if no others did (RF-17).
+    /// The referee that folded the entries, if it is the only one that can (RF-17).
     pub referee: Option<String>,
 }
 
-/// Returns what an audit of a match alone leaves to another check when rolls come from there, for people.
+/// Returns what another check has to verify for these dice, in words.
 ///
-/// Of fair dice only count and range are checked: their values follow from what stands in the desk (FD-11).
+/// For fair dice, only the count and range of values are checked, because the values follow from the match's desk
+/// (FD-11).
 #[must_use]
 pub fn left_to_check(dice: &DicePolicy) -> Option<&'static str> {
     matches!(dice, DicePolicy::Fair(_)).then_some("values are checked by audit, with the desk")
 }
 
-/// Returns the referee that knows the rules, with the name and version that it gives itself: `sums 1 (./sums)`.
+/// Returns the referee of these rules with the name and version that it reports, such as ``sums 1 (`./sums`)``.
 #[must_use]
 pub fn named_referee(rules: &dyn AnyRules) -> Option<String> {
     rules.referee().map(|command| format!("{} {} (`{command}`)", rules.name(), rules.version()))
 }
 
-/// A branch in which all is well.
+/// A branch without findings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct VerifiedBranch {
-    /// Its name.
+    /// The branch's name.
     pub branch: BranchName,
-    /// How many entries it has, including its parents'.
+    /// The number of entries, including its parents'.
     pub entries: u64,
-    /// The link after the last.
+    /// The link after the last entry.
     pub link: Digest,
-    /// The hash of the state after the last.
+    /// The hash of the state after the last entry.
     pub state_hash: Digest,
 }
 
-/// Something wrong with a match.
+/// Something that is wrong with a match.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// The branch that holds it; `None` when it concerns the match as a whole.
+    /// The branch; `None` if the finding concerns the whole match.
     pub branch: Option<BranchName>,
-    /// The entry concerned, where it is one.
+    /// The number of the entry, if the finding concerns one.
     pub seq: Option<Seq>,
-    /// What kind of finding it is.
+    /// The kind of finding.
     pub kind: FindingKind,
     /// What is wrong.
     pub message: String,
 }
 
-/// The kinds of findings.
+/// The kind of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FindingKind {
-    /// The store does not hold what was written to it.
+    /// The store does not have what was written to it.
     Damaged,
-    /// The log is as it was written, but its rules give something else.
+    /// The log is intact, but its rules refuse it or a migrated match has other entries than its origin.
     Disagrees,
-    /// This build does not have the match's ruleset, in its version.
+    /// This build does not have this version of the match's ruleset.
     UnknownRules,
-    /// The log and its rules are in order, but a state kept to spare folding it was another.
+    /// The log folds, but a kept snapshot is another state than the folded one.
     WrongSnapshot,
 }
 
-/// Writes the kind as JSON does.
+/// Writes the kind as in JSON.
 impl fmt::Display for FindingKind {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.serialize(out)
@@ -97,11 +98,11 @@ impl From<Damage> for Finding {
     }
 }
 
-/// Audits a match: all that the store holds of it, and every command under the match's rules, with seeded dice computed
-/// again. It goes on with the next branch after a finding.
+/// Audits a match: everything that the store has of it, and every command under the match's rules. Seeded dice are
+/// computed again. After a finding, the audit continues with the next branch.
 ///
 /// # Errors
-/// [`StoreError::NoSuchMatch`], and trouble with reading that is not damage; damage is a finding.
+/// [`StoreError::NoSuchMatch`], and errors of reading. Damage is a finding.
 pub fn verify(
     store: &StoreReader,
     match_name: &MatchName,
@@ -116,12 +117,12 @@ pub fn verify(
     Ok(verification)
 }
 
-/// A branch while it is folded.
+/// A branch that is being folded.
 #[derive(Default)]
 struct Folding {
-    /// Gone once its rules do not agree, or where this build does not have them.
+    /// The state so far; `None` once the rules refuse an entry, or if this build does not have them.
     state: Option<Box<dyn AnyState>>,
-    /// The first entry with which they do not agree, and why.
+    /// The first entry that the rules refuse, and why.
     disagreement: Option<(Seq, String)>,
 }
 
@@ -132,18 +133,18 @@ impl Folding {
     }
 }
 
-/// What the rules compute while the store is audited.
+/// Folds branches while the store is audited.
 struct Judge<'a> {
     registry: &'a Registry,
     verification: Verification,
     /// The match's first state, if this build has its rules.
     start: Folding,
     dice: DicePolicy,
-    /// The branch that is being audited, and how many findings there were before it.
+    /// The branch that is being audited, and the number of findings before it.
     branch: Option<BranchName>,
     findings_before: usize,
     folding: Folding,
-    /// States at which other branches begin, by the numbers of their forks.
+    /// The states at which other branches begin, by the numbers of their forks.
     forks: BTreeMap<usize, Folding>,
     origins: AuditedOrigins,
 }
@@ -163,7 +164,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Takes what was read. With a module that fails nothing more is folded (MD-6).
+    /// Takes what was read. If a module fails, nothing more is folded (MD-6).
     fn take_or_fault(&mut self, audited: Audited<'_>) {
         if let Err(fault) = catch(|| self.take(audited)) {
             (self.start, self.folding, self.forks) = Default::default();
@@ -181,7 +182,7 @@ impl<'a> Judge<'a> {
                 self.branch = Some(name.clone());
                 self.findings_before = self.verification.findings.len();
                 self.folding = self.fork_at(fork);
-                // What is shared with a branch below is wrong with each that begins behind it.
+                // An error in entries that several branches share is a finding for each of them.
                 if let Some((seq, message)) = self.folding.disagreement.clone() {
                     self.find(Some(seq), FindingKind::Disagrees, message);
                 }
@@ -225,7 +226,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Returns what a branch begins with.
+    /// Returns the state that a branch begins with.
     fn fork_at(&mut self, fork: Option<BegunFork>) -> Folding {
         match fork {
             None => self.start.fork(),
@@ -234,7 +235,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Folds some more entries, and no more once the rules do not agree.
+    /// Folds more entries, until the rules refuse one.
     fn fold(&mut self, entries: &[Entry]) {
         let Some(state) = &mut self.folding.state else { return };
         let logged = stored(entries);

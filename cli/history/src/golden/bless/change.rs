@@ -1,4 +1,4 @@
-//! What blessing changes in a replay, as lines for people and as documents for programs.
+//! The changes that blessing makes to a replay, as lines for people and JSON for programs.
 
 use serde::{Serialize, Serializer};
 use turnfold_core::Seat;
@@ -14,11 +14,11 @@ use crate::tfl::{Replay, ReplayLine};
 pub struct Change {
     /// The line in the file, from 1.
     pub line: usize,
-    /// What stands on it, as it will be written.
+    /// The content of the line, as it will be written.
     subject: Subject,
-    /// What the command is now, where that is not canonical.
+    /// The present text of the command, if it is not canonical.
     written_as: Option<String>,
-    /// The outcome, an attempt's rejection, or the closing line.
+    /// An outcome, an attempt's rejection, or the closing line.
     outcome: Sides<Claim>,
     hash: Sides<ShortHash>,
 }
@@ -43,19 +43,20 @@ struct Sides<T> {
     new: Option<T>,
 }
 
-/// States that fold to other hashes than the file has, under the version that the file names.
+/// State hashes that changed under the version that the file names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RulesChange {
     /// The first entry with another state.
     from_entry: u64,
-    /// Whether header and entries are not those whose digest the closing line holds.
+    /// Whether header or entries were edited since the file was blessed: they do not have the digest in the closing
+    /// line.
     edited: bool,
     ruleset: String,
     version: u32,
 }
 
 impl Replay {
-    /// Returns the lines in which this replay differs from its blessed form.
+    /// Returns the lines in which a replay differs from its blessed form.
     #[must_use]
     pub fn changes(&self, blessed: &Self) -> Vec<Change> {
         let pairs = self.numbered_lines().zip(&blessed.lines).filter(|((_, old), new)| old != new);
@@ -86,8 +87,7 @@ impl Replay {
         changes
     }
 
-    /// Returns this replay with those lines of its blessed form that are accepted, and the closing line that belongs to
-    /// the lines as they then stand.
+    /// Returns the replay with the accepted lines of its blessed form, and the closing line for the result.
     #[must_use]
     pub fn bless_lines(&self, blessed: &Self, is_accepted: impl Fn(usize) -> bool) -> Self {
         let pairs = self.numbered_lines().zip(&blessed.lines);
@@ -99,7 +99,7 @@ impl Replay {
         replay
     }
 
-    /// Returns where the rules make other states of the same commands than they did when the file was blessed.
+    /// Returns the first entry whose recorded state hash differs from the blessed one, as a change of the rules.
     #[must_use]
     pub fn rules_change(&self, blessed: &Self) -> Option<RulesChange> {
         let differs = |(old, new): &(&LogEntry, &LogEntry)| old.hash.is_some() && old.hash != new.hash;
@@ -116,7 +116,7 @@ impl Replay {
 }
 
 impl RulesChange {
-    /// Returns it in one line.
+    /// Returns the change in one line.
     #[must_use]
     pub fn text(&self) -> String {
         let Self { from_entry, edited, ruleset, version } = self;
@@ -132,7 +132,7 @@ impl Change {
         Self { line, subject, written_as: None, outcome, hash: Sides { old: None, new: None } }
     }
 
-    /// Returns `true` if it is the closing line that changes, which follows from the other lines.
+    /// Returns `true` if the closing line changes, which follows from the other lines.
     #[must_use]
     pub fn is_of_closing_line(&self) -> bool {
         matches!(self.subject, Subject::End { .. })
@@ -176,12 +176,12 @@ impl Serialize for Change {
     }
 }
 
-/// Groups the changes of a file: consecutive entries with only a changed hash belong together.
+/// Groups the changes of a file. Consecutive entries of which only the hash changes form one group.
 pub fn in_units(changes: &[Change]) -> impl Iterator<Item = &[Change]> {
     changes.chunk_by(|one, next| one.is_of_hash_alone() && next.is_of_hash_alone())
 }
 
-/// Returns all changes of a file as lines; consecutive entries with only a changed hash are shown together.
+/// Returns all changes of a file as lines. Consecutive entries of which only the hash changes are shown together.
 #[must_use]
 pub fn change_lines(file: &str, changes: &[Change]) -> Vec<Line> {
     let mut lines = Vec::new();

@@ -1,4 +1,4 @@
-//! Blessing: writing what the rules compute into a replay.
+//! Blesses replays: writes what the rules compute into them.
 
 mod change;
 
@@ -11,16 +11,16 @@ use crate::tfl::{Replay, ReplayLine, TflError, Witness};
 
 pub use change::{Change, RulesChange, change_lines, in_units};
 
-/// Fills in every outcome, hash and the closing line, and writes commands canonically.
+/// Fills in every outcome, every hash and the closing line, and writes commands canonically.
 ///
-/// Header, comments, blank lines and order stay as they are. Blessing a blessed replay changes nothing. An entry
-/// that the rules reject and an attempt that they accept are errors: such a file records what is not so.
+/// Header, comments, blank lines and order stay. Blessing a blessed replay changes nothing. An entry that the rules
+/// reject and an attempt that they accept are errors, because the file then records something false.
 ///
 /// # Errors
 /// [`TflError`] with the line and column.
 ///
 /// # Panics
-/// Never: the fold shows every entry and attempt.
+/// Never, because the fold shows every entry and attempt.
 pub fn bless(replay: &Replay) -> Result<Replay, TflError> {
     let mut state = replay.start()?;
     let mut scribe = Scribe::default();
@@ -57,10 +57,10 @@ fn accepted(replay: &Replay, number: usize, attempt: &Attempt, outcome: Option<&
     TflError::new(&replay.file, (number, 1), message)
 }
 
-/// Fills in what a replay leaves out; whatever it records must be true.
+/// Fills in what a replay leaves out. Whatever it records must be true.
 ///
 /// # Errors
-/// [`ReplayError::Untrue`], and what [`bless`] refuses.
+/// [`ReplayError::Untrue`], and the errors of [`bless`].
 pub fn bless_if_true(replay: &Replay) -> Result<Replay, ReplayError> {
     let untrue =
         |line, what: &str| Err(ReplayError::Untrue { file: replay.file.clone(), line, what: what.into() });
@@ -80,7 +80,7 @@ pub fn bless_if_true(replay: &Replay) -> Result<Replay, ReplayError> {
     Ok(blessed)
 }
 
-/// Records what the rules compute.
+/// Collects what the rules compute.
 #[derive(Default)]
 struct Scribe {
     entries: Vec<LogEntry>,

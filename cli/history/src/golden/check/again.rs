@@ -1,4 +1,4 @@
-//! Folding again: what a fold gives once it must give every time, also on from a stored state.
+//! Folds again: a fold must give the same result every time, also when it resumes from a stored state.
 
 use std::fmt::Display;
 
@@ -9,19 +9,19 @@ use crate::compare::divergence::{Claim, Divergence, DivergenceKind, Subject};
 use crate::history::entry::{LogEntry, ShortHash, logged};
 use crate::tfl::Replay;
 
-/// Entries that were folded once and are to be folded again.
+/// Entries that were folded once and must fold again to the same state.
 pub(super) struct Again<'a> {
     pub(super) replay: &'a Replay,
     pub(super) setup: &'a [u8],
-    /// With the numbers of their lines.
+    /// The entries with their line numbers.
     pub(super) entries: &'a [(usize, &'a LogEntry)],
 }
 
 impl Again<'_> {
-    /// Folds the entries a second time, and on from a state stored half-way, both in silence; compares with the state
-    /// hash that the first fold ended in.
+    /// Folds the entries a second time, and also from a state that is stored halfway. Compares both with `hash`, the
+    /// state hash that the first fold ended in.
     ///
-    /// Half-way the second fold is compared with what the file records, because the first agreed with it up to there.
+    /// Halfway, the second fold is compared with the hash in the file, because the first fold agreed with it there.
     pub(super) fn disagreement(&self, hash: ShortHash) -> Option<Box<Mismatch>> {
         let middle = self.entries.len() / 2;
         let (head, tail) = self.entries.split_at(middle);
@@ -45,7 +45,7 @@ impl Again<'_> {
         resumed.err().map(|other| self.otherwise(DivergenceKind::NotStorable, end, &hash, &other))
     }
 
-    /// Folds entries and requires this state hash after them; otherwise reports what there is instead.
+    /// Folds entries and requires this state hash after them. The error is the other hash, or why the fold failed.
     fn fold(
         &self,
         state: &mut dyn AnyState,
@@ -58,7 +58,7 @@ impl Again<'_> {
         if hash.is_none_or(|hash| hash == other) { Ok(()) } else { Err(other.to_string()) }
     }
 
-    /// Returns where the folds of the first `count` entries differ, and what each gave.
+    /// Returns a mismatch at the last of the first `count` entries, with what the two folds gave.
     fn otherwise(
         &self,
         kind: DivergenceKind,

@@ -1,4 +1,4 @@
-//! Explaining a mismatch: the rules it names, dice or rules, and how the states differ.
+//! Explains a mismatch: the rules behind it, whether dice or rules differ, and how the states differ.
 
 use turnfold_core::{AnyRules, AnyState, DicePolicy, FoldError, Logged, Outcome, Seat};
 
@@ -8,7 +8,7 @@ use crate::compare::divergence::{DivergenceKind, Subject};
 use crate::history::entry::{CommandForm, LogEntry, ShortHash, logged};
 use crate::tfl::{Replay, TflError};
 
-/// Adds to a mismatch what the file and the rules show about it.
+/// Adds an explanation to a mismatch.
 pub(super) fn explain(replay: &Replay, mismatch: &mut Mismatch) -> Result<(), TflError> {
     name_rules(&*replay.header.rules, mismatch);
     let kind = mismatch.kind();
@@ -33,7 +33,7 @@ pub(super) fn explain(replay: &Replay, mismatch: &mut Mismatch) -> Result<(), Tf
     Ok(())
 }
 
-/// Adds to a mismatch the ids of the rules behind the reasons that it names.
+/// Adds the ids of the rules behind the reasons and rejections of a mismatch.
 pub(super) fn name_rules(rules: &dyn AnyRules, mismatch: &mut Mismatch) {
     let mut ids: Vec<String> = Vec::new();
     for id in mismatch.divergence.codes().flat_map(|code| rules.rule_ids(code)) {
@@ -44,7 +44,7 @@ pub(super) fn name_rules(rules: &dyn AnyRules, mismatch: &mut Mismatch) {
     mismatch.rules = ids;
 }
 
-/// The state before an entry, and what the file records of the entry.
+/// The state before an entry, and the entry as the file records it.
 struct Scene<'a> {
     dice: &'a DicePolicy,
     before: &'a dyn AnyState,
@@ -54,9 +54,9 @@ struct Scene<'a> {
 type Finding = (Option<DiceFinding>, Option<StateDifference>);
 
 impl Scene<'_> {
-    /// Explains an entry that the rules accept but make something else of.
+    /// Explains an entry that the rules accept with another outcome or hash.
     fn other_outcome(&self) -> Result<Finding, FoldError> {
-        // While a roll is due, nothing but a roll is accepted.
+        // While a roll is due, only a roll is accepted.
         let dice = self.before.due_roll().map(|_| match self.dice {
             DicePolicy::Recorded | DicePolicy::Fair(_) => DiceFinding::RecordedValues,
             DicePolicy::Seeded(_) => DiceFinding::OtherRules,
@@ -73,8 +73,8 @@ impl Scene<'_> {
         Ok((dice, Some(state)))
     }
 
-    /// Explains a roll that is not the one of the seed: plays the file's values as if they were recorded, and the
-    /// seed's.
+    /// Explains a roll that is not the one of the seed. Plays the file's values as recorded ones, and then the seed's
+    /// values.
     fn wrong_roll(&self) -> Result<Finding, FoldError> {
         let (with_files, outcome) = self.play(self.entry.logged(), &DicePolicy::Recorded)?;
         let rules_agree = self.entry.outcome.as_ref().is_none_or(|own| Some(own) == outcome.as_ref())
@@ -94,7 +94,7 @@ impl Scene<'_> {
         Ok((Some(dice), Some(state)))
     }
 
-    /// Folds one entry into a copy of the state; returns it and the outcome.
+    /// Folds one entry into a copy of the state. Returns the copy and the outcome.
     fn play(
         &self,
         entry: Logged<'_>,

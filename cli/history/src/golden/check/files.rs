@@ -1,4 +1,4 @@
-//! Many files checked at once, and everything there is to report about them.
+//! Checks many files at once and reports the results.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -25,11 +25,12 @@ use crate::tfl::in_page::{is_read_as_page, replay_bytes};
 
 /// Checks a replay file, or every `*.tfl` in a folder.
 ///
-/// A file that differs or cannot be read is no error but stands in the report, which has everything that
+/// A file that differs or cannot be read is not an error: it is in the report. The report has everything that
 /// `turnfold check` prints: as text by `Display`, as JSON by `Serialize`.
 ///
 /// # Errors
-/// [`ReplayError::Folder`] for what cannot be searched, and [`ReplayError::NoReplays`], so that an empty folder does not pass.
+/// [`ReplayError::Folder`] for a path that cannot be searched, and [`ReplayError::NoReplays`], because an empty folder
+/// must not pass.
 pub fn check(registry: &Registry, path: impl AsRef<Path>) -> Result<CheckReport, ReplayError> {
     let found = replays(&[path.as_ref().to_path_buf()]);
     if let Some(error) = found.failed.into_iter().next() {
@@ -40,16 +41,17 @@ pub fn check(registry: &Registry, path: impl AsRef<Path>) -> Result<CheckReport,
     Ok(CheckReport { unread: found.unread, ..report })
 }
 
-/// How many files are checked, and how many at once.
+/// Limits on which files are checked, and how many at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CheckLimits {
-    /// None after the first that fails.
+    /// Whether to stop after the first file that fails.
     pub fail_fast: bool,
-    /// How many files are checked at once; otherwise one for each core.
+    /// The number of files to check at once; `None` is one for each core.
     pub jobs: Option<u16>,
 }
 
-/// Checks files with `check_file`, many at once. The report depends neither on how many nor on which is done first.
+/// Checks files with `check_file`, several at once. The report does not depend on how many, or on which is finished
+/// first.
 ///
 /// # Errors
 /// [`ReplayError::Threads`].
@@ -63,7 +65,7 @@ pub fn check_files(
         .build()
         .map_err(|error| ReplayError::Threads(error.to_string()))?;
     let count = paths.len();
-    // The index of the first file known to fail, after which none is checked; those before it are all the same.
+    // The index of the first file known to fail. Later files are then skipped, but those before it are all checked.
     let last = AtomicUsize::new(usize::MAX);
     let checked: Vec<Option<FileCheck>> = pool.install(|| {
         let one = |(index, path): (usize, PathBuf)| {
@@ -80,27 +82,27 @@ pub fn check_files(
     Ok(CheckReport { files, not_checked, unread: Vec::new() })
 }
 
-/// What came of checking files.
+/// The results of checking files.
 #[derive(Debug)]
 pub struct CheckReport {
-    /// In the order in which they were named and found.
+    /// The results, in the order in which the files were named and found.
     pub files: Vec<FileCheck>,
-    /// How many files were left out after a failure.
+    /// The number of files that were skipped after a failure.
     pub not_checked: usize,
-    /// What lies in the folders and looks like a replay file, but was not read.
+    /// Paths in the folders that look like replay files, but were not read.
     pub unread: Vec<UnreadPath>,
 }
 
-/// What came of checking one file.
+/// The result of checking one file.
 #[derive(Debug)]
 pub struct FileCheck {
     /// The path as it was named or found.
     pub file: String,
-    /// What was found, or why the file cannot be checked at all.
+    /// The result, or why the file cannot be checked.
     pub result: Result<Checked, ReplayError>,
-    /// Whether it is the replay in a page (VW-27).
+    /// Whether the replay is in a page (VW-27).
     pub is_in_page: bool,
-    /// How long it took, if measured.
+    /// How long the check took; zero if not measured.
     pub time: Duration,
 }
 
@@ -134,7 +136,7 @@ impl CheckReport {
         format!("{passed} passed, {failed} failed{skipped} ({})", counted(self.entries(), "entry", "entries"))
     }
 
-    /// Returns the report as lines, without good files if it is to be `quiet`.
+    /// Returns the report as lines; with `quiet`, without the good files.
     pub fn lines(&self, quiet: bool) -> impl Iterator<Item = Line> {
         let files = self.files.iter().filter(move |file| !(quiet && file.is_good()));
         files.flat_map(FileCheck::lines).chain(self.last_lines())
@@ -162,7 +164,7 @@ impl fmt::Display for CheckReport {
 }
 
 impl FileCheck {
-    /// Reads and checks a file, to its end if `all` differences are wanted.
+    /// Reads and checks a file. With `all`, finds all differences instead of the first.
     #[must_use]
     pub fn of(path: &Path, all: bool, registry: &Registry) -> Self {
         match input::read_file(path, &limits::REPLAY) {
@@ -176,7 +178,7 @@ impl FileCheck {
         }
     }
 
-    /// Checks what was read of a file, or of standard input for `-`, as [`of`](Self::of) does.
+    /// Checks the bytes of a file, or of standard input for `-`, as [`of`](Self::of) does.
     #[must_use]
     pub fn of_bytes(path: &Path, bytes: Vec<u8>, all: bool, registry: &Registry) -> Self {
         let file = input_name(path).into_owned();
@@ -201,7 +203,7 @@ impl FileCheck {
         self.result.as_ref().ok().and_then(|checked| checked.difference.as_deref())
     }
 
-    /// Returns all differences, where they were asked for.
+    /// Returns all differences, if they were requested.
     #[must_use]
     pub fn all(&self) -> Option<&AllDifferences> {
         self.result.as_ref().ok().and_then(|checked| checked.all.as_ref())
@@ -217,7 +219,7 @@ impl FileCheck {
         }
     }
 
-    /// Returns in one line what is wrong, where something is.
+    /// Returns in one line what is wrong, if anything is.
     #[must_use]
     pub fn headline(&self) -> Option<String> {
         match &self.result {
@@ -226,7 +228,7 @@ impl FileCheck {
         }
     }
 
-    /// Returns every difference that is kept, line by line, and how many there are where all were asked for.
+    /// Returns every kept difference as lines, and the number of all if they were requested.
     #[must_use]
     pub fn mismatch_lines(&self) -> Vec<Line> {
         let mut lines = self.mismatch().map(Mismatch::lines).unwrap_or_default();
@@ -242,7 +244,7 @@ impl FileCheck {
         lines
     }
 
-    /// Returns what there is to report of the file, line by line.
+    /// Returns the result of the file as lines.
     fn lines(&self) -> Vec<Line> {
         match &self.result {
             Ok(Checked { difference: Some(_), .. }) => {
@@ -273,7 +275,7 @@ fn error_with_advice(error: &ReplayError) -> String {
     error.advice().map_or_else(|| error.to_string(), |advice| format!("{error}; {advice}"))
 }
 
-/// One JSON document; a contract.
+/// Writes one JSON document, whose form is stable.
 impl Serialize for FileCheck {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut json = serializer.serialize_struct("FileCheck", 7)?;
@@ -288,7 +290,7 @@ impl Serialize for FileCheck {
     }
 }
 
-/// One JSON document; a contract.
+/// Writes one JSON document, whose form is stable.
 impl Serialize for CheckReport {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let failed = self.failed().count();

@@ -1,26 +1,26 @@
-//! Where and in what a replay and the rules disagree.
+//! Mismatches: where a replay and the rules disagree.
 
 use serde::Serialize;
 
 use crate::compare::difference::Difference;
 use crate::compare::divergence::{Divergence, DivergenceKind, Subject};
 
-/// Where a replay and the rules disagree, and what is known about it.
+/// A place where a replay and the rules disagree, and what is known about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
-    /// How messages name the file.
+    /// The name of the file in messages.
     pub file: String,
     /// The line in the file, from 1.
     pub line: usize,
-    /// In what they disagree.
+    /// The divergence.
     pub divergence: Divergence,
-    /// The last entry of a run in which only the state hashes differ, shown with the first.
+    /// The last entry of a run in which only the state hashes differ; the run is shown with its first entry.
     pub until: Option<u64>,
-    /// The ids of the rules behind the reasons that the file and the rules name.
+    /// The ids of the rules behind the reasons and rejections of both sides.
     pub rules: Vec<String>,
-    /// For a roll, whether the dice or the rules differ.
+    /// For a roll, whether its values or the rules differ.
     pub dice: Option<DiceFinding>,
-    /// How the states differ; absent where the entry cannot be folded or there is none.
+    /// How the states differ; `None` if there is no entry or it cannot be folded.
     pub state: Option<StateDifference>,
 }
 
@@ -32,14 +32,14 @@ impl Mismatch {
         Self { file: file.into(), line, divergence, until: None, rules, dice, state }
     }
 
-    /// Returns in what the file and the rules disagree.
+    /// Returns the kind of the divergence.
     #[must_use]
     pub fn kind(&self) -> DivergenceKind {
         self.divergence.kind
     }
 
-    /// Merges the difference after this one into it if only the hashes of both differ, one entry after the other;
-    /// returns `true` if it did.
+    /// Merges the next mismatch into this one if both are only of state hashes and their entries follow each other.
+    /// Returns `true` if it did.
     pub(super) fn absorb(&mut self, next: &Self) -> bool {
         let (Subject::Entry { seq, .. }, Subject::Entry { seq: next_seq, .. }) =
             (&self.divergence.subject, &next.divergence.subject)
@@ -56,29 +56,29 @@ impl Mismatch {
     }
 }
 
-/// What is wrong with a roll.
+/// What is known about a roll that differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DiceFinding {
-    /// The values do not follow from the seed. With the file's values the rules compute the file's outcome.
+    /// The values are not the seed's. With the file's values the rules compute the file's outcome.
     OtherValues,
-    /// The values follow from the seed, but the rules compute another outcome.
+    /// The values are the seed's, but the rules compute another outcome.
     OtherRules,
-    /// The values do not follow from the seed, and with the file's values the rules compute another outcome.
+    /// The values are not the seed's, and with the file's values the rules compute another outcome.
     OtherValuesAndRules,
-    /// The values come with the file, so the rules make something else of them.
+    /// The values are recorded in the file, so the rules differ.
     RecordedValues,
 }
 
-/// How states differ around a mismatch, as the host sees them.
+/// How the states of a mismatch differ, as the host sees them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StateDifference {
-    /// The hashes agree, so the states do.
+    /// The hashes are equal, so the states are.
     Equal,
-    /// What the entry changes by the rules of this build. A hash does not reveal the state it stands for, so this is
-    /// all that is known.
+    /// The fields that the entry changes under the rules of this build. Nothing else is known, because a hash does not
+    /// reveal its state.
     OfEntry(Vec<Difference>),
-    /// From the state that the file's hash stands for, where that is known, to the one of this build.
+    /// The fields that differ between the state of the file's hash, which is known here, and the state of this build.
     FromExpected(Vec<Difference>),
 }
 

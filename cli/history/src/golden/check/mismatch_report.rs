@@ -1,4 +1,4 @@
-//! A mismatch as lines for people and as a document for programs.
+//! Writes a mismatch as lines for people and JSON for programs.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -21,20 +21,20 @@ struct MismatchJson<'a> {
     line: usize,
     /// The entry; null for an attempt and the closing line.
     seq: Option<u64>,
-    /// The last of consecutive entries with only a different state hash.
+    /// The last of consecutive entries of which only the state hash differs.
     until: Option<u64>,
     seat: Option<Seat>,
     command: Option<&'a str>,
     kind: DivergenceKind,
-    /// The ids of the rules behind the reasons that the outcomes name.
+    /// The ids of the rules behind the reasons and rejections of both sides.
     rules: &'a [String],
     dice: Option<DiceFinding>,
     expected: Cow<'a, str>,
     actual: &'a Claim,
     state_hash: Option<&'a Hashes>,
-    /// What the fields are before and after.
+    /// What the two values of each field are.
     state_sides: Option<&'static str>,
-    /// The fields that differ; null where no states can be compared.
+    /// The fields that differ; null if no states can be compared.
     state: Option<&'a [Difference]>,
     /// The command that reproduces it, or that fills in what is missing.
     next: String,
@@ -70,13 +70,13 @@ impl Serialize for Mismatch {
 }
 
 impl Mismatch {
-    /// Returns the mismatch in one line: file, line, entry, in what it differs, and the rules that the outcomes name.
+    /// Returns the mismatch in one line: file, line, entry, difference, and the ids of the rules behind it.
     #[must_use]
     pub fn headline(&self) -> String {
         format!("{}:{}: {}", printable(&self.file), self.line, self.title())
     }
 
-    /// Returns entry and difference, without the file.
+    /// Returns the headline without file and line.
     #[must_use]
     pub fn title(&self) -> String {
         let what = match self.kind() {
@@ -138,11 +138,11 @@ impl Mismatch {
         lines
     }
 
-    /// Returns the mismatch line by line, without states and what to do next, as one of several in a file.
+    /// Returns the mismatch as lines, without states and the next command, for a list of several in a file.
     #[must_use]
     pub fn brief_lines(&self) -> Vec<Line> {
         let mut lines = vec![Line::from(strong(self.headline()))];
-        // A mark is no text that a reader could compare.
+        // A mark tells a reader nothing.
         if self.until.is_some() || self.kind() == DivergenceKind::Header {
             return lines;
         }
@@ -160,7 +160,7 @@ impl Mismatch {
         lines
     }
 
-    /// Returns how the header differs: a mark shows which value does, if only one.
+    /// Returns how the header differs. The mark shows which value differs if only one does.
     fn header_text(&self) -> String {
         let what = match &self.divergence.subject {
             Subject::Header { path: Some(path) } => format!("`{}` differs", printable(path)),
@@ -173,14 +173,14 @@ impl Mismatch {
         matches!(self.kind(), DivergenceKind::Missing | DivergenceKind::NotCanonical)
     }
 
-    /// Returns `true` if blessing would help a replay file, but this one is in a page.
+    /// Returns `true` if blessing would help, but the replay is in a page.
     fn is_in_page_to_be_made_again(&self) -> bool {
         is_page(Path::new(&self.file)) && (self.is_to_be_blessed() || self.kind() == DivergenceKind::Header)
     }
 
     fn next_command(&self) -> String {
         let program = program::name();
-        // What was piped in has no name of its own.
+        // Piped input has no file name.
         let is_piped = self.file == input_name(Path::new("-"));
         let file = if is_piped { "FILE".into() } else { shell_path(&self.file) };
         match (self.kind(), &self.divergence.subject) {

@@ -1,4 +1,4 @@
-//! Checking: what a replay file records against what the rules compute.
+//! Checks replay files: compares what they record with what the rules compute.
 
 mod again;
 mod explain;

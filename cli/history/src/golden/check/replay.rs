@@ -1,4 +1,4 @@
-//! Checking: folding a replay again and comparing what it records, up to the first difference or to the end.
+//! Checks one replay: folds it again and compares what it records, up to the first difference or to the end.
 
 use turnfold_core::{Digest, FoldError, Outcome, Step};
 
@@ -10,7 +10,7 @@ use crate::history::distrusted;
 use crate::history::entry::{Attempt, LogEntry, ShortHash};
 use crate::tfl::{Closing, LogHasher, Replay, TflError, Witness};
 
-/// How many of a file's differences are kept; the others are counted.
+/// The most differences of a file that are kept; the others are only counted.
 const DIFFERENCES_MAX: usize = 100;
 
 /// The result of a check.
@@ -20,28 +20,28 @@ pub struct Checked {
     pub entries: u64,
     /// The first difference.
     pub difference: Option<Box<Mismatch>>,
-    /// All differences, where they were asked for.
+    /// All differences, if they were requested.
     pub all: Option<AllDifferences>,
 }
 
 /// All differences of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AllDifferences {
-    /// How many lines differ from what the rules make of them.
+    /// The number of differences.
     pub count: u64,
-    /// Further differences, without how the states differ. Entries in a row in which only the state hashes differ count as
-    /// one. At most as many as are kept.
+    /// The differences after the first, without states. Consecutive entries of which only the state hash differs are
+    /// one element. The length is limited; [`left_out`](Self::left_out) counts the rest.
     pub later: Vec<Mismatch>,
-    /// How many lines differ beyond those that are kept.
+    /// The number of differences that are not kept.
     pub left_out: u64,
 }
 
 /// Folds a replay and compares every outcome, hash and the closing line, up to the first difference.
 ///
-/// Whatever comes of it must come of it again: the entries are folded a second time, and on from a state that was
-/// stored half-way. So neither a pass nor a failure is an accident of one run.
+/// The entries are also folded a second time, and from a state that is stored halfway. So neither a pass nor a failure
+/// is an accident of one run.
 ///
-/// A setup that cannot be started and a command that is none are errors rather than differences.
+/// A setup that cannot be started and a command that cannot be read are errors and not differences.
 ///
 /// # Errors
 /// [`TflError`] with the line and column.
@@ -65,8 +65,8 @@ pub fn check_replay(replay: &Replay) -> Result<Checked, TflError> {
     Ok(Checked { entries: count, difference, all: None })
 }
 
-/// Checks a replay, and compares on from the first difference to the end, or to an entry that cannot be folded: each
-/// line with what the rules make of it in the states that they come to, whatever the lines before state.
+/// Checks a replay and continues after the first difference, to the end or to an entry that cannot be folded. Every
+/// line is compared with what the rules compute in the folded state, whatever the lines before it record.
 pub(crate) fn check_replay_to_end(replay: &Replay) -> Result<Checked, TflError> {
     let mut checked = check_replay(replay)?;
     let mut all = AllDifferences::default();
@@ -77,14 +77,14 @@ pub(crate) fn check_replay_to_end(replay: &Replay) -> Result<Checked, TflError> 
         all = Auditor::audit(&replay.setup()?, replay, &entries, Some(all))?.all.unwrap_or_default();
         all.later.iter_mut().for_each(|mismatch| name_rules(&*replay.header.rules, mismatch));
     }
-    // What is found in the header or by folding a second time is found by no single audit.
+    // A difference in the header or between two folds is not found by the audit itself.
     all.count = all.count.max(u64::from(checked.difference.is_some()));
     checked.all = Some(all);
     Ok(checked)
 }
 
-/// Compares the header with the one that was blessed. From another one the rules make something else, so nothing that
-/// follows is compared.
+/// Compares the header with the one that was blessed. Under another header the rules compute something else, so nothing
+/// after it is compared.
 fn of_header(replay: &Replay) -> Option<Mismatch> {
     let blessed = replay.closing?.header;
     let header = replay.header.mark();
@@ -100,7 +100,8 @@ fn of_header(replay: &Replay) -> Option<Mismatch> {
     Some(Mismatch::new(&replay.file, line, divergence))
 }
 
-/// Requires a second comparison to find the same difference, since it may lie between two runs rather than between file and rules.
+/// Requires a second comparison to find the same difference. If it does not, two runs differ, and not the file and the
+/// rules.
 fn confirm(first: Box<Mismatch>, second: Option<Box<Mismatch>>) -> Box<Mismatch> {
     if second.as_ref() == Some(&first) {
         return first;
@@ -114,7 +115,7 @@ fn confirm(first: Box<Mismatch>, second: Option<Box<Mismatch>>) -> Box<Mismatch>
     Box::new(Mismatch { divergence, ..*first })
 }
 
-/// Compares until something differs, or to the end.
+/// Compares entries until one differs, or all of them.
 struct Auditor<'a> {
     replay: &'a Replay,
     entries: &'a [(usize, &'a LogEntry)],
@@ -122,9 +123,10 @@ struct Auditor<'a> {
     seen: usize,
     log: LogHasher,
     difference: Option<Box<Mismatch>>,
-    /// Gathers all differences, where they are asked for.
+    /// All differences, if they are requested.
     all: Option<AllDifferences>,
-    /// The state hash after the entry that differs, beyond which the fold may have gone; at last after all.
+    /// The state hash after the first entry that differs, because the fold may have gone further; otherwise after the
+    /// last.
     hash: Option<ShortHash>,
 }
 
@@ -171,7 +173,7 @@ impl AllDifferences {
 }
 
 impl<'a> Auditor<'a> {
-    /// Compares once.
+    /// Folds and compares once.
     fn audit(
         setup: &[u8],
         replay: &'a Replay,
@@ -209,7 +211,7 @@ impl<'a> Auditor<'a> {
         self.seen as u64
     }
 
-    /// Records an entry that the fold stopped at, unless something differed before.
+    /// Records the entry at which the fold stopped, unless the comparison is done.
     fn stopped(&mut self, error: &FoldError) -> Result<(), TflError> {
         if self.is_done() {
             return Ok(());
