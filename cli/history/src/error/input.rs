@@ -1,4 +1,4 @@
-//! Input of bounded size: regular files, and whatever else can be read.
+//! Reads input of bounded size, from regular files and other readers.
 
 use std::fs::{self, File, FileType};
 use std::io::{self, BufRead, BufReader, Read};
@@ -8,69 +8,69 @@ use turnfold_store::open_regular;
 
 use crate::error::limits::Limits;
 
-/// Input that cannot be read or holds more than is taken.
+/// Input that cannot be read or is too large.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InputError {
-    /// Something that is no regular file.
+    /// A path that is not a regular file.
     #[error("cannot read {what} `{}`: it is {kind}", path.display())]
     NotRegular {
-        /// What was to be read, such as a replay.
+        /// The kind of input in messages, such as a replay.
         what: &'static str,
         /// The file.
         path: PathBuf,
-        /// What it is instead.
+        /// The kind of file that it is.
         kind: &'static str,
     },
     /// A file that cannot be read.
     #[error("cannot read {what} `{}`: {cause}", path.display())]
     Unreadable {
-        /// What was to be read.
+        /// The kind of input in messages, such as a replay.
         what: &'static str,
         /// The file.
         path: PathBuf,
         /// Why.
         cause: io::Error,
     },
-    /// More bytes than are taken.
+    /// More bytes than allowed.
     #[error("`{}`: expected at most {} bytes in a {}", path.display(), limits.bytes_max, limits.what)]
     TooLong {
         /// The file.
         path: PathBuf,
-        /// What is taken.
+        /// The limits of this input.
         limits: Limits,
     },
-    /// A longer line than is taken.
+    /// A longer line than allowed.
     #[error("{}:{line}: expected at most {} bytes in a line", path.display(), limits.line_bytes_max)]
     LongLine {
         /// The file.
         path: PathBuf,
         /// The number of the line, from 1.
         line: usize,
-        /// What is taken.
+        /// The limits of this input.
         limits: Limits,
     },
-    /// More lines than are taken.
+    /// More lines than allowed.
     #[error("{}:{line}: expected at most {} lines in a {}", path.display(), limits.lines_max, limits.what)]
     ManyLines {
         /// The file.
         path: PathBuf,
         /// The number of the first line too many.
         line: usize,
-        /// What is taken.
+        /// The limits of this input.
         limits: Limits,
     },
 }
 
 impl InputError {
-    /// Returns what to do about it.
+    /// Returns what to do about the error.
     #[must_use]
     pub fn advice(&self) -> Option<&'static str> {
         matches!(self, Self::NotRegular { .. }).then_some("name a regular file")
     }
 }
 
-/// Reads a file of bounded size. Pipes and devices are refused, which may never end or never begin.
+/// Reads a file of bounded size. Refuses pipes and devices, because reading them may never begin or never end.
 ///
 /// # Errors
 /// [`InputError`] with the file and the line.
@@ -82,7 +82,7 @@ pub fn read_file(path: &Path, limits: &Limits) -> Result<Vec<u8>, InputError> {
     read_bounded(&mut BufReader::new(file), path, limits)
 }
 
-/// Opens an input file, which messages call `what`; only a regular one.
+/// Opens a regular file for reading. Messages call it `what`.
 ///
 /// # Errors
 /// [`InputError::NotRegular`] and [`InputError::Unreadable`].
@@ -96,7 +96,7 @@ pub fn open(path: &Path, what: &'static str) -> Result<File, InputError> {
     })
 }
 
-/// Reads input of bounded size that is not a file, such as standard input; `name` is what messages call it.
+/// Reads input of bounded size that is not a file, such as standard input. Messages call it `name`.
 ///
 /// # Errors
 /// [`InputError`] with the name and the line.
@@ -105,7 +105,7 @@ pub fn read_bounded(input: &mut impl BufRead, name: &Path, limits: &Limits) -> R
     let limits = *limits;
     let mut bytes = Vec::new();
     for line in 1.. {
-        // One byte more for the line feed, and that a longer line is known from one that fits.
+        // One more byte for the line feed, which also shows when a line is too long.
         let length = match input.take(limits.line_bytes_max as u64 + 1).read_until(b'\n', &mut bytes) {
             Ok(length) => length,
             Err(cause) => return Err(InputError::Unreadable { what: limits.what, path, cause }),
@@ -126,7 +126,7 @@ pub fn read_bounded(input: &mut impl BufRead, name: &Path, limits: &Limits) -> R
     Ok(bytes)
 }
 
-/// Returns what a path is that is no regular file.
+/// Returns the kind of something that is not a regular file.
 fn kind_of(file_type: FileType) -> Option<&'static str> {
     if file_type.is_file() {
         return None;

@@ -1,9 +1,9 @@
-//! How much of what comes from outside is taken: beyond, input is refused rather than held in memory.
+//! Limits on input. Input beyond them is refused, so that it cannot fill the memory.
 
-/// What a kind of input may hold at most.
+/// The limits of a kind of input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// What messages call it.
+    /// The kind of input in messages.
     pub what: &'static str,
     /// The most bytes in all.
     pub bytes_max: usize,
@@ -16,26 +16,26 @@ pub struct Limits {
 /// The longest title of a match, in characters.
 pub const TITLE_CHARACTERS_MAX: usize = 200;
 
-/// The longest command, with its number and seat, in a script or replay file, in bytes; so also the longest comment.
+/// The longest command with its number and seat in a script or replay file, in bytes. Comments have the same limit.
 pub const COMMAND_BYTES_MAX: usize = 1 << 16;
 
-/// The longest header of a replay file, in bytes; most of it is the setup.
+/// The longest header of a replay file, in bytes. Most of it is the setup.
 pub const HEADER_BYTES_MAX: usize = 1 << 22;
 
 /// The most lines of a replay file.
 pub const REPLAY_LINES_MAX: usize = 4_000_000;
 
-/// The most entries of a replay file that is written; comments and attempts may come to it.
+/// The most entries in a replay file that is written. It leaves room for comments and attempts.
 pub const REPLAY_ENTRIES_MAX: usize = REPLAY_LINES_MAX / 2;
 
-/// Replay files. An outcome lists every effect of a command, so a line with one may be far longer than a command.
+/// The limits of replay files. A line may be far longer than a command, because an outcome lists every effect.
 pub const REPLAY: Limits =
     Limits { what: "replay", bytes_max: 1 << 30, lines_max: REPLAY_LINES_MAX, line_bytes_max: 1 << 26 };
 
-/// Checks the title of a match that is to be made or imported.
+/// Checks the title of a new or imported match.
 ///
 /// # Errors
-/// What is allowed.
+/// A message that states what is allowed.
 pub fn check_title(title: &str) -> Result<(), String> {
     if title.chars().count() > TITLE_CHARACTERS_MAX || title.chars().any(char::is_control) {
         return Err(format!(

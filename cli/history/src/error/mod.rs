@@ -1,4 +1,4 @@
-//! What can go wrong with a history: what happened and where, never what to type next.
+//! Errors of histories. An error states what happened and where, but never what to type next.
 
 pub mod input;
 pub mod limits;
@@ -20,23 +20,23 @@ use crate::tfl::TflError;
 use crate::tfl::in_page::PageError;
 use crate::viewer::{Concealed, NoView, NotOfSeat, Viewer};
 
-/// What to do about a module that is missing.
+/// The advice for a module that is missing.
 pub const PUT_MODULE: &str = "put its file into `modules/` of the store, or name its folder with `--modules`";
 
-/// What went wrong with a history, and where.
+/// An error of a history.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplayError {
-    /// The store, or a match or branch in it.
+    /// An error of the store, or of a match or branch in it.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// What is asked for needs the store itself, and there is only a service that has it.
+    /// An operation that needs the store itself, called with the address of a service.
     #[error("this needs the store itself, and `{0}` is a service")]
     Service(String),
-    /// A replay file that cannot be read as one, or be folded: file, line, column.
+    /// A replay file that cannot be parsed or folded, with file, line and column.
     #[error(transparent)]
     File(#[from] TflError),
-    /// A page that holds no replay, or cannot be made.
+    /// A page without a replay.
     #[error(transparent)]
     Page(#[from] PageError),
     /// A file that cannot be read at all.
@@ -45,7 +45,7 @@ pub enum ReplayError {
     /// A folder, or something in it, that cannot be searched for replay files.
     #[error("cannot read `{}`: {cause}", path.display())]
     Folder {
-        /// What cannot be read.
+        /// The path.
         path: PathBuf,
         /// Why.
         cause: String,
@@ -56,7 +56,7 @@ pub enum ReplayError {
     /// A log that a port cannot be compared by (RF-20).
     #[error("{0}")]
     Port(String),
-    /// The threads that files are to be checked on cannot be started.
+    /// The threads for checking files cannot be started.
     #[error("cannot start threads: {0}")]
     Threads(String),
     /// A ruleset that the registry does not have.
@@ -81,18 +81,18 @@ pub enum ReplayError {
         /// The version that the registry has.
         known: u32,
     },
-    /// The module that a match needs is not there, or two could be it (MD-1).
+    /// The module of a match is missing, or two could be meant (MD-1).
     #[error("{}{cause}", match_name.as_ref().map(|name| format!("match `{name}`: ")).unwrap_or_default())]
     NoModule {
-        /// The match, if it is one.
+        /// The match, if the rules were for one.
         match_name: Option<MatchName>,
-        /// What is missing, on the heap to keep results small.
+        /// What is missing; boxed to keep results small.
         cause: Box<NoRules>,
     },
-    /// A module that could not go on, or broke a law (MD-6).
+    /// A module that failed or broke a law (MD-6).
     #[error(transparent)]
     Fault(#[from] Box<Fault>),
-    /// A match that another version of its ruleset folds to something else.
+    /// A match that another version of its ruleset folds differently.
     #[error("`{log}` is not the same under version {version}: {difference}")]
     NotTheSame {
         /// The branch.
@@ -112,7 +112,7 @@ pub enum ReplayError {
         /// The number of the last entry.
         head: u64,
     },
-    /// A setup that its own rules refuse.
+    /// A setup that the rules of its history refuse.
     #[error("`{history}`: {cause}")]
     Setup {
         /// The history.
@@ -120,7 +120,7 @@ pub enum ReplayError {
         /// What is wrong.
         cause: SetupError,
     },
-    /// An entry that its own rules refuse.
+    /// An entry that the rules of its history refuse.
     #[error("`{history}`: {cause}")]
     Entry {
         /// The history.
@@ -128,13 +128,13 @@ pub enum ReplayError {
         /// The entry and what is wrong with it.
         cause: FoldError,
     },
-    /// An entry that its own rules refuse. A player learns nothing else.
+    /// An entry that the rules of its history refuse, for a player, who learns nothing else.
     #[error("`{history}`: its rules do not accept an entry")]
     ConcealedEntry {
         /// The history.
         history: SourceName,
     },
-    /// A log that this build cannot read to its end, or not at all.
+    /// A log that this build cannot read to its end.
     #[error("{log}: {cause}")]
     Unreadable {
         /// The file or branch.
@@ -154,32 +154,32 @@ pub enum ReplayError {
         /// The history.
         history: SourceName,
     },
-    /// A replay file that records something else than its rules compute.
+    /// A replay file that records something else than the rules compute.
     #[error("{file}{}: {what}", line.map(|line| format!(":{line}")).unwrap_or_default())]
     Untrue {
         /// The file.
         file: String,
-        /// The line in it, where one is wrong by itself.
+        /// The line that is wrong, if it is a single one.
         line: Option<usize>,
         /// What is wrong.
         what: String,
     },
-    /// A view that requires a viewer from whom nothing is concealed.
+    /// Something that only the host may see.
     #[error(transparent)]
     Concealed(#[from] Concealed),
-    /// A game of which it is not known what a viewer may see.
+    /// A game that does not define what a viewer may see.
     #[error(transparent)]
     NoView(#[from] NoView),
     /// A replay file for another seat.
     #[error(transparent)]
     NotOfSeat(#[from] NotOfSeat),
-    /// A match that cannot be written for a seat: without the concealed entries, its rules show that seat something
-    /// else.
+    /// A match that cannot be written for one seat, because without the concealed entries its rules show that seat
+    /// something else.
     #[error("`{history}`: without what {viewer} may not know, `{}` shows {viewer} something else", rules)]
     NotSeparable {
         /// The history.
         history: SourceName,
-        /// Whose knowledge it is.
+        /// The viewer for whom it was to be written.
         viewer: Viewer,
         /// The ruleset.
         rules: String,
@@ -187,7 +187,7 @@ pub enum ReplayError {
     /// A command of another seat than the one that plays.
     #[error(transparent)]
     OtherSeat(#[from] OtherSeat),
-    /// A condition that makes no sense in the views it was asked of.
+    /// A condition that makes no sense in the views that were examined.
     #[error(transparent)]
     Condition(#[from] ConditionError),
     /// A state that cannot be read back from its bytes.
@@ -198,16 +198,16 @@ pub enum ReplayError {
         /// What is wrong with the bytes.
         cause: DecodeError,
     },
-    /// Rolls that never end.
+    /// Rolls that fall due again and again.
     #[error("a roll is still due after {0} rolls in a row")]
     EndlessRolls(u32),
-    /// Rules that reject the roll they wait for.
+    /// Rules that reject a roll that is due.
     #[error("the rules reject their own dice: {0}")]
     OwnDice(Rejected),
-    /// Fair dice that have no further roll (FD-17).
+    /// Fair dice with no roll left (FD-17).
     #[error("`dice_exhausted`: fair dice have {0} rolls, and all are made")]
     DiceExhausted(u16),
-    /// Values that were given for a roll and do not fit it.
+    /// Values that do not fit a roll.
     #[error("expected {due}, found {found:?}")]
     WrongValues {
         /// The roll.
@@ -215,16 +215,16 @@ pub enum ReplayError {
         /// The values.
         found: Vec<i32>,
     },
-    /// Dice from outside that cannot be rolled.
+    /// An error of an outside source of rolls.
     #[error("{0}")]
     Chance(#[source] io::Error),
-    /// A file that passes the check, so that it cannot be shrunk to what fails.
+    /// A file that passes the check, so there is no failure to shrink.
     #[error("`{0}` passes the check, so there is no failure to shrink")]
     Passes(String),
     /// A failed check that shows a fault of the rules, whatever the file records.
     #[error("{0}, which is a fault of the rules")]
     FaultOfRules(String),
-    /// A failed check that no entry causes.
+    /// A failed check that is not caused by an entry.
     #[error("{headline}, which no entry causes")]
     NoEntryFails {
         /// The file.
@@ -234,16 +234,16 @@ pub enum ReplayError {
         /// Whether the end of the file may be lost.
         is_cut_short: bool,
     },
-    /// A match, key, file or option that cannot be used for what is asked.
+    /// A match, key, file or option that cannot be used for this.
     #[error("{0}")]
     Unusable(String),
-    /// What is there contradicts what was asked for; nothing has changed.
+    /// A request that contradicts what exists; nothing has changed.
     #[error("{0}")]
     Refused(String),
     /// A file or store that another process changed between two readings.
     #[error("`{0}` changed while it was read")]
     Changed(String),
-    /// A log for which the rules compute one outcome, and another for a copy of it.
+    /// A log whose copy gets other outcomes from the rules.
     #[error("the rules give one answer in the log and another in a copy of it")]
     NotRepeatable,
 }
@@ -270,13 +270,13 @@ impl From<Malformed> for ReplayError {
 }
 
 impl ReplayError {
-    /// A log whose module failed.
+    /// Returns the error for a log whose module failed.
     #[must_use]
     pub fn fault_in(log: &str, fault: Fault) -> Self {
         Self::Unreadable { log: log.into(), cause: Box::new(fault.into()) }
     }
 
-    /// Returns what to do about it, where that does not depend on the program that shows it.
+    /// Returns what to do about the error, if that does not depend on the program that shows it.
     #[must_use]
     pub fn advice(&self) -> Option<String> {
         match self {
