@@ -1,4 +1,4 @@
-//! The canonical header: what a header means, whatever its comments, its order and its spacing.
+//! The canonical header: the values of a header without its comments, order and spacing.
 
 use std::fmt;
 use std::str::FromStr;
@@ -20,11 +20,11 @@ struct HeaderValue {
     line: String,
 }
 
-/// A header as the closing line names it, so that a line that differs can be found: the sum of its lines' numbers, and
-/// their sum weighted by the numbers of their paths.
+/// The mark of a header in the closing line. It shows which value was changed. It is the sum of the numbers of the
+/// header's canonical lines, and the sum of these numbers weighted by the numbers of their paths.
 ///
-/// When one value was changed or added, both sums differ by its number, the second one weighted by its path: the path
-/// whose weight fits is the one.
+/// If one value was changed or added, the first sum differs by a number and the second by that number times the path's.
+/// So the changed value is the one whose path fits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HeaderMark {
     sum: u64,
@@ -37,7 +37,8 @@ impl HeaderValues {
         let mut values = Self(Vec::new());
         for (key, value) in header {
             match key.as_str() {
-                // Policy and seed, or head, are one value: neither can change alone but for another seed or head.
+                // Policy and seed, or policy and head, are one value, because one cannot change without the other,
+                // except for another seed or head.
                 "dice" if text("dice") == "seeded" => values.add("dice", &json!(["seeded", text("seed")])),
                 "dice" if text("dice") == "fair" => values.add("dice", &json!(["fair", text("head")])),
                 "seed" | "head" => {}
@@ -69,7 +70,7 @@ impl HeaderValues {
         self.0.push(HeaderValue { path: path.into(), line: format!("{path} {value}\n") });
     }
 
-    /// Returns the canonical lines, by path, each with its line feed.
+    /// Returns the canonical lines in the order of their paths, each with its line feed.
     pub(super) fn lines(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|value| value.line.as_str())
     }
@@ -81,7 +82,7 @@ impl HeaderValues {
         })
     }
 
-    /// Returns the path of the one value that differs from another mark; `None` where more do, or one is
+    /// Returns the path of the value that differs from another mark. Returns `None` if more than one does, or if one is
     /// missing.
     pub(super) fn differing(&self, other: HeaderMark) -> Option<&str> {
         let mark = self.mark();
@@ -97,20 +98,20 @@ impl HeaderValues {
     }
 }
 
-/// Returns a key as a path writes it: in quotes, unless it is a word.
+/// Returns a key as paths write it: in quotes, unless it is a word.
 pub(super) fn key_of(key: &str) -> String {
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     if !key.is_empty() && key.bytes().all(is_word) { key.into() } else { json!(key).to_string() }
 }
 
-/// Returns the number that stands for a text: the first 8 bytes of its blake3 hash, little-endian.
+/// Returns the number of a text: the first 8 bytes of its blake3 hash, little-endian.
 fn number_of(text: &str) -> u64 {
     let hash = blake3::hash(text.as_bytes());
     hash.as_bytes().iter().take(8).rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
 impl HeaderMark {
-    /// The number of its hex digits.
+    /// The number of hex digits.
     pub const DIGITS: usize = 32;
 }
 

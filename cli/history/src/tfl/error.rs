@@ -1,10 +1,10 @@
-//! What is wrong with a replay file and where.
+//! An error in a replay file and its place.
 
-/// What is wrong with a replay file and where.
+/// An error in a replay file and its place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}:{column}: {message}")]
 pub struct TflError {
-    /// How messages name the file.
+    /// The name of the file in messages.
     pub file: String,
     /// The line, from 1.
     pub line: usize,

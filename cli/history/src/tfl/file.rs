@@ -7,25 +7,25 @@ use super::error::TflError;
 use super::header::{Header, SeenBy};
 use crate::history::entry::{Attempt, LogEntry};
 
-/// The format that this build reads and writes.
+/// The first line, which names the format that this build reads and writes.
 pub(super) const FIRST_LINE: &str = "turnfold replay 2";
 
-/// Stands on a line of its own before and after the header.
+/// The line before and after the header.
 pub(super) const FENCE: &str = "+++";
 
-/// Stands between a command and its outcome, before a space.
+/// The mark between a command and its outcome, before a space.
 pub(super) const ARROW: &str = " =>";
 
 /// A replay file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replay {
-    /// How messages name the file.
+    /// The name of the file in messages.
     pub file: String,
-    /// What is played.
+    /// The header.
     pub header: Header,
     /// The lines between header and closing line. Entries are numbered from 1 without a gap.
     pub lines: Vec<ReplayLine>,
-    /// The last line.
+    /// The closing line, the last of the file.
     pub closing: Option<Closing>,
 }
 
@@ -38,7 +38,7 @@ pub enum ReplayLine {
     Comment(String),
     /// A recorded command.
     Entry(LogEntry),
-    /// A command that is not accepted where it stands.
+    /// A command that the rules must reject at that point.
     Attempt(Attempt),
 }
 
@@ -48,7 +48,7 @@ impl ReplayLine {
     }
 }
 
-/// The last line.
+/// The closing line, the last of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Closing {
     /// The number of entries.
@@ -57,15 +57,15 @@ pub struct Closing {
     pub state: Digest,
     /// The blake3 hash of the canonical header and entry lines.
     pub log: Digest,
-    /// The header that was blessed.
+    /// The mark of the blessed header.
     pub header: HeaderMark,
 }
 
 impl Replay {
-    /// Refuses a file that contains only what a seat may know.
+    /// Requires a file that conceals nothing.
     ///
     /// # Errors
-    /// [`TflError`] at the header.
+    /// [`TflError`] at the header of a file for one seat.
     pub fn whole(self) -> Result<Self, TflError> {
         let Some(SeenBy { perspective, .. }) = self.header.view else { return Ok(self) };
         let message = format!(
@@ -77,7 +77,7 @@ impl Replay {
     /// Returns the setup's bytes, as the log stores them.
     ///
     /// # Errors
-    /// [`TflError`] at the place in the file of what the ruleset refuses.
+    /// [`TflError`] at the value that the ruleset refuses.
     pub fn setup(&self) -> Result<Vec<u8>, TflError> {
         let setup = self.header.rules.read_setup_of(&self.header.text);
         setup.map_err(|error| self.header.locate(&self.file, &error))
@@ -86,7 +86,7 @@ impl Replay {
     /// Starts the match.
     ///
     /// # Errors
-    /// [`TflError`] at the place in the file of what the ruleset refuses.
+    /// [`TflError`] at the value that the ruleset refuses.
     pub fn start(&self) -> Result<Box<dyn AnyState>, TflError> {
         let state = self.header.rules.start(&self.setup()?);
         state.map_err(|error| self.header.locate(&self.file, &error))
@@ -97,18 +97,18 @@ impl Replay {
         self.numbered_entries().map(|(_, entry)| entry)
     }
 
-    /// Returns the entries with the numbers of their lines in the file.
+    /// Returns the entries with their line numbers in the file.
     pub(crate) fn numbered_entries(&self) -> impl Iterator<Item = (usize, &LogEntry)> {
         self.numbered_lines().filter_map(|(number, line)| Some((number, line.entry()?)))
     }
 
-    /// Returns the lines after the header with their numbers in the file.
+    /// Returns the lines after the header with their line numbers in the file.
     pub(crate) fn numbered_lines(&self) -> impl Iterator<Item = (usize, &ReplayLine)> {
         (self.header.first_line_after()..).zip(&self.lines)
     }
 
-    /// Returns `true` if the end of the file seems to be lost: every entry is blessed, but there is no closing line. A file
-    /// that is being written lacks an outcome or a hash at its end, too.
+    /// Returns `true` if the end of the file seems to be lost: every entry is blessed, but there is no closing line. A
+    /// file that is still being written lacks an outcome or a hash at its end as well.
     #[must_use]
     pub fn is_cut_short(&self) -> bool {
         let is_blessed = |entry: &LogEntry| entry.outcome.is_some() && entry.hash.is_some();
@@ -118,18 +118,18 @@ impl Replay {
             && self.entries().all(is_blessed)
     }
 
-    /// Returns the number of the line after the last of [`lines`](Self::lines).
+    /// Returns the line number after the last of [`lines`](Self::lines).
     pub(crate) fn closing_line(&self) -> usize {
         self.header.first_line_after() + self.lines.len()
     }
 
-    /// Returns the replay up to a line of the file, without a closing line.
+    /// Returns the replay up to a line number, without a closing line.
     pub(crate) fn until_line(&self, line: usize) -> Self {
         let lines = self.numbered_lines().take_while(|(number, _)| *number <= line);
         Self { lines: lines.map(|(_, line)| line.clone()).collect(), closing: None, ..self.clone() }
     }
 
-    /// Returns where in the file an entry stands that cannot be folded, and why it cannot.
+    /// Returns the place in the file of an entry that cannot be folded, and the reason.
     pub(crate) fn locate(&self, error: &FoldError) -> TflError {
         let entry = self.numbered_entries().find(|(_, entry)| entry.seq == error.seq());
         let (place, seat) = entry.map_or(((self.closing_line(), 1), ""), |(line, entry)| {

@@ -1,18 +1,19 @@
-//! Folding a replay: entries in runs, attempts judged where they stand.
+//! Folds a replay: entries in runs, with each attempt judged between them.
 
 use turnfold_core::{AnyState, FoldError, Logged, Outcome, Step};
 
 use super::file::{Replay, ReplayLine};
 use crate::history::entry::Attempt;
 
-/// Watches a replay being folded.
+/// Observes the fold of a replay.
 pub(crate) trait Witness {
     fn entry(&mut self, step: &mut dyn Step);
 
-    /// Sees an attempt and what would become of it; effects only come of carrying it out.
+    /// Receives an attempt and the outcome that the rules give it. An applied outcome has no effects, because nothing
+    /// is carried out.
     fn attempt(&mut self, line: usize, attempt: &Attempt, outcome: Outcome);
 
-    /// Returns `true` if it has seen enough; asked between runs of entries.
+    /// Returns `true` to stop the fold. It is called between runs of entries.
     fn is_done(&self) -> bool {
         false
     }

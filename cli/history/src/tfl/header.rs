@@ -1,4 +1,4 @@
-//! The header of a replay file: which rules, which dice, which setup.
+//! The header of a replay file: rules, dice and setup.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,22 +19,24 @@ pub(super) const HEADER_LINE: usize = 3;
 
 const KEYS: [&str; 9] = ["ruleset", "version", "module", "dice", "seed", "head", "title", "view", "setup"];
 
-/// What stands between the `+++`.
+/// The header between the two `+++`.
 #[derive(Clone, Debug)]
 pub struct Header {
-    /// The text itself, kept as it was written; each line ends with a line feed.
+    /// The text as it was written; each line ends with a line feed.
     pub text: String,
-    /// The rules that fold it.
+    /// The rules that fold the match.
     pub rules: Arc<dyn AnyRules>,
-    /// The version under which the match was recorded: that of this build, unless any was asked for.
+    /// The version of the ruleset that the header names. It differs from the version of `rules` only if any version was
+    /// allowed.
     pub version: u32,
     /// The module that the match pins (MD-8).
     pub module: Option<Digest>,
     /// Where rolls come from.
     pub dice: DicePolicy,
-    /// The match's title; empty when left out.
+    /// The title of the match; empty if left out.
     pub title: String,
-    /// The seat of the file, if it does not contain everything. It is not folded with seeded dice.
+    /// The seat or spectator for whom the file was written; `None` if it conceals nothing. Such a file is folded with
+    /// recorded dice.
     pub view: Option<SeenBy>,
     pub(super) values: HeaderValues,
 }
@@ -50,10 +52,10 @@ impl PartialEq for Header {
 
 impl Eq for Header {}
 
-/// For whom a replay file was written.
+/// The seat or spectator for whom a replay file was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeenBy {
-    /// Who may know everything in it.
+    /// The seat or spectator, who may know everything in the file.
     pub perspective: Perspective,
     /// Whether the match has seeded dice, whose seed only the host may know.
     pub is_seeded: bool,
@@ -61,14 +63,14 @@ pub struct SeenBy {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Versions {
-    /// That of this build alone; logs of another would be folded wrongly.
+    /// Only the versions of this build, because a log of another would be folded wrongly.
     Own,
-    /// Any, for those who want to know what would become of the log.
+    /// Any version, to find out what this build would make of the log.
     Any,
 }
 
 impl Header {
-    /// Reads the header's text.
+    /// Parses the header's text.
     pub(super) fn read(
         file: &str,
         text: String,
@@ -101,7 +103,7 @@ impl Header {
         Ok(Self { text, rules, version, module, dice, title, view, values })
     }
 
-    /// Returns the canonical header: what it means, a value on each line.
+    /// Returns the canonical header: its values, one on each line.
     #[must_use]
     pub fn canonical(&self) -> String {
         self.values.lines().collect()
@@ -113,19 +115,18 @@ impl Header {
         self.values.mark()
     }
 
-    /// Returns the path of the one value in which this header differs from the one with another mark, where there is
-    /// one such value.
+    /// Returns the path of the value in which this header differs from the one with another mark, if it is exactly one.
     pub(crate) fn differing(&self, blessed: HeaderMark) -> Option<&str> {
         self.values.differing(blessed)
     }
 
-    /// Returns the number of the line that follows the closing `+++`.
+    /// Returns the number of the line after the closing `+++`.
     pub(super) fn first_line_after(&self) -> usize {
         HEADER_LINE + self.text.matches('\n').count() + 1
     }
 }
 
-/// The text being read and the file it stands in.
+/// The header's text and its file.
 struct Source<'a> {
     file: &'a str,
     text: &'a str,
@@ -161,7 +162,7 @@ impl Source<'_> {
         digest.parse().map(Some).map_err(unreadable)
     }
 
-    /// Finds the ruleset and the version, which must be one of those to be read.
+    /// Returns the ruleset and the version, which must be among those allowed.
     fn ruleset(
         &self,
         table: &DeTable<'_>,
@@ -249,13 +250,13 @@ impl Source<'_> {
     }
 }
 
-/// Returns the line and column in the file of an offset in the header's text.
+/// Returns the line and column in the file for an offset in the header's text.
 pub(super) fn position_in_file(text: &str, offset: usize) -> (usize, usize) {
     let (line, column) = position(text.get(..offset).unwrap_or_default());
     (line + HEADER_LINE - 1, column)
 }
 
-/// Returns the line and column, both from 1, at which a text that begins like this goes on.
+/// Returns the line and column, both from 1, after the text `before`.
 pub(super) fn position(before: &str) -> (usize, usize) {
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
     let column = before.get(line_start..).unwrap_or_default().chars().count() + 1;

@@ -1,4 +1,4 @@
-//! The replay that a page holds, read back strictly (VW-27).
+//! Reads the replay in a page, strictly (VW-27).
 
 use std::path::Path;
 
@@ -8,31 +8,31 @@ use turnfold_core::Perspective;
 
 use crate::history::revision::{input_name, is_page, is_standard};
 
-/// The element that holds a page's document, as pages write it.
+/// The start of the element with a page's document, as pages write it.
 pub const OPENING: &str = "<script type=\"application/json\" id=\"turnfold\">";
 const CLOSING: &str = "</script>";
 
 /// The version of the document that this build reads and writes.
 pub const VERSION: u32 = 1;
 
-/// What is wrong with a page.
+/// An error of a page.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PageError {
-    /// A file that no `export --html` wrote.
+    /// A file that `export --html` did not write.
     #[error("`{file}`: expected a page with one `{OPENING}`, found {found}")]
     NotAPage {
         /// The file.
         file: String,
-        /// What stands there instead.
+        /// What was found instead.
         found: String,
     },
-    /// A page that shows what a seat may know.
+    /// A page for one seat, which contains no replay.
     #[error("`{file}` holds no replay, only what {viewer} saw")]
     NoReplay {
         /// The file.
         file: String,
-        /// Who.
+        /// The seat or spectator.
         viewer: Perspective,
     },
 }
@@ -46,7 +46,7 @@ struct Document {
     replay: Option<String>,
 }
 
-/// Of the frames, whose they are.
+/// The frames, of which only the viewer matters.
 #[derive(Deserialize)]
 struct Viewer {
     viewer: String,
@@ -62,19 +62,19 @@ pub fn replay_bytes(path: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, PageError> {
     if is_read_as_page(path, &bytes) { replay_in(&input_name(path), &bytes) } else { Ok(bytes) }
 }
 
-/// Returns `true` if these bytes of a file are those of a page: by its name, or on standard input, which has none, because
-/// they begin with a tag, as no replay file does.
+/// Returns `true` if the bytes are those of a page. A file is one by its name; standard input has none and is one if it
+/// begins with a tag, as no replay file does.
 #[must_use]
 pub fn is_read_as_page(path: &Path, bytes: &[u8]) -> bool {
     is_page(path) || (is_standard(path) && bytes.starts_with(b"<"))
 }
 
-/// Returns the replay file in a page; messages call it `file`.
+/// Returns the replay file in a page. Messages call the page `file`.
 ///
-/// What surrounds the replay is not looked at: that a page holds it proves nothing of what the page shows.
+/// The rest of the page is not checked, so a valid replay proves nothing about what the page shows.
 ///
 /// # Errors
-/// [`PageError::NotAPage`] unless the document stands there once, as pages write it, and [`PageError::NoReplay`].
+/// [`PageError::NotAPage`] unless the document is there exactly once, as pages write it, and [`PageError::NoReplay`].
 pub fn replay_in(file: &str, bytes: &[u8]) -> Result<Vec<u8>, PageError> {
     let not_a_page = |found: &str| PageError::NotAPage { file: file.into(), found: found.into() };
     let text = str::from_utf8(bytes).map_err(|_| not_a_page("text that is not UTF-8"))?;

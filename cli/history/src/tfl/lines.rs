@@ -1,4 +1,4 @@
-//! The lines of a file being read, and errors with line and column.
+//! The lines of a file that is being read, and errors with line and column.
 
 use super::error::TflError;
 use super::file::ARROW;
@@ -6,11 +6,11 @@ use super::header::HEADER_LINE;
 use crate::error::limits::COMMAND_BYTES_MAX;
 use crate::text::printable;
 
-/// A file's lines, each checked for what no line may hold.
+/// A file's lines, each checked for characters that no line may have.
 pub(super) struct SourceLines<'a> {
     pub(super) file: &'a str,
     pub(super) rest: &'a str,
-    /// The number of the line last taken, from 1.
+    /// The number of the last line returned, from 1.
     pub(super) number: usize,
 }
 
@@ -23,7 +23,7 @@ impl<'a> SourceLines<'a> {
         let (text, rest) =
             self.rest.split_once('\n').map_or((self.rest, None), |(text, rest)| (text, Some(rest)));
         let line = SourceLine { file: self.file, number: self.number, text };
-        // Nearly all lines are, and that is seen faster.
+        // Nearly all lines are plain, and that check is faster.
         let is_plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
         if !is_plain {
             line.check_characters(self.number >= HEADER_LINE)?;
@@ -45,7 +45,7 @@ pub(super) struct SourceLine<'a> {
 }
 
 impl<'a> SourceLine<'a> {
-    /// Refuses control characters, but for tabs where they are allowed.
+    /// Refuses control characters, except for tabs where they are allowed.
     fn check_characters(&self, with_tabs: bool) -> Result<(), TflError> {
         let forbidden = |character: char| character.is_control() && !(character == '\t' && with_tabs);
         let Some((at, character)) = self.text.char_indices().find(|(_, character)| forbidden(*character))
@@ -56,13 +56,13 @@ impl<'a> SourceLine<'a> {
         Err(self.error(at, format!("expected {what}, found U+{:04X}", u32::from(character))))
     }
 
-    /// Makes the checks of all lines after the header.
+    /// Checks what applies to every line after the header.
     pub(super) fn check_body(&self) -> Result<(), TflError> {
         if let Some(at) = self.text.find('\t') {
             return Err(self.error(at, "expected no control characters, found U+0009".into()));
         }
         if self.text.len() > COMMAND_BYTES_MAX {
-            // Outcomes are not counted: they are as long as the rules make them.
+            // Outcomes are not counted, because their length depends on the rules.
             let counted = self.text.split_once(ARROW).map_or(self.text, |(counted, _)| counted).len();
             if counted > COMMAND_BYTES_MAX {
                 let message =
@@ -77,7 +77,7 @@ impl<'a> SourceLine<'a> {
         Ok(())
     }
 
-    /// Returns the word that starts at `at` and where the next one does; past the end when it is the last.
+    /// Returns the word at `at` and the start of the next one, which is past the end for the last word.
     pub(super) fn word(&self, at: usize) -> (&'a str, usize) {
         let rest = self.text.get(at..).unwrap_or_default();
         let word = rest.split_once(' ').map_or(rest, |(word, _)| word);
@@ -100,7 +100,7 @@ impl<'a> SourceLine<'a> {
     }
 }
 
-/// Quotes what was found, shortened, so that the message stays one line.
+/// Quotes found text, shortened so that the message stays on one line.
 pub(super) fn quoted(found: &str) -> String {
     const SHOWN_MAX: usize = 40;
     if found.is_empty() {

@@ -17,7 +17,7 @@ use crate::history::revision::{input_name, is_page, is_standard};
 
 /// A replay file whose entries are read from disk in every pass.
 pub(crate) struct LongReplay {
-    /// The file without the lines after its header.
+    /// The replay without the lines after its header.
     pub(crate) replay: Replay,
     /// The number of its last entry.
     pub(crate) head: u64,
@@ -27,8 +27,8 @@ pub(crate) struct LongReplay {
 }
 
 impl LongReplay {
-    /// Opens a regular file and checks each line of it. Returns `None` for other input, and for a file with an error:
-    /// reading it whole names the error.
+    /// Opens a regular file and parses every line. Returns `None` for other input and for a file with an error; reading
+    /// the file whole names the error.
     pub(crate) fn open(path: &Path, registry: &Registry) -> Option<Self> {
         if is_standard(path) || is_page(path) {
             return None;
@@ -60,7 +60,7 @@ impl LongReplay {
         Some(long)
     }
 
-    /// Reads the lines after the header and passes each entry on, until `take` returns `false`.
+    /// Reads the lines after the header and passes each entry to `take`, until it returns `false`.
     ///
     /// # Errors
     /// As for [`pass_lines`](Self::pass_lines).
@@ -75,8 +75,8 @@ impl LongReplay {
         read.map(drop)
     }
 
-    /// Reads the lines after the header and passes each on, until `take` returns `false`. Returns the closing line, if it
-    /// came so far.
+    /// Reads the lines after the header and passes each to `take`, until it returns `false`. Returns the closing line
+    /// if it was read.
     ///
     /// # Errors
     /// [`ReplayError::Input`] and [`ReplayError::File`] if the file has changed since it was opened, and the error of `take`.
@@ -108,7 +108,7 @@ impl LongReplay {
 struct FileLines<'f> {
     input: BufReader<&'f File>,
     bytes: Vec<u8>,
-    /// How many lines have been read.
+    /// The number of lines read.
     number: usize,
 }
 

@@ -1,4 +1,4 @@
-//! The marks in a line of a replay file: the arrow before an outcome and the sign before a hash.
+//! Finds the marks in a line of a replay file: the arrow before an outcome and the sign before a hash.
 
 use turnfold_core::Outcome;
 
@@ -6,7 +6,8 @@ use super::error::TflError;
 use super::file::ARROW;
 use super::lines::SourceLine;
 
-/// Where a line's outcome and hash begin, at the space before their sign; not within double quotes.
+/// Where the outcome and the hash of a line begin, at the space before their mark. Marks within double quotes do not
+/// count.
 #[derive(Default)]
 pub(super) struct Marks {
     pub(super) arrow: Option<usize>,
@@ -14,9 +15,9 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    /// Finds the marks after `from`, and requires single spaces and closed quotes on the way.
+    /// Finds the marks after `from`. Requires single spaces and closed quotes on the way.
     pub(super) fn find(line: &SourceLine<'_>, from: usize) -> Result<Self, TflError> {
-        // The space before the command may be the one before a mark, when the command is missing.
+        // If the command is missing, the space before it is also the one before a mark.
         let from = from.saturating_sub(1);
         let rest = line.slice(from, line.text.len());
         let mut marks = Self::default();
@@ -71,7 +72,7 @@ impl Marks {
     }
 }
 
-/// Returns `true` if text begins with ` => ` or is all of it that a line can end with.
+/// Returns `true` if text begins with ` => `, or is ` =>` at the end of a line.
 fn is_arrow(text: &str) -> bool {
     text.strip_prefix(ARROW).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }

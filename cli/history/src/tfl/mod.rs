@@ -1,6 +1,6 @@
 #![doc = include_str!("../../TFL.md")]
 //!
-//! [`bless`](crate::golden::bless::bless) fills in what a script leaves out, [`check`](crate::check()) demands it.
+//! [`bless`](crate::golden::bless::bless) fills in what a script leaves out; [`check`](crate::check()) requires it.
 
 mod canonical;
 mod error;

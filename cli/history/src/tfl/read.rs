@@ -1,4 +1,5 @@
-//! Strict reading: one way to write everything, and errors that report where and what was expected.
+//! Reads replay files strictly: there is one way to write everything, and errors report the place and what was
+//! expected.
 
 use std::path::Path;
 
@@ -16,22 +17,22 @@ use crate::history::entry::{Attempt, LogEntry, ShortHash};
 use crate::history::revision::is_page;
 use crate::program;
 
-/// How the first line begins, in any version of the format.
+/// The start of the first line in any version of the format.
 pub(crate) const FIRST_WORDS: &str = "turnfold replay ";
 
-/// What is wrong with a file that an editor or git converted for Windows.
+/// The message for a file that an editor or git converted for Windows.
 const CR_LF: &str = "expected lines that end in LF, found CR LF throughout; remove each CR, for example with \
     `sed -i 's/\\r$//' FILE`; if git adds them, put `*.tfl text eol=lf` into `.gitattributes` and check the file out again";
 
-/// Reads a complete replay file.
+/// Reads a replay file that conceals nothing.
 ///
 /// # Errors
-/// [`TflError`] with line and column of the first thing that is not as it must be.
+/// [`TflError`] with line and column of the first thing that is wrong.
 pub fn read(file: &str, bytes: &[u8], registry: &Registry) -> Result<Replay, TflError> {
     read_under(file, bytes, registry, Versions::Own)?.whole()
 }
 
-/// Reads a replay file, also one limited to the knowledge of a seat.
+/// Reads a replay file, also one for one seat.
 ///
 /// # Errors
 /// As for [`read`].
@@ -39,7 +40,7 @@ pub fn read_also_seen(file: &str, bytes: &[u8], registry: &Registry) -> Result<R
     read_under(file, bytes, registry, Versions::Own)
 }
 
-/// Reads a replay file of any version of its ruleset, whose state hashes may then differ from this build's.
+/// Reads a replay file of any version of its ruleset. Its state hashes may differ from those of this build.
 ///
 /// # Errors
 /// As for [`read`].
@@ -65,7 +66,7 @@ fn read_text(file: &str, text: &str, registry: &Registry, versions: Versions) ->
     Ok(replay)
 }
 
-/// What has been read of the lines after a header.
+/// The state of reading the lines after a header.
 pub(super) struct Body {
     view: Option<SeenBy>,
     /// The number of the last entry.
@@ -78,7 +79,7 @@ impl Body {
         Self { view: header.view, count: 0, closing: None }
     }
 
-    /// Reads the next line; the closing line is kept and not returned.
+    /// Reads the next line. The closing line is kept and not returned.
     pub(super) fn read(&mut self, line: &SourceLine<'_>) -> Result<Option<ReplayLine>, TflError> {
         line.check_body()?;
         if self.closing.is_some() {
@@ -128,7 +129,7 @@ fn decode<'a>(file: &str, bytes: &'a [u8]) -> Result<&'a str, TflError> {
     Ok(text)
 }
 
-/// Returns the error of a file that cannot be read because a merge left its markers in it, if there are any.
+/// Returns the error for a file with the markers of an unresolved merge, if it has any.
 fn unresolved_merge(file: &str, text: &str) -> Option<TflError> {
     let is_marker = |line: &str| {
         let rest =
@@ -141,7 +142,7 @@ fn unresolved_merge(file: &str, text: &str) -> Option<TflError> {
     Some(TflError::new(file, (number, 1), message))
 }
 
-/// Refuses a file whose every line ends in CR LF, as git writes it with `core.autocrlf`, and explains how to mend it.
+/// Refuses a file in which every line ends in CR LF, as git writes it with `core.autocrlf`, and explains how to fix it.
 fn check_line_ends(file: &str, text: &str) -> Result<(), TflError> {
     let mut lines = text.split_inclusive('\n').peekable();
     let is_replay = text.starts_with(FIRST_WORDS) && lines.peek().is_some();
@@ -158,7 +159,7 @@ fn first_line(lines: &mut SourceLines<'_>) -> Result<(), TflError> {
         let message = format!("expected `{FIRST_LINE}`, found {}", quoted(found));
         TflError::new(file, (1, 1), message)
     };
-    // Whatever else is wrong with some other file, that it is no replay comes first.
+    // That a file is no replay is reported before anything else that is wrong with it.
     if !lines.rest.starts_with(FIRST_WORDS) {
         return Err(expected(lines.rest.lines().next().unwrap_or_default()));
     }
@@ -296,18 +297,18 @@ fn read_seat(line: &SourceLine<'_>, at: usize) -> Result<(Seat, usize), TflError
     Ok((seat, next))
 }
 
-/// Reads the digits of a state hash up to the end of the line.
+/// Reads the digits of a state hash to the end of the line.
 fn short_hash(line: &SourceLine<'_>, start: usize) -> Result<ShortHash, TflError> {
     let digits = hex::<{ ShortHash::DIGITS }>(line, start, line.text.len())?;
     digits.parse().map_err(|error| line.error(start, error))
 }
 
-/// Returns `true` if a word is the name of a rejection.
+/// Returns `true` if a word can be the code of a rejection.
 fn is_code(word: &str) -> bool {
     !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
 }
 
-/// Requires the text from `start` to `end` to be `N` lowercase hex digits.
+/// Requires exactly `N` lowercase hex digits from `start` to `end`.
 fn hex<'a, const N: usize>(line: &SourceLine<'a>, start: usize, end: usize) -> Result<&'a str, TflError> {
     let digits = line.slice(start, end);
     let wrong = digits.bytes().position(|byte| !matches!(byte, b'0'..=b'9' | b'a'..=b'f'));

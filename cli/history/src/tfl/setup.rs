@@ -1,4 +1,4 @@
-//! Values of the header, traced back to their places in the replay file, setup errors among them.
+//! Finds the places of header values in the replay file, for setup errors and others.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use super::canonical::key_of;
 use super::error::TflError;
 use super::header::{HEADER_LINE, Header, position_in_file};
 
-/// Where the parts of a TOML document stand, by path.
+/// The places of the parts of a TOML document, by path.
 type Places = BTreeMap<String, Place>;
 
-/// Where a part stands, as offsets into the text.
+/// The place of a part, as offsets into the text.
 #[derive(Clone, Copy)]
 struct Place {
     key: Option<usize>,
@@ -39,7 +39,7 @@ impl Header {
         TflError::new(file, place, format!("setup: {message}"))
     }
 
-    /// Returns the line in the file on which the value of a path stands, or else the header begins.
+    /// Returns the line in the file of the value at a path, or else of the opening `+++`.
     pub(crate) fn line_of(&self, path: Option<&str>) -> usize {
         let place = path.and_then(|path| self.places().get(path).copied());
         let line = |place: Place| position_in_file(&self.text, place.key.unwrap_or(place.value)).0;
@@ -55,7 +55,7 @@ impl Header {
     }
 }
 
-/// Returns the place of a path, or of the nearest part around it.
+/// Returns the place of a path, or of the nearest enclosing part.
 fn enclosing(places: &Places, path: &str) -> Option<Place> {
     let mut path = path;
     loop {

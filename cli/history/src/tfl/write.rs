@@ -1,4 +1,4 @@
-//! Writing: the text of a replay, and replays made of a match rather than read.
+//! Writes replays as text, and composes replays of matches.
 
 use std::fmt::{self, Write};
 use std::sync::Arc;
@@ -57,7 +57,7 @@ impl fmt::Display for Closing {
     }
 }
 
-/// What the header of a replay has of a match, next to its setup.
+/// The parts of a replay's header besides its setup.
 #[derive(Clone, Copy, Debug)]
 pub struct ReplayOrigin<'a> {
     /// The rules.
@@ -71,11 +71,11 @@ pub struct ReplayOrigin<'a> {
 }
 
 impl Replay {
-    /// Starts a replay of a match; `file` is its name in messages, and `view` its seat if it does
-    /// not contain everything.
+    /// Returns a replay of a match without entries. `file` is its name in messages. `view` is the seat or spectator for
+    /// whom it is written, if it conceals anything.
     ///
     /// # Errors
-    /// [`SetupError`] when the bytes are no setup of these rules.
+    /// [`SetupError`] if the bytes are no setup of these rules.
     pub fn compose(
         file: &str,
         origin: ReplayOrigin<'_>,
@@ -87,7 +87,7 @@ impl Replay {
         let setup = rules.write_setup(setup)?;
         let table: toml::Table =
             toml::from_str(&setup).map_err(|error| SetupError::Bytes(error.to_string()))?;
-        // Wrapped in a table, so that `[[units]]` becomes `[[setup.units]]`.
+        // The setup is wrapped in a table, so that `[[units]]` becomes `[[setup.units]]`.
         let wrapped = toml::Table::from_iter([("setup".to_string(), toml::Value::Table(table))]);
         let policy = match dice {
             DicePolicy::Recorded => "dice = \"recorded\"\n".into(),
@@ -112,18 +112,18 @@ impl Replay {
         Ok(Self { file: file.into(), header, lines: Vec::new(), closing: None })
     }
 
-    /// Adds an entry just folded, with its outcome and hash, and when it was recorded, which is not written.
+    /// Adds an entry that was just folded, with its outcome and hash. The time is kept, but not written.
     pub fn record(&mut self, step: &mut dyn Step, recorded_at_ms: Option<i64>) {
         self.lines.push(ReplayLine::Entry(LogEntry { recorded_at_ms, ..LogEntry::of(step) }));
     }
 
-    /// Adds the closing line of a replay that ends in a state of this hash.
+    /// Adds the closing line for a replay that ends in a state with this hash.
     pub fn close(&mut self, state: Digest) {
         let count = self.entries().last().map_or(0, |entry| entry.seq);
         self.closing = Some(Closing { count, state, log: self.log_digest(), header: self.header.mark() });
     }
 
-    /// Computes the log digest of header and entries as they stand.
+    /// Returns the log digest of the header and the entries so far.
     pub(crate) fn log_digest(&self) -> Digest {
         let mut log = LogHasher::new(&self.header);
         self.entries().for_each(|entry| log.add(entry));
@@ -131,21 +131,21 @@ impl Replay {
     }
 }
 
-/// Computes the log digest: blake3 over the lines of the canonical header and the entries, each with its line feed.
+/// Computes the log digest: blake3 over the lines of the canonical header and of the entries, with their line feeds.
 pub(crate) struct LogHasher {
     hasher: blake3::Hasher,
     line: String,
 }
 
 impl LogHasher {
-    /// Takes the header, which comes before the entries.
+    /// Starts with the header, which comes before the entries.
     pub(crate) fn new(header: &Header) -> Self {
         let mut hasher = blake3::Hasher::new();
         hasher.update(header.canonical().as_bytes());
         Self { hasher, line: String::new() }
     }
 
-    /// Takes the next entry.
+    /// Adds the next entry.
     pub(crate) fn add(&mut self, entry: &LogEntry) {
         self.line.clear();
         writeln!(self.line, "{entry}").expect("writing to a string cannot fail");
@@ -157,15 +157,15 @@ impl LogHasher {
     }
 }
 
-/// Records in the header what the file leaves out.
+/// Returns a comment for the header that lists what the file leaves out.
 fn not_seen(perspective: Perspective) -> String {
     format!(
         "# What {perspective} may not know is left out: seed, hashes and hidden entries. Setup values not seen are made up.\n"
     )
 }
 
-/// Writes text as a TOML string on one line. The `toml` crate would break the line of a text with line feeds, which
-/// could then look like a fence, and leave some control characters as they are.
+/// Writes text as a TOML string on one line. The `toml` crate would write text with line feeds on several lines, which
+/// could look like a fence. It would also leave some control characters unescaped.
 struct TomlString<'a>(&'a str);
 
 impl fmt::Display for TomlString<'_> {
