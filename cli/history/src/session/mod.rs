@@ -1,4 +1,4 @@
-//! A match being played in memory: commands in, records out, dice rolled as they fall due.
+//! Plays a match in memory: takes commands, returns records, and rolls dice as they fall due.
 
 pub mod play;
 pub mod script;
@@ -14,13 +14,13 @@ use crate::error::ReplayError;
 use crate::history::record::{Detail, Record};
 use crate::session::script::ScriptCommand;
 
-/// Rolls in a row after which something must be wrong: a tied roll is due again, but not for ever.
+/// The most rolls in a row. A tied roll falls due again, but more than these are an error of the rules.
 pub const ROLLS_IN_A_ROW_MAX: u32 = 10_000;
 
-/// Who rolls when a roll falls due.
+/// The source of a roll that falls due.
 #[derive(Clone, Copy, Debug)]
 pub enum Roller {
-    /// No source; a `roll` command must come.
+    /// No source: the caller gives `roll` commands.
     Absent,
     /// The dice of a seeded match.
     Seeded,
@@ -29,7 +29,7 @@ pub enum Roller {
 }
 
 impl Roller {
-    /// Chooses the roller of a match: seeded matches roll by themselves; fair dice are rolled by mail alone (FD-11).
+    /// Returns the roller of a match. Seeded dice roll by themselves. Fair dice are rolled only by mail (FD-11).
     #[must_use]
     pub fn of(dice: &DicePolicy) -> Self {
         match dice {
@@ -39,15 +39,15 @@ impl Roller {
     }
 }
 
-/// Returns `true` if a command records a roll, in every ruleset alike.
+/// Returns `true` if a command records a roll. The command is the same in every ruleset.
 #[must_use]
 pub fn is_roll(command: &str) -> bool {
     command.split(' ').next() == Some("roll")
 }
 
-/// A match being played.
+/// A match that is being played.
 pub struct Session {
-    /// Where it stands.
+    /// The current state.
     pub state: Box<dyn AnyState>,
     dice: DicePolicy,
     roller: Roller,
@@ -55,20 +55,20 @@ pub struct Session {
     detail: Detail,
 }
 
-/// What is played by one command: nothing, or the record of the command when it was rejected.
+/// The result of one command: nothing, or the record of the command if it was rejected.
 pub type Played = Result<(), Box<Record>>;
 
-/// A command of a call that was rejected.
+/// The rejected command of a call.
 #[derive(Clone, Debug)]
 pub struct RejectedCommand {
-    /// Its index in the call, from 0.
+    /// The command's index in the call, from 0.
     pub index: usize,
-    /// The record of its command.
+    /// The command's record.
     pub record: Box<Record>,
 }
 
 impl Session {
-    /// Starts a session at a state whose next entry is `next_seq`.
+    /// Starts a session at a state whose next entry has number `next_seq`.
     #[must_use]
     pub fn new(
         mut state: Box<dyn AnyState>,
@@ -81,17 +81,18 @@ impl Session {
         Self { state, dice, roller, next_seq, detail }
     }
 
-    /// Plays one command and every roll that falls due before and after it. What was accepted goes to `played`.
+    /// Plays one command and every roll that falls due before and after it. Adds the records of what was accepted to
+    /// `played`.
     ///
-    /// The inner result is the record of the command when it was rejected.
+    /// The inner error is the record of the command if it was rejected.
     ///
     /// # Errors
-    /// [`ReplayError`] when the dice fail.
+    /// [`ReplayError::EndlessRolls`], [`ReplayError::Chance`] and [`ReplayError::OwnDice`] if a roll fails.
     pub fn submit(&mut self, given: &ScriptCommand, played: &mut Vec<Record>) -> Result<Played, ReplayError> {
         self.submit_of(given, None, played)
     }
 
-    /// Plays one command and every roll that falls due behind it; before it only if it is of no seat that plays alone.
+    /// Plays one command and every roll that falls due after it, but rolls before it only if no seat is playing alone.
     ///
     /// # Errors
     /// As for [`submit`](Self::submit).
@@ -112,8 +113,8 @@ impl Session {
         Ok(Ok(()))
     }
 
-    /// Plays the commands of a call and every roll that falls due; without commands only the due rolls. All are accepted, or
-    /// none counts. The caller records what was played, or discards the session.
+    /// Plays the commands of a call and every roll that falls due; without commands, only the due rolls. If a command
+    /// is rejected, nothing counts. The caller records what was played, or discards the session.
     ///
     /// # Errors
     /// As for [`submit`](Self::submit).
@@ -136,7 +137,7 @@ impl Session {
     /// Plays one command and no roll.
     ///
     /// # Errors
-    /// Its record when it was rejected.
+    /// The command's record if it was rejected.
     pub fn submit_alone(
         &mut self,
         given: &ScriptCommand,
@@ -156,8 +157,8 @@ impl Session {
         })
     }
 
-    /// Returns why a command cannot be read. Some games read it by what is possible in the state, and after the end
-    /// nothing is.
+    /// Returns the rejection of a command that cannot be read. Some games read commands by what is possible in the
+    /// state; after the end, that is nothing, so the rejection says that the match is over.
     fn unread(&self, cause: Malformed) -> Rejected {
         if self.state.result().is_some() {
             let over = Refusal::MatchOver;
@@ -166,10 +167,10 @@ impl Session {
         Rejected::new("malformed", cause.0)
     }
 
-    /// Rolls what is due, as often as it is due.
+    /// Makes every roll that is due, until none is.
     ///
     /// # Errors
-    /// [`ReplayError::EndlessRolls`], or what is wrong with a roll.
+    /// [`ReplayError::EndlessRolls`], and the errors of [`roll_once`](Self::roll_once).
     pub fn roll_due(&mut self, played: &mut Vec<Record>) -> Result<(), ReplayError> {
         for _ in 0..ROLLS_IN_A_ROW_MAX {
             match self.roll_once()? {
@@ -180,7 +181,7 @@ impl Session {
         Err(ReplayError::EndlessRolls(ROLLS_IN_A_ROW_MAX))
     }
 
-    /// Rolls what is due once, if anybody rolls; a tie leaves the roll due.
+    /// Makes one roll if one is due and the session has a roller. A tie leaves the roll due.
     ///
     /// # Errors
     /// [`ReplayError::Chance`] and [`ReplayError::OwnDice`].
@@ -209,12 +210,12 @@ impl Session {
     }
 }
 
-/// A fold error of a command that a user gives is a rejection.
+/// Returns the rejection for an error in folding a command that a user gave.
 fn rejected(error: &FoldError) -> Rejected {
     match error {
         FoldError::Malformed { message, .. } => Rejected::new("malformed", message.as_str()),
         FoldError::Rejected { rejected, .. } => Rejected::clone(rejected),
-        // What the dice give is not shown, as it is the next roll.
+        // The values of the seeded dice are not shown, because they are the next roll.
         FoldError::WrongRoll { seq, .. } => Rejected::new(
             "bad_roll",
             format!("entry {seq}: the seeded dice give another roll, and roll by themselves"),

@@ -1,5 +1,5 @@
-//! Commands that are to be recorded, judged alike for the command line and the service: whether the branch takes them, what a
-//! repeated call with its key is answered, where the history stands, and what the rules answer.
+//! Judges the commands of a call alike for the command line and the service. Finds out whether the branch takes them,
+//! the answer to a repeated call with its key, the position, and the outcomes.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::text::error_text;
 use crate::viewer::Viewer;
 use crate::viewer::seat_history::SeatHistory;
 
-/// Why nothing of a call is recorded, although nothing is wrong with the history.
+/// Why nothing of a call is recorded, although the history is sound.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotPlayed {
     /// The last entry is not the expected one.
@@ -29,35 +29,35 @@ pub enum NotPlayed {
         revision: Revision,
         /// The expected entry.
         expected: u64,
-        /// The last entry, as those count who expect it.
+        /// The last entry, in the caller's numbering.
         head: u64,
     },
-    /// The key stands for a call with other commands.
+    /// The key was used for a call with other commands.
     #[error("the key was used for other commands{} of `{revision}`", among(entries.as_ref()))]
     KeyUsed {
         /// The history.
         revision: Revision,
-        /// The entries that the key stands for. Whose commands they were, and so how many, may be a secret.
+        /// The entries of that call, for a viewer who may know whose commands they are and how many.
         entries: Option<RangeInclusive<u64>>,
     },
-    /// The branch takes commands by mail alone.
+    /// The branch takes commands only by mail.
     #[error("`{revision}` is played by mail; only `{} mail` can append to it", program::name())]
     ByMail {
         /// The branch.
         revision: Revision,
-        /// The desk that names it.
+        /// The desk of the match.
         desk: MatchName,
     },
-    /// The rules reject a command of the call, or it is none of theirs.
+    /// The rules reject a command of the call, or cannot read it.
     #[error("the command was rejected; {}", none_of(*commands))]
     Rejected {
-        /// How many commands the call has.
+        /// The number of commands in the call.
         commands: usize,
         /// The ruleset.
         ruleset: String,
-        /// The name of the rejection.
+        /// The code of the rejection.
         code: Option<String>,
-        /// Whether a program of the user's judged it.
+        /// Whether a referee, a program of the user, judged it.
         by_referee: bool,
     },
 }
@@ -76,7 +76,7 @@ fn none_of(commands: usize) -> String {
 }
 
 impl NotPlayed {
-    /// Returns why a rejected command, one of several in a call, keeps them all from being recorded.
+    /// Returns the reason for recording none of `commands` commands after one was rejected.
     #[must_use]
     pub fn rejected(record: &Record, commands: usize, rules: &dyn AnyRules) -> Self {
         Self::Rejected {
@@ -87,15 +87,15 @@ impl NotPlayed {
         }
     }
 
-    /// Returns the one line of the error: message and hint, printable and of bounded length.
+    /// Returns the error as one line: message and hint, printable and of bounded length.
     #[must_use]
     pub fn detail(&self, asked: Option<Viewer>) -> String {
         let hint = self.hint(asked).map(|hint| format!("; {hint}")).unwrap_or_default();
         error_text("error: ", &format!("{self}{hint}"))
     }
 
-    /// Returns what to type next, which follows the message after `; `. `asked` are the viewer of the call, if it named
-    /// some.
+    /// Returns what to type next, which follows the message after `; `. `asked` is the viewer that the call named, if
+    /// any.
     #[must_use]
     pub fn hint(&self, asked: Option<Viewer>) -> Option<String> {
         let hint = match self {
@@ -111,7 +111,7 @@ impl NotPlayed {
             Self::Rejected { commands, ruleset, code, by_referee } => {
                 let explained =
                     code.as_ref().map(|code| format!("`turnfold rules {ruleset} {code}` explains it"));
-                // Many commands are most likely a log of a game that the engine took.
+                // A call of many commands is most likely the log of a game that the engine accepted.
                 let was_taken = "if your engine took it, see `turnfold help referees`";
                 match explained {
                     Some(explained) if *by_referee && *commands > 1 => {
@@ -125,100 +125,100 @@ impl NotPlayed {
     }
 }
 
-/// Commands of one call: all of them are recorded, or none is.
+/// The commands of one call. All of them are recorded, or none is.
 #[derive(Clone, Copy, Debug)]
 pub struct PlayCall<'a> {
     /// The history.
     pub revision: &'a Revision,
     /// The viewer that sees the result.
     pub viewer: Viewer,
-    /// The seat that gives them, if it plays with a token of its own: before its command nothing is rolled, as a
+    /// The seat that gives the commands, if it plays with its own token. No roll is made before its command, because a
     /// rejection would take the roll back.
     pub alone: Option<Seat>,
-    /// The commands; without any only rolls that are due are made.
+    /// The commands; without any, only due rolls are made.
     pub commands: ScriptCommands<'a>,
-    /// What the caller expects the last entry to be, as it counts.
+    /// The expected number of the last entry, in the caller's numbering.
     pub expected: &'a [u64],
-    /// The key under which the call is made once.
+    /// The idempotency key of the call.
     pub key: Option<&'a IdempotencyKey>,
 }
 
-/// The position that commands are played on.
+/// The position at which commands are played.
 pub struct PlayPosition {
-    /// Its rules.
+    /// The rules.
     pub rules: Arc<dyn AnyRules>,
     /// Where rolls come from.
     pub dice: DicePolicy,
     /// The number of the last entry in the log.
     pub head: u64,
-    /// The number of the last entry, as the caller counts.
+    /// The number of the last entry in the caller's numbering.
     pub head_seen: u64,
     /// The state.
     pub state: Box<dyn AnyState>,
 }
 
-/// What the caller of [`PlayCall::judge`] decides and looks up.
+/// What the caller of [`PlayCall::judge`] decides and looks up for it.
 pub trait PlayCaller {
-    /// Why it does not go on.
+    /// The error of the caller.
     type Error: From<ReplayError>;
 
-    /// Returns where the history stands, if the caller may play on it.
+    /// Returns the position, if the caller may play at it.
     ///
     /// # Errors
-    /// What is wrong with the history, or what the caller may not do there.
+    /// The error of reading the history, or that the caller may not play.
     fn position(&mut self) -> Result<PlayPosition, Self::Error>;
 
-    /// Returns who rolls.
+    /// Returns the roller for these dice.
     ///
     /// # Errors
-    /// A choice that does not fit the dice.
+    /// An error if the chosen roller does not fit the dice.
     fn roller(&mut self, dice: &DicePolicy) -> Result<Roller, Self::Error>;
 
-    /// Requires that the caller may give a command, before the rules are asked.
+    /// Requires that the caller may give a command. It is called before the rules judge the command.
     ///
     /// # Errors
-    /// Why it may not.
+    /// The reason why the caller may not.
     fn may_give(&mut self, _given: &ScriptCommand, _state: &dyn AnyState) -> Result<(), Self::Error> {
         Ok(())
     }
 
-    /// Takes note of a record that is accepted if all are, and returns it unless [`AcceptedCall::records`] is to be without
-    /// it.
+    /// Receives a record that is accepted if all others are. Returns it, or `None` to keep it out of
+    /// [`AcceptedCall::records`].
     fn take(&mut self, record: Record) -> Option<Record> {
         Some(record)
     }
 }
 
-/// What judging a call came to.
+/// The result of judging a call.
 pub enum PlayOutcome {
     /// Nothing is recorded.
     NotPlayed(NotPlayed),
-    /// Nothing is recorded, as a command is rejected.
+    /// Nothing is recorded, because a command is rejected.
     Rejected {
-        /// Which command, and its record.
+        /// The command and its record.
         rejected: RejectedCommand,
-        /// The sentence that follows the record.
+        /// The sentence to show after the record.
         reason: NotPlayed,
     },
-    /// An earlier call with the key recorded it.
+    /// An earlier call with the same key recorded it.
     Repeated(RepeatedCall),
-    /// All is accepted, and to be recorded; without records nothing is.
+    /// All commands are accepted and are to be recorded. Without records, nothing is recorded.
     Accepted(AcceptedCall),
 }
 
-/// A call that was made before with the same key, as it was answered then.
+/// A repeated call, with the answer to the first.
 pub struct RepeatedCall {
-    /// The entries that the key stands for, as the log counts.
+    /// The entries of the first call, in the numbering of the log.
     pub range: RangeInclusive<u64>,
-    /// What the first call recorded, as its viewer knew it then.
+    /// The records of the first call, as its viewer knew them then.
     pub records: Vec<Record>,
-    /// The last entry that the viewer knew of then.
+    /// The number of the last entry that the viewer knew of then.
     pub head: u64,
-    /// The state then.
+    /// The state after the first call.
     pub state: Box<dyn AnyState>,
 }
 
-/// Commands that are accepted.
+/// A call whose commands are accepted.
 pub struct AcceptedCall {
     /// The rules that accepted them.
     pub rules: Arc<dyn AnyRules>,
@@ -226,19 +226,19 @@ pub struct AcceptedCall {
     pub dice: DicePolicy,
     /// The number of the last entry in the log before them.
     pub before: u64,
-    /// What is to be recorded, as far as the caller keeps it.
+    /// The records to append, as far as the caller kept them.
     pub records: Vec<Record>,
     /// The state after them.
     pub state: Box<dyn AnyState>,
 }
 
 impl PlayCall<'_> {
-    /// Judges the commands; the first that fails decides (SV-12): the key, the position, the expected head, a command. What is
-    /// accepted is for the caller to record, who has refused a branch that is played by mail before. Without a store the key is
-    /// not looked up.
+    /// Judges the commands. The first check that fails decides (SV-12): the key, the position, the expected head, a
+    /// command. The caller has refused a branch that is played by mail before, and appends what is accepted. Without a
+    /// store, the key is not looked up.
     ///
     /// # Errors
-    /// What is wrong with the history or the store, and what the caller may not do.
+    /// [`ReplayError`] if the history or the store cannot be read or a roll fails, and the errors of the caller.
     pub fn judge<C: PlayCaller>(
         &self,
         caller: &mut C,
@@ -274,7 +274,7 @@ impl PlayCall<'_> {
         Ok(PlayOutcome::Accepted(AcceptedCall { rules, dice, before: head, records, state: session.state }))
     }
 
-    /// Returns what the first call with the key recorded, if there was one.
+    /// Returns the result of an earlier call with the key, if there was one.
     fn repeated(&self, store: &Store, sources: &dyn Sources) -> Result<Option<PlayOutcome>, ReplayError> {
         let Revision { match_name, branch, .. } = self.revision;
         let range = match self.key {
@@ -306,7 +306,7 @@ impl PlayCall<'_> {
             let state = position.state;
             return Ok(Some(PlayOutcome::Repeated(RepeatedCall { range, records, head: last, state })));
         }
-        // The answer is that of the first call: it leaves out what came to light since.
+        // The answer is the first one, so it leaves out what came to light since.
         let log = store.read(match_name, branch, Some(last))?;
         let seen = SeatHistory::of(self.viewer, History::of_log(self.revision, log, registry)?)?;
         let records = seen.records_after(usize::try_from(first.saturating_sub(1)).unwrap_or(usize::MAX))?;
@@ -316,7 +316,7 @@ impl PlayCall<'_> {
     }
 }
 
-/// Returns `true` if recorded entries are the commands of a call, with nothing but rolls between them.
+/// Returns `true` if recorded entries are the commands of a call, with only rolls between them.
 fn is_same_call(
     commands: impl Iterator<Item = ScriptCommand>,
     records: &[Record],

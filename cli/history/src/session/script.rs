@@ -1,4 +1,4 @@
-//! Scripts: `[SEAT:] command`, one a line, `#` comments.
+//! Scripts: one `[SEAT:] command` a line, with `#` comments.
 
 use std::borrow::Cow;
 use std::slice;
@@ -10,20 +10,20 @@ use crate::viewer::Viewer;
 /// A command as a user wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptCommand {
-    /// The seat, where one is named.
+    /// The seat, if one is named.
     pub seat: Option<Seat>,
-    /// The command's text; when the seat is none, all of the line.
+    /// The command's text, or the whole line if its seat does not exist.
     pub command: String,
-    /// What is wrong with the line before any ruleset reads it.
+    /// What is wrong with the line, if that is known before a ruleset reads it.
     pub malformed: Option<String>,
-    /// Its number in the script, from 1; a command that comes from elsewhere has none.
+    /// The number of its line in the script, from 1; `None` for a command from elsewhere.
     pub number: Option<usize>,
 }
 
 impl ScriptCommand {
-    /// Reads a line without its comment. What stands before the first colon is a seat, unless it holds a space: then
-    /// the colon is the command's own, as in a time. A seat that does not exist makes the command malformed, as any
-    /// other bad text does, so that a script can continue after it.
+    /// Parses a line without its comment. The text before the first colon is a seat, unless it has a space; then the
+    /// colon belongs to the command, as in a time. A seat that does not exist makes the command malformed, as any other
+    /// bad text does, so that a script can continue after it.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let whole = |malformed| Self { seat: None, command: text.into(), malformed, number: None };
@@ -52,13 +52,13 @@ pub struct OtherSeat {
 }
 
 impl Viewer {
-    /// Makes every command one of this seat's own.
+    /// Makes this viewer's seat the seat of every command that names none.
     ///
     /// # Errors
     /// [`OtherSeat`] for a command that names another seat.
     pub fn give(self, lines: &mut [ScriptCommand]) -> Result<(), OtherSeat> {
         for line in lines {
-            // A spectator has no command of its own; one that names no seat is a player's.
+            // A spectator has no commands. A command without a seat then counts as p1's, so it is refused.
             let own = self.perspective().seat();
             let seat = *line.seat.get_or_insert(own.unwrap_or(Seat::P1));
             if own != Some(seat) {
@@ -69,30 +69,30 @@ impl Viewer {
     }
 }
 
-/// The commands of a call, one after another.
+/// The commands of a call, in order.
 #[derive(Clone, Copy, Debug)]
 pub enum ScriptCommands<'a> {
-    /// As they were read.
+    /// Parsed commands.
     Read(&'a [ScriptCommand]),
-    /// In the text of a script, which may be long; as of this viewer's seat, if there is one.
+    /// The text of a script, which may be long, and the viewer whose seat gives its commands, if any.
     Text(&'a str, Option<Viewer>),
 }
 
 impl<'a> ScriptCommands<'a> {
-    /// Returns the commands in their order. A command of another seat than the viewer's stays as it is.
+    /// Returns the commands in order. A command that names another seat than the viewer's is returned unchanged.
     #[must_use]
     pub fn iter(self) -> Box<dyn Iterator<Item = Cow<'a, ScriptCommand>> + 'a> {
         match self {
             Self::Read(lines) => Box::new(lines.iter().map(Cow::Borrowed)),
             Self::Text(text, viewer) => Box::new(lines_of(text).map(move |mut line| {
-                // Whether it may be given was asked before.
+                // The caller has checked the seats before.
                 let _ = viewer.map(|viewer| viewer.give(slice::from_mut(&mut line)));
                 Cow::Owned(line)
             })),
         }
     }
 
-    /// Returns how many there are.
+    /// Returns the number of commands.
     #[must_use]
     pub fn count(self) -> usize {
         match self {
@@ -102,13 +102,13 @@ impl<'a> ScriptCommands<'a> {
     }
 }
 
-/// Reads a script, which may begin with a byte order mark, as some editors write it.
+/// Parses a script. It may begin with a byte order mark, which some editors write.
 #[must_use]
 pub fn parse(text: &str) -> Vec<ScriptCommand> {
     lines_of(text).collect()
 }
 
-/// Reads a script as [`parse`] does, a line at a time.
+/// Parses a script as [`parse`] does, a line at a time.
 pub fn lines_of(text: &str) -> impl Iterator<Item = ScriptCommand> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let lines = (1..).zip(text.lines().map(|line| without_comment(line).trim()));
@@ -116,7 +116,7 @@ pub fn lines_of(text: &str) -> impl Iterator<Item = ScriptCommand> {
     lines.map(|(number, line)| ScriptCommand { number: Some(number), ..ScriptCommand::parse(line) })
 }
 
-/// Cuts a comment: a `#` at the start or after a space.
+/// Returns a line without its comment, which begins with a `#` at the start or after a space.
 fn without_comment(line: &str) -> &str {
     let starts_comment = |&(at, _): &(usize, char)| {
         line.get(..at).is_some_and(|before| before.is_empty() || before.ends_with(char::is_whitespace))
