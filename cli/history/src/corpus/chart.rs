@@ -1,14 +1,14 @@
-//! Statistics drawn as a picture, for a terminal and as SVG alike.
+//! Draws statistics as a picture, for a terminal and as SVG.
 
 use turnfold_core::picture::{Bar, Block, Chip, Picture, TextLine, Tint};
 
 use super::statistics::{Frequency, GroupStatistics, SeatWins, Spread};
 use crate::text::counted;
 
-/// The most commands or reasons that are drawn; the others are counted together.
+/// The most commands or reasons that are drawn; the others are summed up.
 const ROWS_MAX: usize = 12;
 
-/// The colors of seats, in turn.
+/// The colors of seats, in order.
 const TINTS: [Tint; 4] = [Tint::First, Tint::Second, Tint::Third, Tint::Fourth];
 
 impl GroupStatistics {
@@ -60,7 +60,7 @@ impl GroupStatistics {
     }
 }
 
-/// Adds bars below a heading; nothing where there are no bars.
+/// Adds bars below a heading; nothing if there are no bars.
 fn section(heading: &str, bars: Vec<Bar>, blocks: &mut Vec<Block>) {
     if !bars.is_empty() {
         blocks.extend([Block::Lines(vec![TextLine::plain(heading)]), Block::Bars(bars)]);
@@ -93,7 +93,7 @@ fn frequency_bars(found: &[Frequency], of: u64, tint: Tint) -> Vec<Bar> {
     bars
 }
 
-/// Writes from where to where numbers are, and the middle one.
+/// Returns the range and the median as text.
 fn spread(spread: Spread, shown: &dyn Fn(u64) -> String) -> String {
     let Spread { least, median, most, .. } = spread;
     if least == most {
@@ -102,7 +102,7 @@ fn spread(spread: Spread, shown: &dyn Fn(u64) -> String) -> String {
     format!("{} to {}, median {}", shown(least), shown(most), shown(median))
 }
 
-/// Writes milliseconds as hours, minutes and seconds, such as `1:02:03`.
+/// Returns milliseconds as hours, minutes and seconds, such as `1:02:03`.
 fn duration(ms: u64) -> String {
     let seconds = ms / 1000;
     format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)

@@ -1,4 +1,4 @@
-//! Many histories at once: as rows of tables, and as statistics.
+//! Describes many histories: as rows of tables, and as statistics.
 
 pub mod statistics;
 pub mod table;

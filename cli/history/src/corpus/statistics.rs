@@ -1,4 +1,4 @@
-//! What many matches have in common: who wins, how long they are, which commands are given and what becomes of them.
+//! Statistics of many matches: who wins, how long matches are, which commands are given and with which outcomes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::corpus::wilson::ScoreInterval;
 use crate::error::ReplayError;
 use crate::viewer::seat_history::SeatHistory;
 
-/// By what matches are grouped.
+/// The property by which matches are grouped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grouping {
     /// By ruleset and version.
@@ -21,28 +21,28 @@ pub enum Grouping {
     Title,
 }
 
-/// What is counted of one match, as its viewer knows it.
+/// The counts of one match, as its viewer knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MatchCounts {
     group: String,
     seats: Vec<Seat>,
     result: Option<MatchResult>,
     entries: u64,
-    /// From the first entry to the last, in milliseconds; a replay file does not know.
+    /// The time from the first entry to the last, in milliseconds; `None` for a replay file.
     duration_ms: Option<u64>,
     commands: Tally,
     outcomes: Tally,
     reasons: Tally,
 }
 
-/// How often something happened, by its name.
+/// Counts by name.
 type Tally = BTreeMap<String, u64>;
 
 impl MatchCounts {
     /// Counts a match.
     ///
     /// # Errors
-    /// What is wrong with the history.
+    /// As for [`SeatHistory::fold`] and [`SeatHistory::setup`].
     pub fn of(seat_history: &SeatHistory, by: Grouping) -> Result<Self, ReplayError> {
         let [mut commands, mut outcomes, mut reasons] = [(); 3].map(|()| Tally::new());
         let mut times = None;
@@ -54,7 +54,7 @@ impl MatchCounts {
                 count(&mut reasons, reason);
             }
             if let Some(at_ms) = seen.recorded_at_ms() {
-                // A clock may have gone back: an entry is at least as old as any later one.
+                // If the clock went back, an entry is at least as old as any later one.
                 times = Some((times.map_or(at_ms, |(first, _): (i64, i64)| first.min(at_ms)), at_ms));
             }
         })?;
@@ -91,17 +91,17 @@ fn count(tally: &mut Tally, name: &str) {
     }
 }
 
-/// The groups of matches, which take in one match after another.
+/// Groups of matches, to which matches are added one at a time.
 #[derive(Default)]
 pub struct GroupedCounts(BTreeMap<String, Counts>);
 
-/// What is counted of the matches of a group.
+/// The counts of a group of matches.
 #[derive(Default)]
 struct Counts {
     over: u64,
     draws: u64,
     seats: BTreeSet<Seat>,
-    /// By seat: how many matches are over in which it plays, and how many of these it won.
+    /// By seat, the number of finished matches in which it plays, and how many of these it won.
     wins: BTreeMap<Seat, (u64, u64)>,
     lengths: Vec<u64>,
     durations_ms: Vec<u64>,
@@ -111,7 +111,7 @@ struct Counts {
 }
 
 impl GroupedCounts {
-    /// Takes in a match.
+    /// Adds a match to its group.
     pub fn add(&mut self, counted: MatchCounts) {
         let group = self.0.entry(counted.group).or_default();
         group.seats.extend(&counted.seats);
@@ -141,30 +141,30 @@ impl GroupedCounts {
     }
 }
 
-/// The statistics of a group of matches. Their JSON is a contract.
+/// The statistics of a group of matches. Their JSON form is stable.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GroupStatistics {
-    /// What the matches have in common.
+    /// The property that the matches share.
     pub group: String,
-    /// How many there are.
+    /// The number of matches.
     pub matches: u64,
-    /// How many of them are over.
+    /// The number of finished matches.
     pub over: u64,
-    /// How many of them are draws.
+    /// The number of draws.
     pub draws: u64,
     /// How often each seat won.
     pub wins: Vec<SeatWins>,
-    /// How many entries the matches have.
+    /// The numbers of entries of the matches.
     pub lengths: Spread,
-    /// The lengths in classes of one width.
+    /// A histogram of the lengths.
     pub histogram: Vec<LengthClass>,
-    /// How long they took, in milliseconds, where that is known of any.
+    /// The durations of the matches in milliseconds, if any is known.
     pub durations_ms: Option<Spread>,
-    /// How often each command was given, the most frequent first.
+    /// The number of commands by name, the most frequent first.
     pub commands: Vec<Frequency>,
-    /// How often commands were applied and ignored.
+    /// The number of commands applied and ignored.
     pub outcomes: Vec<Frequency>,
-    /// Why commands were ignored, the most frequent first.
+    /// The reasons for ignoring commands, the most frequent first.
     pub reasons: Vec<Frequency>,
 }
 
@@ -173,45 +173,45 @@ pub struct GroupStatistics {
 pub struct SeatWins {
     /// The seat.
     pub seat: Seat,
-    /// How many matches it won.
+    /// The number of matches that it won.
     pub wins: u64,
-    /// How many matches in which it plays are over.
+    /// The number of finished matches in which it plays.
     pub of: u64,
-    /// The share of the one in the other.
+    /// The share of wins, with its interval; `None` without finished matches.
     #[serde(flatten)]
     pub share: Option<ScoreInterval>,
 }
 
-/// The sum, least, middle and most of some numbers.
+/// The sum, minimum, median and maximum of some numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Spread {
     /// The sum.
     pub sum: u64,
-    /// The least.
+    /// The minimum.
     pub least: u64,
-    /// The middle one; of an even number of them the lower of the two.
+    /// The median; of an even count, the lower of the two middle numbers.
     pub median: u64,
-    /// The most.
+    /// The maximum.
     pub most: u64,
 }
 
-/// The matches whose numbers of entries are in a class.
+/// A class of the histogram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct LengthClass {
-    /// The least number of entries.
+    /// The fewest entries of the class.
     pub from: u64,
-    /// The most.
+    /// The maximum.
     pub to: u64,
-    /// How many matches there are.
+    /// The number of matches in the class.
     pub matches: u64,
 }
 
 /// How often something happened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Frequency {
-    /// Its name.
+    /// The name of what happened.
     pub name: String,
-    /// How often.
+    /// How often it happened.
     pub count: u64,
 }
 
@@ -240,7 +240,7 @@ impl Counts {
 }
 
 impl Spread {
-    /// Computes it of sorted numbers.
+    /// Computes the spread of sorted numbers, or `None` if there are none.
     fn of(sorted: &[u64]) -> Option<Self> {
         let median = *sorted.get(sorted.len().saturating_sub(1) / 2)?;
         let sum = sorted.iter().fold(0_u64, |sum, number| sum.saturating_add(*number));
@@ -256,7 +256,7 @@ fn by_frequency(tally: Tally) -> Vec<Frequency> {
 
 const CLASSES_MAX: u64 = 10;
 
-/// Sorts numbers in at most ten classes, whose width is 1, 2 or 5 times a power of ten.
+/// Counts sorted numbers in at most ten classes of one width, which is 1, 2 or 5 times a power of ten.
 fn histogram(sorted: &[u64]) -> Vec<LengthClass> {
     let (Some(least), Some(most)) = (sorted.first(), sorted.last()) else { return Vec::new() };
     let widths = (0..19).flat_map(|power| [1, 2, 5].map(|times| times * 10_u64.pow(power)));

@@ -1,4 +1,5 @@
-//! Histories as rows of tables: one a match, an entry, an effect, or fields of the view after each entry.
+//! Turns histories into rows of tables: one for each match, entry or effect, or the fields of the view after each
+//! entry.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -11,7 +12,7 @@ use crate::text::printable_json;
 use crate::viewer::seat_history::SeatHistory;
 use crate::viewer::viewed_entry::ViewedEntry;
 
-/// What a row of a table stands for.
+/// What a row of a table describes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TableKind {
     /// A match.
@@ -20,11 +21,11 @@ pub enum TableKind {
     Entries,
     /// An effect of an entry.
     Effects,
-    /// The setup or an entry, with what these paths lead to in the view after it.
+    /// The setup or an entry, with the values at these paths in the view after it.
     Fields(Vec<String>),
 }
 
-/// The values of a row with the names of their columns, in order.
+/// The values of a row and the names of their columns, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TableRow(Vec<(Cow<'static, str>, Value)>);
 
@@ -62,7 +63,7 @@ const EFFECT: [&str; 4] = ["source", "seq", "effect_number", "effect"];
 const FIELD: [&str; 2] = ["source", "seq"];
 
 impl TableKind {
-    /// Returns the columns; the rows of effects have further ones, the fields of each effect.
+    /// Returns the columns. Rows of effects have more: the fields of each effect.
     #[must_use]
     pub fn columns(&self) -> Vec<Cow<'static, str>> {
         let named = |names: &[&'static str]| names.iter().copied().map(Cow::from).collect();
@@ -78,11 +79,11 @@ impl TableKind {
         }
     }
 
-    /// Makes the rows of a history, with no more than its viewer may know. Returns for each path of
+    /// Passes the rows of a history to `take`, with no more than its viewer may know. Returns for each path of
     /// [`Fields`](Self::Fields) whether some view has it.
     ///
     /// # Errors
-    /// What is wrong with the history.
+    /// [`ReplayError`] if the history cannot be folded, and for fields of a viewer without a view.
     pub fn rows(
         &self,
         seat_history: &SeatHistory,
@@ -131,7 +132,7 @@ fn match_row(source: String, seat_history: &SeatHistory) -> Result<TableRow, Rep
     let mut last_at_ms = None;
     let end = seat_history.fold(&mut |seen| {
         last_at_ms = seen.recorded_at_ms();
-        // A clock may have gone back: an entry is at least as old as any later one.
+        // If the clock went back, an entry is at least as old as any later one.
         first_at_ms = first_at_ms.map_or(last_at_ms, |first: i64| last_at_ms.map(|last| first.min(last)));
     })?;
     let standing =
@@ -184,7 +185,7 @@ pub(super) fn command_name(command: &str) -> &str {
     command.split(' ').next().unwrap_or_default()
 }
 
-/// Makes the rows of an entry's effects. A field of an effect that has the name of another column goes by `effect.NAME`.
+/// Passes the rows of an entry's effects to `take`. A field with the name of another column becomes `effect.NAME`.
 fn effect_rows(source: &str, seen: &mut ViewedEntry<'_>, take: &mut dyn FnMut(TableRow)) {
     let effects: Vec<serde_json::Map<String, Value>> = match seen.outcome() {
         Outcome::Applied(_) => serde_json::from_str(&seen.effects_json()).unwrap_or_default(),
@@ -212,7 +213,7 @@ impl TableRow {
         &self.0
     }
 
-    /// Writes the row as a line of JSON.
+    /// Appends the row to `out` as a line of JSON.
     pub fn write_json(&self, out: &mut String) {
         out.push('{');
         for (index, (column, value)) in self.0.iter().enumerate() {
@@ -223,13 +224,13 @@ impl TableRow {
         out.push_str("}\n");
     }
 
-    /// Writes the row as a line of CSV.
+    /// Appends the row to `out` as a line of CSV.
     pub fn write_csv(&self, out: &mut String) {
         write_csv(self.0.iter().map(|(_, value)| value), out);
     }
 }
 
-/// Writes the names of columns as the first line of CSV.
+/// Appends the names of columns to `out` as a line of CSV.
 pub fn write_csv_header(columns: &[Cow<'static, str>], out: &mut String) {
     for (index, column) in columns.iter().enumerate() {
         begin_cell(index, out);
@@ -238,8 +239,8 @@ pub fn write_csv_header(columns: &[Cow<'static, str>], out: &mut String) {
     out.push('\n');
 }
 
-/// Writes values as a line of CSV, as RFC 4180 describes it but for the line feed at its end: text with quotes where it
-/// needs them, numbers and booleans as they are, lists and objects as JSON, and nothing for null.
+/// Appends values to `out` as a line of CSV after RFC 4180, but with only a line feed at its end. Text is quoted if
+/// necessary, numbers and booleans are plain, lists and objects are JSON, and null is empty.
 pub fn write_csv<'a>(values: impl IntoIterator<Item = &'a Value>, out: &mut String) {
     for (index, value) in values.into_iter().enumerate() {
         begin_cell(index, out);
@@ -261,7 +262,7 @@ fn begin_cell(index: usize, out: &mut String) {
     }
 }
 
-/// Writes a text; an empty one in quotes, since a cell without anything is null.
+/// Appends a text. An empty text is quoted, because an empty cell is null.
 fn write_csv_text(text: &str, out: &mut String) {
     let is_plain = !text.is_empty() && !text.contains(['"', ',', '\r', '\n']) && text.trim() == text;
     if is_plain {

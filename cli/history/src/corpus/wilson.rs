@@ -1,4 +1,4 @@
-//! The interval of a share.
+//! The confidence interval of a share.
 
 use serde::Serialize;
 
@@ -17,8 +17,8 @@ pub struct ScoreInterval {
 }
 
 impl ScoreInterval {
-    /// Computes the score interval of E. B. Wilson, "Probable Inference, the Law of Succession, and Statistical Inference",
-    /// Journal of the American Statistical Association 22 (1927), 209–212; `None` without trials.
+    /// Computes the score interval of E. B. Wilson, "Probable Inference, the Law of Succession, and Statistical
+    /// Inference", Journal of the American Statistical Association 22 (1927), 209–212. Returns `None` without trials.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a count past 2^53 needs no exact share")]
     pub fn of(successes: u64, trials: u64) -> Option<Self> {
@@ -33,7 +33,7 @@ impl ScoreInterval {
         Some(Self { share, low: (middle - half).max(0.0), high: (middle + half).min(1.0) })
     }
 
-    /// Writes the interval in percent, such as `24–76 %`.
+    /// Returns the interval in percent, such as `24–76 %`.
     pub(super) fn interval(&self) -> String {
         format!("{:.0}–{:.0} %", self.low * 100.0, self.high * 100.0)
     }
