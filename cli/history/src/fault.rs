@@ -1,18 +1,18 @@
-//! Where the faults of modules end: an operation that met one is an error, and whatever it borrowed is discarded.
+//! Turns the fault of a module into an error. The caller discards everything that the failed operation borrowed.
 
 use std::panic::{self, AssertUnwindSafe};
 
 use turnfold_core::Fault;
 
-/// Does work, and returns the fault of the module that could not go on with it (MD-6).
+/// Calls `work` and returns its result, or the fault of a module that failed in it (MD-6).
 ///
 /// What `work` borrows may be half changed after a fault, so the caller discards it.
 ///
 /// # Errors
-/// The [`Fault`].
+/// The [`Fault`] of the module.
 ///
 /// # Panics
-/// As `work` does; a panic is no fault.
+/// If `work` panics for another reason than a fault.
 pub fn catch<T>(work: impl FnOnce() -> T) -> Result<T, Fault> {
     panic::catch_unwind(AssertUnwindSafe(work)).map_err(|cause| match cause.downcast::<Fault>() {
         Ok(fault) => *fault,

@@ -1,48 +1,48 @@
-//! The name of the program, for hints, letters and manual pages: what people type.
+//! The name of the program, as people type it, for hints, letters and manual pages.
 //!
-//! A program with a game of its own is not called `turnfold`, and `turnfold` does not know its game.
+//! A program with its own game has its own name: `turnfold` does not know that game.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// The name that the sources use.
+/// The name in the sources.
 const WRITTEN: &str = "turnfold";
 
 static NAME: OnceLock<String> = OnceLock::new();
 
-/// Takes the name from the path by which the program was called. Only the first call counts.
+/// Sets the name from the path by which the program was called. Only the first call counts.
 pub fn called_by(path: &OsStr) {
     let name = Path::new(path).file_stem().and_then(OsStr::to_str).filter(|name| !name.is_empty());
     NAME.get_or_init(|| name.unwrap_or(WRITTEN).into());
 }
 
-/// Returns the name of the program: `turnfold`, unless it was called by another.
+/// Returns the name of the program: `turnfold`, unless it was called by another name.
 #[must_use]
 pub fn name() -> &'static str {
     NAME.get().map_or(WRITTEN, String::as_str)
 }
 
-/// Returns `true` if the program is called by another name than `turnfold`.
+/// Returns `true` if the program was called by another name than `turnfold`.
 #[must_use]
 pub fn is_renamed() -> bool {
     name() != WRITTEN
 }
 
-/// Returns a hint whose commands call this program, instead of `turnfold`.
+/// Returns a hint whose commands have the name of this program instead of `turnfold`.
 #[must_use]
 pub fn in_hint(hint: String) -> String {
     if is_renamed() { hint.replace("`turnfold ", &format!("`{} ", name())) } else { hint }
 }
 
-/// Returns a text with the name of this program in place of the word `turnfold`; `.turnfold` and the like stay.
+/// Returns a text with the name of this program in place of the word `turnfold`. Names such as `.turnfold` stay.
 #[must_use]
 pub fn in_help(text: &str) -> Cow<'_, str> {
     if is_renamed() { renamed(text, name()).into() } else { text.into() }
 }
 
-/// Replaces the name where it is a word, or the beginning of one such as `turnfold-play.1`.
+/// Replaces the name where it is a word or the start of one, such as `turnfold-play.1`.
 fn renamed(text: &str, name: &str) -> String {
     let mut parts = text.split(WRITTEN);
     let mut renamed = parts.next().unwrap_or_default().to_owned();

@@ -1,15 +1,15 @@
-//! The rulebook of a game, `RULES.md` in the folder of its ruleset, in the sections that its headings make.
+//! The rulebook of a game, `RULES.md` in the folder of its ruleset, split into sections by its headings.
 //!
-//! After a title and what the game is come six sections: `Setup`, in free form; `Commands`, `Reasons`, `Questions` and
-//! `View`, lists of items; and `Rules`, each under a heading with its id and title. An item is written
-//! ``- `NAME` (note; note): text``, further lines indented. Tests compare every rulebook of turnfold with the code.
+//! A title and an introduction come first, then six sections. `Setup` is free text. `Commands`, `Reasons`, `Questions`
+//! and `View` are lists of items. `Rules` has a heading with id and title for each rule. An item is written ``- `NAME`
+//! (note; note): text``; its further lines are indented. Tests compare every rulebook of turnfold with the code.
 
 use serde_json::{Map, Value, json};
 
-/// What begins and ends code.
+/// The mark before and after a block of code.
 pub const FENCE: &str = "```";
 
-/// The sections that are lists: their headings, what JSON calls the name of an item, and what the notes behind it are.
+/// The sections that are lists: the heading, the name of an item's key in JSON, and the meanings of the notes after it.
 pub const LISTS: [(&str, &str, &[&str]); 4] = [
     ("Commands", "command", &["seat", "example", "rules"]),
     ("Reasons", "reason", &["outcome", "rules"]),
@@ -17,7 +17,7 @@ pub const LISTS: [(&str, &str, &[&str]); 4] = [
     ("View", "fields", &[]),
 ];
 
-/// Finds the sections of a rulebook, as JSON has them.
+/// Returns the sections of a rulebook as JSON; empty ones are left out.
 #[must_use]
 pub fn sections(markdown: &str) -> Map<String, Value> {
     let sections = markdown.split("\n## ").enumerate().map(|(index, section)| {
@@ -38,7 +38,7 @@ pub fn sections(markdown: &str) -> Map<String, Value> {
     sections.filter(|(_, content)| !is_empty(content)).collect()
 }
 
-/// Reads an item of a list; notes that are not there are empty.
+/// Parses an item of a list. Missing notes are empty.
 fn item(text: &str, name: &str, notes: &[&str]) -> Value {
     let mut names = Vec::new();
     let mut rest = text;
@@ -64,14 +64,14 @@ fn item(text: &str, name: &str, notes: &[&str]) -> Value {
     item.into()
 }
 
-/// Reads a rule, which begins with its id and title.
+/// Parses a rule, which begins with its id and title.
 fn rule(section: &str) -> Value {
     let (heading, text) = section.split_once('\n').unwrap_or((section, ""));
     let (id, title) = heading.split_once(' ').unwrap_or((heading, ""));
     json!({ "rule": id, "title": title, "text": joined(text) })
 }
 
-/// Joins the lines of each paragraph and each item of a list; blank lines and code stay.
+/// Joins the lines of each paragraph and list item. Blank lines and code stay as they are.
 fn joined(text: &str) -> String {
     let mut blocks: Vec<String> = Vec::new();
     let mut is_code = false;
@@ -91,7 +91,7 @@ fn joined(text: &str) -> String {
     blocks.join("\n").trim().into()
 }
 
-/// Returns the length of the mark that begins an item of a list, such as `- ` or `1. `; 0 for other lines.
+/// Returns the length of the mark at the start of a list item, such as `- ` or `1. `; 0 for other lines.
 #[must_use]
 pub fn marker_length(line: &str) -> usize {
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();

@@ -1,4 +1,4 @@
-//! Text for people: what a piece of it means, and what of it may be shown.
+//! Text for people: pieces of text with a meaning, and escapes for what must not be shown.
 
 use std::borrow::Cow;
 use std::fmt::{self, Display, Write as _};
@@ -6,12 +6,12 @@ use std::fmt::{self, Display, Write as _};
 use jiff::Timestamp;
 use serde::Serialize;
 
-/// What a piece of text means.
+/// The meaning of a piece of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
     /// Nothing special.
     Plain,
-    /// Of little weight.
+    /// Less important.
     Dim,
     /// A heading or a name.
     Strong,
@@ -19,25 +19,25 @@ pub enum Tone {
     Added,
     /// Bad news, or the old side of a difference.
     Removed,
-    /// Something to look at twice.
+    /// Something that needs attention.
     Warning,
 }
 
 /// Returns `true` if a character could rewrite, reorder or break what a terminal shows: controls, marks of writing
-/// direction, line separators, and characters that are none.
+/// direction, line separators and noncharacters.
 pub(crate) fn is_unprintable(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}')
         || matches!(character, '\u{2066}'..='\u{2069}' | '\u{fdd0}'..='\u{fdef}')
 }
 
-/// Escapes the characters that could rewrite what a terminal shows.
+/// Escapes the characters that could rewrite what a terminal shows, as in `\u{1b}`.
 #[must_use]
 pub fn printable(text: &str) -> Cow<'_, str> {
     escaped(text, |escaped, character| escaped.extend(character.escape_unicode()))
 }
 
-/// Escapes the characters of a text that are unprintable.
+/// Escapes the unprintable characters of a text with `escape`, which appends the escaped form of one.
 #[must_use]
 pub fn escaped(text: &str, escape: impl Fn(&mut String, char)) -> Cow<'_, str> {
     if !text.contains(is_unprintable) {
@@ -50,20 +50,20 @@ pub fn escaped(text: &str, escape: impl Fn(&mut String, char)) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// Writes a count with its noun.
+/// Returns a count with its noun.
 #[must_use]
 pub fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// Writes a time for people; a replay file does not know when its entries were recorded.
+/// Returns a time in UTC for people; `-` if there is none, as in a replay file.
 #[must_use]
 pub fn time(at_ms: Option<i64>) -> String {
     let timestamp = at_ms.and_then(|at| Timestamp::from_millisecond(at).ok());
     timestamp.map_or_else(|| "-".into(), |timestamp| timestamp.strftime("%Y-%m-%d %H:%M:%SZ").to_string())
 }
 
-/// Escapes, in a JSON document, what JSON lets stand but a terminal should not see; it means the same.
+/// Escapes characters that JSON allows but a terminal should not see. The document means the same.
 pub(crate) fn printable_json(json: &str) -> Cow<'_, str> {
     escaped(json, |escaped, character| {
         let mut units = [0; 2];
@@ -73,7 +73,7 @@ pub(crate) fn printable_json(json: &str) -> Cow<'_, str> {
     })
 }
 
-/// Writes a document as one line of JSON, without a line break, as every verb prints it.
+/// Returns a document as one line of JSON without a line feed, as every verb prints it.
 ///
 /// # Errors
 /// As for [`serde_json::to_string`].
@@ -84,59 +84,59 @@ pub fn json_line(document: &(impl Serialize + ?Sized)) -> serde_json::Result<Str
 /// A piece of a line, with its meaning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextSpan {
-    /// Its meaning.
+    /// The meaning.
     pub tone: Tone,
-    /// Its text, in which nothing is escaped yet.
+    /// The text, not yet escaped.
     pub text: String,
-    /// Whether a space precedes it, at which a narrow screen may fold the line.
+    /// Whether a space comes before it, at which a narrow screen may break the line.
     pub is_word: bool,
 }
 
-/// Makes a piece without special meaning.
+/// Returns a piece without special meaning.
 #[must_use]
 pub fn plain(text: impl Display) -> TextSpan {
     TextSpan::new(Tone::Plain, text)
 }
 
-/// Makes a piece of little weight.
+/// Returns a less important piece.
 #[must_use]
 pub fn dim(text: impl Display) -> TextSpan {
     TextSpan::new(Tone::Dim, text)
 }
 
-/// Makes a heading or a name.
+/// Returns a heading or a name.
 #[must_use]
 pub fn strong(text: impl Display) -> TextSpan {
     TextSpan::new(Tone::Strong, text)
 }
 
-/// Makes a piece that is good news, or new.
+/// Returns a piece that is good news, or new.
 #[must_use]
 pub fn added(text: impl Display) -> TextSpan {
     TextSpan::new(Tone::Added, text)
 }
 
-/// Makes a piece that is bad news, or old.
+/// Returns a piece that is bad news, or old.
 #[must_use]
 pub fn removed(text: impl Display) -> TextSpan {
     TextSpan::new(Tone::Removed, text)
 }
 
-/// Makes a piece to look at twice.
+/// Returns a piece that needs attention.
 #[must_use]
 pub fn warning(text: impl Display) -> TextSpan {
     TextSpan::new(Tone::Warning, text)
 }
 
 impl TextSpan {
-    /// Makes a piece.
+    /// Returns a piece of text.
     #[must_use]
     pub fn new(tone: Tone, text: impl Display) -> Self {
         Self { tone, text: text.to_string(), is_word: false }
     }
 }
 
-/// A line of text in pieces: what a verb prints, a page shows and a service sends.
+/// A line of text in pieces: verbs print it, pages show it and services send it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Line(pub Vec<TextSpan>);
 
@@ -191,7 +191,7 @@ impl From<fmt::Arguments<'_>> for Line {
     }
 }
 
-/// Writes the text, with what is unprintable escaped.
+/// Writes the text with unprintable characters escaped.
 impl fmt::Display for Line {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|TextSpan { text, is_word, .. }| {
@@ -201,13 +201,13 @@ impl fmt::Display for Line {
     }
 }
 
-/// The longest line of an error, with what stands before its message.
+/// The longest line of an error, in characters, including what comes before the message.
 const ERROR_CHARACTERS_MAX: usize = 500;
 
-/// How many characters at the end of a line that is too long stay: the next step stands there.
+/// How many characters at the end of a long message are kept, because the next step is there.
 const ENDING_CHARACTERS: usize = 180;
 
-/// Leaves out the middle of a text that is too long: that is where it quotes input.
+/// Removes the middle of a text that is too long, because that is where it quotes input.
 #[must_use]
 pub fn shortened(text: &str, characters_max: usize) -> Cow<'_, str> {
     let count = text.chars().count();
@@ -219,7 +219,7 @@ pub fn shortened(text: &str, characters_max: usize) -> Cow<'_, str> {
     Cow::Owned(beginning.chain(['…']).chain(ending).collect())
 }
 
-/// Makes a message printable, and short enough for the line of an error that begins with `before`.
+/// Returns a message, printable and short enough for the line of an error that begins with `before`.
 #[must_use]
 pub fn error_text(before: &str, message: &str) -> String {
     shortened(&printable(message), ERROR_CHARACTERS_MAX - before.len()).into_owned()
