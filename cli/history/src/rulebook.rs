@@ -1,8 +1,9 @@
 //! The rulebook of a game, `RULES.md` in the folder of its ruleset, split into sections by its headings.
 //!
 //! A title and an introduction come first, then six sections. `Setup` is free text. `Commands`, `Reasons`, `Questions`
-//! and `View` are lists of items. `Rules` has a heading with id and title for each rule. An item is written ``- `NAME`
-//! (note; note): text``; its further lines are indented. Tests compare every rulebook of turnfold with the code.
+//! and `View` are lists of items. `Rules` has a heading with id and title for each rule. An item is written
+//! ``- `NAME` (note; note): text``; its further lines are indented. Tests compare every rulebook of turnfold with the
+//! code.
 
 use serde_json::{Map, Value, json};
 

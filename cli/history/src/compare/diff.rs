@@ -194,7 +194,7 @@ pub struct DiffStat {
     pub outcomes_differ: u64,
     /// The number of fields in which the views at the end differ.
     pub fields_differ: u64,
-    /// Whether another alignment may leave fewer differing commands. None was searched for, because the histories are
+    /// Whether an alignment with fewer differing commands may exist. It was not searched for, because the histories are
     /// very long and have little in common.
     #[serde(skip)]
     pub may_be_shorter: bool,

@@ -14,7 +14,7 @@ use crate::tfl::{Closing, HeaderMark};
 pub struct Divergence {
     /// The part of the history.
     pub subject: Subject,
-    /// In what they differ.
+    /// What differs.
     pub kind: DivergenceKind,
     /// What is recorded; `None` if it is missing.
     pub recorded: Option<Claim>,

@@ -54,7 +54,7 @@ impl MatchCounts {
                 count(&mut reasons, reason);
             }
             if let Some(at_ms) = seen.recorded_at_ms() {
-                // If the clock went back, an entry is at least as old as any later one.
+                // A clock can go back. No entry is newer than a later one, so the earliest time counts as the first.
                 times = Some((times.map_or(at_ms, |(first, _): (i64, i64)| first.min(at_ms)), at_ms));
             }
         })?;
@@ -200,7 +200,7 @@ pub struct Spread {
 pub struct LengthClass {
     /// The fewest entries of the class.
     pub from: u64,
-    /// The maximum.
+    /// The most entries of the class.
     pub to: u64,
     /// The number of matches in the class.
     pub matches: u64,

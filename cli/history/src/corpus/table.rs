@@ -132,7 +132,7 @@ fn match_row(source: String, seat_history: &SeatHistory) -> Result<TableRow, Rep
     let mut last_at_ms = None;
     let end = seat_history.fold(&mut |seen| {
         last_at_ms = seen.recorded_at_ms();
-        // If the clock went back, an entry is at least as old as any later one.
+        // A clock can go back. No entry is newer than a later one, so the earliest time counts as the first.
         first_at_ms = first_at_ms.map_or(last_at_ms, |first: i64| last_at_ms.map(|last| first.min(last)));
     })?;
     let standing =

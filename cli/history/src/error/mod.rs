@@ -128,7 +128,7 @@ pub enum ReplayError {
         /// The entry and what is wrong with it.
         cause: FoldError,
     },
-    /// An entry that the rules of its history refuse, for a player, who learns nothing else.
+    /// An entry that the rules of its history refuse, reported to a player, who learns nothing else.
     #[error("`{history}`: its rules do not accept an entry")]
     ConcealedEntry {
         /// The history.

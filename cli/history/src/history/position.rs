@@ -130,8 +130,8 @@ impl Position {
         self.fold_shown(Viewer::HOST, observe)
     }
 
-    /// Folds the entries after the state and passes each to `observe` for a viewer. The caller knows that all of them
-    /// are wholly shown to this viewer, so their numbers are those of the log.
+    /// Folds the entries after the state and passes each to `observe` for a viewer. All of them must be wholly shown to
+    /// this viewer, so that their numbers are those of the log.
     ///
     /// # Errors
     /// [`ReplayError::Entry`].

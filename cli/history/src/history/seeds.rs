@@ -6,7 +6,7 @@ use turnfold_core::{AnyRules, SetupError};
 /// The widths of seeds to try, in bits: what TOML can write, what JSON reads exactly, and what smaller games may want.
 const WIDTHS: [u32; 4] = [63, 53, 31, 15];
 
-/// Returns a setup in which each integer named `seed`, at any depth, is another one, which `draw` gives.
+/// Returns a setup with every integer named `seed`, at any depth, replaced by one from `draw`.
 ///
 /// A game that refuses large seeds gets smaller ones. A setup without a seed stays as it is.
 ///

@@ -85,7 +85,7 @@ pub struct EarlierSpell {
 /// its answers on both sides of an entry in one of 64 searches.
 const AGAIN: usize = 3;
 
-/// What a judge gets, as the error for a player calls it.
+/// The text of the error for a player, who may not see what a judge gets.
 pub const RUN: &str = "the command of `--run` is given whole replay files";
 
 /// Finds an entry at which something becomes true, by binary search. With `linear`, examines every entry and finds the

@@ -14,7 +14,7 @@ use crate::error::ReplayError;
 use crate::history::record::{Detail, Record};
 use crate::session::script::ScriptCommand;
 
-/// The most rolls in a row. A tied roll falls due again, but more than these are an error of the rules.
+/// The most rolls in a row. A tied roll falls due again, but more rolls than this are an error of the rules.
 pub const ROLLS_IN_A_ROW_MAX: u32 = 10_000;
 
 /// The source of a roll that falls due.

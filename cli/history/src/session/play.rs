@@ -1,5 +1,5 @@
-//! Judges the commands of a call alike for the command line and the service. Finds out whether the branch takes them,
-//! the answer to a repeated call with its key, the position, and the outcomes.
+//! Judges the commands of a call in the same way for the command line and the service. The result has their outcomes,
+//! or the answer to an earlier call with the same key.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;

@@ -46,7 +46,7 @@ struct Document {
     replay: Option<String>,
 }
 
-/// The frames, of which only the viewer matters.
+/// The frames; only their viewer is used.
 #[derive(Deserialize)]
 struct Viewer {
     viewer: String,
@@ -62,8 +62,8 @@ pub fn replay_bytes(path: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, PageError> {
     if is_read_as_page(path, &bytes) { replay_in(&input_name(path), &bytes) } else { Ok(bytes) }
 }
 
-/// Returns `true` if the bytes are those of a page. A file is one by its name; standard input has none and is one if it
-/// begins with a tag, as no replay file does.
+/// Returns `true` if the bytes are those of a page. For a file, the name decides. Standard input has no name, and is a
+/// page if it begins with a tag, as no replay file does.
 #[must_use]
 pub fn is_read_as_page(path: &Path, bytes: &[u8]) -> bool {
     is_page(path) || (is_standard(path) && bytes.starts_with(b"<"))

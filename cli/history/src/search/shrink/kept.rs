@@ -173,8 +173,8 @@ impl KeptLog {
         Folded { entries, shown: false, met: None }
     }
 
-    /// Replaces the log by a candidate that shows what is searched for. `everywhere` tells whether all its states after
-    /// the kept entries were examined.
+    /// Replaces the log by a candidate that shows what is searched for. `everywhere` states whether all its states
+    /// after the kept entries were examined.
     pub(super) fn take(&mut self, candidate: &Candidate, folded: Folded, everywhere: bool) {
         self.entries = folded.entries;
         self.quiet_after = match folded.met {
@@ -194,7 +194,7 @@ impl KeptLog {
         }
     }
 
-    /// Keeps states along the log, anew after its first `count` entries.
+    /// Keeps states along the log. Those within its first `count` entries stay.
     pub(super) fn keep_states(&mut self, count: usize) {
         let valid = self.marks.partition_point(|mark| mark.after <= count);
         for mark in self.marks.split_off(valid) {

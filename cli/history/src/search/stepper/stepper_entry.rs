@@ -51,6 +51,6 @@ pub enum SearchDirection {
 pub struct Hit {
     /// The entry's number in the viewer's numbering.
     pub seq: u64,
-    /// Whether the search passed the end of the history and continued at the other.
+    /// Whether the search reached one end of the history and continued at the other.
     pub wrapped: bool,
 }
