@@ -49,7 +49,7 @@ pub struct Known {
     pub head: u64,
     /// The records of the known entries, each with the entry's number in the log.
     pub records: Vec<(u64, LoggedRecord)>,
-    /// How many of the entries after the settled ones are wholly shown, without a gap.
+    /// How many entries directly after the settled ones are wholly shown.
     pub whole: usize,
     /// The times of all entries that the viewer knows of.
     pub times: Times,
@@ -61,7 +61,7 @@ pub struct ShownEntries {
     settled: u64,
     /// The numbers in the log of the known entries after the settled ones.
     seqs: Vec<u64>,
-    /// How many of the entries after the settled ones are wholly shown, without a gap.
+    /// How many entries directly after the settled ones are wholly shown.
     pub whole: usize,
     /// The times of all known entries, except for those skipped with [`Follower::after`].
     pub times: Times,
