@@ -66,7 +66,7 @@ pub(crate) enum Op<'a> {
         match_name: MatchName,
         module: Digest,
     },
-    /// A note is written.
+    /// Writes a note.
     SetNote {
         match_name: MatchName,
         note: PlacedNote,

@@ -40,7 +40,6 @@ pub(crate) fn of_match_grant(match_id: u64, hash: &Digest) -> Vec<u8> {
     [b"i", &match_id.to_be_bytes()[..], hash.as_bytes()].concat()
 }
 
-/// The key of a note.
 pub(crate) fn of_note(match_id: u64, id: NoteId) -> Vec<u8> {
     [b"n", &match_id.to_be_bytes()[..], &id.number().to_be_bytes()].concat()
 }
