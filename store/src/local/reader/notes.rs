@@ -1,4 +1,4 @@
-//! Notes of a match.
+//! Reads the notes of a match.
 
 use super::records::Records;
 use crate::engine::EngineReader as _;
@@ -19,7 +19,7 @@ impl Records {
         Ok(notes)
     }
 
-    /// Returns the notes of a match as they were written.
+    /// Returns the notes of a match in the order of writing. It omits notes on branches that were deleted.
     pub(crate) fn notes(&self, match_name: &MatchName) -> Result<Vec<Note>, StoreError> {
         let placed = self.placed_notes(&self.found_match(match_name)?)?;
         if placed.is_empty() {

@@ -1,4 +1,4 @@
-//! Writing and removing notes.
+//! Writes and removes notes.
 
 use super::committer::{Committer, Order};
 use crate::engine::EngineReader as _;
@@ -8,7 +8,7 @@ use crate::local::layout::key;
 use crate::names::MatchName;
 use crate::note::{Note, NoteId, PlacedNote, require_room};
 
-/// Writes a note; one that is moved here from another store needs no room.
+/// Writes a note. The limits do not apply to a note that `is_moved` from another store.
 pub(super) fn write(
     committer: &Committer,
     match_name: &MatchName,
