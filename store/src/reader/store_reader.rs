@@ -18,9 +18,9 @@ use crate::note::Note;
 
 /// A store of matches, open for reading. It has no method that changes the store.
 ///
-/// A reader that [`open`](StoreReader::open) opens never changes the journal (ST-5). If the locks are free and the store was
-/// closed cleanly, the reader holds them and uses the index, so no [`Store`](crate::Store) can be opened meanwhile.
-/// Otherwise, for example next to a writer, it reads the journal into memory (ST-16).
+/// A reader that [`open`](StoreReader::open) opens never changes the journal (ST-5). If the locks are free and the
+/// store was closed cleanly, the reader holds them and uses the index. No [`Store`](crate::Store) can be opened
+/// meanwhile. Otherwise, for example next to a writer, it reads the journal into memory (ST-16).
 #[derive(Clone)]
 pub struct StoreReader {
     pub(crate) engine: Arc<dyn EngineReader>,
@@ -119,11 +119,11 @@ impl StoreReader {
         self.engine.names_of(match_name, now_ms)
     }
 
-    /// Returns the notes of a match as they were written, whoever may read them (SV-61). Those about entries of a branch that
-    /// was deleted are gone.
+    /// Returns all notes on a match in the order of writing, private ones included (SV-61). Deleting a branch deletes
+    /// the notes on its entries.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchMatch`], and [`StoreError::Corrupt`] when one cannot be read.
+    /// Returns [`StoreError::NoSuchMatch`], or [`StoreError::Corrupt`] if a note cannot be read.
     pub fn notes_of(&self, match_name: &MatchName) -> Result<Vec<Note>, StoreError> {
         self.engine.notes_of(match_name)
     }
