@@ -27,7 +27,7 @@ pub(crate) enum Part<'a> {
     End(Totals),
     /// The module recorded for the match, if there is one (MD-9). It follows the match directly.
     Module(Digest),
-    /// A note of the match (SV-61); notes come after its branches.
+    /// A note on the match (SV-61). Notes follow the branches of their match.
     Note(Note),
 }
 

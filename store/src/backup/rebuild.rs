@@ -137,7 +137,7 @@ impl<'a> Rebuild<'a> {
         }
     }
 
-    /// Takes a note of the match, all of whose branches are there.
+    /// Adds a note on the current match, which must have all its branches.
     fn take_note(&mut self, note: &Note) -> Result<(), RescueError> {
         self.end_branch()?;
         let current = self.current.as_ref();

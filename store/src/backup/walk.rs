@@ -13,7 +13,7 @@ use crate::names::{BranchName, MatchName};
 use crate::reader::branch::Branch;
 use crate::reader::found::Head;
 
-/// Does the same for a copy that has no grants: no note has the token of its author then.
+/// Walks a store like [`walk`], for a copy without grants. It removes the authors' tokens from notes.
 pub(crate) fn walk_without_grants(engine: &dyn EngineReader, sink: Sink<'_>) -> Result<(), RescueError> {
     walk(engine, &mut |part| {
         let Part::Note(note) = part else { return sink(part) };
@@ -42,7 +42,8 @@ pub(crate) fn walk(engine: &dyn EngineReader, sink: Sink<'_>) -> Result<(), Resc
 }
 
 fn walk_match(engine: &dyn EngineReader, name: &MatchName, sink: Sink<'_>) -> Result<(), RescueError> {
-    // Notes are read before the branches, because a note written in between could be about an entry that the walk does not reach.
+    // Notes are read before the branches, because a note that is written later may be about an entry behind the heads
+    // read here.
     let notes = engine.notes_of(name)?;
     let (found_match, mut branches) = engine.branches(name)?;
     // A Genesis that cannot be read here could not be restored either.
