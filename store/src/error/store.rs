@@ -1,4 +1,4 @@
-//! Everything a store refuses or fails to do, and what to do next.
+//! Everything a store refuses or fails to do.
 
 use std::io;
 use std::path::PathBuf;
@@ -11,46 +11,46 @@ use crate::local::dir::holder::Holder;
 use crate::names::{BranchName, GrantLabel, MatchName};
 use crate::note::{Note, NoteId};
 
-/// What a store refuses or fails to do.
+/// Why a store refused or failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// Another process, or another handle in this one, has the store.
+    /// Another process, or another handle in this process, has the store open.
     #[error("store `{}` is locked by {holder}", dir.display())]
     Locked {
         /// The store's directory.
         dir: PathBuf,
-        /// Who has it, where that can be known.
+        /// The holder, as far as it is known.
         holder: Holder,
     },
-    /// There is no store here.
+    /// The directory has no store, or does not exist.
     #[error("no store at `{}`", dir.display())]
     Missing {
-        /// Where it was looked for.
+        /// The directory.
         dir: PathBuf,
     },
-    /// The directory is something else; nothing was written to it.
+    /// The directory is something else. Nothing was written to it.
     #[error("`{}` is not a turnfold store: {reason}", dir.display())]
     NotAStore {
         /// The directory.
         dir: PathBuf,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// The operating system does not let us read here.
+    /// The operating system denies reading.
     #[error("cannot read store `{}`: {source}", dir.display())]
     Unreadable {
         /// The store's directory.
         dir: PathBuf,
-        /// What the operating system reports.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// The operating system does not let us write here.
+    /// The operating system denies writing.
     #[error("cannot write to store `{}`: {source}", dir.display())]
     Unwritable {
         /// The store's directory.
         dir: PathBuf,
-        /// What the operating system reports.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The store was written by a build with another format.
@@ -61,25 +61,25 @@ pub enum StoreError {
     UnknownFormat {
         /// The store's directory.
         dir: PathBuf,
-        /// The format it names.
+        /// The format in the file `FORMAT`.
         found: String,
     },
-    /// The clock is one that sled cannot use.
+    /// The clock is before 1970, which sled does not support.
     #[error("the clock of this machine is before 1970")]
     Clock,
-    /// Something stored is not what was written.
+    /// Stored data is not as it was written.
     #[error("corrupt store: {}{reason}", place(match_name.as_ref(), branch.as_ref(), *seq))]
     Corrupt {
-        /// The match concerned, where known.
+        /// The match that is damaged, if it is known.
         match_name: Option<MatchName>,
-        /// The branch concerned, where known.
+        /// The branch that is damaged, if it is known.
         branch: Option<BranchName>,
-        /// The entry concerned, where known.
+        /// The entry that is damaged, if it is known.
         seq: Option<u64>,
         /// What is wrong.
         reason: String,
     },
-    /// The branch is not where the caller believes; nothing was appended.
+    /// The branch has another head than the caller expects. Nothing was appended.
     #[error("conflict in `{match_name}@{branch}`: expected head {expected}, found {head}")]
     Conflict {
         /// The match.
@@ -88,10 +88,10 @@ pub enum StoreError {
         branch: BranchName,
         /// The head the caller expected.
         expected: u64,
-        /// The head as it is.
+        /// The current head.
         head: u64,
     },
-    /// The match is played by another module; nothing was appended (MD-9).
+    /// The match is played by another module. Nothing was appended (MD-9).
     #[error(
         "match `{match_name}` is played by the module {recorded}, not by the module {found}; nothing was recorded"
     )]
@@ -103,7 +103,7 @@ pub enum StoreError {
         /// The module that judged the commands.
         found: Digest,
     },
-    /// The key belongs to an append of something else; nothing was appended.
+    /// The idempotency key belongs to an append of other commands. Nothing was appended.
     #[error(
         "the idempotency key was used for other commands, {} of `{match_name}@{branch}`",
         numbered(*first, *last)
@@ -115,7 +115,7 @@ pub enum StoreError {
         branch: BranchName,
         /// The first entry that carries the key.
         first: u64,
-        /// The last entry that carries it.
+        /// The last entry that carries the key.
         last: u64,
     },
     /// There is no match of this name.
@@ -132,25 +132,25 @@ pub enum StoreError {
         /// The name.
         branch: BranchName,
     },
-    /// The branch is shorter than that.
+    /// The branch has no entry with this seq.
     #[error("`{match_name}@{branch}` has no entry {seq}: its head is {head}")]
     NoSuchSeq {
         /// The match.
         match_name: MatchName,
         /// The branch.
         branch: BranchName,
-        /// The entry asked for.
+        /// The requested seq.
         seq: u64,
-        /// The last entry there is.
+        /// The seq of the last entry.
         head: u64,
     },
-    /// A match of this name exists.
+    /// A match with this name exists.
     #[error("match `{match_name}` already exists")]
     AlreadyExists {
         /// The name.
         match_name: MatchName,
     },
-    /// The match has a branch of this name.
+    /// The match has a branch with this name.
     #[error("match `{match_name}` already has a branch `{branch}`")]
     BranchExists {
         /// The match.
@@ -168,15 +168,15 @@ pub enum StoreError {
         /// A branch that begins on it.
         child: BranchName,
     },
-    /// `main` is neither deleted nor renamed.
+    /// `main` cannot be deleted or renamed.
     #[error("branch `main` of match `{match_name}` cannot be {action}: every match has it")]
     MainBranch {
         /// The match.
         match_name: MatchName,
-        /// What cannot be done to it.
+        /// The refused action, as a participle.
         action: &'static str,
     },
-    /// An append without entries.
+    /// The append has no entries.
     #[error("nothing to append to `{match_name}@{branch}`")]
     NothingToAppend {
         /// The match.
@@ -184,55 +184,55 @@ pub enum StoreError {
         /// The branch.
         branch: BranchName,
     },
-    /// A setup or command beyond the store's limits.
+    /// A setup or command is larger than the store allows.
     #[error("{what} of {bytes} bytes is too large: at most {limit}")]
     TooLarge {
         /// What is too large.
         what: &'static str,
-        /// How large it is.
+        /// Its size in bytes.
         bytes: usize,
-        /// How large it may be.
+        /// The most bytes allowed.
         limit: usize,
     },
-    /// There is no such grant, or none that counts.
+    /// There is no such grant, or it was revoked, spent or has expired.
     #[error("no grant `{id}`, or it was revoked or has expired")]
     NoSuchGrant {
-        /// What it would be called.
+        /// The id in the request.
         id: GrantId,
     },
-    /// The invitation became the grant of another token.
+    /// The invitation was spent for another token.
     #[error("the invitation `{id}` was accepted with another token")]
     InvitationSpent {
-        /// What the invitation is called.
+        /// The id of the invitation.
         id: GrantId,
     },
-    /// Someone plays the seat.
+    /// Another player has the seat.
     #[error("the seat {seat} is taken: the first to join has it")]
     SeatTaken {
         /// The seat.
         seat: Seat,
     },
-    /// Another player of the match has the name.
+    /// Another player of the match has the same name, or one that is compared as the same.
     #[error("the name `{name}` is taken: another player has it, or one that is written alike")]
     NameTaken {
         /// The name.
         name: GrantLabel,
     },
-    /// A match keeps a host.
+    /// The grant is the last live host grant of the match, which must keep one.
     #[error("the grant `{id}` is the last host grant of match `{match_name}`")]
     LastHost {
         /// The match.
         match_name: MatchName,
-        /// What the grant is called.
+        /// The id of the grant.
         id: GrantId,
     },
-    /// A grant has this hash, or one of the same match this name.
+    /// There is a grant with this hash, or one of the same match with this id.
     #[error("a grant `{id}` already exists")]
     GrantExists {
-        /// What both would be called.
+        /// The id that both would have.
         id: GrantId,
     },
-    /// The match, or the seat, has as many live grants as it may have.
+    /// The match or the seat has the most live grants that are allowed.
     #[error(
         "{}match `{match_name}` has {limit} live grants, as many as there may be",
         seat.map_or_else(String::new, |seat| format!("seat `{seat}` of "))
@@ -240,26 +240,26 @@ pub enum StoreError {
     TooManyGrants {
         /// The match.
         match_name: MatchName,
-        /// The seat, when it is the seat's grants that are too many.
+        /// The seat, if the limit is that of a seat.
         seat: Option<Seat>,
-        /// How many there may be.
+        /// The limit.
         limit: usize,
     },
-    /// There is no such note.
+    /// The match has no note with this id.
     #[error("no note `{id}`")]
     NoSuchNote {
-        /// What it would be called.
+        /// The id in the request.
         id: NoteId,
     },
-    /// The match has as many notes as it may have, or the token has.
+    /// The match has the most notes that are allowed, in all or by one token.
     #[error("match `{match_name}` has {limit} notes{}, as many as there may be", if *limit == Note::MAX { "" } else { " with this token" })]
     TooManyNotes {
         /// The match.
         match_name: MatchName,
-        /// How many there may be.
+        /// The limit.
         limit: usize,
     },
-    /// A grant of a player's seat for a seat that is none.
+    /// The grant is for a seat that no player can have.
     #[error("`{seat}` is no player's seat")]
     NotAPlayer {
         /// The seat.
@@ -268,12 +268,12 @@ pub enum StoreError {
     /// Reading or writing failed.
     #[error("cannot {action}: {source}")]
     Io {
-        /// What was being done.
+        /// The failed action, which completes "cannot …".
         action: String,
-        /// What the operating system reports.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// The store cannot be opened, and is as it was.
+    /// The store cannot be opened. Nothing was changed.
     #[error("cannot {action}: {source}; nothing was changed")]
     Unopened {
         /// What was being done.
@@ -281,36 +281,37 @@ pub enum StoreError {
         /// What the operating system reports.
         source: io::Error,
     },
-    /// The disk is full; what was acknowledged is safe.
+    /// The disk is full. Everything acknowledged is safe.
     #[error("the store's disk is full ({source}); nothing of this call was recorded")]
     Full {
         /// What the operating system reports.
         source: io::Error,
     },
-    /// Writing or syncing failed half-way.
+    /// A write or sync failed, so the data may or may not be on disk.
     #[error("{reason}; whether this was recorded is unknown until the store is opened again")]
     Unsettled {
         /// What failed.
         reason: String,
     },
-    /// The database server did not answer in time, or others were in the way for too long.
+    /// The database server did not answer in time, or other transactions were in the way for too long.
     #[error(
         "the database server does not answer: {reason}; {}",
         if *maybe { "it may have been recorded" } else { "nothing was recorded" }
     )]
     Unavailable {
-        /// What failed last.
+        /// The last failure.
         reason: String,
-        /// Whether it may have been recorded all the same.
+        /// Whether the data may have been recorded all the same.
         maybe: bool,
     },
-    /// The database server refuses, or cannot be used.
+    /// The database server refuses, or the database cannot be used.
     #[error("the database cannot be used: {reason}")]
     Database {
-        /// What it contains.
+        /// The reason.
         reason: String,
     },
-    /// A branch is not as far as it was seen before: the database went back to an earlier state.
+    /// A branch ends before an entry that was seen, or differs there, because the database went back to an earlier
+    /// state.
     #[error(
         "the database lost data: match `{match_name}`, branch `{branch}` was seen at entry {held} and ends at {found}{}",
         if held == found { " in another way" } else { "" }
@@ -322,13 +323,13 @@ pub enum StoreError {
         branch: BranchName,
         /// The last entry that was acknowledged or read.
         held: u64,
-        /// The last entry there is.
+        /// The last entry that the branch has now.
         found: u64,
     },
-    /// An earlier write failed, so this handle takes no more; what was acknowledged is safe.
+    /// An earlier write failed, so this handle refuses further writes. Everything acknowledged is safe.
     #[error("the store stopped accepting writes: {reason}")]
     Failed {
-        /// What failed first.
+        /// The first failure.
         reason: String,
     },
 }

@@ -1,15 +1,15 @@
-//! Parts of error messages: where damage is, and which entries.
+//! Parts of error messages: the place of damage, and ranges of entries.
 
 use std::fmt::Write as _;
 
 use crate::names::{BranchName, MatchName};
 
-/// Names consecutive entries, one or more.
+/// Returns the words for one or more consecutive entries.
 pub(crate) fn numbered(first: u64, last: u64) -> String {
     if first == last { format!("entry {first}") } else { format!("entries {first} to {last}") }
 }
 
-/// Writes where the damage is, with a colon behind it, or nothing when that is unknown.
+/// Returns the place of damage followed by a colon, or an empty string if it is unknown.
 pub(crate) fn place(match_name: Option<&MatchName>, branch: Option<&BranchName>, seq: Option<u64>) -> String {
     let mut text = String::new();
     let parts = [
