@@ -1,8 +1,8 @@
-//! Ancestry: which branch holds an entry of another, found in few steps however deep branches are nested.
+//! Ancestry: finds the branch that an entry belongs to, in few steps even if branches are nested deeply.
 
 use crate::entry::Seq;
 
-/// How branches begin on each other. Branches are numbered from 0 as they are added, parents first.
+/// The parents of branches. Branches are numbered from 0 in the order of their addition; parents come first.
 ///
 /// ```
 /// let mut ancestry = turnfold_store::Ancestry::default();
@@ -15,21 +15,20 @@ pub struct Ancestry(Vec<Ancestor>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Ancestor {
-    /// The first entry of its own.
+    /// The branch's first own entry.
     first: Seq,
-    /// The branch that holds the entry before that one; of the first branch itself.
+    /// The branch that has the entry before `first` as its own; for a branch without a parent, itself.
     below: usize,
-    /// A branch further below, or the same, so that a search takes logarithmically many steps.
+    /// An ancestor at least as far up, chosen so that a search takes a logarithmic number of steps.
     jump: usize,
     depth: usize,
 }
 
 impl Ancestry {
-    /// Adds a branch and returns its number. Its own entries begin with `first`; `parent` is `None` for a branch that
-    /// begins on nothing.
+    /// Adds a branch and returns its number. Its own entries begin with `first`; `parent` is `None` for `main`.
     ///
     /// # Panics
-    /// When `parent` has not been added.
+    /// If `parent` was not added.
     pub fn add(&mut self, parent: Option<usize>, first: Seq) -> usize {
         let index = self.0.len();
         let Some(parent) = parent else {
@@ -39,17 +38,17 @@ impl Ancestry {
         assert!(parent < index, "parents are added first");
         let below = self.holder(parent, first.saturating_sub(1));
         let [near, far] = [below, self.of(below).jump].map(|branch| self.of(branch));
-        // Two jumps of one length become one of twice that and a step.
+        // Two jumps of equal length are joined to one, of twice the length plus one step.
         let is_double = near.depth - far.depth == far.depth - self.of(far.jump).depth;
         let jump = if is_double { far.jump } else { below };
         self.0.push(Ancestor { first, below, jump, depth: near.depth + 1 });
         index
     }
 
-    /// Returns which branch holds an entry of a branch as one of its own; it must have one of that number.
+    /// Returns the branch that has entry `seq` of `branch` as its own. The branch must have such an entry.
     ///
     /// # Panics
-    /// When the branch has not been added.
+    /// If the branch was not added.
     #[must_use]
     pub fn holder(&self, branch: usize, seq: Seq) -> usize {
         let mut holder = branch;

@@ -1,6 +1,6 @@
-//! The audit of a match: numbering, chain and encoding of every branch, and all other records of the match.
+//! Audits a match: numbering, chain and encoding of every branch, and all other records of the match.
 //!
-//! The store knows no rules. A caller that does is handed the entries and the snapshots while they are read.
+//! The store knows no rules, so it passes entries and snapshots to the caller as it reads them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,82 +19,82 @@ use crate::reader::store_reader::StoreReader;
 use crate::reader::store_report::Damage;
 use crate::snapshots::{SNAPSHOT_INTERVAL, Snapshot, has_snapshot};
 
-/// A branch that the store holds whole.
+/// A branch without damage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SoundBranch {
     /// Its name.
     pub name: BranchName,
-    /// How many entries it has, its parents' included.
+    /// The number of its entries, its ancestors' included.
     pub entries: u64,
-    /// How many of them are its own.
+    /// The number of its own entries.
     pub own_entries: u64,
-    /// The link after the last.
+    /// The link after its last entry.
     pub link: Digest,
 }
 
-/// What an audit of a match found.
+/// The result of an audit of a match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MatchAudit {
     /// The sound branches: `main`, then the others by name.
     pub branches: Vec<SoundBranch>,
-    /// What is wrong; nothing, if all is well.
+    /// What is damaged; empty if nothing is.
     pub damage: Vec<Damage>,
 }
 
-/// What an audit comes across, in this order: the match, then each branch with its entries and whether it is sound.
-/// Branches come after those they begin on.
+/// What an audit reads, in this order: the match, then each branch with its entries and its result. Parents come before
+/// their children.
 #[derive(Debug)]
 pub enum Audited<'a> {
-    /// How the match begins.
+    /// The setup of the match.
     Match(&'a Genesis),
-    /// A branch, whose entries follow.
+    /// A branch. Its entries follow.
     Branch {
         /// Its name.
         name: &'a BranchName,
-        /// The fork after which its entries follow; without one they follow from the first of all.
+        /// The fork at which its entries continue. If `None`, they begin with the first entry of the history.
         fork: Option<BegunFork>,
     },
     /// The next entries of the branch.
     Entries(&'a [Entry]),
-    /// Other branches begin after the entry before, or after the setup. The number is that of [`BegunFork`].
+    /// Other branches begin after the previous entry, or after the setup. The number is that in [`BegunFork`].
     Fork(usize),
-    /// The state kept after the entry before, whichever build kept it; only folding the entries proves it right.
+    /// The state kept after the previous entry, by any build. Only folding the entries can prove it right.
     Snapshot {
-        /// The entry.
+        /// The seq of that entry.
         seq: Seq,
-        /// How many rolls led to the state.
+        /// The number of rolls before the state.
         rolls: u64,
-        /// The state as its ruleset encodes it.
+        /// The state, as its ruleset encodes it.
         state: &'a [u8],
-        /// The file.
+        /// The file of the snapshot.
         path: &'a Path,
     },
-    /// All of the branch has been read and nothing is wrong.
+    /// The branch was read to its end without damage.
     Sound(SoundBranch),
-    /// Something is wrong; the audit goes on with the next branch.
+    /// Something is damaged. The audit continues with the next branch.
     Damaged(Damage),
 }
 
-/// A fork at which a branch begins.
+/// The fork at which a branch begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BegunFork {
-    /// Its number among the forks of the match.
+    /// The number of the fork within the match.
     pub number: usize,
-    /// No other branch begins there.
+    /// Whether no further branch begins there.
     pub is_last: bool,
 }
 
-/// How many entries are handed on at a time.
+/// The most entries that are passed on at a time.
 const ENTRIES_MAX: u64 = 256;
 
-// Every snapshot follows the last of those that are handed on.
+// A snapshot must follow the last entry of those passed on before it.
 const _: () = assert!(SNAPSHOT_INTERVAL.is_multiple_of(ENTRIES_MAX));
 
 impl StoreReader {
-    /// Audits a match: numbering, chain, encoding and idempotency keys of every branch. Rules are not asked.
+    /// Audits a match: numbering, chain, encoding and idempotency keys of every branch. It uses no rules.
     ///
     /// # Errors
-    /// As for [`audit_with`](StoreReader::audit_with).
+    /// Returns the errors of [`audit_with`](StoreReader::audit_with).
     pub fn audit(&self, match_name: &MatchName) -> Result<MatchAudit, StoreError> {
         let mut found = MatchAudit::default();
         self.audit_with(match_name, &mut |audited| match audited {
@@ -106,10 +106,10 @@ impl StoreReader {
         Ok(found)
     }
 
-    /// Audits a match as [`audit`](StoreReader::audit) does, and hands everything it reads to `observe`.
+    /// Audits a match like [`audit`](StoreReader::audit), and passes everything it reads to `observe`.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchMatch`], and trouble with reading that is not damage; damage is observed.
+    /// Returns [`StoreError::NoSuchMatch`], or errors of reading other than damage. Damage is passed to `observe`.
     pub fn audit_with(
         &self,
         match_name: &MatchName,
@@ -120,7 +120,7 @@ impl StoreReader {
     }
 }
 
-/// Audits a match; no branch of it is deleted or renamed during the audit.
+/// Audits a match. The caller must keep its branches from being deleted or renamed.
 pub(crate) fn audit(
     engine: &dyn EngineReader,
     match_name: &MatchName,
@@ -136,20 +136,20 @@ struct Audit<'a> {
     match_name: &'a MatchName,
     observe: &'a mut dyn FnMut(Audited<'_>),
     damage: Vec<Damage>,
-    /// Where branches begin, by the branch that holds the entry before them.
+    /// The forks of the match, by the branch that has the entry before the fork and by that entry.
     forks: BTreeMap<(usize, Seq), AuditedFork>,
 }
 
-/// A fork on its way through an audit.
+/// A fork during an audit.
 struct AuditedFork {
     number: usize,
-    /// How many branches are still to begin there.
+    /// The number of branches that have not begun there yet.
     waiting: u64,
-    /// The link there, once the chain was followed so far.
+    /// The link there; `None` before the chain reached it.
     link: Option<Digest>,
 }
 
-/// A branch that can be read, and its fork; `None` for a branch whose parents have to be read with it.
+/// A readable branch. `fork` is `None` if the branch must be read from the first entry of its history.
 struct AuditedBranch {
     branch: Branch,
     /// Its number in the ancestry.
@@ -160,7 +160,7 @@ struct AuditedBranch {
 impl Audit<'_> {
     fn run(&mut self) -> Result<(), StoreError> {
         let found_match = match self.engine.found_match(self.match_name) {
-            // It never was, or its record is gone.
+            // Either there never was such a match, or its record is missing.
             Err(error @ StoreError::NoSuchMatch { .. }) => {
                 return self.engine.require_all_matches().and(Err(error));
             }
@@ -186,7 +186,7 @@ impl Audit<'_> {
         Ok(())
     }
 
-    /// Puts parents first, and finds where each branch begins.
+    /// Sorts parents first, and finds the fork of each branch.
     fn with_forks(&mut self, mut branches: Vec<Branch>) -> Vec<AuditedBranch> {
         sort_parents_first(&mut branches);
         let mut ancestry = Ancestry::default();
@@ -209,7 +209,7 @@ impl Audit<'_> {
         audited
     }
 
-    /// Audits the branch's own entries, or all that lead to it where those before are not in order.
+    /// Audits the branch's own entries. If its fork was not reached soundly, it reads the ancestors' entries too.
     fn audit_branch(
         &mut self,
         AuditedBranch { branch, index, fork }: &AuditedBranch,
@@ -254,14 +254,14 @@ impl Audit<'_> {
         Ok(())
     }
 
-    /// Returns the fork of a branch, if the chain leads to where the branch begins.
+    /// Returns the fork of a branch, if the chain led to the link with which the branch begins.
     fn begun(&mut self, fork: (usize, Seq), before: Digest) -> Option<BegunFork> {
         let fork = self.forks.get_mut(&fork)?;
         fork.waiting -= 1;
         (fork.link == Some(before)).then_some(BegunFork { number: fork.number, is_last: fork.waiting == 0 })
     }
 
-    /// Notes where the chain leads, if branches begin there.
+    /// Records the link at a fork, if branches begin there.
     fn reach(&mut self, at: (usize, Seq), link: Digest) {
         if let Some(fork) = self.forks.get_mut(&at) {
             fork.link = Some(link);
@@ -269,7 +269,7 @@ impl Audit<'_> {
         }
     }
 
-    /// Hands on the snapshot after an entry, if there is one.
+    /// Passes the snapshot after an entry to the caller, if there is one.
     fn hand_on_snapshot(&mut self, link: &Digest, seq: Seq) {
         let snapshots = self.engine.snapshots().filter(|snapshots| snapshots.exist());
         let Some(snapshots) = snapshots.filter(|_| has_snapshot(seq)) else { return };
@@ -279,7 +279,7 @@ impl Audit<'_> {
         }
     }
 
-    /// Notes damage, and passes on any other error.
+    /// Records damage; passes on any other error.
     fn record(&mut self, branch: Option<&BranchName>, error: StoreError) -> Result<(), StoreError> {
         let StoreError::Corrupt { branch: placed, seq, reason, .. } = error else { return Err(error) };
         self.find(placed.as_ref().or(branch), seq, reason);
@@ -290,7 +290,7 @@ impl Audit<'_> {
         let match_name = Some(self.match_name.clone());
         let branch = branch.cloned();
         let damage = Damage { match_name, branch, seq, reason };
-        // Damage to a parent shows in every branch that begins on it.
+        // Damage to a parent appears again in every branch that begins on it.
         if !self.damage.contains(&damage) {
             self.damage.push(damage.clone());
             (self.observe)(Audited::Damaged(damage));

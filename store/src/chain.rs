@@ -1,4 +1,4 @@
-//! The chain: each entry's link proves all entries before it.
+//! The chain: the link after an entry proves the entry and all before it.
 
 use turnfold_core::Digest;
 
@@ -7,7 +7,7 @@ pub(crate) fn genesis_link(genesis: &[u8]) -> Digest {
     blake3::Hasher::new_derive_key("turnfold v1 genesis").update(genesis).finalize().into()
 }
 
-/// Computes links of entries, deriving the context's key only once.
+/// Computes the links of entries. It derives the context's key only once.
 #[derive(Clone, Debug)]
 pub struct Linker {
     fresh: blake3::Hasher,
@@ -20,13 +20,13 @@ impl Default for Linker {
 }
 
 impl Linker {
-    /// Returns one to compute any links with.
+    /// Creates a linker. It holds no state of any chain.
     #[must_use]
     pub fn new() -> Self {
         Self { fresh: blake3::Hasher::new_derive_key("turnfold v1 entry") }
     }
 
-    /// Returns the link after an entry, given its bytes, from the link before it.
+    /// Returns the link after an entry, from the link before it and the entry's bytes.
     #[must_use]
     pub fn link(&self, before: &Digest, entry: &[u8]) -> Digest {
         self.fresh.clone().update(before.as_bytes()).update(entry).finalize().into()

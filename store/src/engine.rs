@@ -1,6 +1,7 @@
-//! Engines: where matches lie. Everything above asks them in these words; they know no rules, and no one else knows tables.
+//! Engines: where matches are stored. All other code uses these traits. Engines know no rules, and only engines know
+//! tables.
 //!
-//! The traits are not public, so only this crate has engines.
+//! The traits are private, so only this crate has engines.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -24,10 +25,10 @@ use crate::reader::store_report::Appended;
 use crate::reader::store_report::{MatchInfo, StoreCheck, StoreStats};
 use crate::snapshots::Snapshots;
 
-/// Results, one after another, that end with the first error.
+/// An iterator of results that ends with the first error.
 pub(crate) type Each<'a, T> = Box<dyn Iterator<Item = Result<T, StoreError>> + 'a>;
 
-/// Returns what `next` returns up to the first error.
+/// Returns the results of `next` up to the first error.
 pub(crate) fn until_error<T, E>(
     mut next: impl FnMut() -> Option<Result<T, E>>,
 ) -> impl Iterator<Item = Result<T, E>> {
@@ -39,32 +40,32 @@ pub(crate) fn until_error<T, E>(
     })
 }
 
-/// Consecutive entries of one branch, as they lie together.
+/// Consecutive entries of one branch that are stored together.
 pub(crate) struct Packed<'a> {
-    /// The number of the first.
+    /// The seq of the first entry.
     pub(crate) first: Seq,
-    /// The link that is stored before the first, where one is.
+    /// The stored link before the first entry, if there is one.
     pub(crate) before: Option<Digest>,
     /// The encoded entries.
     pub(crate) records: Vec<&'a [u8]>,
-    /// The link that is stored after the last, where one is.
+    /// The stored link after the last entry, if there is one.
     pub(crate) after: Option<Digest>,
 }
 
-/// The name of a branch and, if it can be read, the branch.
+/// The name of a branch, and the branch if it can be read.
 pub(crate) type Auditable = (BranchName, Result<Branch, StoreError>);
 
-/// The entries that carry an idempotency key: the first and the last.
+/// The first and the last entry that carry each idempotency key.
 pub(crate) type KeyedEntries = BTreeMap<IdempotencyKey, (Seq, Seq)>;
 
-/// What an audit finds wrong in records other than entries: at which entry, and what.
+/// Damage to records other than entries: the entry concerned, if known, and the reason.
 pub(crate) type Found = (Option<Seq>, String);
 
-/// An engine as far as it is read (FL-4).
+/// The reading half of an engine (FL-4).
 pub(crate) trait EngineReader: Send + Sync {
     fn found_match(&self, name: &MatchName) -> Result<FoundMatch, StoreError>;
 
-    /// Requires, for an audit, that no match is missing; where the database itself guards its rows, that holds.
+    /// Requires, for an audit, that no match is missing. The default is for databases, which guard their own rows.
     fn require_all_matches(&self) -> Result<(), StoreError> {
         Ok(())
     }
@@ -72,12 +73,12 @@ pub(crate) trait EngineReader: Send + Sync {
     /// Finds a branch of a match, up to its acknowledged head.
     fn found_branch(&self, match_name: &MatchName, branch: &BranchName) -> Result<Branch, StoreError>;
 
-    /// Returns `true` if other processes may write at the same time.
+    /// Returns `true` if other processes may write meanwhile.
     fn is_shared(&self) -> bool {
         false
     }
 
-    /// Returns the heads of branches, in their order; `None` for one that is gone or has another name.
+    /// Returns the head of each branch, in the order of `branches`; `None` for a branch that was deleted or renamed.
     fn heads(&self, branches: &[NamedBranch]) -> Result<Vec<Option<Seq>>, StoreError> {
         let head = |named: &NamedBranch| match self.found_branch(&named.match_name, &named.branch) {
             Ok(branch) => Ok((BranchId::of(&branch) == named.id).then_some(branch.head.seq)),
@@ -87,24 +88,24 @@ pub(crate) trait EngineReader: Send + Sync {
         branches.iter().map(head).collect()
     }
 
-    /// Returns all branches of a match with the heads that they have at one moment.
+    /// Returns all branches of a match, with their heads as of one moment.
     fn branches(&self, name: &MatchName) -> Result<(FoundMatch, Vec<Branch>), StoreError>;
 
-    /// Returns a branch and those it begins on, one after another.
+    /// Returns a branch, its parent, that branch's parent, and so on.
     fn ancestry(
         &self,
         found_match: &FoundMatch,
         branch: &FoundBranch,
     ) -> Result<Vec<FoundBranch>, StoreError>;
 
-    /// Lists the matches by name, those that come after a name or all.
+    /// Lists the matches by name, all or those after a name.
     fn matches_after(&self, after: Option<&MatchName>) -> Result<Each<'_, MatchInfo>, StoreError>;
 
     /// Lists the names of all matches.
     fn match_names(&self) -> Result<Each<'_, MatchName>, StoreError>;
 
-    /// Hands on entries of a branch, the first of them in or before those that are handed on first. Nothing is handed on
-    /// when that entry is not there. Errors name the entry, but not the branch.
+    /// Passes entries of a branch to `take`. The first ones include the entry `from`, or begin at it. If that entry is
+    /// missing, it does not call `take`. Errors name the entry, but not the branch.
     fn pages(
         &self,
         own: Own,
@@ -112,11 +113,11 @@ pub(crate) trait EngineReader: Send + Sync {
         take: &mut dyn FnMut(&Packed<'_>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError>;
 
-    /// Returns where reading has to begin so that `wanted` is reached along the chain, and the link stored before it;
-    /// `before` is the one before the branch's first own entry.
+    /// Returns the entry at or before `wanted` at which reading must begin so that the chain can be checked, and the
+    /// link before it. `before` is the link before the branch's first own entry.
     fn anchor(&self, own: Own, before: Digest, wanted: Seq) -> Result<(Seq, Digest), StoreError>;
 
-    /// Returns the entries that an append with this idempotency key brought to the branch.
+    /// Returns the range of entries that an append with this idempotency key appended to the branch.
     fn find_key(
         &self,
         branch: &Branch,
@@ -125,57 +126,58 @@ pub(crate) trait EngineReader: Send + Sync {
 
     fn find_grant(&self, hash: &Digest) -> Result<Option<Grant>, StoreError>;
 
-    /// Finds the grants of tokens by the tokens' hashes, those that there are.
+    /// Looks up grants by token hash. Missing grants are skipped.
     fn find_grants(&self, hashes: &[Digest]) -> Result<Vec<(Digest, Grant)>, StoreError> {
         let found = |hash: &Digest| Ok(self.find_grant(hash)?.map(|grant| (*hash, grant)));
         hashes.iter().filter_map(|hash| found(hash).transpose()).collect()
     }
 
-    /// Lists the grants of a match by their hashes.
+    /// Lists the grants of a match with their hashes.
     fn grants_of(&self, match_name: &MatchName) -> Result<Vec<(Digest, Grant)>, StoreError>;
 
-    /// Returns `true` if a player's seat has a live grant or an invitation that was not spent.
+    /// Returns `true` if a player's seat has a live grant or an unspent invitation.
     fn is_taken(&self, match_name: &MatchName, seat: Seat, now_ms: i64) -> Result<bool, StoreError>;
 
-    /// Returns `true` if someone plays a seat.
+    /// Returns `true` if a player's seat has a live grant other than an invitation.
     fn is_played(&self, match_name: &MatchName, seat: Seat, now_ms: i64) -> Result<bool, StoreError>;
 
-    /// Returns what the players of a match are called.
+    /// Returns the names of the players of a match.
     fn names_of(&self, match_name: &MatchName, now_ms: i64)
     -> Result<BTreeMap<Seat, GrantLabel>, StoreError>;
 
-    /// Returns the notes of a match as they were written.
+    /// Returns the notes of a match in the order of writing.
     fn notes_of(&self, match_name: &MatchName) -> Result<Vec<Note>, StoreError>;
 
-    /// Returns the snapshots of states, if there are any.
+    /// Returns the snapshots; `None` if the engine has none.
     fn snapshots(&self) -> Option<&Snapshots> {
         None
     }
 
-    /// Keeps all matches there and under their names, where that is needed for a sight of one moment.
+    /// Keeps all matches from being renamed or deleted while the guard lives, if the engine needs that to read as of
+    /// one moment.
     fn hold_matches(&self) -> Option<RwLockReadGuard<'_, ()>> {
         None
     }
 
-    /// Keeps the branches of all matches there and under their names, where that is needed.
+    /// Keeps all branches from being renamed or deleted while the guard lives, if the engine needs that.
     fn hold_branches(&self) -> Option<RwLockReadGuard<'_, ()>> {
         None
     }
 
-    /// Reads for as long as it may take while no branch of any match is deleted or renamed, as far as `read` can see.
+    /// Calls `read`, which may take long. During the call, no deletion or renaming of a branch is visible to it.
     fn at_one_moment(&self, read: Walk<'_>) -> Result<(), RescueError>;
 
-    /// Returns the branches of a match for an audit, and what keeps some of them from being found.
+    /// Returns the branches of a match for an audit, and the error if some cannot be found.
     fn auditable(&self, found_match: &FoundMatch)
     -> Result<(Vec<Auditable>, Option<StoreError>), StoreError>;
 
-    /// Requires the other records of a branch to match its own entries.
+    /// Requires the other records of a branch, such as idempotency keys, to match its own entries.
     fn audit_kept(&self, branch: &Branch, keys: KeyedEntries) -> Result<Vec<Found>, StoreError>;
 
     /// Audits everything stored.
     fn check(&self, observe: &mut dyn FnMut(Totals)) -> Result<StoreCheck, StoreError>;
 
-    /// Reads all that the rest is made from; damage there may not show in the rest.
+    /// Reads the data that everything else is built from, where damage may be hidden by sound copies.
     fn prove(&self) -> Result<(), StoreError> {
         Ok(())
     }
@@ -186,24 +188,24 @@ pub(crate) trait EngineReader: Send + Sync {
 
 pub(crate) type Walk<'a> = &'a mut dyn FnMut(&dyn EngineReader) -> Result<(), RescueError>;
 
-/// What is called with what became of an append.
+/// Called with the result of an append.
 pub(crate) type Then = Box<dyn FnOnce(Result<Appended, StoreError>) + Send>;
 
-/// Entries to be appended to a branch.
+/// Entries to append to a branch.
 #[derive(Clone, Debug)]
 pub(crate) struct Append {
     pub(crate) match_name: MatchName,
     pub(crate) branch: BranchName,
-    /// Which branch it must be that has the name.
+    /// The id that the branch must have; `None` for any.
     pub(crate) expected_id: Option<BranchId>,
     pub(crate) expected_head: Seq,
     pub(crate) entries: PackedEntries,
-    /// The module that judged them (MD-9).
+    /// The module that judged the entries (MD-9).
     pub(crate) module: Option<Digest>,
     pub(crate) idempotency_key: Option<IdempotencyKey>,
 }
 
-/// A branch to be made: its name, and the branch and entry after which it begins.
+/// A branch to create after entry `at` of the branch `from`.
 #[derive(Clone, Debug)]
 pub(crate) struct NewBranch {
     pub(crate) match_name: MatchName,
@@ -212,30 +214,30 @@ pub(crate) struct NewBranch {
     pub(crate) at: Seq,
 }
 
-/// A match to be made with all its branches.
+/// A match to create with all its branches.
 #[derive(Clone, Debug)]
 pub(crate) struct NewMatch {
     pub(crate) name: MatchName,
     /// The encoded Genesis.
     pub(crate) genesis: Vec<u8>,
-    /// The module that is recorded for it (MD-9).
+    /// The module to record for the match (MD-9).
     pub(crate) module: Option<Digest>,
-    /// `main`, then the others, each after the one that it begins on.
+    /// `main`, then the other branches, parents first.
     pub(crate) branches: Vec<InitialBranch>,
 }
 
-/// A branch of a match to be made.
+/// A branch of a match to create.
 #[derive(Clone, Debug)]
 pub(crate) struct InitialBranch {
     pub(crate) name: BranchName,
-    /// The branch that it begins on; `None` for `main`.
+    /// The parent branch; `None` for `main`.
     pub(crate) from: Option<BranchName>,
     /// The entry after which it begins, and the link there.
     pub(crate) before: Head,
     pub(crate) batches: Vec<KeyedBatch>,
 }
 
-/// Entries in a row that share an idempotency key, or have none.
+/// Consecutive entries with the same idempotency key, or without one.
 #[derive(Clone, Debug)]
 pub(crate) struct KeyedBatch {
     pub(crate) idempotency_key: Option<IdempotencyKey>,
@@ -243,7 +245,7 @@ pub(crate) struct KeyedBatch {
 }
 
 impl NewMatch {
-    /// A match with these first entries, which carry no idempotency key.
+    /// Returns a match with these first entries on `main`, without idempotency keys.
     pub(crate) fn of(name: &MatchName, genesis: &Genesis, entries: PackedEntries) -> Self {
         let before = Head { seq: 0, link: genesis.link() };
         let batches = vec![KeyedBatch { idempotency_key: None, entries }];
@@ -253,12 +255,12 @@ impl NewMatch {
     }
 }
 
-/// An engine (FL-4). What returns is durable.
+/// An engine (FL-4). When a method returns, its change is durable.
 pub(crate) trait Engine: Send + Sync {
-    /// Returns what reads while it writes.
+    /// Returns a reader, which can be used while the engine writes.
     fn reader(&self) -> Arc<dyn EngineReader>;
 
-    /// Creates a match with its first entries, all or nothing.
+    /// Creates a match with its branches and entries, all or nothing.
     fn create_match(&self, new: NewMatch) -> Result<(), StoreError>;
 
     /// Creates a branch with its first own entries.
@@ -275,22 +277,22 @@ pub(crate) trait Engine: Send + Sync {
         new: &BranchName,
     ) -> Result<(), StoreError>;
 
-    /// Deletes matches with all that belongs to them, in one commit.
+    /// Deletes matches with everything that belongs to them, in one commit.
     fn delete_matches(&self, names: &[MatchName]) -> Result<(), StoreError>;
 
-    /// Renames matches, each from the first name to the second, in one commit.
+    /// Renames matches, from the first name of each pair to the second, in one commit.
     fn rename_matches(&self, names: &[(MatchName, MatchName)]) -> Result<(), StoreError>;
 
-    /// Appends entries, or finds that an append with the same key did.
+    /// Appends entries, or returns the result of an earlier append with the same key.
     fn append(&self, append: Append) -> Result<Appended, StoreError>;
 
-    /// Appends entries, and calls `then` with what became of it; an engine that can does not wait for that.
+    /// Appends entries, and calls `then` with the result. An engine may return before that.
     fn append_then(&self, append: Append, then: Then) {
         then(self.append(append));
     }
 
-    /// Reserves the next entry of a branch for this process until it appends there or drops what this returns; `None`
-    /// where that is not needed, or not possible just now.
+    /// Reserves the next entry of a branch for this process until it appends there or drops the returned value; `None`
+    /// if that is not necessary, or not possible now.
     fn reserve(&self, _: &NamedBranch) -> Option<Box<dyn Send + Sync>> {
         None
     }
@@ -305,6 +307,6 @@ pub(crate) trait Engine: Send + Sync {
 
     fn remove_note(&self, match_name: &MatchName, id: NoteId) -> Result<(), StoreError>;
 
-    /// Closes it; no reader is left.
+    /// Closes the engine. The caller must have dropped all readers.
     fn close(self: Box<Self>) -> Result<(), StoreError>;
 }

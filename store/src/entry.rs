@@ -7,10 +7,10 @@ use turnfold_core::{Digest, Seat};
 use crate::error::StoreError;
 use crate::names::IdempotencyKey;
 
-/// The number of an entry on its branch, from 1; 0 stands for the setup.
+/// The number of an entry on its branch, from 1; 0 is the setup.
 pub type Seq = u64;
 
-/// The most bytes a command may have.
+/// The most bytes of a command.
 pub const COMMAND_BYTES_MAX: usize = 64 * 1024;
 
 /// A command in the log.
@@ -18,33 +18,33 @@ pub const COMMAND_BYTES_MAX: usize = 64 * 1024;
 pub struct Entry {
     /// Its number on the branch, from 1.
     pub seq: Seq,
-    /// Who gave the command.
+    /// The seat that gave the command.
     pub seat: Seat,
-    /// The command as the ruleset encodes it.
+    /// The command, as the ruleset encodes it.
     pub command: Vec<u8>,
-    /// When it was recorded, in Unix milliseconds; the rules never see it.
+    /// When it was recorded, in Unix milliseconds. The rules never see it.
     pub recorded_at_ms: i64,
-    /// The idempotency key of the append that brought it.
+    /// The idempotency key of the append that brought the entry.
     pub idempotency_key: Option<IdempotencyKey>,
 }
 
-/// A command to be appended; the store numbers it.
+/// A command to append. The store numbers it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewEntry {
-    /// Who gives the command.
+    /// The seat that gives the command.
     pub seat: Seat,
-    /// The command as the ruleset encodes it.
+    /// The command, as the ruleset encodes it.
     pub command: Vec<u8>,
     /// When it is recorded, in Unix milliseconds.
     pub recorded_at_ms: i64,
 }
 
-/// Commands to be appended, one after another in few bytes: a match may begin with millions.
+/// Commands to append, encoded one after another to save memory, because a match may begin with millions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PackedEntries {
     bytes: Vec<u8>,
     count: u64,
-    /// When all of them were recorded, whatever was packed: so a million of them are not packed once more.
+    /// Replaces the time of every command, if given. So a change of the time does not encode them again.
     recorded_at_ms: Option<i64>,
 }
 
@@ -56,19 +56,19 @@ struct PackedEntry<'a> {
 }
 
 impl PackedEntries {
-    /// Returns how many there are.
+    /// Returns the number of commands.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Returns `true` if there are none.
+    /// Returns `true` if there are no commands.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Adds a command behind the others.
+    /// Appends a command.
     pub fn push(&mut self, NewEntry { seat, command, recorded_at_ms }: &NewEntry) {
         let seat = *seat;
         let recorded_at_ms = *recorded_at_ms;
@@ -76,7 +76,7 @@ impl PackedEntries {
         self.count += 1;
     }
 
-    /// Returns the commands in their order.
+    /// Returns the commands in order.
     pub fn iter(&self) -> impl Iterator<Item = NewEntry> {
         let mut rest = self.bytes.as_slice();
         std::iter::from_fn(move || {
@@ -88,7 +88,7 @@ impl PackedEntries {
         })
     }
 
-    /// Returns the same commands, recorded at another time.
+    /// Returns the same commands with another recording time.
     #[must_use]
     pub fn recorded_at(self, recorded_at_ms: i64) -> Self {
         Self { recorded_at_ms: Some(recorded_at_ms), ..self }
@@ -113,12 +113,12 @@ impl From<Vec<NewEntry>> for PackedEntries {
     }
 }
 
-/// Commands to be appended, and the module that judged them (MD-9). Commands that no module judged are just a list.
+/// Commands to append, and the module that judged them (MD-9).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewEntries {
     /// The commands.
     pub entries: PackedEntries,
-    /// The module. The match has to be played by it, or by no module so far.
+    /// The module; `None` if no module judged them. The match must be played by it, or have no module yet.
     pub module: Option<Digest>,
 }
 
@@ -128,7 +128,8 @@ impl From<Vec<NewEntry>> for NewEntries {
     }
 }
 
-/// An entry's encoding, which borrows so that scanning a log copies each command once. The field order is the format.
+/// An entry's encoding. It borrows, so that scanning a log copies each command only once. The field order is the
+/// format.
 #[derive(Serialize, Deserialize)]
 struct EntryBytes<'a> {
     seq: u64,
@@ -139,7 +140,7 @@ struct EntryBytes<'a> {
 }
 
 impl Entry {
-    /// Returns its bytes, as the log holds them.
+    /// Returns the entry's bytes, as the log has them.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         encode(&EntryBytes {
@@ -151,10 +152,10 @@ impl Entry {
         })
     }
 
-    /// Reads its bytes.
+    /// Reads an entry's bytes.
     ///
     /// # Errors
-    /// [`DecodeError`] when they are not exactly what [`encode`](Self::encode) writes.
+    /// Returns [`DecodeError`] if they are not exactly what [`encode`](Self::encode) writes.
     pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
         let EntryBytes { seq, seat, command, recorded_at_ms, idempotency_key } = decode_strictly(bytes)?;
         let idempotency_key = idempotency_key.map(str::parse::<IdempotencyKey>).transpose();
@@ -178,7 +179,7 @@ pub(crate) fn check_size(what: &'static str, bytes: usize, limit: usize) -> Resu
     if bytes <= limit { Ok(()) } else { Err(StoreError::TooLarge { what, bytes, limit }) }
 }
 
-/// Encodes a value of the store's own.
+/// Encodes a value of one of the store's own types.
 pub(crate) fn encode(value: &impl Serialize) -> Vec<u8> {
     postcard::to_allocvec(value).expect("plain data encodes")
 }

@@ -1,4 +1,4 @@
-//! How a match begins, and the matches that it was migrated from.
+//! The setup of a match, and the matches that it was migrated from.
 
 use serde::{Deserialize, Serialize};
 use turnfold_core::decode::{DecodeError, decode_strictly};
@@ -8,34 +8,35 @@ use crate::chain::{self, Linker};
 use crate::entry::{Seq, encode};
 use crate::names::BranchName;
 
-/// The most bytes an encoded Genesis may have.
+/// The most bytes of an encoded Genesis.
 pub const GENESIS_BYTES_MAX: usize = 128 * 1024;
 
-/// How a match begins.
+/// The beginning of a match: ruleset, setup and identity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Genesis {
-    /// The format of this record and of the entries: [`Genesis::FORMAT`], or [`Genesis::FORMAT_3`] with a module or origins.
+    /// The format of this record and of the entries: [`Genesis::FORMAT`], or [`Genesis::FORMAT_3`] if it has a module
+    /// or origins.
     pub format: u16,
     /// The ruleset's name.
     pub ruleset: String,
     /// The ruleset's version.
     pub ruleset_version: u32,
-    /// The setup as the ruleset encodes it.
+    /// The setup, as the ruleset encodes it.
     pub setup: Vec<u8>,
-    /// Where rolls come from.
+    /// The source of rolls.
     pub dice: DicePolicy,
-    /// Distinguishes this match from all others, also of the same name.
+    /// The id of this match, which no other match has, not even one with the same name.
     pub match_id: [u8; 16],
-    /// What people call it.
+    /// The title for people.
     pub title: String,
     /// When it was created, in Unix milliseconds.
     pub created_at_ms: i64,
-    /// The digest of the module that the match is played with and no other (MD-8).
+    /// The digest of the only module that the match can be played with, if it pins one (MD-8).
     pub module: Option<Digest>,
-    /// The digest of the module by which entries were first appended to a match that pins none (MD-9). The store records it
-    /// next to the log: it is no part of these bytes or of the chain.
+    /// The digest of the module that judged the first appended entries, if the match pins none (MD-9). The store
+    /// records it next to the log, so it is not part of these bytes or of the chain.
     pub played_by: Option<Digest>,
-    /// The matches that it was migrated from, one after another; the last has the same entries as this one began with.
+    /// The matches that it was migrated from, oldest first. This match began with the entries of the last one.
     pub origins: Vec<Origin>,
 }
 
@@ -44,9 +45,9 @@ pub struct Genesis {
 pub struct Origin {
     /// Its id.
     pub match_id: [u8; 16],
-    /// The version of the ruleset under which it was recorded.
+    /// The version of its ruleset.
     pub ruleset_version: u32,
-    /// The number of the last entry of its `main`.
+    /// The seq of the last entry of its `main`.
     pub head: Seq,
     /// The link after that entry.
     pub link: Digest,
@@ -65,7 +66,7 @@ struct GenesisBytes<'a> {
     created_at_ms: i64,
 }
 
-/// What a Genesis of format 3 has after the fields of format 2. The field order is the format.
+/// The fields that format 3 has after those of format 2. The field order is the format.
 #[derive(Serialize, Deserialize)]
 struct Provenance {
     /// The module that the match is played with (MD-8).
@@ -74,13 +75,13 @@ struct Provenance {
 }
 
 impl Genesis {
-    /// The format of a match that was created, and pins no module.
+    /// The format of a match that pins no module and was not migrated.
     pub const FORMAT: u16 = 2;
 
     /// The format of a match that pins a module, or was migrated.
     pub const FORMAT_3: u16 = 3;
 
-    /// The most origins that a match may have.
+    /// The most origins of a match.
     pub const ORIGINS_MAX: usize = 16;
 
     /// Returns `true` if this build knows the format.
@@ -89,26 +90,27 @@ impl Genesis {
         matches!(self.format, Self::FORMAT | Self::FORMAT_3)
     }
 
-    /// Returns the Genesis of a match that is the same but pins a module, or none; the format follows from that (MD-8).
+    /// Returns the same Genesis with another pinned module, or without one, and with the format that follows from that
+    /// (MD-8).
     #[must_use]
     pub fn pinned(self, module: Option<Digest>) -> Self {
         let is_plain = module.is_none() && self.origins.is_empty();
         Self { format: if is_plain { Self::FORMAT } else { Self::FORMAT_3 }, module, ..self }
     }
 
-    /// Returns the only module that the match may be played by: the module that it pins, or the recorded one (MD-9).
+    /// Returns the only module that may play the match: the pinned one, or else the recorded one (MD-9).
     #[must_use]
     pub const fn only_module(&self) -> Option<&Digest> {
         if self.module.is_some() { self.module.as_ref() } else { self.played_by.as_ref() }
     }
 
-    /// Returns the link that the chain of entries begins with.
+    /// Returns the link before the first entry.
     #[must_use]
     pub fn link(&self) -> Digest {
         chain::genesis_link(&self.encode())
     }
 
-    /// Returns its bytes, as the log holds them.
+    /// Returns the Genesis's bytes, as the log has them.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let Self { format, ruleset_version, dice, match_id, created_at_ms, .. } = *self;
@@ -129,10 +131,10 @@ impl Genesis {
         bytes
     }
 
-    /// Reads its bytes.
+    /// Reads the bytes of a Genesis.
     ///
     /// # Errors
-    /// [`DecodeError`] when they are not exactly what [`encode`](Self::encode) writes.
+    /// Returns [`DecodeError`] if they are not exactly what [`encode`](Self::encode) writes.
     pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
         let unreadable = |reason: &dyn ToString| DecodeError::Unreadable(reason.to_string());
         let read = postcard::take_from_bytes::<GenesisBytes<'_>>(bytes);
@@ -163,14 +165,15 @@ impl Genesis {
         if genesis.encode() == bytes { Ok(genesis) } else { Err(DecodeError::NotCanonical) }
     }
 
-    /// Returns this match as an origin, if its `main` ends with this entry and link.
+    /// Returns this match as an origin. `head` is the last entry of its `main`, and `link` the link after it.
     #[must_use]
     pub const fn origin(&self, head: Seq, link: Digest) -> Origin {
         Origin { match_id: self.match_id, ruleset_version: self.ruleset_version, head, link }
     }
 
-    /// Returns the Genesis of the match that continues this one under another version of its ruleset; `others` are its
-    /// other branches with their last links. The id is derived from all of these, so a repeated migration has the same id.
+    /// Returns the Genesis of the match that continues this one under another version of its ruleset. `others` are its
+    /// other branches with their last links. The id is derived from all of these, so a repeated migration gives the
+    /// same id.
     #[must_use]
     pub fn migrated(&self, ruleset_version: u32, origin: Origin, others: &[(BranchName, Digest)]) -> Self {
         let origins = [self.origins.as_slice(), &[origin]].concat();
@@ -187,7 +190,7 @@ impl Genesis {
         migrated
     }
 
-    /// Returns how each of its origins began, in their order. All that differs is the id, the version and the origins.
+    /// Returns the Genesis of each origin, in order. They differ from this one only in id, version, origins and format.
     fn beginnings(&self) -> impl Iterator<Item = (Self, &Origin)> {
         self.origins.iter().enumerate().map(|(index, origin)| {
             let origins = self.origins.get(..index).unwrap_or_default().to_vec();
@@ -198,18 +201,18 @@ impl Genesis {
     }
 }
 
-/// Whether the entries of a match's `main` are the entries of its origins: together with how an origin began, they have to
-/// give the link that the Genesis states. The origins themselves are not needed.
+/// Checks that the entries of a match's `main` are those of its origins. Together with the Genesis of an origin, they
+/// must give the origin's link. The origins themselves are not needed.
 #[derive(Clone, Debug)]
 pub struct OriginCheck {
     linker: Linker,
-    /// Each origin, and its link after the entries so far.
+    /// For each origin, the link after the entries so far.
     chains: Vec<(Digest, Origin)>,
     seq: Seq,
 }
 
 impl OriginCheck {
-    /// Begins at the setup.
+    /// Begins a check at the setup.
     #[must_use]
     pub fn of(genesis: &Genesis) -> Self {
         let chains = genesis.beginnings().map(|(beginning, origin)| (beginning.link(), *origin)).collect();
@@ -222,7 +225,7 @@ impl OriginCheck {
         self.chains.is_empty()
     }
 
-    /// Takes the bytes of the next entry of `main`.
+    /// Adds the bytes of the next entry of `main`.
     pub fn take(&mut self, entry: &[u8]) {
         self.seq += 1;
         for (link, _) in self.chains.iter_mut().filter(|(_, origin)| self.seq <= origin.head) {

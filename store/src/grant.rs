@@ -1,4 +1,4 @@
-//! Grants: who may join a match, by a token. Only the hash of the token is known.
+//! Grants: access to a match by a token. Only the hash of the token is stored.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,63 +11,65 @@ use crate::names::{GrantLabel, MatchName};
 /// What the holder of a token may do with one match. The field order is the format.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grant {
-    /// What it is for.
+    /// What the grant is for.
     pub kind: GrantKind,
-    /// The match, under the name that it has now.
+    /// The match, under its current name.
     pub match_name: MatchName,
-    /// What the host calls it; of a [`GrantKind::Player`], the name that all players see.
+    /// The host's label for the grant. For a [`GrantKind::Player`], the name that all players see.
     pub label: GrantLabel,
     /// When it was made, in Unix milliseconds.
     pub created_at_ms: i64,
-    /// From when on it counts no more.
+    /// When it expires, in Unix milliseconds; `None` for never.
     pub expires_at_ms: Option<i64>,
-    /// When it was revoked.
+    /// When it was revoked, in Unix milliseconds.
     pub revoked_at_ms: Option<i64>,
-    /// The hash of the seat's token for which an invitation was spent.
+    /// The hash of the seat's token that the invitation was spent for.
     pub became: Option<Digest>,
 }
 
 /// What a grant is for. The variant order is the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum GrantKind {
-    /// Everything about the match.
+    /// Full control of the match.
     Host,
-    /// What a player's seat sees and commands.
+    /// A player's seat: its view and its commands.
     Seat(Seat),
-    /// Looking on.
+    /// Watching as a spectator.
     Spectator {
-        /// Zero. Earlier builds kept a delay here; a grant with one permits nothing, as a live view would show more.
+        /// Zero. Earlier builds stored a delay here. A grant with a delay permits nothing, because a live view would
+        /// show more.
         reserved: u64,
     },
-    /// Being exchanged, once, for a grant of a player's seat.
+    /// An invitation, which can be exchanged once for a grant of a player's seat.
     Invitation(Seat),
-    /// The same as [`Seat`](Self::Seat), of a player who joined under a name.
+    /// Like [`Seat`](Self::Seat), for a player who joined under a name.
     Player(Seat),
 }
 
-/// A grant to be made.
+/// A grant to create.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewGrant {
-    /// What it is for.
+    /// What the grant is for.
     pub kind: GrantKind,
     /// The match.
     pub match_name: MatchName,
-    /// What the host calls it.
+    /// The host's label for the grant.
     pub label: GrantLabel,
-    /// From when on it counts no more.
+    /// When it expires, in Unix milliseconds; `None` for never.
     pub expires_at_ms: Option<i64>,
 }
 
-/// What came of an invitation: the grant of the seat.
+/// The result of accepting an invitation: the grant of the seat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JoinedSeat {
     /// The invitation was spent.
     Now(Grant),
-    /// It had been spent for the same token before, and nothing was changed. The grant may have been revoked since.
+    /// The invitation had already been spent for the same token, and nothing changed. The grant may have been revoked
+    /// since.
     Again(Grant),
 }
 
-/// What a grant is called: the first 16 hex digits of the hash of its token.
+/// The id of a grant: the first 16 hex digits of its token's hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct GrantId(u64);
 
@@ -94,13 +96,13 @@ impl NewGrant {
 }
 
 impl Grant {
-    /// The most live grants that a match may have.
+    /// The most live grants of a match.
     pub const LIVE_MAX: usize = 1_000;
 
-    /// The most live grants that a seat of a match may have.
+    /// The most live grants per seat of a match.
     pub const LIVE_MAX_PER_SEAT: usize = 8;
 
-    /// Returns `true` if it is neither revoked, expired nor spent.
+    /// Returns `true` if the grant is neither revoked, expired nor spent.
     #[must_use]
     pub fn is_live(&self, now_ms: i64) -> bool {
         let is_expired = self.expires_at_ms.is_some_and(|at| at <= now_ms);
@@ -110,7 +112,7 @@ impl Grant {
 }
 
 impl GrantKind {
-    /// Returns the player's seat that it is for.
+    /// Returns the player's seat that the grant is for.
     #[must_use]
     pub const fn seat(self) -> Option<Seat> {
         match self {
@@ -119,7 +121,7 @@ impl GrantKind {
         }
     }
 
-    /// Returns the seat that its holder plays.
+    /// Returns the seat that the holder plays; `None` for an invitation.
     #[must_use]
     pub const fn played(self) -> Option<Seat> {
         match self {
@@ -130,7 +132,7 @@ impl GrantKind {
 }
 
 impl GrantId {
-    /// Returns what the grant of a token with this hash is called.
+    /// Returns the id of the grant whose token has this hash.
     #[must_use]
     pub fn of(hash: &Digest) -> Self {
         Self(hash.as_bytes().iter().take(8).fold(0, |id, byte| id << 8 | u64::from(*byte)))
@@ -147,7 +149,7 @@ impl FromStr for GrantId {
     type Err = NotAGrantId;
 
     fn from_str(text: &str) -> Result<Self, NotAGrantId> {
-        // The digits of a digest that begins with them.
+        // The text is parsed as the first digits of a digest.
         let digest = (text.len() == 16).then(|| format!("{text:0<64}").parse::<Digest>().ok()).flatten();
         digest.map(|digest| Self::of(&digest)).ok_or_else(|| NotAGrantId { found: text.to_owned() })
     }

@@ -1,4 +1,4 @@
-//! What is judged of grants as they are written, whichever engine keeps them.
+//! Judges changes of grants, for any engine.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,17 +8,17 @@ use crate::error::StoreError;
 use crate::grant::{Grant, GrantId, GrantKind};
 use crate::names::{GrantLabel, MatchName, PlayerName, compared};
 
-/// The most grants of a match that are kept, those that count no more included.
+/// The most grants that a match keeps, dead ones included.
 const KEPT_MAX: usize = 2 * Grant::LIVE_MAX;
 
 pub(crate) struct Spent {
-    /// It itself, as it is from now on.
+    /// The invitation, marked as spent.
     pub(crate) invitation: Grant,
-    /// The grant of its seat.
+    /// The grant of the seat.
     pub(crate) joined: Grant,
 }
 
-/// Who joins: the hash of the token, the name if there is one, and when.
+/// A player who joins: the token's hash, the player's name if given, and the time.
 #[derive(Clone, Copy)]
 pub(crate) struct Joining<'a> {
     pub(crate) token: &'a Digest,
@@ -26,7 +26,7 @@ pub(crate) struct Joining<'a> {
     pub(crate) now_ms: i64,
 }
 
-/// Judges whether an invitation may be spent for a token; `None` if it was spent for this one before.
+/// Judges whether an invitation may be spent for a token; `None` if it was already spent for this token.
 pub(crate) fn spend(
     found: Option<Grant>,
     invitation: &Digest,
@@ -54,7 +54,8 @@ pub(crate) fn spend(
     }
 }
 
-/// Judges whether a grant may be revoked: a match keeps one live grant of a host, as only a host gives others access.
+/// Judges whether a grant may be revoked. A match keeps one live host grant, because only a host can give others
+/// access.
 pub(crate) fn require_host_left(
     match_name: &MatchName,
     (hash, grant): (&Digest, &Grant),
@@ -69,19 +70,19 @@ pub(crate) fn require_host_left(
     Err(StoreError::LastHost { match_name: match_name.clone(), id: GrantId::of(hash) })
 }
 
-/// The grants of a match, as far as judging one more needs them, which then takes no longer the more there are.
+/// An index of a match's grants. With it, judging one more grant takes about as long however many there are.
 #[derive(Debug, Default)]
 pub(crate) struct MatchGrants {
     ids: BTreeMap<GrantId, Digest>,
-    /// Those that are neither revoked nor spent, nor known to have expired.
+    /// The grants that are neither revoked nor spent, nor known to have expired.
     live: BTreeMap<Digest, LiveGrant>,
-    /// The same by the player's seat that they are for.
+    /// The live grants by player's seat.
     seats: BTreeMap<Seat, BTreeSet<Digest>>,
-    /// The same by when they expire.
+    /// The live grants by expiry.
     ends: BTreeSet<(i64, Digest)>,
-    /// All others by when they were made.
+    /// All other grants by creation time.
     dead: BTreeSet<(i64, Digest)>,
-    /// What the players are called whose grants are live.
+    /// The names of the players whose grants are live.
     names: BTreeMap<Digest, GrantLabel>,
 }
 
@@ -109,12 +110,12 @@ impl MatchGrants {
         self.ids.get(&id).copied()
     }
 
-    /// Returns `true` if a player's seat has a live grant or an invitation that was not spent.
+    /// Returns `true` if a player's seat has a live grant or an unspent invitation.
     pub(crate) fn is_taken(&self, seat: Seat, now_ms: i64) -> bool {
         self.of_seat(seat, now_ms).next().is_some()
     }
 
-    /// Returns `true` if someone plays a seat.
+    /// Returns `true` if a player's seat has a live grant other than an invitation.
     pub(crate) fn is_played(&self, seat: Seat, now_ms: i64) -> bool {
         self.of_seat(seat, now_ms).any(|grant| grant.kind.played().is_some())
     }
@@ -125,7 +126,7 @@ impl MatchGrants {
         live.filter(move |grant| grant.expires_at_ms.is_none_or(|at| at > now_ms))
     }
 
-    /// Returns what the players of a match are called.
+    /// Returns the names of the match's players.
     pub(crate) fn names(&self, now_ms: i64) -> BTreeMap<Seat, GrantLabel> {
         let mut names = BTreeMap::new();
         for (hash, name) in &self.names {
@@ -137,7 +138,7 @@ impl MatchGrants {
         names
     }
 
-    /// Judges whether a player may join: the first who plays a seat has it, and no two of a match are called alike.
+    /// Judges whether a player may join: the seat must be free, and the name must differ from all other players' names.
     pub(crate) fn require_free(&self, joined: &Grant) -> Result<(), StoreError> {
         let now_ms = joined.created_at_ms;
         let Some(seat) = joined.kind.played() else { return Ok(()) };
@@ -152,7 +153,7 @@ impl MatchGrants {
         Ok(())
     }
 
-    /// Adds a grant, or takes it as it is now.
+    /// Adds a grant, or updates it.
     pub(crate) fn set(&mut self, hash: Digest, grant: &Grant) {
         let Grant { created_at_ms, expires_at_ms, .. } = *grant;
         self.bury(&hash);
@@ -175,7 +176,7 @@ impl MatchGrants {
         }
     }
 
-    /// Counts a grant among the dead, if it is not.
+    /// Moves a live grant to the dead ones.
     fn bury(&mut self, hash: &Digest) {
         let Some(LiveGrant { kind, created_at_ms, expires_at_ms }) = self.live.remove(hash) else { return };
         self.names.remove(hash);
@@ -188,9 +189,9 @@ impl MatchGrants {
         self.dead.insert((created_at_ms, *hash));
     }
 
-    /// Judges whether the match may have one more grant. Returns the grants that no longer count and make room for it.
+    /// Judges whether the match may have one more grant. Returns the dead grants that must be removed to make room.
     ///
-    /// One of the others may be `replaced` by it, and does not count.
+    /// A grant that is `replaced` does not count.
     pub(crate) fn make_room(
         &mut self,
         match_name: &MatchName,
@@ -203,7 +204,7 @@ impl MatchGrants {
         if seat == Some(Seat::Host) {
             return Err(StoreError::NotAPlayer { seat: Seat::Host });
         }
-        // By its name a grant is revoked, so no two of a match may share one.
+        // A grant is revoked by its id, so ids must be unique within a match.
         if self.ids.contains_key(&id) {
             return Err(StoreError::GrantExists { id });
         }
@@ -227,7 +228,7 @@ impl MatchGrants {
         Ok(self.dead.iter().take(surplus).map(|(_, other)| *other).collect())
     }
 
-    /// Forgets the first of those that no longer count, once they are removed as [`make_room`](Self::make_room) listed.
+    /// Forgets the oldest dead grants, after they were removed as [`make_room`](Self::make_room) listed.
     pub(crate) fn forget_dead(&mut self, count: usize) {
         for _ in 0..count {
             if let Some((_, hash)) = self.dead.pop_first() {
@@ -237,10 +238,10 @@ impl MatchGrants {
     }
 }
 
-/// The most grants held in memory; beyond it the grants of each match are read again.
+/// The most grants held in memory. Beyond that, all are dropped and read again when they are needed.
 const HELD_MAX: usize = 100_000;
 
-/// The grants of matches, by the matches' numbers; each match's are read once.
+/// The grants of matches in memory, by match id. Each match's grants are read once.
 #[derive(Default)]
 pub(crate) struct GrantBooks {
     books: BTreeMap<u64, MatchGrants>,
@@ -253,7 +254,7 @@ impl GrantBooks {
         self.books.get(&number)
     }
 
-    /// Returns the grants of a match, which are read if they are not in memory.
+    /// Returns the grants of a match, after reading them into memory if necessary.
     pub(crate) fn of(
         &mut self,
         number: u64,
@@ -270,7 +271,7 @@ impl GrantBooks {
         Ok(self.books.entry(number).or_default())
     }
 
-    /// Forgets all, which are read again.
+    /// Drops all grants from memory; they are read again when they are needed.
     pub(crate) fn clear(&mut self) {
         *self = Self::default();
     }

@@ -1,9 +1,10 @@
-//! The memory of turnfold: an append-only log of every match, in a journal with an index, or in a database.
+//! The memory of turnfold: an append-only log of every match, in a journal with an index or in a database.
 //!
-//! A [`Store`] holds matches. A match begins with its [`Genesis`] and has branches; a branch is a chain of [`Entry`]s,
-//! numbered from 1, each linked to all before it by a chain of digests. Entries come in atomic, durable batches
-//! ([`Store::append`]) and are checked against the chain whenever they are read ([`StoreReader::read`]).
-//! [`StoreReader::audit`] checks all that is stored of a match, and hands its entries to a caller that knows their rules.
+//! A [`Store`] contains matches. A match begins with its [`Genesis`] and has branches. A branch is a sequence of
+//! [`Entry`]s, numbered from 1, and a chain of digests links each entry to all before it. [`Store::append`] adds
+//! entries in atomic, durable batches. Entries are checked against the chain whenever they are read
+//! ([`StoreReader::read`]). [`StoreReader::audit`] checks everything stored of a match; [`StoreReader::audit_with`]
+//! also passes its entries to a caller that knows their rules.
 //!
 //! ```
 //! use turnfold_core::{DicePolicy, Registry, Seat};
@@ -34,12 +35,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Besides its log a match has [`Grant`]s, by the hashes of the tokens that stand for them ([`Store::grant`],
-//! [`StoreReader::find_grant`]). They are no part of the log, and no backup has them. Its [`Note`]s are no part of the log
-//! either, but backups have them ([`Store::write_note`], [`StoreReader::notes_of`]).
+//! Besides its log, a match has [`Grant`]s, which are identified by the hashes of their tokens ([`Store::grant`],
+//! [`StoreReader::find_grant`]). Grants are not part of the log or of backups. A match's [`Note`]s are not part of the
+//! log either, but backups include them ([`Store::write_note`], [`StoreReader::notes_of`]).
 //!
-//! `FORMAT.md` in this crate's folder defines which bytes lie where. Damage is a [`StoreError`] that names the match, branch
-//! and entry; nothing here panics on what it reads. sled stays behind `local/index`.
+//! `FORMAT.md` in this crate's folder defines the bytes of every file. Damage is a [`StoreError`] that names the match,
+//! branch and entry; reading never panics. Only `local/index` uses sled.
 
 #![forbid(unsafe_code)] // ST-20
 

@@ -1,4 +1,4 @@
-//! Names: of matches, of players, of grants, and keys that make an append repeatable.
+//! Names of matches, players and grants, and keys that make an append repeatable.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,24 +15,25 @@ use unicode_normalization::char::is_combining_mark;
 #[serde(try_from = "String", into = "String")]
 pub struct MatchName(String);
 
-/// What a client calls an append, so that repeating it does not do it twice: 1 to 128 printable ASCII characters
-/// without spaces.
+/// A client's key of an append, which makes a repeated append harmless: 1 to 128 printable ASCII characters without
+/// spaces.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct IdempotencyKey(String);
 
-/// What a player is called in a match: 1 to 32 characters of any script, all of them visible, with single spaces between
-/// words, and no name of a seat.
+/// The name of a player in a match: 1 to 32 visible characters of any script, with single spaces between words. It must
+/// not be the name of a seat.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct PlayerName(String);
 
-/// What a host calls a grant: at most 64 characters, also none.
+/// A host's label for a grant: 0 to 64 characters.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct GrantLabel(String);
 
-/// The text of a note: 1 to 500 characters, at least one of them visible, and no controls but line feeds.
+/// The text of a note: 1 to 500 characters, at least one of them visible. Line feeds are the only control characters
+/// allowed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct NoteText(String);
@@ -66,7 +67,7 @@ impl NoteText {
     const IS_VALID: fn(&str) -> bool = is_note;
 }
 
-/// The longest note, in characters.
+/// The most characters of a note.
 const NOTE_MAX: usize = 500;
 
 fn is_note(text: &str) -> bool {
@@ -75,10 +76,10 @@ fn is_note(text: &str) -> bool {
     text.chars().count() <= NOTE_MAX && text.chars().all(is_allowed) && text.chars().any(is_visible)
 }
 
-/// The longest name of a player, in characters.
+/// The most characters of a player's name.
 const PLAYER_NAME_MAX: usize = 32;
 
-/// What seats and their viewers are called besides `p1` and so on.
+/// Names that only the service and its viewers may have, besides the seats `p1` and so on.
 const NOT_PLAYERS: [&str; 4] = ["host", "spectator", "admin", "turnfold"];
 
 fn is_player_name(text: &str) -> bool {
@@ -88,14 +89,14 @@ fn is_player_name(text: &str) -> bool {
         return false;
     }
     let compared = compared(text);
-    // A mark at the beginning would change what stands before the name.
+    // A combining mark at the start would change the character before the name.
     let begins_with_mark = text.chars().next().is_none_or(is_combining_mark);
     let is_seat = compared.parse::<Seat>().is_ok() || NOT_PLAYERS.contains(&compared.as_str());
     !begins_with_mark && !is_seat && !compared.is_empty()
 }
 
-/// Returns `true` for characters that are not seen, or that change how the text around them is shown. Joiners and
-/// variation selectors are none of them: scripts and pictures need them.
+/// Returns `true` for characters that are invisible, or that change how the text around them is shown. Joiners and
+/// variation selectors are allowed, because scripts and emoji need them.
 fn is_unseen(sign: char) -> bool {
     let is_private = matches!(u32::from(sign), 0xe000..=0xf8ff | 0xe_0000..);
     sign.is_control()
@@ -107,8 +108,8 @@ fn is_unseen(sign: char) -> bool {
         )
 }
 
-/// Returns a name as it is compared with others: without case, spaces, and signs that do not show by themselves, and in one
-/// way of composing letters.
+/// Returns the form of a name that is compared with others: without case, spaces, joiners and variation selectors, in
+/// one Unicode normalization.
 pub(crate) fn compared(name: &str) -> String {
     let is_joiner = |sign: &char| matches!(u32::from(*sign), 0x200c..=0x200d | 0xfe00..=0xfe0f);
     let plain = name.nfkc().filter(|sign| !is_joiner(sign) && !sign.is_whitespace());

@@ -1,4 +1,4 @@
-//! Notes that people write to a match or to one of its entries (SV-61). They are under no chain, and no rules know them.
+//! Notes on a match or on one of its entries (SV-61). No chain covers them, and no rules know them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,34 +14,34 @@ use crate::names::{BranchName, GrantLabel, MatchName, NoteText};
 /// A note. The field order is the format.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
-    /// What it is called.
+    /// Its id within the match.
     pub id: NoteId,
-    /// The entry that it is about; without one, it is about the match.
+    /// The entry that it is about; `None` for the match as a whole.
     pub about: Option<NotedEntry>,
-    /// The seat of its author; a spectator has none.
+    /// The seat of its author; `None` for a spectator.
     pub by: Option<Seat>,
-    /// What its author was called.
+    /// The name that its author had.
     pub name: Option<GrantLabel>,
-    /// The hash of its author's token. A note of a backup has none, as no backup has grants.
+    /// The hash of its author's token; `None` after a restore, because backups have no grants.
     pub token: Option<Digest>,
-    /// Whether its author alone reads it.
+    /// Whether only its author may read it.
     pub is_private: bool,
-    /// What it says.
+    /// Its text.
     pub text: NoteText,
     /// When it was written, in Unix milliseconds.
     pub written_at_ms: i64,
 }
 
-/// An entry, and the branch that holds it as one of its own.
+/// An entry, and the branch that has it as an own entry.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct NotedEntry {
-    /// The branch, under the name that it has now.
+    /// The branch, under its current name.
     pub branch: BranchName,
-    /// The number of the entry.
+    /// The seq of the entry.
     pub seq: Seq,
 }
 
-/// What a note is called: 63 bits of chance, written as 16 hex digits.
+/// The id of a note: 63 random bits, written as 16 hex digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct NoteId(u64);
 
@@ -56,10 +56,11 @@ impl Note {
     /// The most notes of a match.
     pub const MAX: usize = 500;
 
-    /// The most notes of a match that one token may have written.
+    /// The most notes of a match by one token.
     pub const MAX_PER_TOKEN: usize = 100;
 
-    /// Returns the note as a backup has it: without its author's token, with which a spectator loses what only they read.
+    /// Returns the note for a backup, without its author's token; `None` for a private note of a spectator, whom only
+    /// the token identifies.
     pub(crate) fn without_token(&self) -> Option<Self> {
         let is_lost = self.is_private && self.by.is_none();
         (!is_lost).then(|| Self { token: None, ..self.clone() })
@@ -67,7 +68,7 @@ impl Note {
 }
 
 impl NoteId {
-    /// Returns the id made of a random number, all but the first bit of it.
+    /// Returns the id made of the upper 63 bits of a random number.
     #[must_use]
     pub const fn of(random: u64) -> Self {
         Self(random >> 1)
@@ -93,7 +94,7 @@ impl FromStr for NoteId {
     }
 }
 
-/// A note with the branch that its engine holds it by, so that it stays where it is when the branch gets another name.
+/// A note with its branch's id, so that it stays on the branch when the branch is renamed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PlacedNote {
     pub(crate) branch: Option<u64>,
@@ -101,16 +102,17 @@ pub(crate) struct PlacedNote {
 }
 
 impl PlacedNote {
-    /// Finds which branch holds the entry of a note.
+    /// Finds the branch that has the entry of a note as an own entry.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`], [`StoreError::NoSuchSeq`].
+    /// Returns [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`], [`StoreError::NoSuchSeq`], or any error of
+    /// reading.
     pub(crate) fn of(
         reader: &dyn EngineReader,
         match_name: &MatchName,
         mut note: Note,
     ) -> Result<Self, StoreError> {
-        // The setup is no entry.
+        // Seq 0 is the setup, so the note is about the match.
         note.about = note.about.filter(|about| about.seq > 0);
         let Some(about) = &mut note.about else { return Ok(Self { branch: None, note }) };
         let branch = reader.found_branch(match_name, &about.branch)?;
@@ -122,7 +124,7 @@ impl PlacedNote {
         Ok(Self { branch: Some(holder.id), note })
     }
 
-    /// Returns the note if its branch is still there, under the name that the branch has now.
+    /// Returns the note with the current name of its branch; `None` if the branch was deleted.
     pub(crate) fn read(self, name_of: impl FnOnce(u64) -> Option<BranchName>) -> Option<Note> {
         let Self { branch, mut note } = self;
         if let (Some(branch), Some(about)) = (branch, &mut note.about) {
@@ -132,7 +134,7 @@ impl PlacedNote {
     }
 }
 
-/// Judges whether a match may have one more note.
+/// Requires a match and the author's token to have room for one more note.
 pub(crate) fn require_room(
     match_name: &MatchName,
     note: &Note,
@@ -149,7 +151,7 @@ pub(crate) fn require_room(
     Err(StoreError::TooManyNotes { match_name: match_name.clone(), limit })
 }
 
-/// Sorts notes as they were written.
+/// Sorts notes by the time of writing.
 pub(crate) fn sort(notes: &mut [Note]) {
     notes.sort_by_key(|note| (note.written_at_ms, note.id));
 }

@@ -1,8 +1,8 @@
-//! Snapshots: states kept next to the log, so that a reader of its end need not fold it from the start.
+//! Snapshots: states kept next to the log, so that reading its end does not need a fold from the start.
 //!
-//! They are a cache. A snapshot is named after the link of the entry that it follows, so it belongs to exactly one
-//! log, whatever the branch, and it counts only for the build that made it. One that is missing, cut short, mangled or
-//! from another build is as good as none; deleting them all loses nothing. An audit trusts none.
+//! Snapshots are a cache. A snapshot is named after the link of the entry that it follows, so it belongs to exactly one
+//! history, whatever the branch. It counts only for the build that made it. A snapshot that is missing, damaged or from
+//! another build is ignored. Deleting all of them loses nothing, and an audit does not trust them.
 
 use std::fs;
 use std::io::{self, Write};
@@ -16,7 +16,7 @@ use crate::entry::{Seq, encode};
 use crate::local::dir::files::{self, read_at_most};
 use crate::local::layout::record;
 
-/// Snapshots follow entries whose number is a multiple of this.
+/// A snapshot follows an entry whose seq is a multiple of this.
 pub const SNAPSHOT_INTERVAL: Seq = 4096;
 
 /// The folder of snapshots in a store's directory.
@@ -24,17 +24,17 @@ const SNAPSHOT_DIR: &str = "snapshots";
 
 const VERSION: u8 = 2;
 
-/// More than any state takes.
+/// The most bytes that are read of a snapshot; no state takes more.
 const SNAPSHOT_BYTES_MAX: u64 = 1 << 28;
 
 /// The state after an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {
-    /// The entry.
+    /// The seq of the entry.
     pub seq: Seq,
-    /// How many rolls led to the state.
+    /// The number of rolls before the state.
     pub rolls: u64,
-    /// The state as its ruleset encodes it.
+    /// The state, as its ruleset encodes it.
     pub state: Vec<u8>,
 }
 
@@ -48,7 +48,7 @@ struct SnapshotFile<'a> {
     state: &'a [u8],
 }
 
-/// Returns `true` if snapshots are kept after an entry of this number.
+/// Returns `true` if snapshots are kept after the entry with this seq.
 pub(crate) const fn has_snapshot(seq: Seq) -> bool {
     seq > 0 && seq.is_multiple_of(SNAPSHOT_INTERVAL)
 }
@@ -58,7 +58,7 @@ pub(crate) struct Snapshots {
 }
 
 impl Snapshots {
-    /// Those in a store's directory.
+    /// Returns the snapshots in a store's directory.
     pub(crate) fn of(store_dir: &Path) -> Self {
         Self { dir: store_dir.join(SNAPSHOT_DIR) }
     }
@@ -67,7 +67,7 @@ impl Snapshots {
         self.dir.exists()
     }
 
-    /// Returns the snapshot kept after the entry of a link, by this build or by any.
+    /// Returns the snapshot after the entry with this link, made by `build`, or by any build if `None`.
     pub(crate) fn read(&self, link: &Digest, seq: Seq, build: Option<&Digest>) -> Option<Snapshot> {
         let path = self.path(link);
         let bytes = match read_at_most(&path, SNAPSHOT_BYTES_MAX) {
@@ -98,7 +98,7 @@ impl Snapshots {
         }
     }
 
-    /// Writes a snapshot without waiting for the disk: one that a power cut tears is passed over.
+    /// Writes a snapshot without a sync, because a snapshot that a power cut tears is ignored.
     pub(crate) fn write(&self, link: &Digest, snapshot: &Snapshot, build: &Digest) -> io::Result<()> {
         let Snapshot { seq, rolls, state } = snapshot;
         let file = SnapshotFile { version: VERSION, build: *build, seq: *seq, rolls: *rolls, state };
@@ -110,7 +110,7 @@ impl Snapshots {
         fs::rename(&draft, &path)
     }
 
-    /// Removes the snapshot after the entry of a link, if there is one.
+    /// Removes the snapshot after the entry with this link, if there is one.
     pub(crate) fn remove(&self, link: &Digest) {
         if let Err(error) = fs::remove_file(self.path(link))
             && error.kind() != io::ErrorKind::NotFound
@@ -119,7 +119,7 @@ impl Snapshots {
         }
     }
 
-    /// Returns the path of the snapshot after the entry of a link.
+    /// Returns the path of the snapshot after the entry with this link.
     pub(crate) fn path(&self, link: &Digest) -> PathBuf {
         self.dir.join(link.to_string())
     }
