@@ -45,7 +45,7 @@ impl Ancestry {
         index
     }
 
-    /// Returns the branch that has entry `seq` of `branch` as its own. The branch must have such an entry.
+    /// Returns the branch that has entry `seq` of `branch` as its own. The branch must have that entry.
     ///
     /// # Panics
     /// If the branch was not added.

@@ -56,7 +56,7 @@ pub enum Audited<'a> {
     },
     /// The next entries of the branch.
     Entries(&'a [Entry]),
-    /// Other branches begin after the previous entry, or after the setup. The number is that in [`BegunFork`].
+    /// Other branches begin after the previous entry, or after the setup. The number is the one in [`BegunFork`].
     Fork(usize),
     /// The state kept after the previous entry, by any build. Only folding the entries can prove it right.
     Snapshot {
@@ -160,7 +160,7 @@ struct AuditedBranch {
 impl Audit<'_> {
     fn run(&mut self) -> Result<(), StoreError> {
         let found_match = match self.engine.found_match(self.match_name) {
-            // Either there never was such a match, or its record is missing.
+            // Either the match never existed, or its record is missing.
             Err(error @ StoreError::NoSuchMatch { .. }) => {
                 return self.engine.require_all_matches().and(Err(error));
             }

@@ -20,7 +20,7 @@ impl Default for Linker {
 }
 
 impl Linker {
-    /// Creates a linker. It holds no state of any chain.
+    /// Creates a linker, which can compute the links of any chain.
     #[must_use]
     pub fn new() -> Self {
         Self { fresh: blake3::Hasher::new_derive_key("turnfold v1 entry") }

@@ -73,7 +73,7 @@ pub(crate) trait EngineReader: Send + Sync {
     /// Finds a branch of a match, up to its acknowledged head.
     fn found_branch(&self, match_name: &MatchName, branch: &BranchName) -> Result<Branch, StoreError>;
 
-    /// Returns `true` if other processes may write meanwhile.
+    /// Returns `true` if other processes may write to the store while this one has it open.
     fn is_shared(&self) -> bool {
         false
     }
@@ -104,8 +104,9 @@ pub(crate) trait EngineReader: Send + Sync {
     /// Lists the names of all matches.
     fn match_names(&self) -> Result<Each<'_, MatchName>, StoreError>;
 
-    /// Passes entries of a branch to `take`. The first ones include the entry `from`, or begin at it. If that entry is
-    /// missing, it does not call `take`. Errors name the entry, but not the branch.
+    /// Passes entries of a branch to `take`, a page at a time; the first page may begin before `from`. It may stop
+    /// before the last entry. If the entry `from` is missing, it passes nothing. Errors name the entry, but not the
+    /// branch.
     fn pages(
         &self,
         own: Own,
@@ -171,13 +172,13 @@ pub(crate) trait EngineReader: Send + Sync {
     fn auditable(&self, found_match: &FoundMatch)
     -> Result<(Vec<Auditable>, Option<StoreError>), StoreError>;
 
-    /// Requires the other records of a branch, such as idempotency keys, to match its own entries.
+    /// Compares the other records of a branch, such as idempotency keys, with its own entries, and returns the damage.
     fn audit_kept(&self, branch: &Branch, keys: KeyedEntries) -> Result<Vec<Found>, StoreError>;
 
     /// Audits everything stored.
     fn check(&self, observe: &mut dyn FnMut(Totals)) -> Result<StoreCheck, StoreError>;
 
-    /// Reads the data that everything else is built from, where damage may be hidden by sound copies.
+    /// Reads the data that all other records are built from, such as the journal. Sound records may hide damage to it.
     fn prove(&self) -> Result<(), StoreError> {
         Ok(())
     }

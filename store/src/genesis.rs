@@ -66,7 +66,7 @@ struct GenesisBytes<'a> {
     created_at_ms: i64,
 }
 
-/// The fields that format 3 has after those of format 2. The field order is the format.
+/// The fields that format 3 adds after format 2. The field order is the format.
 #[derive(Serialize, Deserialize)]
 struct Provenance {
     /// The module that the match is played with (MD-8).
@@ -201,8 +201,8 @@ impl Genesis {
     }
 }
 
-/// Checks that the entries of a match's `main` are those of its origins. Together with the Genesis of an origin, they
-/// must give the origin's link. The origins themselves are not needed.
+/// Checks that the `main` of a match begins with the entries of its origins. Together with the Genesis of an origin,
+/// they must give the origin's link. The origins themselves are not needed.
 #[derive(Clone, Debug)]
 pub struct OriginCheck {
     linker: Linker,

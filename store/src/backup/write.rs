@@ -12,10 +12,11 @@ use crate::reader::store_reader::StoreReader;
 impl StoreReader {
     /// Writes everything in the store as one stream for [`restore`](crate::Store::restore), and returns its totals.
     ///
-    /// The store may be used meanwhile. The backup has each match as of one moment, when that match is read. Appends
-    /// and reads do not wait for `writer`. Deleting or renaming a branch waits until the current match is written;
-    /// deleting or renaming a match waits until the backup ends. Damaged matches are not written: the backup ends with
-    /// the error and is incomplete. It needs memory for about 64 KiB of entries and for the branches of one match.
+    /// The store may be used while the backup runs. The backup has each match as of one moment, when that match is
+    /// read. Appends and reads do not wait for `writer`. Deleting or renaming a branch waits until the current match is
+    /// written; deleting or renaming a match waits until the backup ends. Damaged matches are not written: the backup
+    /// ends with the error and is incomplete. It needs memory for about 64 KiB of entries and for the branches of one
+    /// match.
     ///
     /// `observe` receives the progress.
     ///

@@ -1,4 +1,4 @@
-//! Makes errors from those of the file system and of backends, and adds the match, branch and entry that they concern.
+//! Converts errors of file systems and backends, and adds the match, branch and entry that an error concerns.
 
 use std::io;
 use std::path::Path;

@@ -194,7 +194,7 @@ pub enum StoreError {
         /// The most bytes allowed.
         limit: usize,
     },
-    /// There is no such grant, or it was revoked, spent or has expired.
+    /// There is no grant with this id, or it was revoked or has expired.
     #[error("no grant `{id}`, or it was revoked or has expired")]
     NoSuchGrant {
         /// The id in the request.
@@ -240,7 +240,7 @@ pub enum StoreError {
     TooManyGrants {
         /// The match.
         match_name: MatchName,
-        /// The seat, if the limit is that of a seat.
+        /// The seat, if its own limit was reached.
         seat: Option<Seat>,
         /// The limit.
         limit: usize,
@@ -276,15 +276,15 @@ pub enum StoreError {
     /// The store cannot be opened. Nothing was changed.
     #[error("cannot {action}: {source}; nothing was changed")]
     Unopened {
-        /// What was being done.
+        /// The failed action, which completes "cannot …".
         action: String,
-        /// What the operating system reports.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The disk is full. Everything acknowledged is safe.
     #[error("the store's disk is full ({source}); nothing of this call was recorded")]
     Full {
-        /// What the operating system reports.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// A write or sync failed, so the data may or may not be on disk.

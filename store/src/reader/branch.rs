@@ -7,7 +7,7 @@ use crate::entry::Seq;
 use crate::error::StoreError;
 use crate::names::{BranchName, MatchName};
 
-/// A branch of a match and its head. Its entries are those of its ancestors up to the fork, then its own.
+/// A branch of a match and its head. Its history is its ancestors' entries up to the fork, then its own entries.
 #[derive(Clone, Debug)]
 pub(crate) struct Branch {
     pub(crate) found_match: FoundMatch,

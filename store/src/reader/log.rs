@@ -23,7 +23,7 @@ pub struct Log {
 }
 
 impl StoreReader {
-    /// Reads entries one after another, those of the parent branches first. Iteration ends with the first error.
+    /// Reads entries one after another, the ancestors' entries first. Iteration ends with the first error.
     ///
     /// Each entry is checked against the chain from the nearest stored link before the range. If the range begins at
     /// the first entry, the whole chain is checked.

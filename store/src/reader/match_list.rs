@@ -23,7 +23,7 @@ impl StoreReader {
     /// the first error.
     ///
     /// Missing matches are noticed only when all matches are read; the error is then the last item. A match that is
-    /// renamed or deleted meanwhile may appear under either name, or not at all.
+    /// renamed or deleted during the iteration may appear under either name, or not at all.
     ///
     /// # Errors
     /// Returns [`StoreError::Corrupt`] if the store's own record cannot be read. The iterator returns it for a match

@@ -17,9 +17,9 @@ pub struct Reservation(#[expect(dead_code, reason = "it is dropped")] Box<dyn Se
 impl Store {
     /// Appends entries to a branch, all or none. When it returns, they are durable.
     ///
-    /// If an earlier append to this branch had the same idempotency key, seats and commands, it appends nothing and
-    /// returns the earlier result, wherever the head is now. A key belongs to the branch that it was used on; child
-    /// branches do not inherit it.
+    /// If an earlier append to this branch had the same idempotency key, seats and commands, nothing is appended. It
+    /// then returns the earlier result, wherever the head is now. A key belongs to the branch that it was used on;
+    /// child branches do not inherit it.
     ///
     /// # Errors
     /// Returns [`StoreError::Conflict`] if the head is not `expected_head`; [`StoreError::IdempotencyKeyReused`] if the
@@ -83,8 +83,8 @@ impl Store {
     /// wait until this one appends there or drops the reservation, for half a second at most. The caller must read the
     /// head after this returns, and judge its entries there.
     ///
-    /// Returns `None` if no other process can write, if the branch is gone, if others hold the branch for five seconds,
-    /// or if half of the reading connections are already used for reservations.
+    /// Returns `None` if no other process can write, or if the branch was deleted. It also returns `None` if others
+    /// keep the branch for five seconds, or if half of the reading connections are in use for reservations.
     pub fn reserve(&self, named: &NamedBranch) -> Option<Reservation> {
         self.engine.reserve(named).map(Reservation)
     }

@@ -29,8 +29,9 @@ impl Store {
     /// Opens an existing store for writing.
     ///
     /// # Errors
-    /// Returns [`StoreError::Missing`] or [`StoreError::NotAStore`] if there is none, [`StoreError::Locked`] if it is
-    /// in use, or [`StoreError::UnknownFormat`], [`StoreError::Corrupt`] or another error if it cannot be opened.
+    /// Returns [`StoreError::Missing`] or [`StoreError::NotAStore`] if the directory has no store,
+    /// [`StoreError::Locked`] if it is in use, or [`StoreError::UnknownFormat`], [`StoreError::Corrupt`] or another
+    /// error if it cannot be opened.
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
         Self::open_observed(dir, &mut |_, _| {})
     }

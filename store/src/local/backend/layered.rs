@@ -41,7 +41,7 @@ impl Layered {
         self.change().show(changes);
     }
 
-    /// Sets the changes so far aside for packing. Later changes lie on top of them.
+    /// Sets the current changes aside for packing. Later changes go on top of them.
     pub(super) fn begin_packing(&self) {
         self.change().begin_packing();
     }

@@ -69,8 +69,8 @@ impl Layers {
                 break;
             }
             let under = below.scan(&rest, wanted)?;
-            // A source that returned `wanted` records may have more behind the last, so the merge ends at the least
-            // such key.
+            // A source that returned `wanted` records may have more behind the last, so the merge ends at the least of
+            // those last keys.
             let mut end = under.last().filter(|_| under.len() == wanted).map(|(key, _)| key.clone());
             let mut merged: Changes = under.into_iter().map(|(key, value)| (key, Some(value))).collect();
             for layer in self.all() {

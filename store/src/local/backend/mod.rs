@@ -58,8 +58,8 @@ impl BackendError {
 pub trait Backend: Send + Sync {
     /// Returns a record's value; `None` if there is no such record.
     ///
+    /// # Errors
     /// Returns [`BackendError`] if the record cannot be read.
-    /// [`BackendError`] when it cannot be read.
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BackendError>;
 
     /// Returns the values of records, in the order of `keys`, as of one moment.

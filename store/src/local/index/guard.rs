@@ -44,7 +44,7 @@ fn sort_io(action: &str, source: io::Error) -> BackendError {
     }
 }
 
-/// Restores the operating system's error code. sled repeats such an error, but only as its debug text.
+/// Restores the operating system's error code. sled passes the error on only as its debug text.
 fn restored(error: io::Error) -> io::Error {
     let text = error.to_string();
     let code = text.strip_prefix("Os { code: ").and_then(|rest| rest.split(',').next()?.parse().ok());

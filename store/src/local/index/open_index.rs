@@ -257,8 +257,8 @@ impl Building<'_> {
         }
     }
 
-    /// Removes the rest of a failed build. Earlier builds of this program left such a rest under a number. So this also
-    /// removes each index whose commits the journal all has, except the one with the most commits.
+    /// Removes what a failed build of the index left. Earlier versions of this program left it under a number. So this
+    /// also removes every index whose commits were all replayed, except the one with the most commits.
     fn clean_up(&self) {
         if let Err(error) = self.remove_draft() {
             tracing::debug!(%error, "a part of an index stays");

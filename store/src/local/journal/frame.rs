@@ -24,8 +24,7 @@ pub(crate) enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Frame {
     pub(crate) kind: Kind,
-    /// Grows by one with each frame, across both heads. It distinguishes the frames of this use of a head from those of
-    /// an earlier use.
+    /// Grows by one with each frame, across both heads. It distinguishes this use of a head from an earlier one.
     pub(crate) turn: u64,
     /// The index that was synced and has not been written to since; 0 for none.
     pub(crate) index: u32,

@@ -287,8 +287,8 @@ fn may_be_torn(heads: &[Head; 2], segment: &Segment) -> bool {
     highest(heads) < last || frames.any(|frame| frame.kind == Kind::Commit && frame.last() == last)
 }
 
-/// Reads the ends of all segments, each of which must continue the one before. Only the last may be torn (ST-12,
-/// ST-13). Returns the last file apart if it has no complete pack.
+/// Reads the ends of all segments. Each must continue the one before. Only the last may be torn (ST-12, ST-13). Returns
+/// the last file apart if it has no complete pack.
 fn read_segments(
     journal: &Path,
     salt: &Salt,

@@ -19,7 +19,7 @@ const SEARCH_BYTES: usize = 1 << 20;
 /// What is left of a journal.
 pub(crate) struct Remains {
     pub(crate) salt: Salt,
-    /// The commits in the heads by number, including those that a segment may have too.
+    /// The commits in the heads by number. Segments may have some of them too.
     heads: BTreeMap<u64, Frame>,
     segments: Vec<(u64, PathBuf)>,
     /// The highest commit number in the frames and end marks of the heads.
@@ -72,7 +72,7 @@ impl Remains {
         }
     }
 
-    /// Opens the segments, leaving out those that cannot be opened.
+    /// Opens the segments. It omits segments that cannot be opened.
     pub(crate) fn files(&self) -> Vec<File> {
         self.segments.iter().filter_map(|(_, path)| open_sound(path).ok().map(|(file, _)| file)).collect()
     }

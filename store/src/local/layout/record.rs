@@ -70,7 +70,7 @@ impl<'a> MatchRecord<'a> {
     /// Reads the body of a match record.
     ///
     /// # Errors
-    /// [`BackendError::Damaged`] naming `what`.
+    /// Returns [`BackendError::Damaged`] with `what` and the reason.
     pub(crate) fn read(what: &str, body: &'a [u8]) -> Result<Self, BackendError> {
         let digest = |bytes: &[u8]| Some(Digest::new(bytes.try_into().ok()?));
         let rest = postcard::take_from_bytes::<MatchFront<'_>>(body).map_or(&[][..], |(_, rest)| rest);

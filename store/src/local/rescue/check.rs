@@ -16,7 +16,7 @@ use crate::local::reader::records::Records;
 use crate::reader::found::FoundMatch;
 use crate::reader::store_report::{Damage, StoreCheck};
 
-/// Audits all records. The caller must keep matches and branches from being deleted meanwhile.
+/// Audits all records. The caller must keep matches and branches from being deleted during the audit.
 pub(crate) fn check(records: &Records, observe: &mut dyn FnMut(Totals)) -> Result<StoreCheck, StoreError> {
     let StoreRecord { next_id, entries, .. } = records.store_record()?;
     let owners = Owners { next_id, ..Owners::default() };

@@ -181,7 +181,7 @@ impl MergedMatch {
 }
 
 impl Merged {
-    /// Writes a match, and those of its branches whose beginning is proven.
+    /// Writes a match and all its branches whose beginning is proven.
     fn write(&mut self, id: u64, found: &MergedMatch, staging: &mut Staging<'_>) -> Result<(), BackendError> {
         let name = &found.name;
         let lost = |branch: Option<&BranchName>, reason: &str| LostEntries {

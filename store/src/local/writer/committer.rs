@@ -17,8 +17,8 @@ const QUEUE_MAX: usize = 256;
 
 /// Whether a request may share a sync with others.
 pub(crate) enum Order {
-    /// It may, but not with an append that has the same idempotency key, because the first entries must be stored
-    /// before the second can be compared with them.
+    /// It may, but not with an append that has the same idempotency key. The entries of the first must be stored before
+    /// the second can be compared with them.
     Shared(Option<BranchKey>),
     /// It may not, because it reads stored records: everything before must be committed when it begins.
     Alone,
