@@ -87,7 +87,7 @@ pub struct BegunFork {
 /// The most entries that are passed on at a time.
 const ENTRIES_MAX: u64 = 256;
 
-// A snapshot must follow the last entry of those passed on before it.
+// Every seq with a snapshot must be one at which entries are passed on.
 const _: () = assert!(SNAPSHOT_INTERVAL.is_multiple_of(ENTRIES_MAX));
 
 impl StoreReader {

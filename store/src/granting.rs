@@ -70,7 +70,7 @@ pub(crate) fn require_host_left(
     Err(StoreError::LastHost { match_name: match_name.clone(), id: GrantId::of(hash) })
 }
 
-/// An index of a match's grants. With it, judging one more grant takes about as long however many there are.
+/// The grants of a match, arranged so that judging one more takes about as long however many there are.
 #[derive(Debug, Default)]
 pub(crate) struct MatchGrants {
     ids: BTreeMap<GrantId, Digest>,

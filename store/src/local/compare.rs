@@ -14,8 +14,8 @@ use crate::entry::encode;
 /// Reads every commit of a journal, checks the digests, and returns each difference between the records and a replay.
 /// `index` is the number of the index that contains the records.
 ///
-/// It leaves out pages and idempotency keys, because pages may be split differently. An audit checks both against the
-/// entries and heads.
+/// It leaves out pages, which may be split differently, and idempotency keys. An audit checks both against the entries
+/// and heads.
 pub(crate) fn compare(
     places: &Places,
     records: &dyn Backend,

@@ -19,7 +19,7 @@ use crate::reader::found::{Head, Parent};
 
 /// The records that a replay reads and writes.
 pub(crate) trait Target {
-    /// Returns the body of a record of a match, branch, head or grant.
+    /// Returns the body of a record of a match, branch, head, grant or note.
     fn body(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BackendError>;
 
     fn records(&self, range: std::ops::Range<Vec<u8>>) -> Result<Vec<StoredRecord>, BackendError>;

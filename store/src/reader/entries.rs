@@ -53,7 +53,7 @@ impl Entries<'_> {
         }
     }
 
-    /// Returns the link after the last loaded entry. At the end of the iteration that is the last entry.
+    /// Returns the link after the last loaded entry. At the end of the iteration, it is the link after the last of all.
     pub(crate) fn link(&self) -> Digest {
         self.link
     }

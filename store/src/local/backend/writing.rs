@@ -11,7 +11,7 @@ use crate::local::journal::image::Image;
 use crate::local::journal::segment::Appending;
 use crate::local::journal::writer::JournalWriter;
 
-/// The state of writing, which the committer owns.
+/// The writing half of the records on disk. Only the committer uses it.
 pub(super) struct Writing {
     records: Arc<Layered>,
     journal: JournalWriter,

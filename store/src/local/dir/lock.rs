@@ -107,7 +107,7 @@ pub(crate) fn locked(dir: &Path) -> StoreError {
     StoreError::Locked { dir: dir.to_owned(), holder }
 }
 
-/// What a lock is taken for.
+/// The purpose of a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     /// For writing, which excludes all others. Creates the file if it is missing.

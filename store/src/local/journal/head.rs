@@ -61,7 +61,7 @@ pub(crate) fn create(path: &Path, salt: &Salt, turn: u64) -> io::Result<()> {
             *to = *from;
         }
     }
-    // All bytes are written now: the file system would have to record the first use of space with a commit's sync.
+    // All bytes are written now, because otherwise the sync of a commit would also have to record newly used space.
     let file = files::options().write(true).create(true).truncate(true).open(path)?;
     write_at(&file, 0, &bytes)?;
     file.sync_all()

@@ -24,11 +24,11 @@ pub(crate) struct Image {
     pub(crate) torn: Option<PathBuf>,
     /// The last commit in the segments.
     pub(crate) packed: Point,
-    /// The commits behind it, each with the index of its head.
+    /// The commits behind it, each with the number of its head, 0 or 1.
     pub(crate) tail: Vec<(usize, Frame)>,
     /// The last commit of the journal.
     pub(crate) end: Point,
-    /// The index of the head that takes the next frame.
+    /// The number of the head that takes the next frame.
     pub(crate) current: usize,
     pub(crate) turn: u64,
     /// Whether the store was closed, as the last frame records.
@@ -70,8 +70,8 @@ impl At {
 /// Called for each commit with its point, its place and its body.
 pub(crate) type Each<'a> = &'a mut dyn FnMut(Point, At, &[u8]) -> Result<(), BackendError>;
 
-/// Reads the contents of a journal while its writer may go on (ST-16). An error counts only if both heads are the same
-/// before the next try, because otherwise the writer may have caused it.
+/// Reads the contents of a journal while its writer may go on (ST-16). It returns an error only if both heads stayed
+/// the same between two tries, because otherwise the writer may have caused it.
 pub(crate) fn read_next_to_writer(journal: &Path) -> Result<Image, BackendError> {
     let mut before: Option<[Vec<u8>; 2]> = None;
     let mut tries = 1;

@@ -234,7 +234,7 @@ impl Appending {
         // Cuts off what a torn write left behind the end.
         let written = file.set_len(*length).and_then(|()| write_at(file, at, &bytes));
         if let Err(source) = written {
-            // Half a pack does no harm, it only takes space.
+            // An error is ignored, because half a pack only takes space.
             let _ = file.set_len(*length);
             return Err(BackendError::io("write", path, source));
         }

@@ -23,8 +23,8 @@ impl Records {
             Some(value) => read_branch(found_match, name.clone(), &key, &value).map_err(at_branch),
             None if name.is_main() => Err(at_branch(StoreError::damaged("its branch record is missing"))),
             None => {
-                // A match has few branches, so all their records are checked. If the branch's own record is lost, that
-                // is damage.
+                // A match has few branches, so all their records are checked. A lost record is damage, not a
+                // branch that does not exist.
                 let (_, stored) = self.stored_branches(&found_match.name)?;
                 for stored in &stored {
                     stored.require_in_place().map_err(|error| error.within(&found_match.name, None))?;

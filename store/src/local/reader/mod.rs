@@ -1,4 +1,4 @@
-//! Reading the records of a store on disk.
+//! Reads the records of a store on disk.
 
 mod engine;
 pub(crate) mod found;

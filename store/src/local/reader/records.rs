@@ -18,16 +18,16 @@ pub(crate) struct Records {
     pub(crate) backend: Box<dyn Backend>,
     /// The snapshots of a store on disk; `None` in memory.
     pub(crate) snapshots: Option<Snapshots>,
-    /// A reader holds it while it needs matches to keep their names. A writer holds it while it renames or deletes a
-    /// match. It is taken before `branches`.
+    /// Readers hold this lock while they need matches to keep their names. Renaming or deleting a match takes it for
+    /// writing. It is taken before `branches`.
     pub(super) matches: RwLock<()>,
-    /// A reader holds it while it needs branches to stay. A writer holds it while it renames or deletes a branch.
+    /// Readers hold this lock while they need branches to stay. Renaming or deleting a branch takes it for writing.
     pub(super) branches: RwLock<()>,
     /// Like `branches`, for a walk whose output may be slow. It is taken before `branches`, so that a thread that waits
-    /// to rename or delete a branch blocks no reader.
+    /// for a walk blocks no other reader.
     pub(super) walks: RwLock<()>,
-    /// A reader holds it while it needs the grants of a match as of one moment. A writer holds it while a grant
-    /// changes. It is taken after `branches`.
+    /// Readers hold this lock while they need the grants of a match as of one moment. Changing a grant takes it for
+    /// writing. It is taken after `branches`.
     grants: RwLock<GrantBooks>,
 }
 

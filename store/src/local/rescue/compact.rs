@@ -26,7 +26,7 @@ pub struct Compacted {
 
 impl Store {
     /// Writes the contents of a store as a new journal with a new index, and replaces the old ones with them (ST-18).
-    /// No byte of a deleted match is left (ST-9).
+    /// No byte of deleted data is left (ST-9).
     ///
     /// It needs room for both. After a crash either the old store or the new one is there. `observe` receives the
     /// progress.

@@ -106,7 +106,7 @@ impl Committer {
 
 impl Drop for Committer {
     fn drop(&mut self) {
-        // Only other errors are logged, because the writer already got a failure of the committer.
+        // A failure of the committer is not logged, because the caller of the failed write got it.
         if let Err(error) = self.stop()
             && !matches!(error, StoreError::Failed { .. })
         {

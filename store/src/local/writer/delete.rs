@@ -25,7 +25,8 @@ pub(super) fn delete_branch(
     Ok(())
 }
 
-/// Deletes matches with all their branches, entries and grants. It waits like the deletion of a branch.
+/// Deletes matches with all their branches, entries and grants. It waits until no reader, such as a backup, holds the
+/// matches or the branches.
 pub(super) fn delete_matches(
     (committer, records): (&Committer, &Records),
     names: Vec<MatchName>,

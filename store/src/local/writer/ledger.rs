@@ -18,7 +18,7 @@ use crate::local::staging::Staging;
 use crate::names::{BranchName, IdempotencyKey, MatchName};
 use crate::reader::found::Head;
 
-/// The bytes from which on a commit is full. More would make a sync no cheaper.
+/// The bytes from which on a commit is full. Larger commits would not make a sync cheaper.
 const BYTES_MAX: usize = 128 * 1024;
 
 const ENTRIES_MAX: usize = 4096;
