@@ -24,9 +24,9 @@ pub enum Issuer {
 pub enum Refusal {
     /// The match is over.
     MatchOver,
-    /// A roll is due and this is none.
+    /// A roll is due, and the command is not a roll.
     RollDue(DueRoll),
-    /// This is a roll and none is due.
+    /// The command is a roll, and none is due.
     NoRollDue,
     /// The command belongs to another kind of seat, or the match has no such seat.
     WrongSeat(Issuer),
@@ -71,7 +71,7 @@ impl Display for Refusal {
 pub enum Denied<J> {
     /// By a check that all rulesets share.
     Refused(Refusal),
-    /// By a rule of the ruleset's own.
+    /// By one of the ruleset's own rules.
     Ruled(J),
 }
 

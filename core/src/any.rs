@@ -42,29 +42,29 @@ pub trait AnyRules: Send + Sync {
     /// Returns the ruleset's version.
     fn version(&self) -> u32;
 
-    /// Returns the blake3 digest of the module's file; none for a ruleset that is built in (MD-1).
+    /// Returns the blake3 digest of the module's file; `None` for a built-in ruleset (MD-1).
     fn module(&self) -> Option<Digest> {
         None
     }
 
-    /// Returns the command of the program that knows the rules; none for a ruleset that is built in or a module (RF-4).
+    /// Returns the command that starts the referee; `None` for a built-in ruleset or a module (RF-4).
     fn referee(&self) -> Option<String> {
         None
     }
 
-    /// Returns `true` if every line of text may be a command, whose bytes turnfold itself makes: of rules whose states are
-    /// JSON (RF-9).
+    /// Returns `true` if every line of text may be a command, because the rules have states in JSON. turnfold itself
+    /// makes the bytes of such commands (RF-9).
     fn takes_any_line(&self) -> bool {
         false
     }
 
-    /// Returns `false` for a recording: its entries hold what became of them, and no rules computed it (RF-18).
+    /// Returns `false` for a recording: its entries contain their outcomes, which no rules computed (RF-18).
     fn has_rules(&self) -> bool {
         true
     }
 
-    /// Returns the ruleset as checks fold by it: entries twice, the second time from bytes and where nothing is remembered,
-    /// so that what a module or a referee remembers is found (MD-7, RF-15); none for a ruleset that is built in.
+    /// Returns the ruleset for checks, which folds entries twice: the second time from bytes and without memory, to
+    /// find what a module or a referee remembers (MD-7, RF-15); `None` for a built-in ruleset.
     fn distrusting(&self) -> Option<Arc<dyn AnyRules>> {
         None
     }
@@ -83,7 +83,7 @@ pub trait AnyRules: Send + Sync {
     /// Returns the rules for players, as Markdown.
     fn rulebook(&self) -> &str;
 
-    /// Returns terms for a match by mail that suit the game, as TOML; none if it is not meant for mail.
+    /// Returns terms for a match by mail that suit the game, as TOML; empty if the game is not meant for mail.
     fn mail_terms(&self) -> &str;
 
     /// Returns `true` if a part of a match may be concealed from a seat.
@@ -110,13 +110,13 @@ pub trait AnyRules: Send + Sync {
     /// Returns a setup as TOML, given its bytes.
     ///
     /// # Errors
-    /// [`SetupError::Bytes`] when the bytes are no setup of this ruleset.
+    /// [`SetupError::Bytes`] if the bytes are not a setup of this ruleset.
     fn write_setup(&self, setup: &[u8]) -> Result<String, SetupError>;
 
-    /// Returns the canonical text of a command, read as logs are.
+    /// Returns the canonical text of a command that is spelled as in logs.
     ///
     /// # Errors
-    /// [`Malformed`] when the text is no command of this ruleset.
+    /// [`Malformed`] if the text is not a command of this ruleset.
     fn canonical(&self, command: &str) -> Result<String, Malformed>;
 
     /// Returns the ids of the rules behind a reason or rejection, such as `CT-6`, by its name.
@@ -133,7 +133,7 @@ pub trait AnyRules: Send + Sync {
     /// Starts a match from the bytes of a setup.
     ///
     /// # Errors
-    /// [`SetupError`] when the bytes are no setup, or one that cannot be played.
+    /// [`SetupError`] if the bytes are not a setup, or the setup cannot be played.
     fn start(&self, setup: &[u8]) -> Result<Box<dyn AnyState>, SetupError>;
 
     /// Resumes a match from the bytes of a state and the number of rolls before it.
@@ -149,7 +149,7 @@ impl fmt::Debug for dyn AnyRules {
     }
 }
 
-/// Two rulesets of one name and version are the same, if both are built in or come from one module or referee (MD-9, RF-4).
+/// Rulesets of one name and version are equal if both are built in or share their module or referee (MD-9, RF-4).
 impl PartialEq for dyn AnyRules {
     fn eq(&self, other: &Self) -> bool {
         (self.name(), self.version()) == (other.name(), other.version())
@@ -176,14 +176,14 @@ pub trait AnyState: Send {
     /// Returns `true` if a part of a match may be concealed from a seat.
     fn has_secrets(&self) -> bool;
 
-    /// Announces that the entries that are folded into this state are new. A module has narrower limits then than for
-    /// entries that are recorded already, so that whatever was recorded can be folded again (MD-6).
+    /// Announces that the entries to fold are new. For new entries a module has narrower limits than for recorded ones,
+    /// so that everything that was recorded can be folded again (MD-6).
     fn begin_recording(&mut self) {}
 
     /// Returns the canonical text of a command as someone types it in this state.
     ///
     /// # Errors
-    /// [`Malformed`] when the text is no command.
+    /// [`Malformed`] if the text is not a command.
     fn read(&self, command: &str) -> Result<String, Malformed>;
 
     /// Returns the roll that is due.
@@ -191,7 +191,7 @@ pub trait AnyState: Send {
 
     /// Returns the number of rolls that led to the state, on which the seeded dice depend.
     ///
-    /// It counts rolls that were applied, from the start of the match, and is no part of the state or its hash.
+    /// It counts rolls that were applied, from the start of the match, and is not part of the state or its hash.
     fn rolls(&self) -> u64;
 
     /// Returns the values that the dice give for the due roll; `None` if none is due or any in range are accepted.
@@ -220,7 +220,7 @@ pub trait AnyState: Send {
         observe: &mut dyn FnMut(&mut dyn Step),
     ) -> Result<(), FoldError>;
 
-    /// Folds entries and passes of each only what `viewer` may know once all of them are folded.
+    /// Folds entries and passes only as much of each as `viewer` may know once all of them are folded.
     ///
     /// # Errors
     /// As for [`fold`](AnyState::fold).
@@ -232,8 +232,8 @@ pub trait AnyState: Send {
         observe: &mut dyn FnMut(&mut dyn Step),
     ) -> Result<(), FoldError>;
 
-    /// Folds entries and passes of each only what `viewer` may know when the match is at the state of the bytes `now`. So
-    /// a long log can be folded part by part.
+    /// Folds entries and passes only as much of each as `viewer` may know when the match is at the state with the bytes
+    /// `now`. So a long log can be folded part by part.
     ///
     /// # Errors
     /// As for [`fold`](AnyState::fold); for the entry 0 when `now` is not exactly a state of this ruleset.
@@ -255,12 +255,12 @@ pub trait AnyState: Send {
     /// Returns the state's bytes, from which it can be resumed together with [`rolls`](AnyState::rolls).
     fn state_bytes(&self) -> Vec<u8>;
 
-    /// Returns `false` if nothing is known of which commands are legal: a referee need not list them (RF-6).
+    /// Returns `false` if the legal commands are not known: a referee need not list them (RF-6).
     fn lists_legal(&self) -> bool {
         true
     }
 
-    /// Returns `false` if nothing is known of what a viewer may see: a referee with secrets need not say it (RF-6, RF-13).
+    /// Returns `false` if the view of a viewer is not known: a referee with secrets need not give it (RF-6, RF-13).
     fn has_view(&self, _viewer: Perspective) -> bool {
         true
     }
@@ -268,17 +268,17 @@ pub trait AnyState: Send {
     /// Returns the commands that `judge` would apply now, in canonical text.
     fn legal(&self, seat: Seat) -> Vec<String>;
 
-    /// Returns what of a command is clicked on the boards of a picture; nothing of a malformed one.
+    /// Returns the parts of a command that are clicked on the boards of a picture; none for a malformed command.
     fn targets(&self, command: &str) -> Targets;
 
-    /// Returns the commands of `legal` for random play and counts of sequences: all that the game does not leave out.
+    /// Returns the commands of `legal` for random play and counts of sequences: all but those that the game leaves out.
     fn legal_at_random(&self, seat: Seat) -> Vec<String>;
 
     /// Returns what random play chooses from: the candidates that the game does not leave out, in order.
     fn choices(&self, seat: Seat) -> Vec<Choice>;
 
-    /// Returns `true` for a seat that the match waits for: it has a legal command that random play chooses from. Commands
-    /// such as `resign`, or the offer of a draw, keep no match waiting (PM-14).
+    /// Returns `true` for a seat that the match waits for: it has a legal command that random play chooses from. No
+    /// match waits for commands such as `resign` or the offer of a draw (PM-14).
     fn waits_for(&self, seat: Seat) -> bool {
         !self.legal_at_random(seat).is_empty()
     }
@@ -293,11 +293,11 @@ pub trait AnyState: Send {
 
     /// Returns the bytes of a setup that shows no more than `viewer` may know of the setup behind this state.
     ///
-    /// A match that begins with it and has the entries that the viewer may know of is the same in all that the viewer
-    /// sees.
+    /// A match that begins with this setup and has the entries that the viewer may know of is the same in everything
+    /// that the viewer sees.
     ///
     /// # Errors
-    /// [`SetupError`] when the bytes are no setup of this ruleset.
+    /// [`SetupError`] if the bytes are not a setup of this ruleset.
     fn setup_seen(&self, setup: &[u8], viewer: Perspective) -> Result<Vec<u8>, SetupError>;
 
     /// Returns the view of `viewer` as a JSON document.
@@ -322,21 +322,21 @@ pub trait AnyState: Send {
     fn trial(&self) -> Box<dyn AnyTrial>;
 }
 
-/// A state in which many logs are tried: their commands are read once, and it can go back to states that were kept.
+/// A state in which many logs are tried. Commands are read once, and it can return to states that were kept.
 pub trait AnyTrial {
     /// Reads a command and returns its number, under which it can be folded from then on.
     ///
     /// # Errors
-    /// [`Malformed`] when the text is no command of this ruleset.
+    /// [`Malformed`] if the text is not a command of this ruleset.
     fn read(&mut self, seat: Seat, command: &str) -> Result<usize, Malformed>;
 
-    /// Folds a command by its number, rolls as they are recorded; returns `true` if the rules accept it.
+    /// Folds a command by its number, with rolls as recorded. Returns `true` if the rules accept it.
     fn fold(&mut self, command: usize) -> bool;
 
     /// Returns the state.
     fn state(&self) -> &dyn AnyState;
 
-    /// Keeps a copy of the state and returns its number. Numbers of forgotten ones are used again.
+    /// Keeps a copy of the state and returns its number. Numbers of forgotten states are used again.
     fn keep(&mut self) -> usize;
 
     /// Goes back to a kept state.
@@ -381,7 +381,7 @@ pub enum CommandSource<'a> {
     Bytes(&'a [u8]),
 }
 
-/// An entry just folded. Texts and hashes are made when they are asked for.
+/// An entry just folded. Texts and hashes are computed on demand.
 pub trait Step {
     /// Returns the entry's number.
     fn seq(&self) -> u64;
@@ -389,12 +389,12 @@ pub trait Step {
     fn seat(&self) -> Seat;
     /// Returns the command's canonical text. A roll whose values the viewer may not know has `?` in their place.
     fn command(&self) -> String;
-    /// Returns the command as people are shown it; in a recording that is the move alone (RF-18).
+    /// Returns the command as it is shown to people; in a recording, only the move (RF-18).
     fn shown(&self) -> String {
         self.command()
     }
-    /// Returns the command as a match may have it that has nothing but what the viewer may know: its canonical text, with
-    /// values of no meaning in place of those that the viewer may not know.
+    /// Returns the command for a match that has nothing but what the viewer may know: its canonical text, with
+    /// meaningless values in place of concealed ones.
     fn stand_in(&self) -> String;
     /// Returns the command's canonical bytes for every viewer.
     fn command_bytes(&self) -> Vec<u8>;
@@ -416,13 +416,13 @@ pub trait Step {
             Verdict::Ignored(why) => [reason_in_words(&why)].into(),
         }
     }
-    /// Returns `true` if the game itself writes these sentences. Others are made of what logs print and read no better.
+    /// Returns `true` if the game itself writes these sentences. Others are made from log text and read no better.
     fn is_worded(&self) -> bool {
         false
     }
     /// Returns the seats of the match's players after the entry.
     fn players(&self) -> &[Seat];
-    /// Returns how the match ended with the entry or before it.
+    /// Returns the result of a match that ended with the entry or before it.
     fn result(&self) -> Option<MatchResult>;
     /// Returns the number of the turn after the entry.
     fn turn(&self) -> Option<u64>;

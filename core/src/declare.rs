@@ -1,8 +1,8 @@
 //! Macros for what every game repeats: the text of its commands and of its effects.
 //!
-//! [`commands!`](crate::commands) writes `Display` and `FromStr` of a command from a table of its forms, or declares it by
-//! them, [`effects!`](crate::effects) declares an effect with its text and JSON, and [`reasons!`](crate::reasons) declares the
-//! reasons and rejections of a ruling.
+//! [`commands!`](crate::commands) writes `Display` and `FromStr` of a command from a table of its forms, and can also
+//! declare the command. [`effects!`](crate::effects) declares an effect with its text and JSON, and
+//! [`reasons!`](crate::reasons) declares the reasons and rejections of a ruleset.
 
 use core::fmt::{self, Display, Write};
 
@@ -16,9 +16,9 @@ mod arguments;
 pub use crate::{arguments, commands, effects, reasons};
 pub use arguments::{Argument, Words, write_argument};
 
-/// Writes `Display` and `FromStr` of a command: its type and the forms that an error names, then the verb and the
-/// arguments of each variant. Each argument is one word, but the last has the rest of the text. `or VALUE` after an
-/// argument makes it optional: it is not written when it is that value.
+/// Writes `Display` and `FromStr` of a command from its type and the forms that an error names, then the verb and the
+/// arguments of each variant. Each argument is one word, but the last takes the rest of the text. `or VALUE` after an
+/// argument makes it optional: this value is not written.
 ///
 /// ```
 /// use turnfold_core::declare::commands;
@@ -46,8 +46,8 @@ pub use arguments::{Argument, Words, write_argument};
 /// }
 /// ```
 ///
-/// It can also declare the command, with all that commands derive. The order of the forms is then part of the log format.
-/// After `else` stands a command without a verb: its text is that of its value.
+/// It can also declare the command, with everything that commands derive. The order of the forms is then part of the
+/// log format. After `else` comes a command without a verb, whose text is the text of its value.
 ///
 /// ```
 /// use turnfold_core::declare::commands;
@@ -206,7 +206,7 @@ pub fn write_snake_case(out: &mut fmt::Formatter<'_>, name: &str) -> fmt::Result
     Ok(())
 }
 
-/// A value of an effect. Its own methods, for types that are not written by `Display` alone, come before the trait's.
+/// A value of an effect. Its own methods, for types not written by `Display` alone, precede the trait's.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct EffectValue<'a, T>(pub &'a T);

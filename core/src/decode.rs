@@ -1,4 +1,4 @@
-//! Strict decoding: a value has one encoding, and nothing follows it. And encoding into a buffer.
+//! Strict decoding: a value has one encoding, and nothing follows it. Also encoding into a buffer.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -20,7 +20,7 @@ pub enum DecodeError {
     NotCanonical,
 }
 
-/// Decodes a value, which may borrow from its bytes, requiring that all bytes are used and that encoding it again gives the same bytes.
+/// Decodes a value, which may borrow from its bytes. It must use all bytes, and encoding it must give the same bytes.
 ///
 /// # Errors
 /// [`DecodeError`]; postcard alone would accept surplus bytes and overlong integers.
@@ -30,7 +30,7 @@ pub fn decode_strictly<'a, T: Deserialize<'a> + Serialize>(bytes: &'a [u8]) -> R
     if !rest.is_empty() {
         return Err(DecodeError::Surplus(rest.len()));
     }
-    // With room for as many bytes as there should be, the buffer need not grow.
+    // The buffer has room for as many bytes as there should be, so it need not grow.
     let mut encoded = Vec::with_capacity(bytes.len());
     encode_into(&value, &mut encoded);
     if encoded != bytes {
@@ -39,7 +39,7 @@ pub fn decode_strictly<'a, T: Deserialize<'a> + Serialize>(bytes: &'a [u8]) -> R
     Ok(value)
 }
 
-/// Appends the encoding of a value to a buffer, which keeps its room from one value to the next.
+/// Appends the encoding of a value to a buffer, which keeps its capacity for the next value.
 ///
 /// # Panics
 /// Never for the plain data of rulesets, which postcard always encodes.
@@ -47,9 +47,9 @@ pub fn encode_into(value: &impl Serialize, bytes: &mut Vec<u8>) {
     postcard::serialize_with_flavor(value, Reused(bytes)).expect("plain data encodes");
 }
 
-/// A buffer that postcard writes to and that keeps its room.
+/// A buffer that postcard writes to and that keeps its capacity.
 ///
-/// Nearly all of a state is numbers of one byte, which are written faster one by one than copied as slices.
+/// Most of a state is numbers of one byte, which are written faster one by one than copied as slices.
 struct Reused<'a>(&'a mut Vec<u8>);
 
 impl postcard::ser_flavors::Flavor for Reused<'_> {

@@ -41,7 +41,7 @@ impl DueRoll {
             && values.iter().all(|value| (self.low..=self.high).contains(value))
     }
 
-    /// Returns values that answer this roll and depend on no roll made. They stand in place of values that are concealed.
+    /// Returns values that answer this roll and depend on no real roll. They replace concealed values.
     #[must_use]
     pub fn stand_in(&self) -> Vec<i32> {
         (0..self.count).map(|_| self.low).collect()
@@ -89,7 +89,7 @@ impl fmt::Debug for Seed {
     }
 }
 
-/// Text that is no seed.
+/// Text that is not a seed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected a seed of 64 lowercase hex digits, found `{0}`")]
 pub struct NotASeed(String);
@@ -109,8 +109,8 @@ pub enum DicePolicy {
     Recorded,
     /// Computed from a seed and the number of earlier rolls, including rolls before the branch began.
     Seeded(Seed),
-    /// Computed from secrets that the host and the players open one by one, the host's chain ending in this head
-    /// (FD-6). Elsewhere than in play by mail only count and range are checked (FD-11).
+    /// Computed from secrets that the host and the players open one by one; this is the head of the host's chain
+    /// (FD-6). Outside of play by mail, only count and range are checked (FD-11).
     Fair(Digest),
 }
 
@@ -139,7 +139,7 @@ impl FromStr for DicePolicy {
 }
 
 impl DicePolicy {
-    /// Returns its name, without what it follows from.
+    /// Returns its name, without the seed or head.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
@@ -164,7 +164,7 @@ impl DicePolicy {
 #[derive(Clone, Debug)]
 pub struct DiceStream {
     output: blake3::OutputReader,
-    /// The block that is drawn from, as computing a part of it takes as long.
+    /// The block to draw from, whole because computing a part of it takes as long.
     block: [u8; 64],
     /// How many of its bytes are used up.
     used: usize,
@@ -217,7 +217,7 @@ impl DiceStream {
         let values = span + 1;
         loop {
             let word = self.word();
-            // The surplus is less than `values`, so for nearly every word it need not be worked out, which is a division.
+            // The surplus is less than `values`, so most words pass without computing it, which takes a division.
             if word <= u64::MAX - values || word <= u64::MAX - values.wrapping_neg() % values {
                 let offset = i64::try_from(word % values).expect("less than 2^32 values");
                 return i32::try_from(i64::from(low) + offset).expect("within low..=high");

@@ -1,4 +1,4 @@
-//! Digests: what they look like.
+//! Digests and their text.
 
 use core::fmt;
 use core::str::FromStr;
@@ -24,7 +24,7 @@ impl Digest {
     }
 }
 
-/// Writes the digits into text such as JSON, which is not read back, and the bytes into the log.
+/// Writes hex digits into text formats such as JSON, which are not read back, and bytes into the log.
 impl Serialize for Digest {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if serializer.is_human_readable() {

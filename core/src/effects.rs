@@ -14,7 +14,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// What a command did, or as much of it as a viewer may know: one text for each effect, such as `moved unit=a to=1,2`.
 ///
-/// `Display` joins them by `; `, and so they are held.
+/// `Display` joins them by `; `, and they are stored in this form.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Effects {
     joined: String,
@@ -35,7 +35,7 @@ impl Effects {
         Self { joined }
     }
 
-    /// Reads one effect or more, joined by `; `, or returns `None` if the text is not that.
+    /// Reads one effect or more, joined by `; `; `None` for any other text.
     pub(crate) fn read(text: &str) -> Option<Self> {
         let mut rest = Some(text);
         while let Some(text) = rest {

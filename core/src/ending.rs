@@ -20,24 +20,24 @@ use crate::seat::Seat;
 use crate::text::in_one_line;
 use crate::ticks::Ticks;
 
-/// How a match ended. Its JSON is a contract.
+/// How a match ended. Its JSON form is stable.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MatchResult {
-    /// The seats that won, all of a team that won together; none for a draw, and where no seat wins.
+    /// The seats that won, including all of a team that won together; none for a draw, and if no seat wins.
     pub winners: Vec<Seat>,
     /// Whether it is a draw.
     pub draw: bool,
-    /// The final scores, in games that count.
+    /// The final scores, in games that have scores.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub scores: BTreeMap<Seat, Score>,
-    /// Why the match ended, such as `checkmate`, if there is more to it than the winner.
+    /// Why the match ended, such as `checkmate`, if the winner alone does not say it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
 impl MatchResult {
-    /// Returns a match that these seats won; without any, one that no seat won.
+    /// Returns the result of a match that these seats won; without seats, no one won.
     #[must_use]
     pub fn won_by(winners: impl IntoIterator<Item = Seat>) -> Self {
         Self { winners: winners.into_iter().collect(), ..Self::default() }
@@ -63,13 +63,13 @@ impl MatchResult {
     }
 }
 
-/// A score: any number of JSON, whole in all games that are built in, by its text. A number is never computed with here, so
-/// it stays exact.
+/// A score: the text of any JSON number, which is whole in all built-in games. The program never computes with scores,
+/// so they stay exact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Score(String);
 
 impl Score {
-    /// Reads a number of JSON; one that is not whole is kept as it is spelled.
+    /// Reads a JSON number; a number that is not whole keeps its spelling.
     #[must_use]
     pub fn read(json: &str) -> Option<Self> {
         let is_number = json.starts_with(|first: char| first == '-' || first.is_ascii_digit())
@@ -135,7 +135,7 @@ pub struct Agreement {
 }
 
 impl Agreement {
-    /// Records that a seat resigns; its word for a draw no longer counts.
+    /// Records that a seat resigns; its consent to a draw no longer counts.
     pub fn resign(&mut self, seat: Seat) {
         self.for_draw.retain(|other| *other != seat);
         insert(&mut self.resigned, seat);
@@ -146,7 +146,7 @@ impl Agreement {
         insert(&mut self.for_draw, seat);
     }
 
-    /// Closes an offer, as a player does who declines it.
+    /// Closes an offer, as when a player declines it.
     pub fn close_offer(&mut self) {
         self.for_draw.clear();
     }
@@ -174,7 +174,7 @@ impl Agreement {
         self.resigned.contains(&seat)
     }
 
-    /// Returns the result that follows, if one does: a draw to which all who are left agree, or a win of the last player
+    /// Returns the result, if there is one: a draw to which all players agree who are left, or a win of the last player
     /// who has not resigned.
     #[must_use]
     pub fn result(&self, players: &[Seat]) -> Option<MatchResult> {

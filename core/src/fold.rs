@@ -1,4 +1,4 @@
-//! The fold: commands in, state and outcomes out. Generic, so that each ruleset's loop is its own.
+//! The fold: commands in, state and outcomes out. It is generic, so that each ruleset has its own loop.
 
 use core::fmt::{Display, Write};
 
@@ -106,7 +106,7 @@ impl<R: Rules> Folder<R> {
         let Some(due) = R::due_roll(&self.state) else { return Ok(()) };
         let seq = logged.seq;
         let wrong = match (dice, due.owner) {
-            // An opened secret shows all that were opened before it, so that no roll stays one seat's own.
+            // An opened secret shows all secrets that were opened before it, so no roll can stay one seat's own.
             (DicePolicy::Fair(_), Some(owner)) => FoldError::OwnedFairRoll { seq, owner },
             _ => match dice.values(self.rolls.saturating_add(1), &due) {
                 Some(expected) if expected != found => {
@@ -119,7 +119,7 @@ impl<R: Rules> Folder<R> {
     }
 }
 
-/// Returns who looks: a seat that no player of the match has is a spectator's, so that no game shows it more.
+/// Returns the effective viewer: a seat that the match does not have is a spectator, so that no game shows it more.
 pub fn perspective<R: Rules>(state: &R::State, viewer: Perspective) -> Perspective {
     match viewer.seat() {
         Some(seat) if seat == Seat::Host || R::players(state).contains(&seat) => Perspective::Seat(seat),
@@ -197,7 +197,7 @@ pub struct ShownEntry<'a, R: Rules> {
     pub effects: &'a [R::Effect],
     /// The state after the entry.
     pub state: &'a R::State,
-    /// Who looks; without one everything is shown.
+    /// The viewer; `None` shows everything.
     pub audience: Audience<'a, R>,
 }
 
@@ -240,7 +240,7 @@ impl<R: Rules> ShownEntry<'_, R> {
         text
     }
 
-    /// Returns the command's text with values of no meaning in place of those that are concealed.
+    /// Returns the command's text with meaningless values in place of concealed ones.
     #[must_use]
     pub fn stand_in(&self) -> String {
         let command = self.unknown_roll().and_then(|due| R::roll(due.stand_in()));

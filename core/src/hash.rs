@@ -8,7 +8,7 @@ use crate::rules::Rules;
 
 /// Returns the hash of a state of these bytes under a version of a ruleset.
 ///
-/// With it a hash recorded under another version can be compared, as long as both encode the state alike.
+/// It compares a hash that was recorded under another version, if both versions encode the state alike.
 ///
 /// # Panics
 /// Never: a name and a number always encode.

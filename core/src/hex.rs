@@ -18,7 +18,7 @@ pub struct Hex {
     pub r: i32,
 }
 
-/// The six ways to leave a hex, clockwise from the north. The order is the rulings' and part of the formats.
+/// The six ways to leave a hex, clockwise from the north. The rules and the formats use this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Direction {
     /// (0, −1)
@@ -122,7 +122,7 @@ impl From<Hex> for (i32, i32) {
     }
 }
 
-/// Reads exactly two numbers. Some formats would let a pair of `i32` pass with a third number after it.
+/// Reads exactly two numbers. Some formats would accept a third number after a pair of `i32`.
 impl<'de> Deserialize<'de> for Hex {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Pair;

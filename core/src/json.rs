@@ -1,4 +1,4 @@
-//! JSON documents made of typed values.
+//! JSON documents made from typed values.
 
 use core::fmt;
 use core::ops::Deref;

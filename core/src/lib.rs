@@ -4,10 +4,10 @@
 //! [`Rules`]: `judge` decides what a command would do and `carry_out` does it. The fold of a log is the *state*, whose
 //! [`Digest`] proves that two machines agree.
 //!
-//! [`tutorial`] writes a ruleset from nothing. Read on in [`rules`] (the trait), [`any`] (rulesets known only at run time)
-//! and [`registry`] (the rulesets of a program). The games are the crate `turnfold-games`; what is done with logs beyond a
-//! single fold (replay files, checking, searching) is the crate `turnfold-history`. Nothing here reads a clock, a file or a
-//! source of randomness: rolls are commands, and [`dice`] recomputes the rolls of seeded matches.
+//! [`tutorial`] writes a ruleset from scratch. Read on in [`rules`] (the trait), [`any`] (rulesets known only at run
+//! time) and [`registry`] (the rulesets of a program). The games are in the crate `turnfold-games`; all work on logs
+//! beyond a single fold (replay files, checking, searching) is in the crate `turnfold-history`. Nothing here reads a
+//! clock, a file or a source of randomness: rolls are commands, and [`dice`] recomputes the rolls of seeded matches.
 //!
 //! A match of a ruleset chosen at run time, and one command:
 //!

@@ -28,7 +28,7 @@ impl BranchName {
         self.0 == "main"
     }
 
-    /// Returns what branches are listed by: `main` first, then the others by name.
+    /// Returns the key by which branches are sorted: `main` first, then the others by name.
     #[must_use]
     pub fn main_first(&self) -> (bool, &Self) {
         (!self.is_main(), self)

@@ -1,4 +1,4 @@
-//! What becomes of a command: verdicts, outcomes, the reasons of the rulings, and where effects go.
+//! Verdicts and outcomes of commands, the reasons for them, and sinks for effects.
 
 use core::convert::Infallible;
 use core::fmt::{self, Debug, Display};
@@ -13,17 +13,17 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use crate::effects::Effects;
 
-/// What became of a command, in the words of replay files and records.
+/// The outcome of a command, in the words of replay files and records.
 ///
-/// `Display` and `FromStr` are exact inverses: the effects joined by `; ` (or `applied` where none is visible),
-/// `ignored CODE`, `rejected CODE`. Serde writes and reads the same text.
+/// `Display` and `FromStr` are exact inverses: the effects joined by `; ` (or `applied` if none is visible), `ignored
+/// CODE`, `rejected CODE`. Serde writes and reads the same text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It was carried out and had these effects; those that the viewer may not know of are left out.
     Applied(Effects),
-    /// It was recorded and changed nothing, for the reason of this name.
+    /// It was recorded and changed nothing, for the reason with this name.
     Ignored(Code),
-    /// It was not accepted, by the rejection of this name.
+    /// It was not accepted, by the rejection with this name.
     Rejected(Code),
 }
 
@@ -38,7 +38,7 @@ impl Outcome {
         }
     }
 
-    /// Returns the name of the reason or rejection, or `None` where the command was applied.
+    /// Returns the name of the reason or rejection, or `None` if the command was applied.
     #[must_use]
     pub fn code(&self) -> Option<&str> {
         match self {
@@ -65,7 +65,7 @@ impl Display for Outcome {
     }
 }
 
-/// Text that is no outcome.
+/// Text that is not an outcome.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected effects, `applied`, `ignored CODE` or `rejected CODE`, found `{0}`")]
 pub struct NotAnOutcome(String);
@@ -97,14 +97,14 @@ impl<'de> Deserialize<'de> for Outcome {
     }
 }
 
-/// What became of a command that was not accepted.
+/// The outcome of a command that was not accepted.
 impl From<&Rejected> for Outcome {
     fn from(rejected: &Rejected) -> Self {
         Self::Rejected(rejected.code.clone())
     }
 }
 
-/// What would become of a command. Its effects are known only when it is carried out, so there are none.
+/// The outcome that a command would have, without effects: they are known only when it is carried out.
 impl From<&Result<Verdict, Rejected>> for Outcome {
     fn from(judged: &Result<Verdict, Rejected>) -> Self {
         match judged {
@@ -135,7 +135,7 @@ impl Code {
         &self.0
     }
 
-    /// Reads a name; none if the text is not one word.
+    /// Reads a name; `None` if the text is not one word.
     #[must_use]
     pub fn read(word: &str) -> Option<Self> {
         if word.is_empty() || word.contains(|letter: char| letter.is_control() || letter.is_whitespace()) {
@@ -201,7 +201,7 @@ impl Rejected {
 pub struct WhyIgnored {
     /// The reason's name.
     pub code: Code,
-    /// The text for the player, where there is one.
+    /// The text for the player, if there is one.
     pub text: Option<Cow<'static, str>>,
 }
 
@@ -212,14 +212,14 @@ impl<I: Ruled> From<I> for WhyIgnored {
     }
 }
 
-/// What the rules say to a command that is accepted, with a ruleset's own plan and reason, or without them for a ruleset
-/// known only at run time.
+/// The decision of the rules about an accepted command, with a ruleset's own plan and reason, or without them for a
+/// ruleset known only at run time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict<P = (), I = WhyIgnored> {
     /// The rules act on the command as planned.
     Applied(P),
-    /// The rules do nothing, for this reason. The command is recorded nevertheless.
+    /// The rules do nothing, for this reason. The command is still recorded.
     Ignored(I),
 }
 
@@ -248,18 +248,18 @@ pub trait Ruled: Copy + Eq + Debug + 'static {
     /// Every reason.
     const ALL: &'static [Self];
 
-    /// Returns what the ruling says about the reason.
+    /// Returns the name, the rule ids and the text of the reason.
     fn ruling(self) -> Ruling;
 }
 
-/// What a ruling says about a reason.
+/// The name, the rule ids and the text of a reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ruling {
     /// The reason's name in `snake_case`.
     pub code: &'static str,
     /// The ids of the rules that have this reason, such as `CT-6`.
     pub rules: &'static [&'static str],
-    /// The text for the player, where there is one.
+    /// The text for the player, if there is one.
     pub text: Option<&'static str>,
 }
 
@@ -346,7 +346,7 @@ pub(crate) fn reason_in_words(why: &WhyIgnored) -> String {
 
 /// Receives effects as they happen.
 pub trait EffectSink<E> {
-    /// Receives the effect that `make` makes; a sink that wants none does not call it.
+    /// Receives the effect that `make` makes; a sink that drops effects does not call it.
     fn push(&mut self, make: impl FnOnce() -> E);
 }
 

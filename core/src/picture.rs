@@ -1,4 +1,4 @@
-//! A drawing of what a viewer sees, without saying yet whether it becomes characters, SVG or a page.
+//! A drawing of what a viewer sees, from which characters, SVG or a page are made.
 
 use core::fmt;
 
@@ -26,8 +26,8 @@ pub enum Block {
     Hexes(HexBoard),
     /// A board of squares.
     Grid(SquareGrid),
-    /// Rows of pieces, such as a player's board. Blocks of rows that follow each other stand side by side where there
-    /// is room.
+    /// Rows of pieces, such as a player's board. Successive blocks of rows are put side by side if there is
+    /// room.
     Rows(Vec<PieceRow>),
     /// Bars, such as hit points.
     Bars(Vec<Bar>),
@@ -76,9 +76,9 @@ pub struct HexBoard {
     pub board: Board,
     /// The hexes with something in them, by q, then r.
     pub cells: Vec<Cell>,
-    /// What goes over the hexes, from below to above. Characters cannot show it: say it in a line of text, too.
+    /// The arrows over the hexes, the lowest first. Characters cannot show them: add a line of text, too.
     pub arrows: Vec<Arrow>,
-    /// The hexes that stand for a part of commands: [`TargetPart::Piece`](crate::targets::TargetPart::Piece) (VW-43).
+    /// The hexes that name a part of commands: [`TargetPart::Piece`](crate::targets::TargetPart::Piece) (VW-43).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<(Hex, String)>,
 }
@@ -89,7 +89,7 @@ pub struct HexBoard {
 pub struct Arrow<P = Hex> {
     /// The color.
     pub tint: Tint,
-    /// From where, through which hexes or squares, to where: two at least.
+    /// The hexes or squares from the start to the end: two at least.
     pub path: Vec<P>,
 }
 
@@ -103,7 +103,7 @@ pub struct SquareGrid {
     pub flipped: bool,
     /// The squares with something in them, by rank, then file.
     pub cells: Vec<SquareCell>,
-    /// What goes over the squares, from below to above. Characters cannot show it: say it in a line of text, too.
+    /// The arrows over the squares, the lowest first. Characters cannot show them: add a line of text, too.
     pub arrows: Vec<Arrow<Square>>,
 }
 
@@ -127,7 +127,7 @@ pub struct SquareCell {
 pub struct BoardPiece {
     /// What it looks like, such as `♞`: one character, or a few.
     pub glyph: String,
-    /// What stands for it among plain characters, such as `n`; understood without color.
+    /// Its sign in plain characters, such as `n`; understood without color.
     pub letter: String,
     /// What it is in words, such as `black knight`, for readers who do not see it.
     pub name: String,
@@ -176,14 +176,14 @@ pub struct Bar {
     pub of: u64,
     /// The color of the full part.
     pub tint: Tint,
-    /// Short labels behind the bar, such as a unit's statuses.
+    /// Short labels after the bar, such as a unit's statuses.
     pub chips: Vec<Chip>,
     /// The part of commands that the bar stands for (VW-43); may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub target: String,
 }
 
-/// A short label behind a bar (VW-34).
+/// A short label after a bar (VW-34).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Chip {
@@ -234,7 +234,7 @@ pub enum Tint {
     Rgb(u32),
 }
 
-/// Writes the name that documents and classes of style sheets have for the color, such as `first`, or `#rrggbb`.
+/// Writes the name of the color in documents and classes of style sheets, such as `first`, or `#rrggbb`.
 impl fmt::Display for Tint {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {

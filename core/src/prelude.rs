@@ -1,4 +1,4 @@
-//! What a game names of this crate: `use turnfold_core::prelude::*;`.
+//! The items of this crate that games use: `use turnfold_core::prelude::*;`.
 
 pub use crate::admission::Issuer;
 pub use crate::any::erase;

@@ -16,7 +16,7 @@ use crate::rules::desk::Desk;
 /// The most bytes of a module's file (MD-3).
 pub const MODULE_BYTES_MAX: usize = 16 << 20;
 
-/// Where a registry finds the modules that are not built in (MD-2). They are read when they are asked for.
+/// Where a registry finds the modules that are not built in (MD-2). They are read on demand.
 pub trait ModuleSource: fmt::Debug + Send + Sync {
     /// Returns the module of a digest, if it is there.
     fn by_digest(&self, digest: &Digest) -> Option<Arc<dyn AnyRules>>;
@@ -32,7 +32,7 @@ pub trait ModuleSource: fmt::Debug + Send + Sync {
     /// Loads a module that came from elsewhere, by its file (MD-10).
     ///
     /// # Errors
-    /// Why the file is no module of this program, in one line.
+    /// Why the file is not a module of this program, in one line.
     fn load(&self, _file: &[u8]) -> Result<Arc<dyn AnyRules>, String> {
         Err("this program runs no modules".into())
     }
@@ -45,16 +45,16 @@ pub trait ModuleSource: fmt::Debug + Send + Sync {
 
 /// Where a registry finds the referees that a user named: programs that know the rules of a game (RF-3).
 pub trait RefereeSource: fmt::Debug + Send + Sync {
-    /// Returns the referees that were named for a game, in order. None is started for that.
+    /// Returns the referees that were named for games, in order, without starting one.
     fn named(&self) -> Vec<NamedReferee>;
 
-    /// Returns the referee of a ruleset, if one was named for it. It may be started for that.
+    /// Returns the referee of a ruleset, if one was named for it. This may start it.
     ///
     /// # Errors
     /// Why the referee cannot play, in one line.
     fn by_name(&self, name: &str) -> Result<Option<Arc<dyn AnyRules>>, String>;
 
-    /// Asks the referees that checks distrusted for their first answers again, later than they first gave them (RF-15). A
+    /// Asks the referees that checks distrust for their first answers again, some time after the first ones (RF-15). A
     /// difference is a [`Fault`](crate::Fault).
     fn settle(&self) {}
 }
@@ -68,8 +68,8 @@ pub struct NamedReferee {
     pub command: String,
 }
 
-/// The games that a program knows, by name and version: those that are built in, modules, and referees. The desk of a match
-/// by mail and the accord of one on a service, which are no games, are always there, and no modules.
+/// The games that a program knows, by name and version: built-in ones, modules, and referees. The desk of a match by
+/// mail and the accord of a match on a service are always there; they are neither games nor modules.
 #[derive(Clone, Debug)]
 pub struct Registry {
     /// By name, then version.
@@ -93,7 +93,7 @@ impl Default for Registry {
     }
 }
 
-/// Why the rules of a match are not there.
+/// Why the rules of a match are not available.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoRules {
@@ -105,14 +105,14 @@ pub enum NoRules {
         /// The rulesets that are built in.
         known: Vec<String>,
     },
-    /// There is another version only.
+    /// Only other versions are available.
     #[error("ruleset `{name}` has version {recorded}, this build knows {known}")]
     OtherVersion {
         /// The ruleset.
         name: String,
         /// The version asked for.
         recorded: u32,
-        /// The newest version that there is.
+        /// The newest available version.
         known: u32,
     },
     /// The module that a match pins is not there.
@@ -125,7 +125,7 @@ pub enum NoRules {
         /// The digest of the module.
         module: Digest,
     },
-    /// The laws did not pass here on the module, and this program requires that.
+    /// The module has not passed the laws here, and this program requires that.
     #[error("the laws have not passed here on the module {module} of `{}` version {version}", name.escape_debug())]
     NotPassed {
         /// The ruleset.
@@ -209,31 +209,31 @@ impl Registry {
         self
     }
 
-    /// Takes modules from here, for what is not built in.
+    /// Sets the source of modules, for rulesets that are not built in.
     #[must_use]
     pub fn with_modules(self, modules: Arc<dyn ModuleSource>) -> Self {
         Self { modules: Some(modules), ..self }
     }
 
-    /// Returns where modules come from, for what is not built in.
+    /// Returns the source of modules, for rulesets that are not built in.
     #[must_use]
     pub fn modules(&self) -> Option<&Arc<dyn ModuleSource>> {
         self.modules.as_ref()
     }
 
-    /// Takes referees from here, for what is not built in.
+    /// Sets the source of referees, for rulesets that are not built in.
     #[must_use]
     pub fn with_referees(self, referees: Arc<dyn RefereeSource>) -> Self {
         Self { referees: Some(referees), ..self }
     }
 
-    /// Takes no referees, for what compares the build with one of them (RF-20).
+    /// Removes the source of referees, for a comparison of built-in rules with a referee (RF-20).
     #[must_use]
     pub fn without_referees(self) -> Self {
         Self { referees: None, ..self }
     }
 
-    /// Returns where referees come from.
+    /// Returns the source of referees.
     #[must_use]
     pub fn referees(&self) -> Option<&Arc<dyn RefereeSource>> {
         self.referees.as_ref()
@@ -249,7 +249,7 @@ impl Registry {
             return Ok(None);
         }
         let found = referees.by_name(name).map_err(|why| NoRules::NoReferee { name: name.into(), why })?;
-        // RF-4: a user who names a referee for a game that is built in would believe that it was asked.
+        // RF-4: a user who names a referee for a built-in game would believe that the referee was asked.
         if let Some(rules) = &found
             && self.find(name).is_some()
         {
@@ -262,13 +262,13 @@ impl Registry {
         Ok(found)
     }
 
-    /// Finds the newest version of a ruleset that is built in, by name.
+    /// Finds the newest version of a built-in ruleset by name.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<Arc<dyn AnyRules>> {
         self.versions(name).last().cloned()
     }
 
-    /// Finds the newest version of a ruleset by name: one that is built in, else a module.
+    /// Finds the newest version of a ruleset by name: a built-in one, or else a module or a referee.
     ///
     /// # Errors
     /// [`NoRules::Unknown`] and [`NoRules::TwoModules`].
@@ -282,8 +282,8 @@ impl Registry {
         self.resolve(name, newest, None)
     }
 
-    /// Finds the rules of a match (MD-1): by its pin that module and nothing else. Without a pin the version that is built
-    /// in, else the only module of that name and version.
+    /// Finds the rules of a match (MD-1). With a pin, that module and nothing else counts. Without a pin it is the
+    /// built-in version, or else the only module or referee of that name and version.
     ///
     /// # Errors
     /// [`NoRules`].
@@ -326,7 +326,7 @@ impl Registry {
         }
     }
 
-    /// Refuses a module on which the laws did not pass, if that is required.
+    /// Refuses a module that has not passed the laws, if that is required.
     fn passed(&self, rules: Arc<dyn AnyRules>) -> Result<Arc<dyn AnyRules>, NoRules> {
         match (rules.module(), &self.modules) {
             (Some(module), Some(modules)) if modules.is_refused(&module) => {
@@ -351,18 +351,18 @@ impl Registry {
         self.games.iter().chain([&self.desk, &self.accord]).filter(move |rules| rules.name() == name)
     }
 
-    /// Returns all versions of the games that are built in, in order.
+    /// Returns all versions of the built-in games, in order.
     pub fn all(&self) -> impl Iterator<Item = &Arc<dyn AnyRules>> {
         self.games.iter()
     }
 
-    /// Returns the games in order, of each the newest version.
+    /// Returns the newest version of each built-in game, in order.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<dyn AnyRules>> {
         self.games.chunk_by(|one, next| one.name() == next.name()).filter_map(|versions| versions.last())
     }
 }
 
-/// Returns `true` for a name that is the core's own.
+/// Returns `true` for the names of desk and accord.
 fn is_no_game(name: &str) -> bool {
     [Desk::NAME, Accord::NAME].contains(&name)
 }

@@ -40,7 +40,7 @@ pub trait Rules: Sized + Send + Sync + 'static {
     const SETUPS: &'static [NamedSetup<'static>] = &[];
     /// The rules for players, as Markdown: `RULES.md` of the ruleset's folder.
     const RULEBOOK: &'static str;
-    /// What of a match is concealed from whom. It has no default, so that no game shows secrets by forgetting to say.
+    /// What is concealed from whom in a match. It has no default, so that no game shows secrets by an oversight.
     const SECRETS: Secrets<Self>;
     /// Terms for a match by mail that suit the game, as TOML: keys of the desk's setup. Games that are not meant for mail
     /// keep this default.
@@ -62,7 +62,7 @@ pub trait Rules: Sized + Send + Sync + 'static {
         + DeserializeOwned
         + Send
         + Sync;
-    /// What `judge` decided is to be done.
+    /// What `judge` decided to do.
     type Plan;
     /// Something that happened: one line as `Display`, `{"effect": …}` as JSON.
     type Effect: Display + Serialize + Debug + Send;
@@ -70,7 +70,7 @@ pub trait Rules: Sized + Send + Sync + 'static {
     type Reason: Ruled;
     /// Why a command is not accepted, besides the reasons that all rulesets share.
     type Rejection: Ruled;
-    /// What a seat sees; the JSON contract of the ruling, whose first key, `ruleset`, is the core's to write.
+    /// What a seat sees, in the stable JSON form that the rules document. The core writes its first key, `ruleset`.
     type View: Serialize;
 
     /// Checks a setup and returns the first state.
@@ -82,7 +82,7 @@ pub trait Rules: Sized + Send + Sync + 'static {
     /// Decides what an admitted command would do now. It only reads; [`judge`](Rules::judge) calls it.
     ///
     /// # Errors
-    /// The first rejection of the ruleset's own that applies, in the order of the rulings.
+    /// The first of the ruleset's own rejections that applies, in the order of the rulings.
     fn decide(state: &Self::State, seat: Seat, command: &Self::Command) -> Decision<Self>;
 
     /// Carries out a plan made by `judge` on this very state, reporting effects in order of happening.
@@ -168,12 +168,12 @@ pub trait Rules: Sized + Send + Sync + 'static {
         false
     }
 
-    /// Returns every command that `seat` might try now, a sensible sample where arguments are unbounded.
+    /// Returns every command that `seat` might try now; a sensible sample if arguments are unbounded.
     ///
-    /// Some may not apply; none that applies may be missing (of the sample). No command is listed twice.
+    /// Not all need to apply, but none that applies may be missing, apart from sampling. No command is listed twice.
     fn candidates(state: &Self::State, seat: Seat) -> Vec<Self::Command>;
 
-    /// Returns what of a command is clicked on the boards of a picture, and in which order. Games whose commands name
+    /// Returns the parts of a command that are clicked on the boards of a picture, in order. Games whose commands name
     /// nothing on a board keep this default.
     #[must_use]
     fn targets(command: &Self::Command) -> Targets {
@@ -195,14 +195,14 @@ pub trait Rules: Sized + Send + Sync + 'static {
     /// ```
     fn view(state: &Self::State, viewer: Perspective) -> Self::View;
 
-    /// Returns a view that is right in one of its fields, for a search over many states. Games with fields that are
-    /// expensive to compute leave these out of it, the others keep this default.
+    /// Returns a view in which only `field` must be right, for a search over many states. Games with other fields that
+    /// are expensive to compute leave them out; all others keep this default.
     fn view_with(state: &Self::State, viewer: Perspective, field: &str) -> Self::View {
         let _ = field;
         Self::view(state, viewer)
     }
 
-    /// Answers a question about the state as `viewer` may know it, or `None` when it is none of
+    /// Answers a question about the state as `viewer` may know it; `None` if the question is not one of
     /// [`QUERIES`](Rules::QUERIES).
     ///
     /// # Errors
@@ -212,11 +212,11 @@ pub trait Rules: Sized + Send + Sync + 'static {
         Ok(None)
     }
 
-    /// Returns what an applied or ignored command of `seat` did, in whole sentences for people: one effect of it, or why
-    /// nothing changed. Empty for what no one needs to read. `state` is the state after the command.
+    /// Returns what an applied or ignored command of `seat` did, in whole sentences for people: one of its effects, or
+    /// why nothing changed. Empty if no one needs to read it. `state` is the state after the command.
     ///
-    /// The effect is one that `reader` may know. A sentence says no more of the state than all may know. Letters have
-    /// these sentences; logs and JSON have the text of `Display`, which this default puts into words.
+    /// The effect is one that `reader` may know. A sentence says nothing of the state that is concealed from anyone.
+    /// Letters use these sentences; logs and JSON use the text of `Display`, which this default puts into words.
     fn sentence(
         state: &Self::State,
         seat: Seat,
@@ -310,13 +310,13 @@ pub fn admit<R: Rules>(state: &R::State, seat: Seat, command: &R::Command) -> Re
     Ok(())
 }
 
-/// What of a match is concealed from whom, besides what each viewer's view leaves out.
+/// What is concealed from whom in a match, besides what each viewer's view leaves out.
 pub enum Secrets<R: Rules> {
     /// Nothing: all viewers have the same view, and no record of a match may be left out of a bundle.
     None,
     /// The values of [rolls with an owner](DueRoll::owner) and nothing else.
     Rolls,
-    /// What these two conceal, and the values of rolls with an owner.
+    /// What these two functions conceal, and the values of rolls with an owner.
     Kept {
         /// Returns `true` if a viewer may know of a part of an entry that left the first state, when the state of the
         /// match is the second.
@@ -336,7 +336,7 @@ pub enum Secrets<R: Rules> {
 /// A function that decides what is shown: of the state after an entry, the state now, a part of the entry and a viewer.
 pub type Shows<R> = fn(&<R as Rules>::State, &<R as Rules>::State, &Part<'_, R>, Perspective) -> bool;
 
-/// A function that makes the setup that a viewer may know, of the whole one and the state now.
+/// A function that makes the setup that a viewer may know from the whole setup and the current state.
 pub type SetupSeen<R> = fn(&<R as Rules>::Setup, &<R as Rules>::State, Perspective) -> <R as Rules>::Setup;
 
 impl<R: Rules> Secrets<R> {
@@ -360,10 +360,10 @@ impl<R: Rules> Secrets<R> {
 /// What a command did: an effect, or the reason why it was ignored.
 pub type Happened<'a, R> = Result<&'a <R as Rules>::Effect, <R as Rules>::Reason>;
 
-/// What [`Rules::decide`] answers.
+/// The result of [`Rules::decide`].
 pub type Decision<R> = Result<Verdict<<R as Rules>::Plan, <R as Rules>::Reason>, <R as Rules>::Rejection>;
 
-/// What [`Rules::judge`] answers.
+/// The result of [`Rules::judge`].
 pub type Judged<R> =
     Result<Verdict<<R as Rules>::Plan, <R as Rules>::Reason>, Denied<<R as Rules>::Rejection>>;
 

@@ -1,4 +1,4 @@
-//! Who issues a command, a player's seat or the table itself, and who looks on.
+//! Seats, which issue commands: of players and of the table itself. And viewers.
 
 use core::cmp::Ordering;
 use core::fmt;
@@ -50,7 +50,7 @@ pub enum Seat {
 }
 
 impl Seat {
-    /// Every seat there is, in order.
+    /// Every seat, in order.
     pub const ALL: [Self; 17] = [
         Self::P1,
         Self::P2,
@@ -112,7 +112,7 @@ impl Seat {
         }
     }
 
-    /// Returns the place in the order of seats, which is not that of the log format.
+    /// Returns the place in the order of seats, which differs from that of the log format.
     const fn place(self) -> u8 {
         match self {
             Self::Host => u8::MAX,
@@ -152,34 +152,34 @@ impl FromStr for Seat {
     }
 }
 
-/// Who looks at a match: a seat, the table's among them, or a spectator, who has none.
+/// A viewer of a match: a seat, which may be the host's, or a spectator, who has none.
 ///
-/// A seat that no player of the match has sees it as a spectator does.
+/// A seat that the match does not have sees it like a spectator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Perspective {
-    /// A seat looks.
+    /// A seat.
     Seat(Seat),
-    /// Someone without a seat looks, who may know what all players may know.
+    /// A viewer without a seat, who may only know what all players may know.
     Spectator,
 }
 
 impl Perspective {
-    /// The table looks; nothing is concealed from it.
+    /// The host, from whom nothing is concealed.
     pub const HOST: Self = Self::Seat(Seat::Host);
 
-    /// Returns `true` if this seat looks.
+    /// Returns `true` if this seat is the viewer.
     #[must_use]
     pub fn is_seat(self, seat: Seat) -> bool {
         self == Self::Seat(seat)
     }
 
-    /// Returns `true` if what this seat alone may know is shown: to the seat itself and to the host.
+    /// Returns `true` if the viewer may know what only this seat may know: it is the seat or the host.
     #[must_use]
     pub fn may_know_as(self, seat: Seat) -> bool {
         self.is_seat(seat) || self == Self::HOST
     }
 
-    /// Returns the seat, if it is one that looks.
+    /// Returns the viewer's seat, if there is one.
     #[must_use]
     pub const fn seat(self) -> Option<Seat> {
         match self {

@@ -14,7 +14,7 @@ use crate::text::in_one_line;
 /// A setup that comes with a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NamedSetup<'a> {
-    /// Its name: lower case letters, digits and `-`. `example` is the ruleset's example and no name of another setup.
+    /// Its name: lower case letters, digits and `-`. `example` is reserved for the ruleset's example.
     pub name: &'a str,
     /// The setup as TOML. The comment that it begins with is its summary.
     pub toml: &'a str,
@@ -76,7 +76,7 @@ impl SetupError {
         Self::Value { field: field.into(), message: message.into() }
     }
 
-    /// Returns an error about what begins at a byte of a text.
+    /// Returns an error about the text at a byte offset.
     #[must_use]
     pub fn in_text(text: &str, start: usize, message: &str) -> Self {
         let before = text.get(..start).unwrap_or_default();
@@ -98,7 +98,7 @@ impl SetupError {
         Err(Self::value(field, format!("hex {hex} is off the board of radius {}", board.radius())))
     }
 
-    /// Adds `item` to those `known`, and requires that it is not among them yet; `what` names it.
+    /// Adds `item` to `known`, and requires that it is not among them yet; `what` names it.
     ///
     /// # Errors
     /// A [`SetupError::Value`] naming `field` and the item.

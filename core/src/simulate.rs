@@ -12,9 +12,9 @@ use crate::seat::Seat;
 
 /// Random legal play from a seed.
 ///
-/// Entry n depends on the seed, n and the state before it, and on nothing else; so play can continue from any state.
-/// A due roll is rolled: by the match's dice where they are seeded, else from the seed of the play. Where none is due,
-/// a seat is drawn from those, players and host, that have a legal command, and then one of its legal commands:
+/// Entry n depends only on the seed, n and the state before it, so play can continue from any state. A due roll is
+/// made: by the match's dice if they are seeded, otherwise from the seed of the play. If no roll is due, a seat is
+/// drawn from the players and the host that have a legal command, and then one of its legal commands:
 ///
 /// - every seat is equally likely, so that the many commands of a player do not crowd out the ticks of the host;
 /// - one time in four a kind of command (a variant of the ruleset's enum) is drawn first and then one of that kind,
@@ -24,8 +24,8 @@ use crate::seat::Seat;
 ///
 /// Commands that the ruleset leaves out at random ([`left_out_at_random`](crate::Rules::left_out_at_random)) are not drawn.
 ///
-/// Where a ruleset samples its candidates, play knows the sample only. A ruleset that lists other candidates, or the
-/// same in another order, is played differently under the same seed.
+/// If a ruleset samples its candidates, play knows only the sample. A ruleset that lists other candidates, or the same
+/// in another order, is played differently under the same seed.
 #[derive(Clone, Debug)]
 pub struct Simulation {
     key: [u8; 32],
@@ -35,7 +35,7 @@ pub struct Simulation {
 const KINDS_ONE_IN: i32 = 4;
 
 impl Simulation {
-    /// Begins the play of a seed.
+    /// Returns the play of a seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self { key: blake3::derive_key("turnfold v1 simulate", &seed.to_le_bytes()) }
@@ -47,7 +47,7 @@ impl Simulation {
         Seed::new(blake3::derive_key("turnfold v1 simulate dice", &self.key))
     }
 
-    /// Draws entry `seq`, or `None` where no seat has a legal command: the match is over.
+    /// Draws entry `seq`, or `None` if no seat has a legal command: the match is over.
     #[must_use]
     pub fn draw(&self, state: &dyn AnyState, dice: &DicePolicy, seq: u64) -> Option<(Seat, String)> {
         let mut chance = DiceStream::new(&self.key, seq);

@@ -1,4 +1,4 @@
-//! How commands are given by clicking: what each part of a command means, a word or a place on a board.
+//! Commands given by clicking: each part of a command is a word or a place on a board.
 
 use core::fmt::Display;
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::hex::Hex;
 use crate::square::Square;
 
-/// What a command is given with, part by part, in the order in which people choose the parts (VW-18).
+/// The parts of a command, in the order in which people choose them (VW-18).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Targets {
@@ -30,8 +30,8 @@ pub enum TargetPart {
     Hex(u8, Hex),
     /// A square of a board of squares: `[BOARD, "e4"]`.
     Square(u8, Square),
-    /// What a picture names so, alone or after the command's seat: a piece, row, bar, chip or hex (VW-43). It serializes as
-    /// `{"piece": "energy 4"}`.
+    /// The part of a picture with this name, alone or after the command's seat: a piece, row, bar, chip or hex (VW-43).
+    /// It serializes as `{"piece": "energy 4"}`.
     Piece {
         /// The name, such as `energy 4`.
         piece: String,
@@ -39,7 +39,7 @@ pub enum TargetPart {
 }
 
 impl Targets {
-    /// Returns the hexes of the first board that a command names in words of their own, written `q,r`.
+    /// Returns the hexes of the first board that a command names in separate words, written `q,r`.
     ///
     /// ```
     /// use turnfold_core::Hex;
@@ -89,7 +89,7 @@ impl Targets {
         self
     }
 
-    /// Returns the parts of a command without places that a page asks about before it sends the command.
+    /// Returns targets without parts, for a command that a page asks about before it sends the command.
     #[must_use]
     pub fn irreversible() -> Self {
         Self { parts: Vec::new(), irreversible: true }

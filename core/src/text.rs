@@ -8,7 +8,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use serde::{Deserialize, Serialize};
 
-/// Text that is no command of the ruleset. The message says what was expected.
+/// Text that is not a command of the ruleset. The message says what was expected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[error("{0}")]
 pub struct Malformed(pub String);
@@ -21,7 +21,7 @@ impl Malformed {
     }
 }
 
-/// Has values of these types stored as their text: what `#[serde(try_from = "String", into = "String")]` asks for.
+/// Stores values of these types as their text, as `#[serde(try_from = "String", into = "String")]` requires.
 macro_rules! stored_as_text {
     ($($name:ty),+) => {$(
         impl From<$name> for alloc::string::String {
@@ -93,7 +93,7 @@ pub mod as_text {
     /// Reads the text.
     ///
     /// # Errors
-    /// An error for a text that no value has, and the errors of the deserializer.
+    /// An error for a text that is not the canonical text of a value, and the errors of the deserializer.
     pub fn deserialize<'de, T, D>(deserializer: D) -> Result<T, D::Error>
     where
         T: FromStr<Err: Display> + Display,
@@ -110,7 +110,7 @@ pub mod as_text {
 
 /// Writes text in double quotes on one line, escaping `"`, `\` and control characters.
 ///
-/// Not `Debug`, whose escapes may change with the Unicode tables of the compiler.
+/// `Debug` is not used, because its escapes may change with the Unicode tables of the compiler.
 #[derive(Clone, Copy, Debug)]
 pub struct Quoted<'a>(pub &'a str);
 
@@ -177,7 +177,7 @@ pub fn number_word(number: u64) -> Cow<'static, str> {
     }
 }
 
-/// Writes words as a sentence begins.
+/// Writes words with a capital first letter.
 #[must_use]
 pub fn capital(words: &str) -> String {
     let mut letters = words.chars();

@@ -1,4 +1,4 @@
-//! How long time passes: a number of ticks, as games with a clock take it.
+//! Durations in ticks, for games with a clock.
 
 use core::fmt;
 use core::str::FromStr;
@@ -17,7 +17,7 @@ pub struct Ticks(u32);
 impl Ticks {
     /// A single tick, which commands need not write out.
     pub const ONE: Self = Self(1);
-    /// As many as a short wait takes.
+    /// The ticks of a short wait.
     pub const FEW: Self = Self(6);
     const MAX: u32 = 100_000;
 

@@ -1,4 +1,4 @@
-//! Write a ruleset: a game of your own, from nothing to a match that folds, hashes and replays.
+//! Write a ruleset: a game of your own, from scratch to a match that folds, hashes and replays.
 //!
 //! The game is *Twenty-one*: two players in turn add 1, 2 or 3 to a total, and the first to reach 21 wins.
 //!
@@ -174,10 +174,10 @@
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 //!
-//! Before you trust it, hold it to the laws: legal commands apply and others do not, text and bytes read back, a match
-//! resumed anywhere goes on as it would have, and no seat sees what is secret. The crate `turnfold-laws` tries them all:
-//! one test that calls its `require_kept`, as in `examples/nim`. `turnfold simulate` plays it at random,
-//! `turnfold bless` writes golden logs for you to read, and `turnfold check` compares with them ever after.
+//! Before you trust it, test it against the laws: legal commands apply and others do not, text and bytes read back, a
+//! resumed match continues as before, and no seat sees what is secret. The crate `turnfold-laws` has these tests: call
+//! its `require_kept` in one test, as in `examples/nim`. `turnfold simulate` plays the game at random, `turnfold bless`
+//! writes golden logs for you to read, and `turnfold check` compares with them from then on.
 //!
 //! # Dice
 //!
@@ -202,8 +202,8 @@
 //!
 //! # Secrets
 //!
-//! `SECRETS` names what a game conceals. `view` leaves out what its viewer may not know, and `shows` answers for each
-//! command and effect who may know of it. Everything that shows a match asks these two. In *cycletap* both players plan in
+//! `SECRETS` names what a game conceals. `view` leaves out what its viewer may not know, and `shows` decides who may
+//! know of each command and effect. Everything that shows a match uses these two. In *cycletap* both players plan in
 //! secret:
 //!
 //! ```

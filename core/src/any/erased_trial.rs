@@ -1,4 +1,4 @@
-//! Trials: commands that are read once and folded in ever new orders.
+//! Trials: commands are read once and folded in many orders.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -13,7 +13,7 @@ use crate::text::Malformed;
 struct Trial<R: Rules> {
     folder: Folder<R>,
     commands: Vec<(Seat, R::Command)>,
-    /// Kept states by their numbers, each with how many rolls led to it.
+    /// Kept states by their numbers, each with the number of rolls before it.
     kept: Vec<Option<(R::State, u64)>>,
     /// Numbers that are free again.
     free: Vec<usize>,

@@ -1,15 +1,15 @@
-//! What a module or a referee did that no ruleset may do.
+//! Faults of modules and referees: what no ruleset may do.
 
 use alloc::string::String;
 
 use super::AnyRules;
 use crate::digest::Digest;
 
-/// A module or a referee that cannot go on, or that broke a law (MD-6, MD-7, RF-16).
+/// A module or a referee that cannot continue, or that broke a law (MD-6, MD-7, RF-16).
 ///
-/// The traits of this folder have no error for it: a ruleset that is built in always answers. The code that asks a module
-/// or a referee unwinds with a value of this type from inside an operation, and the edge of a program catches it there:
-/// the state and whatever else the operation borrowed is then discarded.
+/// The traits of this folder have no error for a fault, because a built-in ruleset always answers. The code that calls
+/// a module or a referee unwinds with a value of this type from inside an operation. The edge of a program catches it,
+/// and discards the state and everything else that the operation borrowed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("ruleset {ruleset} {version} ({of}): {what}")]
 pub struct Fault {
@@ -17,11 +17,11 @@ pub struct Fault {
     pub ruleset: String,
     /// The ruleset's version.
     pub version: u32,
-    /// Which one it is.
+    /// Which module or referee it is.
     pub of: FaultOf,
     /// What happened, in one line: `out of fuel`, `out of memory`, `trapped: …` or the law that was broken.
     pub what: String,
-    /// Whether it is at fault, and how.
+    /// The kind of fault.
     pub kind: FaultKind,
 }
 
@@ -47,13 +47,13 @@ impl FaultOf {
     }
 }
 
-/// What kind of fault it is.
+/// The kind of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
     /// It trapped, ended or broke a law.
     Broken,
-    /// It needed more fuel, time or memory than one call may take: another call is likely to end the same way, as late.
+    /// It needed more fuel, time or memory than one call may take. Another call is likely to end as late.
     Exhausted,
-    /// All of the time is used up that an operation gave to all of them. It does not show that this one is at fault.
+    /// The operation used up the time for all rules together. It does not show that these rules are at fault.
     Overrun,
 }

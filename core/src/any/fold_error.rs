@@ -1,4 +1,4 @@
-//! What keeps an entry from being folded.
+//! Why an entry cannot be folded.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -15,7 +15,7 @@ use crate::seat::Seat;
 #[serde(tag = "kind", content = "message", rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum FoldError {
-    /// The stored bytes are no command.
+    /// The stored bytes are not a command.
     #[error("entry {seq}: {cause}")]
     Undecodable {
         /// The entry's number.
@@ -23,7 +23,7 @@ pub enum FoldError {
         /// What is wrong with the bytes.
         cause: DecodeError,
     },
-    /// The text is no command.
+    /// The text is not a command.
     #[error("entry {seq}: malformed command: {message}")]
     Malformed {
         /// The entry's number.
@@ -36,7 +36,7 @@ pub enum FoldError {
     Rejected {
         /// The entry's number.
         seq: u64,
-        /// The rejection, on the heap to keep results small.
+        /// The rejection, boxed to keep results small.
         rejected: Box<Rejected>,
     },
     /// Fair dice cannot roll for one seat alone.
@@ -44,10 +44,10 @@ pub enum FoldError {
     OwnedFairRoll {
         /// The entry's number.
         seq: u64,
-        /// The seat that alone would learn the values.
+        /// The only seat that would learn the values.
         owner: Seat,
     },
-    /// The roll is not the one the match's seed gives.
+    /// The roll differs from the one that the match's seed gives.
     #[error("entry {seq}: the seeded dice give {expected:?}, found {found:?}")]
     WrongRoll {
         /// The entry's number.

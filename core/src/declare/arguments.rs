@@ -10,7 +10,7 @@ use crate::seat::{Seat, UnknownSeat};
 use crate::text::{Id, Malformed, number, split_verb};
 use crate::ticks::Ticks;
 
-/// A word of a command, or several as the last argument.
+/// An argument of a command: one word or, as the last argument, several.
 pub trait Argument: Sized {
     /// Reads it.
     ///
@@ -25,7 +25,7 @@ pub trait Argument: Sized {
     fn write(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result;
 }
 
-/// Makes types arguments of commands that are read by `FromStr`, or by the function given, and written by `Display`.
+/// Makes types arguments of commands: read by `FromStr` or by the given function, and written by `Display`.
 #[macro_export]
 macro_rules! arguments {
     ($($type:ty),+) => { $crate::arguments!($($type),+; ::core::str::FromStr::from_str); };
@@ -83,7 +83,7 @@ pub fn write_argument<T: Argument + PartialEq>(
     if default.first() == Some(value) { Ok(()) } else { value.write(out) }
 }
 
-/// The words of a command behind its verb, as many as it has arguments.
+/// The words of a command after its verb, as many as it has arguments.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Words<'a> {
@@ -92,7 +92,7 @@ pub struct Words<'a> {
 }
 
 impl<'a> Words<'a> {
-    /// Splits the text behind a verb, or returns `None` if it has too few words, or any and none is wanted.
+    /// Splits the text after a verb; `None` if it has too few words, or any for a verb without arguments.
     #[must_use]
     pub fn of(rest: Option<&'a str>, arguments: &[&str], optional: &[&str]) -> Option<Self> {
         let left = arguments.len();
@@ -101,10 +101,10 @@ impl<'a> Words<'a> {
         (required..=left).contains(&found).then_some(Self { rest, left })
     }
 
-    /// Reads the next argument; without a word for it, it is the default.
+    /// Reads the next argument, or takes the default if its word is missing.
     ///
     /// # Errors
-    /// [`Malformed`] when its word is none of its values.
+    /// [`Malformed`] if the word is not one of the values.
     pub fn read<T: Argument, const N: usize>(&mut self, default: [T; N]) -> Result<T, Malformed> {
         let Some(rest) = self.rest else {
             return default.into_iter().next().ok_or_else(|| Malformed::expected("an argument", ""));

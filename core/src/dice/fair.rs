@@ -9,7 +9,7 @@ use super::{DiceStream, DueRoll};
 use crate::digest::Digest;
 use crate::seat::Seat;
 
-/// Whose chain it is. Match and party are in every step, so an element of one chain is none of another.
+/// The owner of a chain. Match and party are in every step, so no element belongs to two chains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Owner {
     /// The id of the game's match.
@@ -22,7 +22,7 @@ impl Owner {
     /// Returns the chain of this owner whose signing key has the seed `secret`.
     #[must_use]
     pub fn chain(self, secret: &[u8; 32]) -> Chain {
-        // FD-1: the top follows from key and match, so that no file holds it.
+        // FD-1: the top follows from key and match, so no file has to store it.
         let mut top = blake3::Hasher::new_derive_key("turnfold v1 dice top");
         top.update(secret).update(&self.match_id).update(&[party_byte(self.party)]);
         Chain { owner: self, top: top.finalize().into() }
@@ -36,7 +36,7 @@ impl Owner {
         index > known_index && self.descend(*element, index, known_index) == *known
     }
 
-    /// Returns the element for `target` that belongs to `element`, the one for `index`.
+    /// Returns the element for `target` that follows from `element`, which is the one for `index`.
     fn descend(self, element: Digest, index: u16, target: u16) -> Digest {
         let step = blake3::Hasher::new_derive_key("turnfold v1 dice step");
         // FD-2: an element is the hash of the one above it, so one element is enough to check all below it.
@@ -51,7 +51,7 @@ impl Owner {
     }
 }
 
-/// The 65,535 secrets of an owner. What is secret about it, like the key that it is made from, is not printed.
+/// The 65,535 secrets of an owner. `Debug` conceals them, as it does the key that they follow from.
 #[derive(Clone)]
 pub struct Chain {
     owner: Owner,
@@ -100,7 +100,7 @@ impl core::fmt::Debug for Chain {
 /// A player's part in a roll: the newest element of its orders (FD-9), at first the head for index 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Contribution {
-    /// Whose part it is.
+    /// The player's seat.
     pub seat: Seat,
     /// The index of the element.
     pub index: u16,
@@ -108,7 +108,7 @@ pub struct Contribution {
     pub element: Digest,
 }
 
-/// What the values of one roll follow from (FD-4).
+/// The key from which the values of one roll follow (FD-4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RollKey {
     number: u16,

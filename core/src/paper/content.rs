@@ -21,20 +21,20 @@ use crate::text::{Malformed, number};
 /// The most bytes of a paper's text (PM-4).
 pub const PAPER_BYTES_MAX: usize = 32 * 1024;
 
-/// What every paper says before its content.
+/// The fields that every paper has before its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PaperHead {
     /// The match of the game.
     pub match_id: MatchId,
     /// The player's seat.
     pub seat: Seat,
-    /// Counts the papers of the seat; may skip. 0 for a join.
+    /// The number of the paper among the seat's papers, in which numbers may be left out. 0 for a join.
     pub number: u32,
     /// The turn as the player knows it. 0 for a join.
     pub turn: u32,
     /// How much of the desk the player has seen.
     pub seen: SeenRoot,
-    /// 16 bytes of chance: they make digest and tag unguessable.
+    /// 16 random bytes, which make digest and tag unguessable.
     pub nonce: Nonce,
 }
 
@@ -49,7 +49,7 @@ impl Paper {
     /// Makes a paper.
     ///
     /// # Errors
-    /// [`Malformed`] when the seat is no player's, a join has a number or turn, or the text would be too long.
+    /// [`Malformed`] if the seat is not a player's, a join has a number or turn, or the text would be too long.
     pub fn new(head: PaperHead, content: PaperContent) -> Result<Self, Malformed> {
         if head.seat == Seat::Host {
             return Err(Malformed("expected the seat of a player, found `host`".into()));
@@ -65,7 +65,7 @@ impl Paper {
         Ok(paper)
     }
 
-    /// Returns what stands before the content.
+    /// Returns the fields before the content.
     #[must_use]
     pub const fn head(&self) -> &PaperHead {
         &self.head
@@ -77,14 +77,14 @@ impl Paper {
         &self.content
     }
 
-    /// Returns its digest, by which other papers and the desk name it (PM-5). The signature is no part of it.
+    /// Returns its digest, by which other papers and the desk name it (PM-5). The signature is not part of it.
     #[must_use]
     pub fn digest(&self) -> Digest {
         Digest::new(blake3::derive_key("turnfold v1 paper", self.to_string().as_bytes()))
     }
 
-    /// Returns the tag of an order, in the idempotency keys of the game's entries (PM-2). It is a secret of those who may
-    /// read the paper.
+    /// Returns the tag of an order, in the idempotency keys of the game's entries (PM-2). Only those who may read the
+    /// paper can compute it.
     #[must_use]
     pub fn order_tag(&self) -> Digest {
         Digest::new(blake3::derive_key("turnfold v1 order", self.to_string().as_bytes()))
@@ -94,16 +94,16 @@ impl Paper {
 /// The most commands of an order (PM-4).
 pub const PLAYS_MAX: usize = 500;
 
-/// What a paper is for.
+/// The content of a paper, by its kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PaperContent {
     /// Takes a free seat.
     Join(Join),
-    /// Says what the seat plays in this turn.
+    /// Orders what the seat plays in this turn.
     Order(Order),
     /// Commits the seat to an order that it has written and not sent.
     Seal {
-        /// The link of the stand that the seat plays on.
+        /// The link of the position from which the seat plays.
         link: Digest,
         /// The digest of the order.
         digest: Digest,
@@ -127,12 +127,12 @@ pub enum PaperContent {
     Absent(DeskTime),
     /// PM-41: writes to other players.
     Press(Press),
-    /// PM-42: orders for later turns, in place of those before.
+    /// PM-42: gives orders for later turns, which replace the earlier ones.
     Ahead(OrdersAhead),
 }
 
 impl PaperContent {
-    /// Returns the kind as papers write it.
+    /// Returns the name of the kind, as in papers.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
@@ -150,7 +150,7 @@ impl PaperContent {
         }
     }
 
-    /// Returns the link of the stand that an order or seal names.
+    /// Returns the link of the position that an order or seal names.
     #[must_use]
     pub const fn link(&self) -> Option<Digest> {
         match self {
@@ -196,7 +196,7 @@ impl Order {
         Err(Malformed(format!("expected 1 to {PLAYS_MAX} commands in an order, found {}", plays.len())))
     }
 
-    /// Returns `true` if the turn is not to be carried out before its deadline.
+    /// Returns `true` if the turn must not be carried out before its deadline.
     #[must_use]
     pub const fn waits(&self) -> bool {
         self.wait
@@ -214,7 +214,7 @@ impl Order {
         &self.plays
     }
 
-    /// Returns the link of the stand that the seat plays on.
+    /// Returns the link of the position from which the seat plays.
     #[must_use]
     pub const fn link(&self) -> Digest {
         self.link
@@ -280,7 +280,7 @@ pub struct OrdersAhead {
 }
 
 impl OrdersAhead {
-    /// Makes orders ahead; none take back those before.
+    /// Makes orders ahead. Orders for no turn take back the earlier ones.
     ///
     /// # Errors
     /// [`Malformed`] for more than [`AHEAD_TURNS_MAX`] turns, a turn without commands, or more than [`PLAYS_MAX`] commands.
@@ -301,8 +301,8 @@ impl OrdersAhead {
         Ok(Self { turns, after: None, lines: Vec::new() })
     }
 
-    /// Returns them with lines of replies, each of which goes on as long as the other seat does what it foresees (PM-122).
-    /// They begin after this order of the seat itself, if it is asked first; its commands are joined by `; `.
+    /// Returns them with lines of replies, each of which continues as long as the other seat does what it foresees
+    /// (PM-122). If the seat is asked first, they begin after its own order `after`, with its commands joined by `; `.
     ///
     /// # Errors
     /// [`Malformed`] for more than [`LINES_MAX`] lines or replies in a line, an empty line, two answers to one command, and an
@@ -332,7 +332,7 @@ impl OrdersAhead {
         &self.turns
     }
 
-    /// Returns the order of the seat itself after which the lines begin.
+    /// Returns the seat's own order after which the lines begin.
     #[must_use]
     pub const fn after(&self) -> Option<&PaperLine> {
         self.after.as_ref()
@@ -345,14 +345,14 @@ impl OrdersAhead {
     }
 }
 
-/// What takes effect once the living seats agree. The variant order is part of the log format.
+/// A proposal that takes effect once the living seats agree. The variant order is part of the log format.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Offer {
-    /// The game goes on from an earlier stand: `takeback LINE SEQ`.
+    /// The game continues from an earlier position: `takeback LINE SEQ`, with the name of a branch for LINE.
     Takeback {
-        /// The line of that stand.
+        /// The branch of that position.
         branch: BranchName,
-        /// The entry after which it stood.
+        /// The last entry of the game at that position.
         seq: u64,
     },
     /// The match ends: `end draw`, `end void` or `end pN`.
@@ -406,7 +406,7 @@ pub(super) fn player(word: &str) -> Result<Seat, Malformed> {
     }
 }
 
-/// How a match ends by consent or by the host. The variant order is part of the log format.
+/// How a match ends by agreement or by the host. The variant order is part of the log format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ending {
     /// No seat wins.

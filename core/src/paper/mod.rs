@@ -5,7 +5,7 @@
 //! of a C2SP note over that text; written in one line, it is what the desk's command `paper` holds. Nothing here reads
 //! a clock or makes a nonce: the caller brings both.
 //!
-//! Who holds a key signs:
+//! A player with a key signs:
 //!
 //! ```
 //! use turnfold_core::Seat;
@@ -26,7 +26,7 @@
 //! let order = PaperContent::Order(Order::new(link, false, None, plays)?);
 //! let signed = SignedPaper::sign(Paper::new(head, order)?, &key);
 //!
-//! // Who reads it has the text and the signature, and the key that the seat named in its `join`.
+//! // A reader has the text and the signature, and the key that the seat named in its `join`.
 //! let read = SignedPaper::new(signed.paper().to_string().parse()?, signed.signature().to_string().parse()?);
 //! assert!(read.is_by(&SeatKey::of(&key)?));
 //! assert_eq!(read.paper().digest(), signed.paper().digest());

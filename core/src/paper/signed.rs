@@ -17,7 +17,7 @@ use crate::digest::Digest;
 use crate::text::{Malformed, stored_as_text};
 use crate::trust::{KeyId, PrivateKey, base64};
 
-/// The signature of a note, key id and all; written in base64 without padding.
+/// The signature of a note with its key id; written in base64 without padding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PaperSignature {
     id: KeyId,
@@ -54,7 +54,7 @@ pub struct SignedPaper {
 }
 
 impl SignedPaper {
-    /// Puts a paper and its signature together; whether it is one of this paper is for [`is_by`](SignedPaper::is_by).
+    /// Combines a paper and a signature; [`is_by`](SignedPaper::is_by) checks that they belong together.
     #[must_use]
     pub const fn new(paper: Paper, signature: PaperSignature) -> Self {
         Self { paper, signature }
@@ -106,7 +106,7 @@ impl FromStr for SignedPaper {
 
     fn from_str(text: &str) -> Result<Self, Malformed> {
         let expected = || Malformed::expected("a paper in one line, `LINE | … | sig SIGNATURE`", text);
-        // Each line is at most half again as long as in the paper's text, and the signature comes to it.
+        // Each line is at most half again as long as in the paper's text, and the signature is added.
         if text.len() > 2 * PAPER_BYTES_MAX {
             return Err(Malformed(format!("expected a paper of at most {PAPER_BYTES_MAX} bytes")));
         }
@@ -127,8 +127,8 @@ pub struct PlainPaper {
 }
 
 impl PlainPaper {
-    /// Puts together a paper and the reply code with which it came. Of the code only a hash is kept, which no one can
-    /// compare with the hash in another paper.
+    /// Combines a paper and the reply code that came with it. Only a hash of the code is kept, which no one can compare
+    /// with the hash in another paper.
     #[must_use]
     pub fn new(paper: Paper, code: &str) -> Self {
         let text = format!("{} {code}", paper.head().nonce);

@@ -1,4 +1,4 @@
-//! The text of papers, read strictly and written (PM-4): what is read is written again byte for byte.
+//! Reads and writes the text of papers strictly (PM-4): a text that was read is written again byte for byte.
 
 use core::fmt::{self, Display, Write};
 use core::str::FromStr;
@@ -36,7 +36,7 @@ const FIRST_REPLY: &str = "play ";
 const NEXT_REPLY: &str = "then ";
 
 impl Paper {
-    /// Hands over keyword and value of each line after the first, in order.
+    /// Passes keyword and value of each line after the first to `field`, in order.
     pub(super) fn fields(
         &self,
         field: &mut dyn FnMut(&'static str, &dyn Display) -> fmt::Result,
@@ -149,7 +149,7 @@ impl<'a, I: Iterator<Item = &'a str>> Fields<'a, I> {
         SeatKey::read(name, self.value("key")?)
     }
 
-    /// Takes the lines of a kind; it comes with the link exactly where it has one.
+    /// Takes the lines of a kind. The link is there exactly for the kinds that have one.
     fn content(&mut self, kind: &str, link: Option<Digest>) -> Result<PaperContent, Malformed> {
         match (kind, link) {
             ("join", None) => {
@@ -190,7 +190,7 @@ impl<'a, I: Iterator<Item = &'a str>> Fields<'a, I> {
         Order::new(link, wait, dice, self.lines("play", PLAYS_MAX)?)
     }
 
-    /// Takes the lines of a keyword, and one more than are allowed.
+    /// Takes the lines of a keyword, at most one more than are allowed.
     fn lines(&mut self, keyword: &str, most: usize) -> Result<Vec<PaperLine>, Malformed> {
         let mut lines = Vec::new();
         while let Some(line) = self.optional(keyword).filter(|_| lines.len() <= most) {

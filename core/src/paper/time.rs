@@ -61,7 +61,7 @@ impl DeskTime {
         (era * 400 + year_of_era + u64::from(month <= 2), month, day)
     }
 
-    /// Returns the time at midnight of a day, which may be one of the next month where the month is shorter.
+    /// Returns the midnight of a day. A day after the end of a shorter month is one of the next month.
     fn midnight(year: u64, month: u64, day: u64) -> Option<Self> {
         if year < 1970 || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
             return None;
@@ -101,7 +101,7 @@ impl FromStr for DeskTime {
         let minute = part(14..16)?;
         let second = part(17..19)?;
         let midnight = Self::midnight(date.0, date.1, date.2).ok_or_else(expected)?;
-        // The 30th of February has a midnight too, of another date.
+        // The 30th of February has a midnight, too, but on another date.
         if midnight.date() != date || hour >= 24 || minute >= 60 || second >= 60 {
             return Err(expected());
         }
@@ -117,7 +117,7 @@ impl TryFrom<u64> for DeskTime {
     }
 }
 
-/// Writes the time into text such as JSON, which is not read back, and the seconds into the log.
+/// Writes the time into text formats such as JSON, which are not read back, and the seconds into the log.
 impl Serialize for DeskTime {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if serializer.is_human_readable() {

@@ -1,4 +1,4 @@
-//! What stands in the fields of papers, each with one spelling.
+//! The values of the fields of papers, each with one spelling.
 
 use core::fmt;
 use core::str::FromStr;
@@ -114,14 +114,14 @@ fn hex(digit: u8) -> Option<u8> {
     char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok())
 }
 
-/// Whether a character changes how text around it is shown.
+/// Returns `true` if a character changes how the text around it is shown.
 #[must_use]
 pub fn is_control(sign: char) -> bool {
     sign.is_control() || matches!(u32::from(sign), 0x2028 | 0x2029 | 0x202a..=0x202e | 0x2066..=0x2069)
 }
 
-/// A line in the alphabet of papers: printable ASCII with single spaces between words, without `=` and `|`, and no word
-/// that begins with `#`, so that it can stand in a replay file as well.
+/// A line in the alphabet of papers: printable ASCII with single spaces between words, without `=` and `|`, and without
+/// words that begin with `#`, so that it can be used in a replay file as well.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct PaperLine(String);
@@ -156,9 +156,9 @@ impl PaperLine {
         Digest::new(blake3::derive_key("turnfold v1 commands", Self::joined(plays).as_bytes()))
     }
 
-    /// Reads words of any language: other characters stand in a paper as the bytes of their UTF-8, each as `%` and two hex
-    /// digits, and `%-` at the end of a word joins the next one (PM-67). A control character, which only a false paper has,
-    /// becomes `U+FFFD`.
+    /// Decodes words of any language. A paper has other characters as the bytes of their UTF-8, each as `%` and two hex
+    /// digits, and `%-` at the end of a word joins the next one (PM-67). A control character, which only a forged paper
+    /// has, becomes `U+FFFD`.
     #[must_use]
     pub fn words(&self) -> String {
         let mut bytes = Vec::new();
@@ -175,7 +175,7 @@ impl PaperLine {
         text.chars().map(|sign| if is_control(sign) { '\u{fffd}' } else { sign }).collect()
     }
 
-    /// Reads the name of a player (PM-94). One that could be mistaken for other parts of a record stays as the paper has it.
+    /// Decodes the name of a player (PM-94). A name that could be mistaken for other parts of a record stays encoded.
     #[must_use]
     pub fn name(&self) -> String {
         let name = self.words();
@@ -184,7 +184,7 @@ impl PaperLine {
         if name.chars().all(is_plain) { name } else { self.0.clone() }
     }
 
-    /// Requires that the line survives a mail, whatever mailers do to it (PM-7). Who writes a paper asks.
+    /// Requires that the line survives whatever mailers do to a mail (PM-7). Only those who write papers require it.
     ///
     /// # Errors
     /// [`Malformed`] naming the word: one that is a keyword with its colon, begins with `>`, or is too long.
@@ -226,18 +226,18 @@ impl FromStr for PaperLine {
     }
 }
 
-/// Who may read the words of a player (PM-41): `all`, or seats in order such as `p1,p3`.
+/// The readers of a player's message (PM-41): `all`, or seats in order such as `p1,p3`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Audience(Vec<Seat>);
 
 impl Audience {
-    /// Returns the seats; none where all may read.
+    /// Returns the seats; none if all may read.
     #[must_use]
     pub fn seats(&self) -> &[Seat] {
         &self.0
     }
 
-    /// Returns `true` if these words are for a viewer.
+    /// Returns `true` if a viewer may read the message.
     #[must_use]
     pub fn has(&self, viewer: Perspective) -> bool {
         self.0.is_empty() || self.0.iter().any(|seat| viewer.may_know_as(*seat))
@@ -298,7 +298,7 @@ impl SeatKey {
     /// Reads a name, and a key as the base64 of 0x01 and its 32 bytes.
     ///
     /// # Errors
-    /// [`Malformed`] when either is not that.
+    /// [`Malformed`] if either has another form.
     pub fn read(name: &str, key: &str) -> Result<Self, Malformed> {
         VerifierKey::of_name(&name.parse()?, key)?.try_into()
     }
@@ -340,7 +340,7 @@ impl Player {
     /// Reads a name of one word, and a key or `-`.
     ///
     /// # Errors
-    /// [`Malformed`] when either is not that.
+    /// [`Malformed`] if either has another form.
     pub fn read(name: &str, key: &str) -> Result<Self, Malformed> {
         if key == "-" { name.parse().map(Self::plain) } else { SeatKey::read(name, key).map(Self::Signing) }
     }

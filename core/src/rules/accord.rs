@@ -1,7 +1,7 @@
-//! `accord`: what a service that hosts a match knows of it besides its log: the terms of play, and absences (SV-45).
+//! `accord`: what a service knows about a hosted match besides its log: the terms of play, and absences (SV-45).
 //!
-//! An accord is a match of its own, as a desk is. It has no board and no secrets, and looks at nothing of the game: the service
-//! says when something was, and does what follows.
+//! An accord is a separate match, as a desk is. It has no board and no secrets, and never looks at the game: the
+//! service states when something happened, and does what follows.
 //!
 //! ```
 //! use turnfold_core::rules::accord::Accord;
@@ -39,19 +39,19 @@ use crate::text::Malformed;
 #[derive(Debug)]
 pub struct Accord;
 
-/// The terms of play, which mean what they mean at a desk (PM-17, PM-37, PM-39). The order of fields is the format.
+/// The terms of play, with their meaning at a desk (PM-17, PM-37, PM-39). The order of fields is the format.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Terms {
     /// The hours of each turn; 0 for turns without a deadline.
     pub hours: u16,
-    /// What becomes of a seat that missed.
+    /// What happens to a seat that missed a deadline.
     pub missed: Missed,
-    /// The commands for a seat that missed, at most 20.
+    /// The commands for a seat that missed a deadline, at most 20.
     pub default: Vec<String>,
     /// The commands of the host while the game waits for no player, at most 20.
     pub between: Vec<String>,
-    /// The misses in a row after which a seat is not waited for any more; 0 for never.
+    /// The misses in a row after which the match no longer waits for a seat; 0 for never.
     pub patience: u32,
     /// The days that each seat may be absent in all.
     pub absences: u16,
@@ -71,16 +71,16 @@ pub struct Setup {
     /// The hours of each turn, at most 8760; 0 for turns without a deadline.
     #[serde(default = "default_hours")]
     pub hours: u16,
-    /// What becomes of a seat that missed.
+    /// What happens to a seat that missed a deadline.
     #[serde(default)]
     pub missed: Missed,
-    /// The commands for a seat that missed.
+    /// The commands for a seat that missed a deadline.
     #[serde(default)]
     pub default: Vec<String>,
     /// The commands of the host while the game waits for no player.
     #[serde(default)]
     pub between: Vec<String>,
-    /// The misses in a row after which a seat is not waited for any more; 0 for never.
+    /// The misses in a row after which the match no longer waits for a seat; 0 for never.
     #[serde(default = "default_patience")]
     pub patience: u32,
     /// The days that each seat may be absent in all, at most 366.
@@ -100,7 +100,7 @@ const fn default_absences() -> u16 {
     14
 }
 
-/// What an accord holds.
+/// The state of an accord.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State {
     seats: u8,
@@ -120,7 +120,7 @@ commands! {
     pub enum Command, "`terms TERMS` or `absent FROM UNTIL`" {
         /// The host sets the terms, which are written as JSON.
         "terms" => Terms(terms: Terms),
-        /// A player is away, said at the first time, until the second.
+        /// A player announces, at the first time, an absence until the second.
         "absent" => Absent(from: DeskTime, until: DeskTime),
     }
 }
@@ -128,7 +128,7 @@ commands! {
 arguments!(Terms, DeskTime);
 
 impl Command {
-    /// Returns the bytes by which the log holds it.
+    /// Returns its bytes in the log.
     ///
     /// # Panics
     /// Never: plain data encodes.
@@ -141,13 +141,13 @@ impl Command {
 effects! {
     /// Something that happened at an accord.
     pub enum Effect {
-        /// The terms are others.
+        /// The terms changed.
         TermsSet,
         /// A player is away.
         Absent {
-            /// Who.
+            /// The player's seat.
             seat: Seat,
-            /// Until when.
+            /// The end of the absence.
             until: DeskTime,
         },
     }
@@ -156,7 +156,7 @@ effects! {
 reasons! {
     /// Why a command changes nothing.
     pub enum Reason {
-        /// SV-48: the time is not later than that of the command or an absence before.
+        /// SV-48: the time is not later than that of the command or of an earlier absence.
         NotLater = Ruling::of("not_later", &["SV-48"]).says("the time is not later"),
         /// SV-48: the seat would be absent for more days than the terms allow.
         TooLong = Ruling::of("too_long", &["SV-48"]).says("the terms allow no absence that long"),
@@ -171,16 +171,16 @@ reasons! {
     }
 }
 
-/// What is to be done.
+/// What to do.
 #[derive(Debug)]
 pub enum Plan {
-    /// Other terms count.
+    /// The terms change.
     Terms(Terms),
-    /// A seat is absent, said at the first time, until the second, and so many days in all.
+    /// A seat announces, at the first time, an absence until the second. Its days of absence add up to the number.
     Absent(Seat, DeskTime, DeskTime, u64),
 }
 
-/// What everyone sees of an accord.
+/// The view of an accord, which is the same for everyone.
 #[derive(Debug, Serialize)]
 pub struct View {
     terms: Terms,
@@ -232,7 +232,7 @@ impl Setup {
         }
     }
 
-    /// Returns the bytes by which the log holds it.
+    /// Returns its bytes in the log.
     ///
     /// # Panics
     /// Never: plain data encodes.
@@ -271,7 +271,7 @@ impl State {
         self.absences.iter().map(|(seat, absence)| (*seat, absence.until)).collect()
     }
 
-    /// SV-48: an absence counts as whole days, the last one begun included.
+    /// SV-48: an absence counts in whole days, rounded up.
     fn absence(&self, seat: Seat, from: DeskTime, until: DeskTime) -> Result<Plan, Reason> {
         let before = self.absences.get(&seat);
         let begins = before.map_or(from, |before| before.until.max(from));
@@ -355,7 +355,7 @@ seats = 2
         }
     }
 
-    /// No command can be foreseen: terms and times are anyone's.
+    /// Terms and times are unbounded, so no commands are listed.
     fn candidates(_state: &State, _seat: Seat) -> Vec<Command> {
         Vec::new()
     }

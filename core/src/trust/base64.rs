@@ -1,4 +1,4 @@
-//! Base64 with and without padding, in the one way to write each value (RFC 4648, section 4).
+//! Base64 with and without padding, with one spelling for each value (RFC 4648, section 4).
 
 use alloc::string::String;
 use alloc::vec::Vec;

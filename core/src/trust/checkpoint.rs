@@ -1,4 +1,4 @@
-//! Checkpoints: which tree a log had (TR-4, TR-5).
+//! Checkpoints, which state the tree of a log (TR-4, TR-5).
 
 use core::fmt;
 use core::str::FromStr;
@@ -14,7 +14,7 @@ use crate::text::{Malformed, number};
 /// The origin, size and root of a tree; written in three lines.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Checkpoint {
-    /// Which log it is of.
+    /// The name of its log.
     pub origin: String,
     /// The number of its leaves.
     pub size: u64,
@@ -46,7 +46,7 @@ impl FromStr for Checkpoint {
     }
 }
 
-/// Returns the origin of a line: the key's name, the match's id and the branch's name (TR-4).
+/// Returns the origin of a branch: the key's name, the match's id and the branch's name (TR-4).
 #[must_use]
 pub fn branch_origin(name: &KeyName, match_id: &[u8; 16], branch: &str) -> String {
     format!("{name}/{:032x}/{branch}", u128::from_be_bytes(*match_id))

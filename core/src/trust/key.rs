@@ -13,7 +13,7 @@ use super::origin::BranchOrigin;
 use crate::dice::fair::{Chain, Owner};
 use crate::text::Malformed;
 
-/// What the file of a private key begins with.
+/// The beginning of the file of a private key.
 const PRIVATE: &str = "PRIVATE+KEY+";
 
 /// The name of a key of ours: parts `[a-z0-9][a-z0-9._-]*` joined by `/`, at most 100 characters (TR-7).
@@ -52,13 +52,13 @@ impl FromStr for KeyName {
     }
 }
 
-/// Returns `true` if a text may stand as a name in a signature line.
+/// Returns `true` if a text may be a name in a signature line.
 pub(super) fn is_note_name(text: &str) -> bool {
     let is_bad = |character: char| character.is_whitespace() || character.is_control() || character == '+';
     !text.is_empty() && !text.contains(is_bad)
 }
 
-/// What a key does; a key is never both.
+/// The use of a key; a key never has both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum KeyKind {
     /// Signs notes by Ed25519: signature type 0x01.
@@ -84,7 +84,7 @@ impl KeyKind {
     }
 }
 
-/// The first bytes of a key's hash, by which a signature line says which key made it; shown as 8 hex digits.
+/// The first bytes of a key's hash, which identify the key in a signature line; shown as 8 hex digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct KeyId([u8; 4]);
 
@@ -120,7 +120,7 @@ impl fmt::Debug for KeyId {
     }
 }
 
-/// A signature of a known key that is not one of this text by this key.
+/// A signature that names a known key, but is not by that key on this text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the signature of `{0}` is wrong")]
 pub struct BadSignature(pub String);
@@ -140,7 +140,7 @@ impl VerifierKey {
         &self.name
     }
 
-    /// Returns what it does.
+    /// Returns its use.
     #[must_use]
     pub const fn kind(&self) -> KeyKind {
         self.kind
@@ -152,10 +152,10 @@ impl VerifierKey {
         KeyId::of(&self.name, self.kind, self.public.as_bytes())
     }
 
-    /// Reads a signer's key without its name: the base64 of its type and its 32 bytes, as it stands in a vkey.
+    /// Reads a signer's key without its name: the base64 of its type and its 32 bytes, as in a vkey.
     ///
     /// # Errors
-    /// [`Malformed`] when it is anything else.
+    /// [`Malformed`] if it is anything else.
     pub fn of_name(name: &KeyName, key: &str) -> Result<Self, Malformed> {
         let bytes = base64::decode(key).and_then(|bytes| <[u8; 33]>::try_from(bytes).ok());
         if let Some([kind, bytes @ ..]) = bytes
@@ -173,20 +173,20 @@ impl VerifierKey {
         base64::encode(&[&[self.kind.byte()], self.public.as_bytes().as_slice()].concat())
     }
 
-    /// Returns the same key under the name of a log, as it stands in the log's checkpoints (TR-6).
+    /// Returns the same key under the name of a log, as in the log's checkpoints (TR-6).
     #[must_use]
     pub fn for_origin(&self, origin: &str) -> Self {
         Self { name: origin.into(), ..self.clone() }
     }
 
-    /// Returns `true` if the key stands for a log: one that has its name, or a line of a match under exactly that name
-    /// (TR-17). A key whose name goes on after this one is another log, even where it is of the same seed.
+    /// Returns `true` if the key stands for a log: the log has the key's name, or is a branch of a match under exactly
+    /// that name (TR-17). A longer name that begins with the key's is another log, even if its key has the same seed.
     #[must_use]
     pub fn stands_for(&self, origin: &str) -> bool {
         origin == self.name || BranchOrigin::read(origin).is_some_and(|line| line.name == self.name)
     }
 
-    /// Returns `true` if both are the same key, whatever their names and what they do.
+    /// Returns `true` if both are the same key, regardless of their names and uses.
     #[must_use]
     pub fn is_same_key(&self, other: &Self) -> bool {
         self.public == other.public
@@ -220,12 +220,12 @@ impl FromStr for VerifierKey {
     }
 }
 
-/// Reads a public key; a weak one is none, because signatures by it prove nothing.
+/// Reads a public key; `None` for a weak one, because signatures by it prove nothing.
 fn public_key(bytes: &[u8; 32]) -> Option<VerifyingKey> {
     VerifyingKey::from_bytes(bytes).ok().filter(|public| !public.is_weak())
 }
 
-/// A public or private key as it is written: `NAME+ID+BASE64`.
+/// The text form of a public or private key: `NAME+ID+BASE64`.
 struct WrittenKey<'a> {
     name: &'a str,
     id: &'a str,
@@ -246,7 +246,7 @@ fn require_id(id: KeyId, found: &str) -> Result<(), Malformed> {
     if format!("{id}") == found { Ok(()) } else { Err(Malformed::expected(&format!("key id `{id}`"), found)) }
 }
 
-/// A key that signs or cosigns. It is not shown by `Debug`.
+/// A key that signs or cosigns. `Debug` does not show its secret.
 #[derive(Clone)]
 pub struct PrivateKey {
     name: KeyName,
@@ -287,7 +287,7 @@ impl PrivateKey {
         &self.name
     }
 
-    /// Returns what it does.
+    /// Returns its use.
     #[must_use]
     pub const fn kind(&self) -> KeyKind {
         self.kind

@@ -1,8 +1,8 @@
-//! Trust: what is signed of a log, and what proves that a log is what was signed (`trust.md`, TR-2 to TR-17).
+//! Trust: signatures of logs, and proofs that a log is what was signed (`trust.md`, TR-2 to TR-17).
 //!
-//! A [`Tree`] of RFC 6962 commits to records, a [`Checkpoint`] says which tree a log
-//! had, a [`SignedNote`] signs it, and proofs show that a record is in a tree or that a tree goes on
-//! from another. All forms come from C2SP, so other tools read them too. Nothing here reads a file, a clock or a
+//! A [`Tree`] of RFC 6962 commits to records, a [`Checkpoint`] states the tree of a log, and a
+//! [`SignedNote`] signs a checkpoint. Proofs show that a record is in a tree, or that a tree extends
+//! another. All forms come from C2SP, so other tools read them, too. Nothing here reads a file, a clock or a
 //! source of randomness.
 
 pub(crate) mod base64;

@@ -17,13 +17,13 @@ pub const NOTE_BYTES_MAX: usize = 64 * 1024;
 /// The most signature lines of a note (TR-8).
 pub const SIGNATURES_MAX: usize = 64;
 
-/// What a signature line begins with: an em dash and a space.
+/// The beginning of a signature line: an em dash and a space.
 const DASH: &str = "\u{2014} ";
 
 /// The greatest time of a cosignature, in Unix seconds.
 const TIME_MAX: u64 = i64::MAX.unsigned_abs();
 
-/// A line that signs a note, of a key that may be unknown.
+/// A line that signs a note, by a key that may be unknown.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SignatureLine {
     name: String,
@@ -32,7 +32,7 @@ pub struct SignatureLine {
 }
 
 impl SignatureLine {
-    /// Signs the text of a note by a signer, under the name of the log (TR-6).
+    /// Signs the text of a note with a signer's key, under the name of the log (TR-6).
     #[must_use]
     pub fn sign(key: &PrivateKey, origin: &str, text: &str) -> Self {
         let id = key.verifier().for_origin(origin).id();
@@ -47,7 +47,7 @@ impl SignatureLine {
         Self { name: key.name().as_str().into(), id: key.verifier().id(), signature }
     }
 
-    /// Returns the time of a cosignature, and the signature over it; `None` where this is none by Ed25519.
+    /// Returns the time of a cosignature, and the signature over it; `None` if it is not one by Ed25519.
     #[must_use]
     pub fn cosignature(&self) -> Option<(u64, &[u8])> {
         let (time, signature) = self.signature.split_first_chunk::<8>()?;
@@ -55,13 +55,13 @@ impl SignatureLine {
         (signature.len() == 64 && time <= TIME_MAX).then_some((time, signature))
     }
 
-    /// Returns the name of the key that the line says made it.
+    /// Returns the name of the key that the line names.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns `true` if this witness cosigned the text of a checkpoint by this line.
+    /// Returns `true` if this witness cosigned the text of a checkpoint with this line.
     #[must_use]
     pub fn is_cosignature_of(&self, text: &str, witness: &VerifierKey) -> bool {
         let Some((time, signature)) = self.cosignature().filter(|_| self.is_of(witness)) else {
@@ -71,13 +71,13 @@ impl SignatureLine {
             && witness.verify(cosigned(text, time).as_bytes(), signature).is_ok()
     }
 
-    /// Returns `true` if the line says that this key made it.
+    /// Returns `true` if the line names this key.
     pub(super) fn is_of(&self, key: &VerifierKey) -> bool {
         self.name == key.name() && self.id == key.id()
     }
 }
 
-/// Returns what a witness signs.
+/// Returns the text that a witness signs.
 fn cosigned(text: &str, time: u64) -> String {
     format!("cosignature/v1\ntime {time}\n{text}")
 }
@@ -106,7 +106,7 @@ impl FromStr for SignatureLine {
     }
 }
 
-/// A text with lines that sign it. What is read is written again byte for byte.
+/// A text with lines that sign it. A note that was read is written again byte for byte.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SignedNote {
     text: String,
@@ -114,14 +114,14 @@ pub struct SignedNote {
 }
 
 impl SignedNote {
-    /// Makes a note; `None` where it could not be read again.
+    /// Makes a note; `None` if it could not be read again.
     #[must_use]
     pub fn new(text: String, signatures: Vec<SignatureLine>) -> Option<Self> {
         let note = Self { text, signatures };
         Self::read(format!("{note}").as_bytes()).ok().filter(|read| *read == note)
     }
 
-    /// Reads a note strictly, and checks no signature.
+    /// Reads a note strictly, without checking a signature.
     ///
     /// # Errors
     /// What is wrong with its form.
@@ -158,7 +158,7 @@ impl SignedNote {
         &self.signatures
     }
 
-    /// Adds signature lines, those that are not there yet; `None` where they are too many.
+    /// Adds the signature lines that are not there yet; `None` if they are too many.
     #[must_use]
     pub fn with(mut self, lines: impl IntoIterator<Item = SignatureLine>) -> Option<Self> {
         for line in lines {
@@ -169,7 +169,7 @@ impl SignedNote {
         Self::new(self.text, self.signatures)
     }
 
-    /// Adds signature lines in place of older ones of the same keys; `None` where they are too many.
+    /// Adds signature lines in place of older ones of the same keys; `None` if they are too many.
     #[must_use]
     pub fn replacing(mut self, lines: impl IntoIterator<Item = SignatureLine>) -> Option<Self> {
         for line in lines {
@@ -182,7 +182,7 @@ impl SignedNote {
     /// Returns `true` if a signer signed the text. Lines of other keys are ignored.
     ///
     /// # Errors
-    /// [`BadSignature`] when a line says that it is of this key, and is not.
+    /// [`BadSignature`] if a line names this key, but is not by it.
     pub fn is_signed_by(&self, key: &VerifierKey) -> Result<bool, BadSignature> {
         if key.kind() != KeyKind::Signer {
             return Ok(false);
@@ -199,7 +199,7 @@ impl SignedNote {
     /// ignored.
     ///
     /// # Errors
-    /// [`BadSignature`] when a line says that it is of this key, and is not or is malformed.
+    /// [`BadSignature`] if a line names this key, but is not by it or is malformed.
     pub fn cosigned_by(&self, key: &VerifierKey) -> Result<Option<u64>, BadSignature> {
         let mut newest = None;
         if key.kind() != KeyKind::Witness {

@@ -1,8 +1,8 @@
-//! Origins: the name of a key, the id of a match and a branch, as one line (TR-4, TR-17).
+//! Origins: the name of a key, the id of a match and a branch, in one text (TR-4, TR-17).
 
 use crate::names::is_name;
 
-/// An origin taken apart: the name of the key, and the branch of a match that it is of (TR-4).
+/// The parts of an origin: the name of the key, and a branch of a match (TR-4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BranchOrigin<'a> {
     /// The key's name.
@@ -14,7 +14,7 @@ pub struct BranchOrigin<'a> {
 }
 
 impl<'a> BranchOrigin<'a> {
-    /// Reads an origin; `None` for a log that is no branch of a match.
+    /// Reads an origin; `None` for a log that is not a branch of a match.
     #[must_use]
     pub fn read(origin: &'a str) -> Option<Self> {
         let (rest, branch) = origin.rsplit_once('/')?;

@@ -14,23 +14,23 @@ use crate::text::number;
 /// The most logs, the most witnesses, the most groups and the most modules (TR-17).
 const EACH_MAX: usize = 32;
 
-/// A line of a policy that is unusable.
+/// An unusable line of a policy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {reason}")]
 pub struct PolicyError {
-    /// The line's number, from 1; the one after the last where something is missing.
+    /// The line's number, from 1; the number after the last line if something is missing.
     pub line: usize,
     /// What is wrong.
     pub reason: String,
 }
 
-/// What is asked for of cosignatures.
+/// The cosignatures that are required.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Quorum {
     /// Nothing: the line `quorum none`.
     None,
     Witness(usize),
-    /// At least this number of these.
+    /// At least this number of the members.
     Group(usize, Vec<Quorum>),
 }
 
@@ -44,7 +44,7 @@ pub struct TrustPolicy {
     modules: BTreeSet<Digest>,
 }
 
-/// Which cosignatures a note has.
+/// The cosignatures of a note.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cosigned {
     /// Whether they are enough.
@@ -57,7 +57,7 @@ impl TrustPolicy {
     /// Reads a policy strictly.
     ///
     /// # Errors
-    /// The first line that is unusable.
+    /// The first unusable line.
     pub fn read(text: &str) -> Result<Self, PolicyError> {
         let mut reading = Reading::default();
         let mut last = 0;
@@ -84,29 +84,29 @@ impl TrustPolicy {
     /// Returns `true` if a key of the policy signed the note.
     ///
     /// # Errors
-    /// [`BadSignature`] when a line says that it is of such a key, and is not.
+    /// [`BadSignature`] if a line names such a key, but is not by it.
     pub fn is_signed(&self, note: &SignedNote, origin: &str) -> Result<bool, BadSignature> {
         let mut is_signed = false;
         for key in self.keys_of(origin) {
-            // A bad signature by a later key counts too, so the first good one does not end this.
+            // A bad signature by a later key counts, too, so the first good one does not end the loop.
             is_signed |= note.is_signed_by(&key)?;
         }
         Ok(is_signed)
     }
 
-    /// Returns `true` if the policy asks for cosignatures.
+    /// Returns `true` if the policy requires cosignatures.
     #[must_use]
     pub fn has_quorum(&self) -> bool {
         self.quorum != Quorum::None
     }
 
-    /// Returns the witness of the policy that a line says made it.
+    /// Returns the witness of the policy that a line names.
     #[must_use]
     pub fn witness_of(&self, line: &SignatureLine) -> Option<&VerifierKey> {
         self.witnesses.iter().find(|witness| line.is_of(witness))
     }
 
-    /// Returns the digests of the modules whose rules the policy accepts, also where only a bundle brings them.
+    /// Returns the digests of the modules whose rules the policy accepts, even if only a bundle brings them.
     #[must_use]
     pub const fn modules(&self) -> &BTreeSet<Digest> {
         &self.modules
@@ -115,7 +115,7 @@ impl TrustPolicy {
     /// Finds the cosignatures of a checkpoint. A witness counts once.
     ///
     /// # Errors
-    /// [`BadSignature`] when a line says that it is of a witness of the policy, and is not.
+    /// [`BadSignature`] if a line names a witness of the policy, but is not by it.
     pub fn cosigned(&self, note: &SignedNote) -> Result<Cosigned, BadSignature> {
         let times: Vec<_> =
             self.witnesses.iter().map(|witness| note.cosigned_by(witness)).collect::<Result<_, _>>()?;
@@ -135,13 +135,13 @@ impl Quorum {
     }
 }
 
-/// What the lines so far say.
+/// The content of the lines so far.
 #[derive(Default)]
 struct Reading {
     logs: Vec<VerifierKey>,
     witnesses: Vec<VerifierKey>,
     groups: usize,
-    /// What each name stands for.
+    /// The meaning of each name.
     names: BTreeMap<String, Quorum>,
     /// The names that are members of a group.
     members: BTreeSet<String>,
@@ -233,7 +233,7 @@ fn unknown(name: &str) -> String {
     format!("`{name}` is not defined above this line")
 }
 
-/// Adds a key; the same key under another name is refused too.
+/// Adds a key. The same key under another name is refused, too.
 fn add_key(keys: &mut Vec<VerifierKey>, text: &str, kind: KeyKind, what: &str) -> Result<(), String> {
     let key: VerifierKey = text.parse().map_err(|error: crate::Malformed| error.to_string())?;
     if key.kind() != kind {

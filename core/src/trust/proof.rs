@@ -1,4 +1,4 @@
-//! Proofs as files: that a record is in a tree, and that a tree goes on from another (TR-13, TR-14).
+//! Proofs as files: that a record is in a tree, and that a tree extends another (TR-13, TR-14).
 
 use core::fmt;
 
@@ -19,7 +19,7 @@ const HASHES_MAX: usize = 64;
 /// A record with the proof that a checkpoint's tree has it: a C2SP `.tlog-proof`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InclusionProof {
-    /// The record. Nothing says that it is true but the proof.
+    /// The record. Only the proof vouches for it.
     pub record: Vec<u8>,
     /// Its index.
     pub index: u64,
@@ -30,7 +30,7 @@ pub struct InclusionProof {
 }
 
 impl InclusionProof {
-    /// Reads a proof strictly, and checks neither it nor a signature.
+    /// Reads a proof strictly, without checking the proof or a signature.
     ///
     /// # Errors
     /// What is wrong with its form.
@@ -47,7 +47,7 @@ impl InclusionProof {
     /// Returns the checkpoint whose tree has the record at the index.
     ///
     /// # Errors
-    /// Says so where the proof does not show it, or where the note is no checkpoint. Signatures are not checked here.
+    /// A message if the proof does not show it, or the note is not a checkpoint. Signatures are not checked here.
     pub fn checkpoint(&self) -> Result<Checkpoint, Malformed> {
         let checkpoint: Checkpoint = self.note.text().parse()?;
         let leaf = TreeHash::of_record(&self.record);
@@ -68,7 +68,7 @@ impl fmt::Display for InclusionProof {
     }
 }
 
-/// A checkpoint with the proof that its tree goes on from an older one: what a witness is asked to cosign.
+/// A checkpoint with the proof that its tree extends an older one, for a witness to cosign.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConsistencyRequest {
     /// The size of the older tree.
@@ -80,7 +80,7 @@ pub struct ConsistencyRequest {
 }
 
 impl ConsistencyRequest {
-    /// Reads a request strictly, and checks neither its proof nor a signature.
+    /// Reads a request strictly, without checking its proof or a signature.
     ///
     /// # Errors
     /// What is wrong with its form.
@@ -129,10 +129,10 @@ fn write_hashes(out: &mut fmt::Formatter<'_>, hashes: &[TreeHash]) -> fmt::Resul
     hashes.iter().try_for_each(|hash| writeln!(out, "{hash}"))
 }
 
-/// Reads a signed note, or the note that a proof of either kind ends with: whatever an auditor may have kept.
+/// Reads a signed note, or the note at the end of a proof of either kind: whatever an auditor may have kept.
 ///
 /// # Errors
-/// What is wrong with it, as with the kind that its first line says.
+/// What is wrong with it, for the kind that its first line names.
 pub fn note_within(bytes: &[u8]) -> Result<(SignedNote, Option<InclusionProof>), Malformed> {
     if bytes.starts_with(TITLE.as_bytes()) {
         let proof = InclusionProof::read(bytes)?;

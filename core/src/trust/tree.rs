@@ -60,7 +60,7 @@ impl FromStr for TreeHash {
     }
 }
 
-/// A tree that grows leaf by leaf. It holds the roots of its complete subtrees only, at most 64.
+/// A tree that grows leaf by leaf. It stores only the roots of its complete subtrees, at most 64.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tree {
     size: u64,
@@ -87,7 +87,7 @@ impl Tree {
         self.size
     }
 
-    /// Returns the hash of the tree; without leaves, the hash of nothing.
+    /// Returns the hash of the tree; without leaves, the hash of no bytes.
     #[must_use]
     pub fn root(&self) -> TreeHash {
         let Some((last, greater)) = self.complete.split_last() else {
@@ -106,7 +106,7 @@ fn split(size: u64) -> u64 {
     1 << (size.saturating_sub(1)).checked_ilog2().unwrap_or(0)
 }
 
-/// Computes the hashes of a proof while the leaves of the tree go by, in memory that grows with the logarithm of its size.
+/// Computes the hashes of a proof from the leaves in order, in memory that grows with the logarithm of the tree's size.
 #[derive(Clone, Debug)]
 pub struct ProofBuilder {
     /// The subtrees whose roots are the proof, in its order.
@@ -115,7 +115,7 @@ pub struct ProofBuilder {
 }
 
 impl ProofBuilder {
-    /// Begins the proof that a tree of this size has a leaf at this index (RFC 6962, section 2.1.1); `None` where it has
+    /// Begins the proof that a tree of this size has a leaf at this index (RFC 6962, section 2.1.1); `None` if it has
     /// no such leaf.
     #[must_use]
     pub fn inclusion(index: u64, size: u64) -> Option<Self> {
@@ -137,8 +137,8 @@ impl ProofBuilder {
         Some(Self::of(ranges))
     }
 
-    /// Begins the proof that a tree of this size goes on from the one of `old_size` (RFC 6962, section 2.1.2); `None`
-    /// where it is smaller. A proof for an empty tree or an equal one has no hashes.
+    /// Begins the proof that a tree of this size extends the one of `old_size` (RFC 6962, section 2.1.2); `None` if it
+    /// is smaller. A proof for an empty tree or an equal one has no hashes.
     #[must_use]
     pub fn consistency(old_size: u64, size: u64) -> Option<Self> {
         if old_size > size {
@@ -156,14 +156,14 @@ impl ProofBuilder {
                 range.start = middle;
             }
         }
-        // The old tree itself need not be shown: who asks for the proof knows its root.
+        // The old tree itself need not be shown, because the reader of the proof knows its root.
         if range.start > 0 {
             ranges.push(range);
         }
         Some(Self::of(ranges))
     }
 
-    /// The ranges are found from the root downwards, and a proof begins at the leaf.
+    /// Reverses the ranges: they are found from the root downwards, and a proof begins at the leaf.
     fn of(ranges: Vec<Range<u64>>) -> Self {
         let subtrees = ranges.into_iter().rev().map(|range| (range, Tree::default())).collect();
         Self { subtrees, next: 0 }
@@ -186,8 +186,8 @@ impl ProofBuilder {
     }
 }
 
-/// Returns the root of a tree of this size that has the leaf at this index, as a proof shows it; `None` where the proof
-/// does not have the hashes that such a one has.
+/// Returns the root that a proof shows for a tree of this size with the leaf at this index; `None` if the number of its
+/// hashes is wrong.
 #[must_use]
 pub fn included_root(proof: &[TreeHash], index: u64, size: u64, leaf: TreeHash) -> Option<TreeHash> {
     if index >= size {
@@ -204,9 +204,9 @@ pub fn included_root(proof: &[TreeHash], index: u64, size: u64, leaf: TreeHash) 
     Some(TreeHash::of_node(last, &included_root(rest, index - middle, size - middle, leaf)?))
 }
 
-/// Returns `true` if a proof shows that the tree of this size and root goes on from the old one.
+/// Returns `true` if a proof shows that the tree of this size and root extends the old one.
 ///
-/// Of an empty tree that is so for every other, by a proof without hashes.
+/// Every tree extends an empty one, by a proof without hashes.
 #[must_use]
 pub fn is_consistent(proof: &[TreeHash], old: (u64, TreeHash), new: (u64, TreeHash)) -> bool {
     if old.0 == 0 {
@@ -215,8 +215,8 @@ pub fn is_consistent(proof: &[TreeHash], old: (u64, TreeHash), new: (u64, TreeHa
     roots(proof, old, new.0, true) == Some((old.1, new.1))
 }
 
-/// Returns the roots of the old tree and of the new, as a proof shows them. `known` says that the subtree is the old tree
-/// itself, so far.
+/// Returns the roots of the old and the new tree, as a proof shows them. `known` is `true` as long as the subtree is
+/// the old tree itself.
 fn roots(proof: &[TreeHash], old: (u64, TreeHash), size: u64, known: bool) -> Option<(TreeHash, TreeHash)> {
     if old.0 > size {
         return None;

@@ -1,4 +1,4 @@
-//! Carries out what `judge` planned, and what follows from it: how turns go on and end.
+//! Carries out what `judge` planned, and what follows from it: how turns continue and end.
 
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -27,7 +27,7 @@ pub(super) fn carry_out(state: &mut State, plan: Plan, effects: &mut impl Effect
             if let Some(own) = state.seat_mut(seat) {
                 match act {
                     Act::Order(_) | Act::Ahead(_) => own.order_number = own.order_number.max(number),
-                    // PM-62: who may not read the words can leave them out and computes the same state.
+                    // PM-62: a viewer who may not read a message leaves it out and computes the same state.
                     Act::Press => {}
                     _ => own.number = own.number.max(number),
                 }
@@ -73,7 +73,7 @@ pub(super) fn carry_out(state: &mut State, plan: Plan, effects: &mut impl Effect
     }
 }
 
-/// PM-11: the last seat was taken.
+/// PM-11: ends the joining once the last seat is taken.
 fn complete(state: &mut State, effects: &mut impl EffectSink<Effect>) {
     if state.players().iter().all(|seat| !state.is_free(*seat)) {
         state.phase = Phase::Ready;
@@ -81,7 +81,7 @@ fn complete(state: &mut State, effects: &mut impl EffectSink<Effect>) {
     }
 }
 
-/// Begins a turn where the game stands, or ends the match if no seat is asked (PM-13).
+/// Begins a turn at a position of the game, or ends the match if no seat is asked (PM-13).
 fn stand(state: &mut State, step: Step, effects: &mut impl EffectSink<Effect>) {
     let Step::Stand { standing, link, state: hash, seats, clock } = step else { return };
     let deadline = clock.after_hours(state.terms.hours);
@@ -95,7 +95,7 @@ fn stand(state: &mut State, step: Step, effects: &mut impl EffectSink<Effect>) {
         state.told_turn = turn;
     }
     for (name, seat) in state.players().iter().zip(&mut state.seats) {
-        // PM-122: what was played for a seat that missed is no order of it.
+        // PM-122: what was played for a seat that missed is not its order.
         if seat.asked == Asked::Defaulted {
             state.played.push((*name, None));
             if let Some(ahead) = &mut seat.ahead {
@@ -126,8 +126,8 @@ fn stand(state: &mut State, step: Step, effects: &mut impl EffectSink<Effect>) {
     go_on(state, false, effects);
 }
 
-/// PM-42: the orders ahead for this turn count. PM-122: so does the answer to what another seat just played, which comes
-/// first. Returns the seats with the numbers of their last papers.
+/// PM-42: makes the orders ahead for this turn count. PM-122: the answer to what another seat just played counts as
+/// well, and comes first. Returns the seats with the numbers of their last papers.
 fn order_ahead(state: &mut State) -> Vec<(Seat, u32)> {
     let mut ordered = Vec::new();
     let turn = state.turn();
@@ -136,7 +136,7 @@ fn order_ahead(state: &mut State) -> Vec<(Seat, u32)> {
         let Some(ahead) = &mut own.ahead else { continue };
         let digest = ahead.digest;
         let answer = ahead.answer(seat, &played);
-        // The lines end where the seat is asked and they have no answer, or have one and it is not asked.
+        // The lines end if the seat is asked and they have no answer, or have one and it is not asked.
         if answer.is_some() != (own.asked == Asked::Yes) {
             ahead.lines.clear();
         }
@@ -170,7 +170,7 @@ fn settle(state: &mut State, seat: Seat, digest: Digest) {
     }
 }
 
-/// PM-122: the lines of a seat go on no more.
+/// PM-122: ends the lines of replies of a seat.
 fn end_lines(state: &mut State, seat: Seat) {
     if let Some(ahead) = state.seat_mut(seat).and_then(|own| own.ahead.as_mut()) {
         ahead.lines.clear();
@@ -186,7 +186,7 @@ fn carry_out_act(
 ) {
     let awaited_seals = state.awaits_seals();
     match act {
-        // PM-15: it takes the place of the order before. PM-122: and of an answer; lines that follow an order wait for it.
+        // PM-15: it replaces the earlier order. PM-122: and an answer; lines that follow an order wait for it.
         Act::Order(order) => {
             let ahead = state.seat(seat).and_then(|own| own.ahead.as_ref());
             if ahead.is_none_or(|ahead| ahead.after.is_none()) {
@@ -208,7 +208,7 @@ fn carry_out_act(
             }
             effects.push(|| Effect::Sealed { seat, number, digest });
         }
-        // PM-20: it closes the seat's offer before, and has the next number of the match (PM-82).
+        // PM-20: it closes the seat's earlier offer, and has the next number of the match (PM-82).
         Act::Offer { digest, offer } => {
             let nth = state.offers_made.saturating_add(1);
             state.offers_made = nth;
@@ -240,7 +240,7 @@ fn carry_out_act(
             effects.push(|| Effect::Rekeyed { seat, number, name: player.name().into() });
             take_seat(state, seat, player);
         }
-        // PM-39: the days are gone, and the deadline may wait for the seat.
+        // PM-39: the days are used up, and the deadline may wait for the seat.
         Act::Absent { until, seconds } => {
             if let Some(own) = state.seat_mut(seat) {
                 own.absent = Some(until);
@@ -255,7 +255,7 @@ fn carry_out_act(
                 extend(state, later, effects);
             }
         }
-        // PM-41: the words are in the paper alone.
+        // PM-41: only the paper has the words.
         Act::Press => effects.push(|| Effect::Pressed { seat, number }),
         // PM-42: the newest paper counts.
         Act::Ahead(ahead) => {
@@ -269,7 +269,7 @@ fn carry_out_act(
     go_on(state, awaited_seals, effects);
 }
 
-/// Lets offers take effect that all living seats with a voice agreed to, in the order of the seats that made them.
+/// Puts offers into effect to which all living seats with a voice agreed, in the order of the seats that made them.
 fn take_effect(state: &mut State, effects: &mut impl EffectSink<Effect>) {
     while state.phase == Phase::Open
         && let Some((seat, open)) = take_agreed(state)
@@ -278,7 +278,7 @@ fn take_effect(state: &mut State, effects: &mut impl EffectSink<Effect>) {
         let digest = open.digest;
         match open.offer {
             Offer::End(ending) => end(state, MatchEnd::Ended(ending), effects),
-            // Time or key may have been taken while the offer was open.
+            // The time may have passed, or the key been used, while the offer was open.
             Offer::Extend(until) if state.clock.is_none_or(|clock| until > clock) => {
                 extend(state, until, effects);
             }
@@ -302,7 +302,7 @@ fn take_agreed(state: &mut State) -> Option<(Seat, OpenOffer)> {
     state.offers.remove_entry(&agreed?)
 }
 
-/// PM-20, PM-60, PM-83: another player has the seat.
+/// PM-20, PM-60, PM-83: gives the seat to another player.
 fn replace(state: &mut State, seat: Seat, player: Player, effects: &mut impl EffectSink<Effect>) {
     effects.push(|| Effect::Replaced { seat, name: player.name().into() });
     take_seat(state, seat, player);
@@ -311,12 +311,12 @@ fn replace(state: &mut State, seat: Seat, player: Player, effects: &mut impl Eff
         own.misses = 0;
         own.gone = false;
         own.replaced = own.replaced.saturating_add(1);
-        // Papers of the player before are no measure for those of the new one.
+        // The numbers of the earlier player's papers do not bind the new one.
         own.number = 0;
         own.order_number = 0;
         match &mut own.asked {
-            // The new player can change the order until the deadline, which the others' orders do not bring forward. A seal that
-            // was not needed binds no one else, because who has no key cannot send what it names.
+            // The new player can change the order until the deadline, which the others' orders do not bring forward. A
+            // seal that was not needed does not bind them, because without a key they cannot send what it names.
             Asked::Ordered(order) => {
                 order.waits = true;
                 order.as_sealed &= must_seal;
@@ -324,19 +324,19 @@ fn replace(state: &mut State, seat: Seat, player: Player, effects: &mut impl Eff
             Asked::Defaulted | Asked::Sealed(_) if !must_seal => own.asked = Asked::Yes,
             _ => {}
         }
-        // The new player announced nothing.
+        // The new player has announced nothing.
         own.absent = None;
         own.absent_seconds = 0;
         own.ahead = None;
     }
 }
 
-/// The turn is not carried out; the game goes on from an earlier stand.
+/// Drops the turn: the game continues from an earlier position.
 fn take_back(state: &mut State, to: Standing, effects: &mut impl EffectSink<Effect>) {
     state.played.clear();
     state.count_orders();
     for seat in &mut state.seats {
-        // PM-42: they were for turns that come otherwise now.
+        // PM-42: they were for turns that will differ now.
         seat.ahead = None;
         if seat.asked != Asked::Not {
             seat.asked = Asked::Settled;
@@ -346,7 +346,7 @@ fn take_back(state: &mut State, to: Standing, effects: &mut impl EffectSink<Effe
     become_ready(state, effects);
 }
 
-/// PM-17: what the clock does to an open turn.
+/// PM-17: does what the clock does to an open turn.
 fn pass_deadline(state: &mut State, at: DeskTime, effects: &mut impl EffectSink<Effect>) {
     if state.phase != Phase::Open || state.stand.is_none_or(|stand| at < stand.deadline) {
         return;
@@ -360,7 +360,7 @@ fn pass_deadline(state: &mut State, at: DeskTime, effects: &mut impl EffectSink<
         let Some(own) = state.seat_mut(seat) else { continue };
         own.misses = own.misses.saturating_add(1);
         let misses = own.misses;
-        // PM-84: with `second` a seat is waited for once.
+        // PM-84: with `second` the match waits for a seat once.
         if policy == Missed::Default || policy == Missed::Second && misses >= 2 {
             own.asked = Asked::Defaulted;
         }
@@ -381,7 +381,7 @@ fn pass_deadline(state: &mut State, at: DeskTime, effects: &mut impl EffectSink<
     go_on(state, awaited_seals, effects);
 }
 
-/// Lets seats go together; `number` is that of the paper with which one resigned.
+/// Lets seats leave together; `number` is that of the paper with which a seat resigned.
 fn leave(state: &mut State, going: &[Seat], number: Option<u32>, effects: &mut impl EffectSink<Effect>) {
     for &seat in going {
         let Some(own) = state.seat_mut(seat) else { continue };
@@ -400,13 +400,13 @@ fn leave(state: &mut State, going: &[Seat], number: Option<u32>, effects: &mut i
     }
 }
 
-/// PM-11: gives a seat to a player. No other can have this name and key from now on.
+/// PM-11: gives a seat to a player. From now on no other player can use this name or key.
 fn take_seat(state: &mut State, seat: Seat, player: Player) {
     state.names_used.insert(player.name().into());
     state.keys_used.extend(player.key().map(SeatKey::to_base64));
     if let Some(own) = state.seat_mut(seat) {
         own.player = Some(player);
-        // FD-15 of `dice.md`: there is no new chain.
+        // FD-15 of `dice.md`: a new key ends the chain.
         if let Some(dice) = &mut own.dice {
             dice.ended = true;
         }
@@ -426,7 +426,7 @@ fn end(state: &mut State, result: MatchEnd, effects: &mut impl EffectSink<Effect
     effects.push(|| Effect::Over { result: result.to_string() });
 }
 
-/// PM-18: the turn can be carried out.
+/// PM-18: makes the turn ready to be carried out.
 fn become_ready(state: &mut State, effects: &mut impl EffectSink<Effect>) {
     state.renew_contributions();
     state.phase = Phase::Ready;
@@ -434,12 +434,12 @@ fn become_ready(state: &mut State, effects: &mut impl EffectSink<Effect>) {
     effects.push(|| Effect::Ready { turn });
 }
 
-/// What follows from whatever was just done in an open turn.
+/// Does what follows from the last step in an open turn.
 fn go_on(state: &mut State, awaited_seals: bool, effects: &mut impl EffectSink<Effect>) {
     if state.phase != Phase::Open {
         return;
     }
-    // PM-16: the first deadline was for the seals alone.
+    // PM-16: the first deadline was only for the seals.
     if awaited_seals
         && !state.awaits_seals()
         && let Some(stand) = state.stand

@@ -1,4 +1,4 @@
-//! What players and the host give to the desk, and how it is written (PM-8).
+//! The commands of players and the host at the desk, and their text (PM-8).
 
 use core::fmt;
 use core::str::FromStr;
@@ -24,26 +24,26 @@ use crate::text::{Malformed, number, split_verb, stored_as_text};
 pub enum Command {
     /// PM-10: a player's paper. Its mail form (PM-6) is read before it comes here (PM-7).
     Paper(Box<SignedPaper>),
-    /// PM-12: the host's clock goes on.
+    /// PM-12: the host's clock moves on.
     Clock(DeskTime),
-    /// PM-13: a turn begins where the game stands.
+    /// PM-13: a turn begins at a position of the game.
     Stand {
         /// The branch of the game.
         branch: BranchName,
-        /// The entry after which it stands.
+        /// The last entry of the game there.
         seq: u64,
         /// The link after that entry.
         link: Digest,
         /// The hash of the game's state there, unless a part of an entry is still concealed.
         state: Option<Digest>,
-        /// PM-14: who is asked.
+        /// PM-14: the seats that are asked.
         seats: AskedSeats,
     },
     /// PM-19: an order was carried out.
     Carried {
         /// The digest of the order.
         digest: Digest,
-        /// How many of its commands.
+        /// How many of its commands were played.
         count: PlayCount,
     },
     /// PM-19: the game rejects an order.
@@ -68,33 +68,33 @@ pub enum Command {
     Extend {
         /// The new deadline.
         until: DeskTime,
-        /// Why.
+        /// The reason.
         grounds: Grounds,
     },
     /// PM-21: the host ends the match.
     Close {
         /// How it ends.
         result: Ending,
-        /// Why.
+        /// The reason.
         grounds: Grounds,
     },
-    /// PM-38: what a player without a key sent, as the host wrote it down.
+    /// PM-38: what a player without a key sent, as the host recorded it.
     Plain(Box<PlainPaper>),
     /// PM-40: a reminder, this many hours before the deadline.
     Remind(u16),
     /// PM-60: the host alone gives a seat to another player.
     Replace {
-        /// Which seat.
+        /// The seat.
         seat: Seat,
         /// The new player.
         player: Player,
-        /// Why.
+        /// The reason.
         grounds: Grounds,
     },
 }
 
 impl Command {
-    /// Returns its bytes, as the log holds them.
+    /// Returns its bytes in the log.
     ///
     /// # Panics
     /// Never: plain data encodes.
@@ -111,7 +111,7 @@ impl Command {
         }
     }
 
-    /// Returns the paper, signed or plain, if it is one.
+    /// Returns the paper, signed or plain, if the command has one.
     #[must_use]
     pub const fn paper(&self) -> Option<&Paper> {
         match self {
@@ -222,7 +222,7 @@ fn digest(word: &str) -> Result<Digest, Malformed> {
     word.parse().map_err(|_| Malformed::expected("64 lowercase hex digits", word))
 }
 
-/// The seats that a stand asks, in order: `p1,p2`, or `none`.
+/// The seats that a position asks, in order: `p1,p2`, or `none`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct AskedSeats(Vec<Seat>);
@@ -252,7 +252,7 @@ impl FromStr for AskedSeats {
 
 stored_as_text!(AskedSeats);
 
-/// How many commands of an order, 1..=500.
+/// A number of commands of an order, 1..=500.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "u16", into = "u16")]
 pub struct PlayCount(u16);
@@ -300,7 +300,7 @@ impl From<RefusalCode> for String {
     }
 }
 
-/// Why the host does something: 1 to 200 characters that a paper may have.
+/// The reason for a decision of the host: 1 to 200 characters in the alphabet of papers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Grounds(PaperLine);

@@ -1,4 +1,4 @@
-//! What is known of the chains of fair dice (FD-8, FD-9 of `dice.md`).
+//! What is known about the chains of fair dice (FD-8, FD-9 of `dice.md`).
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ impl Element {
     }
 }
 
-/// What a seat has opened of its chain.
+/// The elements that a seat has opened of its chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct SeatDice {
     /// The newest element of an order that counted.

@@ -1,4 +1,4 @@
-//! What happens at the desk, one line each (PM-24).
+//! The effects at the desk (PM-24).
 
 use core::fmt;
 
@@ -22,7 +22,7 @@ pub enum Effect {
     Joined { seat: Seat, name: String },
     /// PM-11: every seat is taken.
     Complete,
-    /// PM-12: the clock went on.
+    /// PM-12: the clock moved on.
     Clocked { at: DeskTime },
     /// PM-13: a turn begins.
     Stood {
@@ -37,7 +37,7 @@ pub enum Effect {
     Ordered { seat: Seat, number: u32 },
     /// PM-16: a seat committed itself to an order.
     Sealed { seat: Seat, number: u32, digest: Digest },
-    /// PM-20: a seat offers something; the number of the offer (PM-82).
+    /// PM-20: a seat makes an offer; `nth` is the number of the offer (PM-82).
     Offered { seat: Seat, number: u32, nth: u32, digest: Digest, offer: String },
     /// PM-20: a seat agrees to an offer.
     Agreed { seat: Seat, number: u32, nth: u32, digest: Digest },
@@ -45,9 +45,9 @@ pub enum Effect {
     Declined { seat: Seat, number: u32, nth: u32, digest: Digest },
     /// PM-20: an offer is closed without an effect.
     Lapsed { seat: Seat, nth: u32, digest: Digest },
-    /// PM-17: a seat missed the deadline; how often in a row.
+    /// PM-17: a seat missed the deadline; `misses` counts how often in a row.
     Missed { seat: Seat, misses: u32 },
-    /// PM-21: a seat is gone; the paper with which it resigned, if it did.
+    /// PM-21: a seat is gone; `number` is the paper with which it resigned, if it did.
     Gone { seat: Seat, number: Option<u32> },
     /// PM-18: the turn can be carried out.
     Ready { turn: u32 },
@@ -62,11 +62,11 @@ pub enum Effect {
         branch: BranchName,
         seq: u64,
     },
-    /// PM-16, PM-17, PM-20, PM-21: the deadline is another.
+    /// PM-16, PM-17, PM-20, PM-21: the deadline moved.
     Extended { until: DeskTime },
     /// PM-22: a seat signs with another key.
     Rekeyed { seat: Seat, number: u32, name: String },
-    /// PM-20, PM-60: another player has the seat.
+    /// PM-20, PM-60: another player got the seat.
     Replaced { seat: Seat, name: String },
     /// The match is over.
     Over { result: String },

@@ -21,11 +21,11 @@ use crate::paper::{
 };
 use crate::seat::Seat;
 
-/// What is to be done.
+/// What to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan(pub(super) Step);
 
-/// What is to be done.
+/// What to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Join {
@@ -33,7 +33,7 @@ pub(super) enum Step {
         player: Player,
         dice: Option<Digest>,
     },
-    /// Of a seat, under the number of the paper.
+    /// What a paper of a seat does, with the number of the paper.
     Paper {
         seat: Seat,
         number: u32,
@@ -105,7 +105,7 @@ impl From<Rejection> for Fault {
     }
 }
 
-/// PM-20, PM-21: who wins has a seat.
+/// PM-20, PM-21: requires the winner to have a seat.
 fn require_winner(state: &State, ending: Ending) -> Result<(), Fault> {
     match ending {
         Ending::Won(seat) if state.seat(seat).is_none() => Err(Reason::NoSuchSeat.into()),
@@ -128,7 +128,7 @@ pub(super) fn decide(
 fn plan(state: &State, seat: Seat, command: &Command) -> Result<Step, Fault> {
     match command {
         Command::Paper(paper) => plan_signed(state, seat, paper),
-        // PM-12: or what was late would be in time again.
+        // PM-12: otherwise late papers would be in time again.
         Command::Clock(time) if state.clock.is_some_and(|clock| *time <= clock) => {
             Err(Rejection::ClockBack.into())
         }
@@ -174,8 +174,8 @@ fn plan(state: &State, seat: Seat, command: &Command) -> Result<Step, Fault> {
     }
 }
 
-/// PM-13: when and where a turn may begin; returns the clock. The desk cannot see whether link and hash belong to the
-/// game, and which seats have to be asked (PM-14).
+/// PM-13: checks when and where a turn may begin, and returns the clock. The desk cannot see whether link and hash
+/// belong to the game, nor which seats must be asked (PM-14).
 fn check_stand(
     state: &State,
     branch: &BranchName,
@@ -198,7 +198,7 @@ fn check_stand(
     if goes_on { Ok(clock) } else { Err(Rejection::LineChange) }
 }
 
-/// PM-8, PM-19: the order of this digest, which must be the next one.
+/// PM-8, PM-19: returns the order with this digest, which must be the next one to settle.
 fn order_to_settle<'a>(state: &'a State, digest: &Digest) -> Result<(Seat, &'a OrderHeld), Rejection> {
     if state.phase != Phase::Ready {
         return Err(Rejection::WrongPhase);
@@ -209,7 +209,7 @@ fn order_to_settle<'a>(state: &'a State, digest: &Digest) -> Result<(Seat, &'a O
     }
 }
 
-/// PM-60: the host alone gives a seat to another player, where the terms allow that.
+/// PM-60: plans that the host alone gives a seat to another player, if the terms allow that.
 fn plan_replacement(state: &State, seat: Seat, player: &Player) -> Result<Step, Fault> {
     if !state.terms.host_replaces {
         return Err(Rejection::NotInTerms.into());
@@ -221,7 +221,7 @@ fn plan_replacement(state: &State, seat: Seat, player: &Player) -> Result<Step, 
     Ok(Step::Replace { seat, player: player.clone() })
 }
 
-/// FD-7, FD-10, FD-17 of `dice.md`: the next roll, with the element that the host opens for it.
+/// FD-7, FD-10, FD-17 of `dice.md`: checks the next roll and the element that the host opens for it.
 fn check_roll(state: &State, number: u32, element: &Digest) -> Result<u16, Rejection> {
     if state.phase != Phase::Ready {
         return Err(Rejection::WrongPhase);
@@ -233,7 +233,7 @@ fn check_roll(state: &State, number: u32, element: &Digest) -> Result<u16, Rejec
     if state.is_next_roll(number, element) { Ok(number) } else { Err(Rejection::WrongRoll) }
 }
 
-/// PM-10: what holds for every paper, in this order. That it comes from the seat it names was checked before.
+/// PM-10: makes the checks of every paper, in this order. That the named seat gave it was checked before.
 fn plan_signed(state: &State, seat: Seat, signed: &SignedPaper) -> Result<Step, Fault> {
     let paper = signed.paper();
     require_match(state, paper)?;
@@ -248,7 +248,7 @@ fn plan_signed(state: &State, seat: Seat, signed: &SignedPaper) -> Result<Step, 
     plan_paper(state, seat, paper)
 }
 
-/// PM-38: a paper without a signature, of a seat whose player has no key.
+/// PM-38: plans a paper without a signature, of a seat whose player has no key.
 fn plan_plain(state: &State, seat: Seat, paper: &Paper) -> Result<Step, Fault> {
     require_match(state, paper)?;
     let may = match paper.content() {
@@ -264,7 +264,7 @@ fn require_match(state: &State, paper: &Paper) -> Result<(), Rejection> {
     if paper.head().match_id == state.match_id { Ok(()) } else { Err(Rejection::OtherMatch) }
 }
 
-/// PM-10: what comes after the signature.
+/// PM-10: makes the checks that come after the signature.
 fn plan_paper(state: &State, seat: Seat, paper: &Paper) -> Result<Step, Fault> {
     let head = paper.head();
     let content = paper.content();
@@ -282,11 +282,11 @@ fn plan_paper(state: &State, seat: Seat, paper: &Paper) -> Result<Step, Fault> {
         PaperContent::Enter(name) => return plan_enter(state, seat, name),
         _ => {}
     }
-    // An order that was sealed is older than its seal.
+    // A sealed order has a lower number than its seal.
     let is_sealed_order =
         matches!(content, PaperContent::Order(_)) && own.asked.sealed() == Some(paper.digest());
     let last = match content {
-        // PM-81: who may not read an order must find the papers that all read in the same order without it.
+        // PM-81: orders are numbered apart, so that a viewer who may not read them judges other papers alike.
         PaperContent::Order(_) | PaperContent::Ahead(_) => own.order_number,
         _ => own.number,
     };
@@ -310,12 +310,12 @@ fn plan_act(state: &State, seat: Seat, paper: &Paper) -> Result<Act, Fault> {
             Ok(Act::Offer { digest: paper.digest(), offer: offer.clone() })
         }
         PaperContent::Answer { to, agree } => {
-            // PM-20: who is to be replaced has no voice.
+            // PM-20: a seat that is to be replaced has no voice.
             let open = state.offers.iter().find(|(_, open)| open.digest == *to && open.asks(seat));
             let (by, open) = open.ok_or(Reason::NoSuchOffer)?;
             Ok(Act::Answer { by: *by, nth: open.nth, digest: *to, agree: *agree })
         }
-        // PM-21: any seat, also when it is not asked.
+        // PM-21: any seat, even if it is not asked.
         PaperContent::Resign => Ok(Act::Resign),
         // PM-22: the old key has signed it (PM-10).
         PaperContent::Rekey(key) => {
@@ -328,7 +328,7 @@ fn plan_act(state: &State, seat: Seat, paper: &Paper) -> Result<Act, Fault> {
     }
 }
 
-/// Plans an absence: how long the seat is away, if the terms have so many days (PM-39).
+/// Plans an absence, if the seat has enough days left (PM-39).
 fn plan_absence(state: &State, seat: Seat, until: DeskTime) -> Result<Act, Fault> {
     if state.terms.absences == 0 {
         return Err(Rejection::NotInTerms.into());
@@ -339,14 +339,14 @@ fn plan_absence(state: &State, seat: Seat, until: DeskTime) -> Result<Act, Fault
     if seconds == 0 {
         return Err(Reason::NotLater.into());
     }
-    // Each ends with the hours of a turn, so no one may announce any number of short ones.
+    // Whole days, because each absence adds the hours of a turn: many short ones would gain much time.
     let seconds = seconds.div_ceil(DAY_SECONDS).saturating_mul(DAY_SECONDS);
     let seconds = own.map_or(0, |own| own.absent_seconds).saturating_add(seconds);
     let is_too_long = seconds > u64::from(state.terms.absences) * DAY_SECONDS;
     if is_too_long { Err(Reason::TooLong.into()) } else { Ok(Act::Absent { until, seconds }) }
 }
 
-/// Plans words to seats that there are (PM-41).
+/// Plans a message to seats of the match (PM-41).
 fn plan_press(state: &State, press: &Press) -> Result<Act, Fault> {
     if !state.terms.press {
         return Err(Rejection::NotInTerms.into());
@@ -368,7 +368,7 @@ fn plan_ahead(state: &State, paper: &Paper, ahead: &OrdersAhead) -> Result<Act, 
         let count = u16::try_from(commands.len()).unwrap_or(u16::MAX);
         plays.insert(*turn, (count, PaperLine::digest_of(commands)));
     }
-    // PM-122: the order of another seat has to be known to all once it was carried out.
+    // PM-122: the order of another seat must be known to all once it was carried out.
     if !ahead.lines().is_empty() && (state.players().len() > 2 || state.terms.secret == Secret::No) {
         return Err(Rejection::NotInTerms.into());
     }
@@ -387,7 +387,7 @@ fn plan_enter(state: &State, seat: Seat, name: &PaperLine) -> Result<Step, Fault
     Ok(Step::Join { seat, player, dice: None })
 }
 
-/// PM-11: no one has the seat, and seats that the host plays are taken first.
+/// PM-11: requires that no one has the seat, and that hosted seats are taken first.
 fn require_free(state: &State, seat: Seat) -> Result<(), Rejection> {
     let own = state.seat(seat).ok_or(Rejection::NotAsked)?;
     if !state.is_free(seat) {
@@ -414,7 +414,7 @@ fn plan_join(state: &State, seat: Seat, join: &Join) -> Result<Step, Fault> {
     Ok(Step::Join { seat, player, dice: join.dice })
 }
 
-/// PM-15, PM-20: a paper of the turn.
+/// PM-15, PM-20: requires a paper of this turn.
 fn require_this_turn(state: &State, paper: &Paper) -> Result<(), Fault> {
     match paper.head().turn.cmp(&state.turn()) {
         Ordering::Greater => Err(Rejection::NotYet.into()),
@@ -423,13 +423,13 @@ fn require_this_turn(state: &State, paper: &Paper) -> Result<(), Fault> {
     }
 }
 
-/// Requires that a paper was written where the game stands now (PM-15).
+/// Requires that a paper was written for the current position (PM-15).
 fn require_link(state: &State, link: &Digest) -> Result<(), Reason> {
     let is_link = state.stand.is_some_and(|stand| stand.link == *link);
     if is_link { Ok(()) } else { Err(Reason::StaleLink) }
 }
 
-/// Plans an order, which a seal may have to come before (PM-15, PM-16).
+/// Plans an order, which may require a seal first (PM-15, PM-16).
 fn plan_order(state: &State, seat: Seat, paper: &Paper, order: &Order) -> Result<OrderHeld, Fault> {
     require_this_turn(state, paper)?;
     require_link(state, &order.link())?;
@@ -452,7 +452,7 @@ fn plan_order(state: &State, seat: Seat, paper: &Paper, order: &Order) -> Result
     Ok(OrderHeld { digest, waits: order.waits(), plays, plays_digest, element, as_sealed })
 }
 
-/// FD-8, FD-17 of `dice.md`: the element of this turn, exactly where the seat has a chain.
+/// FD-8, FD-17 of `dice.md`: returns the element of this turn, which is required exactly if the seat has a chain.
 fn plan_element(state: &State, seat: Seat, order: &Order) -> Result<Option<Element>, Fault> {
     let element = order.dice();
     match u16::try_from(state.turn()) {
@@ -498,12 +498,12 @@ fn check_offer(state: &State, paper: &Paper, offer: &Offer) -> Result<(), Fault>
     }
 }
 
-/// PM-11, PM-20, PM-22: a name and a key that no seat has or had.
+/// PM-11, PM-20, PM-22: requires a name and a key that no seat has or had.
 fn require_fresh(state: &State, player: &Player) -> Result<(), Fault> {
     if state.is_used(player) { Err(Reason::KeyInUse.into()) } else { Ok(()) }
 }
 
-/// PM-20, PM-60, PM-83: who may get a seat; only a seat in `plain` may be without a key.
+/// PM-20, PM-60, PM-83: checks who may get a seat; only a seat in `plain` may be without a key.
 fn require_new_player(state: &State, seat: Seat, player: &Player) -> Result<(), Fault> {
     if state.seat(seat).is_none() {
         return Err(Reason::NoSuchSeat.into());
@@ -514,7 +514,7 @@ fn require_new_player(state: &State, seat: Seat, player: &Player) -> Result<(), 
     require_fresh(state, player)
 }
 
-/// PM-15, PM-16: what the seat is asked, if an order or seal of it is due.
+/// PM-15, PM-16: returns what the seat is asked, if its order or seal is due.
 fn due(asked: &Asked) -> Result<&Asked, Reason> {
     match asked {
         Asked::Yes | Asked::Sealed(_) | Asked::Ordered(_) => Ok(asked),

@@ -10,7 +10,7 @@ use crate::seat::Seat;
 /// 2026-12-01T00:00:00Z
 const FIRST: u64 = 1_796_083_200;
 
-/// Exactly 200 characters, the most there may be: a sentence with room left would be no sample of the limit.
+/// Exactly 200 characters, the most that are allowed: a shorter sentence would not test the limit.
 const GROUNDS: &str = "this match is closed to try what closing a match does, which whoever looks for legal commands \
                        may want to know; a host that closes a match of people says in its own words why it does so: \
                        be kind, then";

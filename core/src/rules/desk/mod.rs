@@ -1,10 +1,10 @@
 //! `desk`: the papers, the clock and the decisions of a match by mail, next to the game's own log.
 //!
-//! A desk is a match of its own (PM-1): players' signed papers (PM-4, PM-4a, PM-5; see [`crate::paper`]) come in and are
-//! judged (PM-8 to PM-11, PM-15, PM-16, PM-20, PM-22), the host's clock decides what is late (PM-12, PM-17, PM-18), and
-//! stands and settlements (PM-13, PM-19) tie it to the game, whose entries name the orders behind them (PM-2). The desk
-//! never looks at the game: who should have been asked (PM-14) is for the audit. Who folds a desk itself, to run or
-//! audit it, finds what it needs in the methods of [`State`]:
+//! A desk is a separate match (PM-1). Players' signed papers (PM-4, PM-4a, PM-5; see [`crate::paper`]) come in and are
+//! judged (PM-8 to PM-11, PM-15, PM-16, PM-20, PM-22). The host's clock decides what is late (PM-12, PM-17, PM-18).
+//! Positions and settled orders (PM-13, PM-19) tie the desk to the game, whose entries name their orders (PM-2). The
+//! desk never looks at the game: the audit checks who should have been asked (PM-14). A program that folds a desk, to
+//! run or audit it, finds what it needs in the methods of [`State`]:
 //!
 //! ```
 //! use turnfold_core::rules::desk::Desk;

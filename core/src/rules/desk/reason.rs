@@ -7,7 +7,7 @@ reasons! {
     pub enum Reason {
         /// PM-10: the seat has left the match.
         Gone = Ruling::of("gone", &["PM-10"]).says("the seat has left the match"),
-        /// PM-10: a paper of this number or a higher one counted already.
+        /// PM-10: a paper with this number or a higher one already counted.
         Outdated = Ruling::of("outdated", &["PM-10"]).says("a newer paper of this seat counts"),
         /// PM-15, PM-16, PM-20, PM-42: the turn is over.
         Late = Ruling::of("late", &["PM-15", "PM-16", "PM-20", "PM-42"]).says("the turn is over"),
@@ -47,31 +47,31 @@ reasons! {
         BadSignature = Ruling::of("bad_signature", &["PM-10"]).says("the seat's key did not sign this paper"),
         /// PM-10, PM-15, PM-16, PM-20: the paper may be taken later.
         NotYet = Ruling::of("not_yet", &["PM-10", "PM-15", "PM-16", "PM-20"]).says("it may be taken later"),
-        /// PM-11, PM-13: the seat is taken, gone or none of the match.
+        /// PM-11, PM-13: the seat is taken, gone or not in the match.
         NotAsked = Ruling::of("not_asked", &["PM-11", "PM-13"]).says("the seat is taken, gone or none of the match"),
         /// PM-11, PM-20, PM-22, PM-60: a seat or the host has or had the name or the key.
         KeyInUse = Ruling::of("key_in_use", &["PM-11", "PM-20", "PM-22", "PM-60"]).says("the name or key is or was in use"),
         /// PM-11: a seat that the host plays is still free.
         HostedFirst = Ruling::of("hosted_first", &["PM-11"]).says("the seats that the host plays join first"),
-        /// PM-12: the clock would not go on.
+        /// PM-12: the clock would not move forward.
         ClockBack = Ruling::of("clock_back", &["PM-12"]).says("the clock goes on only"),
         /// PM-13: the turn is not ready, or has an order that is not settled.
         Unsettled = Ruling::of("unsettled", &["PM-13"]).says("the turn is not settled"),
         /// PM-13: no clock was given yet.
         NoClock = Ruling::of("no_clock", &["PM-13"]).says("a clock comes before the first stand"),
-        /// PM-13: the branch is another one or the entry an earlier one, without a takeback.
+        /// PM-13: the branch differs or the entry is earlier, without a takeback.
         LineChange = Ruling::of("line_change", &["PM-13"]).says("the game stands on another branch or entry"),
         /// PM-16: another seat has to seal first; the order can be taken afterwards.
         WaitForSeals = Ruling::of("wait_for_seals", &["PM-16"]).says("another seat has to seal first"),
-        /// PM-19: it is not the order to be settled next, or has fewer commands.
+        /// PM-19: it is not the order to settle next, or has fewer commands.
         UnknownOrder = Ruling::of("unknown_order", &["PM-19"]).says("this is not the order to be settled next"),
-        /// PM-8: the roll has not the next number, or the element is not the host's for it.
+        /// PM-8: the roll does not have the next number, or the element is not the host's for it.
         WrongRoll = Ruling::of("wrong_roll", &["PM-8"]).says("this is not the next roll of the host's chain"),
         /// PM-38, PM-39, PM-41, PM-42, PM-60, PM-83: the terms of play do not allow it.
         NotInTerms = Ruling::of("not_in_terms", &["PM-38", "PM-39", "PM-41", "PM-42", "PM-60", "PM-83"]).says("the terms do not allow it"),
         /// PM-40: no reminder of these hours is due.
         NoReminder = Ruling::of("no_reminder", &["PM-40"]).says("no reminder of these hours is due"),
-        /// PM-8, PM-15: fair dice have no turn or roll of so high a number.
+        /// PM-8, PM-15: fair dice have no turn or roll with such a high number.
         DiceExhausted = Ruling::of("dice_exhausted", &["PM-8", "PM-15"]).says("the dice chain is at its end"),
     }
 }

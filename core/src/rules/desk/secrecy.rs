@@ -1,4 +1,4 @@
-//! PM-23, PM-81: who may read an order, and when. PM-41, PM-83: who may read the words of players.
+//! PM-23, PM-81: who may read an order, and when. PM-41, PM-83: who may read players' messages.
 
 use super::command::Command;
 use super::state::{Phase, Secret, State};
@@ -6,10 +6,10 @@ use crate::paper::PaperContent;
 use crate::rules::{Part, Rules};
 use crate::seat::Perspective;
 
-/// Whether `viewer` may know of a part of an entry that left the state `after`, when the desk stands at `now`.
+/// Returns `true` if `viewer` may know a part of an entry that left the state `after`, when the desk is at `now`.
 ///
-/// Orders and words alone are hidden, ignored ones too: a late order may show what its player is up to. Effects show that one
-/// came, to all.
+/// Only orders and messages are concealed, including ignored ones, because a late order may show what its player plans.
+/// Effects show to all that one came.
 pub(super) fn shows<R>(after: &State, now: &State, part: &Part<'_, R>, viewer: Perspective) -> bool
 where
     R: Rules<Command = Command>,
@@ -21,13 +21,13 @@ where
         // PM-41: words are for their writer, their readers and the host.
         PaperContent::Press(press) => {
             let may_know = viewer.may_know_as(*seat) || press.to().has(viewer);
-            // PM-83: a substitute is shown no words from before.
+            // PM-83: a player who took the seat over sees no earlier messages.
             let is_own = viewer.seat().is_none_or(|own| after.replacements(own) == now.replacements(own));
             return may_know && is_own;
         }
         PaperContent::Order(_) | PaperContent::Ahead(_) if viewer.may_know_as(*seat) => return true,
         PaperContent::Order(_) => after.turn(),
-        // PM-122: what of the lines was not played stays secret for as long as it could be of use.
+        // PM-122: the lines that were not played stay secret as long as they could be of use.
         PaperContent::Ahead(ahead) if !ahead.lines().is_empty() && !matches!(now.phase, Phase::Over(_)) => {
             return false;
         }
@@ -38,9 +38,9 @@ where
     let is_over = matches!(now.phase, Phase::Over(_));
     match now.terms.secret {
         Secret::No => true,
-        // PM-81: a plan that its player dropped is no one else's business, and a desk without it is the same.
+        // PM-81: a plan that its player dropped stays secret, and a desk without it is the same.
         _ if !now.counted.contains(&paper.digest()) => false,
-        // Not at the next stand: who has an order refused on purpose would read the others' plans and then write its own.
+        // Not at the next position: a player could get an order refused, read the others' and write a new one.
         Secret::Turn => is_over || now.told_turn > turn,
         Secret::Match => is_over,
     }

@@ -39,19 +39,19 @@ pub struct Setup {
     /// Whether a round asks all seats at once.
     #[serde(default)]
     pub together: bool,
-    /// Whether a turn is ready when all have ordered; else at its deadline.
+    /// Whether a turn is ready once all have ordered; otherwise at its deadline.
     #[serde(default = "default_hurry")]
     pub hurry: bool,
-    /// Whether every seat commits itself before any order is shown.
+    /// Whether every seat commits to an order before any order is shown.
     #[serde(default)]
     pub sealed: bool,
     /// The seats that the host plays itself.
     #[serde(default)]
     pub hosted: Vec<Seat>,
-    /// What becomes of a seat that missed.
+    /// What happens to a seat that missed a deadline.
     #[serde(default)]
     pub missed: Missed,
-    /// PM-37: the commands for a seat that missed, at most 20.
+    /// PM-37: the commands for a seat that missed a deadline, at most 20.
     #[serde(default = "default_commands")]
     pub default: Vec<String>,
     /// PM-37: the commands of `host` after the orders of a turn, at most 20.
@@ -60,13 +60,13 @@ pub struct Setup {
     /// The misses in a row after which a seat is gone; 0 for never.
     #[serde(default = "default_patience")]
     pub patience: u32,
-    /// Until when orders are hidden from other seats.
+    /// Until when orders are concealed from other seats.
     #[serde(default)]
     pub secret: Secret,
     /// The turns by which spectators lag behind; 0 when they see nothing before the end.
     #[serde(default)]
     pub spectators: u32,
-    /// PM-38: the seats whose players may do without a key.
+    /// PM-38: the seats whose players may play without a key.
     #[serde(default)]
     pub plain: Vec<Seat>,
     /// PM-39: the days of absence that each seat may announce in all, 0..=366.
@@ -84,7 +84,7 @@ pub struct Setup {
     /// PM-60: whether the host alone may give a seat to another player.
     #[serde(default)]
     pub host_replaces: bool,
-    /// PM-61: whether words of players come in a letter of their own; else in the reader's next letter.
+    /// PM-61: whether messages of players come in a letter of their own; otherwise in the reader's next letter.
     #[serde(default)]
     pub press_at_once: bool,
 }
@@ -174,7 +174,7 @@ pub(super) fn start(setup: &Setup) -> Result<State, SetupError> {
             remind,
             absences: setup.absences,
             press: setup.press,
-            // PM-42: such an order is there before a seal, and has no element of fair dice.
+            // PM-42: an order ahead comes before any seal, and has no element of fair dice.
             ahead: !setup.sealed && hosted.is_empty() && setup.head.is_none(),
             host_replaces: setup.host_replaces,
         },
@@ -223,7 +223,7 @@ fn plain_seats(
     Ok(plain)
 }
 
-/// Reads how many hours before a deadline letters remind of it (PM-40).
+/// Reads how many hours before a deadline reminders are due (PM-40).
 fn reminders(setup: &Setup) -> Result<BTreeSet<u16>, SetupError> {
     SetupError::within("remind", &setup.remind.len(), 0..=5)?;
     let mut remind = BTreeSet::new();
@@ -238,7 +238,7 @@ fn reminders(setup: &Setup) -> Result<BTreeSet<u16>, SetupError> {
     Ok(remind)
 }
 
-/// Whether a text is written like the name of a time zone. The desk knows no zones, whose rules change.
+/// Returns `true` if a text has the form of a time zone's name. The desk knows no zones, because their rules change.
 fn is_zone_name(text: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/_+-".contains(&byte);
     (1..=64).contains(&text.len())
@@ -270,7 +270,7 @@ fn digest(field: &str, text: &str) -> Result<Digest, SetupError> {
     text.parse().map_err(|error| SetupError::value(field, format!("{error}")))
 }
 
-/// Requires commands of terms to be as many and as long as they may be (PM-37).
+/// Requires the commands of terms to be within the limits of number and length (PM-37).
 pub(crate) fn commands(field: &str, commands: &[String]) -> Result<(), SetupError> {
     SetupError::within(field, &commands.len(), 0..=20)?;
     for (index, command) in commands.iter().enumerate() {

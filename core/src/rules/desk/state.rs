@@ -1,4 +1,4 @@
-//! The state of a desk: who plays with which key, the turn, and what came in for it.
+//! The state of a desk: the players and their keys, the turn, and what came in for it.
 
 use core::fmt;
 
@@ -18,7 +18,7 @@ use crate::seat::Seat;
 /// PM-39: absences count in days of this many seconds.
 pub(super) const DAY_SECONDS: u64 = 24 * 60 * 60;
 
-/// Everything the future of a desk depends on. The game itself is no part of it (PM-1).
+/// Everything the future of a desk depends on. The game itself is not part of it (PM-1).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State {
     pub(super) match_id: MatchId,
@@ -27,27 +27,27 @@ pub struct State {
     pub(super) names_used: BTreeSet<String>,
     /// Likewise the public keys, in base64.
     pub(super) keys_used: BTreeSet<String>,
-    /// With fair dice, what the host opened last: the index is the number of the last roll (FD-7).
+    /// With fair dice, the element that the host opened last: its index is the number of the last roll (FD-7).
     pub(super) host_element: Option<Element>,
     pub(super) phase: Phase,
     /// By seat, from `p1` on.
     pub(super) seats: Vec<SeatState>,
     pub(super) clock: Option<DeskTime>,
-    /// Where each turn began; there are as many as turns.
+    /// The position with which each turn began.
     pub(super) stands: Vec<Standing>,
-    /// Of the last of them.
+    /// More about the last position.
     pub(super) stand: Option<TurnPosition>,
-    /// The newest turn whose stand had a STATE; 0 before.
+    /// The newest turn whose position had a STATE; 0 before.
     pub(super) told_turn: u32,
     /// PM-40: the hours of the last reminder of this deadline.
     pub(super) reminded: Option<u16>,
-    /// The open offers, one a seat at most.
+    /// The open offers, at most one for each seat.
     pub(super) offers: BTreeMap<Seat, OpenOffer>,
-    /// PM-82: how many offers there were.
+    /// PM-82: how many offers were made.
     pub(super) offers_made: u32,
-    /// PM-81: the orders that are shown once nothing in them is a secret: not those that others replaced.
+    /// PM-81: the orders that are shown once nothing in them is a secret: not those that were replaced.
     pub(super) counted: BTreeSet<Digest>,
-    /// PM-20: the stand to which all agreed to go back; until the next stand.
+    /// PM-20: the position to which all agreed to go back; until the next position.
     pub(super) takeback: Option<Standing>,
     /// PM-122: which seats played in the turn that is carried out, each with the digest of its order if it was carried out.
     pub(super) played: Vec<(Seat, Option<Digest>)>,
@@ -62,7 +62,7 @@ pub(super) struct Terms {
     pub(super) missed: Missed,
     pub(super) patience: u32,
     pub(super) secret: Secret,
-    /// PM-38: the seats whose players may do without a key.
+    /// PM-38: the seats whose players may play without a key.
     pub(super) plain: BTreeSet<Seat>,
     /// PM-40: how many hours before a deadline reminders are due.
     pub(super) remind: BTreeSet<u16>,
@@ -76,24 +76,24 @@ pub(super) struct Terms {
     pub(super) host_replaces: bool,
 }
 
-/// What becomes of a seat that missed. The variant order is part of the log format.
+/// What happens to a seat that missed a deadline. The variant order is part of the log format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Missed {
     /// A default is played for it.
     #[default]
     Default,
-    /// It is waited for.
+    /// The match waits for it.
     Wait,
-    /// PM-84: it is waited for once; a default is played for it from the second miss in a row on.
+    /// PM-84: the match waits for it once; a default is played for it from the second miss in a row on.
     Second,
 }
 
-/// Until when orders are hidden from other seats. The variant order is part of the log format.
+/// Until when orders are concealed from other seats. The variant order is part of the log format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Secret {
-    /// Until a later stand with a STATE.
+    /// Until a later position with a STATE.
     #[default]
     Turn,
     /// Until the end of the match.
@@ -102,14 +102,14 @@ pub enum Secret {
     No,
 }
 
-/// The part of a match. The variant order is part of the log format.
+/// The phase of a match. The variant order is part of the log format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Phase {
     /// A seat is free.
     Joining,
     /// Seats are asked.
     Open,
-    /// The turn is carried out, and the next stand is awaited.
+    /// The turn is carried out, and the next position is awaited.
     Ready,
     Over(MatchEnd),
 }
@@ -131,19 +131,19 @@ impl fmt::Display for MatchEnd {
     }
 }
 
-/// Where the game stood when a turn began.
+/// The position of the game when a turn began.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Standing {
     pub(super) branch: BranchName,
     pub(super) seq: u64,
 }
 
-/// What else is known of the stand of this turn.
+/// What else is known about the position of this turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct TurnPosition {
     pub(super) link: Digest,
     pub(super) state: Option<Digest>,
-    /// The clock when it was given.
+    /// The clock when the position was given.
     pub(super) since: DeskTime,
     pub(super) deadline: DeskTime,
 }
@@ -154,11 +154,11 @@ pub(super) struct SeatState {
     pub(super) hosted: bool,
     /// `None` while the seat is free.
     pub(super) player: Option<Player>,
-    /// Of its last paper that counted, besides orders and words (PM-10).
+    /// The number of its last paper that counted, other than orders and messages (PM-10).
     pub(super) number: u32,
-    /// Of its last order or paper with orders ahead that counted.
+    /// The number of its last order, or paper with orders ahead, that counted.
     pub(super) order_number: u32,
-    /// In a row.
+    /// The deadlines that it missed in a row.
     pub(super) misses: u32,
     pub(super) gone: bool,
     /// With fair dice, once the seat is taken.
@@ -196,19 +196,19 @@ impl SeatState {
         if let Some(player) = &self.player { player.key() } else { None }
     }
 
-    /// PM-38: whether its player has no key.
+    /// PM-38: returns `true` if its player has no key.
     pub(super) const fn is_plain(&self) -> bool {
         matches!(self.player, Some(Player::Plain { .. }))
     }
 
-    /// PM-39: until when its player is absent, if that is later than this time.
+    /// PM-39: returns until when its player is absent, if that is later than this time.
     pub(super) fn absent_beyond(&self, time: DeskTime) -> Option<DeskTime> {
         self.absent.filter(|until| *until > time)
     }
 }
 
-/// PM-42: the paper with orders ahead, and for which turn it has how many commands, with the digest of the order. PM-122: the
-/// order of the seat that comes before its lines of replies, and what is left of them.
+/// PM-42: the paper with orders ahead; by turn, the number of its commands and the digest of the order. PM-122: the
+/// seat's own order before its lines of replies, and what is left of the lines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct AheadHeld {
     pub(super) digest: Digest,
@@ -231,13 +231,13 @@ impl From<&Reply> for ReplyHeld {
 }
 
 impl AheadHeld {
-    /// How many commands it has for a turn, and the digest of the order, if it has any.
+    /// Returns the number of commands for a turn and the digest of the order, if there is one.
     pub(super) fn of(&self, turn: u32) -> Option<(u16, Digest)> {
         self.plays.get(&turn).copied()
     }
 
-    /// PM-122: goes on with the lines in which a seat answers what the others just played, and returns the digest of the answer.
-    /// Each other line ends. While no other seat has played, all lines wait.
+    /// PM-122: continues the lines that answer what another seat just played, and returns the digest of the answer. All
+    /// other lines end. While no other seat has played, all lines wait.
     pub(super) fn answer(&mut self, seat: Seat, played: &[(Seat, Option<Digest>)]) -> Option<Digest> {
         if let Some((_, own)) = played.iter().find(|(by, _)| *by == seat)
             && let Some(after) = self.after.take()
@@ -247,7 +247,7 @@ impl AheadHeld {
         }
         let mut others = played.iter().filter(|(by, _)| *by != seat).map(|(_, command)| *command);
         let command = others.next()?;
-        // Lines that begin after an order of the seat are no answer before it.
+        // Lines that begin after the seat's own order do not answer before it.
         let on = command.filter(|_| others.next().is_none() && self.after.is_none());
         self.lines.retain(|line| line.first().is_some_and(|next| Some(next.on) == on));
         let play = self.lines.first()?.first()?.play;
@@ -258,7 +258,7 @@ impl AheadHeld {
         Some(play)
     }
 
-    /// Whether nothing more comes of it from a turn on.
+    /// Returns `true` if nothing is left of it for a turn or later ones.
     pub(super) fn is_spent(&self, turn: u32) -> bool {
         self.lines.is_empty() && self.plays.keys().all(|other| *other < turn)
     }
@@ -269,7 +269,7 @@ impl AheadHeld {
 pub(super) enum Asked {
     /// It is not asked.
     Not,
-    /// It is, and has sent nothing.
+    /// It is asked, and has sent nothing.
     Yes,
     /// It sent the seal of this order.
     Sealed(Digest),
@@ -289,9 +289,9 @@ pub(super) struct OrderHeld {
     pub(super) plays: u16,
     /// PM-122: the digest of its commands.
     pub(super) plays_digest: Digest,
-    /// FD-8
+    /// FD-8: the element of the seat's chain.
     pub(super) element: Option<Element>,
-    /// It is the one that a seal names, so no other may take its place.
+    /// Whether a seal names it, so that no other order may replace it.
     pub(super) as_sealed: bool,
 }
 
@@ -303,12 +303,12 @@ impl Asked {
         }
     }
 
-    /// The element of the order chosen for the seat.
+    /// Returns the element of the seat's order.
     pub(super) const fn element(&self) -> Option<Element> {
         if let Self::Ordered(order) = self { order.element } else { None }
     }
 
-    /// How views write it; `None` for a seat that is not asked.
+    /// Returns its word in views; `None` for a seat that is not asked.
     pub(super) const fn word(&self) -> Option<&'static str> {
         match self {
             Self::Not => None,
@@ -327,12 +327,12 @@ pub(super) struct OpenOffer {
     pub(super) nth: u32,
     pub(super) digest: Digest,
     pub(super) offer: Offer,
-    /// Who agrees, the seat that offers among them.
+    /// The seats that agree, including the one that made the offer.
     pub(super) agreed: BTreeSet<Seat>,
 }
 
 impl OpenOffer {
-    /// Whether a seat has a voice in it: not the one to be replaced.
+    /// Returns `true` if a seat has a voice in it: all but the seat to be replaced.
     pub(super) fn asks(&self, seat: Seat) -> bool {
         !matches!(self.offer, Offer::Replace { seat: replaced, .. } if replaced == seat)
     }
@@ -357,12 +357,12 @@ impl State {
         self.seats.get_mut(index)
     }
 
-    /// PM-11: whether no one has the seat.
+    /// PM-11: returns `true` if no one has the seat.
     pub(super) fn is_free(&self, seat: Seat) -> bool {
         self.seat(seat).is_none_or(|own| own.player.is_none())
     }
 
-    /// Returns the seats of which something is true, in order.
+    /// Returns the seats for which `is_so` is true, in order.
     pub(super) fn seats_that(&self, is_so: impl Fn(&SeatState) -> bool) -> Vec<Seat> {
         self.named_seats().filter(|(_, own)| is_so(own)).map(|(seat, _)| seat).collect()
     }
@@ -371,31 +371,31 @@ impl State {
         self.named_seats().filter(|(_, seat)| !seat.gone).map(|(seat, _)| seat)
     }
 
-    /// Returns the turn, from 1; 0 before the first stand.
+    /// Returns the turn, from 1; 0 before the first position.
     #[must_use]
     pub fn turn(&self) -> u32 {
         u32::try_from(self.stands.len()).unwrap_or(u32::MAX)
     }
 
-    /// PM-11: whether a seat or the host has or had the name or the key.
+    /// PM-11: returns `true` if a seat or the host has or had the name or the key.
     pub(super) fn is_used(&self, player: &Player) -> bool {
         self.names_used.contains(player.name())
             || player.key().is_some_and(|key| self.keys_used.contains(&key.to_base64()))
     }
 
-    /// PM-16: whether a seat must commit itself before it orders.
+    /// PM-16: returns `true` if a seat must seal before it orders.
     pub(super) fn must_seal(&self, seat: &SeatState) -> bool {
         let asked = self.seats.iter().filter(|seat| seat.asked != Asked::Not).count();
         seat.asked != Asked::Not && asked >= 2 && (self.terms.sealed || seat.hosted)
     }
 
-    /// PM-16: whether a seat that must seal has sent nothing, so that the deadline is for the seals alone.
+    /// PM-16: returns `true` if a seat that must seal has sent nothing, so that the deadline is only for the seals.
     pub(super) fn awaits_seals(&self) -> bool {
         self.seats.iter().any(|seat| seat.asked == Asked::Yes && self.must_seal(seat))
     }
 
-    /// PM-39: a deadline that leaves the seats that are asked, have sent nothing and are absent the hours of a turn after
-    /// their absence.
+    /// PM-39: returns a deadline that leaves absent seats the hours of a turn after their absence, if they are asked
+    /// and have sent no order.
     pub(super) fn after_absences(&self, deadline: DeskTime) -> DeskTime {
         let awaited = self.seats.iter().filter(|own| matches!(own.asked, Asked::Yes | Asked::Sealed(_)));
         let clock = self.clock.unwrap_or(deadline);
@@ -412,7 +412,7 @@ impl State {
         }
     }
 
-    /// PM-17: whether a seat misses when the deadline passes now.
+    /// PM-17: returns `true` if a seat misses the deadline when it passes now.
     pub(super) fn is_awaited(&self, seat: &SeatState) -> bool {
         if self.awaits_seals() {
             return seat.asked == Asked::Yes && self.must_seal(seat);
@@ -420,7 +420,7 @@ impl State {
         matches!(seat.asked, Asked::Yes | Asked::Sealed(_))
     }
 
-    /// PM-19: the order to be settled next.
+    /// PM-19: returns the order to settle next.
     pub(super) fn next_order(&self) -> Option<(Seat, &OrderHeld)> {
         self.named_seats().find_map(|(name, seat)| match &seat.asked {
             Asked::Ordered(order) => Some((name, order)),
@@ -428,7 +428,7 @@ impl State {
         })
     }
 
-    // What a host or auditor that folds a desk itself asks its state.
+    // What a host or auditor that folds a desk reads from its state.
 
     /// Returns `true` while seats are asked.
     #[must_use]
@@ -436,13 +436,13 @@ impl State {
         self.phase == Phase::Open
     }
 
-    /// Returns `true` while the turn is carried out and the next stand is awaited.
+    /// Returns `true` while the turn is carried out and the next position is awaited.
     #[must_use]
     pub fn is_ready(&self) -> bool {
         self.phase == Phase::Ready
     }
 
-    /// Returns when the seats that are asked have to answer.
+    /// Returns the deadline of the seats that are asked.
     #[must_use]
     pub fn deadline(&self) -> Option<DeskTime> {
         self.stand.map(|stand| stand.deadline)
@@ -473,7 +473,7 @@ impl State {
         self.is_open() && matches!(asked, Some(Asked::Yes | Asked::Sealed(_) | Asked::Ordered(_)))
     }
 
-    /// Returns the seats that must commit themselves to an order before they send it, and have not (PM-16).
+    /// Returns the seats that must seal an order before they send it, and have not (PM-16).
     #[must_use]
     pub fn awaited_seals(&self) -> Vec<Seat> {
         if !self.is_open() {
@@ -488,13 +488,13 @@ impl State {
         self.clock
     }
 
-    /// Returns branch and entry of the last stand.
+    /// Returns branch and entry of the last position.
     #[must_use]
     pub fn stands_on(&self) -> Option<(&BranchName, u64)> {
         self.stands.last().map(|stand| (&stand.branch, stand.seq))
     }
 
-    /// Returns branch and entry of the stand to which all agreed to go back (PM-20).
+    /// Returns branch and entry of the position to which all agreed to go back (PM-20).
     #[must_use]
     pub fn agreed_takeback(&self) -> Option<(&BranchName, u64)> {
         self.takeback.as_ref().map(|stand| (&stand.branch, stand.seq))
@@ -549,8 +549,8 @@ impl State {
         u64::from(self.terms.absences).saturating_sub(used)
     }
 
-    /// Lists the hours of the terms of which a reminder may be given at a time: that near is the deadline, and none as near to
-    /// it was given (PM-40).
+    /// Lists the hours of the terms for which a reminder may be given at a time: the deadline is that near, and no
+    /// reminder as near to it was given (PM-40).
     pub fn reminders_due(&self, at: DeskTime) -> impl Iterator<Item = u16> {
         let deadline = self.deadline().filter(|deadline| self.is_open() && at < *deadline);
         self.terms.remind.iter().copied().filter(move |hours| {
@@ -565,7 +565,7 @@ impl State {
         Some(self.seat(seat)?.ahead.as_ref()?.digest)
     }
 
-    /// Returns what is left of the lines of replies of a seat, whose orders ahead are these (PM-122).
+    /// Returns what is left of a seat's lines of replies; `ahead` are its orders ahead (PM-122).
     #[must_use]
     pub fn lines_left<'a>(&self, seat: Seat, ahead: &'a OrdersAhead) -> Vec<&'a [Reply]> {
         let held = self.seat(seat).and_then(|own| own.ahead.as_ref()).map(|ahead| ahead.lines.as_slice());
@@ -588,14 +588,14 @@ impl State {
         if let Asked::Ordered(order) = &self.seat(seat)?.asked { Some(order.plays_digest) } else { None }
     }
 
-    /// Returns how often a seat got another player (PM-83).
+    /// Returns how often a seat was given to another player (PM-83).
     #[must_use]
     pub fn replacements(&self, seat: Seat) -> u32 {
         self.seat(seat).map_or(0, |own| own.replaced)
     }
 
-    /// Returns the digest of the open offer that a seat may answer and that has this number or begins with these digits, 8 at
-    /// least; without words, of the only one that waits for the seat (PM-82).
+    /// Returns the digest of the open offer that a seat may answer and that has this number, or a digest that begins
+    /// with these digits, 8 at least. Without words it is the only offer that waits for the seat (PM-82).
     #[must_use]
     pub fn offer_to_answer(&self, seat: Seat, words: &str) -> Option<Digest> {
         let is_named = |open: &OpenOffer| match words {
@@ -608,7 +608,7 @@ impl State {
         named.next().is_none().then_some(found)
     }
 
-    /// Returns branch and entry of the stand with which a turn began.
+    /// Returns branch and entry of the position with which a turn began.
     #[must_use]
     pub fn stand_of(&self, turn: u32) -> Option<(&BranchName, u64)> {
         let index = usize::try_from(turn.checked_sub(1)?).ok()?;
@@ -652,7 +652,7 @@ impl State {
         Owner { match_id: *self.match_id.as_bytes(), party }
     }
 
-    /// FD-8: whether an order of this turn may carry this element, or none.
+    /// FD-8: returns `true` if an order of this turn may have this element, or none.
     pub(super) fn is_right_element(&self, seat: Seat, turn: u16, element: Option<&Digest>) -> bool {
         let dice = self.seat(seat).and_then(|seat| seat.dice).filter(|dice| !dice.ended);
         match (dice, element) {
@@ -665,15 +665,15 @@ impl State {
         }
     }
 
-    /// FD-10: whether this is the next roll, with the element that the host opens for it.
+    /// FD-10: returns `true` if this is the next roll, with the element that the host opens for it.
     pub(super) fn is_next_roll(&self, number: u16, element: &Digest) -> bool {
         let Some(last) = self.host_element else { return false };
         last.index.checked_add(1) == Some(number)
             && self.owner(Seat::Host).follows(element, number, &last.element, last.index)
     }
 
-    /// FD-9: the contributions of the turn, before anything of it is carried out. A seat that opened nothing keeps what it
-    /// had, so no player stops or delays a roll (FD-13).
+    /// FD-9: updates the contributions before the turn is carried out. A seat that opened nothing keeps its
+    /// contribution, so no player can stop or delay a roll (FD-13).
     pub(super) fn renew_contributions(&mut self) {
         for seat in &mut self.seats {
             if let (Some(dice), Some(chosen)) = (&mut seat.dice, seat.asked.element())

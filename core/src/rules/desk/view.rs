@@ -1,5 +1,5 @@
-//! What everybody sees of a desk (PM-24): the view, the answer to `who`, and the view as lines of text. Orders are no part
-//! of it, so every seat sees the same.
+//! What everyone sees of a desk (PM-24): the view, the answer to `who`, and the view as lines of text. Orders are not
+//! part of it, so every seat sees the same.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -30,7 +30,7 @@ pub struct View {
     pub result: Option<String>,
 }
 
-/// Where the game stood when the turn began.
+/// The position of the game when the turn began.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[expect(missing_docs, reason = "the fields are named as in the ruling and typed")]
 pub struct StandView {
@@ -109,7 +109,7 @@ impl SeatView {
         }
     }
 
-    /// Returns how its player stands in the turn.
+    /// Returns the status of its player in the turn.
     #[must_use]
     pub fn in_words(&self) -> &'static str {
         match (self.gone, self.status) {
