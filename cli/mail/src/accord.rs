@@ -169,7 +169,7 @@ impl MatchAccord {
         Ok(store.create_match(&Self::name_of(name)?, &genesis.pinned(None), Vec::new())?)
     }
 
-    /// Makes the accord of a match of the same game, with the terms of this one.
+    /// Creates the accord of a match of the same game, with the terms of this one.
     ///
     /// # Errors
     /// As for [`create`](Self::create).

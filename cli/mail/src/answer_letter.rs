@@ -29,8 +29,7 @@ const NOT_DUE: &str = "not_due";
 const LISTED_MAX: usize = 20;
 
 /// A letter that answers a mail: the receipt of one recorded paper, or a list of papers that were not recorded, with
-/// the
-/// reasons.
+/// the reasons.
 pub(super) struct AnswerLetter<'a> {
     pub(super) name: LetterName,
     papers: Vec<AnsweredPaper<'a>>,
@@ -68,10 +67,8 @@ impl AnsweredPaper<'_> {
 
 impl<'a> AnswerLetter<'a> {
     /// Returns the answers to the papers of a mail. A recorded paper gets a letter if it takes a seat, has no effect or
-    /// is by a
-    /// player without a key. Papers that were not recorded share one letter for each seat, because anyone can send any
-    /// number
-    /// of them. Papers for seats that the match does not have get no answer.
+    /// is by a player without a key. Papers that were not recorded share one letter for each seat, because anyone can
+    /// send any number of them. Papers for seats that the match does not have get no answer.
     pub(super) fn all(papers: &'a [TakenPaper], mail: &MailLogs<'_>) -> Vec<Self> {
         let players = Seat::players(mail.game.terms.seats.into());
         let (mut letters, mut not_taken) = (Vec::new(), BTreeMap::<Seat, Vec<AnsweredPaper<'_>>>::new());

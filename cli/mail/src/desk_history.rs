@@ -1,8 +1,7 @@
 //! The history of a desk: what each record did, the papers and their outcomes, and the turns.
 //!
 //! The host, letters, players and the audit all read a desk with this type. It uses nothing but the records, because
-//! the
-//! audit compares the host's conclusions with them.
+//! the audit compares the host's conclusions with them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -119,8 +118,7 @@ impl DeskHistory {
     }
 
     /// Takes the next record of a bundle that may leave out records. A shown record that cannot be applied without them
-    /// is
-    /// listed with no effects.
+    /// is listed with no effects.
     pub(super) fn take_record(&mut self, record: &BundledRecord<'_>) {
         let seq = self.head.saturating_add(1);
         let entry = match record {

@@ -53,7 +53,7 @@ pub struct RolledEntry {
 pub enum Execution {
     /// The game took this many of its commands.
     Carried(u16),
-    /// The game refused it for the reason of this name.
+    /// The game refused it with this code.
     Refused(String),
 }
 
@@ -158,8 +158,7 @@ pub struct TurnPlan {
     /// The turn; 0 before the first position.
     pub turn: u32,
     /// The branch and entry of the game from which the turn continues: its position or, after an agreed takeback, an
-    /// earlier
-    /// one.
+    /// earlier one.
     pub from: (BranchName, Seq),
     /// Whether it is an earlier position (PM-20).
     pub is_takeback: bool,

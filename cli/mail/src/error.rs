@@ -1,4 +1,4 @@
-//! What can go wrong at a desk, with papers and with letters.
+//! The errors of desks, papers and letters.
 
 use std::io;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use turnfold_history::{InputError, ReplayError};
 use turnfold_proof::ProofError;
 use turnfold_store::StoreError;
 
-/// What went wrong with a match by mail.
+/// An error of a match by mail.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MailError {

@@ -158,8 +158,7 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
     }
 
     /// Makes a roll that is due already, then plays what comes after the orders. Such a roll is due only before the
-    /// first
-    /// position, where there are no orders, so both are one append. Returns `true` if a round has ended.
+    /// first position, where there are no orders, so both are one append. Returns `true` if a round has ended.
     fn between(&mut self) -> Result<bool, MailError> {
         let plan = self.plan;
         let key = self.plan.host_key();
@@ -182,8 +181,7 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
     }
 
     /// Finds a step that the game already has, which must come next there. So no roll is made twice after an
-    /// interrupted run
-    /// (FD-12).
+    /// interrupted run (FD-12).
     fn done(&self, key: &TurnKey) -> Result<Option<TurnEntries>, MailError> {
         let Some(step) = TurnEntries::find(self.host, &self.branch, key)? else { return Ok(None) };
         if step.0.first().map(|entry| entry.seq) != Some(self.game.head() + 1) {
@@ -300,8 +298,7 @@ fn branch_of(host: &MailHost<'_>, plan: &TurnPlan) -> Result<BranchName, MailErr
 }
 
 /// Returns `true` for a branch that an interrupted run left: it begins where this takeback does, no position names it,
-/// and
-/// it only has entries of this turn.
+/// and it only has entries of this turn.
 fn is_unfinished(host: &MailHost<'_>, plan: &TurnPlan, info: &BranchInfo) -> Result<bool, MailError> {
     let is_named = host.desk.positions().any(|position| position.branch == info.name);
     if is_named || info.parent.as_ref() != Some(&plan.from) {

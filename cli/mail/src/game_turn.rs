@@ -55,8 +55,7 @@ pub enum OrderEnd {
     /// Some of its commands were played, with the rolls that they made due.
     Carried {
         /// How many commands were played: all, or those before one that the game rejects after a roll (FD-11a) or
-        /// because the
-        /// game is over (PM-121).
+        /// because the game is over (PM-121).
         count: usize,
         /// The entries.
         played: Vec<Record>,
@@ -152,11 +151,9 @@ impl<'a> GameTurn<'a> {
     }
 
     /// Builds the orders ahead of a seat: for `turns`, and from `lines` of replies such as `e5 then Nf3, if Nc6 then
-    /// Bb5`
-    /// (PM-123). Each line is tried from `state` on, because its commands must be legal when they are played. If the
-    /// game waits
-    /// for the seat, the lines begin after its order, `plays`. Of a command's `spellings`, the first that the game
-    /// takes counts.
+    /// Bb5` (PM-123). Each line is tried from `state` on, because its commands must be legal when they are played. If
+    /// the game waits for the seat, the lines begin after its order, `plays`. Of a command's `spellings`, the first
+    /// that the game takes counts.
     ///
     /// # Errors
     /// A sentence about what cannot be read or played.
@@ -385,8 +382,7 @@ fn give(session: &mut Session, seat: Seat, command: &str) -> Result<Record, Reje
 }
 
 /// Returns `true` if all players may know every part of these entries. Otherwise a player could guess a part from a
-/// hash of
-/// the state (PM-13).
+/// hash of the state (PM-13).
 pub(crate) fn is_shown_to_all(
     start: &dyn AnyState,
     log: &[Logged<'_>],

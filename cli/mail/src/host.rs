@@ -80,8 +80,7 @@ impl<'a> MailHost<'a> {
     }
 
     /// PM-113: returns `true` if a mail arrived after a deadline that the desk's clock has not passed yet. An arrival
-    /// later
-    /// than `now` is a wrong time and does not count.
+    /// later than `now` is a wrong time and does not count.
     #[must_use]
     pub fn is_after_deadline(&self, mail: &ReceivedMail, now: DeskTime) -> bool {
         let state = self.desk.state();
@@ -100,13 +99,11 @@ impl<'a> MailHost<'a> {
     }
 
     /// Gives a seat to another player (PM-60), who is named by a verifier key or, for a player without a key, by a
-    /// name.
-    /// Returns what happened; nothing if the seat already has this player.
+    /// name. Returns what happened; nothing if the seat already has this player.
     ///
     /// # Errors
     /// [`MailError::Unusable`] for a name or reason that the desk cannot hold, [`MailError::Refused`] if the rules do
-    /// not
-    /// allow it, and errors of the store.
+    /// not allow it, and errors of the store.
     pub fn replace(&mut self, seat: Seat, player: &str, reason: &str) -> Result<Vec<Effect>, MailError> {
         let unusable = |error: turnfold_core::Malformed| MailError::Unusable(error.0);
         let player = match player.splitn(3, '+').collect::<Vec<_>>().as_slice() {

@@ -70,8 +70,8 @@ pub fn waits_for_host(
 }
 
 /// PM-107: writes the letter to the host about a day in all matches that these keys host, unless it exists. It goes to
-/// the
-/// outbox of the match that uses `folder` itself. Returns that match and the name of the letter if it was written now.
+/// the outbox of the match that uses `folder` itself. Returns that match and the name of the letter if it was written
+/// now.
 ///
 /// # Errors
 /// What cannot be read or written.
@@ -170,8 +170,7 @@ fn last_day(outbox: &Outbox) -> Result<Option<DeskTime>, MailError> {
 
 impl MailRoom<'_> {
     /// PM-108: writes a message of the host to every player, except for hosted seats. The same words at the same time
-    /// are
-    /// written once.
+    /// are written once.
     ///
     /// # Errors
     /// What cannot be read, signed or written.

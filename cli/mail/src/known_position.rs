@@ -69,8 +69,7 @@ impl KnownPosition {
     }
 
     /// Returns why the game would refuse an order, or which of its commands would change nothing. Returns `None` while
-    /// others
-    /// have to play before the seat.
+    /// others have to play before the seat.
     pub(super) fn objection(&self, seat: Seat, plays: &[PaperLine]) -> Option<String> {
         if !self.waits_for(seat) {
             return None;

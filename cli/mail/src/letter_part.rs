@@ -189,8 +189,7 @@ impl KnownGame {
     }
 
     /// Returns what an order of the seat does, in sentences, and the picture of the game after it; `None` if others
-    /// play first
-    /// or a roll decides.
+    /// play first or a roll decides.
     pub(super) fn after(&self, seat: Seat, plays: &[PaperLine]) -> Option<(Vec<String>, Vec<String>)> {
         let state = self.seat_history.state().ok().filter(|state| state.waits_for(seat))?;
         let mut turn = GameTurn::without_dice(state.fork(), 0);
@@ -211,8 +210,7 @@ fn drawn(seat_history: &SeatHistory, state: &dyn AnyState) -> Vec<String> {
 }
 
 /// Returns the game as if the players before the seat had missed the deadline, to show what the seat's order may begin
-/// with.
-/// `None` unless players are asked together and others play before the seat.
+/// with. `None` unless players are asked together and others play before the seat.
 fn after_others(mail: &MailLogs<'_>, state: &dyn AnyState, seat: Seat) -> Option<Box<dyn AnyState>> {
     if !mail.game.terms.together || state.waits_for(seat) {
         return None;

@@ -1,8 +1,7 @@
 //! Letters to players and spectators: reports, answers to papers, and the spectators' bundle (PM-29 to PM-31).
 //!
 //! Every letter is a function of the logs of desk and game up to some record of the desk, and of the host's key. So a
-//! run
-//! after an interruption writes the same letters, and none that the outbox has.
+//! run after an interruption writes the same letters, and none that the outbox has.
 
 use std::collections::BTreeSet;
 
@@ -37,7 +36,7 @@ use crate::error::MailError;
 pub struct MailRoom<'a> {
     /// The store with desk and game.
     pub store: &'a StoreReader,
-    /// The rulesets there are.
+    /// The known rulesets.
     pub registry: &'a Registry,
     /// The host's key, which signs what is sent.
     pub signers: &'a Signers,
@@ -53,8 +52,7 @@ pub struct MailRoom<'a> {
 
 impl MailRoom<'_> {
     /// Writes every due report that the outbox does not have, and the bundle for spectators. Returns the reports
-    /// written now.
-    /// Safe to repeat after an interruption.
+    /// written now. Safe to repeat after an interruption.
     ///
     /// # Errors
     /// What cannot be read, signed or written.
@@ -131,8 +129,7 @@ impl MailRoom<'_> {
     }
 
     /// Writes the answers to a mail, unless the outbox has them: to its papers or, if none can be read, one letter to
-    /// the seat
-    /// with the sender's address (PM-51).
+    /// the seat with the sender's address (PM-51).
     fn answer_mail(
         &self,
         received: &ReceivedMail,
@@ -165,10 +162,8 @@ impl MailRoom<'_> {
     }
 
     /// Puts letters into the outbox, durably, unless it has them. Each has the bundle of its seat attached. `write`
-    /// gets a
-    /// letter, the desk at its size and the name of the bundle, and returns `None` if the letter is not needed. Returns
-    /// the
-    /// letters written now.
+    /// gets a letter, the desk at its size and the name of the bundle, and returns `None` if the letter is not needed.
+    /// Returns the letters written now.
     pub(super) fn put<L>(
         &self,
         mail: &MailLogs<'_>,
@@ -197,8 +192,7 @@ impl MailRoom<'_> {
     }
 
     /// PM-106: removes the address of a replaced player from `addresses`, once, if the newest letter before the
-    /// replacement
-    /// went there. The letters of the new player wait until the host enters an address.
+    /// replacement went there. The letters of the new player wait until the host enters an address.
     fn without_former_players(&self, desk: &DeskHistory) -> Result<Addresses, MailError> {
         let mut addresses = self.addresses.clone();
         for entry in desk.entries() {
@@ -261,8 +255,8 @@ impl MailRoom<'_> {
     }
 
     /// PM-101: rewrites the newest unsent report of each seat, so that it reports everything since the last letter that
-    /// was
-    /// sent, and puts away the reports that it replaces. The invitation stays, because it has the rules of the game.
+    /// was sent, and puts away the reports that it replaces. The invitation stays, because it has the rules of the
+    /// game.
     pub(super) fn replace_unsent(&self, unsent: &[UnsentLetter]) -> Result<(), MailError> {
         let mail = MailLogs::read(self.store, self.registry, self.game)?;
         // PM-106: letters to a player without an address are not for the player who took the seat over.
@@ -308,8 +302,7 @@ impl MailRoom<'_> {
     }
 
     /// PM-101: lists the seats that the match waits for and whose letter of this turn is unsent. A letter that is held
-    /// back is
-    /// not written yet (PM-16). For a player who took the seat during the turn, only later letters count.
+    /// back is not written yet (PM-16). For a player who took the seat during the turn, only later letters count.
     ///
     /// # Errors
     /// What cannot be read.

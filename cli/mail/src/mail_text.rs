@@ -1,11 +1,9 @@
 //! Turns the parts of a mail into lines that a paper can be read from: decodes bytes and charsets, reads HTML as text,
-//! and
-//! joins flowed lines (PM-50).
+//! and joins flowed lines (PM-50).
 //!
 //! mail-parser reads most parts. It gives up on a body with the footer of a list server, drops the last bytes of base64
 //! without padding, and without its tables silently replaces the characters of charsets such as GB 2312. Such bodies
-//! are
-//! read here.
+//! are read here.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -199,8 +197,7 @@ pub(super) fn unflowed(text: &str, deletes: bool) -> String {
 }
 
 /// Empties the lines that `OpenPGP` writes around a signed text, and removes the dashes that it writes before lines of
-/// the
-/// text (RFC 9580, 7.2).
+/// the text (RFC 9580, 7.2).
 pub(super) fn without_signature(text: &str) -> Cow<'_, str> {
     let Some((before, framed)) = text.split_once(SIGNED) else { return text.into() };
     let mut out = before.to_owned();
@@ -221,8 +218,7 @@ pub(super) fn without_signature(text: &str) -> Cow<'_, str> {
 }
 
 /// Reads bytes as text: by their byte order mark, as UTF-16 if every second byte is zero, otherwise as UTF-8. In all
-/// other
-/// encodings that mail programs use, the characters of a paper are the same bytes as in UTF-8.
+/// other encodings that mail programs use, the characters of a paper are the same bytes as in UTF-8.
 pub(super) fn text_of_bytes(bytes: &[u8]) -> String {
     let pairs = |bytes: &[u8], read: fn([u8; 2]) -> u16| {
         let units: Vec<u16> = bytes.as_chunks::<2>().0.iter().map(|pair| read(*pair)).collect();

@@ -1,8 +1,7 @@
 //! Mails that programs send by themselves: undeliverable mails, and absences (PM-93).
 //!
 //! Such a mail is never answered, because two programs could answer each other forever (RFC 3834). `mail status` shows
-//! it to
-//! the host. It is recognized by headers, sender or subject, because programs such as `vacation` set no header.
+//! it to the host. It is recognized by headers, sender or subject, because programs such as `vacation` set no header.
 
 use std::fmt;
 use std::fs::{self, OpenOptions};
@@ -112,8 +111,7 @@ impl Notice {
     }
 
     /// Returns the seat and desk size of the match's letter that it is about. Every `Message-ID` of the match begins
-    /// with
-    /// `match_digits`.
+    /// with `match_digits`.
     pub(super) fn letter(&self, match_digits: &str) -> Option<(Seat, u64)> {
         let named = |at: usize| {
             let (before, rest) = self.text.split_at_checked(at)?;
@@ -272,8 +270,7 @@ pub(super) fn write(folder: &Path, notice: &SeatNotice) -> io::Result<()> {
 }
 
 /// Returns sentences that the host should read about each seat: the mails that bounced from the seat's current address,
-/// and
-/// the newest delay and absence.
+/// and the newest delay and absence.
 #[must_use]
 pub fn notices_in_words(notices: &[SeatNotice], addresses: &Addresses) -> Vec<String> {
     let mut sentences = Vec::new();

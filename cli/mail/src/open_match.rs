@@ -141,8 +141,7 @@ impl NewMailMatch<'_> {
 }
 
 /// Starts a game, if it can be played by mail. Its setup is in every bundle, so it must not show any player more than
-/// they
-/// may know. With fair dice, its first roll must have no owner.
+/// they may know. With fair dice, its first roll must have no owner.
 ///
 /// # Errors
 /// [`MailError::Unusable`] with the reason why the game cannot be played by mail, and [`SetupError`].
@@ -289,8 +288,7 @@ struct Trial<'a> {
 }
 
 /// Plays 20 turns with these terms, several times. Refuses terms with which the game stalls, commands do not end, or
-/// the
-/// game stops with commands left.
+/// the game stops with commands left.
 ///
 /// # Errors
 /// [`SetupError`] naming `default` or `between`, and errors of the game.

@@ -119,8 +119,7 @@ impl Outbox {
     }
 
     /// Adds a mark to the file of addresses, unless it has the mark. If `is_line_former`, the mark comments out the
-    /// seat's line.
-    /// Returns `true` if it did so now.
+    /// seat's line. Returns `true` if it did so now.
     pub(super) fn retire_address(&self, seat: Seat, mark: &str, is_line_former: bool) -> io::Result<bool> {
         let path = self.folder.with_file_name(ADDRESSES);
         let text = match fs::read_to_string(&path) {
@@ -148,10 +147,9 @@ impl Outbox {
     }
 
     /// PM-102: puts away the letters of another history of the desk, such as those of the lost part of a store that was
-    /// restored
-    /// from a backup. Otherwise their names would keep new letters from being written. `is_ours` decides by the name
-    /// and text of
-    /// a letter, and is only called if the desk does not have the root that the last letters noted.
+    /// restored from a backup. Otherwise their names would keep new letters from being written. `is_ours` decides by
+    /// the name and text of a letter, and is only called if the desk does not have the root that the last letters
+    /// noted.
     pub(super) fn keep_one_history(
         &self,
         root_of: impl Fn(u64) -> Option<String>,
@@ -214,8 +212,7 @@ impl Outbox {
     }
 
     /// Writes a letter whole, unless [`has`](Self::has) finds it. Returns `true` if it was written now. The letter is
-    /// durable
-    /// after `sync`.
+    /// durable after `sync`.
     ///
     /// # Errors
     /// Errors of the file system.
@@ -289,8 +286,7 @@ impl Outbox {
     }
 
     /// Adds the lines `From:`, `Reply-To:`, `To:` and `Cc:` that a letter lacks because the address came later. Returns
-    /// `false`
-    /// if it still has no `To:`.
+    /// `false` if it still has no `To:`.
     ///
     /// # Errors
     /// Errors of the file system.

@@ -81,8 +81,7 @@ pub enum TurnKey {
 
 impl TurnKey {
     /// Returns the key of an append with a roll that only one seat learns. Its nonce follows from the host's signing
-    /// key, so
-    /// that no one else can guess the few values of the roll from the hash of its record (PM-5).
+    /// key, so that no one else can guess the few values of the roll from the hash of its record (PM-5).
     pub(super) fn with_nonce(&self, signing: &PrivateKey, match_id: [u8; 16], branch: &str) -> String {
         // A match with recorded dice opens no element of this chain.
         let secret = signing.dice_chain(Owner { match_id, party: Seat::Host }).element(Chain::LAST);
@@ -150,8 +149,7 @@ impl MailMatch {
     ///
     /// # Errors
     /// [`MailError::Unusable`] for a match without a desk, [`MailError::Refused`] for one whose desk belongs to another
-    /// match,
-    /// and every error of reading.
+    /// match, and every error of reading.
     pub fn find(store: &StoreReader, name: &MatchName, registry: &Registry) -> Result<Self, MailError> {
         let genesis = store.genesis(name)?;
         let desk = DeskOf::game(name, &genesis.match_id)?;
@@ -212,8 +210,7 @@ fn main_of(name: &MatchName) -> Revision {
 }
 
 /// Returns the desk of a match, if it names this branch: `main`, or a branch on which a turn began. Another entry
-/// there,
-/// without the idempotency key of an order or a turn, would spoil the match for good (PM-2).
+/// there, without the idempotency key of an order or a turn, would spoil the match for good (PM-2).
 ///
 /// # Errors
 /// Errors of the store. A match that does not exist has no desk.

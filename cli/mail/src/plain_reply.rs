@@ -1,4 +1,5 @@
-//! What a player without a key writes into a mail: a reply code, and commands in lines of text around it (PM-43, PM-90).
+//! Reads what a player without a key writes in a mail: a reply code, and commands in lines of text around it (PM-43,
+//! PM-90).
 
 use super::mail_text::PROGRAM_WORDS;
 use super::reply_code::ReplyCode;
@@ -148,8 +149,7 @@ impl PlainReply {
     /// Returns the commands in the lines after a code, and the index of the line after them.
     ///
     /// The commands are all lines up to `(end)`, quoted or not. Without that line they end before an empty line that no
-    /// command
-    /// follows, before another code, before a signature, and where the sender's own lines end.
+    /// command follows, before another code, before a signature, and where the sender's own lines end.
     fn block(&self, found: &FoundCode, reads: &dyn Fn(&str) -> Reading) -> (Vec<String>, usize) {
         let is_own = found.depth == 0;
         let next = self.codes.iter().find(|other| other.line > found.line);
@@ -258,8 +258,7 @@ fn find_origins(lines: &mut [MailLine]) {
 }
 
 /// Returns `true` if a mail that is quoted without marks begins with this line. `answer` is the line of a letter of
-/// ours
-/// that explains how to answer it.
+/// ours that explains how to answer it.
 fn begins_unmarked(lines: &[MailLine], at: usize, answer: Option<usize>) -> bool {
     let rest = lines.get(at..).unwrap_or_default();
     let Some(first) = rest.first().map(|line| line.text.as_str()) else { return false };
@@ -311,8 +310,7 @@ fn is_footer(line: &str) -> bool {
 }
 
 /// Returns the code with which a line begins, and the text after it. The code has hyphens; it may have any form after
-/// the
-/// word `code` or alone on its line.
+/// the word `code` or alone on its line.
 fn code_in(line: &str) -> Option<(ReplyCode, String)> {
     const MARKUP: [char; 4] = ['*', '_', '`', ' '];
     let line = line.replace(is_dash, "-").replace(" - ", "-");

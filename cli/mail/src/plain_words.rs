@@ -105,8 +105,7 @@ impl PlainWords {
     }
 
     /// Joins the words from several places of a mail. Two different orders are a fault that shows both, because a guess
-    /// could
-    /// be wrong.
+    /// could be wrong.
     pub(super) fn joined(places: Vec<Self>) -> Self {
         let mut joined = Self::default();
         for words in places {
@@ -173,9 +172,8 @@ impl PlainWords {
     }
 
     /// Returns these words with one more line, read as typed or in the first group of other spellings that can be read.
-    /// If a
-    /// group has different meanings, the only one that the game would apply counts. If there is none or more, it is a
-    /// fault.
+    /// If a group has different meanings, the only one that the game would apply counts. If there is none or more, it
+    /// is a fault.
     fn with(&self, line: &str, reader: &Reader<'_>) -> Result<Self, String> {
         let read = |spelling: &str| {
             let mut with = self.clone();
@@ -257,7 +255,7 @@ impl PlainWords {
                     rest.parse().map_err(|error: turnfold_core::Malformed| sentence(line, &error.0))?;
                 self.contents.push(PaperContent::Offer(offer));
             }
-            // PM-82: by its number, or by none if one is open.
+            // PM-82: names the offer by its number, or by nothing if only one is open.
             ("agree" | "decline", offer) => {
                 let offer =
                     offer.strip_prefix("offer ").unwrap_or(offer).trim_start_matches('#').to_lowercase();
@@ -340,8 +338,7 @@ impl PlainWords {
 }
 
 /// Returns other spellings of a line in groups, in the order in which they are tried: without marks of lists and bold
-/// words;
-/// with plain signs; and in other letter cases, with and without the sign within a move.
+/// words; with plain signs; and in other letter cases, with and without the sign within a move.
 pub(super) fn spellings(line: &str) -> [Vec<String>; 3] {
     let bare = without_marks(line);
     let plain = folded(line);

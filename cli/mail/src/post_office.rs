@@ -81,8 +81,7 @@ impl TakenMail {
 }
 
 /// Takes a mail for a match. A seat gets a new player only if it is among `admitted`, or by a signed `join` from the
-/// address
-/// of the seat (PM-103).
+/// address of the seat (PM-103).
 ///
 /// # Errors
 /// Errors of the store. Faults of the mail are in the result.
@@ -148,8 +147,7 @@ pub fn hosted_matches(
 
 impl<'a> PostOffice<'a> {
     /// Opens all matches that one of these keys hosts, with their mail in `folder`. A match that cannot be opened is
-    /// listed in
-    /// `troubles`.
+    /// listed in `troubles`.
     ///
     /// # Errors
     /// Errors of the store.
@@ -173,9 +171,8 @@ impl<'a> PostOffice<'a> {
     }
 
     /// Returns the indexes in `matches` of the matches that a mail belongs to: every match that one of its papers
-    /// names, or
-    /// else the one match that its reply code, the letter that it answers, its subject or its sender names, in this
-    /// order.
+    /// names, or else the one match that its reply code, the letter that it answers, its subject or its sender names,
+    /// in this order.
     #[must_use]
     pub fn matches_of(&self, mail: &ReceivedMail) -> Vec<usize> {
         let claims = self.matches.iter().map(|hosted| hosted.claim(mail)).enumerate();

@@ -1,10 +1,8 @@
 //! Encodes words of players in any language in the alphabet of papers (PM-67).
 //!
 //! A paper is printable ASCII without `=` and `|`. Any other character, and `%` itself, is written as the bytes of its
-//! UTF-8,
-//! each as `%` and two hex digits. A word that is too long for a mail is cut, and `%-` at the end of a piece joins the
-//! next
-//! one. The desk sees ordinary words.
+//! UTF-8, each as `%` and two hex digits. A word that is too long for a mail is cut, and `%-` at the end of a piece
+//! joins the next one. The desk sees ordinary words.
 
 use std::fmt::Write as _;
 

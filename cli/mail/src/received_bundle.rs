@@ -106,8 +106,7 @@ impl ReceivedBundle {
     /// Returns the seats that owe a seal, if the records that are shown are enough to know (PM-16).
     pub(super) fn owing_seals(&self) -> Option<Vec<Seat>> {
         // A record that is left out is an order of another seat, and no order counts while a seal is owed. So it
-        // changes nothing
-        // here if it comes after the position; before the position it may.
+        // changes nothing here if it comes after the position; before the position it may.
         let position = self.history.position().map(|position| position.seq);
         let is_after = |seq: &u64| position.is_some_and(|position| position < *seq);
         let is_known =
@@ -212,8 +211,7 @@ fn require_known(
 
 /// Requires every left-out record to be one that may be concealed (PM-28): nothing in a game without secrets, and in a
 /// desk only what PM-23 conceals from a seat. Otherwise a forged desk could leave out the clock and other records that
-/// its
-/// turns need, and obtain elements of a player's dice chain.
+/// its turns need, and obtain elements of a player's dice chain.
 fn require_concealable(
     game: &BundledMatch,
     desk: &BundledMatch,
@@ -265,8 +263,7 @@ fn require_concealable(
 }
 
 /// PM-62, PM-81: requires the records up to `known` to follow from each other. Of these, only messages and replaced
-/// orders
-/// can be left out, because they do not change the desk.
+/// orders can be left out, because they do not change the desk.
 fn require_same(desk: &BundledMatch, history: &DeskHistory, known: Option<u64>) -> Result<(), MailError> {
     match history.first_unapplied() {
         Some(seq) if known.is_some_and(|known| seq <= known) => Err(MailError::Refused(format!(

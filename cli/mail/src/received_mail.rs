@@ -49,8 +49,7 @@ pub struct ReceivedMail {
     /// Why its text, or a part of it, cannot be read.
     pub obstacle: Option<Obstacle>,
     /// The texts in it, in order: of its parts, its text attachments, and the mails attached to it. `U+FFFD` replaces
-    /// what could
-    /// not be decoded.
+    /// what could not be decoded.
     pub texts: Vec<String>,
     /// The charset of the first text that could not be decoded completely.
     pub undecoded: Option<String>,
@@ -153,8 +152,7 @@ impl ReceivedMail {
     }
 
     /// Finds the papers in it, each once. If it has several texts and a well-formed paper, malformed ones are dropped,
-    /// because
-    /// they may be the HTML form of the same paper.
+    /// because they may be the HTML form of the same paper.
     #[must_use]
     pub fn papers(&self) -> Vec<FoundPaper> {
         let mut all = Vec::<FoundPaper>::new();

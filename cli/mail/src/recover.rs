@@ -31,8 +31,7 @@ pub struct Recovery {
 
 impl Recovery {
     /// Combines the bundles of players, each in a letter or saved from one, with the records of the store. The host
-    /// must have
-    /// signed each bundle with one of these keys.
+    /// must have signed each bundle with one of these keys.
     ///
     /// # Errors
     /// [`MailError`] naming the file that cannot be used.

@@ -25,10 +25,8 @@ impl ReplyCode {
     pub(super) const LENGTH: usize = 12;
 
     /// Returns the code of a seat and turn; turn 0 is for joining. It follows from the host's signing key, so it is
-    /// stored
-    /// nowhere, and no one else can compute it. `link` is the link of the position with which the turn began. So after
-    /// a
-    /// restored backup the code of the same turn at another position differs (PM-102).
+    /// stored nowhere, and no one else can compute it. `link` is the link of the position with which the turn began. So
+    /// after a restored backup the code of the same turn at another position differs (PM-102).
     pub(super) fn of(
         signing: &PrivateKey,
         match_id: [u8; 16],
@@ -75,8 +73,7 @@ impl ReplyCode {
     }
 
     /// Finds possible codes anywhere in a text, with any dashes, spaces or nothing in the place of hyphens. They show
-    /// which
-    /// match a mail is for, even if no command after the code can be read.
+    /// which match a mail is for, even if no command after the code can be read.
     pub(super) fn all_in(text: &str) -> Vec<Self> {
         let text = text.replace(is_dash, "-");
         let words: Vec<&str> = text.split_whitespace().collect();

@@ -103,7 +103,7 @@ impl Report {
                 Effect::Ahead { seat, .. } => Some((*seat, "ahead")),
                 _ => None,
             });
-            // PM-81: a replaced order of another seat is not shown, so that no one can count them.
+            // PM-81: repeated orders of another seat are shown once, so that no one can count them.
             let is_repeated = order.is_some_and(|order| !counted.insert(order) && order.0 != self.seat);
             if entry.size() < came {
                 happened.extend(public_sentences(entry, zone));
@@ -397,8 +397,7 @@ impl<'a> TurnOverview<'a> {
     }
 
     /// Returns the command to type for a paper. It needs only quotation marks that every shell, also of Windows, has,
-    /// and works
-    /// again in the next turn (PM-54).
+    /// and works again in the next turn (PM-54).
     fn line(&self, paper: &str) -> String {
         let (Self { attached, .. }, program) = (self, program::name());
         format!("{program} mail write {paper} --from {attached} --key {KEY_FILE} -o reply.txt --force")

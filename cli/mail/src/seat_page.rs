@@ -1,6 +1,5 @@
 //! The page of a seat: the code that opens it, the desk as the seat's player may know it, and orders without a key
-//! (PM-70 to
-//! PM-73).
+//! (PM-70 to PM-73).
 
 use turnfold_core::paper::{MatchId, PaperLine, SeatKey, SeenRoot};
 use turnfold_core::rules::desk::{Desk, Effect, Setup, State, View};
@@ -66,8 +65,7 @@ pub struct SentOrder {
 }
 
 /// Returns `true` if a page can order for a seat with these terms (PM-70). Seals and chains of fair dice need files
-/// next to
-/// a key.
+/// next to a key.
 fn has_page(terms: &Setup, seat: Seat) -> bool {
     terms.head.is_none() && !terms.sealed && !terms.hosted.contains(&seat)
 }
@@ -164,8 +162,7 @@ impl MailHost<'_> {
     }
 
     /// PM-73: takes lines of a player without a key from the page of the seat, like a mail with the code of the turn.
-    /// The same
-    /// lines under the same id are taken once.
+    /// The same lines under the same id are taken once.
     ///
     /// The inner error is the reason if the seat needs a key or the turn is not the desk's.
     ///
@@ -194,8 +191,7 @@ impl MailHost<'_> {
     }
 
     /// PM-74: closes the other pages of newly joined seats, because others may have opened the same link. It runs
-    /// before the
-    /// entry that gives the seat away is recorded.
+    /// before the entry that gives the seat away is recorded.
     pub(super) fn close_other_pages(&self, applied: &[AppliedEntry]) -> Result<(), MailError> {
         let effects = applied.iter().flat_map(|applied| &applied.effects);
         let joined = effects.filter_map(|effect| match effect {

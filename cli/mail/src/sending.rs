@@ -45,10 +45,8 @@ pub fn why_not_given(command: &str, status: ExitStatus) -> Option<String> {
 
 impl MailRoom<'_> {
     /// Sends every unsent letter; of several unsent reports to a seat only the newest. If the letter of a turn is sent
-    /// so late
-    /// that less than half of the turn is left, the deadline moves to a whole turn from now, and all players get a
-    /// letter about
-    /// it (PM-101).
+    /// so late that less than half of the turn is left, the deadline moves to a whole turn from now, and all players
+    /// get a letter about it (PM-101).
     ///
     /// # Errors
     /// What cannot be read, signed or written. Letters that the mailer does not take are in the report.

@@ -1,8 +1,7 @@
 //! The current turn as a received bundle shows it: its position, owed seals, offers, and a trial of commands (PM-16, PM-28).
 //!
 //! Orders of others may be left out. So this module reads only records that are never left out. It derives owed seals
-//! from
-//! them if the desk cannot be applied.
+//! from them if the desk cannot be applied.
 
 use std::collections::BTreeMap;
 
@@ -55,8 +54,7 @@ impl ShownTurn {
     }
 
     /// Returns the seats that must seal and have not, unless they have missed the deadline. If the desk could not be
-    /// applied, a
-    /// seat counts as having missed the deadline only if that is certain.
+    /// applied, a seat counts as having missed the deadline only if that is certain.
     pub(super) fn owing_seals(&self, received: &ReceivedBundle, reader: Seat) -> Vec<Seat> {
         let Some(position) = &self.position else { return Vec::new() };
         if let Some(owing) = received.owing_seals() {
@@ -95,8 +93,7 @@ impl ShownTurn {
     }
 
     /// Returns the latest deadline that the turn may have had. An offer to move it needs the reader's consent or, if
-    /// the reader
-    /// made it, the consent of another seat.
+    /// the reader made it, the consent of another seat.
     fn deadline(&self, position: &TurnRecord, received: &ReceivedBundle, reader: Seat) -> Option<DeskTime> {
         let since = self.since.map(|since| since.after_hours(received.terms.hours));
         let agreed = |to: Digest, offered_by: Seat| {
@@ -127,8 +124,7 @@ impl ShownTurn {
 }
 
 /// Returns the game at the position, if the bundle shows all of it and the game waits for the seat. Otherwise another
-/// seat
-/// plays first.
+/// seat plays first.
 fn game_before_plays(
     received: &ReceivedBundle,
     position: &TurnRecord,
@@ -171,8 +167,7 @@ fn game_at(
 }
 
 /// Reads commands in the states in which they would be played, and returns them as the game would record them. After a
-/// roll,
-/// and after a command that the game rejects, they stay as the player wrote them.
+/// roll, and after a command that the game rejects, they stay as the player wrote them.
 pub(super) fn read_plays(
     received: &ReceivedBundle,
     position: &TurnRecord,
@@ -193,8 +188,7 @@ pub(super) fn read_plays(
 }
 
 /// Tries commands as the host would play them, up to a roll. Returns which of them would change nothing, and why; none
-/// if
-/// others have to play before the seat.
+/// if others have to play before the seat.
 pub(super) fn try_plays(
     received: &ReceivedBundle,
     position: &TurnRecord,

@@ -1,6 +1,5 @@
 //! `mail take` for players without a key: makes papers, for which the host vouches, from a mail with a reply code
-//! (PM-38,
-//! PM-43).
+//! (PM-38, PM-43).
 
 use std::collections::BTreeMap;
 
@@ -86,8 +85,7 @@ impl MailHost<'_> {
     }
 
     /// Finds the code of a text, and what the sender wrote around it. Of the codes of this match, the least quoted one
-    /// with
-    /// commands counts, or else the least quoted one.
+    /// with commands counts, or else the least quoted one.
     fn written<'a>(&self, text: &'a str, charset: &str) -> Result<Option<Written<'a>>, MailError> {
         let Some(reply) = PlainReply::find(text) else { return Ok(None) };
         let owners = self.owners();
@@ -133,8 +131,7 @@ impl MailHost<'_> {
     }
 
     /// PM-57: a mail is identified by its `Message-ID` and text. So the same words in another mail are another paper,
-    /// and count
-    /// again after different ones.
+    /// and count again after different ones.
     fn take_written(
         &mut self,
         written: Written<'_>,
@@ -180,8 +177,7 @@ impl MailHost<'_> {
     }
 
     /// Returns the seat and turn of every code of the match. They are computed once, because a mail can hold thousands
-    /// of words
-    /// that look like codes, and each code takes some hashes.
+    /// of words that look like codes, and each code takes some hashes.
     fn owners(&self) -> BTreeMap<String, (Seat, u32)> {
         let match_id = self.game.genesis.match_id;
         let mut owners = BTreeMap::new();
@@ -309,8 +305,7 @@ impl MailHost<'_> {
     }
 
     /// PM-92: of two plain orders of a seat in a turn, or of two for later turns, the one sent later counts. Returns
-    /// the number
-    /// of the recorded paper if it was sent later than the new one, which has no effect with that number.
+    /// the number of the recorded paper if it was sent later than the new one, which has no effect with that number.
     fn outdated_by(&self, seat: Seat, content: &PaperContent, date: Option<DeskTime>) -> Option<u32> {
         let date = date?;
         let last = last_plain(self.desk.entries().iter(), seat, self.desk.state().turn(), content)?;
@@ -331,8 +326,7 @@ impl MailHost<'_> {
 }
 
 /// Returns the newest plain paper of a seat in a turn that counts and is of the same kind as `content`. `None` unless
-/// that is
-/// an order or orders for later turns.
+/// that is an order or orders for later turns.
 pub(super) fn last_plain<'a>(
     entries: impl DoubleEndedIterator<Item = &'a AppliedEntry>,
     seat: Seat,

@@ -165,8 +165,7 @@ pub struct Round {
     /// The seats that are asked, in seat order.
     pub seats: Vec<Seat>,
     /// The seats of the round for which neither an order was carried out nor `default` played. Empty if players are not
-    /// asked
-    /// together.
+    /// asked together.
     pub waiting: Vec<Seat>,
 }
 
@@ -181,10 +180,8 @@ pub struct TurnEnd {
 
 impl Round {
     /// Returns the seats that are asked after a turn, given the state of the game. `from` is the round of the position
-    /// from
-    /// which the turn continued; `None` before the first. A gone seat is never asked, and no seat is asked while the
-    /// game waits
-    /// for no living seat.
+    /// from which the turn continued; `None` before the first. A gone seat is never asked, and no seat is asked while
+    /// the game waits for no living seat.
     pub(crate) fn after(
         from: Option<&Self>,
         plan: &TurnPlan,

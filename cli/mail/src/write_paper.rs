@@ -1,10 +1,8 @@
 //! `mail write`: writes papers from a received bundle and from what the key remembers (PM-28).
 //!
 //! A bundle is audited first, and no paper is written on any FAIL. What was accepted and written is remembered next to
-//! the
-//! key before a paper is returned. So a bundle that takes a record back is refused next time, no number is used twice,
-//! and a
-//! sealed order is kept until it is sent.
+//! the key before a paper is returned. So a bundle that takes a record back is refused next time, no number is used
+//! twice, and a sealed order is kept until it is sent.
 
 use std::path::Path;
 
@@ -83,7 +81,7 @@ pub struct PaperRequest<'a> {
     pub is_untried: bool,
     /// Random bytes for the paper, and for an order that it seals.
     pub nonces: [Nonce; 2],
-    /// The rulesets there are.
+    /// The known rulesets.
     pub registry: &'a Registry,
 }
 
@@ -111,8 +109,7 @@ pub struct WrittenPaper {
 ///
 /// # Errors
 /// [`MailError::Refused`] if the bundle fails its audit or contradicts what the key remembers, or if the paper could
-/// not
-/// count; nothing is written then. [`MailError::Unusable`] for a content that no paper can have.
+/// not count; nothing is written then. [`MailError::Unusable`] for a content that no paper can have.
 pub fn write_paper(request: &PaperRequest<'_>) -> Result<WrittenPaper, MailError> {
     let memory = KeyMemory::of(request.key)?;
     let (received, known) = ReceivedBundle::open(request.bundle, &memory, request.registry)?;
@@ -267,8 +264,7 @@ impl<'a> PaperWriter<'a> {
     }
 
     /// PM-35: requires that the seat has not sealed an order in this turn. A seal also commits to the order's nonce, so
-    /// a new
-    /// order with the same commands cannot replace a lost one.
+    /// a new order with the same commands cannot replace a lost one.
     fn require_unsealed(&self) -> Result<(), MailError> {
         let turn = self.turn.number;
         let has_sealed = self.received.papers().any(|(_, signed)| {
@@ -406,8 +402,7 @@ fn refused(reason: impl Into<String>) -> MailError {
 }
 
 /// Returns why no order is written for a turn that is long after the last order (PM-28). Another device may have the
-/// memory
-/// of that order.
+/// memory of that order.
 fn too_long_after(turn: u32, last: u32, memory: &KeyMemory) -> String {
     let why = match last {
         0 => {

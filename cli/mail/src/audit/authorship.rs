@@ -58,8 +58,7 @@ impl<'a> Authorship<'a> {
     }
 
     /// Requires each played branch to end with its last turn. `branches` has each branch with its last played entry and
-    /// its
-    /// head.
+    /// its head.
     pub(super) fn finish(&self, branches: &[(Revision, u64, u64)], rows: &mut MailRows) {
         if self.has_failed {
             return;

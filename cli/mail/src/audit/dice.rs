@@ -270,8 +270,7 @@ fn rolls(segment: &TurnSegment<'_>) -> Vec<GameRoll> {
 }
 
 /// Returns the turns in which the host could have withheld an order, by what happened: a seat missed, or its order did
-/// not
-/// count (FD-19).
+/// not count (FD-19).
 fn lost_orders(desk: &DeskHistory, turns: &[&DeskTurn]) -> BTreeMap<String, BTreeSet<u32>> {
     let mut lost: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
     let mut name = |what: String, turn: u32| lost.entry(what).or_default().insert(turn);

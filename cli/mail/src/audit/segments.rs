@@ -74,7 +74,7 @@ impl CollectedMatch {
         Self { branches: BTreeMap::new(), is_desk }
     }
 
-    /// Takes the record of this index of a branch.
+    /// Takes a record with its index on its branch.
     pub(super) fn take(&mut self, branch: usize, index: u64, record: &BundledRecord<'_>) {
         let own = self.branches.entry(branch).or_default();
         match record {
@@ -89,8 +89,7 @@ impl CollectedMatch {
     }
 
     /// Applies the records of a desk to its Genesis, up to the first that cannot be applied. Returns the reason if the
-    /// desk is
-    /// incomplete. Records left out of an earlier turn changed nothing (PM-62, PM-81).
+    /// desk is incomplete. Records left out of an earlier turn changed nothing (PM-62, PM-81).
     pub(super) fn read_desk(&self, mut desk: DeskHistory) -> (DeskHistory, Option<&'static str>) {
         let Some(own) = self.branches.get(&0) else { return (desk, None) };
         let mut left_out = own.left_out.iter().peekable();
@@ -220,8 +219,7 @@ pub(super) type Stuck = (Option<Revision>, String);
 
 impl AuditedPair<'_> {
     /// Passes each turn with its entries to `take`, in order and as far as possible. Returns each played branch with
-    /// its last
-    /// played entry and its head.
+    /// its last played entry and its head.
     pub(super) fn each_segment(
         &self,
         game: &BundledMatch,
