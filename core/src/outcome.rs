@@ -15,8 +15,8 @@ pub use crate::effects::Effects;
 
 /// The outcome of a command, in the words of replay files and records.
 ///
-/// `Display` and `FromStr` are exact inverses: the effects joined by `; ` (or `applied` if none is visible), `ignored
-/// CODE`, `rejected CODE`. Serde writes and reads the same text.
+/// `Display` and `FromStr` are exact inverses: the effects joined by `; ` (or `applied` if none is visible),
+/// `ignored CODE`, `rejected CODE`. Serde writes and reads the same text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It was carried out and had these effects; those that the viewer may not know of are left out.

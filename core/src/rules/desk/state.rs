@@ -1,4 +1,4 @@
-//! The state of a desk: the players and their keys, the turn, and what came in for it.
+//! The state of a desk: the players and their keys, the turn, and the papers for it.
 
 use core::fmt;
 
