@@ -151,9 +151,9 @@ impl<'a> GameTurn<'a> {
     }
 
     /// Builds the orders ahead of a seat: for `turns`, and from `lines` of replies (PM-123) such as
-    /// `e5 then Nf3, if Nc6 then Bb5`. Each line is tried from `state` on, because its commands must be legal when they are played. If
-    /// the game waits for the seat, the lines begin after its order, `plays`. Of a command's `spellings`, the first
-    /// that the game takes counts.
+    /// `e5 then Nf3, if Nc6 then Bb5`. Each line is tried from `state` on, because its commands must be legal when they
+    /// are played. If the game waits for the seat, the lines begin after its order, `plays`. Of a command's
+    /// `spellings`, the first that the game takes counts.
     ///
     /// # Errors
     /// A sentence about what cannot be read or played.

@@ -123,8 +123,7 @@ impl ShownTurn {
     }
 }
 
-/// Returns the game at the position, if the bundle shows all of it and the game waits for the seat. Otherwise another
-/// seat plays first.
+/// Returns the game at the position, if the bundle shows all of it and no other seat has to play before this one.
 fn game_before_plays(
     received: &ReceivedBundle,
     position: &TurnRecord,
