@@ -135,7 +135,7 @@ fn flickers(count: u64, judgments: [Judgment; 2]) -> Failure {
         Judgment::CannotTell => "undecided",
     });
     Failure::usage(format!(
-        "the command of `--run` flickers: of the same log, {place}, it is {first} once and {again} once"
+        "the command of `--run` is flaky: for the same log, {place}, it was {first} once and {again} once"
     ))
     .hint("use a command that gives the same answer each time, such as one that runs yours several times")
 }

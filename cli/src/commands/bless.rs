@@ -21,13 +21,13 @@ use crate::sources::{REPLAYS, Several, expanded};
 /// Write outcomes and hashes into replay files
 ///
 /// Folds each file again and shows what would change. On a terminal, asks for each change whether to accept it: `y` this
-/// change, `n` not this one, `a` this and all others, `q` no more. Lines whose change is refused stay as they are, and
-/// the closing line is made for the lines as they then stand, so `check` still finds what was refused. A change that is
-/// longer than the screen is shown in the pager first.
+/// change, `n` not this one, `a` this and all others, `q` no more. A refused change leaves its line as it is. The closing
+/// line is computed from the resulting lines, so `check` still finds what was refused. A change that is longer than the
+/// screen is shown in the pager first.
 ///
-/// Elsewhere, nothing is written without `--accept`. Comments and order stay; blessing a blessed file changes nothing. All
+/// Without a terminal, nothing is written without `--accept`. Comments and order stay; blessing a blessed file changes nothing. All
 /// files are folded before any is written; a file that cannot be blessed is named, and the others are handled as usual.
-/// Of several files, only those that change are listed. A folder or pattern stands for the replay files in it.
+/// With several files, only those that change are listed. A folder or pattern stands for the replay files in it.
 /// Each is written whole or not at all. Exits with 1 if a change was not written, and with 2 if a file cannot be blessed
 /// or the variable CI is set (except with `--check`): golden logs are blessed by people.
 #[derive(Debug, clap::Args)]

@@ -27,18 +27,18 @@ use crate::stderr;
 
 /// Verify golden logs
 ///
-/// Folds every replay file again, many at once, and compares each outcome and state hash; then folds it a second time
-/// and on from a state stored half-way, which must come to the same. A failure shows the first entry that differs, the
-/// rules its outcome names, what was expected and got, and how the states differ: field by field from the state the
-/// file stands for where that is known, else what the entry changes. With `--all` the comparison goes on from there, to
-/// the end of the file or to an entry that the rules reject. Exits with 1 when any file fails.
+/// Folds every replay file again, in parallel, and compares each outcome and state hash; then folds it a second time and
+/// from a state stored half-way, which must give the same. A failure shows the first entry that differs, the rules its
+/// outcome names, the expected and the computed outcome, and how the states differ field by field. If the expected state
+/// is not known, it shows what the entry changes. With `--all` the comparison continues to the end of the file, or to an
+/// entry that the rules reject. Exits with 1 when any file fails.
 ///
-/// `--failed-first` checks the files first that failed when they were last checked. Every `check` of the user keeps their
-/// paths in `turnfold/failed-checks` in the user's cache folder; passed files are removed from it.
+/// `--failed-first` begins with the files that failed when last checked. Every `check` keeps their paths in
+/// `turnfold/failed-checks` in the user's cache folder; files that pass are removed from it.
 ///
-/// `--watch` checks again whenever a file that was checked or a module changes, this program itself, or a file that the
-/// command of a referee names, with those of the same ending next to a script and below; Ctrl-C ends it with the exit code of
-/// the last check. `--watch-path` names what else to watch. Changes are looked for several times a second.
+/// `--watch` checks again whenever a checked file, a module or this program changes, or a file that the command of a referee
+/// names, and, if that is a script, files of the same ending next to it and below. It looks several times a second. Ctrl-C
+/// ends it with the exit code of the last check. `--watch-path` adds further paths.
 ///
 /// In a page that `export --html` made for the host, `check` checks the embedded replay and counts lines in that. It does
 /// not check what the page shows: use `turnfold export FILE.html --html` to make your own page from the replay.

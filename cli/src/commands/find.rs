@@ -154,7 +154,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     }
     #[cfg(feature = "serve")]
     if let Some(sources) = remote::sources(&args.corpus, context)? {
-        return find_there(args, sources, context);
+        return find_far(args, sources, context);
     }
     let is_wanted = |seen: &mut ViewedEntry<'_>| args.wanted.is_wanted(seen);
     let wanted = Wanted {
@@ -164,12 +164,12 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let look = |seat_history: SeatHistory| Looked::at(seat_history, &wanted, args);
     let mut survey = Survey::default();
     let mut count = 0_u64;
-    let mut there = There::default();
+    let mut known = KnownNames::default();
     let corpus = args.corpus.corpus(context)?;
     let output = &mut context.output;
     let unread = corpus.each(viewer, look, |name, looked| {
         survey.merge(looked.survey);
-        there.merge(looked.there.unwrap_or_default());
+        known.merge(looked.names.unwrap_or_default());
         let source = name.up_to(None).to_string();
         for hit in looked.hits {
             count += 1;
@@ -184,7 +184,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         return Err(failure);
     }
     if count == 0 {
-        there.require(&args.wanted)?;
+        known.require(&args.wanted)?;
         args.wanted.when.as_ref().map_or(Ok(()), |when| when.check(&survey)).map_err(ReplayError::from)?;
     }
     Ok(ExitStatus::from(count > 0))
@@ -195,7 +195,7 @@ struct Looked {
     hits: Vec<FoundEntry>,
     survey: Survey,
     /// The names that the log has; present only if nothing was found, because only then are they needed.
-    there: Option<There>,
+    names: Option<KnownNames>,
     /// The log to fold again, if more was found in it than is held.
     rest: Option<SeatHistory>,
 }
@@ -213,8 +213,8 @@ impl Looked {
             hits.push(hit);
             if args.first { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
-        let there = if hits.is_empty() { Some(There::is(&seat_history, &args.wanted)?) } else { None };
-        Ok(Self { hits, survey, there, rest: is_more.then_some(seat_history) })
+        let names = if hits.is_empty() { Some(KnownNames::of(&seat_history, &args.wanted)?) } else { None };
+        Ok(Self { hits, survey, names, rest: is_more.then_some(seat_history) })
     }
 }
 
@@ -240,7 +240,7 @@ fn print_after(
 
 /// The seats, reasons and effects of the searched logs, for errors about unknown names.
 #[derive(Default)]
-struct There {
+struct KnownNames {
     players: BTreeSet<Seat>,
     /// All reasons that the rules may give; read only if a reason is searched for.
     reasons: BTreeSet<String>,
@@ -248,24 +248,24 @@ struct There {
     effects: BTreeSet<String>,
 }
 
-impl There {
+impl KnownNames {
     /// Reads the names from a log as its viewer knows it.
-    fn is(seat_history: &SeatHistory, wanted: &WantedArgs) -> Result<Self, ReplayError> {
-        let mut there =
+    fn of(seat_history: &SeatHistory, wanted: &WantedArgs) -> Result<Self, ReplayError> {
+        let mut known =
             Self { players: seat_history.start()?.players().iter().copied().collect(), ..Self::default() };
         if wanted.reason.is_some() {
-            there.reasons = seat_history.rules().ignored_codes().into_iter().map(String::from).collect();
+            known.reasons = seat_history.rules().ignored_codes().into_iter().map(String::from).collect();
         }
         if wanted.effect.is_none() {
-            return Ok(there);
+            return Ok(known);
         }
         seat_history.fold(&mut |seen| {
             for outcome in [Some(&seen.outcome()), seen.recorded_outcome()].into_iter().flatten() {
                 let names = outcome.effects().filter_map(|effect| effect.split(' ').next());
-                there.effects.extend(names.map(String::from));
+                known.effects.extend(names.map(String::from));
             }
         })?;
-        Ok(there)
+        Ok(known)
     }
 
     fn merge(&mut self, more: Self) {
@@ -301,17 +301,13 @@ fn unknown(what: &str, name: &str, names: &BTreeSet<String>) -> Failure {
     let like = name_like(names.iter().map(String::as_str), name);
     let like = like.map(|like| format!(", did you mean `{like}`?")).unwrap_or_default();
     let names: Vec<_> = names.iter().map(String::as_str).collect();
-    let there = if names.is_empty() { "none".into() } else { names.join(", ") };
-    Failure::usage(format!("{what} `{}`{like}; there are: {there}", printable(name)))
+    let listed_names = if names.is_empty() { "none".into() } else { names.join(", ") };
+    Failure::usage(format!("{what} `{}`{like}; there are: {listed_names}", printable(name)))
 }
 
 /// Finds entries in the matches of a service, which judges their outcomes itself.
 #[cfg(feature = "serve")]
-fn find_there(
-    args: &Args,
-    sources: Several<SourceName>,
-    context: &mut Context,
-) -> Result<ExitStatus, Failure> {
+fn find_far(args: &Args, sources: Several<SourceName>, context: &mut Context) -> Result<ExitStatus, Failure> {
     let Some(client) = context.service()? else { return Ok(ExitStatus::No) };
     require_unused(&[("`--recorded`", args.wanted.recorded)])?;
     let is_wanted = |record: &Value| args.wanted.is_wanted_record(record);

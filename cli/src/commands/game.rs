@@ -84,11 +84,11 @@ pub(crate) struct ShowArgs {
 /// Run the laws that every ruleset keeps on a module or a referee
 ///
 /// Plays the game at random from its example and tries what it promises. When all laws pass on a module, this is noted where
-/// modules lie: `serve` and `mail` play no other modules. The first call that takes more fuel, time or memory than one may
-/// ends the check. Exits with 1 if a law is broken, or if there was no time to try all of them.
+/// modules lie: `serve` and `mail` play no other modules. A call that exceeds its fuel, time or memory ends
+/// the check. Exits with 1 if a law is broken, or if there was no time to try all of them.
 ///
-/// Of a referee four things less are asked: it may leave out its rulebook, list no commands, reject unknown words with any
-/// code, and have moves without effects. A second process of it is asked too.
+/// A referee may leave out its rulebook, list no commands, reject unknown words with any code, and have moves without
+/// effects. A second process of it is asked, too.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples: turnfold game check nim-1.wasm\n          turnfold game check charge --referee 'node \

@@ -44,10 +44,10 @@ use crate::sources::expanded;
 /// missing here is copied to where modules lie, as `turnfold game add` copies it: if a law is broken, nothing is imported.
 /// Signatures are not checked: use `turnfold audit`.
 ///
-/// With `--recording`, a file has the moves of a game that was played elsewhere, each with the state after it. Nothing is
-/// known of its rules; everything that needs none works on it.
+/// With `--recording`, a file has the moves of a game played elsewhere, each with the state after it. Its rules are unknown;
+/// every verb that needs no rules works on it.
 ///
-/// Of several files, each match is named after its file; a folder or pattern stands for the replay files and bundles in it. A
+/// With several files, each match is named after its file; a folder or pattern stands for the replay files and bundles in it. A
 /// file that cannot be imported leaves the others as they are.
 #[derive(Debug, clap::Args)]
 #[command(

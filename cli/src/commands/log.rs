@@ -27,14 +27,14 @@ use crate::sources::{Named, SourceArg};
 
 /// Print the entries of a revision with their outcomes
 ///
-/// A range such as `duel:100..140` includes both its ends, and either may be left out. Of several sources, the entries of each
-/// stand under its name; a folder or pattern stands for the replay files in it, and a bundle for the matches in it.
+/// A range such as `duel:100..140` includes both its ends, and either may be left out. With several sources, the entries of
+/// each are printed under its name; a folder or pattern stands for the replay files in it, and a bundle for the matches in it.
 ///
 /// With `--as p1`, entries that p1 may not know are left out and not counted, so that the numbers of the others do not
 /// reveal how many there are. Once revealed, they are counted. State hashes and idempotency keys, which could reveal
 /// secrets, are left out too.
 ///
-/// With `--raw`, prints the entries as they are stored: the commands as the bytes that their ruleset made of them, with times,
+/// With `--raw`, prints the entries as they are stored: commands as bytes, with times,
 /// idempotency keys and links. This needs no rules, so it also works if this program no longer has the rules of the match. Only
 /// the links are checked. It is for the host: without rules nothing can be concealed.
 ///

@@ -27,25 +27,24 @@ pub(crate) struct Args {
 
 /// The environment variables that the program and its libraries read.
 const ENVIRONMENT: [(&str, &str); 9] = [
-    ("TURNFOLD_STORE", "The directory of the store, where --store does not name one."),
+    ("TURNFOLD_STORE", "The directory of the store, if --store names none."),
     (
         "TURNFOLD_LOG",
-        "What is said on stderr, such as debug or turnfold_store=trace; it overrules --verbose.",
+        "What is printed on stderr, such as debug or turnfold_store=trace; it overrules --verbose.",
     ),
     (
         "TURNFOLD_PAGER",
-        "The program, with its arguments, in which a terminal shows what log, replay, diff, blame, rules and bless \
-         --check print; empty or cat for none.",
+        "The program, with its arguments, that shows the output of log, replay, diff, blame, rules and bless --check on a \
+         terminal; empty or cat for none.",
     ),
-    ("PAGER", "The same, where TURNFOLD_PAGER is not set; less where neither is."),
-    ("LESS", "The options of less; FRX where it is not set."),
+    ("PAGER", "The same, if TURNFOLD_PAGER is not set; the default is less."),
+    ("LESS", "The options of less; FRX if not set."),
     (
         "SSL_CERT_FILE",
-        "A file of the authorities, as PEM, that vouch for services at https; those that browsers trust where it is \
-         not set.",
+        "A PEM file of the authorities that vouch for services at https; by default those that browsers trust.",
     ),
     ("NO_COLOR", "Print no colors, if it is set and not empty."),
-    ("CLICOLOR_FORCE", "Print colors even where the output is no terminal, if it is set and not 0."),
+    ("CLICOLOR_FORCE", "Print colors even if the output is not a terminal, if it is set and not 0."),
     ("CI", "In bless, write nothing, if it is set and neither empty, 0 nor false."),
 ];
 

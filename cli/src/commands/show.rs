@@ -22,7 +22,7 @@ use crate::sources::{Named, SourceArg};
 
 /// Show what a seat sees: the board, the JSON view or a picture
 ///
-/// Of several sources, each answer stands under its name; a folder or pattern stands for the replay files in it, and a bundle
+/// With several sources, each answer is printed under its name; a folder or pattern stands for the replay files in it, and a bundle
 /// for the matches in it.
 #[derive(Debug, clap::Args)]
 #[command(

@@ -72,7 +72,7 @@ enum VerifyTarget {
     /// A match with all its branches.
     Match(MatchName),
     /// A branch, up to an entry if one is named.
-    Line(Revision),
+    Branch(Revision),
     /// A replay file; only `--reload` accepts one.
     File(FileName),
 }
@@ -85,7 +85,7 @@ impl FromStr for VerifyTarget {
             SourceName::Revision(revision) if !text.contains(['@', ':']) => {
                 Ok(Self::Match(revision.match_name))
             }
-            SourceName::Revision(revision) => Ok(Self::Line(revision)),
+            SourceName::Revision(revision) => Ok(Self::Branch(revision)),
             SourceName::File(file) => Ok(Self::File(file)),
         }
     }
@@ -93,10 +93,10 @@ impl FromStr for VerifyTarget {
 
 impl Args {
     /// Returns the one branch whose links are compared; `None` without `--expect`.
-    fn line_compared(&self) -> Result<Option<Revision>, Failure> {
+    fn compared_branch(&self) -> Result<Option<Revision>, Failure> {
         match self.targets.as_slice() {
             _ if self.expect.is_empty() => Ok(None),
-            [VerifyTarget::Line(line)] => Ok(Some(line.clone())),
+            [VerifyTarget::Branch(revision)] => Ok(Some(revision.clone())),
             [VerifyTarget::Match(name)] => Ok(Some(main_branch(name))),
             [VerifyTarget::File(file)] => Err(of_file(file)),
             _ => Err(Failure::usage("links can be compared with one revision only, found several")),
@@ -150,29 +150,29 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         for target in &args.targets {
             let source = match target {
                 VerifyTarget::Match(name) => SourceName::Revision(main_branch(name)),
-                VerifyTarget::Line(revision) => SourceName::Revision(revision.clone()),
+                VerifyTarget::Branch(revision) => SourceName::Revision(revision.clone()),
                 VerifyTarget::File(file) => SourceName::File(file.clone()),
             };
             answers.push(reload::reload(&source, args.window, context)?);
         }
         return Ok(ExitStatus::from(!answers.contains(&ExitStatus::No)));
     }
-    let compared = args.line_compared()?;
-    let of_line = if args.chain { chain::verify_line } else { verify_line };
+    let compared = args.compared_branch()?;
+    let verify = if args.chain { chain::verify_branch } else { verify_branch };
     if args.targets.is_empty() {
         answers.push(verify_matches(None, args.chain, context)?);
     }
     for target in &args.targets {
         answers.push(match target {
             // With `--expect`, the branch is audited below.
-            VerifyTarget::Match(_) | VerifyTarget::Line(_) if compared.is_some() => ExitStatus::Yes,
+            VerifyTarget::Match(_) | VerifyTarget::Branch(_) if compared.is_some() => ExitStatus::Yes,
             VerifyTarget::Match(name) => verify_matches(Some(name), args.chain, context)?,
-            VerifyTarget::Line(line) => of_line(line, context)?,
+            VerifyTarget::Branch(revision) => verify(revision, context)?,
             VerifyTarget::File(file) => return Err(of_file(file)),
         });
     }
-    if let Some(line) = compared {
-        answers.extend([of_line(&line, context)?, print_quoted(&line, &args.expect, context)?]);
+    if let Some(revision) = compared {
+        answers.extend([verify(&revision, context)?, print_quoted(&revision, &args.expect, context)?]);
     }
     Ok(ExitStatus::from(!answers.contains(&ExitStatus::No)))
 }
@@ -221,7 +221,7 @@ fn verify_matches(
 }
 
 /// Audits a branch up to an entry.
-fn verify_line(revision: &Revision, context: &mut Context) -> Result<ExitStatus, Failure> {
+fn verify_branch(revision: &Revision, context: &mut Context) -> Result<ExitStatus, Failure> {
     let store = context.read_store()?;
     let log = store.read(&revision.match_name, &revision.branch, revision.seq)?;
     let entries = log.entries.len() as u64;

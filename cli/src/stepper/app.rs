@@ -97,7 +97,7 @@ impl<'c> App<'c> {
     }
 
     pub(super) fn stepper(&mut self) -> &mut Stepper {
-        self.stepper.as_mut().expect("it is there but while its viewer change")
+        self.stepper.as_mut().expect("it is missing only while its viewer changes")
     }
 
     pub(super) fn is_left(&self) -> bool {

@@ -311,7 +311,7 @@ fn pm_103_a_signed_join_from_the_address_of_its_seat_needs_no_hand() {
     };
     sandbox.write("host.vkey", key("host").verifier().to_string());
     for options in ["--host-key host.vkey".to_owned(), format!("--host-key {}", key("host").verifier())] {
-        assert!(audit(&options).starts_with("signature    PASS        2 lines"), "{}", audit(&options));
+        assert!(audit(&options).starts_with("signature    PASS        2 branches"), "{}", audit(&options));
     }
     let other = format!("--host-key {}", key("p1").verifier());
     assert!(!audit(&other).contains("PASS"), "{}", audit(&other));

@@ -298,7 +298,7 @@ fn tr_27_rules_are_this_builds_or_not_checked() {
         "not_checked",
         "this build has version 1 of the ruleset `initiative`, not 99",
     );
-    expect(&sandbox, line, "chain", "pass", "3 lines");
+    expect(&sandbox, line, "chain", "pass", "3 branches");
     let unknown = honest.clone().with_genesis(|genesis| genesis.ruleset = "nonesuch".into()).relinked();
     sandbox.write("unknown.bundle", unknown.text());
     expect(&sandbox, "unknown.bundle", "rules", "not_checked", "does not have the ruleset `nonesuch`");

@@ -169,7 +169,7 @@ fn tr_20a_two_who_trust_each_other_go_on_with_one_match() {
     let output = sandbox.ok("import back.bundle --branch theirs");
     assert!(output.contains("duel@theirs: imported, 1 entry after main:7"), "{output}");
     sandbox.ok("verify");
-    refuses(&sandbox, 1, "import duel.bundle --branch more", "no line parts");
+    refuses(&sandbox, 1, "import duel.bundle --branch more", "no branch diverges");
 }
 
 #[test]

@@ -39,8 +39,7 @@ use crate::files::{input_name, is_standard, read_input_or_stdin};
 /// A player without a key writes a reply code and commands instead of a paper. `mail take` checks the code, writes the papers
 /// and answers questions such as `board`. The host vouches for such papers.
 ///
-/// What a mail program sends on its own account, such as a notice of absence or that a letter came back, is not answered but
-/// noted: `mail status` shows it.
+/// Automatic mails, such as a notice of absence or a bounce, are not answered but noted: `mail status` shows them.
 ///
 /// Exits with 1 if a paper was not recorded; keep its mail. `fork` means that a player signed another history of the desk than
 /// this one: find out which is right before you continue.

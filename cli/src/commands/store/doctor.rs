@@ -127,8 +127,8 @@ fn times_finding(context: &Context, listed: &[ListedMatch]) -> Option<Finding> {
                     back_ms / 1000,
                     entry.seq
                 );
-                let next_step = "keep the clock by a time service; what goes by times takes an entry to be at least \
-                    as old as any later one";
+                let next_step = "keep the clock by a time service, because lists and deadlines take every entry to be \
+                    older than the next";
                 return Some(Finding::note("times", message, next_step));
             }
         }

@@ -16,7 +16,7 @@ use crate::output::counted;
 /// List the last entry of every branch and the link after it
 ///
 /// Writes a line of JSON for each branch. Keep the file elsewhere: with it, `turnfold store check --against FILE` finds
-/// what a store has lost that was rolled back to an earlier state, even if the store is sound in itself.
+/// what a store has lost by a rollback, even if the store itself is sound.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold store heads -o heads.jsonl")]
 pub(crate) struct Args {

@@ -22,7 +22,7 @@ pub(super) fn verify_match(
 }
 
 /// Audits the chain of a branch up to an entry.
-pub(super) fn verify_line(revision: &Revision, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(super) fn verify_branch(revision: &Revision, context: &mut Context) -> Result<ExitStatus, Failure> {
     let Revision { match_name, branch, seq } = revision;
     let store = context.read_store()?;
     let entries = seq.map_or_else(|| store.head(match_name, branch), Ok)?;
