@@ -43,7 +43,7 @@
 //! let entry = replay.entries().next().expect("there is one");
 //! assert!(entry.to_string().starts_with("1 host roll 1 2 3 4 => rolled p1=3 p2=7; "));
 //!
-//! // Look at it with the viewer of a seat, and find the entry that makes something true.
+//! // View it as the host, and find the entry that makes something true.
 //! let history = History::of_replay("duel.tfl".as_ref(), &replay)?;
 //! let seat_history = SeatHistory::of(Viewer::HOST, history)?;
 //! let condition = "/initiative/winner == p2".parse().expect("it is a condition");

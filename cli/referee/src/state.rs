@@ -528,7 +528,7 @@ impl AnyState for RefereeState {
             } else {
                 "the referee would offer `see`"
             };
-            lines.push(format!("nothing says what {viewer} may see here; {why}"));
+            lines.push(format!("the game does not define what {viewer} may see; {why}"));
         }
         match self.view_node(viewer) {
             Some(Node::Object(members)) => {

@@ -275,9 +275,9 @@ exit 1| error: the setup shows it already, so no entry is needed
 $ turnfold shrink duel.tfl
 exit 1| error: `duel.tfl` passes the check, so there is no failure to shrink; add `--when` or `--still` to look for something else
 $ turnfold shrink cut.tfl
-exit 1| error: cut.tfl:41: closing line: it is missing although every entry is blessed: cut short?, which no entry causes; get the whole file back
+exit 1| error: cut.tfl:41: closing line: it is missing although every entry is blessed: cut short?; no entry causes it; get the whole file back
 $ turnfold shrink closing.tfl
-exit 1| error: closing.tfl:43: closing line: state hash differs, which no entry causes; `turnfold bless closing.tfl` rewrites it
+exit 1| error: closing.tfl:43: closing line: state hash differs; no entry causes it; `turnfold bless closing.tfl` rewrites it
 $ turnfold shrink malformed.tfl
 exit 2| error: malformed.tfl:42:6: entry 3: malformed command: expected `roll A B C D`, `cycle`, `confirm`, `click Q,R`, `cancel`, `move Q,R`, `stand` or `next-turn`, found `fly 0,1`
 $ turnfold shrink malformed.tfl --when "/turn == 7"

@@ -12,8 +12,8 @@ const OPTIONAL: [&str; 5] = ["legal", "see", "read", "query", "targets"];
 const VERBS: [(&str, &str, &str); 27] = [
     ("show duel", "", ""),
     ("--format json show duel --as p1", "", ""),
-    ("show duel --as p1", "see", "nothing says what p1 may see here; the referee would offer `see`"),
-    ("show duel --as spectator --format svg", "see", "nothing says what spectator may see here"),
+    ("show duel --as p1", "see", "the game does not define what p1 may see; the referee would offer `see`"),
+    ("show duel --as spectator --format svg", "see", "the game does not define what spectator may see"),
     ("log duel", "", ""),
     ("log duel --as p1", "", ""),
     ("legal duel", "legal", NO_LEGAL),
@@ -39,7 +39,7 @@ const VERBS: [(&str, &str, &str); 27] = [
     (r#"play duel "p1: +0""#, "read", "rejected malformed"),
 ];
 
-const NO_VIEW: &str = "nothing says what p1 may see here; a referee that keeps secrets offers `see`";
+const NO_VIEW: &str = "the game does not define what p1 may see; a referee that keeps secrets offers `see`";
 const NO_LEGAL: &str = "nothing lists legal commands here; a referee offers `legal`";
 
 /// Runs a verb by a referee that offers some operations; returns all that it printed.
@@ -71,8 +71,8 @@ fn rf_6_what_a_referee_does_not_offer_is_named_in_one_line() {
     // A page says it in its picture, and works else.
     for (offered, is_told) in [(&OPTIONAL[..], false), (&["legal"], true)] {
         let page = printed(&sandbox, offered, "export duel --html --as p1");
-        assert_eq!(page.contains("nothing says what p1 may see here"), is_told);
+        assert_eq!(page.contains("the game does not define what p1 may see"), is_told);
         let page = printed(&sandbox, offered, "export duel --html");
-        assert!(page.starts_with("<!DOCTYPE html>") && !page.contains("nothing says what"));
+        assert!(page.starts_with("<!DOCTYPE html>") && !page.contains("does not define what"));
     }
 }

@@ -140,7 +140,7 @@ $ turnfold log closed --as p2
 1 p1 charge => applied
 2 p2 "say \"a => b\" # c" => applied
 $ turnfold show closed --as p2
-nothing says what p2 may see here; the recording would say `"secrets":"none"`
+the game does not define what p2 may see; the recording would say `"secrets":"none"`
 $ turnfold export closed --as p2 -o p2.tfl
 exit 2| error: `closed`: without what p2 may not know, `recorded` shows p2 something else
 $ turnfold bundle closed --as p1 -o p1.bundle

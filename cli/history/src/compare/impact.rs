@@ -156,9 +156,9 @@ impl RecordedLog {
     /// # Errors
     /// [`ReplayError::Unreadable`] if the setup cannot be started or a command cannot be read, and
     /// [`ReplayError::File`] for a setup that cannot be read.
-    pub fn departure(&self) -> Result<Option<FirstDifference>, ReplayError> {
+    pub fn first_difference(&self) -> Result<Option<FirstDifference>, ReplayError> {
         if let Some(port) = &self.port {
-            return port::departure(self, port);
+            return port::first_difference(self, port);
         }
         let mut state = self.start()?;
         let mut other_state = None;
@@ -187,11 +187,11 @@ impl RecordedLog {
                 _ => None,
             };
             if let Some(divergence) = found {
-                return self.depart(index, divergence).map(Some);
+                return self.difference_at(index, divergence).map(Some);
             }
         }
         if let Some((index, divergence)) = other_state {
-            return self.depart(index, divergence).map(Some);
+            return self.difference_at(index, divergence).map(Some);
         }
         let computed = state.state_hash_as(self.version);
         let Some(recorded) = self.closing.filter(|recorded| *recorded != computed) else { return Ok(None) };
@@ -240,7 +240,7 @@ impl RecordedLog {
 
     /// Folds up to an entry or attempt again, to find the fields that it changes now and changed under the recorded
     /// rules.
-    fn depart(&self, index: usize, divergence: Divergence) -> Result<FirstDifference, ReplayError> {
+    fn difference_at(&self, index: usize, divergence: Divergence) -> Result<FirstDifference, ReplayError> {
         let (before, rest) = self.lines.split_at(index);
         let mut state = self.start()?;
         state

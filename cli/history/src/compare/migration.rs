@@ -29,7 +29,7 @@ pub struct MigratedMatch {
 
 impl MigratedMatch {
     /// Folds every branch of a match by this version of its ruleset, or by the newest, and compares it as
-    /// [`RecordedLog::departure`] does. The result is a function of the match and the version, down to the id. The
+    /// [`RecordedLog::first_difference`] does. The result is a function of the match and the version, down to the id. The
     /// caller states whether the match has a desk, because papers are bound to the match.
     ///
     /// # Errors
@@ -55,7 +55,7 @@ impl MigratedMatch {
             branches.push(BranchCopy { name: branch.clone(), parent: parent.clone(), entries: own });
             let revision = Revision { match_name: name.clone(), branch: branch.clone(), seq: None };
             let recorded = RecordedLog::under(rules.clone(), &revision, log, registry)?;
-            if let Some(found) = recorded.departure()? {
+            if let Some(found) = recorded.first_difference()? {
                 let difference = format!("{}: {}", found.divergence.subject, found.group);
                 let log = recorded.name;
                 let version = rules.version();

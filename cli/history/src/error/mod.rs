@@ -225,7 +225,7 @@ pub enum ReplayError {
     #[error("{0}, which is a fault of the rules")]
     FaultOfRules(String),
     /// A failed check that is not caused by an entry.
-    #[error("{headline}, which no entry causes")]
+    #[error("{headline}; no entry causes it")]
     NoEntryFails {
         /// The file.
         file: String,

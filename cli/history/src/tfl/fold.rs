@@ -6,7 +6,7 @@ use super::file::{Replay, ReplayLine};
 use crate::history::entry::Attempt;
 
 /// Observes the fold of a replay.
-pub(crate) trait Witness {
+pub(crate) trait FoldObserver {
     fn entry(&mut self, step: &mut dyn Step);
 
     /// Receives an attempt and the outcome that the rules give it. An applied outcome has no effects, because nothing
@@ -21,26 +21,30 @@ pub(crate) trait Witness {
 
 impl Replay {
     /// Folds the replay into `state`: one call for each run of entries between attempts.
-    pub(crate) fn fold(&self, state: &mut dyn AnyState, witness: &mut impl Witness) -> Result<(), FoldError> {
+    pub(crate) fn fold(
+        &self,
+        state: &mut dyn AnyState,
+        observer: &mut impl FoldObserver,
+    ) -> Result<(), FoldError> {
         let mut run: Vec<Logged<'_>> = Vec::with_capacity(self.lines.len());
         for (number, line) in self.numbered_lines() {
             match line {
                 ReplayLine::Blank | ReplayLine::Comment(_) => {}
                 ReplayLine::Entry(entry) => run.push(entry.logged()),
                 ReplayLine::Attempt(attempt) => {
-                    state.fold(&run, &self.header.dice, &mut |step| witness.entry(step))?;
+                    state.fold(&run, &self.header.dice, &mut |step| observer.entry(step))?;
                     run.clear();
-                    if witness.is_done() {
+                    if observer.is_done() {
                         return Ok(());
                     }
                     let judged = state.judge(attempt.seat, &attempt.command);
-                    witness.attempt(number, attempt, Outcome::from(&judged));
-                    if witness.is_done() {
+                    observer.attempt(number, attempt, Outcome::from(&judged));
+                    if observer.is_done() {
                         return Ok(());
                     }
                 }
             }
         }
-        state.fold(&run, &self.header.dice, &mut |step| witness.entry(step))
+        state.fold(&run, &self.header.dice, &mut |step| observer.entry(step))
     }
 }

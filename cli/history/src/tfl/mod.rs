@@ -18,7 +18,7 @@ mod write;
 pub use canonical::HeaderMark;
 pub use error::TflError;
 pub use file::{Closing, Replay, ReplayLine};
-pub(crate) use fold::Witness;
+pub(crate) use fold::FoldObserver;
 pub use header::{Header, SeenBy};
 pub(crate) use long::LongReplay;
 pub(crate) use read::FIRST_WORDS;

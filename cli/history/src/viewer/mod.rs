@@ -244,7 +244,7 @@ pub struct Concealed {
 
 /// A game that does not define what a viewer may see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("nothing says what {viewer} may see here")]
+#[error("the game does not define what {viewer} may see")]
 pub struct NoView {
     /// The viewer.
     pub viewer: Viewer,

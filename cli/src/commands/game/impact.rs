@@ -100,7 +100,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let summary = Summary::of(&findings, args.matches, others.as_ref().and_then(OtherRules::port));
     context.output.show(&summary, || summary.lines(if args.all { usize::MAX } else { SHOWN_MAX }))?;
     let is_trouble = |finding: &&Finding| {
-        finding.departure.as_ref().is_err_and(|failure| failure.kind == FailureKind::Trouble)
+        finding.first_difference.as_ref().is_err_and(|failure| failure.kind == FailureKind::Trouble)
     };
     let troubled = findings.iter().filter(is_trouble).count() as u64;
     if troubled > 0 {

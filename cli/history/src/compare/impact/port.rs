@@ -32,7 +32,7 @@ struct Pair<'a> {
 
 /// Folds a log by the rules of this build and by a port. Returns the first entry that the port refuses, or at which
 /// outcomes, effects or views differ. State hashes are not compared, because the two encode states differently.
-pub(super) fn departure(
+pub(super) fn first_difference(
     log: &RecordedLog,
     port: &Arc<dyn AnyRules>,
 ) -> Result<Option<FirstDifference>, ReplayError> {

@@ -7,7 +7,7 @@ use turnfold_core::{Outcome, Step};
 use crate::compare::divergence::Divergence;
 use crate::error::ReplayError;
 use crate::history::entry::{Attempt, LogEntry};
-use crate::tfl::{Replay, ReplayLine, TflError, Witness};
+use crate::tfl::{FoldObserver, Replay, ReplayLine, TflError};
 
 pub use change::{Change, RulesChange, change_lines, in_units};
 
@@ -87,7 +87,7 @@ struct Scribe {
     attempts: Vec<Outcome>,
 }
 
-impl Witness for Scribe {
+impl FoldObserver for Scribe {
     fn entry(&mut self, step: &mut dyn Step) {
         self.entries.push(LogEntry::of(step));
     }

@@ -8,7 +8,7 @@ use super::mismatch::Mismatch;
 use crate::compare::divergence::{Claim, Divergence, DivergenceKind, Subject};
 use crate::history::distrusted;
 use crate::history::entry::{Attempt, LogEntry, ShortHash};
-use crate::tfl::{Closing, LogHasher, Replay, TflError, Witness};
+use crate::tfl::{Closing, FoldObserver, LogHasher, Replay, TflError};
 
 /// The most differences of a file that are kept; the others are only counted.
 const DIFFERENCES_MAX: usize = 100;
@@ -130,7 +130,7 @@ struct Auditor<'a> {
     hash: Option<ShortHash>,
 }
 
-impl Witness for Auditor<'_> {
+impl FoldObserver for Auditor<'_> {
     fn entry(&mut self, step: &mut dyn Step) {
         if self.is_done() {
             return;

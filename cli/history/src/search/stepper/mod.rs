@@ -288,8 +288,7 @@ impl Stepper {
     /// if the history cannot be folded.
     pub fn through(self, viewer: Viewer) -> Result<Self, ReplayError> {
         if !self.all_viewers().contains(&viewer) {
-            let concealed =
-                Concealed { what: "the viewer of others show what is secret", viewer: self.owner };
+            let concealed = Concealed { what: "other views show secrets", viewer: self.owner };
             return Err(ReplayError::Concealed(concealed));
         }
         let owner = self.owner;

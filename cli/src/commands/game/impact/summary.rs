@@ -22,20 +22,20 @@ pub(super) struct Finding {
     /// Whether the log has outcomes to compare.
     has_outcomes: bool,
     /// The first difference, if there is one, or the failure to compute it.
-    pub(super) departure: Result<Option<FirstDifference>, Failure>,
+    pub(super) first_difference: Result<Option<FirstDifference>, Failure>,
 }
 
 impl Finding {
     pub(super) fn unreadable(name: String, failure: Failure) -> Self {
-        Self { name, recorded: None, entries: 0, has_outcomes: false, departure: Err(failure) }
+        Self { name, recorded: None, entries: 0, has_outcomes: false, first_difference: Err(failure) }
     }
 
     pub(super) fn of(log: RecordedLog) -> Self {
         let entries = log.entries();
         let recorded = Some((log.rules.clone(), log.version));
         let has_outcomes = log.has_outcomes();
-        let departure = log.departure().map_err(Failure::from);
-        Self { entries, has_outcomes, recorded, departure, name: log.name }
+        let first_difference = log.first_difference().map_err(Failure::from);
+        Self { entries, has_outcomes, recorded, first_difference, name: log.name }
     }
 }
 
@@ -86,11 +86,11 @@ struct Group<'a> {
     reason: Option<&'a str>,
     /// The ids of the rules behind the reason.
     rules: Vec<&'a str>,
-    logs: Vec<DepartedLog<'a>>,
+    logs: Vec<DifferingLog<'a>>,
 }
 
 #[derive(Serialize)]
-struct DepartedLog<'a> {
+struct DifferingLog<'a> {
     log: &'a str,
     /// The seq of the entry, or of the entry before an attempt.
     seq: u64,
@@ -118,7 +118,7 @@ impl Counts {
     fn add(&mut self, finding: &Finding) {
         self.logs += 1;
         self.entries += finding.entries;
-        match &finding.departure {
+        match &finding.first_difference {
             Ok(None) => self.same += 1,
             Ok(Some(_)) => self.differ += 1,
             Err(_) => self.unreadable += 1,
@@ -155,15 +155,15 @@ impl<'a> Summary<'a> {
                 let row = RulesetCounts { ruleset, version, build_version, counts: Counts::default() };
                 rulesets.entry(recorded).or_insert(row).counts.add(finding);
             }
-            match (&finding.departure, found) {
-                (Ok(Some(departure)), Some((rules, version))) => {
-                    let cause = departure.group.as_str();
-                    let reason = departure.divergence.code();
+            match (&finding.first_difference, found) {
+                (Ok(Some(first_difference)), Some((rules, version))) => {
+                    let cause = first_difference.group.as_str();
+                    let reason = first_difference.divergence.code();
                     let rule_ids = reason.map(|reason| rules.rule_ids(reason)).unwrap_or_default();
                     let ruleset = rules.name();
                     let group = Group { ruleset, version, cause, reason, rules: rule_ids, logs: Vec::new() };
                     let group = groups.entry((recorded, cause)).or_insert(group);
-                    group.logs.push(DepartedLog::of(&finding.name, departure));
+                    group.logs.push(DifferingLog::of(&finding.name, first_difference));
                 }
                 (Err(failure), _) => {
                     let (ruleset, version) = recorded.unzip();
@@ -209,7 +209,7 @@ impl<'a> Summary<'a> {
             let rules = if rules.is_empty() { String::new() } else { format!(" [{}]", rules.join(", ")) };
             let count = counted(logs.len() as u64, "log", "logs");
             lines.push(strong(format_args!("{cause}{rules}: {count} of {ruleset} version {version}")).into());
-            lines.extend(logs.iter().take(shown).map(DepartedLog::line));
+            lines.extend(logs.iter().take(shown).map(DifferingLog::line));
             lines.extend(rest(logs.len()));
         }
         if !self.unreadable_logs.is_empty() {
@@ -233,7 +233,7 @@ impl<'a> Summary<'a> {
     }
 }
 
-impl<'a> DepartedLog<'a> {
+impl<'a> DifferingLog<'a> {
     fn of(log: &'a str, FirstDifference { divergence, field, .. }: &'a FirstDifference) -> Self {
         let (seat, command) = divergence.subject.command().unzip();
         let seq = match &divergence.subject {
