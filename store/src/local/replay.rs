@@ -263,7 +263,7 @@ fn rename_branch(
 ) -> Done {
     let (found_match, found) = the_branch(target, match_name, name)?;
     if find_branch(target, found_match.id, new)?.is_some() {
-        return Err(Stop::named(match_name, Some(name)));
+        return Err(Stop::named(match_name, Some(new)));
     }
     for (key, child) in branches_of(target, found_match.id)? {
         if let Some(parent) = child.parent.filter(|parent| parent.id == found.id) {

@@ -11,12 +11,18 @@ use crate::reader::found::FoundMatch;
 impl Records {
     /// Returns the notes of a match, with the ids of their branches.
     pub(crate) fn placed_notes(&self, found_match: &FoundMatch) -> Result<Vec<PlacedNote>, StoreError> {
-        let mut notes = Vec::new();
-        for found in self.scan(key::notes_of(found_match.number())) {
+        self.readable_notes(found_match).collect()
+    }
+
+    /// Returns each note of a match, or the error of one that cannot be read.
+    pub(crate) fn readable_notes(
+        &self,
+        found_match: &FoundMatch,
+    ) -> impl Iterator<Item = Result<PlacedNote, StoreError>> {
+        self.scan(key::notes_of(found_match.number())).map(|found| {
             let note = found.and_then(|(key, value)| record::read("a note", &key, &value));
-            notes.push(note.map_err(|error| error.within(&found_match.name, None))?);
-        }
-        Ok(notes)
+            note.map_err(|error| error.within(&found_match.name, None))
+        })
     }
 
     /// Returns the notes of a match in the order of writing. It omits notes on branches that were deleted.

@@ -19,6 +19,7 @@ use crate::local::reader::records::Records;
 use crate::local::replay::carry_out;
 use crate::local::staging::Staging;
 use crate::names::{BranchName, MatchName};
+use crate::note::{NoteId, PlacedNote};
 use crate::reader::found::Head;
 
 /// The merged contents of several sources.
@@ -36,6 +37,9 @@ struct MergedMatch {
     genesis: Vec<u8>,
     module: Option<Digest>,
     branches: BTreeMap<u64, MergedBranch>,
+    notes: BTreeMap<NoteId, PlacedNote>,
+    /// Whether a source had all notes. Earlier sources then add none, because they may have notes that were removed.
+    has_all_notes: bool,
 }
 
 /// A branch, merged from all sources.
@@ -97,8 +101,19 @@ fn find(records: &Records, matches: &mut BTreeMap<u64, MergedMatch>, is_complete
             genesis: found_match.genesis.clone(),
             module: found_match.module,
             branches: BTreeMap::new(),
+            notes: BTreeMap::new(),
+            has_all_notes: false,
         });
         found.module = found.module.or(found_match.module);
+        if !found.has_all_notes {
+            found.has_all_notes = true;
+            for note in records.readable_notes(&found_match) {
+                match note {
+                    Ok(note) => drop(found.notes.entry(note.note.id).or_insert(note)),
+                    Err(_) => found.has_all_notes = false,
+                }
+            }
+        }
         for stored in records.readable_branches(&found_match).unwrap_or_default() {
             let Ok(branch) =
                 stored.read(&found_match).and_then(|stored| records.branch(&found_match, stored))
@@ -234,6 +249,13 @@ impl Merged {
                 self.misfits.push((0, Misfit::Entries { branch, expected, first, last: claimed }));
             }
         }
+        for note in found.notes.values() {
+            let set = Op::SetNote { match_name: name.clone(), note: note.clone() };
+            done(carry_out(staging, set))?;
+        }
+        if !found.has_all_notes {
+            self.lost.push(lost(None, "some of its notes are unreadable"));
+        }
         Ok(())
     }
 }
@@ -255,6 +277,7 @@ mod tests {
     use crate::backup::walk::walk;
     use crate::entry::NewEntry;
     use crate::genesis::Genesis;
+    use crate::note::Note;
     use crate::writer::store::Store;
 
     fn genesis() -> Genesis {
@@ -295,8 +318,29 @@ mod tests {
             store.create_branch(&m.parse().unwrap(), &new, &from, at).unwrap();
             store.append(&m.parse().unwrap(), &new, at, entries(150), None).unwrap();
         }
+        for number in [1, 2] {
+            store.write_note(&m.parse().unwrap(), note(number)).unwrap();
+        }
         store.close().unwrap();
         backend
+    }
+
+    fn note(number: u64) -> Note {
+        Note {
+            id: NoteId::of(number << 1),
+            about: None,
+            by: Some(Seat::P1),
+            name: None,
+            token: None,
+            is_private: false,
+            text: format!("note {number}").parse().unwrap(),
+            written_at_ms: 0,
+        }
+    }
+
+    fn texts(records: &Records) -> Vec<String> {
+        let notes = records.notes(&"m".parse().unwrap()).unwrap();
+        notes.iter().map(|note| note.text.to_string()).collect()
     }
 
     /// The heads of all branches, and that every entry up to there is proven.
@@ -335,6 +379,7 @@ mod tests {
             let halves = [0, 1].map(|first| without(&backend, table, (first, 2)));
             let merged = merge(&[&halves[0], &halves[1]]).unwrap();
             assert_eq!(heads(&merged.records), whole, "table `{}`", char::from(table));
+            assert_eq!(texts(&merged.records), ["note 1", "note 2"], "table `{}`", char::from(table));
             assert_eq!((&merged.misfits[..], &merged.lost[..]), (&[][..], &[][..]));
         }
         // What both lack is listed, with what begins on it.
@@ -352,6 +397,7 @@ mod tests {
         let earlier = Records::new(Box::new(backend.copy()), None);
         let store = Store::with_backend(Box::new(backend.clone())).unwrap();
         store.delete_branch(&"m".parse().unwrap(), &"twig".parse().unwrap()).unwrap();
+        store.remove_note(&"m".parse().unwrap(), note(1).id).unwrap();
         store.close().unwrap();
         // Of the later one an entry is missing, but no branch.
         let later = without(&backend, b'p', (0, 1000));
@@ -359,6 +405,7 @@ mod tests {
         let expected = [("m@line", 250), ("m@main", 150), ("n@main", 150)];
         let found = heads(&merged.records);
         assert_eq!(found.iter().map(|(name, head)| (name.as_str(), *head)).collect::<Vec<_>>(), expected);
+        assert_eq!(texts(&merged.records), ["note 2"]);
 
         let other = MemoryBackend::new();
         let store = Store::with_backend(Box::new(other.clone())).unwrap();
