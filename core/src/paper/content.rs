@@ -348,7 +348,7 @@ impl OrdersAhead {
 /// A proposal that takes effect once the living seats agree. The variant order is part of the log format.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Offer {
-    /// The game continues from an earlier position: `takeback LINE SEQ`, with the name of a branch for LINE.
+    /// The game continues from an earlier position: `takeback BRANCH SEQ`.
     Takeback {
         /// The branch of that position.
         branch: BranchName,
@@ -392,7 +392,7 @@ impl FromStr for Offer {
                 Ok(Self::Replace { seat: player(seat)?, player: Player::read(name, key)? })
             }
             _ => Err(Malformed::expected(
-                "`takeback LINE SEQ`, `end draw`, `end void`, `end SEAT`, `extend TIME` or `replace SEAT NAME KEY`",
+                "`takeback BRANCH SEQ`, `end draw`, `end void`, `end SEAT`, `extend TIME` or `replace SEAT NAME KEY`",
                 text,
             )),
         }

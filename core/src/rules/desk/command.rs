@@ -207,8 +207,8 @@ impl FromStr for Command {
 }
 
 fn unknown(text: &str) -> Malformed {
-    let forms = "`paper LINES`, `clock TIME`, `stand LINE SEQ LINK STATE SEATS`, `carried DIGEST COUNT`, \
-                 `refused DIGEST CODE`, `rolled K ELEMENT LINE SEQ`, `extend TIME REASON`, `close RESULT REASON`, \
+    let forms = "`paper LINES`, `clock TIME`, `stand BRANCH SEQ LINK STATE SEATS`, `carried DIGEST COUNT`, \
+                 `refused DIGEST CODE`, `rolled K ELEMENT BRANCH SEQ`, `extend TIME REASON`, `close RESULT REASON`, \
                  `plain LINES`, `remind HOURS` or `replace SEAT NAME KEY REASON`";
     Malformed::expected(forms, text)
 }

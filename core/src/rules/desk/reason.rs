@@ -48,13 +48,13 @@ reasons! {
         /// PM-10, PM-15, PM-16, PM-20: the paper may be taken later.
         NotYet = Ruling::of("not_yet", &["PM-10", "PM-15", "PM-16", "PM-20"]).says("it may be taken later"),
         /// PM-11, PM-13: the seat is taken, gone or not in the match.
-        NotAsked = Ruling::of("not_asked", &["PM-11", "PM-13"]).says("the seat is taken, gone or none of the match"),
+        NotAsked = Ruling::of("not_asked", &["PM-11", "PM-13"]).says("the seat is taken, gone or not in the match"),
         /// PM-11, PM-20, PM-22, PM-60: a seat or the host has or had the name or the key.
         KeyInUse = Ruling::of("key_in_use", &["PM-11", "PM-20", "PM-22", "PM-60"]).says("the name or key is or was in use"),
         /// PM-11: a seat that the host plays is still free.
         HostedFirst = Ruling::of("hosted_first", &["PM-11"]).says("the seats that the host plays join first"),
         /// PM-12: the clock would not move forward.
-        ClockBack = Ruling::of("clock_back", &["PM-12"]).says("the clock goes on only"),
+        ClockBack = Ruling::of("clock_back", &["PM-12"]).says("the clock only moves forward"),
         /// PM-13: the turn is not ready, or has an order that is not settled.
         Unsettled = Ruling::of("unsettled", &["PM-13"]).says("the turn is not settled"),
         /// PM-13: no clock was given yet.
