@@ -49,7 +49,7 @@ impl DeskHistory {
     /// Errors of the store, and a desk or an entry that is broken.
     pub fn read(store: &StoreReader, game: &MailMatch) -> Result<Self, MailError> {
         let log = store.read(&game.desk, &BranchName::main(), None)?;
-        let name = SourceName::Revision(game.desk_line());
+        let name = SourceName::Revision(game.desk_branch());
         let mut desk =
             Self::start(&game.terms, &log.genesis.encode()).map_err(|cause| broken_setup(&name, cause))?;
         for entry in &log.entries {

@@ -54,7 +54,7 @@ impl<'a> MailHost<'a> {
             ))
         })?;
         // FD-18: a desk that was rolled back would open elements that players already know.
-        signers.require_unforked(store, &game.desk_line())?;
+        signers.require_unforked(store, &game.desk_branch())?;
         let desk = DeskHistory::read(store, &game)?;
         Ok(Self { store, registry, game, desk, key, recorded_at_ms, page: None, is_letter_unsent: false })
     }
@@ -158,7 +158,7 @@ impl<'a> MailHost<'a> {
                 recorded_at_ms,
                 idempotency_key: key.cloned(),
             };
-            let name = SourceName::Revision(self.game.desk_line());
+            let name = SourceName::Revision(self.game.desk_branch());
             applied.push(self.desk.take(&entry).map_err(|cause| broken_entry(&name, cause))?.clone());
             entries.push(NewEntry { seat, command, recorded_at_ms });
         }

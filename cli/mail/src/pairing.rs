@@ -200,7 +200,7 @@ impl MailMatch {
 
     /// Returns the branch of the desk.
     #[must_use]
-    pub fn desk_line(&self) -> Revision {
+    pub fn desk_branch(&self) -> Revision {
         main_of(&self.desk)
     }
 }

@@ -115,7 +115,7 @@ async fn perform(
     let (taken, receipt) = at_desk(app, &game, move |app, host| {
         host.page = page;
         let taken = host.take_paper(signed.clone(), &admitted)?;
-        let receipt = taken.seq.map(|seq| receipt(app, &of, &host.mail_match().desk_line(), &taken, seq));
+        let receipt = taken.seq.map(|seq| receipt(app, &of, &host.mail_match().desk_branch(), &taken, seq));
         Ok((taken, receipt))
     })
     .await?;
