@@ -75,6 +75,8 @@ mod postgres;
 pub use self::postgres::address::{FleetAddress, NotAFleetAddress};
 #[cfg(feature = "postgres")]
 pub use self::postgres::migrate::Migration;
+#[cfg(feature = "postgres")]
+pub use self::postgres::spread::Spread;
 pub use ancestry::Ancestry;
 pub use audit::{Audited, BegunFork, MatchAudit, SoundBranch};
 pub use backup::error::RescueError;

@@ -134,6 +134,7 @@ fn what_a_database_does_itself_is_refused_by_name_with_code_2() {
         (format!("store salvage {url} b"), "the database server does that"),
         (format!("--store {url} serve --listen 127.0.0.1:0"), "add `--admin-token FILE`"),
         ("store upgrade disk".to_owned(), "a store in a directory needs no upgrade"),
+        ("store spread disk".to_owned(), "a store in a directory stays on one machine"),
         ("--store disk store check --sweep".to_owned(), "`--sweep` is for a store in a database"),
         (format!("--store {url}&sslmode=prefer matches"), "it is `verify-full` or `disable`"),
     ] {

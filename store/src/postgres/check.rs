@@ -5,6 +5,7 @@ use std::iter;
 
 use super::read::{Ask, get, name, number};
 use super::run::{first_slot, next_slot};
+use super::spread;
 use crate::audit::{Audited, audit};
 use crate::backup::part::Totals;
 use crate::engine::{EngineReader, Found, KeyedEntries};
@@ -120,14 +121,15 @@ pub(super) fn stats(
         FROM @match m JOIN @branch b ON b.match = m.id LEFT JOIN @run r ON r.branch = b.no \
         GROUP BY m.id, m.name ORDER BY entries DESC, m.name LIMIT $1";
     let mut stats = StoreStats::default();
-    if let Some(row) = ask.rows(COUNT, &[], None)?.first() {
+    let is_spread = ask.is_spread();
+    if let Some(row) = ask.rows(if is_spread { spread::COUNT } else { COUNT }, &[], None)?.first() {
         stats.totals =
             Totals { matches: number(row, 4)?, branches: number(row, 0)?, entries: number(row, 2)? };
         (stats.pages, stats.entries_on_pages, stats.entry_bytes) =
             (number(row, 1)?, number(row, 2)?, number(row, 3)?);
     }
     let top = i64::try_from(top).unwrap_or(i64::MAX);
-    for row in ask.rows(LARGEST, &[&top], None)? {
+    for row in ask.rows(if is_spread { spread::LARGEST } else { LARGEST }, &[&top], None)? {
         stats.largest.push(MatchStats {
             name: name(&row, 0)?,
             branches: number(&row, 1)?,

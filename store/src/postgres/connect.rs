@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -17,6 +18,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::address::{FleetAddress, Tls};
 use super::fault::Fault;
+use super::spread;
 use crate::error::StoreError;
 
 /// How long the same is tried again while connections are lost (FL-20).
@@ -34,6 +36,8 @@ pub(super) type Bound<'a> = &'a [&'a (dyn ToSql + Sync)];
 pub(super) struct Connection {
     client: Client,
     schema: String,
+    /// FL-35: the runs are spread over servers.
+    is_spread: bool,
     statements: BTreeMap<&'static str, Statement>,
 }
 
@@ -45,9 +49,11 @@ impl Connection {
             Tls::Verified(roots) => address.config.connect(MakeRustlsConnect::new(tls(roots.as_deref())?)),
         };
         let schema = address.schema.clone();
-        let mut made = Self { client: client?, schema, statements: BTreeMap::new() };
+        let mut made = Self { client: client?, schema, is_spread: false, statements: BTreeMap::new() };
         made.bound_statements()?;
-        made.require_durable(address)?;
+        if made.require_durable(address)? {
+            made.is_spread = spread::is_spread(&mut made)?;
+        }
         Ok(made)
     }
 
@@ -58,11 +64,17 @@ impl Connection {
         ))?)
     }
 
-    /// FL-16: requires a server that keeps what it acknowledges.
-    fn require_durable(&mut self, address: &FleetAddress) -> Result<(), Fault> {
+    /// Returns `true` if the runs are spread over servers.
+    pub(super) fn is_spread(&self) -> bool {
+        self.is_spread
+    }
+
+    /// FL-16: requires a server that keeps what it acknowledges, and returns `true` if it can spread tables.
+    fn require_durable(&mut self, address: &FleetAddress) -> Result<bool, Fault> {
         let row = self.client.query_one(
             "SELECT current_setting('server_version_num', true), current_setting('fsync', true), \
-             current_setting('full_page_writes', true), current_setting('synchronous_commit', true)",
+             current_setting('full_page_writes', true), current_setting('synchronous_commit', true), \
+             to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL",
             &[],
         )?;
         let setting = |index| row.get::<_, Option<String>>(index);
@@ -78,7 +90,7 @@ impl Connection {
                 )));
             }
         }
-        Ok(())
+        Ok(row.get(4))
     }
 
     /// Runs a statement, in which `@` stands before the names of tables, and returns its rows.
@@ -165,6 +177,7 @@ fn tls(file: Option<&Path>) -> Result<ClientConfig, Fault> {
 /// The connections of those who read.
 pub(super) struct Pool {
     address: FleetAddress,
+    is_spread: AtomicBool,
     state: Mutex<State>,
     freed: Condvar,
 }
@@ -177,11 +190,17 @@ struct State {
 
 impl Pool {
     pub(super) fn new(address: FleetAddress) -> Arc<Self> {
-        Arc::new(Self { address, state: Mutex::default(), freed: Condvar::new() })
+        let state = Mutex::default();
+        Arc::new(Self { address, is_spread: AtomicBool::new(false), state, freed: Condvar::new() })
     }
 
     pub(super) fn address(&self) -> &FleetAddress {
         &self.address
+    }
+
+    /// Returns `true` if the connection opened last found the runs spread over servers.
+    pub(super) fn is_spread(&self) -> bool {
+        self.is_spread.load(Ordering::Relaxed)
     }
 
     /// Does something by one of the connections, once.
@@ -201,7 +220,11 @@ impl Pool {
         let mut lent = Lent { pool: self, connection: idle };
         let connection = match &mut lent.connection {
             Some(connection) => connection,
-            empty => empty.insert(Connection::open(&self.address)?),
+            empty => {
+                let opened = empty.insert(Connection::open(&self.address)?);
+                self.is_spread.store(opened.is_spread, Ordering::Relaxed);
+                opened
+            }
         };
         let done = act(connection);
         // In the middle of a transaction, or lost: it is good for nothing more.

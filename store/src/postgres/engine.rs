@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use postgres::Row;
 use turnfold_core::{Digest, Seat};
 
 use super::address::FleetAddress;
@@ -14,11 +15,12 @@ use super::held::{Held, Names};
 use super::keys::Slot;
 use super::migrate::Migration;
 use super::read::{
-    Ask, BRANCH, BRANCHES, Newest, Reading, branch_in, column, digest, get, match_in, name, number, take_run,
-    uuid,
+    Ask, Newest, Reading, all_branch_rows, branch_in, branch_rows, column, digest, get, match_in, name,
+    number, take_run, uuid,
 };
 use super::reserve::Reservations;
-use super::{check, read, schema};
+use super::spread::Spread;
+use super::{check, read, schema, spread};
 use crate::backup::error::RescueError;
 use crate::backup::part::Totals;
 use crate::engine::{Auditable, Each, EngineReader, Found, KeyedEntries, Packed, Walk, until_error};
@@ -87,6 +89,12 @@ impl Fleet {
         })
     }
 
+    /// Spreads the runs of the store at an address over servers (FL-35).
+    pub(crate) fn spread(address: &FleetAddress) -> Result<Spread, StoreError> {
+        let mut connection = Connection::open(address).map_err(|fault| unconnected(address, fault))?;
+        spread::spread(&mut connection).map_err(|fault| fault.ended(false))
+    }
+
     fn of(reading: Arc<Reading<Newest>>, run_entries_max: usize) -> Self {
         let writers = Writers::new(reading.0.pool.address().clone());
         let reservations = Reservations::new(Arc::clone(&reading.0.pool));
@@ -131,7 +139,7 @@ pub(super) fn unconnected(address: &FleetAddress, fault: Fault) -> StoreError {
 impl<A: Ask> Reading<A> {
     fn find(&self, names: &Names) -> Result<Branch, StoreError> {
         let (match_name, branch) = names;
-        let rows = self.0.rows(BRANCH, &[&match_name.as_str(), &branch.as_str()], None)?;
+        let rows = branch_rows(&self.0, names)?;
         let Some(row) = rows.first() else {
             return Err(StoreError::NoSuchMatch { match_name: match_name.clone() });
         };
@@ -144,6 +152,32 @@ impl<A: Ask> Reading<A> {
         }
         Err(StoreError::NoSuchBranch { match_name: match_name.clone(), branch: branch.clone() })
     }
+}
+
+impl<A: Ask> Reading<A> {
+    /// Lists the next matches by name.
+    fn portion_after(&self, last: &str) -> Result<Vec<MatchInfo>, StoreError> {
+        const MATCHES: &str = "SELECT m.id, m.genesis, (SELECT count(*) FROM @branch c WHERE c.match = m.id), \
+             coalesce(h.last, b.at), m.name, m.module FROM @match m JOIN @branch b ON b.match = m.id AND b.name = 'main' \
+             LEFT JOIN LATERAL (SELECT r.last FROM @run r WHERE r.branch = b.no \
+             ORDER BY r.first DESC LIMIT 1) h ON true WHERE m.name > $1 ORDER BY m.name LIMIT 256";
+        if self.0.is_spread() {
+            return spread::matches_after(&self.0, last);
+        }
+        let rows = self.0.rows(MATCHES, &[&last], None)?;
+        rows.iter().map(|row| match_info(row, number(row, 3)?)).collect()
+    }
+}
+
+/// Reads a match of a list from its row.
+pub(super) fn match_info(row: &Row, head: Seq) -> Result<MatchInfo, StoreError> {
+    let found_match = match_in(row, &name(row, 4)?)?;
+    Ok(MatchInfo {
+        genesis: found_match.genesis()?,
+        head,
+        branches: found_match.branches,
+        name: found_match.name,
+    })
 }
 
 impl<A: Ask> EngineReader for Reading<A> {
@@ -181,7 +215,7 @@ impl<A: Ask> EngineReader for Reading<A> {
     }
 
     fn branches(&self, name: &MatchName) -> Result<(FoundMatch, Vec<Branch>), StoreError> {
-        let rows = self.0.rows(BRANCHES, &[&name.as_str()], None)?;
+        let rows = all_branch_rows(&self.0, name)?;
         let row = rows.first().ok_or_else(|| StoreError::NoSuchMatch { match_name: name.clone() })?;
         let found_match = match_in(row, name)?;
         let there = rows.iter().filter(|row| row.try_get::<_, i64>(3).is_ok());
@@ -224,27 +258,12 @@ impl<A: Ask> EngineReader for Reading<A> {
     }
 
     fn matches_after(&self, after: Option<&MatchName>) -> Result<Each<'_, MatchInfo>, StoreError> {
-        const MATCHES: &str = "SELECT m.id, m.genesis, (SELECT count(*) FROM @branch c WHERE c.match = m.id), \
-             coalesce(h.last, b.at), m.name, m.module FROM @match m JOIN @branch b ON b.match = m.id AND b.name = 'main' \
-             LEFT JOIN LATERAL (SELECT r.last FROM @run r WHERE r.branch = b.no \
-             ORDER BY r.first DESC LIMIT 1) h ON true WHERE m.name > $1 ORDER BY m.name LIMIT 256";
-        let read = |row: &postgres::Row| {
-            let found_match = match_in(row, &name(row, 4)?)?;
-            Ok(MatchInfo {
-                genesis: found_match.genesis()?,
-                head: number(row, 3)?,
-                branches: found_match.branches,
-                name: found_match.name,
-            })
-        };
         let mut last = after.map_or_else(String::new, ToString::to_string);
         let mut portion = Vec::new().into_iter();
         let mut is_last = false;
         Ok(Box::new(until_error(move || {
             if portion.len() == 0 && !is_last {
-                let rows = self.0.rows(MATCHES, &[&last.as_str()], None);
-                let read = rows.and_then(|rows| rows.iter().map(read).collect::<Result<Vec<MatchInfo>, _>>());
-                let infos = match read {
+                let infos = match self.portion_after(&last) {
                     Ok(infos) => infos,
                     Err(error) => return Some(Err(error)),
                 };
@@ -345,7 +364,7 @@ impl<A: Ask> EngineReader for Reading<A> {
         &self,
         found_match: &FoundMatch,
     ) -> Result<(Vec<Auditable>, Option<StoreError>), StoreError> {
-        let rows = self.0.rows(BRANCHES, &[&found_match.name.as_str()], None)?;
+        let rows = all_branch_rows(&self.0, &found_match.name)?;
         let mut branches = Vec::new();
         for row in rows.iter().filter(|row| row.try_get::<_, i64>(3).is_ok()) {
             branches.push((name(row, 4)?, branch_in(row, found_match.clone())));

@@ -119,7 +119,8 @@ fn run(address: &FleetAddress, jobs: &Receiver<Job>) {
             waiting.push_back(job);
         }
         let_in(&mut waiting, jobs, served);
-        let group = gather(&mut waiting);
+        let is_spread = connection.as_ref().is_some_and(Connection::is_spread);
+        let group = gather(&mut waiting, if is_spread { 1 } else { GROUP_MAX });
         served = group.len();
         serve(address, &mut connection, group);
     }
@@ -142,14 +143,14 @@ fn let_in(waiting: &mut VecDeque<Job>, jobs: &Receiver<Job>, served: usize) {
 
 /// Takes what may share a statement: at most one append of a branch; several runs, and a module to be recorded, only by
 /// themselves.
-fn gather(waiting: &mut VecDeque<Job>) -> Vec<Job> {
+fn gather(waiting: &mut VecDeque<Job>, most: usize) -> Vec<Job> {
     let mut group = Vec::new();
     let mut left = VecDeque::new();
     let mut branches = BTreeSet::new();
     let mut bytes = 0;
     while let Some(job) = waiting.pop_front() {
         let is_alone = is_transaction(&job.runs);
-        let is_full = group.len() >= GROUP_MAX || bytes >= GROUP_BYTES || is_alone && !group.is_empty();
+        let is_full = group.len() >= most || bytes >= GROUP_BYTES || is_alone && !group.is_empty();
         if is_full || !branches.insert(job.runs.branch) {
             left.push_back(job);
             continue;

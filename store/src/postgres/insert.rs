@@ -10,6 +10,7 @@ use super::connect::Connection;
 use super::fault::Fault;
 use super::read::{column, get};
 use super::run::{Run, Runs};
+use super::spread;
 
 macro_rules! insert {
     ($rows:literal) => {
@@ -57,6 +58,9 @@ pub(super) fn statement(
     connection: &mut Connection,
     rows: &[(&Runs, &Run)],
 ) -> Result<BTreeSet<Uuid>, Fault> {
+    if connection.is_spread() {
+        return spread::insert(connection, rows);
+    }
     let inserted = match rows {
         [row] => insert_one(connection, row)?,
         rows => insert_all(connection, rows)?,

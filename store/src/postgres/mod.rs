@@ -22,3 +22,4 @@ mod read;
 mod reserve;
 mod run;
 mod schema;
+pub(crate) mod spread;

@@ -5,6 +5,7 @@ use std::io::Read;
 use super::address::FleetAddress;
 use super::engine::{Fleet, open_reader};
 use super::migrate::Migration;
+use super::spread::Spread;
 use crate::backup::error::RescueError;
 use crate::backup::frame::FrameReader;
 use crate::backup::part::Totals;
@@ -55,6 +56,15 @@ impl Store {
     /// [`StoreError::Database`] when there is no store, or one of a format that is neither, or when it broke off.
     pub fn migrate_fleet(address: &FleetAddress) -> Result<Migration, StoreError> {
         Fleet::migrate(address)
+    }
+
+    /// Spreads the runs of a store over the servers of a cluster of Citus (FL-35), whose coordinator the address names. Others
+    /// wait until it is done. It does no harm to repeat it.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] when there is no store or no cluster, or when it broke off; then nothing has changed.
+    pub fn spread_fleet(address: &FleetAddress) -> Result<Spread, StoreError> {
+        Fleet::spread(address)
     }
 
     /// Fills an empty schema of a database from a backup as [`restore`](Store::restore) fills a directory.

@@ -11,7 +11,8 @@ use uuid::Uuid;
 
 use super::connect::{Bound, Connection, Pool};
 use super::fault::Fault;
-use super::held::Held;
+use super::held::{Held, Names};
+use super::spread;
 use crate::backup::error::RescueError;
 use crate::engine::{Packed, Walk};
 use crate::entry::Seq;
@@ -33,6 +34,12 @@ pub(super) trait Ask: Send + Sync {
     /// Returns the heads that this process has seen, where the newest are read.
     fn held(&self) -> Option<&Held>;
 
+    /// Returns `true` if the runs are spread over servers (FL-35).
+    fn is_spread(&self) -> bool;
+
+    /// Takes another moment, from which all is read that is read from now on.
+    fn renew(&self) -> Result<(), StoreError>;
+
     fn at_one_moment(&self, read: Walk<'_>) -> Result<(), RescueError>;
 }
 
@@ -49,6 +56,18 @@ struct Moment<'a>(Mutex<&'a mut Connection>);
 
 /// Enough bytes of entries for one answer (FL-17).
 const BYTES_MAX: usize = 4 << 20;
+
+fn begin_moment(connection: &mut Connection) -> Result<(), Fault> {
+    connection.run(
+        "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0; \
+         SET LOCAL idle_in_transaction_session_timeout = 0",
+    )?;
+    if connection.is_spread() {
+        // One connection to each server, so that each answers from one snapshot.
+        connection.run("SET LOCAL citus.max_adaptive_executor_pool_size = 1")?;
+    }
+    Ok(())
+}
 
 fn collect(
     connection: &mut Connection,
@@ -86,13 +105,18 @@ impl Ask for Newest {
         Some(&self.held)
     }
 
+    fn is_spread(&self) -> bool {
+        self.pool.is_spread()
+    }
+
+    fn renew(&self) -> Result<(), StoreError> {
+        Ok(()) // Each statement has a moment of its own.
+    }
+
     fn at_one_moment(&self, read: Walk<'_>) -> Result<(), RescueError> {
         let mut failed = None;
         let done = self.pool.once(|connection| {
-            connection.run(
-                "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0; \
-                 SET LOCAL idle_in_transaction_session_timeout = 0",
-            )?;
+            begin_moment(connection)?;
             failed = read(&Reading(Moment(Mutex::new(connection)))).err();
             connection.run("COMMIT")
         });
@@ -116,6 +140,16 @@ impl Ask for Moment<'_> {
 
     fn held(&self) -> Option<&Held> {
         None
+    }
+
+    fn is_spread(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_spread()
+    }
+
+    fn renew(&self) -> Result<(), StoreError> {
+        let mut connection = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let begun = connection.run("COMMIT").and_then(|()| begin_moment(&mut connection));
+        begun.map_err(|fault| fault.ended(false))
     }
 
     fn at_one_moment(&self, _: Walk<'_>) -> Result<(), RescueError> {
@@ -168,10 +202,26 @@ macro_rules! branches {
     };
 }
 
-pub(super) const BRANCH: &str = branches!("AND b.name = $2", "");
+const BRANCH: &str = branches!("AND b.name = $2", "");
 
 /// All branches of a match with their heads.
-pub(super) const BRANCHES: &str = branches!("", "ORDER BY b.name");
+const BRANCHES: &str = branches!("", "ORDER BY b.name");
+
+/// Returns the row of a branch, or none if the match is gone; without the number of the branch if that is gone.
+pub(super) fn branch_rows(ask: &impl Ask, names: &Names) -> Result<Vec<Row>, StoreError> {
+    if ask.is_spread() {
+        return spread::branch(ask, names);
+    }
+    ask.rows(BRANCH, &[&names.0.as_str(), &names.1.as_str()], None)
+}
+
+/// Returns a row for each branch of a match, or one without a number if there is none.
+pub(super) fn all_branch_rows(ask: &impl Ask, match_name: &MatchName) -> Result<Vec<Row>, StoreError> {
+    if ask.is_spread() {
+        return spread::branches(ask, match_name);
+    }
+    ask.rows(BRANCHES, &[&match_name.as_str()], None)
+}
 
 pub(super) fn match_in(row: &Row, name: &MatchName) -> Result<FoundMatch, StoreError> {
     let id = MatchId(get::<Uuid>(row, 0)?.as_u128());
@@ -249,9 +299,14 @@ pub(super) fn heads(ask: &impl Ask, branches: &[NamedBranch]) -> Result<Vec<Opti
         let numbers: Vec<_> = portion.iter().map(|named| named.id.branch.cast_signed()).collect();
         let match_names: Vec<_> = portion.iter().map(|named| MatchName::as_str(&named.match_name)).collect();
         let names: Vec<_> = portion.iter().map(|named| BranchName::as_str(&named.branch)).collect();
-        let rows = ask.rows(HEADS, &[&indexes, &numbers, &match_names, &names], None)?;
-        let found = rows.iter().map(|row| Ok((get::<i64>(row, 0)?, number(row, 1)?)));
-        let found = found.collect::<Result<BTreeMap<_, _>, StoreError>>()?;
+        let bound: Bound<'_> = &[&indexes, &numbers, &match_names, &names];
+        let found = if ask.is_spread() {
+            spread::heads(ask, bound)?
+        } else {
+            let rows = ask.rows(HEADS, bound, None)?;
+            let found = rows.iter().map(|row| Ok((get::<i64>(row, 0)?, number(row, 1)?)));
+            found.collect::<Result<BTreeMap<_, _>, StoreError>>()?
+        };
         heads.extend(indexes.iter().map(|index| found.get(index).copied()));
     }
     Ok(heads)

@@ -14,6 +14,7 @@ use super::insert::{fill, statement};
 use super::read::number;
 use super::run::Runs;
 use super::schema::new_id;
+use super::spread;
 use crate::entry::Seq;
 use crate::error::StoreError;
 
@@ -179,7 +180,11 @@ fn reserve(connection: &mut Connection, branch: u64, attempt: Uuid) -> Result<Op
         "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL idle_in_transaction_session_timeout = {STANDS_STILL_MS}"
     ))?;
     loop {
-        let rows = connection.query(RESERVE, &[&branch, &attempt])?;
+        let rows = if connection.is_spread() {
+            spread::reserve(connection, branch, attempt)?
+        } else {
+            connection.query(RESERVE, &[&branch, &attempt])?
+        };
         if let Some(row) = rows.first() {
             return Ok(Some(number(row, 0)?));
         }

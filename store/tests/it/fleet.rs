@@ -5,6 +5,7 @@ pub(crate) mod many;
 mod migration;
 mod pooler;
 pub(crate) mod reservations;
+mod spread;
 mod standby;
 mod tls;
 mod two;
@@ -13,7 +14,7 @@ mod wires;
 use turnfold_store::{Appended, BranchName, FleetAddress, Store, StoreError, StoreReader};
 
 use crate::game::{branch, genesis, labels, name, opaque};
-use crate::postgres::{Server, shared};
+use crate::postgres::{Server, alone, shared};
 use crate::rescue::{contents, fill, unobserved};
 
 /// Makes a store in a schema of its own, with a match `m`.
@@ -93,7 +94,7 @@ fn fl_23_no_one_opens_what_a_restore_left_behind_and_the_next_one_empties_it() {
 
 #[test]
 fn fl_10_a_schema_without_a_store_and_one_of_another_format_are_refused_by_name() {
-    let Some(server) = shared() else { return };
+    let Some(server) = alone() else { return };
     let address = server.address();
     let error = Store::open_fleet(&address).unwrap_err().to_string();
     assert!(error.contains("there is no store in its schema"), "{error}");
@@ -200,7 +201,7 @@ fn fl_30_nothing_is_asked_of_a_server_that_not_all_of_them_have() {
 
 #[test]
 fn fl_31_the_same_statements_serve_a_database_that_spreads_runs_by_branch() {
-    let Some(server) = shared() else { return };
+    let Some(server) = alone() else { return };
     let address = server.address();
     let store = Store::open_or_create_fleet(&address).unwrap();
     fill(&store);

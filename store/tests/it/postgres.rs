@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use turnfold_store::FleetAddress;
+use turnfold_store::{FleetAddress, Store};
 
 /// Who runs the server where the tests are run by root, whom it refuses.
 pub(crate) const SERVER_USER: u32 = 65534;
@@ -20,6 +20,54 @@ pub(crate) struct Server {
     pub(crate) dir: PathBuf,
     /// Waits for the end of its input, then stops the server and removes its folder.
     guard: Child,
+    /// Its stores are spread over the servers of a cluster before they are used.
+    is_spread: bool,
+}
+
+/// Servers that share stores by the extension `citus`, each known to the others by the folder of its socket.
+pub(crate) struct Cluster {
+    pub(crate) coordinator: Server,
+    pub(crate) workers: Vec<Server>,
+}
+
+impl Cluster {
+    /// Begins a coordinator and so many workers, if the extension is there.
+    pub(crate) fn start(workers: usize) -> Option<Self> {
+        let here = Server::start("")?;
+        if here.sql("SELECT 1 FROM pg_available_extensions WHERE name = 'citus'").is_empty() {
+            skipped("a store on several servers", "the extension `citus` is not here");
+            return None;
+        }
+        drop(here);
+        let coordinator = Self::node()?;
+        coordinator.sql(&format!("SELECT citus_set_coordinator_host('{}', 5432)", coordinator.dir.display()));
+        let mut cluster = Self { coordinator, workers: Vec::new() };
+        for _ in 0..workers {
+            cluster.add()?;
+        }
+        Some(cluster)
+    }
+
+    /// Begins another worker.
+    pub(crate) fn add(&mut self) -> Option<()> {
+        let worker = Self::node()?;
+        let added = self.coordinator.sql(&format!("SELECT citus_add_node('{}', 5432)", worker.dir.display()));
+        assert!(!added.is_empty(), "a worker cannot be added");
+        self.workers.push(worker);
+        Some(())
+    }
+
+    fn node() -> Option<Server> {
+        let node = Server::start(
+            "shared_preload_libraries = 'citus'\nwal_level = logical\nmax_prepared_transactions = 200\n\
+             max_wal_senders = 20\nmax_replication_slots = 20\nmax_worker_processes = 20",
+        )?;
+        node.sql("CREATE EXTENSION citus");
+        // It connects to itself, too.
+        node.sql(&format!("ALTER SYSTEM SET citus.local_hostname = '{}'", node.dir.display()));
+        node.sql("SELECT pg_reload_conf()");
+        Some(node)
+    }
 }
 
 impl Server {
@@ -63,7 +111,7 @@ impl Server {
             .arg(dir.join("data"));
         run(&mut initdb);
         let guard = guard(&programs, &dir);
-        let server = Self { programs, dir, guard };
+        let server = Self { programs, dir, guard, is_spread: false };
         server.configure(&format!(
             "listen_addresses = ''\nunix_socket_directories = '{}'\nmax_connections = 200\n\
              shared_buffers = '32MB'\n{settings}",
@@ -89,7 +137,7 @@ impl Server {
         copy.args(["-U", "tests", "-R", "-c", "fast", "-X", "stream", "-h"]).arg(&self.dir);
         run(copy.arg("-D").arg(dir.join("data")));
         let guard = guard(&self.programs, &dir);
-        let standby = Self { programs: self.programs.clone(), dir, guard };
+        let standby = Self { programs: self.programs.clone(), dir, guard, is_spread: false };
         standby.configure(&format!("unix_socket_directories = '{}'", standby.dir.display()));
         standby.begin();
         Some(standby)
@@ -149,7 +197,12 @@ impl Server {
     /// Returns the address of a schema that no test has had before.
     pub(crate) fn address(&self) -> FleetAddress {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        self.schema(&format!("s{}", COUNT.fetch_add(1, Ordering::SeqCst)))
+        let address = self.schema(&format!("s{}", COUNT.fetch_add(1, Ordering::SeqCst)));
+        if self.is_spread {
+            Store::open_or_create_fleet(&address).unwrap();
+            Store::spread_fleet(&address).unwrap();
+        }
+        address
     }
 
     /// Returns the address of a schema.
@@ -194,7 +247,28 @@ impl Drop for Server {
 /// Returns the server that all tests of this process share, if there can be one.
 pub(crate) fn shared() -> Option<&'static Server> {
     static SERVER: OnceLock<Option<Server>> = OnceLock::new();
+    static CLUSTER: OnceLock<Option<Cluster>> = OnceLock::new();
+    // FL-36: the same tests on a store that is spread over servers.
+    if std::env::var_os("TURNFOLD_SPREAD").is_some() {
+        let cluster = CLUSTER.get_or_init(|| {
+            let mut cluster = Cluster::start(2)?;
+            cluster.coordinator.is_spread = true;
+            cluster.coordinator.sql("ALTER SYSTEM SET citus.shard_count = 4");
+            cluster.coordinator.sql("SELECT pg_reload_conf()");
+            Some(cluster)
+        });
+        return cluster.as_ref().map(|cluster| &cluster.coordinator);
+    }
     SERVER.get_or_init(|| Server::start("")).as_ref()
+}
+
+/// Returns that server, unless its stores are spread: for tests that make tables by hand.
+pub(crate) fn alone() -> Option<&'static Server> {
+    let found = shared().filter(|server| !server.is_spread);
+    if found.is_none() && std::env::var_os("TURNFOLD_SPREAD").is_some() {
+        skipped("tables made by hand", "TURNFOLD_SPREAD spreads each store over servers");
+    }
+    found
 }
 
 /// Prints that something is not tested, and why, past the capture of output: who runs the tests has to know.

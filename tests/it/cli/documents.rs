@@ -27,6 +27,7 @@ const UNSEEN: &[&str] = &[
     "StoreFinding.",
     "AuditRow.seq",
     "store upgrade#0.",
+    "store spread#0.",
     // Of games of others, such as `examples/liars` and `examples/chess`.
     "DueRoll.owner",
     "legal#0.irreversible",

@@ -250,7 +250,7 @@ fn every_manual_page_has_the_sections_that_readers_look_for() {
 }
 
 /// The help of each verb ends with the options that all verbs have, in the form that `play --help` shows, and an example.
-/// `store upgrade` has a store of its own in place of `--store`, which is the first of these options.
+/// `store upgrade` and `store spread` have a store of their own in place of `--store`, which is the first of these options.
 #[test]
 fn help_of_every_verb_has_the_global_options_and_examples() {
     let sandbox = Sandbox::new();
@@ -564,6 +564,7 @@ fn a_part_that_was_left_out_is_named() {
         (cfg!(feature = "serve"), "serve", "--store https://a.example show duel".to_owned()),
         (cfg!(feature = "postgres"), "postgres", format!("--store {url} show duel")),
         (cfg!(feature = "postgres"), "postgres", format!("store upgrade {url}")),
+        (cfg!(feature = "postgres"), "postgres", format!("store spread {url}")),
         (cfg!(feature = "postgres"), "postgres", format!("store restore matches.tfb {url}")),
     ];
     for (_, feature, line) in lines.iter().filter(|(is_built, ..)| !is_built) {

@@ -77,6 +77,7 @@ stderr|   restore  Make a store from a backup
 stderr|   salvage  Save what is readable of a damaged store to a new one
 stderr|   compact  Rewrite the store without what was deleted
 stderr|   upgrade  Convert a store in a database to the format of this build
+stderr|   spread   Spread a store in a database over the servers of a Citus cluster
 stderr|   size     Show how much the store holds
 stderr|   heads    List the last entry of every branch and the link after it
 stderr|   doctor   Find what keeps a store or a service from working well

@@ -9,6 +9,7 @@ mod progress;
 mod restore;
 mod salvage;
 mod size;
+mod spread;
 mod upgrade;
 
 use crate::address::StoreAddress;
@@ -37,6 +38,7 @@ verbs! {
         Salvage(salvage::Args) => salvage::run,
         Compact(compact::Args) => compact::run,
         Upgrade(upgrade::Args) => upgrade::run,
+        Spread(spread::Args) => spread::run,
         Size(size::Args) => size::run,
         Heads(heads::Args) => heads::run,
         Doctor(doctor::Args) => doctor::run,

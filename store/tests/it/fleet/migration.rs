@@ -6,7 +6,7 @@ use turnfold_store::{BranchName, FleetAddress, Migration, Store, StoreError, Sto
 
 use super::{backup, connect, in_schema, sql};
 use crate::game::{branch, genesis, name, opaque};
-use crate::postgres::{Server, shared};
+use crate::postgres::{Server, alone};
 use crate::rescue::{fill, unobserved};
 
 /// The keys that a sample has.
@@ -95,7 +95,7 @@ const MIGRATED: Migration = Migration { from: 1, to: 2 };
 
 #[test]
 fn fl_10_a_store_of_format_1_is_refused_by_name_until_it_is_migrated_and_keeps_all_it_had() {
-    let Some(server) = shared() else { return };
+    let Some(server) = alone() else { return };
     let (address, before) = former(server);
     for error in [
         Store::open_fleet(&address).unwrap_err(),
@@ -176,7 +176,7 @@ fn url(server: &Server, address: &FleetAddress) -> String {
 
 #[test]
 fn fl_10_a_migration_that_is_broken_off_leaves_format_1_whole() {
-    let Some(server) = shared() else { return };
+    let Some(server) = alone() else { return };
     let (address, before) = former(server);
     let found = rows(server, &address);
     // It waits for who reads the old runs, or amid the new tables.
@@ -196,7 +196,7 @@ fn fl_10_a_migration_that_is_broken_off_leaves_format_1_whole() {
 
 #[test]
 fn fl_10_what_is_appended_until_a_migration_has_its_locks_is_migrated_too() {
-    let Some(server) = shared() else { return };
+    let Some(server) = alone() else { return };
     let (address, before) = former(server);
     sql(
         server,
@@ -212,7 +212,7 @@ fn fl_10_what_is_appended_until_a_migration_has_its_locks_is_migrated_too() {
 
 #[test]
 fn fl_23_a_restore_begins_again_where_one_of_an_older_build_broke_off() {
-    let Some(server) = shared() else { return };
+    let Some(server) = alone() else { return };
     let (address, before) = former(server);
     sql(server, &address, "UPDATE @meta SET format = 0");
     let error = Store::migrate_fleet(&address).unwrap_err().to_string();
