@@ -89,7 +89,7 @@ fn a_command_that_flickers_is_named_and_its_answer_is_not() {
                 continue;
             }
             assert!(
-                stderr.starts_with("error: the command of `--run` flickers: of the same log, "),
+                stderr.starts_with("error: the command of `--run` is flaky: for the same log, "),
                 "{call}{linear}: {printed}{stderr}"
             );
             assert_eq!((output.status.code(), printed.as_str()), (Some(2), ""));
