@@ -44,6 +44,11 @@ pub enum GrantKind {
     Invitation(Seat),
     /// Like [`Seat`](Self::Seat), for a player who joined under a name.
     Player(Seat),
+    /// Reading the deadlines of a player in a calendar, for as long as the grant of the player's token counts.
+    Calendar {
+        /// The hash of the player's token.
+        token: Digest,
+    },
 }
 
 /// A grant to create.
@@ -117,7 +122,7 @@ impl GrantKind {
     pub const fn seat(self) -> Option<Seat> {
         match self {
             Self::Seat(seat) | Self::Player(seat) | Self::Invitation(seat) => Some(seat),
-            Self::Host | Self::Spectator { .. } => None,
+            Self::Host | Self::Spectator { .. } | Self::Calendar { .. } => None,
         }
     }
 
@@ -126,7 +131,7 @@ impl GrantKind {
     pub const fn played(self) -> Option<Seat> {
         match self {
             Self::Seat(seat) | Self::Player(seat) => Some(seat),
-            Self::Host | Self::Spectator { .. } | Self::Invitation(_) => None,
+            Self::Host | Self::Spectator { .. } | Self::Invitation(_) | Self::Calendar { .. } => None,
         }
     }
 }

@@ -18,6 +18,7 @@ mod firefox;
 mod games;
 mod gateway;
 mod goldens;
+mod hosted;
 mod hostile;
 mod large;
 mod liars;

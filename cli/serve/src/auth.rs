@@ -172,7 +172,7 @@ impl Access {
         let viewer = match self.grant().map(|grant| grant.kind) {
             None | Some(GrantKind::Host) => return Ok(seat.unwrap_or(Viewer::HOST)),
             Some(GrantKind::Seat(own) | GrantKind::Player(own) | GrantKind::Invitation(own)) => own.into(),
-            Some(GrantKind::Spectator { .. }) => Viewer::SPECTATOR,
+            Some(GrantKind::Spectator { .. } | GrantKind::Calendar { .. }) => Viewer::SPECTATOR,
         };
         // Spectators were called `p8` before they had a name of their own, and may still use that name.
         let is_older_name = viewer == Viewer::SPECTATOR && seat == Some(Seat::P8.into());

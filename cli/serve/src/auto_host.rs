@@ -41,6 +41,8 @@ const HOUR_MS: i64 = 60 * 60 * 1000;
 #[derive(Default)]
 pub(crate) struct AutoHost {
     clocks: Mutex<BTreeMap<MatchName, Arc<Mutex<Option<TurnClock>>>>>,
+    /// All of them, once they were looked for.
+    known: Mutex<Option<BTreeSet<MatchName>>>,
     /// The matches with news.
     news: Mutex<BTreeSet<MatchName>>,
     wake: Notify,
@@ -50,6 +52,9 @@ impl AutoHost {
     /// Has a match looked at soon.
     pub(crate) fn notify(&self, match_name: &MatchName) {
         lock(&self.news).insert(match_name.clone());
+        if let Some(known) = lock(&self.known).as_mut() {
+            known.insert(match_name.clone());
+        }
         self.wake.notify_one();
     }
 
@@ -95,10 +100,22 @@ struct Moment {
 /// Where a match with terms stands.
 pub(crate) struct Hosted {
     pub(crate) accord: MatchAccord,
-    /// When the turn of each seat ends whose turn it is, in Unix milliseconds.
-    pub(crate) deadlines: BTreeMap<Seat, i64>,
+    /// When the turn of each seat ends whose turn it is.
+    pub(crate) deadlines: BTreeMap<Seat, Deadline>,
     /// What is to be done, and where.
     step: Option<(Step, HeadState)>,
+}
+
+/// When a turn ends, in Unix milliseconds.
+#[derive(Clone, Copy)]
+pub(crate) struct Deadline {
+    pub(crate) at_ms: i64,
+    /// When the turn began.
+    pub(crate) began_ms: i64,
+    /// Since when the deadline is this one.
+    pub(crate) known_since_ms: i64,
+    /// How many deadlines of the turn have passed.
+    pub(crate) passed: i64,
 }
 
 /// What the service does next.
@@ -202,10 +219,14 @@ impl TurnClock {
         for (seat, since) in &self.turns {
             let Some(begin_ms) = players.begin(*seat).filter(|_| hour_ms > 0) else { continue };
             let absent_ms = accord.state.absent_until(*seat).map_or(0, unix_ms);
-            let begin_ms = begin_ms.max(since.at_ms).max(accord.since_ms).max(absent_ms);
+            let began_ms = begin_ms.max(since.at_ms).max(accord.since_ms);
+            let begin_ms = began_ms.max(absent_ms);
             let passed = ((now_ms - begin_ms) / hour_ms).max(0);
             let last_ms = begin_ms + passed * hour_ms;
-            hosted.deadlines.insert(*seat, last_ms + hour_ms);
+            let said_ms = accord.state.last_said(*seat).map_or(0, unix_ms);
+            let known_since_ms = if passed > 0 { last_ms } else { began_ms.max(said_ms) };
+            let deadline = Deadline { at_ms: last_ms + hour_ms, began_ms, known_since_ms, passed };
+            hosted.deadlines.insert(*seat, deadline);
             // What was played for the seat may be concealed, or leave it its turn.
             let was_played = self.misses.get(seat).is_some_and(|(_, played)| {
                 played.seq >= since.seq && (passed == 0 || played.at_ms >= last_ms)
@@ -379,12 +400,20 @@ fn forget(app: &App, watched: &mut BTreeMap<MatchName, Watched>, match_name: &Ma
     lock(&app.auto_host.clocks).remove(match_name);
 }
 
-fn matches_with_terms(app: &Arc<App>) -> ApiResult<Vec<MatchName>> {
-    let mut names = Vec::new();
+/// Looks for the matches with terms.
+fn matches_with_terms(app: &Arc<App>) -> ApiResult<BTreeSet<MatchName>> {
+    let mut names = BTreeSet::new();
     for found in app.store.matches_after(None)? {
         names.extend(MatchAccord::game_of(&found?.name));
     }
+    *lock(&app.auto_host.known) = Some(names.clone());
     Ok(names)
+}
+
+/// Returns the matches with terms, as they were when they were looked for last.
+pub(crate) fn known_matches(app: &Arc<App>) -> ApiResult<BTreeSet<MatchName>> {
+    let known = lock(&app.auto_host.known).clone();
+    known.map_or_else(|| matches_with_terms(app), Ok)
 }
 
 /// Returns the matches that have other entries than those that were looked at.
@@ -415,7 +444,7 @@ async fn host(app: &Arc<App>, match_name: &MatchName) -> ApiResult<Option<Watche
         });
         let Some((hosted, branch, has_played)) = taken.await? else { return Ok(None) };
         if !has_played {
-            let at_ms = hosted.deadlines.values().min().copied();
+            let at_ms = hosted.deadlines.values().map(|deadline| deadline.at_ms).min();
             return Ok(Some(Watched { branch: Some(branch), at_ms }));
         }
     }

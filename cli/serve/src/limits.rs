@@ -137,7 +137,7 @@ impl Limits {
         let counted = match kind {
             GrantKind::Host | GrantKind::Invitation(_) => return Ok(()),
             GrantKind::Seat(_) | GrantKind::Player(_) => &rates.seats,
-            GrantKind::Spectator { .. } => &rates.spectators,
+            GrantKind::Spectator { .. } | GrantKind::Calendar { .. } => &rates.spectators,
         };
         if counted.len() > COUNTED_MAX {
             counted.retain_recent();

@@ -112,7 +112,13 @@ const fn took_too_long(reads: bool) -> &'static str {
 }
 
 /// The routes below `/v1` that need no token, or check it themselves.
-const OPEN: [&str; 4] = ["/v1/rulesets", "/v1/openapi.json", "/v1/join", "/v1/matches/{match}/papers"];
+const OPEN: [&str; 5] = [
+    "/v1/rulesets",
+    "/v1/openapi.json",
+    "/v1/join",
+    "/v1/matches/{match}/papers",
+    "/v1/calendars/{calendar}",
+];
 
 /// Answers a request without a valid token with 401, whatever else is wrong (SV-12): queries and headers are read
 /// before the token is looked up, because looking it up may block.

@@ -22,8 +22,8 @@ use crate::middleware::{around, counted};
 use crate::problem::ProblemJson;
 use crate::resources::grants::NewGrantJson;
 use crate::resources::{
-    backup, branches, calls, diff, entries, events, files, find, grants, health, here, hosting, join,
-    matches, modules, notes, pages, papers, position, rematch, rulesets, seat_pages, status, trial,
+    backup, branches, calendars, calls, diff, entries, events, files, find, grants, health, here, hosting,
+    join, matches, modules, notes, pages, papers, position, rematch, rulesets, seat_pages, status, trial,
 };
 
 /// What the description has besides its routes.
@@ -79,6 +79,8 @@ fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(notes::remove))
         .routes(routes!(rematch::play_again))
         .routes(routes!(calls::show, calls::set, calls::stop))
+        .routes(routes!(calendars::join))
+        .routes(routes!(calendars::read, calendars::end))
         .routes(routes!(join::show, join::join))
         .routes(routes!(papers::take))
         .routes(routes!(seat_pages::open))

@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use turnfold_core::Digest;
-use turnfold_store::GrantKind;
+use turnfold_store::{GrantKind, MatchName};
 
 use crate::options::Outside;
 use crate::problem::{Code, Problem};
@@ -27,15 +27,18 @@ pub enum TokenKind {
     Spectator,
     /// An invitation to a seat.
     Invitation,
+    /// A calendar, which shows deadlines and opens nothing else.
+    Calendar,
 }
 
 impl TokenKind {
-    const ALL: [(Self, char); 5] = [
+    const ALL: [(Self, char); 6] = [
         (Self::Admin, 'a'),
         (Self::Host, 'h'),
         (Self::Seat, 's'),
         (Self::Spectator, 'v'),
         (Self::Invitation, 'i'),
+        (Self::Calendar, 'c'),
     ];
 
     fn letter(self) -> char {
@@ -50,6 +53,7 @@ impl From<GrantKind> for TokenKind {
             GrantKind::Seat(_) | GrantKind::Player(_) => Self::Seat,
             GrantKind::Spectator { .. } => Self::Spectator,
             GrantKind::Invitation(_) => Self::Invitation,
+            GrantKind::Calendar { .. } => Self::Calendar,
         }
     }
 }
@@ -79,6 +83,17 @@ impl AccessToken {
     pub fn hash(&self) -> Digest {
         let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 token");
         hasher.update(self.0.as_bytes());
+        hasher.finalize().into()
+    }
+
+    /// Returns what is kept of a calendar's token for one of its matches. A calendar has several places for a match, since a
+    /// player whose access was called back may join again.
+    #[must_use]
+    pub(crate) fn hash_for(&self, match_name: &MatchName, place: u8) -> Digest {
+        let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 calendar");
+        hasher.update(self.0.as_bytes());
+        hasher.update(&[place]);
+        hasher.update(match_name.as_str().as_bytes());
         hasher.finalize().into()
     }
 

@@ -270,7 +270,7 @@ fn look(app: &Arc<App>, calls: &TurnCalls, player: &Player, token: Digest) -> Ap
 }
 
 /// Returns whether a seat has a turn in the state after an entry, as far as its player may know.
-fn is_turn(
+pub(crate) fn is_turn(
     app: &Arc<App>,
     branch: &Arc<OpenBranch>,
     seat: Seat,
@@ -295,7 +295,7 @@ fn text_of_call(app: &Arc<App>, player: &Player, to: &str, seq: u64) -> ApiResul
     let happened = happened_before(app, player, seq, &names)?;
     let name = names.get(seat);
     let deadline = auto_host::hosted(app, match_name)?.and_then(|hosted| hosted.deadlines.get(seat).copied());
-    let deadline = deadline.and_then(DeskTime::of_unix_ms);
+    let deadline = deadline.and_then(|deadline| DeskTime::of_unix_ms(deadline.at_ms));
     let text = json!({
         "event": "your_turn",
         "id": format!("{match_name}/{seat}/{seq}"),

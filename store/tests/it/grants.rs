@@ -71,6 +71,7 @@ fn a_grant_is_found_by_its_hash_and_listed_for_its_match() {
             SPECTATOR,
             GrantKind::Invitation(Seat::P2),
             GrantKind::Player(Seat::P3),
+            GrantKind::Calendar { token: token(5) },
         ];
         for (number, kind) in (1..).zip(kinds) {
             store.grant(&token(number), new(kind), NOW).unwrap();
@@ -87,7 +88,7 @@ fn a_grant_is_found_by_its_hash_and_listed_for_its_match() {
         }
         assert_eq!(store.find_grant(&token(9)).unwrap(), None);
         let listed = store.grants_of(&name("m")).unwrap();
-        assert!(listed.is_sorted_by_key(|(hash, _)| *hash) && listed.len() == 5);
+        assert!(listed.is_sorted_by_key(|(hash, _)| *hash) && listed.len() == 6);
         for (hash, grant) in listed {
             assert_eq!(store.find_grant(&hash).unwrap(), Some(grant));
         }

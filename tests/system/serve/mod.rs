@@ -5,6 +5,8 @@
 mod attacks;
 mod cache_eviction;
 #[cfg(unix)] // a shell
+mod calendars;
+#[cfg(unix)] // a shell
 mod calls;
 
 mod crowd;

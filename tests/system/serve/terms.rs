@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::calendars::{calendar_token, join_calendar, read_calendar};
 use super::http::{Call, grant, main_of};
 use crate::fleet::postgres::shared;
 use crate::fleet::url;
@@ -15,20 +16,20 @@ use turnfold_tests::secrets::CASES;
 use turnfold_tests::service::Running;
 
 /// 2026-12-01T18:00:00Z.
-const START: i64 = 1_796_148_000_000;
-const HOUR: i64 = 60 * 60 * 1000;
-const DAY: i64 = 24 * HOUR;
+pub(super) const START: i64 = 1_796_148_000_000;
+pub(super) const HOUR: i64 = 60 * 60 * 1000;
+pub(super) const DAY: i64 = 24 * HOUR;
 
-const ADMIN: &str = "tf_a_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+pub(super) const ADMIN: &str = "tf_a_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
 /// A folder with a clock of its own.
-struct Simulated {
-    sandbox: Sandbox,
+pub(super) struct Simulated {
+    pub(super) sandbox: Sandbox,
     store: Option<String>,
 }
 
 impl Simulated {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let simulated = Self { sandbox: Sandbox::new(), store: None };
         simulated.sandbox.write("admin.token", ADMIN);
         simulated.set(0);
@@ -36,46 +37,50 @@ impl Simulated {
     }
 
     /// Sets the clock to a time after the start.
-    fn set(&self, after: i64) {
+    pub(super) fn set(&self, after: i64) {
         self.sandbox.write("clock.new", (START + after).to_string());
         fs::rename(self.sandbox.path("clock.new"), self.sandbox.path("clock")).unwrap();
     }
 
-    fn serve(&self) -> Running {
+    pub(super) fn serve(&self) -> Running {
+        self.serve_with(&[])
+    }
+
+    pub(super) fn serve_with(&self, options: &[&str]) -> Running {
         let store = self.store.as_deref().unwrap_or(".turnfold");
         let line = ["--store", store, "serve", "--listen", "127.0.0.1:0", "--admin-token", "admin.token"];
-        let mut serve = self.sandbox.command(line);
+        let mut serve = self.sandbox.command([line.as_slice(), options].concat());
         serve.env("TURNFOLD_TEST_CLOCK", self.sandbox.path("clock"));
         Running::start_with(serve, ADMIN)
     }
 }
 
 /// Makes a match with terms.
-fn create(service: &Running, name: &str, ruleset: &str, setup: &str, terms: &str) {
+pub(super) fn create(service: &Running, name: &str, ruleset: &str, setup: &str, terms: &str) {
     let new = json!({"name": name, "ruleset": ruleset, "setup": setup, "dice": "recorded", "terms": terms});
     Call::post("/v1/matches", service.admin(), &new).to(service).is(201);
 }
 
 /// Joins as a seat and returns its token.
-fn join(service: &Running, name: &str, seat: &str) -> String {
+pub(super) fn join(service: &Running, name: &str, seat: &str) -> String {
     let invitation = grant(service, name, &json!({"kind": "invitation", "seat": seat}));
     let joined = Call::post("/v1/join", &invitation, &json!({})).to(service).is(201).json();
     joined["token"].as_str().unwrap().to_owned()
 }
 
-fn play(service: &Running, name: &str, token: &str, command: &str) {
+pub(super) fn play(service: &Running, name: &str, token: &str, command: &str) {
     Call::post(&main_of(name, "entries"), token, &json!({"commands": [command]})).to(service).is(201);
 }
 
 /// When the turns end, after the start.
-fn deadlines(service: &Running, name: &str) -> Vec<(String, i64)> {
+pub(super) fn deadlines(service: &Running, name: &str) -> Vec<(String, i64)> {
     let shown = Call::get(&format!("/v1/matches/{name}"), ADMIN).to(service).is(200).json();
     let deadlines = shown["hosting"]["deadlines"].as_object().unwrap();
     deadlines.iter().map(|(seat, at)| (seat.clone(), at.as_i64().unwrap() - START)).collect()
 }
 
 /// The entries as `SEAT COMMAND KEY`, the key of those that no one gave.
-fn log(service: &Running, name: &str) -> Vec<String> {
+pub(super) fn log(service: &Running, name: &str) -> Vec<String> {
     let path = main_of(name, "entries?limit=1000");
     let items = Call::get(&path, ADMIN).to(service).is(200).json()["items"].take();
     let line = |entry: &Value| {
@@ -87,7 +92,7 @@ fn log(service: &Running, name: &str) -> Vec<String> {
 
 /// Waits until a match has so many entries, and returns them.
 #[track_caller]
-fn wait_for(service: &Running, name: &str, count: usize) -> Vec<String> {
+pub(super) fn wait_for(service: &Running, name: &str, count: usize) -> Vec<String> {
     let mut found = Vec::new();
     for _ in 0..600 {
         found = log(service, name);
@@ -234,6 +239,7 @@ fn sv_46_two_services_on_one_database_do_each_thing_once() {
 fn sv_47_secrets_move_no_deadline() {
     for case in CASES.iter().filter(|case| !case.is_in_setup()) {
         let mut shown = Vec::new();
+        let mut calendars: Vec<String> = Vec::new();
         for (number, secret) in (1..).zip(case.secrets) {
             let simulated = Simulated::new();
             let service = simulated.serve();
@@ -267,9 +273,21 @@ fn sv_47_secrets_move_no_deadline() {
             let document = Call::get("/v1/matches/secret", &viewer).to(&service).is(200).body;
             assert!(document.contains("\"deadlines\":{\"p"), "{document}");
             shown.push(document);
+            // SV-52: and a calendar shows a player what that player may know.
+            if ["p1", "p2"].contains(&case.viewer) {
+                let token = calendar_token(1);
+                join_calendar(&service, "secret", &viewer, &token);
+                calendars.push(
+                    read_calendar(&service, &token)
+                        .replace(service.origin(), "")
+                        .replace(&service.origin()[7..], ""),
+                );
+            }
         }
         shown.dedup();
         assert_eq!(shown.len(), 1, "{}: {shown:?}", case.viewer);
+        calendars.dedup();
+        assert!(calendars.len() <= 1, "{}: {calendars:?}", case.viewer);
     }
 }
 

@@ -125,7 +125,7 @@ export async function readEvents(api, path, last, receive, opened, signal) {
 	}
 }
 
-/** Returns a token of a kind, made of 32 random bytes. @param {"s" | "h"} kind */
+/** Returns a token of a kind, made of 32 random bytes. @param {"s" | "h" | "c"} kind */
 export function makeToken(kind) {
 	const bytes = crypto.getRandomValues(new Uint8Array(32));
 	const text = btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");

@@ -6,6 +6,7 @@
 import { html, shown } from "./viewer.js";
 import { keep, kept, linkOf, nameOf } from "./access.js";
 import { action } from "./buttons.js";
+import { calendarPart, showInCalendar } from "./calendar.js";
 import { inWords } from "./draft.js";
 import { qrCode } from "./qr.js";
 
@@ -32,6 +33,7 @@ export class MySeat {
 	/** Where the service calls on a turn while no page is open, if it calls anyone (VW-65). */ calls = html("form", { class: "calls", hidden: "" });
 	/** By which terms the service hosts the match, and until when the player is away (VW-67). */ hosting = html("p", { class: "note" });
 	away = html("form", { class: "absence", hidden: "" });
+	/** The deadlines for calendar programs (VW-68). */ calendar = html("div", {});
 	/** Stays in sight until the link is somewhere else than in this browser. */ reminder = action("Save your link", () => this.#open());
 
 	/** @param {LiveMatch} live */
@@ -47,7 +49,7 @@ export class MySeat {
 		const what = access.token[3] === "s" ? "your seat" : "your access";
 		// The letters of a match by mail have a link of their own.
 		const own = access.mail ? [] : [html("p", {}, `This link is ${what}: it brings you back if this browser forgets, and opens the match on another device. Whoever has it is you, so show it to no one.`), html("div", { class: "files save" }, copy, mail, code), this.code, this.note];
-		this.element = html("section", { class: "myseat" }, html("h2", {}, "My seat"), ...own, this.players, this.hosting, this.away, this.calls);
+		this.element = html("section", { class: "myseat" }, html("h2", {}, "My seat"), ...own, this.players, this.hosting, this.away, this.calendar, this.calls);
 	}
 
 	get #access() {
@@ -86,6 +88,11 @@ export class MySeat {
 		this.hosting.textContent = hosting ? termsInSentences(hosting.terms) : "";
 		const own = hosting?.absent[live.sees];
 		const isPlayer = live.kind === "s" && !live.access.mail;
+		if (isPlayer && hosting && hosting.terms.hours > 0 && !this.calendar.firstChild) {
+			this.calendar.append(calendarPart(live.match));
+			// A calendar that there is shows this match from its first visit on; what fails is tried again on the next.
+			showInCalendar(live.match).catch(() => {});
+		}
 		away.hidden = !hosting || !isPlayer || hosting.terms.hours === 0 || hosting.terms.absences === 0;
 		if (away.hidden || away.firstChild) return;
 		const day = html("input", { id: "away", type: "date", required: "" });

@@ -237,7 +237,7 @@ export class MatchTools {
 		const list = async () => {
 			/** @type {{items: Grant[]}} */ const { items } = await live.api.get(path);
 			// Who plays comes first, then who may yet.
-			const order = ["seat", "invitation", "host", "spectator"];
+			const order = ["seat", "invitation", "host", "spectator", "calendar"];
 			const counted = items.filter((one) => one.live).sort((one, other) => order.indexOf(one.kind) - order.indexOf(other.kind) || `${one.seat}`.localeCompare(`${other.seat}`));
 			this.grants.replaceChildren(...counted.map((one) => {
 				const name = [one.kind, one.seat, one.name, one.label].filter(Boolean).map((part) => shown(`${part}`)).join(" ");

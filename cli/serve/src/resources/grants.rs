@@ -121,12 +121,18 @@ pub(crate) struct GrantJson {
 }
 
 impl GrantJson {
-    fn of(app: &App, (hash, grant): &(Digest, Grant), now_ms: i64) -> Self {
+    fn of(app: &App, grants: &[(Digest, Grant)], (hash, grant): &(Digest, Grant), now_ms: i64) -> Self {
         let kind = match grant.kind {
             GrantKind::Host => "host",
             GrantKind::Seat(_) | GrantKind::Player(_) => "seat",
             GrantKind::Spectator { .. } => "spectator",
             GrantKind::Invitation(_) => "invitation",
+            GrantKind::Calendar { .. } => "calendar",
+        };
+        // A calendar is of the player whose token made it, and ends with that.
+        let player = match grant.kind {
+            GrantKind::Calendar { token } => grants.iter().find(|(hash, _)| *hash == token).map(|(_, of)| of),
+            _ => Some(grant),
         };
         let is_named = matches!(grant.kind, GrantKind::Player(_));
         let text = grant.label.to_string();
@@ -136,7 +142,7 @@ impl GrantJson {
         Self {
             id: GrantId::of(hash).to_string(),
             kind,
-            seat: grant.kind.seat(),
+            seat: player.and_then(|player| player.kind.seat()),
             label,
             name,
             seen_at_ms,
@@ -144,7 +150,7 @@ impl GrantJson {
             expires_at_ms: grant.expires_at_ms,
             revoked_at_ms: grant.revoked_at_ms,
             became: grant.became.as_ref().map(|became| GrantId::of(became).to_string()),
-            live: grant.is_live(now_ms),
+            live: grant.is_live(now_ms) && player.is_some_and(|player| player.is_live(now_ms)),
         }
     }
 }
@@ -260,7 +266,7 @@ pub(crate) async fn list(
         access.require_host(&match_name)?;
         let now_ms = app.now_ms();
         let grants = app.store.grants_of(&match_name)?;
-        let items: Vec<_> = grants.iter().map(|grant| GrantJson::of(app, grant, now_ms)).collect();
+        let items: Vec<_> = grants.iter().map(|grant| GrantJson::of(app, &grants, grant, now_ms)).collect();
         Ok(json(StatusCode::OK, &List { items, next: None::<String> }))
     })
     .await

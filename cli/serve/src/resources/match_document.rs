@@ -108,7 +108,8 @@ impl HostingJson {
             }
         }
         let terms = TermsJson { hours, missed, default, between, patience, absences };
-        Self { terms, deadlines: hosted.deadlines.clone(), absent }
+        let deadlines = hosted.deadlines.iter().map(|(seat, deadline)| (*seat, deadline.at_ms)).collect();
+        Self { terms, deadlines, absent }
     }
 }
 

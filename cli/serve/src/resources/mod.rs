@@ -2,6 +2,7 @@
 
 pub(crate) mod backup;
 pub(crate) mod branches;
+pub(crate) mod calendars;
 pub(crate) mod calls;
 pub(crate) mod diff;
 pub(crate) mod entries;

@@ -25,11 +25,12 @@ const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 const CSS: &str = "text/css; charset=utf-8";
 
 /// The scripts that only the service serves; `live.js` begins when all others are there.
-const SCRIPTS: [&str; 28] = [
+const SCRIPTS: [&str; 29] = [
     include_str!("../page/access.js"),
     include_str!("../page/analysis.js"),
     include_str!("../page/api.js"),
     include_str!("../page/buttons.js"),
+    include_str!("../page/calendar.js"),
     include_str!("../page/calls.js"),
     include_str!("../page/choice.js"),
     include_str!("../page/commands.js"),

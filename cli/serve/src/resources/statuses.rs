@@ -58,6 +58,10 @@ kinds! {
     TrialProblems: 400 401 403 404 406 408 409 413 415 422 429 500 501 503;
     /// A paper.
     PaperProblems: 400 401 403 404 406 408 409 413 415 422 429 500 501 503 507;
+    /// A calendar that is read.
+    CalendarRead: 400 404 406 429 500 501 503;
+    /// A calendar that ends.
+    CalendarEnded: 400 404 429 500 501 503 507;
     /// An invitation that is looked at.
     InvitedProblems: 400 401 403 406 409 410 429 500 503;
     /// An invitation that is spent.
@@ -80,6 +84,10 @@ schemas! {
     ReplayText: ObjectBuilder::new().schema_type(Type::String).min_length(Some(1));
     /// The id of a grant.
     Id: text("^[0-9a-f]{16}$");
+    /// The token of a calendar, as the name of a file.
+    CalendarFile: text("^tf_c_[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]\\.ics$");
+    /// An iCalendar file.
+    CalendarText: ObjectBuilder::new().schema_type(Type::String).min_length(Some(1));
     /// The digest of a module.
     ModuleDigest: text("^[0-9a-f]{64}$");
     /// `If-Match` and `If-None-Match`: tags or `*`.

@@ -51,6 +51,7 @@ fn token(client: &Client, listed: Result<Reply, Failure>) -> Finding {
         TokenKind::Host => "the host of a match",
         TokenKind::Seat => "a seat",
         TokenKind::Spectator => "a spectator",
+        TokenKind::Calendar => "a calendar",
         TokenKind::Invitation => return Finding::note("token", "is of an invitation", "run `turnfold join`"),
     };
     match listed {

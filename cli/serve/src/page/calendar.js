@@ -1,0 +1,85 @@
+/** A calendar of the deadlines of all seats that this browser plays (VW-68): one secret link for calendar programs. */
+import { html } from "./viewer.js";
+import { Api, makeToken } from "./api.js";
+import { kept, keptMatches } from "./access.js";
+import { action } from "./buttons.js";
+
+/** What this browser keeps of its calendar, and the ends of the tokens whose deadlines that shows.
+ * @typedef {{token: string, link: string, shows: string[]}} KeptCalendar */
+
+const KEPT = "turnfold-calendar";
+
+/** @returns {KeptCalendar | null} */
+function keptCalendar() {
+	try {
+		return JSON.parse(localStorage.getItem(KEPT) ?? "null");
+	} catch {
+		return null;
+	}
+}
+
+/** Adds the seats of a match that this browser plays to its calendar, if it has one. @param {string} match */
+export async function showInCalendar(match) {
+	const calendar = keptCalendar();
+	if (!calendar) return;
+	for (const { token, mail } of kept(match).tokens) {
+		// The letters of a match by mail have their deadlines.
+		if (token[3] !== "s" || mail || calendar.shows.includes(token.slice(-8))) continue;
+		const { link } = await new Api(token).post(`/v1/matches/${match}/calendar`, { token: calendar.token });
+		calendar.link = link;
+		calendar.shows.push(token.slice(-8));
+	}
+	localStorage.setItem(KEPT, JSON.stringify(calendar));
+}
+
+/** The part of *My seat* about the calendar. @param {string} match */
+export function calendarPart(match) {
+	const note = html("p", { role: "status", class: "note" });
+	const choices = html("div", { class: "files" });
+	const part = html("div", { class: "calendar" }, choices, note);
+	const draw = () => {
+		const link = keptCalendar()?.link;
+		if (!link) return choices.replaceChildren(action("Subscribe to deadlines", () => subscribe()));
+		const open = html("a", { href: link.replace(/^https?:/, "webcal:") }, "Open in a calendar");
+		choices.replaceChildren(open, action("Copy calendar link", () => copy(link)), action("End calendar", () => end(link)));
+	};
+	/** @param {unknown} error */
+	const report = (error) => (note.textContent = error instanceof Error ? error.message : `${error}`);
+	const subscribe = async () => {
+		localStorage.setItem(KEPT, JSON.stringify({ token: makeToken("c"), link: "", shows: [] }));
+		try {
+			await showInCalendar(match);
+			// A match that is gone is none of the calendar's.
+			for (const other of keptMatches()) await showInCalendar(other).catch(() => {});
+			note.textContent = "Your calendar shows the deadlines of all your matches in this browser, of later ones, too. Whoever has its link sees them and nothing else.";
+		} catch (error) {
+			localStorage.removeItem(KEPT);
+			report(error);
+		}
+		draw();
+	};
+	/** @param {string} link */
+	const copy = async (link) => {
+		try {
+			await navigator.clipboard.writeText(link);
+			note.textContent = "Copied. Subscribe to it in your calendar program.";
+		} catch {
+			const field = html("input", { value: link, readonly: "", "aria-label": "Link of your calendar", class: "link" });
+			note.replaceChildren("Copy it from here: ", field);
+			field.select();
+		}
+	};
+	/** @param {string} link */
+	const end = async (link) => {
+		try {
+			await new Api("").fetch(new URL(link).pathname, { method: "DELETE" });
+			localStorage.removeItem(KEPT);
+			note.textContent = "The link works no more.";
+		} catch (error) {
+			report(error);
+		}
+		draw();
+	};
+	draw();
+	return part;
+}

@@ -1,0 +1,329 @@
+//! Calendars of a player's deadlines (SV-50 to SV-52), for programs that send no token: the link is the secret, and opens nothing
+//! else.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, Request, State};
+use axum::http::{Extensions, HeaderMap, StatusCode};
+use axum::response::IntoResponse;
+use serde::{Deserialize, Serialize};
+use turnfold_core::paper::DeskTime;
+use turnfold_core::{Digest, Seat};
+use turnfold_history::text::printable;
+use turnfold_store::{BranchName, Grant, GrantId, GrantKind, MatchName, NewGrant};
+use utoipa::ToSchema;
+
+use super::statuses::{CalendarEnded, CalendarFile, CalendarRead, CalendarText, Changed, Name};
+use crate::app::App;
+use crate::auth::{Bearer, no_token};
+use crate::auto_host::{self, Deadline};
+use crate::client_address::ClientAddress;
+use crate::http::{JSON, NoParameters, ValidQuery, json, json_body, name, require_accepted, typed};
+use crate::problem::{ApiResult, Code, Problem};
+use crate::token::{AccessToken, TokenKind};
+use crate::turn_calls::is_turn;
+
+const CALENDAR: &str = "text/calendar; charset=utf-8";
+
+/// The longest line, in bytes (RFC 5545, 3.1).
+const LINE_MAX: usize = 75;
+
+/// The most calendars that show the deadlines of one token.
+const CALENDARS_MAX: usize = 8;
+
+/// The component of a calendar without deadlines.
+const NOTHING: [&str; 8] = [
+    "BEGIN:VTIMEZONE",
+    "TZID:UTC",
+    "BEGIN:STANDARD",
+    "DTSTART:19700101T000000",
+    "TZOFFSETFROM:+0000",
+    "TZOFFSETTO:+0000",
+    "END:STANDARD",
+    "END:VTIMEZONE",
+];
+
+/// How many players of a match a calendar can show, one after another or at once.
+const PLACES: u8 = 4;
+
+/// How many hashes of tokens the store looks up at once.
+const LOOKED_UP_AT_ONCE: usize = 500;
+
+/// A calendar that is to show the deadlines of a match, too.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct JoinedCalendar {
+    /// The calendar's token, which the client made of 32 random bytes: `tf_c_` and 43 characters of base64url. The same token
+    /// for several matches makes one calendar of them.
+    #[schema(pattern = "^tf_c_[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$")]
+    token: String,
+}
+
+/// Where a calendar is.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct CalendarLink {
+    /// The link, which shows the deadlines to whoever has it, and nothing else.
+    link: String,
+}
+
+/// A match in a calendar.
+struct ShownMatch {
+    match_name: MatchName,
+    seat: Seat,
+}
+
+/// Show the deadlines of the token's seat in a calendar
+#[utoipa::path(operation_id = "join_calendar", post, path = "/v1/matches/{match}/calendar", tag = "grants",
+    params(("match" = inline(Name), Path)), request_body = JoinedCalendar,
+    responses((status = 200, description = "the calendar shows the deadlines of the seat in this match", body = CalendarLink), Changed))]
+pub(crate) async fn join(
+    State(app): State<Arc<App>>,
+    bearer: Bearer,
+    Path(match_name): Path<String>,
+    headers: HeaderMap,
+    _: ValidQuery<NoParameters>,
+    request: Request,
+) -> ApiResult {
+    require_accepted(&headers, JSON)?;
+    let access = app.admit(&bearer).await?;
+    let (player, _) = bearer.hash().ok_or_else(no_token)?;
+    let match_name: MatchName = name(&match_name)?;
+    access.require_match(&match_name)?;
+    access.playing_seat()?.ok_or_else(|| Problem::forbidden("only a player has deadlines"))?;
+    let JoinedCalendar { token } = json_body(request).await?;
+    let Some((token, TokenKind::Calendar)) = AccessToken::parse(&token) else {
+        return Err(Problem::bad("expected `token` to be a calendar's token"));
+    };
+    app.serve_for(access, move |app, _| {
+        let kind = GrantKind::Calendar { token: player };
+        let now_ms = app.now_ms();
+        let link = CalendarLink { link: format!("{}/v1/calendars/{}.ics", app.origin, token.expose()) };
+        let mut free = None;
+        for place in 0..PLACES {
+            let hash = token.hash_for(&match_name, place);
+            match app.store.find_grant(&hash)? {
+                Some(grant) if grant.kind == kind && grant.is_live(now_ms) => {
+                    return Ok(json(StatusCode::OK, &link));
+                }
+                Some(_) => {}
+                None => free = free.or(Some(hash)),
+            }
+        }
+        let Some(hash) = free else {
+            let detail = "this calendar has no more room for players of the match; make another one";
+            return Err(Problem::new(Code::Exists, detail));
+        };
+        let grants = app.store.grants_of(&match_name)?;
+        let others = grants.iter().filter(|(_, grant)| grant.kind == kind && grant.is_live(now_ms)).count();
+        if others >= CALENDARS_MAX {
+            let detail = format!("a player has at most {CALENDARS_MAX} calendars; end one of them");
+            return Err(Problem::content(detail));
+        }
+        let label = name("")?;
+        app.store.grant(&hash, NewGrant { kind, match_name, label, expires_at_ms: None }, now_ms)?;
+        Ok(json(StatusCode::OK, &link))
+    })
+    .await
+}
+
+/// Read a calendar of deadlines
+///
+/// The link is the secret: no token is required.
+#[utoipa::path(operation_id = "read_calendar", get, path = "/v1/calendars/{calendar}", tag = "grants", security(()),
+    params(("calendar" = inline(CalendarFile), Path)),
+    responses((status = 200, description = "the deadlines, as an iCalendar file", body = inline(CalendarText),
+        content_type = "text/calendar; charset=utf-8"), CalendarRead))]
+pub(crate) async fn read(
+    State(app): State<Arc<App>>,
+    Path(file): Path<String>,
+    headers: HeaderMap,
+    extensions: Extensions,
+    _: ValidQuery<NoParameters>,
+) -> ApiResult {
+    require_accepted(&headers, CALENDAR)?;
+    let client = client_of(&extensions);
+    app.limits.guesses.require_few(client)?;
+    app.block(move |app| {
+        let mut text = Calendar::begin();
+        for (hash, grant) in granted(app, &file, client)? {
+            app.limits.admit(&GrantId::of(&hash).to_string(), grant.kind)?;
+            if let Some(shown) = shown_match(app, grant)? {
+                add_deadline(app, &mut text, &shown)?;
+            }
+        }
+        Ok(typed(StatusCode::OK, CALENDAR, text.end()))
+    })
+    .await
+}
+
+/// End a calendar of deadlines
+///
+/// Whoever has its link may end it, since that is its player, or someone who should not have it.
+#[utoipa::path(operation_id = "end_calendar", delete, path = "/v1/calendars/{calendar}", tag = "grants", security(()),
+    params(("calendar" = inline(CalendarFile), Path)),
+    responses((status = 204, description = "the calendar has ended"), CalendarEnded))]
+pub(crate) async fn end(
+    State(app): State<Arc<App>>,
+    Path(file): Path<String>,
+    extensions: Extensions,
+    _: ValidQuery<NoParameters>,
+) -> ApiResult {
+    let client = client_of(&extensions);
+    app.limits.guesses.require_few(client)?;
+    app.block(move |app| {
+        for (hash, grant) in granted(app, &file, client)? {
+            app.store.revoke_grant(&grant.match_name, GrantId::of(&hash), app.now_ms())?;
+        }
+        Ok(StatusCode::NO_CONTENT.into_response())
+    })
+    .await
+}
+
+fn client_of(extensions: &Extensions) -> ClientAddress {
+    extensions.get().copied().unwrap_or(ClientAddress(None))
+}
+
+/// SV-50: finds the grants of a calendar that count, in all matches with terms; others have no deadlines.
+fn granted(app: &Arc<App>, file: &str, client: ClientAddress) -> ApiResult<Vec<(Digest, Grant)>> {
+    let token = file.strip_suffix(".ics").and_then(AccessToken::parse);
+    let Some((token, TokenKind::Calendar)) = token else {
+        return Err(Problem::bad("expected a calendar's token and `.ics`"));
+    };
+    let matches = auto_host::known_matches(app)?;
+    let mut hashes = Vec::new();
+    for match_name in &matches {
+        hashes.extend((0..PLACES).map(|place| token.hash_for(match_name, place)));
+    }
+    let mut granted = Vec::new();
+    for hashes in hashes.chunks(LOOKED_UP_AT_ONCE) {
+        granted.extend(app.store.find_grants(hashes)?);
+    }
+    granted.retain(|(_, grant)| grant.is_live(app.now_ms()));
+    if granted.is_empty() {
+        app.limits.guesses.count(client);
+        return Err(Problem::new(Code::NotFound, "there is no such calendar, or it has ended"));
+    }
+    granted.sort_by(|(_, one), (_, other)| one.match_name.cmp(&other.match_name));
+    Ok(granted)
+}
+
+/// SV-51: returns whose deadlines a grant shows, while that player's token counts.
+fn shown_match(app: &App, grant: Grant) -> ApiResult<Option<ShownMatch>> {
+    let GrantKind::Calendar { token } = grant.kind else { return Ok(None) };
+    let Some(player) = app.store.find_grant(&token)? else { return Ok(None) };
+    let seat = player.kind.played().filter(|_| player.is_live(app.now_ms()));
+    Ok(seat.map(|seat| ShownMatch { match_name: grant.match_name, seat }))
+}
+
+/// Adds the deadline of a match, if it is the player's turn as far as the player knows (SV-52).
+fn add_deadline(app: &Arc<App>, calendar: &mut Calendar, shown: &ShownMatch) -> ApiResult<()> {
+    let ShownMatch { match_name, seat } = shown;
+    let Some(hosted) = auto_host::hosted(app, match_name)? else { return Ok(()) };
+    let Some(Deadline { at_ms, began_ms, known_since_ms, passed }) = hosted.deadlines.get(seat).copied()
+    else {
+        return Ok(());
+    };
+    let branch = app.branch(match_name, &BranchName::main())?;
+    let head = app.store.head(match_name, &BranchName::main())?;
+    let state = branch.state_of_log(app, head)?;
+    if !is_turn(app, &branch, *seat, (state.as_ref(), head))? {
+        return Ok(());
+    }
+    let Some(at) = time(at_ms) else { return Ok(()) };
+    let Some(known_since) = time(known_since_ms) else { return Ok(()) };
+    let title = app.store.genesis(match_name)?.title;
+    let title = if title.is_empty() { match_name.as_str() } else { title.as_str() };
+    let host = app.origin.split_once("://").map_or(app.origin.as_str(), |(_, host)| host);
+    let page = format!("{}/m/{match_name}", app.origin);
+    // What an absence or a missed deadline moves is the same event, and a newer one.
+    let sequence = hosted.accord.head.saturating_mul(1000).saturating_add(passed.unsigned_abs().min(999));
+    calendar.line("BEGIN:VEVENT");
+    calendar.line(&format!("UID:{match_name}-{seat}-{began_ms}@{host}"));
+    calendar.line(&format!("DTSTAMP:{known_since}"));
+    calendar.line(&format!("SEQUENCE:{sequence}"));
+    calendar.line(&format!("DTSTART:{at}"));
+    calendar.line(&format!("SUMMARY:{}", escaped(&format!("{title}: your turn ends"))));
+    calendar.line(&format!("DESCRIPTION:{}", escaped(&page)));
+    calendar.line(&format!("URL:{page}"));
+    calendar.line("TRANSP:TRANSPARENT");
+    calendar.line("END:VEVENT");
+    Ok(())
+}
+
+/// Writes a time as calendars do, such as `20261224T120000Z`.
+fn time(unix_ms: i64) -> Option<String> {
+    let at = DeskTime::of_unix_ms(unix_ms)?;
+    Some(at.to_string().replace(['-', ':'], ""))
+}
+
+fn escaped(text: &str) -> String {
+    let mut escaped = String::new();
+    for sign in printable(text).chars() {
+        if matches!(sign, '\\' | ';' | ',') {
+            escaped.push('\\');
+        }
+        escaped.push(sign);
+    }
+    escaped
+}
+
+/// The text of a calendar.
+struct Calendar(String);
+
+impl Calendar {
+    fn begin() -> Self {
+        let mut calendar = Self(String::new());
+        calendar.line("BEGIN:VCALENDAR");
+        calendar.line("VERSION:2.0");
+        calendar.line("PRODID:-//turnfold//serve//EN");
+        calendar.line("NAME:turnfold");
+        calendar.line("X-WR-CALNAME:turnfold");
+        calendar.line("REFRESH-INTERVAL;VALUE=DURATION:PT1H");
+        calendar.line("X-PUBLISHED-TTL:PT1H");
+        calendar
+    }
+
+    /// Adds a line, which goes on in further lines where it is long.
+    fn line(&mut self, line: &str) {
+        let mut length = 0;
+        for sign in line.chars() {
+            if length + sign.len_utf8() > LINE_MAX {
+                self.0.push_str("\r\n ");
+                length = 1;
+            }
+            self.0.push(sign);
+            length += sign.len_utf8();
+        }
+        self.0.push_str("\r\n");
+    }
+
+    fn end(mut self) -> String {
+        if !self.0.contains("BEGIN:VEVENT") {
+            // A calendar needs a component (RFC 5545, 3.6).
+            for line in NOTHING {
+                self.line(line);
+            }
+        }
+        self.line("END:VCALENDAR");
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lines_are_folded_between_characters() {
+        let mut calendar = Calendar(String::new());
+        calendar.line(&format!("{}é{}", "a".repeat(74), "b".repeat(75)));
+        let lines: Vec<_> = calendar.0.split("\r\n").collect();
+        assert_eq!(lines, ["a".repeat(74), format!(" é{}", "b".repeat(72)), " bbb".into(), String::new()]);
+        assert!(lines.iter().all(|line| line.len() <= LINE_MAX));
+    }
+
+    #[test]
+    fn what_has_a_meaning_in_a_calendar_is_escaped() {
+        assert_eq!(escaped("a, b; c\\d"), "a\\, b\\; c\\\\d");
+    }
+}
