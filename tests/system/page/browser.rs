@@ -22,7 +22,7 @@ use turnfold_tests::is_long;
 use turnfold_tests::parts::skipped;
 
 /// A browser, and a folder for the pages that it shows.
-pub(super) struct Browser {
+pub(crate) struct Browser {
     /// The driver, or the browser where it needs none.
     process: Child,
     driver: Driver,
@@ -37,7 +37,7 @@ enum Driver {
 }
 
 /// Finds a program of the machine.
-pub(super) fn find_program(names: &[&str]) -> Option<PathBuf> {
+pub(crate) fn find_program(names: &[&str]) -> Option<PathBuf> {
     let path = env::var_os("PATH")?;
     let all = names.iter().flat_map(|name| env::split_paths(&path).map(move |folder| folder.join(name)));
     all.into_iter().find(|program| program.is_file())
@@ -80,17 +80,17 @@ fn start_driver(chromedriver: &Path) -> Option<(Child, u16)> {
 
 impl Browser {
     /// Starts a browser; without one, reports that what it is for is skipped.
-    pub(super) fn start(what: &str) -> Option<Self> {
+    pub(crate) fn start(what: &str) -> Option<Self> {
         Self::start_reaching(what, "<-loopback>")
     }
 
     /// Starts a browser that reaches services on this machine, and nothing else.
-    pub(super) fn start_online(what: &str) -> Option<Self> {
+    pub(crate) fn start_online(what: &str) -> Option<Self> {
         Self::start_reaching(what, "127.0.0.1")
     }
 
     /// Starts a Firefox that reaches services on this machine, and nothing else.
-    pub(super) fn start_firefox(what: &str) -> Option<Self> {
+    pub(crate) fn start_firefox(what: &str) -> Option<Self> {
         let Some(firefox) = find_program(&["firefox-esr", "firefox"]) else {
             skipped(what, "`firefox-esr` is not here");
             return None;
@@ -159,24 +159,24 @@ impl Browser {
     }
 
     /// Folder of its own, for what is shown and for what is downloaded.
-    pub(super) fn dir(&self) -> &Path {
+    pub(crate) fn dir(&self) -> &Path {
         self.dir.path()
     }
 
     /// Writes a file and returns its address.
-    pub(super) fn file(&self, name: &str, content: &str) -> String {
+    pub(crate) fn file(&self, name: &str, content: &str) -> String {
         let path = self.dir.path().join(name);
         fs::write(&path, content).unwrap();
         address(&path)
     }
 
     /// Returns the name of the window in which it is.
-    pub(super) fn window(&self) -> String {
+    pub(crate) fn window(&self) -> String {
         self.send("GET", "window", &Value::Null).unwrap().as_str().unwrap().to_owned()
     }
 
     /// Opens another window, goes on in it, and returns its name.
-    pub(super) fn open_window(&self) -> String {
+    pub(crate) fn open_window(&self) -> String {
         let window =
             self.post("window/new", &json!({ "type": "window" }))["handle"].as_str().unwrap().to_owned();
         self.switch_to(&window);
@@ -184,46 +184,46 @@ impl Browser {
     }
 
     /// Closes the window in which it is, and goes on in the first of the others.
-    pub(super) fn close_window(&self) {
+    pub(crate) fn close_window(&self) {
         let closed = self.send("DELETE", "window", &Value::Null);
         self.switch_to(closed.unwrap()[0].as_str().unwrap());
     }
 
     /// Goes on in a window.
-    pub(super) fn switch_to(&self, window: &str) {
+    pub(crate) fn switch_to(&self, window: &str) {
         self.post("window", &json!({ "handle": window }));
     }
 
     /// Goes to an address, as if it were typed.
-    pub(super) fn open(&self, address: &str) {
+    pub(crate) fn open(&self, address: &str) {
         // What differs in its fragment alone is not loaded again.
         self.post("url", &json!({ "url": "about:blank" }));
         self.post("url", &json!({ "url": address }));
     }
 
     /// Writes a page and goes to it.
-    pub(super) fn show(&self, html: &str, fragment: &str) {
+    pub(crate) fn show(&self, html: &str, fragment: &str) {
         self.open(&format!("{}{fragment}", self.file("page.html", html)));
     }
 
     /// Runs a script in the page and returns what it returns.
-    pub(super) fn run(&self, script: &str) -> Value {
+    pub(crate) fn run(&self, script: &str) -> Value {
         self.post("execute/sync", &json!({ "script": script, "args": [] }))
     }
 
     /// Runs a script whose last argument is called when it is done.
-    pub(super) fn run_until_done(&self, script: &str) -> Value {
+    pub(crate) fn run_until_done(&self, script: &str) -> Value {
         self.post("execute/async", &json!({ "script": script, "args": [] }))
     }
 
     /// Presses and releases a key, for which `WebDriver` has a code where it is no character.
-    pub(super) fn press(&self, key: char) {
+    pub(crate) fn press(&self, key: char) {
         let actions = json!([{ "type": "keyDown", "value": key }, { "type": "keyUp", "value": key }]);
         self.post("actions", &json!({ "actions": [{ "type": "key", "id": "keys", "actions": actions }] }));
     }
 
     /// Clicks on the middle of an element, which must not lie under another.
-    pub(super) fn click(&self, selector: &str) {
+    pub(crate) fn click(&self, selector: &str) {
         for _ in 0..50 {
             let element = self.element(selector);
             match self.try_post(&format!("element/{element}/click"), &json!({})) {
@@ -236,7 +236,7 @@ impl Browser {
     }
 
     /// Types into an element.
-    pub(super) fn type_into(&self, selector: &str, text: &str) {
+    pub(crate) fn type_into(&self, selector: &str, text: &str) {
         let element = self.element(selector);
         self.post(&format!("element/{element}/value"), &json!({ "text": text }));
     }
@@ -247,7 +247,7 @@ impl Browser {
     }
 
     /// Returns the text of an element.
-    pub(super) fn text(&self, selector: &str) -> String {
+    pub(crate) fn text(&self, selector: &str) -> String {
         self.run(&format!("return document.querySelector({selector:?}).textContent"))
             .as_str()
             .unwrap()
@@ -255,7 +255,7 @@ impl Browser {
     }
 
     /// Waits until a script returns `true`. While the page goes elsewhere there is none to run it.
-    pub(super) fn wait_until(&self, script: &str) {
+    pub(crate) fn wait_until(&self, script: &str) {
         let mut last = Ok(Value::Null);
         for _ in 0..3_000 {
             last = self.try_post("execute/sync", &json!({ "script": script, "args": [] }));
@@ -268,24 +268,24 @@ impl Browser {
     }
 
     /// Gives a command of Chromium's own protocol.
-    pub(super) fn command(&self, command: &str, parameters: &Value) -> Value {
+    pub(crate) fn command(&self, command: &str, parameters: &Value) -> Value {
         self.post("goog/cdp/execute", &json!({ "cmd": command, "params": parameters }))
     }
 
     /// Returns a picture of the window, as PNG.
-    pub(super) fn screenshot(&self) -> Vec<u8> {
+    pub(crate) fn screenshot(&self) -> Vec<u8> {
         let image = self.send("GET", "screenshot", &Value::Null);
         BASE64_STANDARD.decode(image.unwrap().as_str().unwrap()).unwrap()
     }
 
     /// Returns what the console was sent since it was last read.
-    pub(super) fn console(&self) -> Vec<String> {
+    pub(crate) fn console(&self) -> Vec<String> {
         let log = self.post("se/log", &json!({ "type": "browser" }));
         log.as_array().unwrap().iter().map(|entry| entry["message"].to_string()).collect()
     }
 
     /// Requires that the page asked for nothing, and that nothing in it was refused or failed.
-    pub(super) fn check_quiet(&self) {
+    pub(crate) fn check_quiet(&self) {
         let resources = self.run("return performance.getEntriesByType('resource').map(({ name }) => name)");
         assert_eq!(resources, json!([]), "resources");
         assert_eq!(self.console(), [""; 0], "the console");

@@ -11,7 +11,8 @@ use turnfold_tests::fixture;
 use turnfold_tests::service::Running;
 
 /// The part of the line with the turn that is about the deadline, as `home` or the page of a match shows it.
-const DEADLINE: &str = "const until = (text) => /, until .*/.exec(text ?? '')?.[0].replace(/, you are .*/, '') ?? '';";
+const DEADLINE: &str =
+    "const until = (text) => /, until .*/.exec(text ?? '')?.[0].replace(/, you are .*/, '') ?? '';";
 
 /// Makes a match on the home page by clicks, with a game's own terms but for the hours.
 fn make_match(browser: &Browser, service: &Running, name: &str) {
@@ -27,7 +28,11 @@ fn make_match(browser: &Browser, service: &Running, name: &str) {
     // A game that names no terms has a person for a host; one that does has the service, with three days a move.
     for (ruleset, value, shown) in [
         ("channel", "", ""),
-        ("cycletap", "72", "At a deadline and between turns: default = [\"switch\"]; between = [\"resolve\"]"),
+        (
+            "cycletap",
+            "72",
+            "At a deadline and between turns: default = [\"switch\"]; between = [\"resolve\"]",
+        ),
     ] {
         browser.run(&format!(
             "const games = document.querySelector('#ruleset'); games.value = '{ruleset}'; games.dispatchEvent(new Event('change'))"
@@ -35,7 +40,9 @@ fn make_match(browser: &Browser, service: &Running, name: &str) {
         assert_eq!(browser.run(hosting), value, "{ruleset}");
         assert_eq!(browser.run(terms), shown, "{ruleset}");
     }
-    browser.run("const by = document.querySelector('#hosting'); by.value = ''; by.dispatchEvent(new Event('change'))");
+    browser.run(
+        "const by = document.querySelector('#hosting'); by.value = ''; by.dispatchEvent(new Event('change'))",
+    );
     assert_eq!(browser.run(terms), "");
     browser.run("const by = document.querySelector('#hosting'); by.value = '24'; by.dispatchEvent(new Event('change'))");
     assert_ne!(browser.run(terms), "");
@@ -152,7 +159,10 @@ fn vw_68_one_calendar_has_the_deadlines_of_all_seats_of_a_browser() {
     let webcal = browser.run("return document.querySelector('.calendar a').href");
     let link = webcal.as_str().unwrap().replacen("webcal:", "http:", 1);
     assert!(link.starts_with(&format!("{}/v1/calendars/tf_c_", service.origin())), "{link}");
-    assert_eq!(summaries(&service, &link), ["alpha", "beta"].map(|name| format!("{name}: your turn ends")).into());
+    assert_eq!(
+        summaries(&service, &link),
+        ["alpha", "beta"].map(|name| format!("{name}: your turn ends")).into()
+    );
     button("Copy calendar link");
     browser.wait_until("return !!document.querySelector('.calendar .link') || document.querySelector('.calendar .note').textContent.startsWith('Copied')");
     // A match that is joined later is in the same calendar.
@@ -164,10 +174,15 @@ fn vw_68_one_calendar_has_the_deadlines_of_all_seats_of_a_browser() {
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
     play_as(&service, "alpha", "p1", "switch");
-    assert_eq!(summaries(&service, &link), ["beta", "gamma"].map(|name| format!("{name}: your turn ends")).into());
+    assert_eq!(
+        summaries(&service, &link),
+        ["beta", "gamma"].map(|name| format!("{name}: your turn ends")).into()
+    );
     browser.click(".access summary");
     button("End calendar");
-    browser.wait_until("return document.querySelector('.calendar .note').textContent === 'The link works no more.'");
+    browser.wait_until(
+        "return document.querySelector('.calendar .note').textContent === 'The link works no more.'",
+    );
     assert_eq!(service.send("GET", link.strip_prefix(service.origin()).unwrap(), "", "").status, 404);
     button("Subscribe to deadlines");
     browser.wait_until("return !!document.querySelector('.calendar a')");

@@ -13,18 +13,18 @@ use turnfold_tests::sandbox::{Sandbox, workspace};
 use turnfold_tests::service::Running;
 
 /// Whether the stream of a page is open.
-pub(super) const LIVE: &str = "return !!document.querySelector('.connection.live')";
+pub(crate) const LIVE: &str = "return !!document.querySelector('.connection.live')";
 
 /// The buttons of a page for what is legal at the entry that it shows.
-pub(super) const OFFERED: &str = ".legal:not([aria-busy]) button";
+pub(crate) const OFFERED: &str = ".legal:not([aria-busy]) button";
 
 /// Makes a match whose dice are recorded and returns the token of its host.
-pub(super) fn create(service: &Running, name: &str, ruleset: &str, setup: &str) -> String {
+pub(crate) fn create(service: &Running, name: &str, ruleset: &str, setup: &str) -> String {
     create_with(service, name, ruleset, setup, "recorded")
 }
 
 /// Makes a match and returns the token of its host.
-pub(super) fn create_with(service: &Running, name: &str, ruleset: &str, setup: &str, dice: &str) -> String {
+pub(crate) fn create_with(service: &Running, name: &str, ruleset: &str, setup: &str, dice: &str) -> String {
     let body =
         json!({ "name": name, "ruleset": ruleset, "setup": setup, "dice": dice, "title": "Round <1>" });
     let made = service.send("POST", "/v1/matches", service.admin(), &body.to_string());
@@ -33,7 +33,7 @@ pub(super) fn create_with(service: &Running, name: &str, ruleset: &str, setup: &
 }
 
 /// Accepts an invitation in a browser that finds the service at an origin.
-pub(super) fn join(browser: &Browser, service: &Running, name: &str, seat: &str, origin: &str) {
+pub(crate) fn join(browser: &Browser, service: &Running, name: &str, seat: &str, origin: &str) {
     let grant = service.grant(name, &json!({ "kind": "invitation", "seat": seat }).to_string());
     browser.open(&grant["link"].as_str().unwrap().replace(service.origin(), origin));
     browser.wait_until("return !!document.querySelector('main button.primary')");
@@ -43,14 +43,14 @@ pub(super) fn join(browser: &Browser, service: &Running, name: &str, seat: &str,
 }
 
 /// Gives a command by the field.
-pub(super) fn give(browser: &Browser, command: &str) {
+pub(crate) fn give(browser: &Browser, command: &str) {
     browser.run("document.querySelector('#command').value = ''");
     browser.type_into("#command", command);
     browser.click(".giving button:not([type])");
 }
 
 /// Waits until a page offers commands, and gives one of pieces: the first that is open, until it is whole.
-pub(super) fn give_first(browser: &Browser) {
+pub(crate) fn give_first(browser: &Browser) {
     wait_for_offer(browser);
     for _ in 0..5 {
         browser.click(".picture .reach[role=button]");
@@ -62,18 +62,18 @@ pub(super) fn give_first(browser: &Browser) {
 }
 
 /// Waits until a page offers commands for the entry that it shows.
-pub(super) fn wait_for_offer(browser: &Browser) {
+pub(crate) fn wait_for_offer(browser: &Browser) {
     browser.wait_until(&format!("return !!document.querySelector('{OFFERED}')"));
 }
 
 /// Waits until a page shows an entry with this number as the last.
-pub(super) fn wait_for_entry(browser: &Browser, number: usize) {
+pub(crate) fn wait_for_entry(browser: &Browser, number: usize) {
     browser
         .wait_until(&format!("return document.querySelector('.status strong')?.textContent === '{number}'"));
 }
 
 /// Returns what the console shows, except for requests that failed or were refused, which belong to these tests.
-pub(super) fn complaints(browser: &Browser) -> Vec<String> {
+pub(crate) fn complaints(browser: &Browser) -> Vec<String> {
     // Firefox reports a stream that breaks off as a page is left.
     let of_requests = ["Failed to load resource", "net::ERR_", "Error in input stream"];
     let all = browser.console().into_iter();
@@ -81,7 +81,7 @@ pub(super) fn complaints(browser: &Browser) -> Vec<String> {
 }
 
 /// Plays as the holder of a seat does on another device.
-pub(super) fn play_as(service: &Running, name: &str, seat: &str, command: &str) {
+pub(crate) fn play_as(service: &Running, name: &str, seat: &str, command: &str) {
     let grant = service.grant(name, &json!({ "kind": "seat", "seat": seat }).to_string());
     let path = format!("/v1/matches/{name}/branches/main/entries");
     let body = json!({ "commands": [command] }).to_string();
@@ -90,7 +90,7 @@ pub(super) fn play_as(service: &Running, name: &str, seat: &str, command: &str) 
 }
 
 /// Returns the entries of a match, as its host reads them.
-pub(super) fn entries(service: &Running, name: &str, host: &str) -> Vec<Value> {
+pub(crate) fn entries(service: &Running, name: &str, host: &str) -> Vec<Value> {
     let read = service.send("GET", &format!("/v1/matches/{name}/branches/main/entries"), host, "");
     read.json()["items"].as_array().unwrap().clone()
 }

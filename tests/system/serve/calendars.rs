@@ -68,7 +68,7 @@ fn events_by_library(text: &str) -> Option<Vec<Value>> {
     };
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(file.path(), text).unwrap();
-    let script = workspace().join("tests/system/serve/clients/calendar.py");
+    let script = workspace().join("tests/system/serve/clients/deadlines.py");
     let output = Command::new(bin.join("python")).arg(script).arg(file.path()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     Some(serde_json::from_slice(&output.stdout).unwrap())

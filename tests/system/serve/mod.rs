@@ -39,6 +39,8 @@ mod terms;
 mod together;
 mod trial;
 mod verbs_and_service_agree;
+#[cfg(unix)] // a shell
+mod week;
 
 use std::env;
 

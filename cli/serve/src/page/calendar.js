@@ -7,12 +7,12 @@ import { action } from "./buttons.js";
 /** What this browser keeps of its calendar, and the ends of the tokens whose deadlines that shows.
  * @typedef {{token: string, link: string, shows: string[]}} KeptCalendar */
 
-const KEPT = "turnfold-calendar";
+const CALENDAR = "turnfold-calendar";
 
 /** @returns {KeptCalendar | null} */
 function keptCalendar() {
 	try {
-		return JSON.parse(localStorage.getItem(KEPT) ?? "null");
+		return JSON.parse(localStorage.getItem(CALENDAR) ?? "null");
 	} catch {
 		return null;
 	}
@@ -29,7 +29,7 @@ export async function showInCalendar(match) {
 		calendar.link = link;
 		calendar.shows.push(token.slice(-8));
 	}
-	localStorage.setItem(KEPT, JSON.stringify(calendar));
+	localStorage.setItem(CALENDAR, JSON.stringify(calendar));
 }
 
 /** The part of *My seat* about the calendar. @param {string} match */
@@ -46,14 +46,14 @@ export function calendarPart(match) {
 	/** @param {unknown} error */
 	const report = (error) => (note.textContent = error instanceof Error ? error.message : `${error}`);
 	const subscribe = async () => {
-		localStorage.setItem(KEPT, JSON.stringify({ token: makeToken("c"), link: "", shows: [] }));
+		localStorage.setItem(CALENDAR, JSON.stringify({ token: makeToken("c"), link: "", shows: [] }));
 		try {
 			await showInCalendar(match);
 			// A match that is gone is none of the calendar's.
 			for (const other of keptMatches()) await showInCalendar(other).catch(() => {});
 			note.textContent = "Your calendar shows the deadlines of all your matches in this browser, of later ones, too. Whoever has its link sees them and nothing else.";
 		} catch (error) {
-			localStorage.removeItem(KEPT);
+			localStorage.removeItem(CALENDAR);
 			report(error);
 		}
 		draw();
@@ -73,7 +73,7 @@ export function calendarPart(match) {
 	const end = async (link) => {
 		try {
 			await new Api("").fetch(new URL(link).pathname, { method: "DELETE" });
-			localStorage.removeItem(KEPT);
+			localStorage.removeItem(CALENDAR);
 			note.textContent = "The link works no more.";
 		} catch (error) {
 			report(error);

@@ -134,7 +134,9 @@ async function newMatch(refused) {
 	const note = html("p", { role: "status", class: "note" });
 	const form = html("form", { class: "newmatch" }, labelled("Name", name), labelled("Title", title), labelled("Game", ruleset), labelled("Setup", setup), labelled("Dice", dice), labelled("Host", hosting), terms, html("button", { class: "primary" }, "Make it"), note);
 	const describe = () => {
-		const named = items.find((one) => one.ruleset === ruleset.value)?.terms.trim().replaceAll("\n", "; ");
+		const all = items.find((one) => one.ruleset === ruleset.value)?.terms.split("\n") ?? [];
+		// The others are about play by mail.
+		const named = all.filter((line) => /^(default|between) = \[./.test(line) && !line.endsWith("[]")).join("; ");
 		terms.textContent = hosting.value ? `At a deadline and between turns: ${named || "nothing, as the game names no commands for it"}` : "";
 	};
 	const example = () => {

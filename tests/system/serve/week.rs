@@ -1,0 +1,539 @@
+//! A week of six matches without a host: every deadline is kept, every call is made once, and no one asks the admin (SV-44,
+//! SV-46, SV-47, SV-50). `TURNFOLD_SERVE_LONG=1` takes smaller steps, and players open pages on phones and on desktops.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use turnfold_show::render::WhoseTurn;
+
+use super::calendars::{calendar_token, join_calendar, read_calendar};
+use super::http::{Call, main_of};
+use super::terms::{ADMIN, DAY, HOUR, START, Simulated, join};
+use super::{Random, times};
+use crate::page::browser::Browser;
+use crate::page::live::{LIVE, give};
+use turnfold_tests::fixture;
+use turnfold_tests::goldens::seat_history;
+use turnfold_tests::sandbox::workspace;
+use turnfold_tests::service::Running;
+
+const NAMES: [&str; 4] = ["Ann", "Bo", "Cy", "Di"];
+const ANN: usize = 0;
+const BO: usize = 1;
+const CY: usize = 2;
+const DI: usize = 3;
+
+/// The windows of the players: two have phones.
+const WINDOWS: [(u32, u32); 4] = [(360, 740), (1440, 900), (740, 360), (1024, 768)];
+
+/// Calls go to a file; the service is told nothing else.
+const NOTIFY: [&str; 4] = ["--notify", "cat >> calls.txt", "--notify-after", "0"];
+
+/// What becomes of a seat that misses a deadline.
+#[derive(Clone, Copy, PartialEq)]
+enum Missed {
+    /// The default is played.
+    Default,
+    /// The default is played at the second in a row.
+    Second,
+    /// Nothing is played.
+    Wait,
+}
+
+/// A match, as its players know it.
+struct Table {
+    name: &'static str,
+    missed: Missed,
+    /// The player of each seat, and the token.
+    players: [(usize, String); 2],
+    /// When turns end, as was last seen.
+    deadlines: BTreeMap<String, i64>,
+    misses: BTreeMap<String, u32>,
+    /// The defaults that were due: the seat and when.
+    due: Vec<(String, i64)>,
+    /// The last entry as calls were asked for.
+    called_from: u64,
+}
+
+fn seat_of(index: usize) -> String {
+    format!("p{}", index + 1)
+}
+
+impl Table {
+    fn document(&self, service: &Running, index: usize) -> Value {
+        Call::get(&format!("/v1/matches/{}", self.name), &self.players[index].1).to(service).is(200).json()
+    }
+
+    /// Waits until the match waits for a player or is over, and returns it as its first player sees it.
+    fn settled(&self, service: &Running) -> Value {
+        for _ in 0..600 {
+            let document = self.document(service, 0);
+            let now = &document["now"];
+            if now["over"] == true || now["turn"].as_array().is_some_and(|turn| !turn.is_empty()) {
+                return document;
+            }
+            thread::sleep(Duration::from_millis(50));
+        }
+        panic!("{} waits for no one: {}", self.name, self.document(service, 0));
+    }
+
+    /// How many entries a seat has, as its player sees them.
+    fn entries_of(&self, service: &Running, index: usize) -> usize {
+        let read = Call::get(&main_of(self.name, "entries?limit=1000"), &self.players[index].1).to(service);
+        let seat = seat_of(index);
+        read.is(200).json()["items"].as_array().unwrap().iter().filter(|one| one["seat"] == *seat).count()
+    }
+
+    /// Takes the deadlines as they are now.
+    fn note(&mut self, document: &Value) {
+        self.deadlines.clear();
+        if document["now"]["over"] == true {
+            return;
+        }
+        for (seat, at) in document["hosting"]["deadlines"].as_object().unwrap() {
+            self.deadlines.insert(seat.clone(), at.as_i64().unwrap());
+        }
+    }
+
+    /// Plays what a player can, for a few commands; returns how many were recorded.
+    fn play(&mut self, service: &Running, index: usize, random: &mut Random) -> usize {
+        let mut played = 0;
+        for _ in 0..3 {
+            let document = self.settled(service);
+            if !has_turn(&document, &seat_of(index)) {
+                break;
+            }
+            let command = self.choose(service, index, random);
+            let token = &self.players[index].1;
+            let body = json!({"commands": [command]});
+            Call::post(&main_of(self.name, "entries"), token, &body).to(service).is(201);
+            played += 1;
+        }
+        if played > 0 {
+            self.misses.remove(&seat_of(index));
+        }
+        played
+    }
+
+    /// Returns a legal command of a player that ends no match.
+    fn choose(&self, service: &Running, index: usize, random: &mut Random) -> String {
+        let legal =
+            Call::get(&main_of(self.name, "legal"), &self.players[index].1).to(service).is(200).json();
+        let all = legal["items"].as_array().unwrap().iter();
+        let commands: Vec<_> = all.map(|one| one["command"].as_str().unwrap().to_owned()).collect();
+        let is_quiet = |command: &&String| {
+            !["resign", "draw", "claim", "offer"].iter().any(|word| command.contains(word))
+        };
+        let quiet: Vec<_> = commands.iter().filter(is_quiet).collect();
+        assert!(!quiet.is_empty(), "{}: {legal}", self.name);
+        quiet[random.below(quiet.len())].clone()
+    }
+}
+
+fn has_turn(document: &Value, seat: &str) -> bool {
+    let now = &document["now"];
+    now["over"] != true && now["turn"].as_array().is_some_and(|turn| turn.iter().any(|one| one == seat))
+}
+
+/// Makes a match of two of the players, who join and ask to be called.
+fn create(
+    service: &Running,
+    (name, ruleset): (&'static str, &str),
+    (setup, terms): (&str, &str),
+    missed: Missed,
+    players: [usize; 2],
+) -> Table {
+    let new = json!({"name": name, "ruleset": ruleset, "setup": setup, "dice": "seeded", "terms": terms, "title": format!("{name}; friends, and so on")});
+    Call::post("/v1/matches", ADMIN, &new).to(service).is(201);
+    let players = [0, 1].map(|index| (players[index], join(service, name, &seat_of(index))));
+    Table {
+        name,
+        missed,
+        players,
+        deadlines: BTreeMap::new(),
+        misses: BTreeMap::new(),
+        due: Vec::new(),
+        called_from: 0,
+    }
+}
+
+fn create_all(service: &Running) -> Vec<Table> {
+    let taps = fixture("cycletap", "ford");
+    let duel = fixture("lifecycle", "duel");
+    let board = fixture("initiative", "small-board");
+    vec![
+        create(service, ("chess", "chess"), ("", "hours = 24"), Missed::Second, [ANN, DI]),
+        create(service, ("taps", "cycletap"), (&taps, "hours = 24\npatience = 0"), Missed::Default, [CY, DI]),
+        create(
+            service,
+            ("fight", "lifecycle"),
+            (&duel, "hours = 24\npatience = 0"),
+            Missed::Default,
+            [ANN, CY],
+        ),
+        create(
+            service,
+            ("mechs", "initiative"),
+            (&board, "hours = 12\npatience = 0"),
+            Missed::Default,
+            [BO, DI],
+        ),
+        create(
+            service,
+            ("tour", "channel"),
+            ("players = 2\nseed = 7", "hours = 24"),
+            Missed::Wait,
+            [ANN, BO],
+        ),
+        create(service, ("heaps", "nim"), ("heaps = [40, 41, 42]", "hours = 24"), Missed::Wait, [BO, CY]),
+    ]
+}
+
+/// Waits until all defaults are played whose time has come, and counts them (SV-47).
+fn keep_deadlines(service: &Running, table: &mut Table, before: [usize; 2], now: i64) {
+    let due: Vec<_> =
+        table.deadlines.iter().filter(|(_, at)| **at <= now).map(|(seat, at)| (seat.clone(), *at)).collect();
+    for (seat, at) in due {
+        let index = usize::from(seat == "p2");
+        let misses = table.misses.entry(seat.clone()).or_default();
+        *misses += 1;
+        let is_due = match table.missed {
+            Missed::Default => true,
+            Missed::Second => *misses >= 2,
+            Missed::Wait => false,
+        };
+        if !is_due {
+            // It is waited for, and has another turn's time.
+            let moved = table.document(service, 0)["hosting"]["deadlines"][&seat].as_i64().unwrap();
+            assert!(
+                moved > now && (moved - at) % (12 * HOUR) == 0,
+                "{} {seat}: {at}, then {moved}",
+                table.name
+            );
+            assert_eq!(table.entries_of(service, index), before[index], "{} {seat}", table.name);
+            continue;
+        }
+        table.due.push((seat.clone(), now));
+        for tries in 0.. {
+            if table.entries_of(service, index) > before[index] {
+                break;
+            }
+            assert!(tries < 600, "{}: no default for {seat}, whose turn ended at {at}", table.name);
+            thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+/// The calls that were made, each of them once.
+fn read_calls(path: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    assert!(!text.contains("tf_"), "no call gives access: {text}");
+    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+    whole.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn ids(calls: &[Value]) -> BTreeSet<String> {
+    let ids: BTreeSet<_> = calls.iter().map(|call| call["id"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(ids.len(), calls.len(), "no call is made twice: {calls:?}");
+    ids
+}
+
+/// Waits until these calls were made.
+fn wait_for_calls(path: &Path, expected: &BTreeSet<String>) {
+    let mut made = BTreeSet::new();
+    for _ in 0..600 {
+        made = ids(&read_calls(path));
+        if expected.is_subset(&made) {
+            return;
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+    panic!("not called: {:?}", expected.difference(&made).collect::<Vec<_>>());
+}
+
+/// The number of the entry in a line of a replay file.
+fn number_of(line: &str) -> Option<u64> {
+    line.split(' ').next()?.parse().ok()
+}
+
+/// Returns whether a player had a turn after an entry of a replay file.
+fn had_turn(table: &Table, index: usize, replay: &str, seq: u64) -> bool {
+    let is_kept = |line: &&str| !line.starts_with("= ") && number_of(line).is_none_or(|number| number <= seq);
+    let text: String = replay.lines().filter(is_kept).map(|line| format!("{line}\n")).collect();
+    if ["chess", "heaps"].contains(&table.name) {
+        // Their rules are modules. White and the first player move after an even number of entries, until it is over.
+        let last = text.lines().last().unwrap();
+        let is_over = seq > 0 && ["match_over", "game_over", "resign"].iter().any(|word| last.contains(word));
+        return usize::try_from(seq % 2).unwrap() == index && !is_over;
+    }
+    let history = seat_history(Path::new("week.tfl"), &text, &seat_of(index));
+    match WhoseTurn::of_history(&history).unwrap() {
+        WhoseTurn::Of(seats, _) => seats.iter().any(|one| one.to_string() == seat_of(index)),
+        WhoseTurn::Over(_) | WhoseTurn::Unknown => false,
+    }
+}
+
+/// Returns the calls for those whose turn it is now: each is named after the entry with which the turn began.
+fn calls_for_now(service: &Running, table: &Table) -> BTreeSet<String> {
+    let mut calls = BTreeSet::new();
+    for index in 0..2 {
+        let document = table.document(service, index);
+        if !has_turn(&document, &seat_of(index)) {
+            continue;
+        }
+        let path = main_of(table.name, "replay.tfl?view=true");
+        let replay = Call::get(&path, &table.players[index].1).to(service).is(200).body;
+        let mut began = replay.lines().filter_map(number_of).max().unwrap_or(0);
+        while began > table.called_from && had_turn(table, index, &replay, began - 1) {
+            began -= 1;
+        }
+        calls.insert(format!("{}/{}/{began}", table.name, seat_of(index)));
+    }
+    calls
+}
+
+/// Returns the calls that the log of a match permits: one for each turn of a player that begins.
+fn turns_in(simulated: &Simulated, table: &Table) -> BTreeSet<String> {
+    let replay = simulated.sandbox.ok(&format!("export {}", table.name));
+    let head = replay.lines().filter_map(number_of).max().unwrap_or(0);
+    let mut calls = BTreeSet::new();
+    for index in 0..2 {
+        let mut had = false;
+        for seq in table.called_from..=head {
+            let has = had_turn(table, index, &replay, seq);
+            if has && !had {
+                calls.insert(format!("{}/{}/{seq}", table.name, seat_of(index)));
+            }
+            had = has;
+        }
+    }
+    calls
+}
+
+/// Compares the calendar of a player with what the matches show.
+fn check_calendar(service: &Running, tables: &[Table], player: usize) {
+    let mut expected = BTreeSet::new();
+    for table in tables {
+        for (index, (own, _)) in table.players.iter().enumerate() {
+            let seat = seat_of(index);
+            let document = table.document(service, index);
+            if *own == player && has_turn(&document, &seat) {
+                let at = document["hosting"]["deadlines"][&seat].as_i64().unwrap();
+                expected.insert((table.name.to_owned(), at));
+            }
+        }
+    }
+    let calendar = read_calendar(service, &calendar_token(u8::try_from(player).unwrap()));
+    let mut found = BTreeSet::new();
+    let mut at = 0;
+    for line in calendar.replace("\r\n ", "").split("\r\n") {
+        if let Some(time) = line.strip_prefix("DTSTART:202612") {
+            let number = |from: usize, to: usize| time[from..to].parse::<i64>().unwrap();
+            at = START - 18 * HOUR
+                + (number(0, 2) - 1) * DAY
+                + number(3, 5) * HOUR
+                + number(5, 7) * 60_000
+                + number(7, 9) * 1000;
+        }
+        if let Some(page) = line.strip_prefix("URL:") {
+            found.insert((page.rsplit('/').next().unwrap().to_owned(), at));
+        }
+    }
+    assert_eq!(found, expected, "{}: {calendar}", NAMES[player]);
+}
+
+/// A player opens a match on a page and gives a command there.
+fn play_on_page(browser: &Browser, service: &Running, table: &Table, index: usize, random: &mut Random) {
+    let token = &table.players[index].1;
+    let document = table.settled(service);
+    if !has_turn(&document, &seat_of(index)) {
+        return;
+    }
+    let command = table.choose(service, index, random);
+    browser.open(&format!("{}/m/{}#t={token}", service.origin(), table.name));
+    browser.wait_until(LIVE);
+    browser.wait_until("return document.querySelector('.turn').textContent.startsWith('Your turn: ')");
+    let line = browser.text(".turn");
+    assert!(line.contains(", until "), "{}: {line}", table.name);
+    if browser.run("return document.querySelector('#command').checkVisibility()") == false {
+        browser.click(".unfold");
+    }
+    let head = table.document(service, index)["head"].as_u64().unwrap();
+    give(browser, &command);
+    wait_for_entry_after(browser, head);
+    browser.open("about:blank");
+}
+
+/// Waits until a page shows an entry behind this one.
+fn wait_for_entry_after(browser: &Browser, head: u64) {
+    browser.wait_until(&format!(
+        "return Number(document.querySelector('.status strong')?.textContent) > {head}"
+    ));
+}
+
+#[test]
+fn sv_47_a_week_of_six_matches_without_a_host() {
+    let is_long = times(0, 1) == 1;
+    let step = if is_long { 3 * HOUR } else { 12 * HOUR };
+    let simulated = Simulated::new();
+    for module in ["chess", "nim-1"] {
+        let path = workspace().join(format!("fixtures/modules/{module}.wasm"));
+        simulated.sandbox.ok(&format!("game add {}", path.display()));
+    }
+    let calls = simulated.sandbox.path("calls.txt");
+    let mut service = simulated.serve_with(&NOTIFY);
+    let mut tables = create_all(&service);
+    let mut needed = BTreeSet::new();
+    for table in &mut tables {
+        let document = table.settled(&service);
+        table.note(&document);
+        table.called_from = document["head"].as_u64().unwrap();
+        for (index, (player, token)) in table.players.iter().enumerate() {
+            let asked = Call::post(
+                &format!("/v1/matches/{}/call", table.name),
+                token,
+                &json!({"to": NAMES[*player]}),
+            );
+            asked.to(&service).is(200);
+            join_calendar(&service, table.name, token, &calendar_token(u8::try_from(*player).unwrap()));
+        }
+        needed.extend(calls_for_now(&service, table));
+    }
+    wait_for_calls(&calls, &needed);
+    // From now on no one has the admin's token, and no host's was ever kept.
+    simulated.sandbox.write("admin.token", "tf_a_BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBA");
+    service.kill();
+    service = simulated.serve_with(&NOTIFY);
+    Call::get("/v1/matches", ADMIN).to(&service).problem(401, "no_token");
+    let browsers: Vec<_> = if is_long {
+        (0..4).map_while(|_| Browser::start_online("players of a week")).collect()
+    } else {
+        Vec::new()
+    };
+    for (browser, (width, height)) in browsers.iter().zip(WINDOWS) {
+        let screen =
+            json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 1000 });
+        browser.command("Emulation.setDeviceMetricsOverride", &screen);
+    }
+    let mut random = Random(0x1234_5678_9abc_def1);
+    let mut kills = 1;
+    let mut played = 0;
+    let mut on_pages = 0;
+    let mut opened = BTreeSet::new();
+    for number in 1..=7 * DAY / step {
+        let now = number * step;
+        let before: Vec<_> =
+            tables.iter().map(|table| [0, 1].map(|index| table.entries_of(&service, index))).collect();
+        // Twice a day it is killed: it is away at a deadline, or dies as that comes.
+        if now % (12 * HOUR) == 0 {
+            kills += 1;
+            if kills % 2 == 0 {
+                service.kill();
+                simulated.set(now);
+            } else {
+                simulated.set(now);
+                service.kill();
+            }
+            service = simulated.serve_with(&NOTIFY);
+        } else {
+            simulated.set(now);
+        }
+        for (table, before) in tables.iter_mut().zip(before) {
+            keep_deadlines(&service, table, before, START + now);
+            let document = table.settled(&service);
+            table.note(&document);
+        }
+        let day = now / DAY;
+        // Cy leaves for two days, and says so.
+        if now == 2 * DAY {
+            for (name, seat) in [("fight", 1), ("heaps", 1), ("taps", 0)] {
+                let table = tables.iter_mut().find(|table| table.name == name).unwrap();
+                let absence = json!({"until": "2026-12-05T18:00:00Z"});
+                let token = &table.players[seat].1;
+                Call::post(&format!("/v1/matches/{name}/absence"), token, &absence).to(&service).is(200);
+                table.misses.remove(&seat_of(seat));
+            }
+        }
+        // Ann plays whenever she looks, Bo in the evenings, Cy not while away, and Di never after the first day.
+        let is_awake = |player: usize| match player {
+            ANN => now % (12 * HOUR) == 0,
+            BO => now % DAY == 0,
+            CY => now % (12 * HOUR) == 0 && !(2..4).contains(&day),
+            _ => now <= DAY,
+        };
+        for table in &mut tables {
+            for index in 0..2 {
+                let player = table.players[index].0;
+                if !is_awake(player) {
+                    continue;
+                }
+                if let Some(browser) = browsers.get(player).filter(|_| now % DAY == 0) {
+                    let head = table.document(&service, index)["head"].as_u64().unwrap();
+                    play_on_page(browser, &service, table, index, &mut random);
+                    let document = table.settled(&service);
+                    // An open page is the call: turns that began meanwhile have none.
+                    let shown = document["head"].as_u64().unwrap();
+                    opened.extend(
+                        (head + 1..=shown).map(|seq| format!("{}/{}/{seq}", table.name, seat_of(index))),
+                    );
+                    on_pages += usize::from(shown > head);
+                    if shown > head {
+                        table.misses.remove(&seat_of(index));
+                    }
+                } else {
+                    played += table.play(&service, index, &mut random);
+                }
+            }
+            let document = table.settled(&service);
+            table.note(&document);
+        }
+        // Who is to move is called, before the clock goes on.
+        for table in &tables {
+            needed.extend(calls_for_now(&service, table).difference(&opened).cloned());
+        }
+        wait_for_calls(&calls, &needed);
+        for player in [ANN, BO, CY, DI] {
+            check_calendar(&service, &tables, player);
+        }
+    }
+    service.kill();
+    // Every call was made once, and none but for a turn that began. Turns that ended at once need none.
+    let mut permitted = BTreeSet::new();
+    for table in &tables {
+        permitted.extend(turns_in(&simulated, table));
+    }
+    let made = ids(&read_calls(&calls));
+    assert!(needed.is_subset(&permitted), "{:?}", needed.difference(&permitted).collect::<Vec<_>>());
+    assert!(needed.is_subset(&made), "{:?}", needed.difference(&made).collect::<Vec<_>>());
+    assert!(made.is_subset(&permitted), "{:?}", made.difference(&permitted).collect::<Vec<_>>());
+    // Every deadline was kept once, when it came, and nothing else was played for anyone.
+    let mut kept = 0;
+    for table in &tables {
+        let log = simulated.sandbox.ok(&format!("log {} --format json", table.name));
+        let mut defaults: BTreeMap<String, (String, i64)> = BTreeMap::new();
+        for line in log.lines() {
+            let entry: Value = serde_json::from_str(line).unwrap();
+            let key = entry["key"].as_str().unwrap_or_default();
+            if let Some(seat) = key.strip_prefix("missed:").and_then(|rest| rest.split(':').next()) {
+                let at = entry["recorded_at_ms"].as_i64().unwrap();
+                defaults.insert(key.to_owned(), (seat.to_owned(), at - START));
+            }
+        }
+        let mut played: Vec<_> = defaults.into_values().collect();
+        let mut due: Vec<_> = table.due.iter().map(|(seat, at)| (seat.clone(), at - START)).collect();
+        played.sort();
+        due.sort();
+        assert_eq!(played, due, "{}", table.name);
+        kept += due.len();
+    }
+    simulated.sandbox.ok("verify");
+    assert!(kept > 10 && kills >= 15, "{kept} deadlines, {kills} kills");
+    println!(
+        "a week: 6 matches, {kills} kills, {kept} defaults at deadlines, {} calls, {played} commands over HTTP, {on_pages} on pages",
+        made.len()
+    );
+}
