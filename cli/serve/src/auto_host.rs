@@ -111,7 +111,7 @@ pub(crate) struct Hosted {
 pub(crate) struct Deadline {
     pub(crate) at_ms: i64,
     /// When the turn began.
-    pub(crate) began_ms: i64,
+    pub(crate) turn_ms: i64,
     /// Since when the deadline is this one.
     pub(crate) known_since_ms: i64,
     /// How many deadlines of the turn have passed.
@@ -217,15 +217,16 @@ impl TurnClock {
         let is_anyone_there = earlier.values().any(|misses| !is_gone(*misses));
         let mut due = None;
         for (seat, since) in &self.turns {
-            let Some(begin_ms) = players.begin(*seat).filter(|_| hour_ms > 0) else { continue };
+            let Some(ready_ms) = players.begin(*seat).filter(|_| hour_ms > 0) else { continue };
             let absent_ms = accord.state.absent_until(*seat).map_or(0, unix_ms);
-            let began_ms = begin_ms.max(since.at_ms).max(accord.since_ms);
-            let begin_ms = began_ms.max(absent_ms);
+            let turn_ms = ready_ms.max(since.at_ms).max(accord.since_ms);
+            let begin_ms = turn_ms.max(absent_ms);
             let passed = ((now_ms - begin_ms) / hour_ms).max(0);
             let last_ms = begin_ms + passed * hour_ms;
             let said_ms = accord.state.last_said(*seat).map_or(0, unix_ms);
-            let known_since_ms = if passed > 0 { last_ms } else { began_ms.max(said_ms) };
-            let deadline = Deadline { at_ms: last_ms + hour_ms, began_ms, known_since_ms, passed };
+            let known_since_ms = if passed > 0 { last_ms } else { turn_ms.max(said_ms) };
+            let at_ms = last_ms + hour_ms;
+            let deadline = Deadline { at_ms, turn_ms, known_since_ms, passed };
             hosted.deadlines.insert(*seat, deadline);
             // What was played for the seat may be concealed, or leave it its turn.
             let was_played = self.misses.get(seat).is_some_and(|(_, played)| {

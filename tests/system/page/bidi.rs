@@ -126,6 +126,11 @@ impl Session {
                 Ok(shot["data"].clone())
             }
             ["se", "log"] => Ok(json!(self.log.take())),
+            ["goog", "cdp", "execute"] if body["cmd"] == "Emulation.setDeviceMetricsOverride" => {
+                let viewport =
+                    json!({ "width": body["params"]["width"], "height": body["params"]["height"] });
+                self.ask("browsingContext.setViewport", &json!({ "context": context, "viewport": viewport }))
+            }
             _ => Err(format!("`{path}` is not translated for Firefox")),
         }
     }

@@ -144,35 +144,7 @@ const GAME: [(&str, [&str; 2]); 5] = [
 #[test]
 fn vw_61_chess_as_black_is_played_on_a_phone_without_scrolling() {
     let Some(black) = Browser::start_online("chess on a phone") else { return };
-    let dir = TempDir::new().unwrap();
-    let service = serve(&dir);
-    let host = create(&service, "duel", "chess", "");
-    let phone = |width: u32, height: u32| {
-        let screen = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": true });
-        black.command("Emulation.setDeviceMetricsOverride", &screen);
-    };
-    phone(360, 740);
-    join(&black, &service, "duel", "p2", service.origin());
-    for (number, (white, squares)) in (1..).step_by(2).zip(GAME) {
-        play(&service, "duel", &host, &[("p1".into(), white.into())]);
-        wait_for_entry(&black, number);
-        wait_for_offer(&black);
-        // Upright and on its side: what the board needs is in sight, and the dock is a line.
-        for (width, height) in [(740, 360), (360, 740)] {
-            phone(width, height);
-            black.wait_until(&format!(
-                "return innerWidth === {width} && (() => {{ {OUT_OF_REACH} }})().length === 0"
-            ));
-        }
-        let dock = black.run("return document.querySelector('.dock').offsetHeight / innerHeight");
-        assert!(dock.as_f64().unwrap() < 0.12, "the dock takes {dock} of the height");
-        for at in squares {
-            assert_eq!(black.run(OUT_OF_REACH), json!([]), "before {at}");
-            black.click(&square(at));
-        }
-        wait_for_entry(&black, number + 1);
-        assert_eq!(black.run(OUT_OF_REACH), json!([]));
-    }
+    play_black(&black);
     // The rest is there once it is asked for, and goes again.
     let is_shown = "return ['.giving', '.legal', '.controls'].map((one) => document.querySelector(one).checkVisibility()).join()";
     assert_eq!(black.run(is_shown), "false,false,false");
@@ -187,6 +159,39 @@ fn vw_61_chess_as_black_is_played_on_a_phone_without_scrolling() {
         }
     }
     assert_eq!(complaints(&black), Vec::<String>::new());
+}
+
+/// Plays chess as black on a phone, upright and on its side: by clicks alone, and nothing is scrolled.
+fn play_black(black: &Browser) {
+    let dir = TempDir::new().unwrap();
+    let service = serve(&dir);
+    let host = create(&service, "duel", "chess", "");
+    let phone = |width: u32, height: u32| {
+        let screen = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": true });
+        black.command("Emulation.setDeviceMetricsOverride", &screen);
+    };
+    phone(360, 740);
+    join(black, &service, "duel", "p2", service.origin());
+    for (number, (white, squares)) in (1..).step_by(2).zip(GAME) {
+        play(&service, "duel", &host, &[("p1".into(), white.into())]);
+        wait_for_entry(black, number);
+        wait_for_offer(black);
+        // Upright and on its side: what the board needs is in sight, and the dock is a line.
+        for (width, height) in [(740, 360), (360, 740)] {
+            phone(width, height);
+            black.wait_until(&format!(
+                "return innerWidth === {width} && (() => {{ {OUT_OF_REACH} }})().length === 0"
+            ));
+        }
+        let dock = black.run("return document.querySelector('.dock').offsetHeight / innerHeight");
+        assert!(dock.as_f64().unwrap() < 0.12, "the dock takes {dock} of the height");
+        for at in squares {
+            assert_eq!(black.run(OUT_OF_REACH), json!([]), "before {at}");
+            black.click(&square(at));
+        }
+        wait_for_entry(black, number + 1);
+        assert_eq!(black.run(OUT_OF_REACH), json!([]));
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::browser::Browser;
 use super::games::play;
 use super::live::{LIVE, complaints, create, entries, give_first, join, wait_for_entry};
-use super::{access, seat, steps, together, word_by_word};
+use super::{access, hosted, reports, rulebook, seat, sentences, steps, together, word_by_word};
 use turnfold_tests::service::Running;
 
 #[test]
@@ -42,9 +42,21 @@ fn vw_55_firefox_shows_who_is_here_notes_and_the_rematch() {
 }
 
 #[test]
+fn vw_55_firefox_hosts_by_terms_names_rules_and_opens_links_to_entries() {
+    let Some(browser) = Browser::start_firefox("terms, rules and links in Firefox") else { return };
+    let service = Running::alone();
+    hosted::play_hosted(&browser, &service);
+    rulebook::name_rules(&browser, &service);
+    assert_eq!(complaints(&browser), Vec::<String>::new());
+    let Some(guest) = Browser::start_firefox("a guest in Firefox") else { return };
+    reports::link_to_entry(&browser, &guest);
+}
+
+#[test]
 fn vw_55_firefox_opens_the_page_of_a_file_and_steps() {
     let Some(browser) = Browser::start_firefox("a file in Firefox") else { return };
     browser.show(&steps::page(), "");
     steps::step_by_keys(&browser);
+    sentences::read_sentences(&browser);
     assert_eq!(browser.console(), [""; 0]);
 }

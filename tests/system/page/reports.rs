@@ -9,6 +9,7 @@ use serde_json::json;
 use super::browser::Browser;
 use super::games::{Golden, play};
 use super::live::{LIVE, complaints, create, join, wait_for_entry};
+use crate::serve::terms::{DAY, Simulated};
 use turnfold_tests::sandbox::Sandbox;
 use turnfold_tests::service::Running;
 
@@ -16,15 +17,20 @@ use turnfold_tests::service::Running;
 fn vw_63_one_link_carries_a_spectators_access_and_the_entry() {
     let Some(host) = Browser::start_online("a link to an entry") else { return };
     let Some(guest) = Browser::start_online("a link to an entry") else { return };
+    link_to_entry(&host, &guest);
+}
+
+/// A host makes a link to an entry, which a guest opens.
+pub(super) fn link_to_entry(host: &Browser, guest: &Browser) {
     let service = Running::alone();
     let token = create(&service, "maya", "channel", "players = 2\nseed = 7");
     let commands = [("p1".into(), "take 1 1".into()), ("p2".into(), "meditate blue".into())];
     play(&service, "maya", &token, &commands);
     host.open(&format!("{}/m/maya#t={token}", service.origin()));
     host.wait_until(LIVE);
-    wait_for_entry(&host, 2);
+    wait_for_entry(host, 2);
     host.click("[aria-label=Previous]");
-    wait_for_entry(&host, 1);
+    wait_for_entry(host, 1);
     host.run("document.querySelector('.grants').closest('details').open = true");
     host.run(
         "for (const [field, value] of [['#grant-kind', 'spectator'], ['#grant-ends', '1d']]) {
@@ -46,14 +52,36 @@ fn vw_63_one_link_carries_a_spectators_access_and_the_entry() {
     // It opens there, and the address has the entry and neither the secret nor a second copy of the entry.
     guest.open(link);
     guest.wait_until(LIVE);
-    wait_for_entry(&guest, 1);
+    wait_for_entry(guest, 1);
     guest.wait_until("return location.pathname + location.search + location.hash === '/m/maya#1'");
     // Opened again and stepped on, it is a page like any other.
     guest.click("[aria-label=Next]");
-    wait_for_entry(&guest, 2);
-    for browser in [&host, &guest] {
+    wait_for_entry(guest, 2);
+    for browser in [host, guest] {
         assert_eq!(complaints(browser), Vec::<String>::new());
     }
+}
+
+/// The host's link ends when the host wishes, also on a page that is open.
+#[test]
+fn vw_63_a_link_that_has_expired_says_so() {
+    let Some(guest) = Browser::start_online("a link that expires") else { return };
+    let simulated = Simulated::new();
+    let service = simulated.serve();
+    create(&service, "maya", "channel", "players = 2\nseed = 7");
+    let made = service.grant("maya", &json!({"kind": "spectator", "expires": "1d"}).to_string());
+    let link = made["link"].as_str().unwrap().replace("/m/maya", "/m/maya?at=0");
+    guest.open(&link);
+    guest.wait_until(LIVE);
+    simulated.set(DAY + 1);
+    guest.wait_until(
+        "return document.querySelector('.connection').textContent === 'This access has expired.'",
+    );
+    guest.open(&link);
+    guest.wait_until(
+        "return document.querySelector('.noaccess [role=alert]')?.textContent === 'This access has expired.'",
+    );
+    assert_eq!(complaints(&guest), Vec::<String>::new());
 }
 
 #[test]

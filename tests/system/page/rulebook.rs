@@ -110,11 +110,16 @@ fn vw_62_the_rulebook_of_a_game_stands_next_to_its_board() {
 #[test]
 fn vw_62_a_command_that_is_refused_or_ignored_names_its_rule() {
     let Some(browser) = Browser::start_online("rules behind refusals") else { return };
-    let service = Running::alone();
-    create(&service, "maya", "channel", SETUP);
-    join(&browser, &service, "maya", "p1", service.origin());
+    name_rules(&browser, &Running::alone());
+    assert_eq!(complaints(&browser), Vec::<String>::new());
+}
+
+/// Commands are refused or change nothing, and the page names their rules.
+pub(super) fn name_rules(browser: &Browser, service: &Running) {
+    create(service, "maya", "channel", SETUP);
+    join(browser, service, "maya", "p1", service.origin());
     // Two energies of different columns.
-    give(&browser, "take 1 1 2");
+    give(browser, "take 1 1 2");
     browser.wait_until("return document.querySelector('.answer').textContent.startsWith('Not done: ') && !!document.querySelector('.answer .rule')");
     assert_eq!(browser.text(".answer .rule"), "Rule CH-4");
     browser.click(".answer .rule");
@@ -122,13 +127,12 @@ fn vw_62_a_command_that_is_refused_or_ignored_names_its_rule() {
     assert!(browser.text(".rulebook [data-rule='CH-4']").starts_with("CH-4 "));
     // An ignored command is recorded, and says why it changed nothing.
     let setup = fs::read_to_string(workspace().join("fixtures/cycletap/ford.toml")).unwrap();
-    create(&service, "ford", "cycletap", &setup);
-    join(&browser, &service, "ford", "p1", service.origin());
-    give(&browser, "tap 99,99");
-    wait_for_entry(&browser, 1);
+    create(service, "ford", "cycletap", &setup);
+    join(browser, service, "ford", "p1", service.origin());
+    give(browser, "tap 99,99");
+    wait_for_entry(browser, 1);
     browser.wait_until("return document.querySelector('.answer').textContent.startsWith('It changed nothing: ') && !!document.querySelector('.answer .rule')");
     assert_eq!(browser.text(".answer .rule"), "Rule CT-3");
     let why = "It changed nothing: None of your units stands on that hex. Rule CT-3";
     assert_eq!(browser.text(".answer"), why);
-    assert_eq!(complaints(&browser), Vec::<String>::new());
 }

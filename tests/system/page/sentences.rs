@@ -24,7 +24,7 @@ fn vw_80_players_read_sentences_and_developers_raw_lines() {
 }
 
 /// Reads the entries of files, as sentences and raw.
-fn read_sentences(browser: &Browser) {
+pub(super) fn read_sentences(browser: &Browser) {
     for golden in SHOWN {
         browser.show(&page_of(golden, "host"), "");
         browser.run("localStorage.clear()");

@@ -136,8 +136,8 @@ fn sv_50_one_link_has_the_deadlines_of_a_player_in_all_matches() {
     assert_eq!(all(&read_calendar(&service, &calendar), "UID"), [format!("alpha-p1-{START}@{host}")]);
     let other = calendar_token(2);
     join_calendar(&service, "zeta", &bo[1], &other);
-    let began = START + 5 * HOUR;
-    assert_eq!(all(&read_calendar(&service, &other), "UID"), [format!("zeta-p2-{began}@{host}")]);
+    let later = START + 5 * HOUR;
+    assert_eq!(all(&read_calendar(&service, &other), "UID"), [format!("zeta-p2-{later}@{host}")]);
     // Where there is no deadline, a calendar is empty, and still one.
     play(&service, "zeta", &bo[1], "switch");
     let empty = read_calendar(&service, &other);

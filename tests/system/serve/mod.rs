@@ -35,7 +35,7 @@ mod secrets;
 #[cfg(unix)] // signals
 mod streams;
 #[cfg(unix)]
-mod terms;
+pub(crate) mod terms;
 mod together;
 mod trial;
 mod verbs_and_service_agree;

@@ -18,18 +18,18 @@ use turnfold_tests::service::Running;
 /// 2026-12-01T18:00:00Z.
 pub(super) const START: i64 = 1_796_148_000_000;
 pub(super) const HOUR: i64 = 60 * 60 * 1000;
-pub(super) const DAY: i64 = 24 * HOUR;
+pub(crate) const DAY: i64 = 24 * HOUR;
 
 pub(super) const ADMIN: &str = "tf_a_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
 /// A folder with a clock of its own.
-pub(super) struct Simulated {
+pub(crate) struct Simulated {
     pub(super) sandbox: Sandbox,
     store: Option<String>,
 }
 
 impl Simulated {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let simulated = Self { sandbox: Sandbox::new(), store: None };
         simulated.sandbox.write("admin.token", ADMIN);
         simulated.set(0);
@@ -37,12 +37,12 @@ impl Simulated {
     }
 
     /// Sets the clock to a time after the start.
-    pub(super) fn set(&self, after: i64) {
+    pub(crate) fn set(&self, after: i64) {
         self.sandbox.write("clock.new", (START + after).to_string());
         fs::rename(self.sandbox.path("clock.new"), self.sandbox.path("clock")).unwrap();
     }
 
-    pub(super) fn serve(&self) -> Running {
+    pub(crate) fn serve(&self) -> Running {
         self.serve_with(&[])
     }
 

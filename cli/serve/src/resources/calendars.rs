@@ -219,7 +219,7 @@ fn shown_match(app: &App, grant: Grant) -> ApiResult<Option<ShownMatch>> {
 fn add_deadline(app: &Arc<App>, calendar: &mut Calendar, shown: &ShownMatch) -> ApiResult<()> {
     let ShownMatch { match_name, seat } = shown;
     let Some(hosted) = auto_host::hosted(app, match_name)? else { return Ok(()) };
-    let Some(Deadline { at_ms, began_ms, known_since_ms, passed }) = hosted.deadlines.get(seat).copied()
+    let Some(Deadline { at_ms, turn_ms, known_since_ms, passed }) = hosted.deadlines.get(seat).copied()
     else {
         return Ok(());
     };
@@ -238,7 +238,7 @@ fn add_deadline(app: &Arc<App>, calendar: &mut Calendar, shown: &ShownMatch) -> 
     // What an absence or a missed deadline moves is the same event, and a newer one.
     let sequence = hosted.accord.head.saturating_mul(1000).saturating_add(passed.unsigned_abs().min(999));
     calendar.line("BEGIN:VEVENT");
-    calendar.line(&format!("UID:{match_name}-{seat}-{began_ms}@{host}"));
+    calendar.line(&format!("UID:{match_name}-{seat}-{turn_ms}@{host}"));
     calendar.line(&format!("DTSTAMP:{known_since}"));
     calendar.line(&format!("SEQUENCE:{sequence}"));
     calendar.line(&format!("DTSTART:{at}"));

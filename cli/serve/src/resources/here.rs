@@ -52,7 +52,7 @@ pub(crate) async fn show(
                 GrantKind::Host => here.seats.push(Seat::Host),
                 GrantKind::Seat(seat) | GrantKind::Player(seat) => here.seats.push(seat),
                 GrantKind::Spectator { .. } => here.spectators += 1,
-                GrantKind::Invitation(_) => {}
+                GrantKind::Invitation(_) | GrantKind::Calendar { .. } => {}
             }
         }
         here.seats.sort();
