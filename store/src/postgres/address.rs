@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use postgres::Config;
-use postgres::config::{Host, SslMode, TargetSessionAttrs};
+use tokio_postgres::Config;
+use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
 
 /// How long is waited for a host to answer at all, and for a dead one to be found out (FL-21).
 const DEAD_AFTER: Duration = Duration::from_secs(10);

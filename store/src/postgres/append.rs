@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::begun::KEYED_ENTRIES_MAX;
 use super::engine::Fleet;
-use super::held::Names;
+use super::held::{End, Names};
 use super::keys::Slot;
 use super::read::{Ask as _, column, get};
 use super::run::{Runs, end_of, first_slot, pack};
@@ -46,17 +46,18 @@ impl Fleet {
         let run_max = if append.idempotency_key.is_some() { usize::MAX } else { self.run_entries_max };
         let run_max = run_max.min(KEYED_ENTRIES_MAX);
         let mut slot = append.idempotency_key.as_ref().map(first_slot);
-        for _ in 0..ROUNDS_MAX {
+        for round in 0..ROUNDS_MAX {
             let is_asked = |id: &BranchId| append.expected_id.is_none_or(|asked| asked == *id);
             let hint = self.held().hint(&names);
-            let hint = hint.filter(|(id, head)| is_asked(id) && head.seq == append.expected_head);
+            let hint = hint.filter(|(id, end)| is_asked(id) && end.head.seq == append.expected_head);
             // Which module the match is played by is always read.
-            let (id, head, found_match) = if let (Some((id, head)), None) = (hint, append.module) {
-                (id, head, None)
-            } else {
-                let branch = self.reading.found_branch(&names.0, &names.1)?;
-                (BranchId::of(&branch), branch.head, Some(branch.found_match))
-            };
+            let (id, End { head, run: after }, found_match) =
+                if let (Some((id, end)), None) = (hint, append.module) {
+                    (id, end, None)
+                } else {
+                    let branch = self.reading.found_branch(&names.0, &names.1)?;
+                    (BranchId::of(&branch), End { head: branch.head, run: None }, Some(branch.found_match))
+                };
             if !is_asked(&id) {
                 let (match_name, branch) = names;
                 return Err(StoreError::NoSuchBranch { match_name, branch });
@@ -84,14 +85,17 @@ impl Fleet {
                 let runs = pack(head, &append.entries, append.idempotency_key.as_ref().zip(slot), run_max);
                 let end = end_of(&runs, head);
                 let branch = id.branch;
+                let last_run = runs.last().map(|run| run.first);
                 let done = Appended { first: head.seq + 1, last: end.seq, repeated: false };
-                let runs = Runs { names: names.clone(), branch, attempt, module, all: runs };
+                // What was not inserted after that run is tried at the head.
+                let after = after.filter(|_| round == 0);
+                let runs = Runs { names: names.clone(), branch, attempt, module, after, all: runs };
                 let is_inserted = match self.reservations.take(&runs) {
                     Some(reserved) => reserved.fill(runs)?,
                     None => self.writers.write(runs)?,
                 };
                 if is_inserted || self.is_ours(id, head.seq + 1, attempt)? {
-                    self.held().note(names, id, end);
+                    self.held().note(names, id, end, last_run);
                     return Ok(done);
                 }
             }

@@ -55,7 +55,15 @@ impl Begun {
             let entries_max = if slot.is_some() { KEYED_ENTRIES_MAX } else { run_entries_max };
             let runs = pack(end, &entries, idempotency_key.as_ref().zip(slot), entries_max);
             end = end_of(&runs, end);
-            appends.push(Runs { names: names.clone(), branch, attempt: new_id()?, module: None, all: runs });
+            let attempt = new_id()?;
+            appends.push(Runs {
+                names: names.clone(),
+                branch,
+                attempt,
+                module: None,
+                after: None,
+                all: runs,
+            });
         }
         Ok(Self { names, match_id, branch, parent, before, appends, end })
     }
@@ -66,7 +74,7 @@ pub(super) fn begin(connection: &mut Connection, begun: &Begun) -> Result<(), Fa
     const BRANCH: &str =
         "INSERT INTO @branch (no, match, parent, at, name, before) VALUES ($1, $2, $3, $4, $5, $6)";
     let parent = begun.parent.map(u64::cast_signed);
-    let bound: [&(dyn postgres::types::ToSql + Sync); 6] = [
+    let bound: [&(dyn tokio_postgres::types::ToSql + Sync); 6] = [
         &begun.branch.cast_signed(),
         &uuid(begun.match_id),
         &parent,

@@ -58,7 +58,7 @@ impl Engine for Fleet {
             return Err(StoreError::AlreadyExists { match_name });
         }
         for Begun { names, branch, end, .. } in begun {
-            self.held().note(names, BranchId { match_id, branch }, end);
+            self.held().note(names, BranchId { match_id, branch }, end, None);
         }
         Ok(())
     }
@@ -115,7 +115,7 @@ impl Engine for Fleet {
                 return Err(gone());
             }
         }
-        self.held().note(begun.names, BranchId { match_id, branch: begun.branch }, begun.end);
+        self.held().note(begun.names, BranchId { match_id, branch: begun.branch }, begun.end, None);
         Ok(())
     }
 

@@ -27,7 +27,7 @@ pub(super) fn audit_kept(
     let head = branch.head.seq;
     let mut after = 0;
     loop {
-        let bound: [&(dyn postgres::types::ToSql + Sync); 3] =
+        let bound: [&(dyn tokio_postgres::types::ToSql + Sync); 3] =
             [&branch.found.id.cast_signed(), &super::read::column(after), &super::read::column(head)];
         let rows = ask.rows(RUNS, &bound, None)?;
         for row in &rows {

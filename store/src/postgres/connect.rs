@@ -2,18 +2,23 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
+use std::future::poll_fn;
 use std::path::Path;
+use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::task::Poll;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use postgres::fallible_iterator::FallibleIterator as _;
-use postgres::types::ToSql;
-use postgres::{Client, NoTls, Row, Statement};
+use futures_util::TryStreamExt as _;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::{ClientConfig, RootCertStore};
+use tokio::runtime::{Builder, Runtime};
+use tokio::time::{timeout, timeout_at};
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Client, NoTls, Row, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::address::{FleetAddress, Tls};
@@ -27,14 +32,30 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 /// How long a statement may take, and a transaction may stand still, in milliseconds (FL-21).
 const STATEMENT_MS: u32 = 8_000;
 
+/// How long a connection takes leave of its server.
+const LEAVE: Duration = Duration::from_secs(1);
+
 /// How often the same is tried again while others are in its way (FL-20).
 const TRIES_MAX: u32 = 10;
 
 pub(super) type Bound<'a> = &'a [&'a (dyn ToSql + Sync)];
 
-/// A connection, with the statements that it knows.
+/// Moves the bytes of a connection, as long as it is polled.
+type Wire = Pin<Box<dyn Future<Output = Result<(), tokio_postgres::Error>> + Send>>;
+
+/// A connection, with the statements that it knows. It is used and dropped on plain threads alone, because it blocks on a
+/// runtime of its own.
 pub(super) struct Connection {
-    client: Client,
+    /// `None` only while it is dropped.
+    client: Option<Client>,
+    wire: Wire,
+    /// The wire has come to its end.
+    is_over: bool,
+    runtime: Runtime,
+    /// When whoever asks stops waiting for the answer.
+    until: Option<Instant>,
+    /// An answer that no one waited for is still to come.
+    is_late: bool,
     schema: String,
     /// FL-35: the runs are spread over servers.
     is_spread: bool,
@@ -43,13 +64,49 @@ pub(super) struct Connection {
 
 impl Connection {
     /// Connects to the first host that can write, if it keeps what it acknowledges.
-    pub(super) fn open(address: &FleetAddress) -> Result<Self, Fault> {
-        let client = match &address.tls {
-            Tls::Disabled => address.config.connect(NoTls),
-            Tls::Verified(roots) => address.config.connect(MakeRustlsConnect::new(tls(roots.as_deref())?)),
+    pub(super) fn open(address: &FleetAddress, until: Option<Instant>) -> Result<Self, Fault> {
+        let runtime = Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|source| {
+            Fault::Store(StoreError::Io { action: "make a connection".to_owned(), source })
+        })?;
+        let connect = async {
+            let both: (Client, Wire) = match &address.tls {
+                Tls::Disabled => {
+                    let (client, wire) = address.config.connect(NoTls).await?;
+                    (client, Box::pin(wire))
+                }
+                Tls::Verified(roots) => {
+                    let tls = MakeRustlsConnect::new(tls(roots.as_deref())?);
+                    let (client, wire) = address.config.connect(tls).await?;
+                    (client, Box::pin(wire))
+                }
+            };
+            Ok::<_, Fault>(both)
         };
+        let connected = runtime.block_on(async {
+            match until {
+                None => connect.await,
+                Some(until) => match timeout_at(until.into(), connect).await {
+                    Ok(connected) => connected,
+                    Err(_) => Err(Fault::Gone("no server answered".to_owned())),
+                },
+            }
+        });
+        let (client, wire) = connected?;
+        let client = Some(client);
         let schema = address.schema.clone();
-        let mut made = Self { client: client?, schema, is_spread: false, statements: BTreeMap::new() };
+        let statements = BTreeMap::new();
+        let mut made = Self {
+            client,
+            wire,
+            is_over: false,
+            runtime,
+            until,
+            is_late: false,
+            schema,
+            is_spread: false,
+            statements,
+        };
         made.bound_statements()?;
         if made.require_durable(address)? {
             made.is_spread = spread::is_spread(&mut made)?;
@@ -57,11 +114,29 @@ impl Connection {
         Ok(made)
     }
 
+    /// Waits for answers until then, or for as long as it takes.
+    pub(super) fn wait_until(&mut self, until: Option<Instant>) {
+        self.until = until;
+    }
+
+    /// Returns `true` if an answer that no one waited for is still to come; what is asked by then would be sent behind it.
+    pub(super) fn is_late(&self) -> bool {
+        self.is_late
+    }
+
+    /// Waits for that answer for as long as it takes.
+    pub(super) fn catch_up(&mut self) -> Result<(), Fault> {
+        self.until = None;
+        self.run_as_is("")?;
+        self.is_late = false;
+        Ok(())
+    }
+
     /// FL-21: bounds statements and transactions. pgbouncer refuses or ignores these as parameters of the start-up.
     fn bound_statements(&mut self) -> Result<(), Fault> {
-        Ok(self.client.batch_execute(&format!(
+        self.run_as_is(&format!(
             "SET statement_timeout = {STATEMENT_MS}; SET idle_in_transaction_session_timeout = {STATEMENT_MS}"
-        ))?)
+        ))
     }
 
     /// Returns `true` if the runs are spread over servers.
@@ -71,12 +146,10 @@ impl Connection {
 
     /// FL-16: requires a server that keeps what it acknowledges, and returns `true` if it can spread tables.
     fn require_durable(&mut self, address: &FleetAddress) -> Result<bool, Fault> {
-        let row = self.client.query_one(
-            "SELECT current_setting('server_version_num', true), current_setting('fsync', true), \
+        const SETTINGS: &str = "SELECT current_setting('server_version_num', true), current_setting('fsync', true), \
              current_setting('full_page_writes', true), current_setting('synchronous_commit', true), \
-             to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL",
-            &[],
-        )?;
+             to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL";
+        let row = self.ask(async |client: &Client| client.query_one(SETTINGS, &[]).await)?;
         let setting = |index| row.get::<_, Option<String>>(index);
         let refused = |reason: String| Fault::Store(StoreError::Database { reason });
         if setting(0).and_then(|number| number.parse::<u32>().ok()).is_some_and(|number| number < 130_000) {
@@ -96,13 +169,13 @@ impl Connection {
     /// Runs a statement, in which `@` stands before the names of tables, and returns its rows.
     pub(super) fn query(&mut self, sql: &'static str, bound: Bound<'_>) -> Result<Vec<Row>, Fault> {
         let statement = self.statement(sql)?;
-        Ok(self.client.query(&statement, bound)?)
+        self.ask(async |client: &Client| client.query(&statement, bound).await)
     }
 
     /// Runs a statement and returns how many rows it concerned.
     pub(super) fn execute(&mut self, sql: &'static str, bound: Bound<'_>) -> Result<u64, Fault> {
         let statement = self.statement(sql)?;
-        Ok(self.client.execute(&statement, bound)?)
+        self.ask(async |client: &Client| client.execute(&statement, bound).await)
     }
 
     /// Runs statements that return nothing.
@@ -112,7 +185,7 @@ impl Connection {
 
     /// Runs statements that name their tables themselves.
     pub(super) fn run_as_is(&mut self, sql: &str) -> Result<(), Fault> {
-        Ok(self.client.batch_execute(sql)?)
+        self.ask(async |client: &Client| client.batch_execute(sql).await)
     }
 
     /// Makes the schema, if there is none.
@@ -128,8 +201,10 @@ impl Connection {
         take: &mut dyn FnMut(Row) -> Result<bool, StoreError>,
     ) -> Result<(), Fault> {
         let statement = self.statement(sql)?;
-        let mut rows = self.client.query_raw(&statement, bound.iter().copied())?;
-        while let Some(row) = rows.next()? {
+        let rows =
+            self.ask(async |client: &Client| client.query_raw(&statement, bound.iter().copied()).await)?;
+        let mut rows = pin!(rows);
+        while let Some(row) = self.ask(async |_: &Client| rows.try_next().await)? {
             if !take(row)? {
                 break;
             }
@@ -141,9 +216,54 @@ impl Connection {
         if let Some(statement) = self.statements.get(sql) {
             return Ok(statement.clone());
         }
-        let statement = self.client.prepare(&in_schema(sql, &self.schema))?;
+        let text = in_schema(sql, &self.schema);
+        let statement = self.ask(async |client: &Client| client.prepare(&text).await)?;
         self.statements.insert(sql, statement.clone());
         Ok(statement)
+    }
+
+    /// Asks the server, and moves the bytes both ways until the answer is here or time is up.
+    fn ask<T>(
+        &mut self,
+        ask: impl AsyncFnOnce(&Client) -> Result<T, tokio_postgres::Error>,
+    ) -> Result<T, Fault> {
+        let closed = || Fault::Gone("the connection was closed".to_owned());
+        let Self { client: Some(client), wire, is_over: is_over @ false, runtime, until, is_late, .. } = self
+        else {
+            return Err(closed());
+        };
+        let asked = ask(client);
+        let mut asked = pin!(asked);
+        let answered = poll_fn(|cx| {
+            if let Poll::Ready(ended) = wire.as_mut().poll(cx) {
+                *is_over = true;
+                ended?;
+                // The answer may have come before.
+                let Poll::Ready(answer) = asked.as_mut().poll(cx) else { return Poll::Ready(Err(closed())) };
+                return Poll::Ready(answer.map_err(Fault::from));
+            }
+            asked.as_mut().poll(cx).map_err(Fault::from)
+        });
+        runtime.block_on(async {
+            let Some(until) = *until else { return answered.await };
+            if let Ok(answered) = timeout_at(until.into(), answered).await {
+                answered
+            } else {
+                *is_late = true;
+                Err(Fault::Late)
+            }
+        })
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        // Without its client the wire takes leave of the server.
+        drop(self.client.take());
+        if !self.is_over {
+            let wire = &mut self.wire;
+            let _ = self.runtime.block_on(async { timeout(LEAVE, wire).await });
+        }
     }
 }
 
@@ -221,7 +341,7 @@ impl Pool {
         let connection = match &mut lent.connection {
             Some(connection) => connection,
             empty => {
-                let opened = empty.insert(Connection::open(&self.address)?);
+                let opened = empty.insert(Connection::open(&self.address, None)?);
                 self.is_spread.store(opened.is_spread, Ordering::Relaxed);
                 opened
             }
@@ -292,6 +412,10 @@ impl Patience {
             Fault::Gone(_) => {
                 self.maybe = true;
                 self.since.elapsed() < PATIENCE
+            }
+            Fault::Late => {
+                self.maybe = true;
+                false
             }
             Fault::Referred | Fault::Taken | Fault::Store(_) => false,
         };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use postgres::Row;
+use tokio_postgres::Row;
 use turnfold_core::{Digest, Seat};
 
 use super::address::FleetAddress;
@@ -75,7 +75,7 @@ impl Fleet {
 
     /// Takes the store at an address to the format of this build (FL-10). It does no harm to repeat it after a failure.
     pub(crate) fn migrate(address: &FleetAddress) -> Result<Migration, StoreError> {
-        let mut connection = Connection::open(address).map_err(|fault| unconnected(address, fault))?;
+        let mut connection = Connection::open(address, None).map_err(|fault| unconnected(address, fault))?;
         let refused = |reason| StoreError::Database { reason };
         schema::migrate(&mut connection).map_err(|fault| match fault {
             Fault::Taken => refused(
@@ -91,7 +91,7 @@ impl Fleet {
 
     /// Spreads the runs of the store at an address over servers (FL-35).
     pub(crate) fn spread(address: &FleetAddress) -> Result<Spread, StoreError> {
-        let mut connection = Connection::open(address).map_err(|fault| unconnected(address, fault))?;
+        let mut connection = Connection::open(address, None).map_err(|fault| unconnected(address, fault))?;
         spread::spread(&mut connection).map_err(|fault| fault.ended(false))
     }
 
@@ -202,7 +202,7 @@ impl<A: Ask> EngineReader for Reading<A> {
                 return Err(held.lose(&branch, before));
             }
         }
-        held.note(names, BranchId::of(&branch), branch.head);
+        held.note(names, BranchId::of(&branch), branch.head, None);
         Ok(branch)
     }
 
@@ -290,7 +290,7 @@ impl<A: Ask> EngineReader for Reading<A> {
         const RUNS: &str = "SELECT first, last, before, link, records FROM @run WHERE branch = $1 AND first <= $3 \
              AND first >= coalesce((SELECT max(o.first) FROM @run o WHERE o.branch = $1 AND o.first <= $2), $2) \
              ORDER BY first LIMIT 256";
-        let bound: [&(dyn postgres::types::ToSql + Sync); 3] =
+        let bound: [&(dyn tokio_postgres::types::ToSql + Sync); 3] =
             [&own.branch.cast_signed(), &column(from), &column(own.last)];
         for row in self.0.rows(RUNS, &bound, Some(4))? {
             // The last run before an entry that is missing ends before it.

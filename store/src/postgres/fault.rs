@@ -3,8 +3,9 @@
 use std::error::Error as _;
 use std::io;
 
-use postgres::error::SqlState;
+use tokio_postgres::error::SqlState;
 
+use super::connect::PATIENCE;
 use crate::error::StoreError;
 
 /// Why a statement was not answered.
@@ -14,6 +15,8 @@ pub(super) enum Fault {
     Again(String),
     /// The connection is gone, or the server cannot write: the same again by another, for what was sent may be recorded.
     Gone(String),
+    /// No answer came in time. What was sent may be recorded, now or later.
+    Late,
     /// A row that is referred to is missing, or is still referred to.
     Referred,
     /// A row like it is there already.
@@ -28,8 +31,8 @@ impl From<StoreError> for Fault {
     }
 }
 
-impl From<postgres::Error> for Fault {
-    fn from(error: postgres::Error) -> Self {
+impl From<tokio_postgres::Error> for Fault {
+    fn from(error: tokio_postgres::Error) -> Self {
         let Some(code) = error.code() else {
             return match error.source().and_then(|source| source.downcast_ref::<io::Error>()) {
                 Some(source) => Self::Gone(source.to_string()),
@@ -58,7 +61,7 @@ impl From<postgres::Error> for Fault {
 }
 
 /// Returns what is wrong in one line; the driver's own text states only that something is.
-pub(super) fn text(error: &postgres::Error) -> String {
+pub(super) fn text(error: &tokio_postgres::Error) -> String {
     let source = error.source().map(ToString::to_string);
     let text = match error.as_db_error() {
         Some(db) => db.message().to_owned(),
@@ -73,6 +76,10 @@ impl Fault {
         match self {
             Self::Again(reason) => StoreError::Unavailable { reason, maybe: false },
             Self::Gone(reason) => StoreError::Unavailable { reason, maybe },
+            Self::Late => {
+                let reason = format!("it took longer than {} s", PATIENCE.as_secs());
+                StoreError::Unavailable { reason, maybe }
+            }
             Self::Referred => {
                 StoreError::Database { reason: "a row that is referred to is missing".to_owned() }
             }

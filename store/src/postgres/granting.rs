@@ -1,6 +1,6 @@
 //! Grants: judged in the transaction that writes them.
 
-use postgres::Row;
+use tokio_postgres::Row;
 use turnfold_core::Digest;
 use turnfold_core::decode::decode_strictly;
 

@@ -1,7 +1,8 @@
-//! Writers (FL-13): a few threads, each with a connection of its own, that send what waits together in one statement.
+//! Writers (FL-13): a few connections. Who finds one free appends by it at once; otherwise a thread of the connection sends what
+//! waits together in one statement.
 
 use std::collections::{BTreeSet, VecDeque};
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -36,33 +37,57 @@ const WAITING: u8 = 0;
 const SENT: u8 = 1;
 const GIVEN_UP: u8 = 2;
 
-/// The threads that write, begun when they are first needed.
+/// What writes.
 pub(super) struct Writers {
     address: FleetAddress,
-    threads: Vec<Mutex<Option<Writer>>>,
+    writers: Vec<Arc<Writer>>,
 }
 
+/// A connection, made when it is first needed, and a thread for those who find it in use.
+#[derive(Default)]
 struct Writer {
+    connection: Mutex<Option<Connection>>,
+    /// How many appends wait for the thread.
+    queued: AtomicUsize,
+    thread: Mutex<Option<Thread>>,
+}
+
+struct Thread {
     sender: SyncSender<Job>,
-    thread: JoinHandle<()>,
+    handle: JoinHandle<()>,
 }
 
 impl Writers {
     pub(super) fn new(address: FleetAddress) -> Self {
-        let threads = (0..address.writers).map(|_| Mutex::default()).collect();
-        Self { address, threads }
+        let writers = (0..address.writers).map(|_| Arc::default()).collect();
+        Self { address, writers }
     }
 
     /// Inserts runs where the branch ends; returns `true` if it did, once that is durable. What a branch is given always
     /// goes the same way.
     pub(super) fn write(&self, runs: Runs) -> Result<bool, StoreError> {
+        #[expect(clippy::disallowed_methods, reason = "it measures a wait, on which no answer depends")]
+        let since = Instant::now();
+        let index = usize::try_from(runs.branch % self.writers.len().max(1) as u64).unwrap_or_default();
+        let closed = || StoreError::Failed { reason: "it is closed".to_owned() };
+        let writer = self.writers.get(index).ok_or_else(closed)?;
+        // Whoever came before goes before. A transaction is not left in the middle when time is up.
+        if writer.queued.load(Ordering::SeqCst) == 0
+            && !is_transaction(&runs)
+            && let Ok(mut connection) = writer.connection.try_lock()
+            && connection.as_ref().is_none_or(|open| !open.is_late())
+        {
+            let until = since.checked_add(PATIENCE);
+            let inserted = insert(&self.address, &mut connection, &[&runs], until)?;
+            return Ok(inserted.contains(&runs.attempt));
+        }
         let ended = || StoreError::Failed { reason: "its writer ended".to_owned() };
         let (reply, answer) = sync_channel(1);
         let state = Arc::new(AtomicU8::new(WAITING));
-        #[expect(clippy::disallowed_methods, reason = "it measures a wait, on which no answer depends")]
-        let since = Instant::now();
         let job = Job { runs, since, state: Arc::clone(&state), reply };
-        self.sender(&job.runs)?.send(job).map_err(|_| ended())?;
+        let sender = writer.sender(&self.address)?;
+        writer.queued.fetch_add(1, Ordering::SeqCst);
+        sender.send(job).map_err(|_| ended())?;
         match answer.recv_timeout(PATIENCE) {
             Ok(answer) => answer,
             Err(RecvTimeoutError::Disconnected) => Err(ended()),
@@ -74,55 +99,62 @@ impl Writers {
             }
         }
     }
-
-    /// Returns the way to the writer of a branch.
-    fn sender(&self, runs: &Runs) -> Result<SyncSender<Job>, StoreError> {
-        let index = usize::try_from(runs.branch % self.threads.len().max(1) as u64).unwrap_or_default();
-        let slot = self
-            .threads
-            .get(index)
-            .ok_or_else(|| StoreError::Failed { reason: "it is closed".to_owned() })?;
-        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(writer) = slot.as_ref() {
-            return Ok(writer.sender.clone());
-        }
-        let (sender, jobs) = sync_channel(QUEUE_MAX);
-        let address = self.address.clone();
-        let thread = std::thread::Builder::new().name("turnfold writer".to_owned());
-        let thread = thread.spawn(move || run(&address, &jobs));
-        let thread =
-            thread.map_err(|source| StoreError::Io { action: "start a writer".to_owned(), source })?;
-        Ok(slot.insert(Writer { sender, thread }).sender.clone())
-    }
 }
 
-impl Drop for Writers {
-    fn drop(&mut self) {
-        for slot in &self.threads {
-            let writer = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
-            if let Some(Writer { sender, thread }) = writer {
-                drop(sender);
-                // What it was asked for has been answered.
-                let _ = thread.join();
+impl Writer {
+    /// Returns the way to the thread, which is begun when it is first needed.
+    fn sender(self: &Arc<Self>, address: &FleetAddress) -> Result<SyncSender<Job>, StoreError> {
+        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(thread) = thread.as_ref() {
+            return Ok(thread.sender.clone());
+        }
+        let (sender, jobs) = sync_channel(QUEUE_MAX);
+        let writer = Arc::clone(self);
+        let address = address.clone();
+        let handle = std::thread::Builder::new().name("turnfold writer".to_owned());
+        let handle = handle.spawn(move || writer.run(&address, &jobs));
+        let handle =
+            handle.map_err(|source| StoreError::Io { action: "start a writer".to_owned(), source })?;
+        Ok(thread.insert(Thread { sender, handle }).sender.clone())
+    }
+
+    fn run(&self, address: &FleetAddress, jobs: &Receiver<Job>) {
+        let mut waiting = VecDeque::new();
+        while let Ok(job) = jobs.recv() {
+            waiting.push_back(job);
+            let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+            // Nothing is sent behind what has no answer yet, so that who waits is told that nothing was.
+            if let Some(open) = connection.as_mut().filter(|open| open.is_late())
+                && open.catch_up().is_err()
+            {
+                *connection = None;
+            }
+            let mut served = 0;
+            loop {
+                let_in(&mut waiting, jobs, served);
+                if waiting.is_empty() {
+                    break;
+                }
+                let is_spread = connection.as_ref().is_some_and(Connection::is_spread);
+                let group = gather(&mut waiting, if is_spread { 1 } else { GROUP_MAX });
+                served = group.len();
+                self.queued.fetch_sub(served, Ordering::SeqCst);
+                serve(address, &mut connection, group);
             }
         }
     }
 }
 
-fn run(address: &FleetAddress, jobs: &Receiver<Job>) {
-    let mut waiting = VecDeque::new();
-    let mut connection = None;
-    let mut served = 0;
-    loop {
-        if waiting.is_empty() {
-            let Ok(job) = jobs.recv() else { return };
-            waiting.push_back(job);
+impl Drop for Writers {
+    fn drop(&mut self) {
+        for writer in &self.writers {
+            let thread = writer.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if let Some(Thread { sender, handle }) = thread {
+                drop(sender);
+                // What it was asked for has been answered.
+                let _ = handle.join();
+            }
         }
-        let_in(&mut waiting, jobs, served);
-        let is_spread = connection.as_ref().is_some_and(Connection::is_spread);
-        let group = gather(&mut waiting, if is_spread { 1 } else { GROUP_MAX });
-        served = group.len();
-        serve(address, &mut connection, group);
     }
 }
 
@@ -186,7 +218,8 @@ fn serve(address: &FleetAddress, connection: &mut Option<Connection>, mut group:
     if group.is_empty() {
         return;
     }
-    match insert(address, connection, &group) {
+    let all: Vec<&Runs> = group.iter().map(|job| &job.runs).collect();
+    match insert(address, connection, &all, None) {
         Ok(inserted) => {
             for Job { runs, reply, .. } in group {
                 // The caller may have gone away.
@@ -204,7 +237,7 @@ fn serve(address: &FleetAddress, connection: &mut Option<Connection>, mut group:
         }
         Err(_) => {
             for job in group {
-                let inserted = insert(address, connection, std::slice::from_ref(&job));
+                let inserted = insert(address, connection, &[&job.runs], None);
                 let _ = job.reply.send(inserted.map(|inserted| inserted.contains(&job.runs.attempt)));
             }
         }
@@ -220,17 +253,26 @@ fn again(error: &StoreError) -> StoreError {
     }
 }
 
-/// Inserts a group, over and over while connections are lost, and returns which attempts did it.
+/// Inserts a group, over and over while connections are lost, and returns which attempts did it. When time is up, the connection
+/// stays with its answer to come.
 fn insert(
     address: &FleetAddress,
     connection: &mut Option<Connection>,
-    group: &[Job],
+    group: &[&Runs],
+    until: Option<Instant>,
 ) -> Result<BTreeSet<Uuid>, StoreError> {
     let mut patience = Patience::new();
     loop {
-        let inserted = match connection.take().map_or_else(|| Connection::open(address), Ok) {
-            Ok(mut open) => insert_once(&mut open, group).inspect(|_| *connection = Some(open)),
+        let inserted = match connection.take().map_or_else(|| Connection::open(address, until), Ok) {
             Err(fault) => Err(fault),
+            Ok(mut open) => {
+                open.wait_until(until);
+                let inserted = insert_once(&mut open, group);
+                if matches!(inserted, Ok(_) | Err(Fault::Late)) {
+                    *connection = Some(open);
+                }
+                inserted
+            }
         };
         match inserted {
             Ok(inserted) => return Ok(inserted),
@@ -239,8 +281,8 @@ fn insert(
     }
 }
 
-fn insert_once(connection: &mut Connection, group: &[Job]) -> Result<BTreeSet<Uuid>, Fault> {
-    if let [Job { runs, .. }] = group
+fn insert_once(connection: &mut Connection, group: &[&Runs]) -> Result<BTreeSet<Uuid>, Fault> {
+    if let [runs] = group
         && is_transaction(runs)
     {
         connection.run("BEGIN")?;
@@ -259,6 +301,6 @@ fn insert_once(connection: &mut Connection, group: &[Job]) -> Result<BTreeSet<Uu
         connection.run("COMMIT")?;
         return Ok(BTreeSet::from([runs.attempt]));
     }
-    let rows: Vec<_> = group.iter().flat_map(|job| job.runs.all.iter().map(|run| (&job.runs, run))).collect();
+    let rows: Vec<_> = group.iter().flat_map(|runs| runs.all.iter().map(|run| (*runs, run))).collect();
     statement(connection, &rows)
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use postgres::Row;
-use postgres::types::FromSql;
+use tokio_postgres::Row;
+use tokio_postgres::types::FromSql;
 use turnfold_core::Digest;
 use turnfold_core::decode::decode_strictly;
 use uuid::Uuid;

@@ -31,6 +31,8 @@ pub(super) struct Runs {
     pub(super) attempt: Uuid,
     /// The module that is recorded for the match with them (MD-9).
     pub(super) module: Option<Digest>,
+    /// The first entry of the run that they follow, if it is known.
+    pub(super) after: Option<Seq>,
     pub(super) all: Vec<Run>,
 }
 

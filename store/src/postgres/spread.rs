@@ -6,8 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use postgres::Row;
 use serde::Serialize;
+use tokio_postgres::Row;
 use uuid::Uuid;
 
 use super::connect::{Bound, Connection};

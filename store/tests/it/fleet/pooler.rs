@@ -71,7 +71,9 @@ fn fl_30_a_pooler_in_transaction_mode_is_named() {
     let (m, main) = (name("m"), BranchName::main());
     let store = Store::open_or_create_fleet(&address).unwrap();
     store.create_match(&m, &genesis(), Vec::new()).unwrap();
+    // FL-34: the first append of a process looks for the head, the next ones know it.
     store.append(&m, &main, 0, vec![opaque(1)], None).unwrap();
+    store.append(&m, &main, 1, vec![opaque(2)], None).unwrap();
 
     // Another process has the connection to the server that knows the statements, so this one gets the other.
     let mut other = psql();
@@ -80,7 +82,7 @@ fn fl_30_a_pooler_in_transaction_mode_is_named() {
     let mut begun = BufReader::new(other.stdout.take().unwrap()).lines();
     while begun.next().is_some_and(|line| line.unwrap() != "begun") {}
     let number =
-        require_named("does not exist", store.append(&m, &main, 1, vec![opaque(2)], None).unwrap_err());
+        require_named("does not exist", store.append(&m, &main, 2, vec![opaque(3)], None).unwrap_err());
     drop(input);
     other.wait().unwrap();
 
