@@ -3,7 +3,11 @@
 use turnfold_core::{AnyState, Seat};
 use turnfold_history::text::shortened;
 use turnfold_history::viewer::seat_history;
-use turnfold_history::{Divergence, DivergenceKind, History, ReplayError, SeatHistory, SourceName, Viewer};
+use turnfold_history::{
+    Divergence, DivergenceKind, History, ReplayError, Revision, SeatHistory, SourceName, Viewer,
+};
+use turnfold_mail::current_branch;
+use turnfold_store::StoreReader;
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -26,6 +30,19 @@ pub(crate) fn load(viewer: Viewer, source: &SourceName, context: &Context) -> Re
         Some(seq) => Ok(seat_history.up_to(seq)?),
         None => Ok(seat_history),
     }
+}
+
+/// Warns of `main` where the match continues on another branch (SV-65), as a revision without a branch means `main`.
+pub(crate) fn warn_of_left(revision: &Revision, store: &StoreReader) -> Result<(), Failure> {
+    let Revision { match_name, branch, .. } = revision;
+    if !branch.is_main() {
+        return Ok(());
+    }
+    let current = current_branch(store, match_name)?;
+    if current != *branch {
+        warn(&format!("{match_name} continues on branch {current}; write `{match_name}@{current}` for it"));
+    }
+    Ok(())
 }
 
 /// Requires that the match has the viewer's seat.

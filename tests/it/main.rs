@@ -16,6 +16,7 @@ mod initiative;
 mod lifecycle;
 
 #[cfg(feature = "modules")]
+mod accord;
 mod bundled_modules;
 mod cli;
 #[cfg(feature = "serve")]

@@ -1,5 +1,4 @@
-//! The accord of a match on a service: the terms by which the service hosts the match, stored in a separate match
-//! (SV-45).
+//! The accord of a match: its terms, and its current branch, kept in a match of its own (SV-45, SV-65).
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,6 +15,7 @@ use turnfold_store::{BranchName, Genesis, MatchName, NewEntry, Seq, Store, Store
 
 use crate::error::MailError;
 use crate::open_match::{require_fitting, rest_of_terms, try_terms};
+use crate::pairing::{desk_naming, last_stand};
 
 /// The suffix of an accord's name.
 const ACCORD: &str = ".accord";
@@ -35,7 +35,7 @@ pub struct MatchAccord {
     pub head: Seq,
     /// The state after the last entry.
     pub state: State,
-    /// When its terms came into force, in Unix milliseconds.
+    /// Since when its terms count and the match is on its branch, in Unix milliseconds.
     pub since_ms: i64,
 }
 
@@ -123,7 +123,7 @@ impl MatchAccord {
             let command: Command = decode_strictly(&entry.command).map_err(|error| broken(&error))?;
             let applied = Accord::apply(&mut found.state, entry.seat, &command, &mut ());
             applied.map_err(|error| broken(&error))?;
-            if let Command::Terms(_) = command {
+            if let Command::Terms(_) | Command::Stand(_) = command {
                 found.since_ms = entry.recorded_at_ms;
             }
             found.head = entry.seq;
@@ -169,6 +169,20 @@ impl MatchAccord {
         Ok(store.create_match(&Self::name_of(name)?, &genesis.pinned(None), Vec::new())?)
     }
 
+    /// Makes the accord of a match without terms, which has this many players.
+    ///
+    /// # Errors
+    /// As for [`create`](Self::create).
+    pub fn create_without_terms(
+        store: &Store,
+        name: &MatchName,
+        game: &Genesis,
+        seats: u8,
+        now_ms: i64,
+    ) -> Result<(), MailError> {
+        Self::create(store, name, game, setup_of(Terms::none(), game, seats).to_bytes(), now_ms)
+    }
+
     /// Creates the accord of a match of the same game, with the terms of this one.
     ///
     /// # Errors
@@ -180,18 +194,7 @@ impl MatchAccord {
         game: &Genesis,
         now_ms: i64,
     ) -> Result<(), MailError> {
-        let Terms { hours, missed, default, between, patience, absences } = other.state.terms().clone();
-        let setup = Setup {
-            match_id: MatchId::new(game.match_id).to_string(),
-            game: game.link().to_string(),
-            seats: other.state.seats(),
-            hours,
-            missed,
-            default,
-            between,
-            patience,
-            absences,
-        };
+        let setup = setup_of(other.state.terms().clone(), game, other.state.seats());
         Self::create(store, name, game, setup.to_bytes(), now_ms)
     }
 
@@ -212,6 +215,30 @@ impl MatchAccord {
         store.append(&self.name, &BranchName::main(), self.head, vec![entry], None)?;
         Ok(())
     }
+}
+
+fn setup_of(terms: Terms, game: &Genesis, seats: u8) -> Setup {
+    let Terms { hours, missed, default, between, patience, absences } = terms;
+    let match_id = MatchId::new(game.match_id).to_string();
+    let game = game.link().to_string();
+    Setup { match_id, game, seats, hours, missed, default, between, patience, absences }
+}
+
+/// SV-65: returns the current branch of a match: by its desk if it is played by mail, otherwise by its accord, and `main`
+/// if it has neither.
+///
+/// # Errors
+/// What is wrong with the store, the desk or the accord.
+pub fn current_branch(store: &StoreReader, name: &MatchName) -> Result<BranchName, MailError> {
+    let main = BranchName::main();
+    let branch = match desk_naming(store, name, &main)? {
+        Some(desk) => last_stand(store, &desk)?,
+        None => {
+            MatchAccord::find(store, name, &store.genesis(name)?)?.map(|accord| accord.state.branch().clone())
+        }
+    };
+    // A build that knew of no current branch may have renamed it.
+    Ok(branch.filter(|branch| store.head(name, branch).is_ok()).unwrap_or(main))
 }
 
 /// Returns the match id of an accord, which follows from the id of its game.

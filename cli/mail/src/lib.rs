@@ -46,7 +46,7 @@ mod turn_position;
 mod unread;
 mod write_paper;
 
-pub use accord::{HostedKey, MatchAccord, read_accord, terms_of_accord};
+pub use accord::{HostedKey, MatchAccord, current_branch, read_accord, terms_of_accord};
 pub use addresses::{AddressLine, Addresses, MailAddress, Route};
 pub use desk_history::DeskHistory;
 pub use desk_turn::{AppliedEntry, DeskTurn, Execution, RolledEntry, SeatStep, TurnPlan, TurnRecord};

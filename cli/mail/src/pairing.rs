@@ -248,6 +248,16 @@ pub fn require_not_by_mail(
     Ok(desk.map_or(Ok(()), |desk| Err(NotPlayed::ByMail { revision, desk })))
 }
 
+/// Returns the branch on which the last turn of a desk began.
+pub(crate) fn last_stand(store: &StoreReader, desk: &MatchName) -> Result<Option<BranchName>, StoreError> {
+    let log = store.read(desk, &BranchName::main(), None)?;
+    let stand = log.entries.iter().rev().find_map(|entry| match decode_strictly(&entry.command) {
+        Ok(Command::Stand { branch, .. }) => Some(branch),
+        _ => None,
+    });
+    Ok(stand)
+}
+
 /// Returns `true` if a turn began on this branch.
 fn begins_turns(store: &StoreReader, desk: &MatchName, branch: &BranchName) -> Result<bool, StoreError> {
     let log = store.read(desk, &BranchName::main(), None)?;

@@ -10,6 +10,7 @@ use axum::http::HeaderMap;
 use turnfold_core::{Digest, Registry};
 use turnfold_store::{BranchName, Grant, GrantId, MatchName, Store};
 
+use crate::accords::Accords;
 use crate::auth::{Access, Bearer, no_token, require_live};
 use crate::auto_host::AutoHost;
 use crate::branch_cache::BranchCache;
@@ -32,6 +33,8 @@ pub(crate) struct App {
     pub(crate) calls: Option<TurnCalls>,
     /// The matches with terms, which the service hosts by itself.
     pub(crate) auto_host: AutoHost,
+    /// The matches that are followed, for news besides entries.
+    pub(crate) accords: Accords,
     /// Where clients find the service, such as `https://play.example`.
     pub(crate) origin: String,
     /// The directory of the store, unless a database holds it.
@@ -64,6 +67,7 @@ impl App {
             desks: options.mail.clone().map(Desks::new),
             calls: options.notifying.clone().map(TurnCalls::open).transpose()?,
             auto_host: AutoHost::default(),
+            accords: Accords::default(),
             origin,
             store_dir: options.store_dir.clone(),
             settings: RwLock::new(options.settings),

@@ -18,6 +18,7 @@ use crate::head_state::{CachedView, HeadState};
 use crate::open_branch::OpenBranch;
 use crate::patience::Patience;
 use crate::problem::{ApiResult, Code, Problem};
+use crate::takeback::require_not_left;
 
 /// The most commands of one request of a host.
 pub(crate) const COMMANDS_MAX: usize = 1000;
@@ -217,6 +218,9 @@ impl Append {
         // SV-12: seat, key, precondition, rules, store. A command without a seat has one in a state only.
         if store.is_some() {
             require_not_by_mail(app, branch.revision())?;
+        }
+        if self.seat.is_some() {
+            require_not_left(app, branch)?;
         }
         if self.seat.is_none() {
             self.lines.iter().filter_map(|line| line.seat).try_for_each(|seat| caller.require_free(seat))?;

@@ -24,6 +24,7 @@ use crate::append::require_not_by_mail;
 use crate::head_state::{CachedView, HeadState};
 use crate::open_branch::OpenBranch;
 use crate::problem::{ApiResult, Code, Problem};
+use crate::takeback::{self, current_branch};
 
 /// How often to look whether a deadline has come or others played.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -316,11 +317,14 @@ impl Players {
 pub(crate) fn hosted(app: &Arc<App>, match_name: &MatchName) -> ApiResult<Option<Hosted>> {
     let game = app.store.genesis(match_name)?;
     let Some(accord) = MatchAccord::find(&app.store, match_name, &game)? else { return Ok(None) };
+    if !accord.state.has_terms() {
+        return Ok(None);
+    }
     let main = Revision { match_name: match_name.clone(), branch: BranchName::main(), seq: None };
     if matches!(game.dice, DicePolicy::Fair(_)) || require_not_by_mail(app, &main).is_err() {
         return Ok(None);
     }
-    let branch = app.branch(match_name, &main.branch)?;
+    let branch = app.branch(match_name, &current_branch(app, match_name)?)?;
     with_clock(app, &branch, |clock| {
         let now_ms = app.now_ms();
         let players = Players::of(app, match_name, now_ms)?;
@@ -429,7 +433,13 @@ fn moved(app: &App, known: &[(NamedBranch, u64)]) -> ApiResult<Vec<MatchName>> {
 /// Does what is due in a match, and returns when to look again; `None` for a match without terms.
 async fn host(app: &Arc<App>, match_name: &MatchName) -> ApiResult<Option<Watched>> {
     for _ in 0..STEPS_MAX {
-        let branch = app.find_branch(match_name.clone(), BranchName::main()).await?;
+        let name = match_name.clone();
+        let current = app.block(move |app| {
+            // A process may have ended between the last answer and what follows from it.
+            takeback::settle(app, &name)?;
+            current_branch(app, &name)
+        });
+        let branch = app.find_branch(match_name.clone(), current.await?).await?;
         // No command of a player is judged while the host plays.
         let _turn = branch.turn().await?;
         let name = match_name.clone();
@@ -440,7 +450,7 @@ async fn host(app: &Arc<App>, match_name: &MatchName) -> ApiResult<Option<Watche
                 Some((step, position)) => play(app, &branch, hosted.accord.state.terms(), &step, position)?,
                 None => false,
             };
-            let head = app.store.head(&name, &BranchName::main())?;
+            let head = app.store.head(&name, &branch.revision().branch)?;
             Ok(Some((hosted, (branch.named(), head), has_played)))
         });
         let Some((hosted, branch, has_played)) = taken.await? else { return Ok(None) };

@@ -164,6 +164,15 @@ impl BranchCache {
         Ok(())
     }
 
+    /// Has the branches of a match forget whether the match left them.
+    pub(crate) fn forget_left(&self, match_name: &MatchName) {
+        for ((of, _), branch) in self.lock().iter() {
+            if of == match_name {
+                branch.note_left(None);
+            }
+        }
+    }
+
     /// Discards what is kept in memory of branches that a module or referee plays.
     pub(crate) fn discard(&self, at_fault: &FaultOf) {
         let branches: Vec<_> = self.lock().iter().map(|(_, branch)| Arc::clone(branch)).collect();

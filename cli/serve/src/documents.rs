@@ -163,6 +163,8 @@ pub(crate) struct Branch {
     /// Where it begins; null for `main`.
     #[schema(required = true)]
     from: Option<Fork>,
+    /// Whether the match continues on this branch.
+    current: bool,
     /// The last link of its hash chain; null if the viewer may not know it.
     #[schema(required = true)]
     link: Option<String>,
@@ -298,6 +300,13 @@ pub(crate) struct EntryPair {
 }
 
 /// The data of an event `entries`.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct MatchEvent {
+    /// The current branch of the match.
+    current: String,
+}
+
+/// What an event `entries` holds.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct EntriesEvent {
     /// The number of the last entry, as the viewer counts.

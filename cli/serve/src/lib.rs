@@ -11,6 +11,7 @@
 //!
 //! [`serve()`] is the entry point. The description of the service for its clients is `openapi.json`.
 
+mod accords;
 mod answers;
 mod app;
 mod append;
@@ -52,6 +53,7 @@ mod resources;
 mod router;
 mod server;
 mod tag;
+mod takeback;
 mod timed_io;
 mod token;
 mod turn_calls;

@@ -24,6 +24,7 @@ pub(crate) async fn listen(app: Arc<App>) {
         ticks.tick().await;
         let heard = app.block(move |app| {
             hear_of_branches(app)?;
+            app.hear_of_accords(round)?;
             if round.is_multiple_of(GRANTS_EVERY) { hear_of_grants(app) } else { Ok(()) }
         });
         if let Err(problem) = heard.await {

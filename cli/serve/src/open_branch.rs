@@ -43,6 +43,8 @@ pub(crate) struct OpenBranch {
     watched: watch::Sender<Watched>,
     head: Mutex<KeptHead>,
     work: Mutex<BranchWork>,
+    /// Whether the match continues on another branch than this one, on which it was before, if that is known (SV-65).
+    is_left: Mutex<Option<bool>>,
 }
 
 /// What takes reading and folding to know. Its holder reads and folds, and the others wait for what that gives.
@@ -105,6 +107,7 @@ impl OpenBranch {
             watched: watch::Sender::new(Watched::Head(head)),
             head: Mutex::new(KeptHead::new(memory)),
             work: Mutex::new(BranchWork { viewers: BTreeMap::new(), share: memory.share(0) }),
+            is_left: Mutex::new(None),
         }
     }
 
@@ -129,6 +132,16 @@ impl OpenBranch {
     pub(crate) fn named(&self) -> NamedBranch {
         let Revision { match_name, branch, .. } = self.revision.clone();
         NamedBranch { match_name, branch, id: self.id }
+    }
+
+    /// Returns whether the match left the branch, if that is known.
+    pub(crate) fn is_left(&self) -> Option<bool> {
+        *self.is_left.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes whether the match left the branch; `None` if that is not known any more.
+    pub(crate) fn note_left(&self, is_left: Option<bool>) {
+        *self.is_left.lock().unwrap_or_else(PoisonError::into_inner) = is_left;
     }
 
     /// Returns when it was opened.

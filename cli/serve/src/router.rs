@@ -17,13 +17,14 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
-use crate::documents::EntriesEvent;
+use crate::documents::{EntriesEvent, MatchEvent};
 use crate::middleware::{around, counted};
 use crate::problem::ProblemJson;
 use crate::resources::grants::NewGrantJson;
 use crate::resources::{
     backup, branches, calendars, calls, diff, entries, events, files, find, grants, health, here, hosting,
-    join, matches, modules, notes, pages, papers, position, rematch, rulesets, seat_pages, status, trial,
+    join, matches, modules, notes, pages, papers, position, rematch, rulesets, seat_pages, status, takeback,
+    trial,
 };
 
 /// What the description has besides its routes.
@@ -32,7 +33,7 @@ use crate::resources::{
     info(title = "turnfold", description = "A store of board-game matches over HTTP. Answers hold what the verbs of the \
         command line print.", license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0")),
     servers((url = "/", description = "The service that this description comes from")),
-    components(schemas(ProblemJson, EntriesEvent)),
+    components(schemas(ProblemJson, EntriesEvent, MatchEvent)),
     security(("token" = [])),
     modifiers(&TokenScheme)
 )]
@@ -78,6 +79,8 @@ fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(notes::list, notes::write))
         .routes(routes!(notes::remove))
         .routes(routes!(rematch::play_again))
+        .routes(routes!(takeback::ask))
+        .routes(routes!(takeback::answer))
         .routes(routes!(calls::show, calls::set, calls::stop))
         .routes(routes!(calendars::join))
         .routes(routes!(calendars::read, calendars::end))

@@ -25,6 +25,7 @@ use crate::app::App;
 use crate::auto_host;
 use crate::open_branch::OpenBranch;
 use crate::problem::{ApiResult, Problem};
+use crate::takeback::current_branch;
 
 /// How often the matches are looked at whose players want to be called.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -61,6 +62,9 @@ pub struct Notifying {
 struct Wish {
     /// Where, in words that the command understands.
     to: String,
+    /// The branch that was looked at; `main` where earlier builds wrote none.
+    #[serde(default = "BranchName::main", skip_serializing_if = "BranchName::is_main")]
+    branch: BranchName,
     /// Up to which entry it was looked whose turn it is.
     head: Option<u64>,
     /// The turn that waits for the player.
@@ -137,7 +141,9 @@ impl TurnCalls {
         let mut wishes = self.lock();
         match (to, wishes.get_mut(&token)) {
             (Some(to), Some(wish)) => wish.to = to,
-            (Some(to), None) => drop(wishes.insert(token, Wish { to, head: None, turn: None })),
+            (Some(to), None) => {
+                drop(wishes.insert(token, Wish { to, branch: BranchName::main(), head: None, turn: None }));
+            }
             (None, _) => drop(wishes.remove(&token)),
         }
         self.save(&wishes)
@@ -226,8 +232,13 @@ fn player_of(app: &App, token: &Digest) -> ApiResult<Option<Player>> {
 /// Looks whether it is a player's turn, and returns the call if it is due.
 fn look(app: &Arc<App>, calls: &TurnCalls, player: &Player, token: Digest) -> ApiResult<Option<Call>> {
     let Some(mut wish) = calls.lock().get(&token).cloned() else { return Ok(None) };
-    let branch = app.branch(&player.match_name, &BranchName::main())?;
-    let head = app.store.head(&player.match_name, &BranchName::main())?;
+    let current = current_branch(app, &player.match_name)?;
+    let branch = app.branch(&player.match_name, &current)?;
+    let head = app.store.head(&player.match_name, &current)?;
+    // What was taken back is no turn any more.
+    if wish.branch != current {
+        wish = Wish { branch: current, head: None, turn: None, ..wish };
+    }
     let now_ms = app.now_ms();
     // A wish that is new begins with the turn that there is.
     let first = wish.head.map_or(head, |seen| seen + 1).max(head.saturating_sub(ENTRIES_MAX));
@@ -253,7 +264,7 @@ fn look(app: &Arc<App>, calls: &TurnCalls, player: &Player, token: Digest) -> Ap
     }
     let call = match due {
         Some(seq) => {
-            let text = text_of_call(app, player, &wish.to, seq)?;
+            let text = text_of_call(app, player, &branch, &wish.to, seq)?;
             Some(Call { token, player: player.clone(), seq, text })
         }
         None => None,
@@ -288,17 +299,26 @@ pub(crate) fn is_turn(
 }
 
 /// Writes a call: nothing in it gives access, for a command may hand it to anyone.
-fn text_of_call(app: &Arc<App>, player: &Player, to: &str, seq: u64) -> ApiResult<String> {
+fn text_of_call(
+    app: &Arc<App>,
+    player: &Player,
+    branch: &OpenBranch,
+    to: &str,
+    seq: u64,
+) -> ApiResult<String> {
     let Player { match_name, seat } = player;
     let genesis = app.store.genesis(match_name)?;
     let names = app.store.names_of(match_name, app.now_ms())?;
-    let happened = happened_before(app, player, seq, &names)?;
+    let happened = happened_before(app, player, branch, seq, &names)?;
+    let revision = branch.revision();
+    let place =
+        if revision.branch.is_main() { seq.to_string() } else { format!("{}:{seq}", revision.branch) };
     let name = names.get(seat);
     let deadline = auto_host::hosted(app, match_name)?.and_then(|hosted| hosted.deadlines.get(seat).copied());
     let deadline = deadline.and_then(|deadline| DeskTime::of_unix_ms(deadline.at_ms));
     let text = json!({
         "event": "your_turn",
-        "id": format!("{match_name}/{seat}/{seq}"),
+        "id": format!("{match_name}/{seat}/{place}"),
         "match": match_name,
         "title": genesis.title,
         "ruleset": genesis.ruleset,
@@ -317,12 +337,12 @@ fn text_of_call(app: &Arc<App>, player: &Player, to: &str, seq: u64) -> ApiResul
 fn happened_before(
     app: &App,
     player: &Player,
+    branch: &OpenBranch,
     seq: u64,
     names: &BTreeMap<Seat, GrantLabel>,
 ) -> ApiResult<Vec<String>> {
-    let Player { match_name, seat } = player;
+    let Player { seat, .. } = player;
     // The entries of the viewer are counted: how many it does not know of must not show in what is left out.
-    let branch = app.branch(match_name, &BranchName::main())?;
     let history = branch.history_of_log(app, Viewer::from(*seat), seq)?;
     let passed = history.head().saturating_sub(LOOKED_BACK);
     let mut happened = Vec::new();

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use turnfold_history::{Revision, Sources, program};
+use turnfold_mail::current_branch;
 use turnfold_proof::signing::Signers;
 use turnfold_show::render::ListedBranch;
 use turnfold_show::render::branches::lines;
@@ -68,6 +69,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let store = context.open_store()?;
     if args.rename || args.delete {
         require_not_by_mail(&store, &args.revision)?;
+        require_not_current(&store, &args.revision)?;
     }
     let mut seq = None;
     let mut renamed_from = None;
@@ -95,6 +97,16 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         "deleted": args.delete,
     });
     context.output.answer(&changed, || vec![line])
+}
+
+/// SV-65: requires a branch on which the match does not go on. Of `main`, the store says more.
+fn require_not_current(store: &StoreReader, revision: &Revision) -> Result<(), Failure> {
+    if revision.branch.is_main() || current_branch(store, &revision.match_name)? != revision.branch {
+        return Ok(());
+    }
+    let message = format!("`{}` continues on branch `{}`", revision.match_name, revision.branch);
+    Err(Failure::usage(message)
+        .hint("take back on the page or by the service first; then the match continues on another"))
 }
 
 /// Asks whether to delete a branch, because only a backup brings it back.
@@ -134,8 +146,12 @@ fn list(match_name: &MatchName, context: &mut Context) -> Result<ExitStatus, Fai
         print_reply(&client.get(&asked)?, &["items"], None, &mut context.output)?;
         return Ok(ExitStatus::Yes);
     }
-    let branches = context.read_store()?.branches(match_name)?;
-    let branches: Vec<_> = branches.into_iter().map(ListedBranch::from).collect();
+    let store = context.read_store()?;
+    let current = current_branch(&store, match_name)?;
+    let mut branches = Vec::new();
+    for info in store.branches(match_name)? {
+        branches.push(ListedBranch::of(info, &current));
+    }
     context.output.list(&branches, lines)?;
     Ok(ExitStatus::Yes)
 }

@@ -10,7 +10,8 @@ use serde::Serialize;
 use turnfold_core::{Digest, Seat};
 use turnfold_history::viewer::seat_history::long::LongHistory;
 use turnfold_history::{
-    LoggedRecord, RangeName, Record, ReplayError, Revision, SourceName, Tail, ViewedEntry, Viewer,
+    LoggedRecord, RangeName, Record, ReplayError, Revision, SourceName, Sources as _, Tail, ViewedEntry,
+    Viewer,
 };
 use turnfold_show::render;
 use turnfold_store::{Entries, StoreReader};
@@ -18,7 +19,7 @@ use turnfold_store::{Entries, StoreReader};
 use self::latest::Latest;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::histories::{no_seat, require_seat, warn_of_record};
+use crate::histories::{no_seat, require_seat, warn_of_left, warn_of_record};
 use crate::limits::PATTERN_BYTES_MAX;
 use crate::output::Output;
 #[cfg(feature = "serve")]
@@ -216,6 +217,9 @@ fn print_range(args: &Args, range: &RangeName, context: &mut Context) -> Result<
             ("`--last`", args.last.is_some()),
         ])?;
         return look::print_log(&client, range, line, args.viewer, &mut context.output);
+    }
+    if let SourceName::Revision(revision) = &range.source {
+        warn_of_left(revision, &context.read_store()?)?;
     }
     let viewer = args.viewer.unwrap_or(Viewer::HOST);
     if args.raw {

@@ -22,6 +22,7 @@ use turnfold_store::{IdempotencyKey, NewEntries, PackedEntries, Store, StoreRead
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
+use crate::histories::warn_of_left;
 #[cfg(feature = "serve")]
 use crate::remote::{append, client::Client, look::require_unused};
 use crate::{clock, files, random};
@@ -232,6 +233,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     };
     let whole = &Revision { seq: None, ..args.revision.clone() };
     require_not_by_mail(&reader, whole)?;
+    warn_of_left(whole, &reader)?;
     let expected: Vec<_> = args.expect.into_iter().chain(args.revision.seq).collect();
     let call = PlayCall {
         revision: whole,

@@ -6,14 +6,14 @@ use serde::Serialize;
 use serde_json::Value;
 use turnfold_core::AnyState;
 use turnfold_core::picture::Picture;
-use turnfold_history::{SeatHistory, SourceName, Viewer};
+use turnfold_history::{SeatHistory, SourceName, Sources as _, Viewer};
 use turnfold_show::drawing::{Highlights, svg, target_spots};
 use turnfold_show::page::frames::changed_by_last;
 use turnfold_show::render::{legal_commands, standing};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::histories::{load, seek};
+use crate::histories::{load, seek, warn_of_left};
 use crate::output::Format;
 #[cfg(feature = "serve")]
 use crate::remote::look;
@@ -94,6 +94,9 @@ fn show(
         let view = look::document(&look::ask(&client, revision, resource, query, output.format())?)?;
         output.json(&SourcedView { source, view })?;
         return Ok(ExitStatus::Yes);
+    }
+    if let SourceName::Revision(revision) = source {
+        warn_of_left(revision, &context.read_store()?)?;
     }
     let asked = args.viewer.unwrap_or(Viewer::HOST);
     let seat_history = args.changed.then(|| load(asked, source, context)).transpose()?;

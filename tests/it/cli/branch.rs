@@ -18,9 +18,9 @@ main    3 entries  link [LINK]
 deeper  3 entries, from flank:3  link [LINK]
 flank   3 entries, from main:2  link [LINK]
 $ turnfold --format json branch duel
-{"branch":"main","entries":3,"from":null,"link":"[LINK]"}
-{"branch":"deeper","entries":3,"from":{"branch":"flank","seq":3},"link":"[LINK]"}
-{"branch":"flank","entries":3,"from":{"branch":"main","seq":2},"link":"[LINK]"}
+{"branch":"main","entries":3,"from":null,"current":true,"link":"[LINK]"}
+{"branch":"deeper","entries":3,"from":{"branch":"flank","seq":3},"current":false,"link":"[LINK]"}
+{"branch":"flank","entries":3,"from":{"branch":"main","seq":2},"current":false,"link":"[LINK]"}
 $ turnfold log duel@flank -n 1
 3 p1 move 1,1 => moved unit=atlas from=0,2 to=1,1; cursor at=1,1; impulse_advanced index=1 player=p2 units=1 #d1e3fa94a390e862
 $ turnfold log duel -n 1

@@ -1,9 +1,11 @@
 //! The main scenarios in Firefox (VW-55).
 
+use tempfile::TempDir;
+
 use super::browser::Browser;
 use super::games::play;
 use super::live::{LIVE, complaints, create, entries, give_first, join, wait_for_entry};
-use super::{access, hosted, reports, rulebook, seat, sentences, steps, together, word_by_word};
+use super::{access, chess, hosted, reports, rulebook, seat, sentences, steps, together, word_by_word};
 use turnfold_tests::service::Running;
 
 #[test]
@@ -38,7 +40,15 @@ fn vw_55_firefox_shows_who_is_here_notes_and_the_rematch() {
     let Some(first) = Browser::start_firefox("two players in Firefox") else { return };
     let Some(second) = Browser::start_firefox("two players in Firefox") else { return };
     together::meet(&first, &second);
-    together::play_again(&first, &second);
+    together::play_again(&first, &second, |_| ());
+}
+
+#[test]
+fn vw_55_firefox_takes_back() {
+    let Some(first) = Browser::start_firefox("taking back in Firefox") else { return };
+    let Some(second) = Browser::start_firefox("taking back in Firefox") else { return };
+    let dir = TempDir::new().unwrap();
+    together::take_back(&first, &second, &chess::serve(&dir));
 }
 
 #[test]

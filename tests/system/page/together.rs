@@ -1,14 +1,19 @@
-//! What players see of each other: who is here (VW-81), notes (VW-82), a rematch (VW-83).
+//! What players see of each other and do together: who is here (VW-81), notes (VW-82), a rematch (VW-83), taking back (VW-84,
+//! VW-85).
+
+use std::env;
+use std::fs;
+use std::path::Path;
 
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::accessible::FIND;
+use super::accessible::{FIND, FIND_CONTRAST};
 use super::browser::Browser;
 use super::chess::serve;
 use super::installed;
 use super::live::{LIVE, complaints, create, give, give_first, join, wait_for_entry, wait_for_offer};
-use super::looks::{SMALL, size};
+use super::looks::{OVERFLOWING, SMALL, media, size};
 use super::seat::{invite, try_to_join, wait_for};
 use turnfold_tests::service::Running;
 
@@ -24,13 +29,29 @@ fn vw_81_vw_82_players_see_who_is_here_and_read_notes() {
     let Some(first) = Browser::start_online("who is here, and notes") else { return };
     let Some(second) = Browser::start_online("who is here, and notes") else { return };
     meet(&first, &second);
-    let Some(axe) = installed("axe-core in notes", "axe-core/axe.min.js") else { return };
-    let axe = std::fs::read_to_string(axe).unwrap();
+    check_everywhere(&first, "notes");
+}
+
+/// Requires everything to be in its place and readable on screens of all kinds. Writes pictures too, to the folder that
+/// `TURNFOLD_SCREENSHOTS` names.
+#[track_caller]
+fn check_everywhere(browser: &Browser, name: &str) {
+    let Some(axe) = installed("axe-core in what is done together", "axe-core/axe.min.js") else { return };
+    browser.run(&fs::read_to_string(axe).unwrap());
     for (width, height) in [(360, 740), (740, 360), (768, 1024), (1440, 900)] {
-        size(&first, width, height);
-        assert_eq!(first.run(SMALL), json!([]), "at {width} pixels");
-        first.run(&axe);
-        assert_eq!(first.run_until_done(FIND), json!([]), "at {width} pixels");
+        size(browser, width, height);
+        for (scheme, find) in [("light", FIND), ("dark", FIND_CONTRAST)] {
+            media(browser, "", scheme);
+            assert_eq!(browser.run_until_done(find), json!([]), "{name} at {width} pixels, {scheme}");
+            if let Some(folder) = env::var_os("TURNFOLD_SCREENSHOTS") {
+                let picture = Path::new(&folder).join(format!("{name}-{width}-{scheme}.png"));
+                fs::write(picture, browser.screenshot()).unwrap();
+            }
+        }
+        media(browser, "", "light");
+        for (what, script) in [("small", SMALL), ("overflowing", OVERFLOWING)] {
+            assert_eq!(browser.run(script), json!([]), "{what}: {name} at {width} pixels");
+        }
     }
 }
 
@@ -103,11 +124,11 @@ fn write(browser: &Browser, about: &str, readers: &str, text: &str) {
 fn vw_83_players_play_again_with_their_seats_changed() {
     let Some(white) = Browser::start_online("a rematch") else { return };
     let Some(black) = Browser::start_online("a rematch") else { return };
-    play_again(&white, &black);
+    play_again(&white, &black, |browser| check_everywhere(browser, "rematch"));
 }
 
-/// Ends a game of chess and plays again in both browsers.
-pub(super) fn play_again(white: &Browser, black: &Browser) {
+/// Ends a game of chess, looks at what is offered then, and plays again in both browsers.
+pub(super) fn play_again(white: &Browser, black: &Browser, look: impl Fn(&Browser)) {
     let dir = TempDir::new().unwrap();
     let service = serve(&dir);
     create(&service, "duel", "chess", "fen = \"8/P6k/8/8/8/8/8/K7 w - - 0 1\"");
@@ -123,6 +144,7 @@ pub(super) fn play_again(white: &Browser, black: &Browser) {
         browser.wait_until("return document.querySelector('.again').checkVisibility()");
     }
     assert_eq!(white.text(".again button"), "Rematch");
+    look(white);
     white.click(".again button");
     white.wait_until("return location.pathname === '/m/duel-2'");
     white.wait_until(LIVE);
@@ -137,6 +159,122 @@ pub(super) fn play_again(white: &Browser, black: &Browser) {
     black.wait_until("return document.querySelector('.turn').textContent.startsWith('Your turn')");
     black.open(&format!("{}/m/duel-2", service.origin()));
     wait_for(black, "p1");
+    for browser in [white, black] {
+        assert_eq!(complaints(browser), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn vw_84_vw_85_players_take_back_together() {
+    let Some(white) = Browser::start_online("taking back") else { return };
+    let Some(black) = Browser::start_online("taking back") else { return };
+    let dir = TempDir::new().unwrap();
+    let service = serve(&dir);
+    take_back(&white, &black, &service);
+    ask_to_take_back(&black);
+    wait_for_question(&white, "p2 asks to go back to entry 1.");
+    check_everywhere(&white, "takeback-asked");
+    check_everywhere(&black, "takeback-asks");
+    // On a phone, what is asked needs no unfolding.
+    size(&white, 360, 740);
+    press(&white, ".takeback", "Decline");
+    black.wait_until("return document.querySelector('.takeback').hidden");
+}
+
+/// Presses a button by its text.
+fn press(browser: &Browser, within: &str, text: &str) {
+    let button = format!(
+        "[...document.querySelectorAll({within:?} + ' button')].find((one) => one.textContent === {text:?})"
+    );
+    browser.wait_until(&format!("return {button}?.checkVisibility()"));
+    browser.run(&format!("{button}.click()"));
+}
+
+fn ask_to_take_back(browser: &Browser) {
+    press(browser, ".offer", "Ask to take back my last move");
+}
+
+fn wait_for_question(browser: &Browser, text: &str) {
+    browser
+        .wait_until(&format!("return document.querySelector('.takeback > span')?.textContent === {text:?}"));
+}
+
+/// Waits until a page has so many entries.
+fn wait_for_length(browser: &Browser, count: u32) {
+    browser.wait_until(&format!(
+        "return document.querySelector('.status').textContent.startsWith('Entry {count} of {count}')"
+    ));
+}
+
+/// Plays a few moves of chess, of which some are taken back.
+pub(super) fn take_back(white: &Browser, black: &Browser, service: &Running) {
+    create(service, "duel", "chess", "");
+    join(white, service, "duel", "p1", service.origin());
+    join(black, service, "duel", "p2", service.origin());
+    wait_for_offer(white);
+    give(white, "e2e4");
+    for browser in [white, black] {
+        wait_for_entry(browser, 1);
+    }
+    // Asked and declined.
+    ask_to_take_back(white);
+    wait_for_question(white, "You asked to go back to the start. Waiting for p2.");
+    wait_for_question(black, "p1 asks to go back to the start.");
+    press(black, ".takeback", "Decline");
+    white.wait_until("return document.querySelector('.takeback').hidden");
+    ask_to_take_back(white);
+    white.wait_until(
+        "return document.querySelector('.offer .note').textContent.includes('that was answered')",
+    );
+    // Asked and agreed: both pages go on from there, and their addresses stay.
+    give(black, "e7e5");
+    wait_for_entry(white, 2);
+    ask_to_take_back(black);
+    wait_for_question(white, "p2 asks to go back to entry 1.");
+    press(white, ".takeback", "Agree");
+    for browser in [white, black] {
+        wait_for_length(browser, 1);
+        browser.wait_until(LIVE);
+        assert_eq!(browser.run("return location.pathname + location.search"), "/m/duel");
+        browser.wait_until(
+            "return document.body.textContent.includes('Taken back: the match continues after entry 1.')",
+        );
+    }
+    black.wait_until("return document.querySelector('.turn').textContent.startsWith('Your turn')");
+    wait_for_offer(black);
+    give(black, "d7d5");
+    wait_for_entry(white, 2);
+    // What was taken back is kept, and says where the match goes on.
+    white.run(
+        "[...document.querySelectorAll('summary')].find((one) => one.textContent === 'Branches').click()",
+    );
+    white.wait_until("return document.querySelector('.branches').textContent.includes('takeback-1 2 entries, from entry 1, the match continues here')");
+    white.run(
+        "[...document.querySelectorAll('.branches a')].find((one) => one.textContent === 'main').click()",
+    );
+    wait_for_question(white, "This is branch main. The match continues on takeback-1.");
+    white.wait_until("return document.querySelector('.entries').textContent.includes('e5')");
+    press(white, ".takeback", "Go there");
+    wait_for_length(white, 2);
+    white.wait_until(LIVE);
+    // A page that comes later opens where the match goes on, as does the home page.
+    black.open(&format!("{}/", service.origin()));
+    black.wait_until(
+        "return document.querySelector('.matches .note')?.textContent.includes('2 entries, waiting for')",
+    );
+    black.open(&format!("{}/m/duel", service.origin()));
+    wait_for_length(black, 2);
+    // From an entry that is shown.
+    white.run("location.hash = '#1'");
+    press(white, ".offer", "Ask to go back to entry 1");
+    wait_for_question(black, "p1 asks to go back to entry 1.");
+    press(black, ".takeback", "Agree");
+    for browser in [white, black] {
+        wait_for_length(browser, 1);
+    }
+    wait_for_offer(black);
+    give(black, "a7a5");
+    wait_for_entry(black, 2);
     for browser in [white, black] {
         assert_eq!(complaints(browser), Vec::<String>::new());
     }

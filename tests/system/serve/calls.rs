@@ -174,3 +174,25 @@ fn sv_44_without_the_option_no_one_is_called() {
     Call::get("/v1/matches/alpha/call", &p1).to(&service).problem(404, "not_found");
     Call::post("/v1/matches/alpha/call", &p1, &json!({"to": "ann"})).to(&service).problem(404, "not_found");
 }
+
+/// SV-65: calls are for turns on the current branch of the match.
+#[test]
+fn sv_44_a_turn_that_comes_back_is_called() {
+    let sandbox = Sandbox::new();
+    let service = serve(&sandbox, "cat >> calls.txt");
+    let host = create(&service, "alpha", "channel", SETUP);
+    let [p1, p2] = [("p1", "Ann"), ("p2", "Bo")].map(|(seat, player)| join(&service, "alpha", seat, player));
+    for (token, to) in [(&p1, "ann"), (&p2, "bo")] {
+        ask_for(&service, "alpha", token, to);
+    }
+    calls(&sandbox, 1);
+    play(&service, "alpha", &p1, "take 1 1");
+    assert_eq!(ids(&calls(&sandbox, 2))[1], "alpha/p2/1");
+    Call::new("POST", "/v1/matches/alpha/takeback", &host).to(&service).is(200);
+    assert_eq!(ids(&calls(&sandbox, 3))[2], "alpha/p1/takeback-1:0");
+    let path = "/v1/matches/alpha/branches/takeback-1/entries";
+    Call::post(path, &p1, &json!({"commands": ["take 1 1"]})).to(&service).is(201);
+    let made = calls(&sandbox, 4);
+    assert_eq!(ids(&made)[3], "alpha/p2/takeback-1:1");
+    assert!(made[3]["happened"][0].as_str().unwrap().starts_with("Ann "), "{}", made[3]);
+}

@@ -35,6 +35,8 @@ mod secrets;
 #[cfg(unix)] // signals
 mod streams;
 #[cfg(unix)]
+mod takeback;
+#[cfg(unix)]
 pub(crate) mod terms;
 mod together;
 mod trial;

@@ -159,6 +159,13 @@ impl Answers<'_> {
         self.post("/v1/join", &json!({}), &[]);
         self.post("/v1/matches/secret/terms", &json!({"terms": ""}), &[]);
         self.post("/v1/matches/secret/absence", &json!({"until": "9999-01-01T00:00:00Z"}), &[]);
+        // SV-63: what may be asked depends on nothing that is concealed.
+        for query in ["", "?after=0", "?after=1", "?after=99"] {
+            self.post(&format!("/v1/matches/secret/takeback{query}"), &json!({}), &[]);
+        }
+        for agree in [true, false] {
+            self.post("/v1/matches/secret/takeback/1", &json!({"agree": agree}), &[]);
+        }
         self.post("/v1/matches/secret/rematch", &json!({"token": format!("tf_s_{}A", "a".repeat(42))}), &[]);
         self.post(&main_of("secret", "notes?entry=99"), &json!({"text": "x", "private": true}), &[]);
         self.post("/v1/matches/secret/branches", &json!({"name": "mine", "from": "main:1"}), &[]);

@@ -67,7 +67,7 @@ export class Presence {
 	async #playAgain() {
 		const { live } = this;
 		this.#token ||= makeToken(live.kind === "h" ? "h" : "s");
-		const query = live.branch === "main" ? "" : `?branch=${encodeURIComponent(live.branch)}`;
+		const query = `?branch=${encodeURIComponent(live.branch)}`;
 		try {
 			/** @type {{match: string, seat: string | null}} */
 			const { match, seat } = await untilAnswered(this.note, () => live.api.post(`/v1/matches/${live.match}/rematch${query}`, { token: this.#token }));

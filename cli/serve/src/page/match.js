@@ -13,11 +13,12 @@ import { LiveViewer } from "./liveviewer.js";
 import { Notes } from "./notes.js";
 import { Rulebook } from "./rulebook.js";
 import { Stream, waitFor } from "./stream.js";
+import { Takeback } from "./takeback.js";
 import { MatchTools } from "./tools.js";
 import { Trying } from "./trying.js";
 import { TurnLine } from "./turn.js";
 
-/** @typedef {{match: string, ruleset: string, version: number, title: string, players: string[], branches: string[], head: number, over: boolean, dice: string, names?: Record<string, string>, now?: import("./turn.js").Now, hosting?: import("./turn.js").Hosting}} MatchInfo */
+/** @typedef {{match: string, ruleset: string, version: number, title: string, players: string[], branches: string[], branch: string, current: string, head: number, over: boolean, dice: string, names?: Record<string, string>, now?: import("./turn.js").Now, hosting?: import("./turn.js").Hosting, takebacks?: boolean, takeback?: import("./takeback.js").Asked}} MatchInfo */
 
 /** How many entries are read at first; those before are read when someone goes there (VW-53). */
 const FIRST_ENTRIES = 500;
@@ -88,6 +89,7 @@ export class LiveMatch {
 		this.tools = new MatchTools(this);
 		this.presence = new Presence(this);
 		this.notes = new Notes(this);
+		this.takeback = new Takeback(this);
 		root.querySelector(".fields")?.append(this.notes.element);
 		this.viewer.read = (...part) => this.#readPart(...part);
 		this.fresh.addEventListener("click", () => this.viewer.go(this.viewer.length));
@@ -96,17 +98,24 @@ export class LiveMatch {
 		document.querySelector("header")?.append(this.connection, this.presence.element, this.changed, this.fresh, this.tools.element);
 		// What can be done stands below the board, in sight on a phone too.
 		const controls = root.querySelector(".controls");
-		const dock = html("div", { class: "dock folded" }, this.rulebook.offer, this.trying.element);
-		dock.append(html("div", { class: "turnrow" }, this.turn.element, this.presence.again, foldOf(dock)), this.commands.element);
+		const dock = html("div", { class: "dock folded" }, this.rulebook.offer, this.trying.element, this.takeback.element);
+		dock.append(html("div", { class: "turnrow" }, this.turn.element, this.presence.again, foldOf(dock)), this.commands.element, this.takeback.offer);
 		controls?.replaceWith(dock);
 		if (controls) dock.append(controls);
 	}
 
 	#shownBranch = "";
 
-	/** The branch that the address names (VW-14). */
+	/** The current branch of the match, as far as it is known. */ #current = "main";
+
+	/** The branch that the address names (VW-14), or the current one. */
 	get branch() {
-		return new URLSearchParams(location.search).get("branch") ?? "main";
+		return new URLSearchParams(location.search).get("branch") ?? this.#current;
+	}
+
+	/** Whether the match continues on another branch than the one that is shown. A page of a match by mail asks its desk. */
+	get #hasMoved() {
+		return !this.access.mail && this.branch !== this.#shownBranch;
 	}
 
 	/** Whether the token's holder may give commands. */
@@ -159,6 +168,7 @@ export class LiveMatch {
 		// What other tabs hear from now on may come after what is read here.
 		const stream = new Stream(this.api, this.path("events"), (event, data) => this.#received(event, data), this.#report, signal);
 		const [first] = await Promise.all([this.api.get(this.path("frames", { last: FIRST_ENTRIES })), this.readInfo()]);
+		if (this.#hasMoved) return this.load();
 		if (first.next !== null) first.frames.push(...(await this.#read(first.next, first.head)).frames);
 		const { tag, isDue } = await this.#readTag(first.head);
 		if (signal.aborted) return;
@@ -207,11 +217,25 @@ export class LiveMatch {
 
 	/** Reads what is known of the match; once it is over, more may be open to its players. */
 	async readInfo() {
-		const asked = new URLSearchParams({ ...(this.branch === "main" ? {} : { branch: this.branch }), ...(this.as ? { as: this.as } : {}) });
-		this.info = await this.api.get(`/v1/matches/${this.match}${asked.size ? `?${asked}` : ""}`);
-		this.over = this.info?.over ?? false;
+		const branch = new URLSearchParams(location.search).get("branch");
+		const asked = new URLSearchParams({ ...(branch ? { branch } : {}), ...(this.as ? { as: this.as } : {}) });
+		/** @type {MatchInfo} */ const info = await this.api.get(`/v1/matches/${this.match}${asked.size ? `?${asked}` : ""}`);
+		this.info = info;
+		this.over = info.over;
+		this.#current = info.current;
+		if (this.#hasMoved && !this.#isLoading) {
+			this.takeback.movedTo = info.head;
+			return this.load();
+		}
 		this.#name(this.info?.names ?? {});
 		this.tools.describe();
+		this.takeback.draw();
+	}
+
+	/** Goes to the current branch of the match. */
+	goOn() {
+		this.viewer.leave(`/m/${this.match}`);
+		return this.load().catch((error) => this.fail(error));
 	}
 
 	/** Shows players by their names from now on. @param {Record<string, string>} names */
@@ -282,6 +306,8 @@ export class LiveMatch {
 	/** @param {string} event @param {string} data */
 	#received(event, data) {
 		if (event === "gone") return this.fail(new Error("This branch was deleted."));
+		// Who asks to take back, and where the match goes on (VW-85).
+		if (event === "match") return void this.readInfo().catch((error) => error instanceof NoAnswer || this.fail(error));
 		if (event !== "entries") return;
 		const { entries, head, tag } = JSON.parse(data);
 		if (!entries) return void this.begin();
@@ -355,6 +381,7 @@ export class LiveMatch {
 		this.commands.moved(isAtHead);
 		this.tools.moved();
 		this.notes.draw();
+		this.takeback.draw();
 	}
 
 	/** @type {import("./stream.js").Report} */
@@ -374,8 +401,8 @@ export class LiveMatch {
 		this.presence.end();
 		const why = await this.#why(error);
 		this.#report("lost", why);
-		const main = html("a", { href: `/m/${this.match}` }, "Open branch main");
-		const isOfBranch = this.branch !== "main" && why.includes("branch");
+		const main = html("a", { href: `/m/${this.match}` }, "Open the match");
+		const isOfBranch = new URLSearchParams(location.search).has("branch") && why.includes("branch");
 		const isRefused = error instanceof Problem && [401, 403, 404].includes(error.status) && error.code !== "no_entry";
 		if (!this.sees && !isRefused) this.root.replaceChildren(html("section", { class: "panel" }, html("h2", {}, "Not shown"), html("p", { role: "alert" }, why)));
 		else if (!this.sees) showNoAccess(this.match, this.root, [why, ...(isOfBranch ? [" ", main] : [])], this.access.token);

@@ -54,8 +54,7 @@ export class MatchTools {
 		this.here = html("p", {});
 		const start = html("form", {}, html("label", { for: "branch-name" }, "New branch from here"), this.branchName, html("button", {}, "Start"));
 		start.addEventListener("submit", (event) => (event.preventDefault(), this.#start()));
-		const back = action("Take back the last entry", () => this.#takeBack().catch((error) => this.#report(error)));
-		this.start = html("div", {}, start, back);
+		this.start = html("div", {}, start);
 		const problem = html("form", {}, html("label", { for: "problem" }, "Report a problem"), this.problem, html("button", {}, "Make a report"));
 		problem.addEventListener("submit", (event) => (event.preventDefault(), this.#reportProblem()));
 		const files = html("div", { class: "files" }, action("Page of what you see (.html)", () => this.#download("replay.html")), this.replayFile);
@@ -112,7 +111,8 @@ export class MatchTools {
 	/** @param {Branch} branch */
 	#link({ branch, entries, from }) {
 		const { live } = this;
-		const address = branch === "main" ? `/m/${live.match}` : `/m/${live.match}?branch=${encodeURIComponent(branch)}`;
+		const isCurrent = branch === live.info?.current;
+		const address = isCurrent ? `/m/${live.match}` : `/m/${live.match}?branch=${encodeURIComponent(branch)}`;
 		const link = html("a", { href: address, ...(branch === live.branch ? { "aria-current": "page" } : {}) }, branch);
 		link.addEventListener("click", (event) => {
 			if (event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -120,7 +120,7 @@ export class MatchTools {
 			live.viewer.leave(address);
 			live.load().catch((error) => live.fail(error));
 		});
-		return html("span", {}, link, ` ${entries} entries${from ? `, from entry ${from.seq}` : ""}`);
+		return html("span", {}, link, ` ${entries} entries${from ? `, from entry ${from.seq}` : ""}${isCurrent && branch !== "main" ? ", the match continues here" : ""}`);
 	}
 
 	/** Another entry is shown. */
@@ -133,18 +133,6 @@ export class MatchTools {
 	#start() {
 		const { timeline, position } = this.live.viewer;
 		return this.#branch(this.branchName.value.trim(), timeline.number(position));
-	}
-
-	/** Goes on from before the last entry, on a branch of its own: what is recorded stays. The players have to agree, and the host answers for that (VW-48). */
-	async #takeBack() {
-		const { live } = this;
-		const { timeline, length } = live.viewer;
-		if (length === 0) return this.#report("There is no entry to take back.");
-		if (!confirm("Do all players agree to take back the last entry? The match goes on from before it, on a branch of its own. What is recorded stays.")) return;
-		/** @type {{items: Branch[]}} */ const { items } = await live.api.get(`/v1/matches/${live.match}/branches`);
-		let number = 1;
-		while (items.some(({ branch }) => branch === `back-${number}`)) number++;
-		await this.#branch(`back-${number}`, timeline.number(length - 1));
 	}
 
 	/** Makes a branch that begins after an entry, and goes there. @param {string} name @param {number} number */
@@ -262,7 +250,7 @@ export class MatchTools {
 	#atEntry(link) {
 		const { branch, viewer } = this.live;
 		const address = new URL(link);
-		if (branch !== "main") address.searchParams.set("branch", branch);
+		if (branch !== "main" || this.live.info?.current !== "main") address.searchParams.set("branch", branch);
 		address.searchParams.set("at", `${viewer.timeline.number(viewer.position)}`);
 		return address.href;
 	}

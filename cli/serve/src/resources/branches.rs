@@ -21,6 +21,7 @@ use crate::limits::BRANCHES_MAX;
 use crate::open_branch::OpenBranch;
 use crate::problem::{ApiResult, Code, Problem};
 use crate::reading::BranchPath;
+use crate::takeback::current_branch;
 
 /// Opens all branches of a match. One that is deleted in the meantime is left out.
 pub(crate) fn open_branches(
@@ -41,9 +42,10 @@ pub(crate) fn open_branches(
 /// Lists branches with the heads that a viewer counts. Links are for the host.
 fn listed(app: &Arc<App>, access: &Access, match_name: &MatchName) -> ApiResult<Vec<ListedBranch>> {
     let viewer = access.looks(match_name, None)?;
+    let current = current_branch(app, match_name)?;
     let mut listed = Vec::new();
     for (info, open) in open_branches(app, match_name)? {
-        let mut branch = ListedBranch::from(info);
+        let mut branch = ListedBranch::of(info, &current);
         if !viewer.see_all() {
             branch.entries = open.head_seen(app, viewer)?;
             branch.link = None;
@@ -149,6 +151,10 @@ pub(crate) async fn delete(
             let _turn = turn;
             open.require_there()?;
             require_not_by_mail(app, open.revision())?;
+            if !names.1.is_main() && current_branch(app, &names.0)? == names.1 {
+                let detail = format!("the match continues on branch `{}`", names.1);
+                return Err(Problem::new(Code::BranchInUse, detail));
+            }
             app.store.delete_branch(&names.0, &names.1)?;
             app.branches.forget(&open);
             Ok(StatusCode::NO_CONTENT.into_response())

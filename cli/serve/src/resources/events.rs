@@ -25,6 +25,7 @@ use crate::limits::StreamPlace;
 use crate::open_branch::{Following, Watched};
 use crate::problem::{ApiResult, Code, Problem};
 use crate::reading::{BranchPath, BranchView, SeatName};
+use crate::takeback::{current_branch, has_left};
 use turnfold_history::Viewer;
 
 const EVENTS: &str = "text/event-stream";
@@ -66,7 +67,7 @@ pub(crate) struct From {
 /// or as `after`; if another history took the place of that one, the answer is 410 `gone`.
 #[utoipa::path(operation_id = "follow_branch", get, path = "/v1/matches/{match}/branches/{branch}/events", tag = "entries",
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), From, ("Last-Event-ID" = inline(EventIdText), Header)),
-    responses((status = 200, description = "a stream of events: `entries` with new entries (`EntriesEvent`), `gone` when the branch was deleted, `bye` when the service shuts down", body = inline(Document),
+    responses((status = 200, description = "a stream of events: `entries` with new entries (`EntriesEvent`), `match` when the match continues on another branch or a player asks to take back (`MatchEvent`), `gone` when the branch was deleted, `bye` when the service shuts down", body = inline(Document),
         content_type = "text/event-stream"), Followed))]
 pub(crate) async fn follow(
     State(app): State<Arc<App>>,
@@ -93,9 +94,13 @@ pub(crate) async fn follow(
             Some(seen) => branch.first_head(app, viewer, seen)?,
         };
         let expires_at_ms = access.grant().and_then(|grant| grant.expires_at_ms);
+        let accord = app.accords.watch(&branch.revision().match_name);
+        // Whoever follows a branch that the match left has not heard of that.
+        let tells_match = has_left(app, &branch)?;
         let bearer = bearer.admitted();
         let following = Following::new(&branch);
-        Ok((Stream { following, viewer, from: 0, place, bearer, expires_at_ms }, from, access.clone()))
+        let stream = Stream { following, viewer, from: 0, place, bearer, expires_at_ms, accord, tells_match };
+        Ok((stream, from, access.clone()))
     });
     let (mut stream, from, access) = begun.await?;
     let from = match (from, seen) {
@@ -148,6 +153,10 @@ struct Stream {
     place: StreamPlace,
     bearer: Bearer,
     expires_at_ms: Option<i64>,
+    /// News of the match besides its entries.
+    accord: watch::Receiver<u64>,
+    /// Whether to send where the match goes on.
+    tells_match: bool,
 }
 
 /// Why a stream ends.
@@ -245,8 +254,18 @@ impl Stream {
                         return End::Silently;
                     }
                 }
+                _ = self.accord.changed(), if !self.tells_match => {
+                    self.tells_match = true;
+                    may_be_news = true;
+                }
                 room = sender.reserve(), if may_be_news => {
                     let Ok(room) = room else { return End::Silently };
+                    if self.tells_match {
+                        self.tells_match = false;
+                        let Some(event) = self.match_event(app).await else { return End::Silently };
+                        room.send(Ok(event));
+                        continue;
+                    }
                     let event = match self.news(app, &mut watched).await {
                         Ok(Some(event)) => event,
                         Ok(None) if Instant::now() >= comment_at => Bytes::from_static(COMMENT.as_bytes()),
@@ -264,6 +283,13 @@ impl Stream {
                 () = sleep_until(comment_at), if !may_be_news => may_be_news = true,
             }
         }
+    }
+
+    /// Returns the event of news of the match besides entries: where it goes on. What is asked shows in the match.
+    async fn match_event(&self, app: &Arc<App>) -> Option<Bytes> {
+        let match_name = self.following.branch().revision().match_name.clone();
+        let current = app.block(move |app| current_branch(app, &match_name)).await.ok()?;
+        Some(format!("event: match\ndata: {{\"current\":\"{current}\"}}\n\n").into())
     }
 
     /// Returns the event with what is new, if anything is.

@@ -15,12 +15,14 @@ use turnfold_store::{BranchInfo, BranchName, Genesis, GrantLabel, MatchName};
 use utoipa::ToSchema;
 
 use super::branches::open_branches;
+use super::takeback::TakebackJson;
 use crate::app::App;
 use crate::auth::Access;
 use crate::auto_host::{self, Hosted, unix_ms};
 use crate::documents;
 use crate::open_branch::OpenBranch;
 use crate::problem::ApiResult;
+use crate::takeback::{current_branch, has_left};
 
 /// A match, as a viewer may know it.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -34,9 +36,13 @@ pub(crate) struct MatchJson {
     #[schema(value_type = Vec<String>)]
     players: Vec<Seat>,
     branches: Vec<String>,
+    /// The branch that is described.
+    branch: String,
+    /// The current branch of the match.
+    current: String,
     /// The number of the last entry of the branch, as the viewer counts.
     head: u64,
-    /// Whether every branch is over; `null` if this build does not have the rules.
+    /// Whether every branch is over but those that the match left; `null` if this build does not have the rules.
     over: Option<bool>,
     /// The number of the turn on the branch; missing if the game counts no turns.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,6 +70,14 @@ pub(crate) struct MatchJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     hosting: Option<HostingJson>,
+    /// Whether players can ask to take back; missing in lists. Where a game conceals something, the host takes back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    takebacks: Option<bool>,
+    /// What a player asks to take back; missing in lists, for spectators, and if nothing is asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    takeback: Option<TakebackJson>,
 }
 
 /// How the service hosts a match.
@@ -130,16 +144,19 @@ impl MatchJson {
     ) -> ApiResult<Self> {
         let viewer = access.looks(match_name, asked.viewer)?;
         let genesis = app.store.genesis(match_name)?;
-        let branch = asked.branch.clone().unwrap_or_else(BranchName::main);
+        let current = current_branch(app, match_name)?;
+        let branch = asked.branch.clone().unwrap_or_else(|| current.clone());
         let shown = app.branch(match_name, &branch)?;
         let open = open_branches(app, match_name)?;
         // A host can see that a match is there although this build does not have its rules.
         let has_rules = rules_of(&genesis, shown.revision(), &app.registry).is_ok() || !access.is_host();
+        let mut takebacks = None;
         let (players, head, over, standing, now) = if has_rules {
             let state = shown.state(app, viewer, None)?;
             let standing = shown.standing(app, viewer, None, state.as_ref())?;
             let now = asked.turn.then(|| shown.whose_turn(app, viewer, state.as_ref())).transpose()?;
             let players = state.players().to_vec();
+            takebacks = asked.turn.then(|| !state.has_secrets());
             let head = shown.head_seen(app, viewer)?;
             (players, head, Some(are_over(app, viewer, &open)?), standing, now)
         } else {
@@ -153,6 +170,7 @@ impl MatchJson {
         let names = asked.turn.then(|| app.store.names_of(match_name, app.now_ms())).transpose()?;
         let hosted = if asked.turn { auto_host::hosted(app, match_name)? } else { None };
         let hosting = hosted.map(|hosted| HostingJson::of(app, &hosted));
+        let takeback = if asked.turn { TakebackJson::of(app, match_name, viewer)? } else { None };
         let branches = heads.iter().map(|(name, _)| name.to_string()).collect();
         let Genesis { ruleset, ruleset_version: version, title, .. } = genesis;
         let match_name = match_name.to_string();
@@ -165,6 +183,8 @@ impl MatchJson {
             title,
             players,
             branches,
+            branch: branch.to_string(),
+            current: current.to_string(),
             head,
             over,
             turn_number,
@@ -174,6 +194,8 @@ impl MatchJson {
             names,
             now,
             hosting,
+            takebacks,
+            takeback,
         })
     }
 
@@ -202,14 +224,14 @@ const fn dice_name(dice: &DicePolicy) -> &'static str {
 }
 
 /// Returns `true` if all these branches of a match are over for a viewer (SV-9): one seed rolls for all of them, and a
-/// branch may be played again by the same people.
+/// branch may be played again by the same people. One that the match left is not.
 pub(crate) fn are_over(
     app: &App,
     viewer: Viewer,
     branches: &[(BranchInfo, Arc<OpenBranch>)],
 ) -> ApiResult<bool> {
     for (_, branch) in branches {
-        if !branch.state(app, viewer, None)?.over() {
+        if !branch.state(app, viewer, None)?.over() && !has_left(app, branch)? {
             return Ok(false);
         }
     }

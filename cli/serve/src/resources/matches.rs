@@ -99,7 +99,7 @@ fn lines(lines: impl Iterator<Item = String>) -> String {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct MatchBranch {
-    /// The branch whose head, turn and result are shown [default: main]
+    /// The branch whose head, turn and result are shown [default: the current one]
     #[param(pattern = "^[a-z0-9][a-z0-9._-]{0,63}$")]
     branch: Option<String>,
     /// The seat to look as; only for the host

@@ -26,4 +26,5 @@ pub(crate) mod rulesets;
 pub(crate) mod seat_pages;
 pub(crate) mod status;
 pub(crate) mod statuses;
+pub(crate) mod takeback;
 pub(crate) mod trial;

@@ -25,7 +25,7 @@ const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 const CSS: &str = "text/css; charset=utf-8";
 
 /// The scripts that only the service serves; `live.js` begins when all others are there.
-const SCRIPTS: [&str; 29] = [
+const SCRIPTS: [&str; 30] = [
     include_str!("../page/access.js"),
     include_str!("../page/analysis.js"),
     include_str!("../page/api.js"),
@@ -49,6 +49,7 @@ const SCRIPTS: [&str; 29] = [
     include_str!("../page/signing.js"),
     include_str!("../page/stream.js"),
     include_str!("../page/tools.js"),
+    include_str!("../page/takeback.js"),
     include_str!("../page/trial.js"),
     include_str!("../page/trying.js"),
     include_str!("../page/turn.js"),

@@ -24,6 +24,7 @@ use crate::auth::{Access, Bearer};
 use crate::http::{JSON, ValidQuery, json, json_body, name, require_accepted};
 use crate::open_branch::OpenBranch;
 use crate::problem::{ApiResult, Code, Problem};
+use crate::takeback::current_branch;
 use crate::token::{AccessToken, TokenKind, no_chance};
 
 /// How many names are tried.
@@ -47,7 +48,7 @@ pub(crate) struct NewRematch {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct EndedBranch {
-    /// The branch that ended [default: main]
+    /// The branch that ended [default: the current one]
     #[param(pattern = "^[a-z0-9][a-z0-9._-]{0,63}$")]
     branch: Option<String>,
 }
@@ -85,9 +86,10 @@ pub(crate) async fn play_again(
     let match_name: MatchName = name(&match_name)?;
     access.require_match(&match_name)?;
     let new = json_body::<NewRematch>(request).await?;
-    let branch = branch.as_deref().map(name).transpose()?.unwrap_or_else(BranchName::main);
+    let branch = branch.as_deref().map(name).transpose()?;
     app.serve_for(access, move |app, access| {
         let token = token_for(access, &new.token)?;
+        let branch = branch.map_or_else(|| current_branch(app, &match_name), Ok)?;
         let open = app.branch(&match_name, &branch)?;
         require_not_by_mail(app, open.revision())?;
         let seat = access.playing_seat()?;

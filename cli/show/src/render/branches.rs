@@ -16,6 +16,8 @@ pub struct ListedBranch {
     /// The branch it begins on, and after which entry; `None` for `main`.
     #[serde(serialize_with = "as_fork")]
     pub from: Option<(BranchName, u64)>,
+    /// Whether the match continues on this branch (SV-65).
+    pub current: bool,
     /// The link after its last entry, if the viewer may know it.
     pub link: Option<Digest>,
 }
@@ -31,9 +33,13 @@ fn as_fork<S: Serializer>(from: &Option<(BranchName, u64)>, serializer: S) -> Re
     from.as_ref().map(|(branch, seq)| Fork { branch, seq: *seq }).serialize(serializer)
 }
 
-impl From<BranchInfo> for ListedBranch {
-    fn from(info: BranchInfo) -> Self {
-        Self { branch: info.name, entries: info.head, from: info.parent, link: Some(info.head_link) }
+impl ListedBranch {
+    /// Returns a branch of a match as it is listed; `current` is the one on which the match continues.
+    #[must_use]
+    pub fn of(info: BranchInfo, current: &BranchName) -> Self {
+        let is_current = info.name == *current;
+        let BranchInfo { name: branch, head: entries, parent: from, head_link } = info;
+        Self { branch, entries, from, current: is_current, link: Some(head_link) }
     }
 }
 
@@ -48,7 +54,10 @@ pub fn lines(branches: &[ListedBranch]) -> Vec<Line> {
             None => String::new(),
         };
         let name = strong(format_args!("{:width$}", listed.branch.as_str()));
-        let line = Line::from([name, plain(format_args!("  {entries}{from}"))]);
+        // Of most matches, that is `main`, as everyone expects.
+        let goes_on =
+            if listed.current && !listed.branch.is_main() { ", the match continues here" } else { "" };
+        let line = Line::from([name, plain(format_args!("  {entries}{from}{goes_on}"))]);
         match listed.link {
             Some(digest) => line.then(plain("  ")).then(dim(format_args!("link {digest:.16}"))),
             None => line,

@@ -1,0 +1,102 @@
+//! News of matches besides their entries: another current branch, or what players ask of each other (SV-65).
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::watch;
+use turnfold_mail::MatchAccord;
+use turnfold_store::{BranchName, MatchName, NamedBranch, StoreError};
+
+use crate::app::App;
+use crate::problem::ApiResult;
+
+/// In which rounds accords are looked for that were not there before.
+const LOOK_EVERY: u64 = 8;
+
+/// The most matches whose accords are looked for in a database at once, as others may have made one.
+const LOOKED_FOR_MAX: usize = 100;
+
+/// The matches that are followed.
+#[derive(Default)]
+pub(crate) struct Accords {
+    followed: Mutex<BTreeMap<MatchName, Followed>>,
+}
+
+struct Followed {
+    /// Counts news.
+    news: watch::Sender<u64>,
+    /// The accord, where a database holds it, and its last entry that is known.
+    accord: Option<(NamedBranch, u64)>,
+}
+
+impl Accords {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<MatchName, Followed>> {
+        self.followed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns a watch on news of a match.
+    pub(crate) fn watch(&self, match_name: &MatchName) -> watch::Receiver<u64> {
+        let mut followed = self.lock();
+        followed.retain(|_, followed| followed.news.receiver_count() > 0);
+        let one = followed.entry(match_name.clone());
+        one.or_insert_with(|| Followed { news: watch::Sender::new(0), accord: None }).news.subscribe()
+    }
+
+    fn announce(&self, match_name: &MatchName) {
+        if let Some(followed) = self.lock().get(match_name) {
+            followed.news.send_modify(|count| *count += 1);
+        }
+    }
+}
+
+impl App {
+    /// Announces to those who follow a match that its accord changed.
+    pub(crate) fn announce_accord(&self, match_name: &MatchName) {
+        self.branches.forget_left(match_name);
+        self.accords.announce(match_name);
+    }
+
+    /// Hears in a database which accords of the matches that are followed others changed. Those that are not known are looked
+    /// for in some rounds only, some at a time.
+    pub(crate) fn hear_of_accords(&self, round: u64) -> ApiResult<()> {
+        let mut known = Vec::new();
+        let mut unknown = Vec::new();
+        for (name, followed) in self.accords.lock().iter() {
+            match &followed.accord {
+                Some((named, head)) => known.push((name.clone(), named.clone(), *head)),
+                None => unknown.push(name.clone()),
+            }
+        }
+        let named: Vec<_> = known.iter().map(|(_, named, _)| named.clone()).collect();
+        for ((name, named, head), now) in known.into_iter().zip(self.store.heads(&named)?) {
+            if now != Some(head) {
+                self.note_accord(&name, now.map(|now| (named, now)));
+            }
+        }
+        if unknown.is_empty() || !round.is_multiple_of(LOOK_EVERY) {
+            return Ok(());
+        }
+        let begin =
+            usize::try_from(round / LOOK_EVERY).unwrap_or(0).wrapping_mul(LOOKED_FOR_MAX) % unknown.len();
+        for name in unknown.iter().cycle().skip(begin).take(unknown.len().min(LOOKED_FOR_MAX)) {
+            let Ok(accord) = MatchAccord::name_of(name) else { continue };
+            match self.store.branch_head(&accord, &BranchName::main()) {
+                Ok(found) => {
+                    let branch = BranchName::main();
+                    let named = NamedBranch { match_name: accord, branch, id: found.id };
+                    self.note_accord(name, Some((named, found.seq)));
+                }
+                Err(StoreError::NoSuchMatch { .. } | StoreError::NoSuchBranch { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
+    fn note_accord(&self, match_name: &MatchName, accord: Option<(NamedBranch, u64)>) {
+        if let Some(followed) = self.accords.lock().get_mut(match_name) {
+            followed.accord = accord;
+        }
+        self.announce_accord(match_name);
+    }
+}

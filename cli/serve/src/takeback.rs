@@ -1,0 +1,341 @@
+//! Taking back: what a player asks for, what the others answer, and the current branch of the match (SV-63 to SV-66).
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use turnfold_core::Seat;
+use turnfold_core::rules::accord::{Command, Takeback};
+use turnfold_history::session::is_roll;
+use turnfold_history::{CommandForm, ReplayError, Revision, Viewer};
+use turnfold_mail::{MailError, MatchAccord};
+use turnfold_store::{BranchName, MatchName, StoreError};
+
+use crate::app::App;
+use crate::append::{moves_on, require_not_by_mail};
+use crate::limits::BRANCHES_MAX;
+use crate::open_branch::OpenBranch;
+use crate::problem::{ApiResult, Code, Problem};
+
+/// How often something is tried that others do at the same time.
+const TRIES_MAX: u32 = 8;
+
+/// What a player asks to take back, as a viewer may know.
+pub(crate) struct AskedTakeback {
+    pub(crate) number: u32,
+    pub(crate) by: Seat,
+    /// The entry after which the match is to go on. Where something can be asked, all viewers count alike.
+    pub(crate) after: u64,
+    pub(crate) agreed: BTreeSet<Seat>,
+    /// Whose answer is missing.
+    pub(crate) awaited: BTreeSet<Seat>,
+}
+
+/// Returns the current branch of a match (SV-65).
+pub(crate) fn current_branch(app: &App, match_name: &MatchName) -> ApiResult<BranchName> {
+    Ok(turnfold_mail::current_branch(&app.store, match_name)?)
+}
+
+/// Opens the current branch of a match, as far as it goes by now.
+fn open_current(app: &Arc<App>, match_name: &MatchName) -> ApiResult<Arc<OpenBranch>> {
+    let branch = current_branch(app, match_name)?;
+    app.branches.ask(app, &(match_name.clone(), branch))
+}
+
+/// Returns `true` if the match was on this branch and continues on another.
+pub(crate) fn has_left(app: &App, branch: &OpenBranch) -> ApiResult<bool> {
+    if let Some(is_left) = branch.is_left() {
+        return Ok(is_left);
+    }
+    let Revision { match_name, branch: name, .. } = branch.revision();
+    let is_left = find_accord(app, match_name)?.is_some_and(|accord| accord.state.has_left(name));
+    branch.note_left(Some(is_left));
+    Ok(is_left)
+}
+
+/// SV-65: refuses a player's command on a branch that the match left, as by a page that has not heard of it.
+pub(crate) fn require_not_left(app: &App, branch: &OpenBranch) -> ApiResult<()> {
+    if !has_left(app, branch)? {
+        return Ok(());
+    }
+    let Revision { match_name, branch: name, .. } = branch.revision();
+    let current = current_branch(app, match_name)?;
+    Err(Problem::content(format!(
+        "the match continues on branch `{current}`; what came on `{name}` was taken back"
+    )))
+}
+
+fn find_accord(app: &App, match_name: &MatchName) -> ApiResult<Option<MatchAccord>> {
+    let game = app.store.genesis(match_name)?;
+    Ok(MatchAccord::find(&app.store, match_name, &game)?)
+}
+
+/// Returns the seats that have players.
+fn seats_with_players(app: &App, match_name: &MatchName) -> ApiResult<BTreeSet<Seat>> {
+    let now_ms = app.now_ms();
+    let mut seats = BTreeSet::new();
+    for (_, grant) in app.store.grants_of(match_name)? {
+        if grant.is_live(now_ms) {
+            seats.extend(grant.kind.played());
+        }
+    }
+    Ok(seats)
+}
+
+/// Finds what is asked of a match and not answered by all, unless the match went on since.
+fn open_takeback(
+    app: &Arc<App>,
+    match_name: &MatchName,
+) -> ApiResult<Option<(MatchAccord, Takeback, Arc<OpenBranch>)>> {
+    let Some(accord) = find_accord(app, match_name)? else { return Ok(None) };
+    let open = open_current(app, match_name)?;
+    let head = open.head(app)?;
+    let Some(takeback) = accord.state.takeback(head).cloned() else { return Ok(None) };
+    if takeback.branch != open.revision().branch {
+        return Ok(None);
+    }
+    Ok(Some((accord, takeback, open)))
+}
+
+/// Returns what is asked of a match, as a player or the host may know.
+pub(crate) fn asked(
+    app: &Arc<App>,
+    match_name: &MatchName,
+    viewer: Viewer,
+) -> ApiResult<Option<AskedTakeback>> {
+    if viewer == Viewer::SPECTATOR {
+        return Ok(None);
+    }
+    let Some((_, takeback, _)) = open_takeback(app, match_name)? else { return Ok(None) };
+    let Takeback { number, by, agreed, after, .. } = takeback;
+    let mut awaited = seats_with_players(app, match_name)?;
+    awaited.retain(|seat| *seat != by && !agreed.contains(seat));
+    Ok(Some(AskedTakeback { number, by, after, agreed, awaited }))
+}
+
+/// Records what a player asks: to go on after an entry, or from before the player's last command.
+pub(crate) fn ask(app: &Arc<App>, match_name: &MatchName, seat: Seat, after: Option<u64>) -> ApiResult<()> {
+    let open = open_current(app, match_name)?;
+    require_not_by_mail(app, open.revision())?;
+    // This comes first: in what follows, numbers of entries count those that are concealed.
+    require_open_game(app, &open)?;
+    let head = open.head(app)?;
+    let after = match after {
+        Some(after) if after > head => {
+            let detail = format!("there is no entry {after}; the last one is {head}");
+            return Err(Problem::new(Code::NoEntry, detail));
+        }
+        Some(after) => after,
+        None => before_last_of(app, &open, seat, head)?,
+    };
+    // A request that is repeated, as its answer was lost.
+    if let Some((_, asked, _)) = open_takeback(app, match_name)?
+        && asked.by == seat
+        && asked.after == after
+    {
+        return Ok(());
+    }
+    let others = seats_with_players(app, match_name)?;
+    if others.iter().all(|other| *other == seat) {
+        return Err(Problem::content("no one else plays in this match; its host can take back"));
+    }
+    require_no_roll(app, &open, after, head)?;
+    if after == head {
+        return Err(Problem::content("there is no entry to take back"));
+    }
+    let command = Command::Takeback(open.revision().branch.clone(), head, after);
+    record(app, match_name, seat, &command)
+}
+
+/// Records what a player answers, and goes on from there once all have agreed.
+pub(crate) fn answer(
+    app: &Arc<App>,
+    match_name: &MatchName,
+    seat: Seat,
+    number: u32,
+    agrees: bool,
+) -> ApiResult<()> {
+    let open = open_takeback(app, match_name)?;
+    let Some((_, takeback, _)) = open.filter(|(_, takeback, _)| takeback.number == number) else {
+        return Err(Problem::content("there is no such question any more"));
+    };
+    if agrees && takeback.agreed.contains(&seat) {
+        return settle(app, match_name);
+    }
+    let command = if agrees { Command::Agree(number) } else { Command::Decline(number) };
+    record(app, match_name, seat, &command)?;
+    settle(app, match_name)
+}
+
+/// Records what a seat gives to the accord of a match, which is made if there is none.
+fn record(app: &Arc<App>, match_name: &MatchName, seat: Seat, command: &Command) -> ApiResult<()> {
+    for _ in 0..TRIES_MAX {
+        let accord = accord_of(app, match_name)?;
+        match accord.record(&app.store, seat, command, app.now_ms()) {
+            Ok(()) => {
+                app.announce_accord(match_name);
+                return Ok(());
+            }
+            Err(error) if is_conflict(&error) => {}
+            Err(MailError::Refused(why)) => return Err(Problem::content(why)),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(moves_on())
+}
+
+/// Returns the accord of a match, which is made without terms if there is none.
+fn accord_of(app: &Arc<App>, match_name: &MatchName) -> ApiResult<MatchAccord> {
+    let game = app.store.genesis(match_name)?;
+    if let Some(accord) = MatchAccord::find(&app.store, match_name, &game)? {
+        return Ok(accord);
+    }
+    MatchAccord::name_of(match_name).map_err(|_| {
+        Problem::content("nothing can be taken back in a match whose name has more than 57 characters")
+    })?;
+    MatchAccord::require_free(&app.store, match_name, &game)?;
+    let players = open_current(app, match_name)?.state(app, Viewer::HOST, None)?.players().len();
+    let seats = u8::try_from(players).map_err(|_| Problem::internal())?;
+    match MatchAccord::create_without_terms(&app.store, match_name, &game, seats, app.now_ms()) {
+        Ok(()) | Err(MailError::Replay(ReplayError::Store(StoreError::AlreadyExists { .. }))) => {}
+        Err(error) => return Err(error.into()),
+    }
+    find_accord(app, match_name)?.ok_or_else(moves_on)
+}
+
+fn is_conflict(error: &MailError) -> bool {
+    matches!(error, MailError::Replay(ReplayError::Store(StoreError::Conflict { .. })))
+}
+
+/// Goes on from an earlier entry if all who play have agreed to that. Of several processes that do so at once, one does.
+pub(crate) fn settle(app: &Arc<App>, match_name: &MatchName) -> ApiResult<()> {
+    for _ in 0..TRIES_MAX {
+        let Some((accord, takeback, open)) = open_takeback(app, match_name)? else { return Ok(()) };
+        let mut others = seats_with_players(app, match_name)?;
+        others.remove(&takeback.by);
+        if others.is_empty() || !others.is_subset(&takeback.agreed) {
+            return Ok(());
+        }
+        if go_on(app, &accord, &open, takeback.after)? {
+            return Ok(());
+        }
+    }
+    Err(moves_on())
+}
+
+/// Takes back as the host, who answers for it: to an entry, or the last one.
+pub(crate) fn take_back(app: &Arc<App>, match_name: &MatchName, after: Option<u64>) -> ApiResult<()> {
+    for _ in 0..TRIES_MAX {
+        let accord = accord_of(app, match_name)?;
+        let open = open_current(app, match_name)?;
+        require_not_by_mail(app, open.revision())?;
+        let head = open.head(app)?;
+        let nothing = || Problem::content("there is no entry to take back");
+        let after = match after {
+            Some(after) if after < head => after,
+            None => head.checked_sub(1).ok_or_else(nothing)?,
+            _ => return Err(nothing()),
+        };
+        if go_on(app, &accord, &open, after)? {
+            return Ok(());
+        }
+    }
+    Err(moves_on())
+}
+
+/// Makes a branch after an entry of the current one, and has the match continue there. Returns `false` if the
+/// accord changed in the meantime.
+fn go_on(app: &Arc<App>, accord: &MatchAccord, open: &OpenBranch, after: u64) -> ApiResult<bool> {
+    let revision = open.revision();
+    let match_name = &revision.match_name;
+    let made = back_branch(app, open, after)?;
+    let command = Command::Stand(made.name.clone());
+    match accord.record(&app.store, Seat::Host, &command, app.now_ms()) {
+        Ok(()) => {
+            app.announce_accord(match_name);
+            app.auto_host.notify(match_name);
+            Ok(true)
+        }
+        Err(error) if is_conflict(&error) => {
+            // Another process may have gone on to a branch of its own; this one has nothing.
+            if made.is_new
+                && let Err(error) = app.store.delete_branch(match_name, &made.name)
+            {
+                tracing::debug!(%match_name, %error, "a branch without entries stays");
+            }
+            Ok(false)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+struct BackBranch {
+    name: BranchName,
+    is_new: bool,
+}
+
+/// Makes a branch after an entry under the next free name, or finds the one that another process made just now.
+fn back_branch(app: &App, open: &OpenBranch, after: u64) -> ApiResult<BackBranch> {
+    let revision = open.revision();
+    let match_name = &revision.match_name;
+    let link = app.store.links(match_name, &revision.branch, after..=after)?.pop();
+    let branches = app.store.branches(match_name)?;
+    for number in 1..=branches.len().saturating_add(1) {
+        let name: BranchName = format!("takeback-{number}").parse().map_err(|_| Problem::internal())?;
+        if let Some(there) = branches.iter().find(|there| there.name == name) {
+            if there.head == after && Some(there.head_link) == link && name != revision.branch {
+                return Ok(BackBranch { name, is_new: false });
+            }
+            continue;
+        }
+        if branches.len() >= BRANCHES_MAX {
+            return Err(Problem::new(Code::SlowDown, format!("a match has at most {BRANCHES_MAX} branches")));
+        }
+        match app.store.create_branch(match_name, &name, &revision.branch, after) {
+            Ok(()) => return Ok(BackBranch { name, is_new: true }),
+            Err(StoreError::BranchExists { .. }) => return Err(moves_on()),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(Problem::internal())
+}
+
+/// Returns the entry before the last command of a seat.
+fn before_last_of(app: &App, open: &OpenBranch, seat: Seat, head: u64) -> ApiResult<u64> {
+    const READ: u64 = 100;
+    let mut to = head;
+    while to > 0 {
+        let from = to.saturating_sub(READ);
+        let entries = open.entries(app, from, to)?;
+        if let Some(entry) = entries.iter().rev().find(|entry| entry.seat == seat) {
+            return Ok(entry.seq - 1);
+        }
+        to = from;
+    }
+    Err(Problem::content(format!("{seat} gave no command that could be taken back")))
+}
+
+/// SV-63: requires a game that conceals nothing. Whether a certain command brought something to light could itself be a secret, so
+/// it is the game that counts.
+fn require_open_game(app: &App, open: &OpenBranch) -> ApiResult<()> {
+    if open.current(app, |current| current.state.has_secrets())? {
+        return Err(Problem::content(
+            "this game conceals things that moves may bring to light; its host can take back",
+        ));
+    }
+    Ok(())
+}
+
+/// SV-63: requires that no dice fell after an entry.
+fn require_no_roll(app: &App, open: &OpenBranch, after: u64, head: u64) -> ApiResult<()> {
+    let rules = open.current(app, |current| Arc::clone(&current.rules))?;
+    for entry in open.entries(app, after, head)? {
+        let text = match entry.command {
+            CommandForm::Bytes(bytes) => rules.command_text(&bytes).map_err(|_| Problem::internal())?,
+            CommandForm::Text(text) => text,
+        };
+        if is_roll(&text) {
+            return Err(Problem::content("dice fell after that; the host can take it back"));
+        }
+    }
+    Ok(())
+}
