@@ -10,7 +10,7 @@ use std::time::Duration;
 use schema::Schema;
 use turnfold_core::{Digest, Seat};
 use turnfold_history::error::limits::{COMMAND_BYTES_MAX, HEADER_BYTES_MAX, REPLAY_ENTRIES_MAX};
-use turnfold_store::{Genesis, GrantKind, NewEntry, NewGrant, Store};
+use turnfold_store::{Genesis, GrantKind, NewEntry, NewGrant, Note, NoteId, NotedEntry, Store};
 
 use turnfold_tests::sandbox::{Sandbox, workspace};
 
@@ -83,6 +83,19 @@ fn every_record() -> Sandbox {
         store.grant(&Digest::new([number; 32]), new, 0).unwrap();
     }
     store.join(&invitation, &token, None, 0).unwrap();
+    // Only a service writes notes, too.
+    let about = NotedEntry { branch: "main".parse().unwrap(), seq: 1 };
+    let note = Note {
+        id: NoteId::of(7),
+        about: Some(about),
+        by: Some(Seat::P2),
+        name: Some("x".parse().unwrap()),
+        token: Some(token),
+        is_private: false,
+        text: "a note".parse().unwrap(),
+        written_at_ms: 1,
+    };
+    store.write_note(&"long".parse().unwrap(), note).unwrap();
     // Only a module that plays a match which pins none is recorded.
     let short = store.genesis(&"short".parse().unwrap()).unwrap();
     let played = Genesis { match_id: [5; 16], played_by: Some(Digest::new([6; 32])), ..short };
@@ -213,6 +226,7 @@ fn what_is_stored_is_chained_as_the_format_page_states() {
 #[test]
 fn every_part_of_a_backup_is_as_the_format_page_states() {
     let page = page("store/FORMAT.md");
+    let schema = schema_of(&page);
     let variants = rows(&page, "variant");
     let sandbox = every_record();
     sandbox.ok("store backup all.tfb");
@@ -236,7 +250,7 @@ fn every_part_of_a_backup_is_as_the_format_page_states() {
         rest = &after[32..];
         let row = variants.iter().find(|row| row[0].starts_with(&format!("{} ", body[0]))).unwrap();
         let fields = if row[1].starts_with("list of") { "`entries: list of bytes`" } else { &row[1] };
-        Schema::default().read_all(fields, &body[1..]).unwrap_or_else(|wrong| panic!("{}: {wrong}", row[0]));
+        schema.read_all(fields, &body[1..]).unwrap_or_else(|wrong| panic!("{}: {wrong}", row[0]));
         seen.insert(body[0]);
     }
     assert_eq!(seen.len(), variants.len());
