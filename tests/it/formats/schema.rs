@@ -82,7 +82,7 @@ impl Schema {
             return kinds.into_iter().try_for_each(|kind| self.read(kind, reader));
         }
         match kind {
-            "u8" => reader.take(1),
+            "u8" | "bool" => reader.take(1),
             "u16" | "u32" | "u64" | "i64" => reader.number().map(|_| ()),
             "Seat" => match reader.number()? {
                 0..=8 => Ok(()),
