@@ -53,7 +53,7 @@ pub struct NotANoteId {
 }
 
 impl Note {
-    /// The most notes of a match.
+    /// The most notes of a match that are not private.
     pub const MAX: usize = 500;
 
     /// The most notes of a match by one token.
@@ -135,13 +135,16 @@ impl PlacedNote {
 }
 
 /// Requires a match and the author's token to have room for one more note.
+///
+/// Private notes of others do not count, because a refusal would show how many there are.
 pub(crate) fn require_room(
     match_name: &MatchName,
     note: &Note,
     others: &[PlacedNote],
 ) -> Result<(), StoreError> {
     let of_token = others.iter().filter(|other| other.note.token == note.token).count();
-    let limit = if others.len() >= Note::MAX {
+    let for_all = others.iter().filter(|other| !other.note.is_private).count();
+    let limit = if !note.is_private && for_all >= Note::MAX {
         Note::MAX
     } else if of_token >= Note::MAX_PER_TOKEN {
         Note::MAX_PER_TOKEN

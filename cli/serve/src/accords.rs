@@ -1,4 +1,4 @@
-//! News of matches besides their entries: another current branch, or what players ask of each other (SV-65).
+//! Changes of accords: another current branch, or a question of a player (SV-65).
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,22 +10,22 @@ use turnfold_store::{BranchName, MatchName, NamedBranch, StoreError};
 use crate::app::App;
 use crate::problem::ApiResult;
 
-/// In which rounds accords are looked for that were not there before.
+/// New accords are looked for in every this many rounds.
 const LOOK_EVERY: u64 = 8;
 
-/// The most matches whose accords are looked for in a database at once, as others may have made one.
+/// The most matches whose new accords are looked for in one round.
 const LOOKED_FOR_MAX: usize = 100;
 
-/// The matches that are followed.
+/// The matches that streams follow.
 #[derive(Default)]
 pub(crate) struct Accords {
     followed: Mutex<BTreeMap<MatchName, Followed>>,
 }
 
 struct Followed {
-    /// Counts news.
+    /// Counts the changes.
     news: watch::Sender<u64>,
-    /// The accord, where a database holds it, and its last entry that is known.
+    /// The accord in a database that other processes may change, and its last known entry.
     accord: Option<(NamedBranch, u64)>,
 }
 
@@ -34,7 +34,7 @@ impl Accords {
         self.followed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns a watch on news of a match.
+    /// Returns a receiver that is notified of changes of a match's accord.
     pub(crate) fn watch(&self, match_name: &MatchName) -> watch::Receiver<u64> {
         let mut followed = self.lock();
         followed.retain(|_, followed| followed.news.receiver_count() > 0);
@@ -50,14 +50,14 @@ impl Accords {
 }
 
 impl App {
-    /// Announces to those who follow a match that its accord changed.
+    /// Notifies the streams that follow a match that its accord changed.
     pub(crate) fn announce_accord(&self, match_name: &MatchName) {
         self.branches.forget_left(match_name);
         self.accords.announce(match_name);
     }
 
-    /// Hears in a database which accords of the matches that are followed others changed. Those that are not known are looked
-    /// for in some rounds only, some at a time.
+    /// Finds the accords of followed matches that other processes changed in a database. New accords are looked for less often
+    /// and for some matches at a time, because most matches never get one.
     pub(crate) fn hear_of_accords(&self, round: u64) -> ApiResult<()> {
         let mut known = Vec::new();
         let mut unknown = Vec::new();

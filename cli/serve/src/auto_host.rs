@@ -42,7 +42,7 @@ const HOUR_MS: i64 = 60 * 60 * 1000;
 #[derive(Default)]
 pub(crate) struct AutoHost {
     clocks: Mutex<BTreeMap<MatchName, Arc<Mutex<Option<TurnClock>>>>>,
-    /// All of them, once they were looked for.
+    /// All matches with accords, once they have been looked for.
     known: Mutex<Option<BTreeSet<MatchName>>>,
     /// The matches with news.
     news: Mutex<BTreeSet<MatchName>>,
@@ -101,19 +101,19 @@ struct Moment {
 /// Where a match with terms stands.
 pub(crate) struct Hosted {
     pub(crate) accord: MatchAccord,
-    /// When the turn of each seat ends whose turn it is.
+    /// The deadline of each seat whose turn it is.
     pub(crate) deadlines: BTreeMap<Seat, Deadline>,
     /// What is to be done, and where.
     step: Option<(Step, HeadState)>,
 }
 
-/// When a turn ends, in Unix milliseconds.
+/// The deadline of a turn; times are in Unix milliseconds.
 #[derive(Clone, Copy)]
 pub(crate) struct Deadline {
     pub(crate) at_ms: i64,
     /// When the turn began.
     pub(crate) turn_ms: i64,
-    /// Since when the deadline is this one.
+    /// When the deadline was last set.
     pub(crate) known_since_ms: i64,
     /// How many deadlines of the turn have passed.
     pub(crate) passed: i64,
@@ -405,7 +405,7 @@ fn forget(app: &App, watched: &mut BTreeMap<MatchName, Watched>, match_name: &Ma
     lock(&app.auto_host.clocks).remove(match_name);
 }
 
-/// Looks for the matches with terms.
+/// Looks for the matches with accords.
 fn matches_with_terms(app: &Arc<App>) -> ApiResult<BTreeSet<MatchName>> {
     let mut names = BTreeSet::new();
     for found in app.store.matches_after(None)? {
@@ -415,7 +415,7 @@ fn matches_with_terms(app: &Arc<App>) -> ApiResult<BTreeSet<MatchName>> {
     Ok(names)
 }
 
-/// Returns the matches with terms, as they were when they were looked for last.
+/// Returns the matches with accords, as of the last time they were looked for.
 pub(crate) fn known_matches(app: &Arc<App>) -> ApiResult<BTreeSet<MatchName>> {
     let known = lock(&app.auto_host.known).clone();
     known.map_or_else(|| matches_with_terms(app), Ok)
@@ -435,7 +435,7 @@ async fn host(app: &Arc<App>, match_name: &MatchName) -> ApiResult<Option<Watche
     for _ in 0..STEPS_MAX {
         let name = match_name.clone();
         let current = app.block(move |app| {
-            // A process may have ended between the last answer and what follows from it.
+            // A process may have ended between the last answer and the takeback.
             takeback::settle(app, &name)?;
             current_branch(app, &name)
         });

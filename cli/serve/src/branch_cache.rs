@@ -164,7 +164,7 @@ impl BranchCache {
         Ok(())
     }
 
-    /// Has the branches of a match forget whether the match left them.
+    /// Forgets for all branches of a match whether the match left them.
     pub(crate) fn forget_left(&self, match_name: &MatchName) {
         for ((of, _), branch) in self.lock().iter() {
             if of == match_name {

@@ -199,7 +199,7 @@ impl Limits {
         lock(&self.streams).by_token.contains_key(token)
     }
 
-    /// Returns what the tokens are for that have streams of a match (SV-60).
+    /// Returns the kinds of the tokens that have streams of a match (SV-60).
     pub(crate) fn here(&self, match_name: &MatchName) -> Vec<GrantKind> {
         let counts = lock(&self.streams);
         counts.by_match.get(match_name).map(|here| here.values().copied().collect()).unwrap_or_default()
@@ -216,7 +216,7 @@ impl Limits {
 struct StreamCounts {
     all: usize,
     by_token: BTreeMap<Digest, usize>,
-    /// What the tokens are for that have some, by their matches.
+    /// The kinds of the tokens with streams, by match.
     by_match: BTreeMap<MatchName, BTreeMap<Digest, GrantKind>>,
 }
 

@@ -43,7 +43,7 @@ pub(crate) struct OpenBranch {
     watched: watch::Sender<Watched>,
     head: Mutex<KeptHead>,
     work: Mutex<BranchWork>,
-    /// Whether the match continues on another branch than this one, on which it was before, if that is known (SV-65).
+    /// Whether the match was on this branch and left it (SV-65); `None` if that is not known.
     is_left: Mutex<Option<bool>>,
 }
 
@@ -134,12 +134,12 @@ impl OpenBranch {
         NamedBranch { match_name, branch, id: self.id }
     }
 
-    /// Returns whether the match left the branch, if that is known.
+    /// Returns whether the match left the branch; `None` if that is not known.
     pub(crate) fn is_left(&self) -> Option<bool> {
         *self.is_left.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes whether the match left the branch; `None` if that is not known any more.
+    /// Notes whether the match left the branch; `None` once that is not known any more.
     pub(crate) fn note_left(&self, is_left: Option<bool>) {
         *self.is_left.lock().unwrap_or_else(PoisonError::into_inner) = is_left;
     }

@@ -1,4 +1,4 @@
-//! Taking back: what a player asks for, what the others answer, and the current branch of the match (SV-63 to SV-66).
+//! Takebacks: the questions and answers of players, and the current branch of a match (SV-63 to SV-66).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,17 +16,18 @@ use crate::limits::BRANCHES_MAX;
 use crate::open_branch::OpenBranch;
 use crate::problem::{ApiResult, Code, Problem};
 
-/// How often something is tried that others do at the same time.
+/// How often to try again after a conflict with another request.
 const TRIES_MAX: u32 = 8;
 
-/// What a player asks to take back, as a viewer may know.
+/// An open question of a player whether to take back.
 pub(crate) struct AskedTakeback {
     pub(crate) number: u32,
     pub(crate) by: Seat,
-    /// The entry after which the match is to go on. Where something can be asked, all viewers count alike.
+    /// The entry after which the match would continue. Its number is the same for all viewers, because the game conceals
+    /// nothing.
     pub(crate) after: u64,
     pub(crate) agreed: BTreeSet<Seat>,
-    /// Whose answer is missing.
+    /// The seats whose answers are missing.
     pub(crate) awaited: BTreeSet<Seat>,
 }
 
@@ -35,7 +36,7 @@ pub(crate) fn current_branch(app: &App, match_name: &MatchName) -> ApiResult<Bra
     Ok(turnfold_mail::current_branch(&app.store, match_name)?)
 }
 
-/// Opens the current branch of a match, as far as it goes by now.
+/// Opens the current branch of a match up to its latest entry.
 fn open_current(app: &Arc<App>, match_name: &MatchName) -> ApiResult<Arc<OpenBranch>> {
     let branch = current_branch(app, match_name)?;
     app.branches.ask(app, &(match_name.clone(), branch))
@@ -52,7 +53,7 @@ pub(crate) fn has_left(app: &App, branch: &OpenBranch) -> ApiResult<bool> {
     Ok(is_left)
 }
 
-/// SV-65: refuses a player's command on a branch that the match left, as by a page that has not heard of it.
+/// SV-65: refuses a player's command on a branch that the match left, such as from a page that does not know it yet.
 pub(crate) fn require_not_left(app: &App, branch: &OpenBranch) -> ApiResult<()> {
     if !has_left(app, branch)? {
         return Ok(());
@@ -70,7 +71,7 @@ fn find_accord(app: &App, match_name: &MatchName) -> ApiResult<Option<MatchAccor
 }
 
 /// Returns the seats that have players.
-fn seats_with_players(app: &App, match_name: &MatchName) -> ApiResult<BTreeSet<Seat>> {
+pub(crate) fn seats_with_players(app: &App, match_name: &MatchName) -> ApiResult<BTreeSet<Seat>> {
     let now_ms = app.now_ms();
     let mut seats = BTreeSet::new();
     for (_, grant) in app.store.grants_of(match_name)? {
@@ -81,7 +82,7 @@ fn seats_with_players(app: &App, match_name: &MatchName) -> ApiResult<BTreeSet<S
     Ok(seats)
 }
 
-/// Finds what is asked of a match and not answered by all, unless the match went on since.
+/// Finds the open question of a match. A further entry closes it.
 fn open_takeback(
     app: &Arc<App>,
     match_name: &MatchName,
@@ -96,7 +97,7 @@ fn open_takeback(
     Ok(Some((accord, takeback, open)))
 }
 
-/// Returns what is asked of a match, as a player or the host may know.
+/// Returns the open question of a match; `None` for spectators, who are not asked.
 pub(crate) fn asked(
     app: &Arc<App>,
     match_name: &MatchName,
@@ -112,11 +113,11 @@ pub(crate) fn asked(
     Ok(Some(AskedTakeback { number, by, after, agreed, awaited }))
 }
 
-/// Records what a player asks: to go on after an entry, or from before the player's last command.
+/// Records a question of a player: to continue after an entry, or from before the player's last command.
 pub(crate) fn ask(app: &Arc<App>, match_name: &MatchName, seat: Seat, after: Option<u64>) -> ApiResult<()> {
     let open = open_current(app, match_name)?;
     require_not_by_mail(app, open.revision())?;
-    // This comes first: in what follows, numbers of entries count those that are concealed.
+    // This comes first, because the numbers below count concealed entries, too.
     require_open_game(app, &open)?;
     let head = open.head(app)?;
     let after = match after {
@@ -127,7 +128,7 @@ pub(crate) fn ask(app: &Arc<App>, match_name: &MatchName, seat: Seat, after: Opt
         Some(after) => after,
         None => before_last_of(app, &open, seat, head)?,
     };
-    // A request that is repeated, as its answer was lost.
+    // The request is repeated, because its response was lost.
     if let Some((_, asked, _)) = open_takeback(app, match_name)?
         && asked.by == seat
         && asked.after == after
@@ -146,7 +147,7 @@ pub(crate) fn ask(app: &Arc<App>, match_name: &MatchName, seat: Seat, after: Opt
     record(app, match_name, seat, &command)
 }
 
-/// Records what a player answers, and goes on from there once all have agreed.
+/// Records an answer of a player, and continues from the earlier entry once all have agreed.
 pub(crate) fn answer(
     app: &Arc<App>,
     match_name: &MatchName,
@@ -166,7 +167,7 @@ pub(crate) fn answer(
     settle(app, match_name)
 }
 
-/// Records what a seat gives to the accord of a match, which is made if there is none.
+/// Records a command in the accord of a match, which is created if it does not exist.
 fn record(app: &Arc<App>, match_name: &MatchName, seat: Seat, command: &Command) -> ApiResult<()> {
     for _ in 0..TRIES_MAX {
         let accord = accord_of(app, match_name)?;
@@ -183,7 +184,7 @@ fn record(app: &Arc<App>, match_name: &MatchName, seat: Seat, command: &Command)
     Err(moves_on())
 }
 
-/// Returns the accord of a match, which is made without terms if there is none.
+/// Returns the accord of a match, or creates one without terms.
 fn accord_of(app: &Arc<App>, match_name: &MatchName) -> ApiResult<MatchAccord> {
     let game = app.store.genesis(match_name)?;
     if let Some(accord) = MatchAccord::find(&app.store, match_name, &game)? {
@@ -206,7 +207,7 @@ fn is_conflict(error: &MailError) -> bool {
     matches!(error, MailError::Replay(ReplayError::Store(StoreError::Conflict { .. })))
 }
 
-/// Goes on from an earlier entry if all who play have agreed to that. Of several processes that do so at once, one does.
+/// Continues from an earlier entry if all players have agreed. If several processes try, one succeeds.
 pub(crate) fn settle(app: &Arc<App>, match_name: &MatchName) -> ApiResult<()> {
     for _ in 0..TRIES_MAX {
         let Some((accord, takeback, open)) = open_takeback(app, match_name)? else { return Ok(()) };
@@ -222,7 +223,7 @@ pub(crate) fn settle(app: &Arc<App>, match_name: &MatchName) -> ApiResult<()> {
     Err(moves_on())
 }
 
-/// Takes back as the host, who answers for it: to an entry, or the last one.
+/// Takes back as the host: everything after an entry, or the last entry.
 pub(crate) fn take_back(app: &Arc<App>, match_name: &MatchName, after: Option<u64>) -> ApiResult<()> {
     for _ in 0..TRIES_MAX {
         let accord = accord_of(app, match_name)?;
@@ -242,8 +243,8 @@ pub(crate) fn take_back(app: &Arc<App>, match_name: &MatchName, after: Option<u6
     Err(moves_on())
 }
 
-/// Makes a branch after an entry of the current one, and has the match continue there. Returns `false` if the
-/// accord changed in the meantime.
+/// Creates a branch after an entry of the current one and makes it the current branch. Returns `false` if the accord changed
+/// in the meantime.
 fn go_on(app: &Arc<App>, accord: &MatchAccord, open: &OpenBranch, after: u64) -> ApiResult<bool> {
     let revision = open.revision();
     let match_name = &revision.match_name;
@@ -256,7 +257,7 @@ fn go_on(app: &Arc<App>, accord: &MatchAccord, open: &OpenBranch, after: u64) ->
             Ok(true)
         }
         Err(error) if is_conflict(&error) => {
-            // Another process may have gone on to a branch of its own; this one has nothing.
+            // Another process may have made its own branch current, so this one is not needed.
             if made.is_new
                 && let Err(error) = app.store.delete_branch(match_name, &made.name)
             {
@@ -273,7 +274,7 @@ struct BackBranch {
     is_new: bool,
 }
 
-/// Makes a branch after an entry under the next free name, or finds the one that another process made just now.
+/// Creates a branch after an entry under the next free name, or finds one that another process has just created.
 fn back_branch(app: &App, open: &OpenBranch, after: u64) -> ApiResult<BackBranch> {
     let revision = open.revision();
     let match_name = &revision.match_name;
@@ -314,8 +315,8 @@ fn before_last_of(app: &App, open: &OpenBranch, seat: Seat, head: u64) -> ApiRes
     Err(Problem::content(format!("{seat} gave no command that could be taken back")))
 }
 
-/// SV-63: requires a game that conceals nothing. Whether a certain command brought something to light could itself be a secret, so
-/// it is the game that counts.
+/// SV-63: requires a game that conceals nothing. Whether a single command revealed something could itself be a secret, so the
+/// game as a whole decides.
 fn require_open_game(app: &App, open: &OpenBranch) -> ApiResult<()> {
     if open.current(app, |current| current.state.has_secrets())? {
         return Err(Problem::content(
@@ -325,7 +326,7 @@ fn require_open_game(app: &App, open: &OpenBranch) -> ApiResult<()> {
     Ok(())
 }
 
-/// SV-63: requires that no dice fell after an entry.
+/// SV-63: requires that nothing was rolled after an entry.
 fn require_no_roll(app: &App, open: &OpenBranch, after: u64, head: u64) -> ApiResult<()> {
     let rules = open.current(app, |current| Arc::clone(&current.rules))?;
     for entry in open.entries(app, after, head)? {

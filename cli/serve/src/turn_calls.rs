@@ -62,7 +62,7 @@ pub struct Notifying {
 struct Wish {
     /// Where, in words that the command understands.
     to: String,
-    /// The branch that was looked at; `main` where earlier builds wrote none.
+    /// The branch that was looked at last; earlier builds wrote none and meant `main`.
     #[serde(default = "BranchName::main", skip_serializing_if = "BranchName::is_main")]
     branch: BranchName,
     /// Up to which entry it was looked whose turn it is.
@@ -235,7 +235,7 @@ fn look(app: &Arc<App>, calls: &TurnCalls, player: &Player, token: Digest) -> Ap
     let current = current_branch(app, &player.match_name)?;
     let branch = app.branch(&player.match_name, &current)?;
     let head = app.store.head(&player.match_name, &current)?;
-    // What was taken back is no turn any more.
+    // Turns on a branch that was left do not count.
     if wish.branch != current {
         wish = Wish { branch: current, head: None, turn: None, ..wish };
     }
@@ -342,7 +342,7 @@ fn happened_before(
     names: &BTreeMap<Seat, GrantLabel>,
 ) -> ApiResult<Vec<String>> {
     let Player { seat, .. } = player;
-    // The entries of the viewer are counted: how many it does not know of must not show in what is left out.
+    // The viewer's own numbers count, because the choice of entries must not show how many are concealed.
     let history = branch.history_of_log(app, Viewer::from(*seat), seq)?;
     let passed = history.head().saturating_sub(LOOKED_BACK);
     let mut happened = Vec::new();

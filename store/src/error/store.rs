@@ -252,7 +252,7 @@ pub enum StoreError {
         id: NoteId,
     },
     /// The match has the most notes that are allowed, in all or by one token.
-    #[error("match `{match_name}` has {limit} notes{}, as many as there may be", if *limit == Note::MAX { "" } else { " with this token" })]
+    #[error("match `{match_name}` has {limit} notes{}, as many as there may be", if *limit == Note::MAX { " for all" } else { " with this token" })]
     TooManyNotes {
         /// The match.
         match_name: MatchName,

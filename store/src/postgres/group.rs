@@ -1,5 +1,5 @@
-//! Writers (FL-13): a few connections. Who finds one free appends by it at once; otherwise a thread of the connection sends what
-//! waits together in one statement.
+//! Writers (FL-13): a few connections. A caller that finds its connection free appends on its own thread. Otherwise the
+//! connection's thread sends all waiting appends in one statement.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
@@ -32,18 +32,18 @@ struct Job {
     reply: SyncSender<Result<bool, StoreError>>,
 }
 
-/// What has become of a job.
+/// The states of a job.
 const WAITING: u8 = 0;
 const SENT: u8 = 1;
 const GIVEN_UP: u8 = 2;
 
-/// What writes.
+/// The connections for appends.
 pub(super) struct Writers {
     address: FleetAddress,
     writers: Vec<Arc<Writer>>,
 }
 
-/// A connection, made when it is first needed, and a thread for those who find it in use.
+/// A connection, opened when it is first needed, and the thread for appends that find it in use.
 #[derive(Default)]
 struct Writer {
     connection: Mutex<Option<Connection>>,

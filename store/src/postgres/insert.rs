@@ -29,20 +29,21 @@ macro_rules! insert {
     };
 }
 
-/// FL-11: inserts runs, each where its branch ends under the name by which it was asked for. What comes back is durable.
+/// FL-11: inserts each run that continues its branch, if the branch still has the name that the caller used. Returned attempts
+/// are durable.
 const INSERT: &str = insert!(
     "unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::uuid[], $6::bytea[], $7::bytea[], \
      $8::bytea[], $9::text[], $10::text[])"
 );
 
-/// The same for a run by itself, which costs the server a quarter less without arrays.
+/// The same for a single run. Without arrays it costs the server a quarter less.
 const INSERT_ONE: &str = insert!(
     "(SELECT $1::bigint, $2::bigint, $3::bigint, $4::bigint, $5::uuid, $6::bytea, $7::bytea, $8::bytea, $9::text, \
      $10::text)"
 );
 
-/// FL-34: the same for a run that follows another one that is known, which costs the server half as much: each row that it
-/// depends on is found by its primary key.
+/// FL-34: the same for a run that follows a known run. It costs the server half as much, because each row it depends on is found
+/// by its primary key.
 const INSERT_NEXT: &str = "INSERT INTO @run (branch, first, last, key, attempt, before, link, records) \
     SELECT $1::bigint, $2::bigint, $3::bigint, $4::bigint, $5::uuid, $6::bytea, $7::bytea, $8::bytea \
     FROM @run p, @branch b, @match m WHERE p.branch = $1 AND p.first = $11 AND p.last = $2 - 1 AND p.link = $6 \
@@ -116,7 +117,7 @@ fn insert_one(connection: &mut Connection, (runs, run): &(&Runs, &Run)) -> Resul
     let records = run.records.as_slice();
     let match_name = runs.names.0.as_str();
     let branch_name = runs.names.1.as_str();
-    // Only the first run of an append follows that one.
+    // Only an append of a single run directly follows the known run.
     if let Some(after) = runs.after.filter(|after| *after < run.first && runs.all.len() == 1) {
         return connection.query(
             INSERT_NEXT,

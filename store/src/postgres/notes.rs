@@ -13,7 +13,8 @@ use crate::names::{BranchName, MatchName};
 use crate::note::{self, Note, NoteId, PlacedNote, require_room};
 use crate::reader::found::FoundMatch;
 
-/// Earlier builds made stores of this format without it, so it is made when it is first written to, and looked for before.
+/// Earlier builds made stores of this format without this table. So it is created with the first note, and readers check for
+/// it.
 pub(super) const TABLE: &str = "CREATE TABLE IF NOT EXISTS @note (match uuid NOT NULL, id bigint NOT NULL, branch bigint, \
                                 body bytea NOT NULL, PRIMARY KEY (match, id))";
 const IS_THERE: &str = "SELECT to_regclass('@note') IS NOT NULL";
@@ -65,7 +66,7 @@ pub(super) fn write(
     fleet.pool().until_answered(|connection, maybe| {
         if !has_table(connection)? {
             match connection.run(TABLE) {
-                // Another process made it just now.
+                // Another process was faster.
                 Err(Fault::Taken) => {}
                 done => done?,
             }

@@ -1,8 +1,8 @@
-//! A store whose runs are spread over the servers of a cluster of Citus (FL-35): each by its branch, so that what concerns one
-//! branch is done by one server. The other tables are whole on every server.
+//! Stores whose runs are spread over the servers of a Citus cluster (FL-35). Runs are distributed by branch, so that one server
+//! does all work for a branch. The other tables are copied whole to every server.
 //!
-//! The statements of one server either join each branch with its last run or insert what they select. Spread tables refuse the
-//! first and do the second on all servers at once. So here a branch is asked for by its number, and appended by plain values.
+//! On a single server, statements join each branch with its last run, and insert what they select. Spread tables refuse such
+//! joins, and carry out such inserts on all servers at once. So here branches are read by number and appended by plain values.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,21 +23,21 @@ use crate::error::StoreError;
 use crate::names::{BranchName, MatchName};
 use crate::reader::store_report::MatchInfo;
 
-/// How a store is spread.
+/// The distribution of a spread store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Spread {
-    /// Whether it was spread just now; otherwise it was before.
+    /// Whether this call spread it; `false` if it was spread before.
     pub is_new: bool,
-    /// The parts that its runs are in.
+    /// The number of parts of its runs.
     pub shards: u64,
-    /// The servers that have them.
+    /// The number of servers that hold these parts.
     pub nodes: u64,
 }
 
-/// How often a branch is asked for again that was changed between two statements.
+/// How often to ask again for a branch that changed between two statements.
 const ROUNDS_MAX: u32 = 10;
 
-/// Returns `true` if the runs are spread, on a server that can do that.
+/// Returns `true` if the runs are spread. Only servers with Citus can be asked.
 pub(super) fn is_spread(connection: &mut Connection) -> Result<bool, Fault> {
     const IS_SPREAD: &str = "SELECT EXISTS (SELECT FROM pg_catalog.pg_dist_partition \
          WHERE logicalrelid = to_regclass('@run') AND partmethod = 'h')";
@@ -65,7 +65,7 @@ pub(super) fn spread(connection: &mut Connection) -> Result<Spread, Fault> {
     let is_new = !connection.is_spread();
     if is_new {
         connection.run(BEGIN)?;
-        // A store that an earlier build made may lack it.
+        // A store made by an earlier build may lack this table.
         connection.run(notes::TABLE)?;
         connection.run(SPREAD)?;
     }
@@ -76,7 +76,7 @@ pub(super) fn spread(connection: &mut Connection) -> Result<Spread, Fault> {
     Ok(Spread { is_new, shards: number(row, 0)?, nodes: number(row, 1)? })
 }
 
-/// The branch with a number, if it has these names: with its head, and one moment of the one server that has its runs.
+/// Returns the branch with a number if it has these names, with its head, as of one moment of the server that has its runs.
 const BY_NUMBER: &str = "SELECT m.id, m.genesis, (SELECT count(*) FROM @branch c WHERE c.match = m.id), b.no, b.name, b.parent, \
      p.name, b.at, b.before, h.last, h.link, m.module FROM @match m JOIN @branch b ON b.match = m.id AND b.name = $2 \
      LEFT JOIN @branch p ON p.match = b.match AND p.no = b.parent \
@@ -97,7 +97,7 @@ fn changing(match_name: &MatchName) -> StoreError {
     StoreError::Unavailable { reason, maybe: false }
 }
 
-/// Finds a branch by the number that it had last, or by one that is asked for.
+/// Finds a branch by its last known number, or by asking for the number first.
 pub(super) fn branch(ask: &impl Ask, names: &Names) -> Result<Vec<Row>, StoreError> {
     const NUMBER: &str = "SELECT m.id, m.genesis, (SELECT count(*) FROM @branch c WHERE c.match = m.id), b.no, m.module \
          FROM @match m LEFT JOIN @branch b ON b.match = m.id AND b.name = $2 WHERE m.name = $1";
@@ -120,7 +120,7 @@ pub(super) fn branch(ask: &impl Ask, names: &Names) -> Result<Vec<Row>, StoreErr
     Err(changing(&names.0))
 }
 
-/// Lists the branches of a match, each as it is on its server.
+/// Lists the branches of a match, each as of one moment of its server.
 pub(super) fn branches(ask: &impl Ask, match_name: &MatchName) -> Result<Vec<Row>, StoreError> {
     const NUMBERS: &str = "SELECT m.id, m.genesis, (SELECT count(*) FROM @branch c WHERE c.match = m.id), b.no, b.name, m.module \
          FROM @match m LEFT JOIN @branch b ON b.match = m.id WHERE m.name = $1 ORDER BY b.name";
@@ -146,7 +146,7 @@ pub(super) fn branches(ask: &impl Ask, match_name: &MatchName) -> Result<Vec<Row
 
 /// Returns the last entry of each branch that has runs; all servers are asked.
 fn last_entries(ask: &impl Ask, branches: &[i64]) -> Result<BTreeMap<i64, Seq>, StoreError> {
-    // From its first run on, which is sought in the index. A branch that lacks it is damaged, and has a last one all the same.
+    // `LAST` uses the index from a branch's first run on. A damaged branch may lack that run, so `ANY` finds its last entry.
     const LAST: &str = "SELECT z.branch, h.last FROM @run z JOIN @branch b ON b.no = z.branch AND z.first = b.at + 1 \
          JOIN LATERAL (SELECT r.last FROM @run r WHERE r.branch = z.branch ORDER BY r.first DESC LIMIT 1) h ON true \
          WHERE z.branch = ANY($1)";
@@ -178,7 +178,7 @@ pub(super) fn matches_after(ask: &impl Ask, last: &str) -> Result<Vec<MatchInfo>
     Ok(infos)
 }
 
-/// Returns the heads of the branches that are still there under their names, by their indexes.
+/// Returns the heads of the branches that still have these names, by their indexes in the list.
 pub(super) fn heads(ask: &impl Ask, named: Bound<'_>) -> Result<BTreeMap<i64, Seq>, StoreError> {
     const NAMED: &str = "SELECT n.index, n.branch, b.at \
          FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[]) AS n(index, branch, match_name, branch_name) \
@@ -195,8 +195,8 @@ pub(super) fn heads(ask: &impl Ask, named: Bound<'_>) -> Result<BTreeMap<i64, Se
     Ok(heads)
 }
 
-/// Appends runs (FL-36), each by a question and plain values, both answered by the server of its branch. What comes back is
-/// durable.
+/// Appends runs (FL-36), each by a query and plain values, which the server of its branch carries out. Returns the attempts
+/// that succeeded; their runs are durable.
 pub(super) fn insert(connection: &mut Connection, rows: &[(&Runs, &Run)]) -> Result<BTreeSet<Uuid>, Fault> {
     const ENDS_THERE: &str = "SELECT b.no FROM @branch b JOIN @match m ON m.id = b.match AND m.name = $2 \
          LEFT JOIN (SELECT p.last, p.link FROM @run p WHERE p.branch = $1 ORDER BY p.first DESC LIMIT 1) h ON true \
@@ -243,7 +243,7 @@ pub(super) fn reserve(connection: &mut Connection, branch: i64, attempt: Uuid) -
     connection.query(VALUES, &[&branch, &get::<i64>(row, 0)?, &attempt])
 }
 
-/// How much there is, as on one server: branches, runs, entries, bytes and matches.
+/// Counts branches, runs, entries, bytes and matches.
 pub(super) const COUNT: &str = "SELECT b.branches, r.runs, r.entries, r.bytes, m.matches \
      FROM (SELECT count(*) AS branches FROM @branch) b, (SELECT count(*) AS matches FROM @match) m, \
      (SELECT count(*) AS runs, coalesce(sum(r.last - r.first + 1), 0)::bigint AS entries, \

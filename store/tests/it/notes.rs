@@ -84,18 +84,21 @@ fn sv_61_a_note_belongs_to_the_branch_that_holds_its_entry() {
 fn sv_61_a_token_writes_a_hundred_notes_and_a_match_has_five_hundred() {
     on_all(|store| {
         let m = name("m");
+        let for_all = |number: u64| Note { is_private: false, ..note(number, None, "one") };
         for number in 0..100 {
-            store.write_note(&m, note(number, None, "one")).unwrap();
+            store.write_note(&m, for_all(number)).unwrap();
         }
         let error = store.write_note(&m, note(100, None, "one")).unwrap_err();
         assert_eq!(error.to_string(), "match `m` has 100 notes with this token, as many as there may be");
         for number in 100..500 {
-            let other = Note { token: Some(token(number / 100 + 1)), ..note(number, None, "one") };
+            let other = Note { token: Some(token(number / 100 + 1)), ..for_all(number) };
             store.write_note(&m, other).unwrap();
         }
-        let more = Note { token: Some(token(100)), ..note(500, None, "one") };
-        let error = store.write_note(&m, more).unwrap_err();
-        assert_eq!(error.to_string(), "match `m` has 500 notes, as many as there may be");
+        let more = Note { token: Some(token(100)), ..for_all(500) };
+        let error = store.write_note(&m, more.clone()).unwrap_err();
+        assert_eq!(error.to_string(), "match `m` has 500 notes for all, as many as there may be");
+        // What others wrote for themselves limits no one, because a refusal would show it.
+        store.write_note(&m, Note { is_private: true, ..more }).unwrap();
     });
 }
 

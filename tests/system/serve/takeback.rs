@@ -5,6 +5,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
+use super::calendars::{calendar_token, join_calendar, read_calendar};
 use super::http::{Answer, Call, Events, grant, main_of};
 use crate::fleet::postgres::shared;
 use crate::fleet::url;
@@ -260,15 +261,23 @@ fn sv_65_deadlines_follow_the_branch_on_which_the_match_goes_on() {
     let mut service = place.serve();
     let Game { ann, bo, .. } = begin(&service, "chess", "", Some("hours = 24\n"));
     let deadlines = |service: &Running| info(service, ADMIN)["hosting"]["deadlines"].clone();
+    let [of_ann, of_bo] = [calendar_token(1), calendar_token(2)];
+    join_calendar(&service, "duel", &ann, &of_ann);
+    join_calendar(&service, "duel", &bo, &of_bo);
     play(&service, &ann, "e2e4");
     place.set(20 * HOUR);
     play(&service, &bo, "e7e5");
     place.set(30 * HOUR);
     ask(&service, &bo, "").is(200);
     assert_eq!(deadlines(&service), json!({"p1": START + 44 * HOUR}));
+    assert!(read_calendar(&service, &of_ann).contains("DTSTART:20261203T140000Z"));
+    assert!(!read_calendar(&service, &of_bo).contains("VEVENT"));
     place.set(40 * HOUR);
     answer(&service, &ann, 1, true).is(200);
     assert_eq!(deadlines(&service), json!({"p2": START + 64 * HOUR}));
+    // SV-52: calendars show the branch that goes on, too.
+    assert!(read_calendar(&service, &of_bo).contains("DTSTART:20261204T100000Z"));
+    assert!(!read_calendar(&service, &of_ann).contains("VEVENT"));
     service.kill();
     service = place.serve();
     assert_eq!(deadlines(&service), json!({"p2": START + 64 * HOUR}));

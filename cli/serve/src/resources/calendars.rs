@@ -1,5 +1,5 @@
-//! Calendars of a player's deadlines (SV-50 to SV-52), for programs that send no token: the link is the secret, and opens nothing
-//! else.
+//! Calendars of a player's deadlines (SV-50 to SV-52), for programs that send no token: the link is the secret, and it opens
+//! nothing else.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use turnfold_core::paper::DeskTime;
 use turnfold_core::{Digest, Seat};
 use turnfold_history::text::printable;
-use turnfold_store::{BranchName, Grant, GrantId, GrantKind, MatchName, NewGrant};
+use turnfold_store::{Grant, GrantId, GrantKind, MatchName, NewGrant};
 use utoipa::ToSchema;
 
 use super::statuses::{CalendarEnded, CalendarFile, CalendarRead, CalendarText, Changed, Name};
@@ -20,6 +20,7 @@ use crate::auto_host::{self, Deadline};
 use crate::client_address::ClientAddress;
 use crate::http::{JSON, NoParameters, ValidQuery, json, json_body, name, require_accepted, typed};
 use crate::problem::{ApiResult, Code, Problem};
+use crate::takeback::current_branch;
 use crate::token::{AccessToken, TokenKind};
 use crate::turn_calls::is_turn;
 
@@ -31,8 +32,8 @@ const LINE_MAX: usize = 75;
 /// The most calendars that show the deadlines of one token.
 const CALENDARS_MAX: usize = 8;
 
-/// The component of a calendar without deadlines.
-const NOTHING: [&str; 8] = [
+/// The component of a calendar without deadlines, which needs one (RFC 5545, 3.6).
+const EMPTY: [&str; 8] = [
     "BEGIN:VTIMEZONE",
     "TZID:UTC",
     "BEGIN:STANDARD",
@@ -43,10 +44,10 @@ const NOTHING: [&str; 8] = [
     "END:VTIMEZONE",
 ];
 
-/// How many players of a match a calendar can show, one after another or at once.
+/// The most players of a match that a calendar can show, at once or one after another.
 const PLACES: u8 = 4;
 
-/// How many hashes of tokens the store looks up at once.
+/// The most token hashes to look up in the store at once.
 const LOOKED_UP_AT_ONCE: usize = 500;
 
 /// A calendar that is to show the deadlines of a match, too.
@@ -66,7 +67,7 @@ pub(crate) struct CalendarLink {
     link: String,
 }
 
-/// A match in a calendar.
+/// A match in a calendar, and the player whose deadlines are shown.
 struct ShownMatch {
     match_name: MatchName,
     seat: Seat,
@@ -183,7 +184,7 @@ fn client_of(extensions: &Extensions) -> ClientAddress {
     extensions.get().copied().unwrap_or(ClientAddress(None))
 }
 
-/// SV-50: finds the grants of a calendar that count, in all matches with terms; others have no deadlines.
+/// SV-50: finds the live grants of a calendar in all matches with terms, because only those have deadlines.
 fn granted(app: &Arc<App>, file: &str, client: ClientAddress) -> ApiResult<Vec<(Digest, Grant)>> {
     let token = file.strip_suffix(".ics").and_then(AccessToken::parse);
     let Some((token, TokenKind::Calendar)) = token else {
@@ -207,7 +208,7 @@ fn granted(app: &Arc<App>, file: &str, client: ClientAddress) -> ApiResult<Vec<(
     Ok(granted)
 }
 
-/// SV-51: returns whose deadlines a grant shows, while that player's token counts.
+/// SV-51: returns whose deadlines a grant shows; `None` once that player's token is not live.
 fn shown_match(app: &App, grant: Grant) -> ApiResult<Option<ShownMatch>> {
     let GrantKind::Calendar { token } = grant.kind else { return Ok(None) };
     let Some(player) = app.store.find_grant(&token)? else { return Ok(None) };
@@ -223,8 +224,9 @@ fn add_deadline(app: &Arc<App>, calendar: &mut Calendar, shown: &ShownMatch) -> 
     else {
         return Ok(());
     };
-    let branch = app.branch(match_name, &BranchName::main())?;
-    let head = app.store.head(match_name, &BranchName::main())?;
+    let current = current_branch(app, match_name)?;
+    let branch = app.branch(match_name, &current)?;
+    let head = app.store.head(match_name, &current)?;
     let state = branch.state_of_log(app, head)?;
     if !is_turn(app, &branch, *seat, (state.as_ref(), head))? {
         return Ok(());
@@ -235,7 +237,7 @@ fn add_deadline(app: &Arc<App>, calendar: &mut Calendar, shown: &ShownMatch) -> 
     let title = if title.is_empty() { match_name.as_str() } else { title.as_str() };
     let host = app.origin.split_once("://").map_or(app.origin.as_str(), |(_, host)| host);
     let page = format!("{}/m/{match_name}", app.origin);
-    // What an absence or a missed deadline moves is the same event, and a newer one.
+    // An absence or a missed deadline moves the event, so it gets a higher number.
     let sequence = hosted.accord.head.saturating_mul(1000).saturating_add(passed.unsigned_abs().min(999));
     calendar.line("BEGIN:VEVENT");
     calendar.line(&format!("UID:{match_name}-{seat}-{turn_ms}@{host}"));
@@ -258,11 +260,11 @@ fn time(unix_ms: i64) -> Option<String> {
 
 fn escaped(text: &str) -> String {
     let mut escaped = String::new();
-    for sign in printable(text).chars() {
-        if matches!(sign, '\\' | ';' | ',') {
+    for character in printable(text).chars() {
+        if matches!(character, '\\' | ';' | ',') {
             escaped.push('\\');
         }
-        escaped.push(sign);
+        escaped.push(character);
     }
     escaped
 }
@@ -283,24 +285,23 @@ impl Calendar {
         calendar
     }
 
-    /// Adds a line, which goes on in further lines where it is long.
+    /// Adds a line, folded if it is too long.
     fn line(&mut self, line: &str) {
         let mut length = 0;
-        for sign in line.chars() {
-            if length + sign.len_utf8() > LINE_MAX {
+        for character in line.chars() {
+            if length + character.len_utf8() > LINE_MAX {
                 self.0.push_str("\r\n ");
                 length = 1;
             }
-            self.0.push(sign);
-            length += sign.len_utf8();
+            self.0.push(character);
+            length += character.len_utf8();
         }
         self.0.push_str("\r\n");
     }
 
     fn end(mut self) -> String {
         if !self.0.contains("BEGIN:VEVENT") {
-            // A calendar needs a component (RFC 5545, 3.6).
-            for line in NOTHING {
+            for line in EMPTY {
                 self.line(line);
             }
         }

@@ -95,11 +95,11 @@ pub(crate) async fn follow(
         };
         let expires_at_ms = access.grant().and_then(|grant| grant.expires_at_ms);
         let accord = app.accords.watch(&branch.revision().match_name);
-        // Whoever follows a branch that the match left has not heard of that.
-        let tells_match = has_left(app, &branch)?;
+        // A client that follows a branch that the match left does not know it yet.
+        let sends_match = has_left(app, &branch)?;
         let bearer = bearer.admitted();
         let following = Following::new(&branch);
-        let stream = Stream { following, viewer, from: 0, place, bearer, expires_at_ms, accord, tells_match };
+        let stream = Stream { following, viewer, from: 0, place, bearer, expires_at_ms, accord, sends_match };
         Ok((stream, from, access.clone()))
     });
     let (mut stream, from, access) = begun.await?;
@@ -153,10 +153,10 @@ struct Stream {
     place: StreamPlace,
     bearer: Bearer,
     expires_at_ms: Option<i64>,
-    /// News of the match besides its entries.
+    /// Notified of changes of the match's accord.
     accord: watch::Receiver<u64>,
-    /// Whether to send where the match goes on.
-    tells_match: bool,
+    /// Whether to send the current branch of the match.
+    sends_match: bool,
 }
 
 /// Why a stream ends.
@@ -254,14 +254,14 @@ impl Stream {
                         return End::Silently;
                     }
                 }
-                _ = self.accord.changed(), if !self.tells_match => {
-                    self.tells_match = true;
+                _ = self.accord.changed(), if !self.sends_match => {
+                    self.sends_match = true;
                     may_be_news = true;
                 }
                 room = sender.reserve(), if may_be_news => {
                     let Ok(room) = room else { return End::Silently };
-                    if self.tells_match {
-                        self.tells_match = false;
+                    if self.sends_match {
+                        self.sends_match = false;
                         let Some(event) = self.match_event(app).await else { return End::Silently };
                         room.send(Ok(event));
                         continue;
@@ -285,7 +285,7 @@ impl Stream {
         }
     }
 
-    /// Returns the event of news of the match besides entries: where it goes on. What is asked shows in the match.
+    /// Returns the event that names the current branch. A question of a player shows in the document of the match.
     async fn match_event(&self, app: &Arc<App>) -> Option<Bytes> {
         let match_name = self.following.branch().revision().match_name.clone();
         let current = app.block(move |app| current_branch(app, &match_name)).await.ok()?;

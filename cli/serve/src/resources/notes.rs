@@ -1,4 +1,4 @@
-//! Notes to a match or to one of its entries, for all of its viewers or for their author alone (SV-61).
+//! Notes on a match or on one of its entries, for all viewers or for their author alone (SV-61).
 
 use std::sync::Arc;
 
@@ -85,7 +85,7 @@ pub(crate) struct About {
     seat: Option<SeatName>,
 }
 
-/// Who reads and writes notes: the holder of a token, and the seat that the token is for; a spectator has none.
+/// The holder of a token, who reads and writes notes, and the seat of the token; a spectator has none.
 struct Author {
     token: Digest,
     seat: Option<Seat>,
@@ -101,7 +101,8 @@ impl Author {
         Ok(Self { token, seat })
     }
 
-    /// Returns `true` if this is who wrote a note. One from a backup has no token, so it is whoever has the seat now.
+    /// Returns `true` if this is the author of a note. A note from a backup has no token and belongs to the current holder of
+    /// the seat.
     fn has_written(&self, note: &Note) -> bool {
         match note.token {
             Some(token) => token == self.token,
@@ -127,8 +128,8 @@ impl Author {
     }
 }
 
-/// Returns the notes that an author may read about a branch and its match. A note about an entry is shown to those who may
-/// know of that entry, under the number that it has for them.
+/// Returns the notes on a branch and its match that an author may read. A note on an entry is shown to viewers who may know of
+/// the entry, with their number of it.
 fn notes_for(app: &App, branch: &OpenBranch, viewer: Viewer, author: &Author) -> ApiResult<Vec<NoteJson>> {
     let match_name = &branch.revision().match_name;
     let mut notes = app.store.notes_of(match_name)?;
@@ -149,7 +150,7 @@ fn notes_for(app: &App, branch: &OpenBranch, viewer: Viewer, author: &Author) ->
     Ok(shown)
 }
 
-/// Returns the number that an entry of the log has for a viewer who may know of it.
+/// Returns the number of an entry of the log as a viewer counts; `None` if the viewer may not know of it.
 fn seen_as(app: &App, branch: &OpenBranch, viewer: Viewer, seq: u64) -> ApiResult<Option<u64>> {
     if viewer.see_all() {
         return Ok(Some(seq));
@@ -159,13 +160,13 @@ fn seen_as(app: &App, branch: &OpenBranch, viewer: Viewer, seq: u64) -> ApiResul
     Ok((entry > 0 && seen.in_log(entry) == Some(seq)).then_some(entry))
 }
 
-/// Returns the branches whose entries a branch has, each with the last of them.
+/// Returns a branch and its ancestors, each with its last entry that the branch has.
 fn lineage(app: &App, branch: &OpenBranch) -> ApiResult<Vec<(BranchName, u64)>> {
     let branches = app.store.branches(&branch.revision().match_name)?;
     let mut name = branch.revision().branch.clone();
     let mut last = u64::MAX;
     let mut lineage = Vec::new();
-    // A branch begins on an older one, so this ends; a damaged store is no reason to go on for ever.
+    // A branch begins on an older one, so this ends; the limit is for a damaged store.
     while lineage.len() <= branches.len() {
         lineage.push((name.clone(), last));
         let Some(info) = branches.iter().find(|info| info.name == name) else { break };
@@ -252,7 +253,7 @@ pub(crate) async fn write(
     .await
 }
 
-/// Returns which entry of the log a viewer means.
+/// Returns the number in the log of an entry as a viewer counts.
 fn in_log(app: &App, branch: &OpenBranch, viewer: Viewer, entry: u64) -> ApiResult<u64> {
     let head = branch.head_seen(app, viewer)?;
     let no_entry =
@@ -285,7 +286,7 @@ pub(crate) async fn remove(
         let notes = app.store.notes_of(&match_name)?;
         let note = notes.iter().find(|note| note.id == id);
         let is_own = note.is_some_and(|note| author.has_written(note));
-        // What someone may not know of is as unknown as what is not there.
+        // A note that the caller may not know of is reported as missing.
         let is_known = note.is_some_and(|note| author.may_read(note))
             && note.is_some_and(|note| is_own || is_known(app, &match_name, note, viewer));
         if !is_known {

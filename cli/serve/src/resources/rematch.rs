@@ -1,6 +1,5 @@
-//! A rematch: the same game and setup once more, with the seats changed (SV-62).
+//! Rematches: a new match of the same game and setup, with the seats changed (SV-62).
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::extract::{Path, Request, State};
@@ -24,10 +23,10 @@ use crate::auth::{Access, Bearer};
 use crate::http::{JSON, ValidQuery, json, json_body, name, require_accepted};
 use crate::open_branch::OpenBranch;
 use crate::problem::{ApiResult, Code, Problem};
-use crate::takeback::current_branch;
+use crate::takeback::{current_branch, seats_with_players};
 use crate::token::{AccessToken, TokenKind, no_chance};
 
-/// How many names are tried.
+/// The most names to try.
 const NAMES_MAX: u32 = 100;
 
 /// The longest name of a match.
@@ -114,7 +113,7 @@ pub(crate) async fn play_again(
     .await
 }
 
-/// Reads the token of a place, which has to be of the same kind as the holder's own.
+/// Reads the token for the rematch, which must be of the same kind as the one that asks.
 fn token_for(access: &Access, text: &str) -> ApiResult<AccessToken> {
     let Some(grant) = access.grant() else {
         return Err(Problem::forbidden(
@@ -131,7 +130,7 @@ fn token_for(access: &Access, text: &str) -> ApiResult<AccessToken> {
     }
 }
 
-/// Returns the players of a branch that is over, as every one of them may know.
+/// Returns the players of a branch, which must be over for every one of them.
 fn players_of_ended(app: &Arc<App>, branch: &OpenBranch) -> ApiResult<Vec<Seat>> {
     let state = branch.state(app, Viewer::HOST, None)?;
     let players = state.players().to_vec();
@@ -150,7 +149,7 @@ fn seat_after(seat: Seat, players: &[Seat]) -> ApiResult<Seat> {
     next.copied().ok_or_else(|| Problem::content(format!("{seat} does not play in this match")))
 }
 
-/// Returns what the grant is found by that names the rematch of a match. No token has this hash.
+/// Returns the hash of the grant that marks the rematch of a match. No token has this hash, so the grant opens nothing.
 fn mark_of(match_id: &[u8; 16]) -> Digest {
     let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 rematch");
     hasher.update(match_id);
@@ -162,7 +161,7 @@ pub(crate) fn rematch_of(app: &App, match_id: &[u8; 16]) -> ApiResult<Option<Mat
     Ok(app.store.find_grant(&mark_of(match_id))?.map(|grant| grant.match_name))
 }
 
-/// Makes the rematch of a match, unless another request has made it in the meantime.
+/// Creates the rematch of a match, or finds the one that another request has created in the meantime.
 fn make(app: &Arc<App>, match_name: &MatchName, old: Genesis) -> ApiResult<MatchName> {
     let mark = mark_of(&old.match_id);
     let mut match_id = [0; 16];
@@ -182,7 +181,7 @@ fn make(app: &Arc<App>, match_name: &MatchName, old: Genesis) -> ApiResult<Match
     let now_ms = app.now_ms();
     let main = Revision { match_name: match_name.clone(), branch: BranchName::main(), seq: None };
     let rules = rules_of(&old, &main, &app.registry)?;
-    // SV-62: players know by now what the old seeds dealt.
+    // SV-62: the seeds are drawn anew, because players know by now what the old ones dealt.
     let mut has_chance = Ok(());
     let mut draw = || {
         let mut random = [0; 8];
@@ -200,7 +199,7 @@ fn make(app: &Arc<App>, match_name: &MatchName, old: Genesis) -> ApiResult<Match
             Ok(()) => {}
             Err(StoreError::AlreadyExists { .. }) => {
                 let is_begun = is_begun_rematch(app, &*rules, &name, &genesis)?;
-                // Looked for last: another request may have named its rematch just now.
+                // This comes last, because another request may have marked its rematch just now.
                 if let Some(made) = app.store.find_grant(&mark)? {
                     return Ok(made.match_name);
                 }
@@ -227,7 +226,7 @@ fn make(app: &Arc<App>, match_name: &MatchName, old: Genesis) -> ApiResult<Match
     ))
 }
 
-/// Returns `true` if a match is a rematch that was made but not named yet, as after a power cut.
+/// Returns `true` if a match is a rematch that was created but not marked, because of a power cut.
 fn is_begun_rematch(app: &App, rules: &dyn AnyRules, name: &MatchName, genesis: &Genesis) -> ApiResult<bool> {
     let found = app.store.genesis(name)?;
     let is_same = found.ruleset == genesis.ruleset
@@ -237,37 +236,26 @@ fn is_begun_rematch(app: &App, rules: &dyn AnyRules, name: &MatchName, genesis: 
     if !is_same {
         return Ok(false);
     }
-    // Its seeds are its own, so setups are compared with all seeds alike.
+    // The seeds differ, so setups are compared with equal seeds.
     let bare = |setup: &[u8]| with_seeds(rules, setup, &mut || u64::MAX).map_err(ReplayError::from);
     let is_untouched =
         app.store.grants_of(name)?.is_empty() && app.store.head(name, &BranchName::main())? == 0;
     Ok(is_untouched && bare(&found.setup)? == bare(&genesis.setup)?)
 }
 
-/// Returns how many seats of a match have a player.
-fn seats_played(app: &App, match_name: &MatchName, now_ms: i64) -> ApiResult<usize> {
-    let mut seats = BTreeSet::new();
-    for (_, grant) in app.store.grants_of(match_name)? {
-        if grant.is_live(now_ms) {
-            seats.extend(grant.kind.played());
-        }
-    }
-    Ok(seats.len())
-}
-
-/// Has the service host a rematch by the terms of the match before, once all who have a seat there have one here.
+/// Hosts a rematch by the terms of the match before, once it has as many players.
 fn host_by_old_terms(app: &Arc<App>, match_name: &MatchName, rematch: &MatchName) -> ApiResult<()> {
     let old = app.store.genesis(match_name)?;
     let game = app.store.genesis(rematch)?;
     let Some(accord) = MatchAccord::find(&app.store, match_name, &old)? else { return Ok(()) };
     let now_ms = app.now_ms();
-    let is_full = seats_played(app, rematch, now_ms)? == seats_played(app, match_name, now_ms)?;
+    let is_full = seats_with_players(app, rematch)?.len() == seats_with_players(app, match_name)?.len();
     let has_room = MatchAccord::name_of(rematch).is_ok();
     if !is_full || !has_room || MatchAccord::find(&app.store, rematch, &game)?.is_some() {
         return Ok(());
     }
     match MatchAccord::create_like(&app.store, &accord, rematch, &game, now_ms) {
-        // Another request did it just now.
+        // Another request was faster.
         Ok(()) | Err(MailError::Replay(ReplayError::Store(StoreError::AlreadyExists { .. }))) => {}
         Err(error) => return Err(error.into()),
     }
@@ -275,7 +263,7 @@ fn host_by_old_terms(app: &Arc<App>, match_name: &MatchName, rematch: &MatchName
     Ok(())
 }
 
-/// Returns the names that a rematch may have, in turn: `duel-2` after `duel`, `duel-3` after `duel-2`.
+/// Returns the names to try for a rematch, in order: from `duel-2` for `duel`, from `duel-3` for `duel-2`.
 fn names_after(match_name: &MatchName) -> Vec<MatchName> {
     let mut base = match_name.as_str();
     let mut first = 2;
@@ -297,7 +285,7 @@ fn names_after(match_name: &MatchName) -> Vec<MatchName> {
     names
 }
 
-/// Gives a token a place, under the name that its holder has; once more changes nothing.
+/// Grants a token access to the rematch, under the name of its holder. Repeating it changes nothing.
 fn give(
     app: &App,
     rematch: &MatchName,
