@@ -3,7 +3,7 @@ import { html, shown } from "./viewer.js";
 import { Api, Problem } from "./api.js";
 import { ADMIN, addToken, chosenOf, kept, keptMatches, nameOf, refusal } from "./access.js";
 import { Calls, markTab } from "./calls.js";
-import { until, waiting } from "./turn.js";
+import { countOfEntries, until, waiting } from "./turn.js";
 
 /** How often the matches are asked for while the page is visible, in milliseconds (VW-23). */
 const ASK_EVERY = 15_000;
@@ -62,7 +62,7 @@ async function look(match) {
 		const state = over ? "over" : isMine ? "your turn" : waiting(turn, info.names).replace(/^[WN]/, (first) => first.toLowerCase());
 		const own = info.names?.[name];
 		const end = over ? "" : until(info.hosting, isMine ? [name] : turn);
-		note.replaceChildren(`${info.ruleset}, ${info.head} entries, ${state}${end}`, ...(own ? [", you are ", html("bdi", {}, shown(own))] : []), token[3] === "v" ? ", you look on" : "");
+		note.replaceChildren(`${info.ruleset}, ${countOfEntries(info.head)}, ${state}${end}`, ...(own ? [", you are ", html("bdi", {}, shown(own))] : []), token[3] === "v" ? ", you look on" : "");
 		item.classList.toggle("turn", isMine);
 		return { ...looked, order: over ? ENDED : isMine ? MINE : OPEN, title: info.title || match, head: info.head };
 	} catch (error) {

@@ -9,6 +9,7 @@ import { Analysis } from "./analysis.js";
 import { action, fold, pair } from "./buttons.js";
 import { MySeat, called } from "./seat.js";
 import { trialChoice } from "./trial.js";
+import { countOfEntries } from "./turn.js";
 
 /** @typedef {{id: string, kind: string, seat: string | null, label: string, name: string | null, live: boolean, became: string | null, created_at_ms: number, expires_at_ms: number | null, seen_at_ms: number | null}} Grant */
 /** @typedef {{branch: string, entries: number, from: {branch: string, seq: number} | null}} Branch */
@@ -120,7 +121,7 @@ export class MatchTools {
 			live.viewer.leave(address);
 			live.load().catch((error) => live.fail(error));
 		});
-		return html("span", {}, link, ` ${entries} entries${from ? `, from entry ${from.seq}` : ""}${isCurrent && branch !== "main" ? ", the match continues here" : ""}`);
+		return html("span", {}, link, ` ${countOfEntries(entries)}${from ? `, from entry ${from.seq}` : ""}${isCurrent && branch !== "main" ? ", the match continues here" : ""}`);
 	}
 
 	/** Another entry is shown. */

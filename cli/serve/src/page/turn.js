@@ -16,6 +16,9 @@ import { inWords } from "./draft.js";
 /** The most verbs of commands that are listed. */
 const VERBS_MAX = 4;
 
+/** Returns a count in words, such as `1 entry`. @param {number} count */
+export const countOfEntries = (count) => `${count} ${count === 1 ? "entry" : "entries"}`;
+
 /** Joins words as a sentence does. @param {string[]} words @param {string} last */
 export const joined = (words, last) => (words.length > 1 ? `${words.slice(0, -1).join(", ")} ${last} ${words.at(-1)}` : words.join(""));
 
