@@ -15,6 +15,7 @@ use crate::auth::{Access, Bearer, no_token, require_live};
 use crate::auto_host::AutoHost;
 use crate::branch_cache::BranchCache;
 use crate::desks::Desks;
+use crate::http::name;
 use crate::open_branch::OpenBranch;
 use crate::options::{Options, Outside, Reload, Settings};
 use crate::problem::{ApiResult, Problem};
@@ -120,6 +121,18 @@ impl App {
         self.limits.admit(&GrantId::of(&hash).to_string(), grant.kind)?;
         self.seen.note(hash, self.now_ms());
         Ok(Access::granted(grant))
+    }
+
+    /// Admits a token to a match that is named in a path.
+    pub(crate) async fn admit_to(
+        self: &Arc<Self>,
+        bearer: &Bearer,
+        match_name: &str,
+    ) -> ApiResult<(Access, MatchName)> {
+        let access = self.admit(bearer).await?;
+        let match_name: MatchName = name(match_name)?;
+        access.require_match(&match_name)?;
+        Ok((access, match_name))
     }
 
     /// Returns `true` if a token counts, or still does, without counting a request of it.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
 use turnfold_core::Digest;
 use uuid::Uuid;
 
@@ -117,40 +118,25 @@ fn insert_one(connection: &mut Connection, (runs, run): &(&Runs, &Run)) -> Resul
     let records = run.records.as_slice();
     let match_name = runs.names.0.as_str();
     let branch_name = runs.names.1.as_str();
+    let mut bound: Vec<&(dyn ToSql + Sync)> = vec![
+        &branch,
+        &first,
+        &last,
+        &run.slot,
+        &runs.attempt,
+        &before,
+        &link,
+        &records,
+        &match_name,
+        &branch_name,
+    ];
     // Only an append of a single run directly follows the known run.
-    if let Some(after) = runs.after.filter(|after| *after < run.first && runs.all.len() == 1) {
-        return connection.query(
-            INSERT_NEXT,
-            &[
-                &branch,
-                &first,
-                &last,
-                &run.slot,
-                &runs.attempt,
-                &before,
-                &link,
-                &records,
-                &match_name,
-                &branch_name,
-                &column(after),
-            ],
-        );
-    }
-    connection.query(
-        INSERT_ONE,
-        &[
-            &branch,
-            &first,
-            &last,
-            &run.slot,
-            &runs.attempt,
-            &before,
-            &link,
-            &records,
-            &match_name,
-            &branch_name,
-        ],
-    )
+    let Some(after) = runs.after.filter(|after| *after < run.first && runs.all.len() == 1) else {
+        return connection.query(INSERT_ONE, &bound);
+    };
+    let after = column(after);
+    bound.push(&after);
+    connection.query(INSERT_NEXT, &bound)
 }
 
 fn insert_all(connection: &mut Connection, rows: &[(&Runs, &Run)]) -> Result<Vec<Row>, Fault> {

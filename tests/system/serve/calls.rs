@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::http::{Call, Events, create, grant, main_of};
+use super::terms::play;
 use turnfold_tests::sandbox::Sandbox;
 use turnfold_tests::service::Running;
 
@@ -18,15 +19,11 @@ fn serve(sandbox: &Sandbox, command: &str) -> Running {
     Running::start_by(sandbox.command([listen.as_slice(), notify.as_slice()].concat()))
 }
 
-/// Joins as a seat and returns its token.
-fn join(service: &Running, name: &str, seat: &str, player: &str) -> String {
+/// Joins as a seat under a name and returns the token.
+pub(super) fn join(service: &Running, name: &str, seat: &str, player: &str) -> String {
     let invitation = grant(service, name, &json!({"kind": "invitation", "seat": seat}));
     let joined = Call::post("/v1/join", &invitation, &json!({"name": player})).to(service).is(201).json();
     joined["token"].as_str().unwrap().to_owned()
-}
-
-fn play(service: &Running, name: &str, token: &str, command: &str) {
-    Call::post(&main_of(name, "entries"), token, &json!({"commands": [command]})).to(service).is(201);
 }
 
 /// Where the player of a token wants to be called.

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::calls::join;
 use super::http::{Answer, Call, Events, create, grant, import, main_of};
+use super::terms::play;
 use turnfold_tests::fixture;
 use turnfold_tests::sandbox::Sandbox;
 use turnfold_tests::service::Running;
@@ -11,17 +13,6 @@ const SETUP: &str = "players = 2\nseed = 7";
 
 /// A pawn that is about to be queen, so that a game ends with a word.
 const PAWN: &str = "fen = \"8/P6k/8/8/8/8/8/K7 w - - 0 1\"";
-
-/// Joins as a seat under a name and returns the token.
-fn join(service: &Running, name: &str, seat: &str, player: &str) -> String {
-    let invitation = grant(service, name, &json!({"kind": "invitation", "seat": seat}));
-    let joined = Call::post("/v1/join", &invitation, &json!({"name": player})).to(service).is(201).json();
-    joined["token"].as_str().unwrap().to_owned()
-}
-
-fn play(service: &Running, name: &str, token: &str, command: &str) {
-    Call::post(&main_of(name, "entries"), token, &json!({"commands": [command]})).to(service).is(201);
-}
 
 /// Waits until a match is followed so, which ends a moment after a connection is closed.
 fn wait_for_here(service: &Running, token: &str, expected: &Value) {

@@ -86,10 +86,8 @@ pub(crate) async fn join(
     request: Request,
 ) -> ApiResult {
     require_accepted(&headers, JSON)?;
-    let access = app.admit(&bearer).await?;
+    let (access, match_name) = app.admit_to(&bearer, &match_name).await?;
     let (player, _) = bearer.hash().ok_or_else(no_token)?;
-    let match_name: MatchName = name(&match_name)?;
-    access.require_match(&match_name)?;
     access.playing_seat()?.ok_or_else(|| Problem::forbidden("only a player has deadlines"))?;
     let JoinedCalendar { token } = json_body(request).await?;
     let Some((token, TokenKind::Calendar)) = AccessToken::parse(&token) else {

@@ -81,10 +81,8 @@ pub(crate) async fn set(
     request: Request,
 ) -> ApiResult {
     require_accepted(&headers, JSON)?;
-    let access = app.admit(&bearer).await?;
+    let (access, match_name) = app.admit_to(&bearer, &match_name).await?;
     let token = hash_of(&bearer)?;
-    let match_name: MatchName = name(&match_name)?;
-    access.require_match(&match_name)?;
     let NewCall { to } = json_body(request).await?;
     app.serve_for(access, move |app, access| {
         let calls = calls_for(app, access, &match_name)?;

@@ -93,9 +93,7 @@ pub(crate) async fn announce_absence(
     request: Request,
 ) -> ApiResult {
     require_accepted(&headers, JSON)?;
-    let access = app.admit(&bearer).await?;
-    let match_name: MatchName = name(&match_name)?;
-    access.require_match(&match_name)?;
+    let (access, match_name) = app.admit_to(&bearer, &match_name).await?;
     let NewAbsence { until } = json_body(request).await?;
     app.serve_for(access, move |app, access| {
         let seat = access.playing_seat()?.ok_or_else(|| Problem::forbidden("only a player can be absent"))?;

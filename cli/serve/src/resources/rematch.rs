@@ -81,9 +81,7 @@ pub(crate) async fn play_again(
     request: Request,
 ) -> ApiResult {
     require_accepted(&headers, JSON)?;
-    let access = app.admit(&bearer).await?;
-    let match_name: MatchName = name(&match_name)?;
-    access.require_match(&match_name)?;
+    let (access, match_name) = app.admit_to(&bearer, &match_name).await?;
     let new = json_body::<NewRematch>(request).await?;
     let branch = branch.as_deref().map(name).transpose()?;
     app.serve_for(access, move |app, access| {

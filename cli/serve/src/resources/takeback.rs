@@ -15,7 +15,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::statuses::{Changed, Name};
 use crate::app::{App, to_end};
 use crate::auth::Bearer;
-use crate::http::{JSON, NoParameters, ValidQuery, json, json_body, name, require_accepted};
+use crate::http::{JSON, NoParameters, ValidQuery, json, json_body, require_accepted};
 use crate::problem::{ApiResult, Problem};
 use crate::takeback::{self, AskedTakeback};
 
@@ -94,9 +94,7 @@ pub(crate) async fn ask(
     headers: HeaderMap,
 ) -> ApiResult {
     require_accepted(&headers, JSON)?;
-    let access = app.admit(&bearer).await?;
-    let match_name: MatchName = name(&match_name)?;
-    access.require_match(&match_name)?;
+    let (access, match_name) = app.admit_to(&bearer, &match_name).await?;
     let seat = access.playing_seat()?;
     to_end(&Arc::clone(&app), async move {
         let _turn = turn_of(&app, &match_name).await?;
@@ -125,9 +123,7 @@ pub(crate) async fn answer(
     request: Request,
 ) -> ApiResult {
     require_accepted(&headers, JSON)?;
-    let access = app.admit(&bearer).await?;
-    let match_name: MatchName = name(&match_name)?;
-    access.require_match(&match_name)?;
+    let (access, match_name) = app.admit_to(&bearer, &match_name).await?;
     let number = number.parse::<u32>().map_err(|_| Problem::bad("expected the number of a question"))?;
     let TakebackAnswer { agree } = json_body(request).await?;
     let seat = access.playing_seat()?.ok_or_else(|| Problem::forbidden("only players answer this"))?;
