@@ -175,7 +175,7 @@ impl Append {
         }
         let head = current.head;
         let viewer = self.viewer;
-        let tag = viewer.see_all().then(|| current.shown(viewer).tag);
+        let tag = viewer.sees_all().then(|| current.shown(viewer).tag);
         branch.publish(current);
         keep_passed(app, branch, before, head);
         if let Some(tag) = tag {
@@ -240,7 +240,8 @@ impl Append {
             }
             PlayOutcome::Accepted(AcceptedCall { before, records, state, .. }) if records.is_empty() => {
                 let nothing = NothingPlayed::in_state(state.as_ref());
-                let head = if self.viewer.see_all() { before } else { branch.head_seen(app, self.viewer)? };
+                let head =
+                    if self.viewer.sees_all() { before } else { branch.head_seen(app, self.viewer)? };
                 let kind = AppendedKind::Nothing(nothing);
                 Ok(JudgedCall::Answered(AnsweredAppend { head, records, tag, kind }))
             }
@@ -263,7 +264,7 @@ impl Append {
         let head = before + entries.count();
         let entries = NewEntries { entries, module };
         let mut current = HeadState::new(rules, dice, head, state);
-        if self.viewer.see_all() {
+        if self.viewer.sees_all() {
             // It is worked out here, where that may take its time, and shown once the entries are durable.
             current.shown(self.viewer);
         }

@@ -69,7 +69,7 @@ impl OpenBranch {
     fn mark_of(&self, world: &World, viewer: Viewer, at: u64, times: Times) -> ApiResult<String> {
         let revision = self.revision();
         let match_id = self.match_id(world)?;
-        if !viewer.see_all() {
+        if !viewer.sees_all() {
             return Ok(mark_of(viewer, &match_id, &times.0));
         }
         let links = world.store.links(&revision.match_name, &revision.branch, at..=at)?;
@@ -84,7 +84,7 @@ impl OpenBranch {
         viewer: Viewer,
         count: u64,
     ) -> ApiResult<Option<String>> {
-        if viewer.see_all() {
+        if viewer.sees_all() {
             return self.mark_of(world, viewer, count, Times::default()).map(Some);
         }
         Ok(self.work().viewers.get(&viewer).and_then(|knowledge| knowledge.mark(count)))
@@ -92,7 +92,7 @@ impl OpenBranch {
 
     /// Returns how many entries a viewer counts at a head, as the log counts, and the mark of the history up to it.
     pub(crate) fn event_id(&self, world: &World, viewer: Viewer, at: u64) -> ApiResult<EventId> {
-        if viewer.see_all() {
+        if viewer.sees_all() {
             let mark = self.mark_of(world, viewer, at, Times::default())?;
             return Ok(EventId { head: at, mark: Some(mark) });
         }
@@ -119,7 +119,7 @@ impl OpenBranch {
         let rules = rules_of(&genesis, revision, &world.registry)?;
         let start = rules.start(&genesis.setup).map_err(|cause| Problem::from(ReplayError::from(cause)))?;
         let mut follower = Follower::new(viewer, revision, genesis.dice, start);
-        if viewer.see_all() {
+        if viewer.sees_all() {
             return Ok(follower.after(head, self.state_of_log(world, head)?));
         }
         let entries = self.entries(world, 0, head)?;
@@ -155,12 +155,12 @@ impl OpenBranch {
 
     /// Returns the number of the last entry that a viewer knows of.
     pub(crate) fn head_seen(&self, world: &World, viewer: Viewer) -> ApiResult<u64> {
-        if viewer.see_all() { self.head(world) } else { Ok(self.seen(world, viewer, &mut |_| {})?.head()) }
+        if viewer.sees_all() { self.head(world) } else { Ok(self.seen(world, viewer, &mut |_| {})?.head()) }
     }
 
     /// Returns how many entries a viewer knows of up to one of the log.
     pub(crate) fn seen_within(&self, world: &World, viewer: Viewer, seq: u64) -> ApiResult<u64> {
-        if viewer.see_all() { Ok(seq) } else { Ok(self.seen(world, viewer, &mut |_| {})?.within(seq)) }
+        if viewer.sees_all() { Ok(seq) } else { Ok(self.seen(world, viewer, &mut |_| {})?.within(seq)) }
     }
 
     /// Returns the first head, as the log counts, at which a viewer counted `seen` entries. From there on it receives
@@ -177,7 +177,7 @@ impl OpenBranch {
         work: &mut BranchWork,
     ) -> ApiResult<FirstHead> {
         let head = self.current_at_work(world, |current| current.head)?;
-        Ok(if !viewer.see_all() {
+        Ok(if !viewer.sees_all() {
             work.viewers.entry(viewer).or_default().counts.first_head(seen, head)
         } else if seen <= head {
             FirstHead::Known(seen)

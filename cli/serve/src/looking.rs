@@ -27,7 +27,7 @@ impl OpenBranch {
     ) -> ApiResult<Box<dyn AnyState>> {
         match at {
             None => self.current(world, |current| current.state.fork()),
-            Some(at) if viewer.see_all() => self.state_of_log(world, at),
+            Some(at) if viewer.sees_all() => self.state_of_log(world, at),
             // Which entry of the log it is takes no fold where nothing is concealed, and from there on snapshots help.
             Some(at) => {
                 let seen = self.seen(world, viewer, &mut |_| {})?;
@@ -100,7 +100,7 @@ impl OpenBranch {
         let mut records = Vec::new();
         let until = after.saturating_add(limit as u64);
         let tail = Tail { count: u64::MAX, first: after.saturating_add(1) };
-        if viewer.see_all() {
+        if viewer.sees_all() {
             let head = self.head(world)?;
             let history =
                 LongHistory::open(viewer, &SourceName::Revision(self.revision().at(head.min(until))), world)?;

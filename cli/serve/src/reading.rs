@@ -78,7 +78,7 @@ impl BranchView {
         let has_snapshots = app.store.has_snapshots() && app.outside.build.is_some();
         let folds = match reach {
             Reach::Head => false,
-            Reach::Entry => !(self.viewer.see_all() && has_snapshots),
+            Reach::Entry => !(self.viewer.sees_all() && has_snapshots),
             Reach::Whole => true,
         };
         folds && self.branch.known_head() > SHORT_LOG

@@ -35,7 +35,7 @@ pub struct Trial {
 
 /// Returns the match that the viewer knows, as `export --as` writes it, with dice that anyone may roll.
 fn into_known(history: SeatHistory) -> Result<History, ReplayError> {
-    if history.viewer().see_all() {
+    if history.viewer().sees_all() {
         return Ok(History { dice: DicePolicy::Recorded, ..history.into_history() });
     }
     let replay = history.to_replay()?;

@@ -99,7 +99,7 @@ fn bundle(
         notes.extend(read_held(path)?.into_iter().map(|held| held.note));
     }
     let store = context.read_store()?;
-    if !args.viewer.see_all() {
+    if !args.viewer.sees_all() {
         context.require_rules("`bundle --as`", &store, matches)?;
     }
     let needed = NeededModule::of_matches(&store, matches)?;

@@ -57,7 +57,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let a = load(&args.a)?;
     let b = load(&args.b)?;
     if a.viewer() != b.viewer() {
-        let viewer = if a.viewer().see_all() { b.viewer() } else { a.viewer() };
+        let viewer = if a.viewer().sees_all() { b.viewer() } else { a.viewer() };
         return Err(Failure::usage(format!("one of the two holds only what `{viewer}` may know"))
             .hint(format!("compare them with `--as {viewer}`")));
     }

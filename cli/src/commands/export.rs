@@ -176,7 +176,7 @@ fn export(
     }
     if let SourceName::Revision(revision) = source
         && there.is_none()
-        && args.viewer.see_all()
+        && args.viewer.sees_all()
         && !args.html
         && (path.is_some() || !context.output.is_json())
     {
@@ -226,7 +226,7 @@ fn export(
 fn remote(args: &Args, source: &SourceName, context: &Context) -> Result<Option<Exported>, Failure> {
     let SourceName::Revision(revision) = source else { return Ok(None) };
     let Some(client) = context.service()? else { return Ok(None) };
-    let viewer = Some(args.viewer).filter(|viewer| !viewer.see_all());
+    let viewer = Some(args.viewer).filter(|viewer| !viewer.sees_all());
     if viewer.is_some() && !args.html {
         return Err(look::needs_store("`--as` without `--html`"));
     }

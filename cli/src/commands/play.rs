@@ -157,7 +157,7 @@ impl PlayCaller for Player<'_> {
     fn position(&mut self) -> Result<PlayPosition, Failure> {
         let Self { args, whole, store, keeper, context, .. } = *self;
         let registry = &context.registry;
-        if args.viewer().see_all() {
+        if args.viewer().sees_all() {
             let build = context.build();
             let Position { rules, state, dice, head, .. } =
                 Position::before_entries_of(Tail::last(0), whole, registry, store, build.as_ref(), keeper)?;
@@ -343,7 +343,7 @@ fn play_on_service(
 
 /// Prints the entries that the first call with this key recorded.
 fn repeat(repeated: &RepeatedCall, args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    if args.viewer().see_all() {
+    if args.viewer().sees_all() {
         let first = repeated.range.start();
         let last = repeated.range.end();
         tracing::info!(first, last, "the key was used before; these entries were recorded then");

@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         #[cfg(feature = "stepper")]
         return step(args.to, seat_history, context);
     }
-    if seat_history.viewer().see_all() {
+    if seat_history.viewer().sees_all() {
         of_all(args, seat_history.into_history(), context)
     } else {
         of_seat(args, seat_history, context)

@@ -80,7 +80,7 @@ fn require_sendable(client: &Client, call: &Call) -> Result<(), Failure> {
     }
     match viewer {
         // The service answers the host with everything, whatever seat gives the commands.
-        Some(viewer) if client.kind() != TokenKind::Seat && !viewer.see_all() => {
+        Some(viewer) if client.kind() != TokenKind::Seat && !viewer.sees_all() => {
             Err(needs_store(&format!("`--seat {viewer}` without that seat's token")))
         }
         // Without commands, only a view can show whether the token is of this seat.

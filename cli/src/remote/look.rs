@@ -164,7 +164,7 @@ pub(crate) fn print_log(
 ) -> Result<ExitStatus, Failure> {
     let before = range.first.saturating_sub(1);
     if revision.seq.is_some() {
-        if !client.sees_all() || viewer.is_some_and(|viewer| !viewer.see_all()) {
+        if !client.sees_all() || viewer.is_some_and(|viewer| !viewer.sees_all()) {
             return Err(needs_store("a log as a seat knew it at an entry"));
         }
         // A page may end early without an error, so a request for the view checks that the last entry exists.

@@ -55,7 +55,7 @@ impl RemoteSearch<'_> {
         revision: &Revision,
         take: &mut dyn FnMut(RemoteEntry) -> Result<(), Failure>,
     ) -> Result<Option<Failure>, Failure> {
-        let sees_all = self.viewer.is_none_or(Viewer::see_all) && self.client.sees_all();
+        let sees_all = self.viewer.is_none_or(Viewer::sees_all) && self.client.sees_all();
         if revision.seq.is_some() && !sees_all {
             return Err(needs_store("a match as a seat knew it at an entry"));
         }

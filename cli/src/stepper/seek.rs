@@ -81,7 +81,7 @@ impl App<'_> {
         let SourceName::Revision(revision) = self.stepper().name().clone() else {
             return self.report("a replay file has no branches".into());
         };
-        if !self.stepper().all_viewers().first().is_some_and(|viewer| viewer.see_all()) {
+        if !self.stepper().all_viewers().first().is_some_and(|viewer| viewer.sees_all()) {
             return self.report("only the host sees the branches".into());
         }
         let branches = self.sources.read_store()?.branches(&revision.match_name)?;

@@ -299,10 +299,10 @@ impl PlayCall<'_> {
         });
         if !is_same_call(given, &records, before, &position.dice) {
             let revision = Revision { seq: None, ..revision };
-            let entries = self.viewer.see_all().then_some(range);
+            let entries = self.viewer.sees_all().then_some(range);
             return Ok(Some(PlayOutcome::NotPlayed(NotPlayed::KeyUsed { revision, entries })));
         }
-        if self.viewer.see_all() {
+        if self.viewer.sees_all() {
             let state = position.state;
             return Ok(Some(PlayOutcome::Repeated(RepeatedCall { range, records, head: last, state })));
         }

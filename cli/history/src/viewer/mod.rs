@@ -36,7 +36,7 @@ impl Viewer {
 
     /// Returns `true` if nothing is ever concealed from this viewer.
     #[must_use]
-    pub fn see_all(self) -> bool {
+    pub fn sees_all(self) -> bool {
         self.0 == Perspective::HOST
     }
 
@@ -45,7 +45,7 @@ impl Viewer {
     /// # Errors
     /// [`Concealed`] with `what`, the refused thing as messages name it.
     pub fn require_all(self, what: &'static str) -> Result<(), Concealed> {
-        if self.see_all() { Ok(()) } else { Err(Concealed { what, viewer: self }) }
+        if self.sees_all() { Ok(()) } else { Err(Concealed { what, viewer: self }) }
     }
 
     /// Returns `true` if a match of these players has a view for this viewer: the host, a spectator or one of the
@@ -58,7 +58,7 @@ impl Viewer {
     /// Returns the viewer for a history. A history for one seat is viewed as that seat, which sees everything in it.
     pub(crate) fn narrowed(self, view: Option<SeenBy>) -> Result<Self, NotOfSeat> {
         match view {
-            Some(SeenBy { perspective, .. }) if self.see_all() || self.0 == perspective => {
+            Some(SeenBy { perspective, .. }) if self.sees_all() || self.0 == perspective => {
                 Ok(Self(perspective))
             }
             Some(SeenBy { perspective, .. }) => Err(NotOfSeat { of: Self(perspective), viewer: self }),
@@ -147,12 +147,12 @@ impl Viewer {
     /// Returns the hash of a state, if this is the host.
     #[must_use]
     pub fn state_hash(self, state: &dyn AnyState) -> Option<Digest> {
-        self.see_all().then(|| state.state_hash())
+        self.sees_all().then(|| state.state_hash())
     }
 
     /// Returns the hash of the state after an entry, if this is the host.
     pub(crate) fn step_hash(self, step: &mut dyn Step) -> Option<Digest> {
-        self.see_all().then(|| step.state_hash())
+        self.sees_all().then(|| step.state_hash())
     }
 
     /// Returns the view of the state after an entry, as JSON.
@@ -162,14 +162,14 @@ impl Viewer {
 
     /// Returns those of the seats whose views this viewer may see.
     pub(crate) fn may_look_as(self, seats: &[Seat]) -> impl Iterator<Item = Seat> {
-        seats.iter().copied().filter(move |seat| self.see_all() || self.0.is_seat(*seat))
+        seats.iter().copied().filter(move |seat| self.sees_all() || self.0.is_seat(*seat))
     }
 
     /// Returns where rolls come from, without the seed for anyone but the host.
     #[must_use]
     pub fn dice(self, dice: &DicePolicy) -> String {
         match dice {
-            DicePolicy::Seeded(_) if !self.see_all() => "seeded".into(),
+            DicePolicy::Seeded(_) if !self.sees_all() => "seeded".into(),
             dice => dice.to_string(),
         }
     }
@@ -187,7 +187,7 @@ impl Viewer {
         observe: &mut dyn FnMut(&mut dyn Step),
     ) -> Result<(), FoldError> {
         // Nothing is concealed from the host, so the end need not be known first.
-        if self.see_all() {
+        if self.sees_all() {
             state.fold(log, dice, observe)
         } else {
             state.fold_as(self.0, log, dice, observe)
@@ -215,7 +215,7 @@ impl Viewer {
 
     /// Returns the error for an entry that cannot be folded. A player learns neither which entry nor why.
     pub(crate) fn broken_entry(self, name: &SourceName, cause: FoldError) -> ReplayError {
-        if self.see_all() {
+        if self.sees_all() {
             return broken_entry(name, cause);
         }
         ReplayError::ConcealedEntry { history: name.clone() }

@@ -47,7 +47,7 @@ impl SeatHistory {
     /// [`ReplayError`] if the history cannot be read or folded, [`ReplayError::NotOfSeat`] and
     /// [`ReplayError::NoEntry`].
     pub fn load(viewer: Viewer, name: &SourceName, sources: &dyn Sources) -> Result<Self, ReplayError> {
-        if viewer.see_all() && matches!(name, SourceName::Revision(_)) {
+        if viewer.sees_all() && matches!(name, SourceName::Revision(_)) {
             return Self::of(viewer, History::load(name, sources)?);
         }
         let seat_history = Self::of(viewer, History::load_also_seen(&name.up_to(None), sources)?)?;
@@ -65,7 +65,7 @@ impl SeatHistory {
         let viewer = viewer.narrowed(history.view)?;
         let name = history.name.clone();
         let mut seat_history = Self { viewer, name, history, known: Vec::new() };
-        seat_history.known = if viewer.see_all() {
+        seat_history.known = if viewer.sees_all() {
             (1..=seat_history.history.entries.len()).collect()
         } else {
             seat_history.known()?
@@ -259,7 +259,7 @@ impl SeatHistory {
         let head = self.head();
         let folded = self.fold(&mut |seen| {
             if found.is_none() {
-                found = seen.contradiction_of(seen.seq == head && seen.viewer.see_all());
+                found = seen.contradiction_of(seen.seq == head && seen.viewer.sees_all());
             }
         });
         // The verb that needs the history reports why it cannot be folded.
@@ -344,7 +344,7 @@ impl SeatHistory {
     /// # Errors
     /// [`ReplayError::Setup`].
     pub fn setup(&self) -> Result<String, ReplayError> {
-        if !self.viewer.see_all() {
+        if !self.viewer.sees_all() {
             return Ok(format!("{:#}\n", self.view(self.start()?.as_ref())));
         }
         let written = self.history.rules.write_setup(&self.history.setup);
@@ -379,11 +379,11 @@ pub fn seek(
     // Snapshots lead to the head, and to entries in the numbering of the log. Anything else a player asks for, and the
     // error for a broken log, needs the whole history.
     if let SourceName::Revision(revision) = name
-        && (viewer.see_all() || revision.seq.is_none())
+        && (viewer.sees_all() || revision.seq.is_none())
     {
         match Position::seek(revision, sources) {
             Ok(state) => return Ok((viewer, state)),
-            Err(failure) if viewer.see_all() => return Err(failure),
+            Err(failure) if viewer.sees_all() => return Err(failure),
             Err(_) => {}
         }
     }

@@ -166,13 +166,13 @@ impl ViewedEntry<'_> {
     /// Returns the idempotency key. Only the host may see one.
     #[must_use]
     pub fn key(&self) -> Option<&str> {
-        self.entry.key.as_ref().map(IdempotencyKey::as_str).filter(|_| self.viewer.see_all())
+        self.entry.key.as_ref().map(IdempotencyKey::as_str).filter(|_| self.viewer.sees_all())
     }
 
     /// Compares what the source records with what the rules compute, if the viewer may know it.
     #[must_use]
     pub fn contradiction(&mut self) -> Option<Divergence> {
-        self.contradiction_of(self.viewer.see_all())
+        self.contradiction_of(self.viewer.sees_all())
     }
 
     /// Compares as [`contradiction`](Self::contradiction) does, but compares the state hash only if `with_hash`,
@@ -198,7 +198,7 @@ impl ViewedEntry<'_> {
 /// Returns `true` if a viewer may know what a source records. Recorded outcomes and hashes cover what is concealed, so
 /// a player may know them only in a file for that player's seat.
 pub(in crate::viewer) fn may_know_recorded(viewer: Viewer, is_own: bool) -> bool {
-    viewer.see_all() || is_own
+    viewer.sees_all() || is_own
 }
 
 #[cfg(test)]

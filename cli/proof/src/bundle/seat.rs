@@ -93,7 +93,7 @@ fn hidden_from(
     registry: &Registry,
 ) -> Result<HiddenRecords, ProofError> {
     let mut found = HiddenRecords::new();
-    for bundled in records.outline().matches.iter().filter(|_| !viewer.see_all()) {
+    for bundled in records.outline().matches.iter().filter(|_| !viewer.sees_all()) {
         for (branch, seq) in hidden_in(records, bundled, viewer, registry)? {
             let Some(branch) = bundled.branches.get(branch) else { continue };
             found.insert((bundled.name.clone(), branch.name.clone(), seq));

@@ -46,7 +46,7 @@ fn listed(app: &Arc<App>, access: &Access, match_name: &MatchName) -> ApiResult<
     let mut listed = Vec::new();
     for (info, open) in open_branches(app, match_name)? {
         let mut branch = ListedBranch::of(info, &current);
-        if !viewer.see_all() {
+        if !viewer.sees_all() {
             branch.entries = open.head_seen(app, viewer)?;
             branch.link = None;
             if let Some((parent, from)) = &mut branch.from {

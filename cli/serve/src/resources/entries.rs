@@ -214,7 +214,7 @@ fn answer(appended: &AnsweredAppend, form: Form, append: &Append) -> Response {
         (Form::Text, Some(nothing)) => {
             let match_name = append.match_name.clone();
             let branch = append.branch.clone();
-            let asked = (!append.viewer.see_all()).then_some(append.viewer);
+            let asked = (!append.viewer.sees_all()).then_some(append.viewer);
             text(status, render::text([nothing.line(&Revision { match_name, branch, seq: None }, asked)]))
         }
         (Form::Text, None) => text(status, render::text(records.iter().map(render::record))),

@@ -152,7 +152,7 @@ fn notes_for(app: &App, branch: &OpenBranch, viewer: Viewer, author: &Author) ->
 
 /// Returns the number of an entry of the log as a viewer counts; `None` if the viewer may not know of it.
 fn seen_as(app: &App, branch: &OpenBranch, viewer: Viewer, seq: u64) -> ApiResult<Option<u64>> {
-    if viewer.see_all() {
+    if viewer.sees_all() {
         return Ok(Some(seq));
     }
     let seen = branch.seen(app, viewer, &mut |_| {})?;
@@ -261,7 +261,7 @@ fn in_log(app: &App, branch: &OpenBranch, viewer: Viewer, entry: u64) -> ApiResu
     if entry == 0 || entry > head {
         return Err(no_entry());
     }
-    if viewer.see_all() {
+    if viewer.sees_all() {
         return Ok(entry);
     }
     branch.seen(app, viewer, &mut |_| {})?.in_log(entry).ok_or_else(no_entry)

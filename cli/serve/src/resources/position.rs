@@ -161,7 +161,7 @@ pub(crate) async fn legal(
             return Err(Problem::content("nothing lists legal commands here; a referee offers `legal`"));
         }
         // The host gets the commands of every seat unless it names one (SV-8).
-        let asked = at.seat.map(|seat| seat.0).or((!viewer.see_all()).then_some(*viewer));
+        let asked = at.seat.map(|seat| seat.0).or((!viewer.sees_all()).then_some(*viewer));
         let items = render::legal_commands(asked, *viewer, state.as_ref());
         bounded(match form {
             Form::Text => render::text(items.iter().map(render::LegalCommand::line)).into_bytes(),

@@ -78,7 +78,7 @@ impl Page {
         };
         let replay = sources.read_replay(&file.path)?;
         let seat_history = SeatHistory::of(viewer, History::of_replay(&file.path, &replay)?)?;
-        let replay = if seat_history.viewer().see_all() { Some(bless_if_true(&replay)?) } else { None };
+        let replay = if seat_history.viewer().sees_all() { Some(bless_if_true(&replay)?) } else { None };
         match file.seq {
             Some(seq) => Self::of(seat_history.up_to(seq)?, None, PAGE_BYTES_MAX),
             None => Self::of(seat_history, replay, PAGE_BYTES_MAX),
@@ -116,7 +116,7 @@ impl Page {
     ) -> Result<Option<Self>, ShowError> {
         let viewer = seat_history.viewer();
         let replay = match replay {
-            None if viewer.see_all() => Some(seat_history.to_replay()?),
+            None if viewer.sees_all() => Some(seat_history.to_replay()?),
             replay => replay,
         };
         let state_hash = replay.as_ref().and_then(|replay| replay.closing).map(|closing| closing.state);
@@ -173,7 +173,7 @@ impl Page {
                 ("script", SCRIPT.as_str().into()),
             ],
         );
-        let view = (!viewer.see_all()).then_some(viewer);
+        let view = (!viewer.sees_all()).then_some(viewer);
         let page = Self { html, view, entries: seat_history.head(), state_hash };
         Ok((page.html.len() <= bytes_max).then_some(page))
     }
@@ -211,7 +211,7 @@ fn about(seat_history: &SeatHistory) -> String {
 
 /// States what the file holds, and how to check it; that it was checked is not for a page to state (VW-25, VW-27).
 fn words(viewer: Viewer) -> String {
-    if viewer.see_all() {
+    if viewer.sees_all() {
         return format!(
             "This file holds everything, secrets and seed too. <code>{} check FILE</code> folds the log in it again.",
             text(program::name())

@@ -48,7 +48,7 @@ impl LegalCommand {
 #[must_use]
 pub fn legal_commands(asked: Option<Viewer>, viewer: Viewer, state: &dyn AnyState) -> Vec<LegalCommand> {
     let mut commands = Vec::new();
-    if asked.is_none() && viewer.see_all() {
+    if asked.is_none() && viewer.sees_all() {
         for seat in state.players().iter().copied().chain([Seat::Host]) {
             commands.extend(Viewer::of(seat).legal(state));
         }

@@ -62,7 +62,7 @@ impl Stepper {
         let state = seat_history.start()?;
         let kept = KeptStates::new(state.as_ref());
         let mut blocks = BTreeMap::<usize, Vec<StepperEntry>>::new();
-        if !seat_history.viewer().see_all() {
+        if !seat_history.viewer().sees_all() {
             // The end of the history decides which parts of an entry a player may know of.
             seat_history.fold(&mut |seen| {
                 let entry = StepperEntry::of(seen.seq(), seen.step).with_record(seen.contradiction());
@@ -179,7 +179,7 @@ impl Stepper {
             SearchDirection::Back => [1..at, at.max(1)..end],
         };
         for (part, wrapped) in parts.into_iter().zip([false, true]) {
-            let found = if self.viewer().see_all() {
+            let found = if self.viewer().sees_all() {
                 self.find(part, direction, &mut |place| {
                     matches!(place, Place::Entry(seq, step) if StepperEntry::of(seq, step).contains(&text))
                 })?
@@ -277,7 +277,7 @@ impl Stepper {
     /// Returns the viewers to choose from, in order: the host and each player, or a player alone.
     #[must_use]
     pub fn all_viewers(&self) -> Vec<Viewer> {
-        let others = if self.owner.see_all() { self.state.players() } else { &[] };
+        let others = if self.owner.sees_all() { self.state.players() } else { &[] };
         [self.owner].into_iter().chain(others.iter().map(|seat| Viewer::of(*seat))).collect()
     }
 
@@ -303,7 +303,7 @@ impl Stepper {
 
     /// Returns the entries of a block, folding it if it is not kept.
     fn block(&mut self, block: usize) -> Result<&[StepperEntry], ReplayError> {
-        if self.viewer().see_all() && !self.blocks.contains_key(&block) {
+        if self.viewer().sees_all() && !self.blocks.contains_key(&block) {
             if self.blocks.len() >= BLOCKS_MAX {
                 self.blocks.clear();
             }

@@ -156,7 +156,7 @@ fn vw_7_the_next_change_of_a_field_and_the_next_entry_that_makes_a_condition_tru
 fn vw_7_only_a_viewer_who_may_see_all_looks_through_the_eyes_of_others() {
     for (seat_history, _) in every_sight(40) {
         let mut stepper = Stepper::new(seat_history).unwrap();
-        if !stepper.viewer().see_all() {
+        if !stepper.viewer().sees_all() {
             assert_eq!(stepper.all_viewers().len(), 1);
             assert!(stepper.through(Viewer::HOST).is_err());
             continue;

@@ -35,7 +35,7 @@ impl LongHistory {
     /// Returns the store that a branch is read from, if the viewer is the host.
     #[must_use]
     pub fn store(&self) -> Option<&StoreReader> {
-        if self.viewer.see_all() { self.source.store() } else { None }
+        if self.viewer.sees_all() { self.source.store() } else { None }
     }
 
     /// Returns `true` if the source is a file for one seat, in which nothing is concealed from that seat.
@@ -55,7 +55,7 @@ impl LongHistory {
         let head = self.source.head;
         let compare = &mut |seen: &mut ViewedEntry<'_>| {
             if found.is_none() {
-                found = seen.contradiction_of(seen.seq == head && seen.viewer.see_all());
+                found = seen.contradiction_of(seen.seq == head && seen.viewer.sees_all());
             }
         };
         // The verb that shows the history reports why it cannot be folded.
@@ -91,7 +91,7 @@ impl LongHistory {
         to: Option<u64>,
         observe: &mut dyn FnMut(&mut ViewedEntry<'_>),
     ) -> Result<(), ReplayError> {
-        if self.viewer.see_all() {
+        if self.viewer.sees_all() {
             self.show_to_host(tail, to, observe)
         } else {
             self.show_to_player(tail, to, observe)

@@ -21,7 +21,7 @@ impl SeatHistory {
     /// As for [`fold`](Self::fold), [`ReplayError::TooLong`], and [`ReplayError::NotSeparable`] if the rules show the
     /// player something else without the concealed rest.
     pub fn to_replay(&self) -> Result<Replay, ReplayError> {
-        if self.viewer.see_all() {
+        if self.viewer.sees_all() {
             return self.history.to_replay();
         }
         if self.known.len() > REPLAY_ENTRIES_MAX {

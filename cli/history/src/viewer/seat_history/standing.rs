@@ -59,7 +59,7 @@ impl Viewer {
     /// needed.
     #[must_use]
     pub fn standing(self, state: &dyn AnyState) -> Option<MatchStanding> {
-        (self.see_all() || !state.has_secrets()).then(|| MatchStanding::of(state))
+        (self.sees_all() || !state.has_secrets()).then(|| MatchStanding::of(state))
     }
 }
 
