@@ -153,7 +153,7 @@ export class LiveMatch {
 		}
 	}
 
-	/** Reads everything again: the match, its frames and its stream. */
+	/** Reads everything again: the match, its frames and its stream. @returns {Promise<void>} */
 	async load() {
 		this.#abort.abort();
 		this.#abort = new AbortController();
@@ -307,7 +307,7 @@ export class LiveMatch {
 	#received(event, data) {
 		if (event === "gone") return this.fail(new Error("This branch was deleted."));
 		// Who asks to take back, and where the match goes on (VW-85).
-		if (event === "match") return void this.readInfo().catch((error) => error instanceof NoAnswer || this.fail(error));
+		if (event === "match") return void this.readInfo().catch((error) => (error instanceof NoAnswer ? undefined : this.fail(error)));
 		if (event !== "entries") return;
 		const { entries, head, tag } = JSON.parse(data);
 		if (!entries) return void this.begin();
