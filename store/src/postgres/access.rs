@@ -1,4 +1,4 @@
-//! Grants as they are read.
+//! Queries for grants, and how their rows are decoded.
 
 use tokio_postgres::Row;
 use turnfold_core::Digest;
@@ -21,7 +21,7 @@ pub(super) fn find(ask: &impl Ask, hash: &Digest) -> Result<Option<Grant>, Store
     rows.first().map(|row| read(row, &name(row, 2)?)).transpose()
 }
 
-/// Finds the grants of tokens, those that there are.
+/// Looks up grants by token hash; missing ones are skipped.
 pub(super) fn find_all(ask: &impl Ask, hashes: &[Digest]) -> Result<Vec<(Digest, Grant)>, StoreError> {
     let hashes: Vec<_> = hashes.iter().map(bytes).collect();
     let rows = ask.rows(FIND_ALL, &[&hashes], None)?;
@@ -41,7 +41,7 @@ pub(super) fn bytes(hash: &Digest) -> &[u8] {
     hash.as_bytes()
 }
 
-/// Reads a grant; its match has the name that it has now.
+/// Decodes a grant and sets its match name to the current one, because the stored name may be out of date.
 pub(super) fn read(row: &Row, match_name: &MatchName) -> Result<Grant, StoreError> {
     let what = |error: &dyn std::fmt::Display| StoreError::damaged(format!("a grant: {error}"));
     let grant: Grant = decode_strictly(get::<&[u8]>(row, 1)?).map_err(|error| what(&error))?;

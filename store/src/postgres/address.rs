@@ -1,4 +1,5 @@
-//! Where a store on PostgreSQL is (FL-1): what its URL contains beyond what the driver knows, and how a server proves itself.
+//! The address of a store on PostgreSQL (FL-1): the URL parameters that the driver does not know, and how a server
+//! proves its identity.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -9,7 +10,8 @@ use std::time::Duration;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
 
-/// How long is waited for a host to answer at all, and for a dead one to be found out (FL-21).
+/// How long a host may take to accept a connection, or an open connection may be silent, before it counts as dead
+/// (FL-21).
 const DEAD_AFTER: Duration = Duration::from_secs(10);
 
 const USUAL_PORT: u16 = 5432;
@@ -20,34 +22,35 @@ pub struct FleetAddress {
     pub(super) config: Config,
     pub(super) schema: String,
     pub(super) tls: Tls,
-    /// Whether a server is taken that may lose what it acknowledged.
+    /// Whether to accept a server that may lose acknowledged writes.
     pub(super) may_lose: bool,
-    /// The most connections that read.
+    /// The maximum number of connections for reading and for all changes except appends.
     pub(super) readers: usize,
-    /// The most connections that write.
+    /// The maximum number of connections for appends.
     pub(super) writers: usize,
     shown: String,
 }
 
-/// How a server proves that it is the one.
+/// How a server proves its identity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Tls {
-    /// Not at all.
+    /// It does not; the connection has no TLS.
     Disabled,
-    /// With a certificate, of the system's roots or of those in a file.
+    /// With a certificate signed by a root in this file, or by one of the system's roots.
     Verified(Option<PathBuf>),
 }
 
-/// A URL that is no address of a store.
+/// A URL that is not a valid address of a store.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct NotAFleetAddress(String);
 
 impl FleetAddress {
-    /// Reads a URL; the password is the one in it, or else the one given.
+    /// Parses a URL. `password` is used only if the URL contains none.
     ///
     /// # Errors
-    /// Reports what is wrong with it, without the password.
+    /// Returns [`NotAFleetAddress`] if the URL or one of its parameters is invalid. Its text never contains the
+    /// password.
     pub fn read(url: &str, password: Option<&str>) -> Result<Self, NotAFleetAddress> {
         let wrong = |reason: String| NotAFleetAddress(format!("unusable address of a database: {reason}"));
         let (base, query) = url.split_once('?').unwrap_or((url, ""));
@@ -61,7 +64,7 @@ impl FleetAddress {
         }
         let known = [base, "?", &rest.join("&")].concat();
         let known = known.strip_suffix('?').unwrap_or(&known);
-        // What the driver reports of a URL may repeat parts of it, the password among them.
+        // The driver's error may repeat parts of the URL, including the password.
         let unreadable =
             "expected `postgres://USER@HOST/DB?schema=NAME`, with `%2F` for each `/` of a socket's folder";
         let mut config = Config::from_str(known).map_err(|_| wrong(unreadable.to_owned()))?;
@@ -125,7 +128,7 @@ impl Default for Own {
 }
 
 impl Own {
-    /// Takes a parameter, if it is one of these.
+    /// Stores a parameter and returns `true`, or returns `false` if the driver must interpret it.
     fn take(&mut self, name: &str, value: &str) -> Result<bool, String> {
         match name {
             "schema" if is_schema(value) => value.clone_into(&mut self.schema),
@@ -180,7 +183,7 @@ fn is_near(host: &Host) -> bool {
     }
 }
 
-/// Writes an address without its password (FL-1); the usual port is left out.
+/// Returns an address without its password (FL-1) and without the default port.
 fn shown(config: &Config, schema: &str) -> String {
     let ports = config.get_ports();
     let host = |(index, host): (usize, &Host)| {

@@ -1,4 +1,4 @@
-//! Appending (FL-11): one statement that inserts where the branch ends, and what it means when it did not.
+//! Appends to a branch (FL-11): one statement inserts at its head. If it inserted nothing, this module finds out why.
 
 use turnfold_core::Digest;
 use uuid::Uuid;
@@ -17,18 +17,18 @@ use crate::reader::branch::BranchId;
 use crate::reader::found::{FoundMatch, Head};
 use crate::reader::store_report::Appended;
 
-/// How often the same is sent again while the branch looks as if it could be inserted (FL-12).
+/// How often an append is tried while the branch still ends where the append expects (FL-12).
 const ROUNDS_MAX: u32 = 10;
 
-/// What became of an append that was not inserted.
+/// How to proceed with an append that was not inserted.
 enum Settled {
-    /// Its entries were there already.
+    /// Its idempotency key is already recorded with the same entries.
     Repeated(Appended),
-    /// It may be tried again, its key in this slot.
+    /// It can be tried again, with its key in this slot.
     Again(Option<i64>),
 }
 
-/// Returns the module of an append if it is still to be recorded for the match (MD-9).
+/// Returns the module of an append if the match has none recorded yet (MD-9).
 pub(super) fn new_module(
     found_match: Option<&FoundMatch>,
     module: Option<Digest>,
@@ -38,11 +38,11 @@ pub(super) fn new_module(
 }
 
 impl Fleet {
-    /// Appends entries, or finds out why they cannot be.
+    /// Appends entries, or returns why they cannot be appended.
     pub(super) fn append_runs(&self, append: &Append) -> Result<Appended, StoreError> {
         let names = (append.match_name.clone(), append.branch.clone());
         let attempt = new_id()?;
-        // The entries of a keyed append are one run as often as they can be, whatever is restored.
+        // A restore makes small runs, but not of an append with a key: it is packed into as few runs as possible.
         let run_max = if append.idempotency_key.is_some() { usize::MAX } else { self.run_entries_max };
         let run_max = run_max.min(KEYED_ENTRIES_MAX);
         let mut slot = append.idempotency_key.as_ref().map(first_slot);
@@ -50,7 +50,7 @@ impl Fleet {
             let is_asked = |id: &BranchId| append.expected_id.is_none_or(|asked| asked == *id);
             let hint = self.held().hint(&names);
             let hint = hint.filter(|(id, end)| is_asked(id) && end.head.seq == append.expected_head);
-            // Which module the match is played by is always read.
+            // For an append with a module, the recorded module is always read.
             let (id, End { head, run: after }, found_match) =
                 if let (Some((id, end)), None) = (hint, append.module) {
                     (id, end, None)
@@ -68,14 +68,14 @@ impl Fleet {
                 if BranchId::of(&branch) == id {
                     return Err(self.held().lose(&branch, head));
                 }
-                // Another branch has the name by now.
+                // By now another branch has this name.
                 continue;
             }
             if let Some(head) = head_expected {
                 let module = match new_module(found_match.as_ref(), append.module) {
                     Ok(module) => module,
                     Err(refused) => {
-                        // What was appended before with the key is answered all the same.
+                        // If the key is already recorded, its entries are still the answer.
                         return match self.settle(append, &names, Some((id, head)))? {
                             Settled::Repeated(found) => Ok(found),
                             Settled::Again(_) => Err(refused),
@@ -87,7 +87,7 @@ impl Fleet {
                 let branch = id.branch;
                 let last_run = runs.last().map(|run| run.first);
                 let done = Appended { first: head.seq + 1, last: end.seq, repeated: false };
-                // What was not inserted after that run is tried at the head.
+                // If the insert after the known run fails, later rounds insert at the head.
                 let after = after.filter(|_| round == 0);
                 let runs = Runs { names: names.clone(), branch, attempt, module, after, all: runs };
                 let is_inserted = match self.reservations.take(&runs) {
@@ -108,7 +108,7 @@ impl Fleet {
         Err(StoreError::Unavailable { reason, maybe: false })
     }
 
-    /// FL-20: returns `true` if the run at an entry is this very attempt, whose answer was lost.
+    /// FL-20: returns `true` if the run at an entry has this attempt, so only the answer was lost.
     fn is_ours(
         &self,
         BranchId { branch, .. }: BranchId,
@@ -141,7 +141,8 @@ impl Fleet {
                 }
                 Slot::Free(slot) => Some(slot),
             };
-            // The runs of a branch deleted since then go after it, and the key with them (FL-15).
+            // The runs of a deleted branch are removed after it (FL-15). So a key that was not found proves nothing if
+            // the branch has been deleted since.
             let again = reader.found_branch(&names.0, &names.1)?;
             if BranchId::of(&again) != BranchId::of(&branch) {
                 return Ok(Settled::Again(append.idempotency_key.as_ref().map(first_slot)));

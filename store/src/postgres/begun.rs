@@ -1,4 +1,4 @@
-//! Branches that are made with their first runs (FL-14).
+//! New branches with their first runs (FL-14).
 
 use std::collections::BTreeSet;
 
@@ -14,16 +14,16 @@ use crate::error::StoreError;
 use crate::names::MatchName;
 use crate::reader::found::{Head, MatchId};
 
-/// The most entries of one run with an idempotency key, as when they are appended.
+/// The maximum number of entries of a run with an idempotency key, here and in an append.
 pub(super) const KEYED_ENTRIES_MAX: usize = 4096;
 
-/// A branch to be made within a transaction.
+/// A branch to create within a transaction.
 pub(super) struct Begun {
     pub(super) names: Names,
     match_id: MatchId,
-    /// Its number.
+    /// The number of the branch.
     pub(super) branch: u64,
-    /// The number of the branch that it begins on.
+    /// The number of the parent.
     parent: Option<u64>,
     before: Head,
     appends: Vec<Runs>,
@@ -31,7 +31,8 @@ pub(super) struct Begun {
 }
 
 impl Begun {
-    /// Packs the first entries of a branch. Each batch is an append of its own, so that its idempotency key is found.
+    /// Packs the first entries of a branch. Each batch becomes an append of its own, so that its idempotency key can be
+    /// found.
     pub(super) fn of(
         branch: InitialBranch,
         (match_name, match_id): (&MatchName, MatchId),
@@ -69,7 +70,7 @@ impl Begun {
     }
 }
 
-/// Makes a branch with its first runs, within a transaction (FL-14).
+/// Inserts a branch and its first runs, within a transaction (FL-14).
 pub(super) fn begin(connection: &mut Connection, begun: &Begun) -> Result<(), Fault> {
     const BRANCH: &str =
         "INSERT INTO @branch (no, match, parent, at, name, before) VALUES ($1, $2, $3, $4, $5, $6)";

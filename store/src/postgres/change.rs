@@ -1,4 +1,4 @@
-//! Making, renaming and deleting matches and branches.
+//! Creating, renaming and deleting matches and branches.
 
 use turnfold_core::Digest;
 use uuid::Uuid;
@@ -262,8 +262,8 @@ impl Engine for Fleet {
     }
 }
 
-/// Deletes a match but for its runs, within a transaction, and notes the numbers of its branches; returns `false` if it is
-/// not there under this name.
+/// Deletes a match within a transaction, except its runs, and adds the numbers of its branches to `branches`. Returns
+/// `false` if no match has this id and name.
 fn delete(
     connection: &mut Connection,
     (match_id, name): (&Uuid, &MatchName),
@@ -278,7 +278,7 @@ fn delete(
         connection.execute("DELETE FROM @note WHERE match = $1", &[match_id])?;
     }
     match connection.query("DELETE FROM @branch WHERE match = $1 RETURNING no", &[match_id]) {
-        // A branch was made just now.
+        // A branch that begins on one of these was created at the same time.
         Err(Fault::Referred) => Err(Fault::Again("a branch was made at the same time".to_owned())),
         Err(fault) => Err(fault),
         Ok(rows) => {
@@ -290,7 +290,8 @@ fn delete(
     }
 }
 
-/// Renames a match within a transaction, unless an attempt before may have done it and has.
+/// Renames a match within a transaction. If an earlier attempt may have succeeded (`maybe`), a match that already has
+/// the new name counts as renamed.
 fn rename(
     connection: &mut Connection,
     (match_id, name, new): (&Uuid, &MatchName, &MatchName),
@@ -308,7 +309,8 @@ fn rename(
 }
 
 impl Fleet {
-    /// Removes the runs of deleted branches, in portions; no reader sees those that stay (FL-15).
+    /// Removes the runs of deleted branches, 1000 at a time. Runs that remain after a failure are visible to no reader
+    /// (FL-15).
     fn sweep(&self, branches: &[i64]) {
         const SWEEP: &str = "DELETE FROM @run WHERE (branch, first) IN (SELECT r.branch, r.first FROM @run r \
              WHERE r.branch = ANY($1) AND NOT EXISTS (SELECT FROM @branch b WHERE b.no = r.branch) LIMIT 1000)";
@@ -324,7 +326,7 @@ impl Fleet {
         }
     }
 
-    /// Removes the runs, grants and notes of what was deleted.
+    /// Removes the runs, grants and notes of deleted matches and branches.
     pub(crate) fn sweep_strays(&self) -> Result<(), StoreError> {
         const RUNS: &str = "DELETE FROM @run WHERE (branch, first) IN (SELECT r.branch, r.first FROM @run r \
              WHERE NOT EXISTS (SELECT FROM @branch b WHERE b.no = r.branch) LIMIT 1000)";

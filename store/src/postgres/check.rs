@@ -1,4 +1,4 @@
-//! The audit of all tables that asks no rules, and how much they hold (FL-22).
+//! Audits all tables without using rules, and counts their contents (FL-22).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
@@ -13,7 +13,8 @@ use crate::error::StoreError;
 use crate::reader::branch::Branch;
 use crate::reader::store_report::{Damage, MatchStats, StoreCheck, StoreStats};
 
-/// Requires the runs of a branch to follow each other, and their keys to be their entries' keys.
+/// Checks that the runs of a branch follow each other, and that their slots match the idempotency keys of their
+/// entries. Returns the damage found.
 pub(super) fn audit_kept(
     ask: &impl Ask,
     branch: &Branch,
@@ -86,7 +87,7 @@ pub(super) fn check(
             _ => {}
         });
         match audited {
-            // It was deleted after it was listed.
+            // The match was deleted after it was listed.
             Err(StoreError::NoSuchMatch { .. }) => continue,
             done => done?,
         }
@@ -106,7 +107,7 @@ pub(super) fn check(
     Ok(StoreCheck { sound, damage })
 }
 
-/// Counts what is stored.
+/// Counts what is stored, and lists the `top` largest matches.
 pub(super) fn stats(
     ask: &impl Ask,
     top: usize,

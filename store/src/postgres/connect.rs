@@ -1,4 +1,4 @@
-//! Connections: made when first needed, shared by readers (FL-13), and made again when they are lost (FL-20).
+//! Connections: opened when first needed, shared by readers (FL-13), and reopened when lost (FL-20).
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -26,44 +26,45 @@ use super::fault::Fault;
 use super::spread;
 use crate::error::StoreError;
 
-/// How long the same is tried again while connections are lost (FL-20).
+/// How long an operation is retried while connections are lost (FL-20).
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 
-/// How long a statement may take, and a transaction may stand still, in milliseconds (FL-21).
+/// How long a statement may run and a transaction may be idle, in milliseconds (FL-21).
 const STATEMENT_MS: u32 = 8_000;
 
-/// How long a connection takes leave of its server.
+/// How long to wait for a connection to close.
 const LEAVE: Duration = Duration::from_secs(1);
 
-/// How often the same is tried again while others are in its way (FL-20).
+/// How often an operation is retried after conflicts with other transactions (FL-20).
 const TRIES_MAX: u32 = 10;
 
 pub(super) type Bound<'a> = &'a [&'a (dyn ToSql + Sync)];
 
-/// Moves the bytes of a connection, as long as it is polled.
+/// Sends and receives the bytes of a connection while it is polled.
 type Wire = Pin<Box<dyn Future<Output = Result<(), tokio_postgres::Error>> + Send>>;
 
-/// A connection, with the statements that it knows. It is used and dropped on plain threads alone, because it blocks on a
+/// A connection and its prepared statements. It must be used and dropped outside of async code, because it blocks on a
 /// runtime of its own.
 pub(super) struct Connection {
     /// `None` only while it is dropped.
     client: Option<Client>,
     wire: Wire,
-    /// The wire has come to its end.
+    /// Whether the wire has ended.
     is_over: bool,
     runtime: Runtime,
-    /// When whoever asks stops waiting for the answer.
+    /// When the caller stops waiting for an answer; `None` waits without limit.
     until: Option<Instant>,
-    /// An answer that no one waited for is still to come.
+    /// Whether an answer is outstanding because its caller stopped waiting.
     is_late: bool,
     schema: String,
-    /// FL-35: the runs are spread over servers.
+    /// FL-35: whether the runs are spread over servers.
     is_spread: bool,
     statements: BTreeMap<&'static str, Statement>,
 }
 
 impl Connection {
-    /// Connects to the first host that can write, if it keeps what it acknowledges.
+    /// Connects to the first host that accepts writes. Refuses a server that may lose acknowledged writes, unless the
+    /// address permits it.
     pub(super) fn open(address: &FleetAddress, until: Option<Instant>) -> Result<Self, Fault> {
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|source| {
@@ -114,17 +115,18 @@ impl Connection {
         Ok(made)
     }
 
-    /// Waits for answers until then, or for as long as it takes.
+    /// Sets when to stop waiting for answers; `None` waits without limit.
     pub(super) fn wait_until(&mut self, until: Option<Instant>) {
         self.until = until;
     }
 
-    /// Returns `true` if an answer that no one waited for is still to come; what is asked by then would be sent behind it.
+    /// Returns `true` if the answer to an abandoned statement is outstanding. A new statement would have to wait behind
+    /// it.
     pub(super) fn is_late(&self) -> bool {
         self.is_late
     }
 
-    /// Waits for that answer for as long as it takes.
+    /// Waits for an outstanding answer without limit.
     pub(super) fn catch_up(&mut self) -> Result<(), Fault> {
         self.until = None;
         self.run_as_is("")?;
@@ -132,7 +134,8 @@ impl Connection {
         Ok(())
     }
 
-    /// FL-21: bounds statements and transactions. pgbouncer refuses or ignores these as parameters of the start-up.
+    /// FL-21: limits the time of statements and transactions. Start-up parameters would not do, because pgbouncer
+    /// refuses or ignores them.
     fn bound_statements(&mut self) -> Result<(), Fault> {
         self.run_as_is(&format!(
             "SET statement_timeout = {STATEMENT_MS}; SET idle_in_transaction_session_timeout = {STATEMENT_MS}"
@@ -144,7 +147,8 @@ impl Connection {
         self.is_spread
     }
 
-    /// FL-16: requires a server that keeps what it acknowledges, and returns `true` if it can spread tables.
+    /// FL-16: refuses a server that is too old, or that may lose acknowledged writes if the address does not permit it.
+    /// Returns `true` if the server has Citus.
     fn require_durable(&mut self, address: &FleetAddress) -> Result<bool, Fault> {
         const SETTINGS: &str = "SELECT current_setting('server_version_num', true), current_setting('fsync', true), \
              current_setting('full_page_writes', true), current_setting('synchronous_commit', true), \
@@ -166,34 +170,34 @@ impl Connection {
         Ok(row.get(4))
     }
 
-    /// Runs a statement, in which `@` stands before the names of tables, and returns its rows.
+    /// Runs a statement and returns its rows. In its text, `@` stands for the schema before the name of a table.
     pub(super) fn query(&mut self, sql: &'static str, bound: Bound<'_>) -> Result<Vec<Row>, Fault> {
         let statement = self.statement(sql)?;
         self.ask(async |client: &Client| client.query(&statement, bound).await)
     }
 
-    /// Runs a statement and returns how many rows it concerned.
+    /// Runs a statement and returns the number of affected rows.
     pub(super) fn execute(&mut self, sql: &'static str, bound: Bound<'_>) -> Result<u64, Fault> {
         let statement = self.statement(sql)?;
         self.ask(async |client: &Client| client.execute(&statement, bound).await)
     }
 
-    /// Runs statements that return nothing.
+    /// Runs statements without parameters that return nothing.
     pub(super) fn run(&mut self, sql: &str) -> Result<(), Fault> {
         self.run_as_is(&in_schema(sql, &self.schema))
     }
 
-    /// Runs statements that name their tables themselves.
+    /// Runs statements as they are, without replacing `@`.
     pub(super) fn run_as_is(&mut self, sql: &str) -> Result<(), Fault> {
         self.ask(async |client: &Client| client.batch_execute(sql).await)
     }
 
-    /// Makes the schema, if there is none.
+    /// Creates the schema if it does not exist.
     pub(super) fn make_schema(&mut self) -> Result<(), Fault> {
         self.run_as_is(&format!("CREATE SCHEMA IF NOT EXISTS \"{}\"", self.schema))
     }
 
-    /// Hands on the rows of a statement one after another, as long as `take` wants more.
+    /// Passes the rows of a statement to `take`, one at a time, until `take` returns `false`.
     pub(super) fn each(
         &mut self,
         sql: &'static str,
@@ -222,7 +226,7 @@ impl Connection {
         Ok(statement)
     }
 
-    /// Asks the server, and moves the bytes both ways until the answer is here or time is up.
+    /// Sends a request, then sends and receives until the answer has arrived or time is up.
     fn ask<T>(
         &mut self,
         ask: impl AsyncFnOnce(&Client) -> Result<T, tokio_postgres::Error>,
@@ -238,7 +242,7 @@ impl Connection {
             if let Poll::Ready(ended) = wire.as_mut().poll(cx) {
                 *is_over = true;
                 ended?;
-                // The answer may have come before.
+                // The answer may have arrived before the connection ended.
                 let Poll::Ready(answer) = asked.as_mut().poll(cx) else { return Poll::Ready(Err(closed())) };
                 return Poll::Ready(answer.map_err(Fault::from));
             }
@@ -258,7 +262,7 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        // Without its client the wire takes leave of the server.
+        // Once its client is dropped, the wire closes the connection.
         drop(self.client.take());
         if !self.is_over {
             let wire = &mut self.wire;
@@ -271,7 +275,7 @@ fn in_schema(sql: &str, schema: &str) -> String {
     sql.replace('@', &format!("\"{schema}\"."))
 }
 
-/// Makes what proves a server to be the one, by the certificates in a file or the system's.
+/// Returns the configuration that verifies a server by the root certificates in a file, or by the system's.
 fn tls(file: Option<&Path>) -> Result<ClientConfig, Fault> {
     let refused = |reason: String| Fault::Store(StoreError::Database { reason });
     let mut roots = RootCertStore::empty();
@@ -294,7 +298,7 @@ fn tls(file: Option<&Path>) -> Result<ClientConfig, Fault> {
     Ok(config.with_root_certificates(roots).with_no_client_auth())
 }
 
-/// The connections of those who read.
+/// The connections for reading and for all changes except appends.
 pub(super) struct Pool {
     address: FleetAddress,
     is_spread: AtomicBool,
@@ -323,7 +327,7 @@ impl Pool {
         self.is_spread.load(Ordering::Relaxed)
     }
 
-    /// Does something by one of the connections, once.
+    /// Calls `act` once with one of the connections, waiting until one is free.
     pub(super) fn once<T>(&self, act: impl FnOnce(&mut Connection) -> Result<T, Fault>) -> Result<T, Fault> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let idle = loop {
@@ -347,16 +351,16 @@ impl Pool {
             }
         };
         let done = act(connection);
-        // In the middle of a transaction, or lost: it is good for nothing more.
+        // The connection may be lost or in the middle of a transaction, so it is closed.
         if done.is_err() {
             lent.connection = None;
         }
         done
     }
 
-    /// Does something that may be done again by one of the connections, until it is answered or time is up.
+    /// Calls `act` with one of the connections until it succeeds, fails for good, or time is up.
     ///
-    /// `act` learns whether an attempt before may have done it already.
+    /// `act` must be safe to repeat. Its second argument is `true` if an earlier attempt may have succeeded.
     pub(super) fn until_answered<T>(
         &self,
         mut act: impl FnMut(&mut Connection, bool) -> Result<T, Fault>,
@@ -372,7 +376,7 @@ impl Pool {
     }
 }
 
-/// A connection of the pool that goes back to it.
+/// A connection of the pool, which returns to the pool when this is dropped.
 struct Lent<'a> {
     pool: &'a Pool,
     connection: Option<Connection>,
@@ -390,11 +394,11 @@ impl Drop for Lent<'_> {
     }
 }
 
-/// How often and how long the same has been tried.
+/// How often and how long an operation has been tried.
 pub(super) struct Patience {
     since: Instant,
     tries: u32,
-    /// Whether something may have been done although no answer came.
+    /// Whether an earlier try may have succeeded although no answer came.
     pub(super) maybe: bool,
 }
 
@@ -404,7 +408,7 @@ impl Patience {
         Self { since: Instant::now(), tries: 0, maybe: false }
     }
 
-    /// Waits before the same is tried again, or returns why it is not.
+    /// Waits before the next try, or returns the error if there is none.
     pub(super) fn wait(&mut self, fault: Fault) -> Result<(), StoreError> {
         self.tries += 1;
         let goes_on = match &fault {
@@ -432,10 +436,10 @@ pub(super) fn pause() {
     thread::sleep(Duration::from_millis(1 + random_below(100)));
 }
 
-/// Returns a number below `limit`, another each time; so that those who were in each other's way do not meet again.
+/// Returns a random number below `limit`, so that transactions that conflicted do not meet again.
 fn random_below(limit: u64) -> u64 {
     let mut bytes = [0; 8];
-    // Without chance from the operating system they wait alike.
+    // If the operating system has no randomness, all wait equally long.
     let _ = getrandom::fill(&mut bytes);
     u64::from_le_bytes(bytes) % limit
 }

@@ -1,4 +1,4 @@
-//! The engine on PostgreSQL: what reads and what writes, behind the same words as the one on disk.
+//! The engine on PostgreSQL, behind the same traits as the engine on disk.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -35,13 +35,14 @@ use crate::reader::branch::{BranchId, NamedBranch};
 use crate::reader::found::{FoundBranch, FoundMatch, Parent};
 use crate::reader::store_report::{MatchInfo, StoreCheck, StoreStats};
 
-/// The most entries of a run: what is more is several (FL-7).
+/// The maximum number of entries of a run; a longer append becomes several runs (FL-7).
 const RUN_ENTRIES_MAX: usize = 4096;
 
-/// How many matches a statement lists; its text has the same number.
+/// How many matches a statement lists. The `LIMIT` in its text is the same number.
 const PORTION: usize = 256;
 
-/// The same while a backup is restored, so that a few entries are read without many others (FL-23).
+/// The maximum number of entries of a run while a backup is restored (FL-23). Reading a few entries then loads few
+/// others.
 const RESTORED_RUN_ENTRIES_MAX: usize = 64;
 
 /// A store on PostgreSQL.
@@ -53,12 +54,12 @@ pub(crate) struct Fleet {
 }
 
 impl Fleet {
-    /// Opens the store at an address, which must be there.
+    /// Opens an existing store.
     pub(crate) fn open(address: &FleetAddress) -> Result<Self, StoreError> {
         Ok(Self::of(reading(address, schema::require)?, RUN_ENTRIES_MAX))
     }
 
-    /// Opens the store at an address, making it first where there is none.
+    /// Opens a store, creating it first if there is none.
     pub(crate) fn open_or_create(address: &FleetAddress) -> Result<Self, StoreError> {
         Ok(Self::of(reading(address, schema::require_or_create)?, RUN_ENTRIES_MAX))
     }
@@ -68,12 +69,12 @@ impl Fleet {
         Ok(Self::of(reading(address, schema::begin_restore)?, RESTORED_RUN_ENTRIES_MAX))
     }
 
-    /// Ends a restore, after which others open the store.
+    /// Ends a restore, so that other processes can open the store.
     pub(crate) fn end_restore(&self) -> Result<(), StoreError> {
         self.pool().until_answered(|connection, _| schema::end_restore(connection))
     }
 
-    /// Takes the store at an address to the format of this build (FL-10). It does no harm to repeat it after a failure.
+    /// Migrates a store to the format of this build (FL-10). Safe to repeat after a failure.
     pub(crate) fn migrate(address: &FleetAddress) -> Result<Migration, StoreError> {
         let mut connection = Connection::open(address, None).map_err(|fault| unconnected(address, fault))?;
         let refused = |reason| StoreError::Database { reason };
@@ -89,7 +90,7 @@ impl Fleet {
         })
     }
 
-    /// Spreads the runs of the store at an address over servers (FL-35).
+    /// Spreads the runs of a store over servers (FL-35).
     pub(crate) fn spread(address: &FleetAddress) -> Result<Spread, StoreError> {
         let mut connection = Connection::open(address, None).map_err(|fault| unconnected(address, fault))?;
         spread::spread(&mut connection).map_err(|fault| fault.ended(false))
@@ -126,7 +127,7 @@ fn reading(
     Ok(Arc::new(Reading(Newest { pool, held: Held::default() })))
 }
 
-/// Returns why a store cannot be used from the beginning.
+/// Returns the error for a store that cannot be opened.
 pub(super) fn unconnected(address: &FleetAddress, fault: Fault) -> StoreError {
     match fault.ended(false) {
         StoreError::Unavailable { reason, .. } => {
@@ -155,7 +156,7 @@ impl<A: Ask> Reading<A> {
 }
 
 impl<A: Ask> Reading<A> {
-    /// Lists the next matches by name.
+    /// Lists the next matches after `last` by name, at most [`PORTION`].
     fn portion_after(&self, last: &str) -> Result<Vec<MatchInfo>, StoreError> {
         const MATCHES: &str = "SELECT m.id, m.genesis, (SELECT count(*) FROM @branch c WHERE c.match = m.id), \
              coalesce(h.last, b.at), m.name, m.module FROM @match m JOIN @branch b ON b.match = m.id AND b.name = 'main' \
@@ -169,7 +170,7 @@ impl<A: Ask> Reading<A> {
     }
 }
 
-/// Reads a match of a list from its row.
+/// Reads a listed match from its row.
 pub(super) fn match_info(row: &Row, head: Seq) -> Result<MatchInfo, StoreError> {
     let found_match = match_in(row, &name(row, 4)?)?;
     Ok(MatchInfo {
@@ -194,7 +195,7 @@ impl<A: Ask> EngineReader for Reading<A> {
         let mut branch = self.find(&names)?;
         let Some(held) = self.0.held() else { return Ok(branch) };
         if let Some(before) = held.beyond(&branch) {
-            // Another process may have acknowledged it since we asked.
+            // Another thread may have appended or read more since this query, so query again.
             branch = self.find(&names)?;
             let goes_back = branch.head.seq < before.seq
                 || branch.head.seq == before.seq && branch.head.link != before.link;
@@ -293,7 +294,7 @@ impl<A: Ask> EngineReader for Reading<A> {
         let bound: [&(dyn tokio_postgres::types::ToSql + Sync); 3] =
             [&own.branch.cast_signed(), &column(from), &column(own.last)];
         for row in self.0.rows(RUNS, &bound, Some(4))? {
-            // The last run before an entry that is missing ends before it.
+            // If the entry `from` is missing, the run found before it ends too early.
             if number(&row, 1)? >= from {
                 take_run(&row, take)?;
             }

@@ -8,20 +8,21 @@ use tokio_postgres::error::SqlState;
 use super::connect::PATIENCE;
 use crate::error::StoreError;
 
-/// Why a statement was not answered.
+/// Why a statement failed.
 #[derive(Debug)]
 pub(super) enum Fault {
-    /// Nothing was recorded: the same again.
+    /// Nothing was recorded; retry.
     Again(String),
-    /// The connection is gone, or the server cannot write: the same again by another, for what was sent may be recorded.
+    /// The connection is lost, or the server cannot write. The statement may have been recorded; retry over another
+    /// connection.
     Gone(String),
-    /// No answer came in time. What was sent may be recorded, now or later.
+    /// No answer came in time. The statement may have been recorded, or may be recorded later.
     Late,
-    /// A row that is referred to is missing, or is still referred to.
+    /// A foreign key is violated: a referenced row is missing, or a deleted row is still referenced.
     Referred,
-    /// A row like it is there already.
+    /// A row with the same unique key exists.
     Taken,
-    /// Anything else, which trying again does not mend.
+    /// Any other error; a retry does not help.
     Store(StoreError),
 }
 
@@ -48,7 +49,8 @@ impl From<tokio_postgres::Error> for Fault {
                 let source = io::Error::new(io::ErrorKind::StorageFull, text(&error));
                 Self::Store(StoreError::Full { source })
             }
-            // Each transaction gets another connection of the server, which knows other statements.
+            // A pooler in transaction mode gives each transaction another server connection, with other prepared
+            // statements.
             _ if [SqlState::DUPLICATE_PSTATEMENT, SqlState::INVALID_SQL_STATEMENT_NAME].contains(code) => {
                 let reason = format!("{}: a pooler in transaction mode? use session mode", text(&error));
                 Self::Store(StoreError::Database { reason })
@@ -60,7 +62,7 @@ impl From<tokio_postgres::Error> for Fault {
     }
 }
 
-/// Returns what is wrong in one line; the driver's own text states only that something is.
+/// Returns the cause of an error as one line of text, because the driver's own text omits the cause.
 pub(super) fn text(error: &tokio_postgres::Error) -> String {
     let source = error.source().map(ToString::to_string);
     let text = match error.as_db_error() {
@@ -71,7 +73,8 @@ pub(super) fn text(error: &tokio_postgres::Error) -> String {
 }
 
 impl Fault {
-    /// Returns the error of a caller that cannot try again.
+    /// Returns the error for the caller once there are no more tries. `maybe` states whether a change may have been
+    /// recorded.
     pub(super) fn ended(self, maybe: bool) -> StoreError {
         match self {
             Self::Again(reason) => StoreError::Unavailable { reason, maybe: false },

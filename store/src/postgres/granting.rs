@@ -1,4 +1,4 @@
-//! Grants: judged in the transaction that writes them.
+//! Changes to grants, each judged in the transaction that writes it.
 
 use tokio_postgres::Row;
 use turnfold_core::Digest;
@@ -22,7 +22,7 @@ const UPDATE: &str = "UPDATE @access SET body = $3 WHERE hash = $1 AND body = $2
 
 type Judged<T> = Result<Result<T, StoreError>, Fault>;
 
-/// Judges and writes in one transaction, as if no other process wrote.
+/// Judges and writes in one serializable transaction, as if no other process wrote.
 fn judged<T>(
     fleet: &Fleet,
     mut act: impl FnMut(&mut Connection, bool) -> Judged<T>,
@@ -30,7 +30,7 @@ fn judged<T>(
     fleet.pool().until_answered(|connection, maybe| {
         connection.run("BEGIN ISOLATION LEVEL SERIALIZABLE")?;
         let done = match act(connection, maybe) {
-            // Another process made the same; what is there now is judged.
+            // Another process inserted the same row, so judge again with the current rows.
             Err(Fault::Taken) => return Err(Fault::Again("a grant was made at the same time".to_owned())),
             done => done?,
         };
@@ -114,7 +114,7 @@ pub(super) fn revoke(
     })
 }
 
-/// Changes a grant as it is now.
+/// Applies a change to the current state of a grant.
 fn update(connection: &mut Connection, hash: &Digest, change: impl FnOnce(&mut Grant)) -> Result<(), Fault> {
     let rows = connection.query("SELECT hash, body FROM @access WHERE hash = $1", &[&bytes(hash)])?;
     let Some(row) = rows.first() else {
@@ -131,7 +131,8 @@ fn update(connection: &mut Connection, hash: &Digest, change: impl FnOnce(&mut G
     }
 }
 
-/// Makes a grant of a match, if it may have one more but for the one that is replaced. What counts no more makes room.
+/// Inserts a grant if its match has room for one more, not counting the grant that it replaces. Grants that no longer
+/// count are deleted to make room.
 fn insert(
     connection: &mut Connection,
     (found_match, replaced): (&FoundMatch, Option<Digest>),

@@ -1,5 +1,5 @@
 //! Writers (FL-13): a few connections. A caller that finds its connection free appends on its own thread. Otherwise the
-//! connection's thread sends all waiting appends in one statement.
+//! connection's thread sends waiting appends together in one statement.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
@@ -17,14 +17,14 @@ use super::insert::{record_module, statement};
 use super::run::Runs;
 use crate::error::StoreError;
 
-/// The most appends of a statement, and from how many bytes on no more are added.
+/// The maximum number of appends in a statement, and the number of bytes after which no more are added.
 const GROUP_MAX: usize = 64;
 const GROUP_BYTES: usize = 1 << 20;
 
-/// The most appends that wait for one writer.
+/// How many appends can wait in the queue of one writer; more callers block.
 const QUEUE_MAX: usize = 256;
 
-/// An append on its way.
+/// An append handed to a writer's thread.
 struct Job {
     runs: Runs,
     since: Instant,
@@ -63,15 +63,16 @@ impl Writers {
         Self { address, writers }
     }
 
-    /// Inserts runs where the branch ends; returns `true` if it did, once that is durable. What a branch is given always
-    /// goes the same way.
+    /// Inserts runs at the head of their branch. Returns `true` once they are durable, or `false` if they were not
+    /// inserted. All appends to a branch use the same connection.
     pub(super) fn write(&self, runs: Runs) -> Result<bool, StoreError> {
         #[expect(clippy::disallowed_methods, reason = "it measures a wait, on which no answer depends")]
         let since = Instant::now();
         let index = usize::try_from(runs.branch % self.writers.len().max(1) as u64).unwrap_or_default();
         let closed = || StoreError::Failed { reason: "it is closed".to_owned() };
         let writer = self.writers.get(index).ok_or_else(closed)?;
-        // Whoever came before goes before. A transaction is not left in the middle when time is up.
+        // Earlier appends go first. A transaction always goes to the thread, because here time might run out in the
+        // middle of it.
         if writer.queued.load(Ordering::SeqCst) == 0
             && !is_transaction(&runs)
             && let Ok(mut connection) = writer.connection.try_lock()
@@ -102,7 +103,7 @@ impl Writers {
 }
 
 impl Writer {
-    /// Returns the way to the thread, which is begun when it is first needed.
+    /// Returns the queue of the thread, starting the thread when it is first needed.
     fn sender(self: &Arc<Self>, address: &FleetAddress) -> Result<SyncSender<Job>, StoreError> {
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(thread) = thread.as_ref() {
@@ -123,7 +124,8 @@ impl Writer {
         while let Ok(job) = jobs.recv() {
             waiting.push_back(job);
             let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
-            // Nothing is sent behind what has no answer yet, so that who waits is told that nothing was.
+            // Wait for the outstanding answer before sending more. A caller that gives up then learns that its append
+            // was not sent.
             if let Some(open) = connection.as_mut().filter(|open| open.is_late())
                 && open.catch_up().is_err()
             {
@@ -151,15 +153,15 @@ impl Drop for Writers {
             let thread = writer.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
             if let Some(Thread { sender, handle }) = thread {
                 drop(sender);
-                // What it was asked for has been answered.
+                // No caller is waiting for an answer any more.
                 let _ = handle.join();
             }
         }
     }
 }
 
-/// Lets in what has come. Those who were answered together often ask again at once, so as many are let in as were served
-/// last, as long as any comes.
+/// Moves arrived appends to `waiting`. Callers that were answered together often append again at once. So it yields
+/// until as many appends wait as were served last, or until no more arrive.
 fn let_in(waiting: &mut VecDeque<Job>, jobs: &Receiver<Job>, served: usize) {
     let mut has_waited = false;
     loop {
@@ -173,8 +175,8 @@ fn let_in(waiting: &mut VecDeque<Job>, jobs: &Receiver<Job>, served: usize) {
     }
 }
 
-/// Takes what may share a statement: at most one append of a branch; several runs, and a module to be recorded, only by
-/// themselves.
+/// Takes appends that can share a statement, at most one for each branch. An append of several runs, or one that
+/// records a module, is taken alone.
 fn gather(waiting: &mut VecDeque<Job>, most: usize) -> Vec<Job> {
     let mut group = Vec::new();
     let mut left = VecDeque::new();
@@ -198,12 +200,12 @@ fn gather(waiting: &mut VecDeque<Job>, most: usize) -> Vec<Job> {
     group
 }
 
-/// Returns `true` for what takes more than one statement.
+/// Returns `true` for an append that needs more than one statement.
 fn is_transaction(runs: &Runs) -> bool {
     runs.all.len() > 1 || runs.module.is_some()
 }
 
-/// Writes a group and answers all of it.
+/// Inserts a group of appends and answers each caller.
 fn serve(address: &FleetAddress, connection: &mut Option<Connection>, mut group: Vec<Job>) {
     group.retain(|job| {
         let is_late = job.since.elapsed() >= PATIENCE;
@@ -231,7 +233,7 @@ fn serve(address: &FleetAddress, connection: &mut Option<Connection>, mut group:
                 let _ = job.reply.send(Err(again(&error)));
             }
         }
-        // It is the error of one of them.
+        // The error belongs to one of the appends: to the only one, or else each is inserted by itself to find out.
         Err(error) if group.len() == 1 => {
             let _ = group.pop().map(|job| job.reply.send(Err(error)));
         }
@@ -253,8 +255,8 @@ fn again(error: &StoreError) -> StoreError {
     }
 }
 
-/// Inserts a group, over and over while connections are lost, and returns which attempts did it. When time is up, the connection
-/// stays with its answer to come.
+/// Inserts a group, retrying while connections are lost, and returns the attempts that were inserted. When time is up,
+/// the connection is kept, with its answer outstanding.
 fn insert(
     address: &FleetAddress,
     connection: &mut Option<Connection>,

@@ -1,5 +1,5 @@
-//! Heads that were acknowledged or read: hints for the next append, and what a database that went back is known by
-//! (FL-20, FL-24).
+//! The heads that this process acknowledged or read. They are hints for the next append, and reveal a database that was
+//! rolled back (FL-20, FL-24).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,13 +11,13 @@ use crate::reader::branch::Branch;
 use crate::reader::branch::BranchId;
 use crate::reader::found::Head;
 
-/// The most branches that are remembered; beyond it all are forgotten.
+/// The maximum number of remembered branches. When it is reached, all are forgotten.
 const HELD_MAX: usize = 1 << 16;
 
-/// A match's name and a branch's.
+/// The names of a match and of one of its branches.
 pub(super) type Names = (MatchName, BranchName);
 
-/// What this process knows of heads.
+/// The heads that this process knows.
 #[derive(Default)]
 pub(super) struct Held(Mutex<State>);
 
@@ -33,7 +33,7 @@ pub(super) struct End {
 struct State {
     heads: BTreeMap<BranchId, End>,
     names: BTreeMap<Names, BranchId>,
-    /// Those that went back, to which nothing is written any more.
+    /// Branches that were rolled back; this process appends nothing more to them.
     lost: BTreeSet<BranchId>,
 }
 
@@ -42,14 +42,14 @@ impl Held {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the branch that had these names, and its end, when it was seen last.
+    /// Returns the branch that last had these names, and its last known end.
     pub(super) fn hint(&self, names: &Names) -> Option<(BranchId, End)> {
         let state = self.state();
         let id = state.names.get(names)?;
         state.heads.get(id).map(|end| (*id, *end))
     }
 
-    /// Notes a head that was acknowledged or read, and the run that this process appended up to there.
+    /// Remembers a head that was acknowledged or read, and the run that ends there if this process appended it.
     pub(super) fn note(&self, names: Names, id: BranchId, head: Head, run: Option<Seq>) {
         let mut state = self.state();
         if state.heads.len() >= HELD_MAX {
@@ -63,7 +63,7 @@ impl Held {
         state.names.insert(names, id);
     }
 
-    /// Returns the head that a branch lacks, if it ends before one that was held or goes another way.
+    /// Returns the remembered head of a branch if the branch ends before it or has another link there.
     pub(super) fn beyond(&self, branch: &Branch) -> Option<Head> {
         let held = self.state().heads.get(&BranchId::of(branch)).map(|end| end.head);
         held.filter(|held| {
@@ -71,14 +71,14 @@ impl Held {
         })
     }
 
-    /// Notes that a branch went back, and reports it.
+    /// Remembers that a branch was rolled back, and returns the error.
     pub(super) fn lose(&self, branch: &Branch, held: Head) -> StoreError {
         self.state().lost.insert(BranchId::of(branch));
         let (match_name, name) = branch.names();
         StoreError::Receded { match_name, branch: name, held: held.seq, found: branch.head.seq }
     }
 
-    /// Returns `true` if a branch went back while this process had it.
+    /// Returns `true` if this process has found the branch rolled back.
     pub(super) fn is_lost(&self, id: BranchId) -> bool {
         self.state().lost.contains(&id)
     }

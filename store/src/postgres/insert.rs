@@ -1,4 +1,4 @@
-//! The one statement that appends (FL-11).
+//! The statement that appends (FL-11), in a form for each case.
 
 use std::collections::BTreeSet;
 
@@ -50,7 +50,7 @@ const INSERT_NEXT: &str = "INSERT INTO @run (branch, first, last, key, attempt, 
     FROM @run p, @branch b, @match m WHERE p.branch = $1 AND p.first = $11 AND p.last = $2 - 1 AND p.link = $6 \
     AND b.no = $1 AND b.name = $10 AND m.name = $9 AND m.id = b.match ON CONFLICT DO NOTHING RETURNING attempt";
 
-/// MD-9: records within a transaction, before entries that it judged, the module that the match of a branch is played by.
+/// MD-9: records the module of a branch's match, within the transaction that then appends the entries it judged.
 /// Returns `false` if the branch is gone, or if another process recorded another module.
 pub(super) fn record_module(
     connection: &mut Connection,
@@ -62,7 +62,7 @@ pub(super) fn record_module(
     Ok(connection.execute(RECORD, &[&branch.cast_signed(), &module.as_bytes().as_slice()])? == 1)
 }
 
-/// Inserts runs and returns the attempts of those that were.
+/// Inserts runs and returns the attempts that were inserted.
 pub(super) fn statement(
     connection: &mut Connection,
     rows: &[(&Runs, &Run)],
@@ -78,8 +78,8 @@ pub(super) fn statement(
     Ok(attempts?)
 }
 
-/// FL-33: puts a run in the place of a reserved row of this transaction, if it follows on the head of its branch, which is
-/// there under the name by which it was asked for.
+/// FL-33: writes a run in place of a reserved row of this transaction. Returns `false` if the run does not continue its
+/// branch, or if the match or branch no longer has its name.
 pub(super) fn fill(
     connection: &mut Connection,
     reserved: Uuid,

@@ -1,4 +1,4 @@
-//! Idempotency keys (FL-6): the index has a number in the place of each, the entries have the key itself.
+//! Idempotency keys (FL-6). The index has a number for each key; the entries have the key itself.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -10,22 +10,22 @@ use crate::error::StoreError;
 use crate::names::IdempotencyKey;
 use crate::reader::branch::Branch;
 
-/// More bytes than a run has up to the end of its first entry.
+/// More bytes than the beginning of a run takes, up to the end of its first entry.
 const FIRST_BYTES_MAX: i32 = 66_000;
 
 const _: () = assert!(COMMAND_BYTES_MAX + 400 < FIRST_BYTES_MAX as usize, "a command, a key and numbers");
 
-/// What a branch has of a key.
+/// The result of looking for an idempotency key in a branch.
 pub(super) enum Slot {
-    /// The entries that the key stands for.
+    /// The entries that were appended with the key.
     Taken(RangeInclusive<Seq>),
-    /// No entries, but a slot for it, which no other key has yet.
+    /// No entries have the key; this slot is free for it.
     Free(i64),
 }
 
 impl<A: Ask> Reading<A> {
-    /// Finds the entries of a key, or the slot that it may take. A run counts only if its first entry carries the key: two
-    /// keys with one hash are two keys.
+    /// Finds the entries of a key, or the slot that it can take. A run counts only if its first entry carries the key,
+    /// because two keys can have the same hash.
     pub(super) fn find_slot(&self, branch: &Branch, key: &IdempotencyKey) -> Result<Slot, StoreError> {
         const KEYED: &str = "SELECT first, last, attempt, substr(records, 1, $3) FROM @run \
                              WHERE branch = $1 AND key = $2";
@@ -52,8 +52,8 @@ impl<A: Ask> Reading<A> {
     }
 }
 
-/// Reads the key that the first entry of a run carries, from the bytes that the run begins with: how many entries, then each
-/// with its length.
+/// Returns the key that the first entry of a run carries. `records` is the beginning of the run: the number of entries,
+/// then each entry after its length.
 fn first_key(records: &[u8]) -> Result<Option<IdempotencyKey>, StoreError> {
     let damaged = |error: &dyn Display| StoreError::damaged(format!("its run: {error}"));
     let ((_, first), _) =

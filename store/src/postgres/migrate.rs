@@ -1,4 +1,5 @@
-//! From format 1 to format 2 (FL-10): one transaction, so that there is always a whole store of one format.
+//! The migration from format 1 to format 2 (FL-10). It is one transaction, so the store is whole and of one format at
+//! all times.
 
 use serde::Serialize;
 
@@ -6,28 +7,29 @@ use super::connect::Connection;
 use super::fault::Fault;
 use super::read::get;
 
-/// The format of a store in a database before and after a migration; both are the same if there was nothing to do.
+/// The formats of a store in a database before and after a migration. They are equal if there was nothing to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Migration {
-    /// The format that it had.
+    /// The format before.
     pub from: i32,
-    /// The format that it has now.
+    /// The format after.
     pub to: i32,
 }
 
-/// Each statement sees what was committed before it, whatever the server's default is. So once the tables are locked, the
-/// statements that copy see all that was ever appended to them.
+/// Each statement sees everything that was committed before it, whatever the server's default is. So once the tables
+/// are locked, the statements that copy see all appends.
 const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = 0; \
                      SET LOCAL idle_in_transaction_session_timeout = 0";
 
-/// Locks out readers and writers, after those that are at it, in the order in which the creation of a match locks. The names
-/// of tables and indexes become free.
+/// Renames the old tables and indexes, so that their names become free. This waits for running transactions and then
+/// locks out readers and writers. It locks in the same order as the creation of a match, so that the two cannot
+/// deadlock.
 const ASIDE: &str = "\
 ALTER TABLE @match ADD COLUMN IF NOT EXISTS module bytea; ALTER TABLE @branch RENAME TO branch_1; ALTER TABLE @run RENAME TO run_1; DROP INDEX IF EXISTS @run_key; \
 ALTER INDEX IF EXISTS @branch_pkey RENAME TO branch_1_pkey; ALTER INDEX IF EXISTS @run_pkey RENAME TO run_1_pkey; \
 ALTER INDEX IF EXISTS @branch_match_name_key RENAME TO branch_1_match_name_key";
 
-/// The number of a branch, which `main` gets from the id of its match (FL-8).
+/// The number of a branch. `main` gets its number from the id of its match (FL-8).
 macro_rules! number {
     ($match:literal, $no:literal) => {
         concat!(
@@ -42,7 +44,8 @@ macro_rules! number {
     };
 }
 
-/// Copies what belongs to a branch. A key becomes its slot; no two of a branch had one hash.
+/// Copies branches, and runs that belong to a branch. Each key becomes its first slot; if two keys of a branch have the
+/// same one, the migration fails.
 const COPY: &str = concat!(
     "INSERT INTO @branch (no, match, parent, at, name, before) SELECT ",
     number!("match", "no"),
@@ -56,7 +59,7 @@ const COPY: &str = concat!(
      DROP TABLE @run_1, @branch_1"
 );
 
-/// Who owned the tables and what others were permitted, as statements for the new ones.
+/// The owners and privileges of the old tables, as statements that give them to the new ones.
 const RIGHTS: &str = "\
 WITH old AS (SELECT n.name, c.* FROM (VALUES ('@branch', '@branch_1'), ('@run', '@run_1')) AS n(name, old) \
     JOIN pg_class c ON c.oid = n.old::regclass) \
@@ -65,7 +68,7 @@ SELECT format('GRANT %s ON %s TO %s', a.privilege_type, name, \
     CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END) \
     FROM old, aclexplode(old.relacl) a";
 
-/// Changes the format of the store and makes new tables of the old ones. If another process did that first, it does nothing.
+/// Changes the format of the store and rebuilds its tables. Does nothing if another process did that first.
 pub(super) fn migrate(connection: &mut Connection, formats: Migration, tables: &str) -> Result<(), Fault> {
     connection.run(BEGIN)?;
     let claim = "UPDATE @meta SET format = $1 WHERE format = $2";
@@ -75,7 +78,7 @@ pub(super) fn migrate(connection: &mut Connection, formats: Migration, tables: &
     connection.run("COMMIT")
 }
 
-/// Makes the tables of this build if an older build made the tables for a restore that broke off.
+/// Rebuilds the tables if an older build created them for a restore that broke off.
 pub(super) fn require_tables(connection: &mut Connection, tables: &str) -> Result<(), Fault> {
     const IS_FORMER: &str = "SELECT FROM pg_attribute WHERE attrelid = to_regclass('@run') AND attname = 'match' \
                              AND NOT attisdropped";
@@ -87,7 +90,7 @@ pub(super) fn require_tables(connection: &mut Connection, tables: &str) -> Resul
     connection.run("COMMIT")
 }
 
-/// Makes new tables of the old ones within a transaction.
+/// Replaces the old tables with new ones that have the same rows, within a transaction.
 fn rebuild(connection: &mut Connection, tables: &str) -> Result<(), Fault> {
     connection.run(ASIDE)?;
     connection.run(tables)?;

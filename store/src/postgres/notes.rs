@@ -66,7 +66,7 @@ pub(super) fn write(
     fleet.pool().until_answered(|connection, maybe| {
         if !has_table(connection)? {
             match connection.run(TABLE) {
-                // Another process was faster.
+                // Another process created it first.
                 Err(Fault::Taken) => {}
                 done => done?,
             }

@@ -1,4 +1,4 @@
-//! How a store on PostgreSQL is opened, made, filled and swept.
+//! Opening, creating, migrating, restoring and sweeping a store on PostgreSQL.
 
 use std::io::Read;
 
@@ -28,20 +28,20 @@ impl Store {
     /// Opens an existing store on PostgreSQL.
     ///
     /// # Errors
-    /// [`StoreError::Database`] when it cannot be used, or there is none.
+    /// [`StoreError::Database`] if there is no store, or if it cannot be used.
     pub fn open_fleet(address: &FleetAddress) -> Result<Self, StoreError> {
         Fleet::open(address).map(Self::of)
     }
 
-    /// Opens a store on PostgreSQL, making its tables first where there are none.
+    /// Opens a store on PostgreSQL, creating its tables first if there are none.
     ///
     /// # Errors
-    /// [`StoreError::Database`] when it cannot be used.
+    /// [`StoreError::Database`] if it cannot be used.
     pub fn open_or_create_fleet(address: &FleetAddress) -> Result<Self, StoreError> {
         Fleet::open_or_create(address).map(Self::of)
     }
 
-    /// Removes from a store on PostgreSQL what deletions left behind: no reader sees it, but it takes room.
+    /// Removes what deletions left behind in a store on PostgreSQL. No reader sees it, but it takes up space.
     ///
     /// # Errors
     /// As for [`open_fleet`](Store::open_fleet).
@@ -49,30 +49,32 @@ impl Store {
         Fleet::open(address)?.sweep_strays()
     }
 
-    /// Takes a store on PostgreSQL from format 1, which older builds use, to the format of this build: all of it or nothing.
-    /// Others wait until it is done; older builds are refused afterwards.
+    /// Migrates a store on PostgreSQL from format 1, which older builds use, to the format of this build, completely or
+    /// not at all. Other processes wait until it is done. Older builds cannot use the store afterwards.
     ///
     /// # Errors
-    /// [`StoreError::Database`] when there is no store, or one of a format that is neither, or when it broke off.
+    /// [`StoreError::Database`] if there is no store, if it has neither of these formats, or if the migration broke
+    /// off.
     pub fn migrate_fleet(address: &FleetAddress) -> Result<Migration, StoreError> {
         Fleet::migrate(address)
     }
 
-    /// Spreads the runs of a store over the servers of a cluster of Citus (FL-35), whose coordinator the address names. Others
-    /// wait until it is done. It does no harm to repeat it.
+    /// Spreads the runs of a store over the servers of a Citus cluster (FL-35); the address names its coordinator.
+    /// Other processes wait until it is done. Safe to repeat.
     ///
     /// # Errors
-    /// [`StoreError::Database`] when there is no store or no cluster, or when it broke off; then nothing has changed.
+    /// [`StoreError::Database`] if there is no store or no cluster, [`StoreError::Unavailable`] if the connection was
+    /// lost. The runs are spread completely or not at all.
     pub fn spread_fleet(address: &FleetAddress) -> Result<Spread, StoreError> {
         Fleet::spread(address)
     }
 
-    /// Fills an empty schema of a database from a backup as [`restore`](Store::restore) fills a directory.
+    /// Restores a backup into an empty schema of a database, as [`restore`](Store::restore) does into a directory.
     ///
-    /// The store cannot be opened before it is whole. A restore that broke off can be begun again.
+    /// The store cannot be opened until the restore is complete. A restore that broke off can be started again.
     ///
     /// # Errors
-    /// As for [`restore`](Store::restore), and [`StoreError::Database`](crate::StoreError::Database) when the schema
+    /// As for [`restore`](Store::restore), and [`StoreError::Database`](crate::StoreError::Database) if the schema
     /// holds matches.
     pub fn restore_fleet(
         reader: impl Read,

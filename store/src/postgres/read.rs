@@ -1,4 +1,4 @@
-//! Reading (FL-17): each question one statement, so that its answer is of one moment.
+//! Reading (FL-17). Each query is one statement, so that its answer is as of one moment.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,9 +21,10 @@ use crate::names::{BranchName, MatchName};
 use crate::reader::branch::{Branch, NamedBranch};
 use crate::reader::found::{FoundBranch, FoundMatch, Head, MatchId, Parent};
 
-/// Answers statements that only read.
+/// Runs statements that only read.
 pub(super) trait Ask: Send + Sync {
-    /// Returns the rows of a statement; where column `weighed` is given, it stops once they hold [`BYTES_MAX`].
+    /// Returns the rows of a statement. If a column is `weighed`, it stops once the bytes in that column reach
+    /// [`BYTES_MAX`].
     fn rows(
         &self,
         sql: &'static str,
@@ -31,22 +32,22 @@ pub(super) trait Ask: Send + Sync {
         weighed: Option<usize>,
     ) -> Result<Vec<Row>, StoreError>;
 
-    /// Returns the heads that this process has seen, where the newest are read.
+    /// Returns the heads that this process knows, or `None` if all is read as of one moment.
     fn held(&self) -> Option<&Held>;
 
     /// Returns `true` if the runs are spread over servers (FL-35).
     fn is_spread(&self) -> bool;
 
-    /// Takes another moment, from which all is read that is read from now on.
+    /// Starts a new moment, as of which everything is read from now on.
     fn renew(&self) -> Result<(), StoreError>;
 
     fn at_one_moment(&self, read: Walk<'_>) -> Result<(), RescueError>;
 }
 
-/// The tables as an engine that is read.
+/// Reads the tables as an engine does.
 pub(super) struct Reading<A>(pub(super) A);
 
-/// What is read at the head, by any connection.
+/// Reads the newest rows, over any connection of the pool.
 pub(super) struct Newest {
     pub(super) pool: Arc<Pool>,
     pub(super) held: Held,
@@ -54,7 +55,7 @@ pub(super) struct Newest {
 
 struct Moment<'a>(Mutex<&'a mut Connection>);
 
-/// Enough bytes of entries for one answer (FL-17).
+/// The number of bytes of entries at which an answer ends (FL-17).
 const BYTES_MAX: usize = 4 << 20;
 
 fn begin_moment(connection: &mut Connection) -> Result<(), Fault> {
@@ -207,7 +208,8 @@ const BRANCH: &str = branches!("AND b.name = $2", "");
 /// All branches of a match with their heads.
 const BRANCHES: &str = branches!("", "ORDER BY b.name");
 
-/// Returns the row of a branch, or none if the match is gone; without the number of the branch if that is gone.
+/// Returns the row of a branch, or no row if the match is gone. If only the branch is gone, the row has no branch
+/// number.
 pub(super) fn branch_rows(ask: &impl Ask, names: &Names) -> Result<Vec<Row>, StoreError> {
     if ask.is_spread() {
         return spread::branch(ask, names);
@@ -215,7 +217,7 @@ pub(super) fn branch_rows(ask: &impl Ask, names: &Names) -> Result<Vec<Row>, Sto
     ask.rows(BRANCH, &[&names.0.as_str(), &names.1.as_str()], None)
 }
 
-/// Returns a row for each branch of a match, or one without a number if there is none.
+/// Returns a row for each branch of a match, or one row without a branch number if there is no branch.
 pub(super) fn all_branch_rows(ask: &impl Ask, match_name: &MatchName) -> Result<Vec<Row>, StoreError> {
     if ask.is_spread() {
         return spread::branches(ask, match_name);
@@ -233,7 +235,7 @@ pub(super) fn match_in(row: &Row, name: &MatchName) -> Result<FoundMatch, StoreE
     Ok(FoundMatch { name: name.clone(), id, branches: number(row, 2)?, genesis: get(row, 1)?, module })
 }
 
-/// Reads a branch with its head from one of the rows above.
+/// Reads a branch and its head from a row of one of the queries above.
 pub(super) fn branch_in(row: &Row, found_match: FoundMatch) -> Result<Branch, StoreError> {
     let name: BranchName = name(row, 4)?;
     let read = || {
@@ -259,7 +261,8 @@ pub(super) fn branch_in(row: &Row, found_match: FoundMatch) -> Result<Branch, St
     Ok(Branch { found_match, found, head })
 }
 
-/// Hands on the entries of a run: a row of its first and last number, the links before and after, and its records.
+/// Passes the entries of a run to `take`. The row has the first and last seq, the links before and after, and the
+/// records.
 pub(super) fn take_run(
     row: &Row,
     take: &mut dyn FnMut(&Packed<'_>) -> Result<(), StoreError>,
@@ -280,10 +283,10 @@ pub(super) fn take_run(
     take(&read().map_err(|error| error.at(first))?)
 }
 
-/// The most branches of a statement.
+/// The maximum number of branches in a statement.
 const BRANCHES_MAX: usize = 1000;
 
-/// The number of each branch that is still there under its name, and its head.
+/// The index and the head of each listed branch that still has its names.
 const HEADS: &str = "SELECT n.index, coalesce(h.last, b.at) \
      FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[]) AS n(index, branch, match_name, branch_name) \
      JOIN @branch b ON b.no = n.branch AND b.name = n.branch_name \
@@ -291,7 +294,7 @@ const HEADS: &str = "SELECT n.index, coalesce(h.last, b.at) \
      LEFT JOIN LATERAL (SELECT r.last FROM @run r WHERE r.branch = n.branch \
      ORDER BY r.first DESC LIMIT 1) h ON true";
 
-/// Returns the heads of branches that other processes append to (FL-19), in their order; `None` for one that is gone or has another name.
+/// Returns the heads of branches in the given order (FL-19), or `None` for a branch that is gone or has another name.
 pub(super) fn heads(ask: &impl Ask, branches: &[NamedBranch]) -> Result<Vec<Option<Seq>>, StoreError> {
     let mut heads = Vec::with_capacity(branches.len());
     for portion in branches.chunks(BRANCHES_MAX) {

@@ -1,4 +1,4 @@
-//! Reservations (FL-33): the next entry of a branch, kept for one process while it judges what it appends there.
+//! Reservations (FL-33) keep the next entry of a branch for one process while it judges what to append there.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -18,16 +18,17 @@ use super::spread;
 use crate::entry::Seq;
 use crate::error::StoreError;
 
-/// How long an entry is reserved at most: long enough to read and judge, and short, because others wait.
+/// The longest time for which an entry is reserved: long enough to read and judge, but short because others wait.
 const HELD_MAX: Duration = Duration::from_millis(500);
 
-/// The same for the server, which ends it if this process stands still.
+/// The time in milliseconds after which the server ends the reservation of a process that hangs.
 const STANDS_STILL_MS: u32 = 1_000;
 
-/// How long to wait for an entry while others get theirs.
+/// How long to wait for a reservation while others append.
 const WAIT_MAX: Duration = Duration::from_secs(5);
 
-/// The branches whose next entry this process has reserved, each with a thread and a connection of those that read.
+/// The branches whose next entry this process has reserved. Each reservation uses a thread and a connection of the
+/// pool.
 pub(super) struct Reservations {
     pool: Arc<Pool>,
     state: Arc<Mutex<State>>,
@@ -40,12 +41,12 @@ struct State {
     count: u64,
 }
 
-/// The next entry of a branch, which others wait for.
+/// The reserved next entry of a branch; other writers wait for its end.
 pub(super) struct Reserved {
-    /// Distinguishes it from the next one of the branch.
+    /// Distinguishes it from later reservations of the same branch.
     number: u64,
     first: Seq,
-    /// What fills it; once this is dropped the entry is free again.
+    /// Sends the append that fills the entry. Dropping this frees the entry.
     fill: SyncSender<Filling>,
 }
 
@@ -55,7 +56,7 @@ struct Filling {
     reply: SyncSender<bool>,
 }
 
-/// A reservation until it is filled or dropped.
+/// Ends a reservation when dropped, unless it was taken before.
 struct Holder {
     state: Arc<Mutex<State>>,
     branch: u64,
@@ -80,12 +81,12 @@ impl Reservations {
         Self { pool, state: Arc::default() }
     }
 
-    /// Waits for the others who append to a branch, and reserves its next entry. Returns `None` if the branch is gone, if it
-    /// took too long, and when too many connections are in use for that; an append then takes its chance.
+    /// Waits for other appends to a branch and reserves its next entry. Returns `None` if the branch is gone, if it
+    /// took too long, or if too many connections hold reservations. An append then competes with others.
     pub(super) fn reserve(&self, branch: u64) -> Option<Box<dyn Send + Sync>> {
         {
             let mut state = lock(&self.state);
-            // Who judges reads by another connection.
+            // Judging reads over another connection, so half of the connections stay free for it.
             if state.threads >= self.pool.address().readers / 2 {
                 return None;
             }
@@ -113,18 +114,20 @@ impl Reservations {
         Some(Box::new(Holder { state: Arc::clone(&self.state), branch, number }))
     }
 
-    /// Takes the reservation of a branch, if it is for these runs; otherwise it ends, so that they do not wait for it.
+    /// Takes the reservation of a branch if it fits these runs. Otherwise the reservation ends, so that the runs do not
+    /// wait for it.
     pub(super) fn take(&self, runs: &Runs) -> Option<Reserved> {
         let reserved = lock(&self.state).by_branch.remove(&runs.branch)?;
-        // To record a module locks the match, which who waits for this entry may have locked before.
+        // Recording a module locks the match. A writer that waits for this entry may already have locked the match.
         let fits = runs.module.is_none() && runs.all.first().is_some_and(|run| run.first == reserved.first);
         fits.then_some(reserved)
     }
 }
 
 impl Reserved {
-    /// Appends runs in the place of the reserved entry, and returns `true` if it did, once that is durable. If the answer was
-    /// lost or it took too long to judge them, they may be there or not, and can be inserted in another way.
+    /// Appends runs in place of the reserved entry. Returns `true` once they are durable. After `false` they may or may
+    /// not be there, because the reservation may have ended or the answer may have been lost. The caller checks, and
+    /// can insert them without a reservation.
     pub(super) fn fill(self, runs: Runs) -> Result<bool, StoreError> {
         let (reply, answer) = sync_channel(1);
         if self.fill.send(Filling { runs, reply }).is_err() {
@@ -141,7 +144,7 @@ impl Reserved {
     }
 }
 
-/// Reserves an entry, and holds it until it is filled, dropped, or held for too long.
+/// Reserves an entry and holds it until it is filled, given up, or reserved for too long.
 fn hold(
     pool: &Pool,
     branch: u64,
@@ -153,7 +156,7 @@ fn hold(
         let Some(first) = reserve(connection, branch, attempt)? else {
             return connection.run("ROLLBACK");
         };
-        // Who waits for it may have gone away.
+        // The caller may have gone away.
         let _ = ready.send(first);
         let Ok(Filling { runs, reply }) = fillings.recv_timeout(HELD_MAX) else {
             return connection.run("ROLLBACK");
@@ -165,7 +168,8 @@ fn hold(
     })
 }
 
-/// Begins a transaction and inserts a row where the branch ends, which no one else sees. Who appends there waits for its end.
+/// Begins a transaction and inserts a row at the end of the branch. Other transactions do not see the row, but wait for
+/// this transaction if they append to the branch.
 fn reserve(connection: &mut Connection, branch: u64, attempt: Uuid) -> Result<Option<Seq>, Fault> {
     const RESERVE: &str = "INSERT INTO @run (branch, first, last, attempt, before, link, records) \
          SELECT b.no, coalesce(h.last, b.at) + 1, coalesce(h.last, b.at) + 1, $2, '', '', '' FROM @branch b \
@@ -188,20 +192,20 @@ fn reserve(connection: &mut Connection, branch: u64, attempt: Uuid) -> Result<Op
         if let Some(row) = rows.first() {
             return Ok(Some(number(row, 0)?));
         }
-        // Another process appended between the sight of the head and the insert.
+        // Another process appended between the reading of the head and the insert.
         if began.elapsed() >= WAIT_MAX || connection.query(IS_THERE, &[&branch])?.is_empty() {
             return Ok(None);
         }
     }
 }
 
-/// Puts runs in the place of a reserved row, within its transaction; returns `false` if they do not belong there.
+/// Writes runs in place of a reserved row, within its transaction. Returns `false` if they do not continue the branch.
 fn fill_all(connection: &mut Connection, attempt: Uuid, runs: &Runs) -> Result<bool, Fault> {
     let mut rest = runs.all.iter();
     let Some(first) = rest.next() else { return Ok(false) };
     match fill(connection, attempt, (runs, first)) {
         Ok(true) => {}
-        // Its key is used.
+        // The run does not continue the branch, or its idempotency key is already used.
         Ok(false) | Err(Fault::Taken) => return Ok(false),
         Err(fault) => return Err(fault),
     }

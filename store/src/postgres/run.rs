@@ -1,4 +1,4 @@
-//! Runs (FL-7): the entries of one append in a row.
+//! Runs (FL-7): entries of one append, stored as one row.
 
 use sha2::{Digest as _, Sha256};
 use turnfold_core::Digest;
@@ -10,10 +10,11 @@ use crate::entry::{PackedEntries, Seq, encode};
 use crate::names::IdempotencyKey;
 use crate::reader::found::Head;
 
-/// The most bytes of a run, unless it is of a single entry.
+/// The maximum number of bytes of a run that has more than one entry.
 const RUN_BYTES_MAX: usize = 8 << 20;
 
-/// Entries of one append that lie in one row; every byte of it is under the chain or compared with it (FL-9).
+/// Consecutive entries of one append, stored in one row. Every byte of the row is covered by the chain or compared with
+/// it (FL-9).
 pub(super) struct Run {
     pub(super) first: Seq,
     pub(super) last: Seq,
@@ -24,19 +25,19 @@ pub(super) struct Run {
     pub(super) records: Vec<u8>,
 }
 
-/// The runs of one append, and whose it is.
+/// The runs of one append, and the branch that they belong to.
 pub(super) struct Runs {
     pub(super) names: Names,
     pub(super) branch: u64,
     pub(super) attempt: Uuid,
-    /// The module that is recorded for the match with them (MD-9).
+    /// The module to record for the match with these runs (MD-9).
     pub(super) module: Option<Digest>,
-    /// The first entry of the run that they follow, if it is known.
+    /// The first entry of the run before these, if known.
     pub(super) after: Option<Seq>,
     pub(super) all: Vec<Run>,
 }
 
-/// Numbers entries from a head on, chains them and packs them into runs.
+/// Numbers entries after a head, chains them and packs them into runs.
 pub(super) fn pack(
     head: Head,
     entries: &PackedEntries,
@@ -76,8 +77,8 @@ pub(super) fn pack(
     runs
 }
 
-/// Returns the slot for which an idempotency key is meant (FL-6): the first 8 bytes of its hash. Where another key of the
-/// branch has it, the next one is tried. A slot is never given up, so a key is always found before a free one.
+/// Returns the first slot of an idempotency key (FL-6): the first 8 bytes of its SHA-256. If another key of the branch
+/// has that slot, the next one is tried. A slot is never freed, so a search finds the key before it finds a free slot.
 pub(super) fn first_slot(key: &IdempotencyKey) -> i64 {
     let hash = Sha256::digest(key.as_str());
     hash.iter().take(8).fold(0_u64, |slot, byte| slot << 8 | u64::from(*byte)).cast_signed()

@@ -1,4 +1,4 @@
-//! Tables (FL-6): made once, and recognized by their format (FL-10).
+//! The tables (FL-6), which are created once and identified by their format (FL-10).
 
 use super::connect::{Connection, pause};
 use super::fault::Fault;
@@ -10,18 +10,19 @@ use uuid::Uuid;
 /// The format of the tables that this build reads and writes.
 const FORMAT: i32 = 2;
 
-/// The format before it, which `store upgrade` turns into it.
+/// The previous format, which `store upgrade` migrates to [`FORMAT`].
 const FORMER: i32 = 1;
 
-/// The format of tables that a restore is filling, or was when it broke off.
+/// The format of tables that a restore is filling, or that an interrupted restore left behind.
 const UNFINISHED: i32 = 0;
 
-/// How often tables are made while others make them too.
+/// How often to try to create tables while other processes create them too.
 const CREATE_TRIES_MAX: u32 = 50;
 
-/// FL-30: plain tables and nothing that another server of PostgreSQL's language might lack. FL-31: both keys of `run` begin
-/// with the branch, whose number is random, so that runs can be spread by it without another statement. What has a fixed
-/// width comes first, so that nothing is padded. A build for format 1 gives each `main` the number 0, which is refused.
+/// FL-30: plain tables, without anything that another server with the same protocol might lack. FL-31: both keys of
+/// `run` begin with the branch, whose number is random, so that runs can be partitioned by branch with the same
+/// statements. Columns of fixed width come first, so that rows have no padding. The check of `branch.no` refuses a
+/// build for format 1, which gives each `main` the number 0.
 const TABLES: &str = r#"
 CREATE TABLE IF NOT EXISTS @meta (one boolean PRIMARY KEY CHECK (one), format int NOT NULL, store uuid NOT NULL);
 CREATE TABLE IF NOT EXISTS @match (name text COLLATE "C" PRIMARY KEY, id uuid NOT NULL UNIQUE, genesis bytea NOT NULL,
@@ -40,7 +41,7 @@ CREATE TABLE IF NOT EXISTS @note (match uuid NOT NULL, id bigint NOT NULL, branc
     PRIMARY KEY (match, id));
 "#;
 
-/// Requires the tables to be there, in the format of this build.
+/// Refuses a schema without tables, or with tables of another format than this build's.
 pub(super) fn require(connection: &mut Connection) -> Result<(), Fault> {
     match format(connection)? {
         Some(format) => require_format(format),
@@ -50,9 +51,9 @@ pub(super) fn require(connection: &mut Connection) -> Result<(), Fault> {
     }
 }
 
-/// Makes the tables where there are none. Who may not make tables can use those that are there.
+/// Creates the tables if there are none. An account that may not create tables can use existing ones.
 pub(super) fn require_or_create(connection: &mut Connection) -> Result<(), Fault> {
-    // Where several do it at once, one may fail and find afterwards what another made.
+    // If several processes create them at once, one may fail and then find the tables that another created.
     let mut tries = 0;
     while format(connection)?.is_none() {
         tries += 1;
@@ -64,7 +65,7 @@ pub(super) fn require_or_create(connection: &mut Connection) -> Result<(), Fault
     require(connection)
 }
 
-/// Takes a store to the format of this build (FL-10).
+/// Migrates a store to the format of this build (FL-10).
 pub(super) fn migrate(connection: &mut Connection) -> Result<Migration, Fault> {
     if format(connection)? != Some(FORMER) {
         require(connection)?;
@@ -74,7 +75,7 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<Migration, Fault> {
     migrate::migrate(connection, formats, TABLES).map(|()| formats)
 }
 
-/// Begins a restore: makes or empties the tables, which no other process opens before it is done.
+/// Begins a restore: creates or empties the tables. No other process opens them until the restore ends.
 pub(super) fn begin_restore(connection: &mut Connection) -> Result<(), Fault> {
     match format(connection)? {
         None => create(connection, UNFINISHED),
@@ -98,7 +99,7 @@ pub(super) fn begin_restore(connection: &mut Connection) -> Result<(), Fault> {
     }
 }
 
-/// Ends a restore: now it is a store.
+/// Ends a restore, so that the tables can be opened as a store.
 pub(super) fn end_restore(connection: &mut Connection) -> Result<(), Fault> {
     let sql = "UPDATE @meta SET format = $1 WHERE format = $2";
     connection.execute(sql, &[&FORMAT, &UNFINISHED]).map(|_| ())
@@ -111,7 +112,7 @@ fn create(connection: &mut Connection, format: i32) -> Result<(), Fault> {
     connection.execute(sql, &[&format, &new_id()?]).map(|_| ())
 }
 
-/// Reads the format, if there are tables.
+/// Returns the format, or `None` if there are no tables.
 fn format(connection: &mut Connection) -> Result<Option<i32>, Fault> {
     let there = connection.query("SELECT to_regclass('@meta') IS NOT NULL", &[])?;
     if !there.iter().any(|row| row.get::<_, bool>(0)) {
@@ -142,13 +143,13 @@ fn refused(reason: &str) -> Fault {
     Fault::Store(StoreError::Database { reason: reason.to_owned() })
 }
 
-/// Returns the number of the branch that is made with an id that nothing has had before (FL-8): 63 bits of chance, and
-/// not 0. It is never used again. `main` is made with the id of its match.
+/// Returns the number of a branch that is created with a new id (FL-8): 63 random bits, but not 0. No number is used
+/// twice. `main` is created with the id of its match.
 pub(super) fn branch_number(id: Uuid) -> u64 {
     (id.as_u64_pair().0 >> 1).max(1)
 }
 
-/// Makes an id that nothing has had before.
+/// Returns a new random id.
 pub(super) fn new_id() -> Result<Uuid, StoreError> {
     let mut bytes = [0; 16];
     let filled = getrandom::fill(&mut bytes);
