@@ -310,7 +310,7 @@ mod tests {
         by_name: BTreeMap<&'static str, Named>,
     }
 
-    /// Every path into a document, and some that lead nowhere.
+    /// Collects every path into a document, and some paths that lead nowhere.
     fn paths(document: &Value, path: &str, found: &mut Vec<String>) {
         found.push(path.into());
         for other in ["", "-", "0", "00", "+1", "7", "none", "~2"] {

@@ -72,7 +72,7 @@ impl Ancestry {
 mod tests {
     use super::*;
 
-    /// What `holder` does, one parent after another.
+    /// Finds the same branch as `holder`, one parent at a time.
     fn holder_by_steps(branches: &[(Option<usize>, Seq)], branch: usize, seq: Seq) -> usize {
         match branches[branch] {
             (Some(parent), first) if first > seq => holder_by_steps(branches, parent, seq),

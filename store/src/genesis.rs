@@ -261,12 +261,12 @@ mod tests {
         }
     }
 
-    /// The link after these entries.
+    /// Returns the link after these entries.
     fn after(genesis: &Genesis, entries: &[&[u8]]) -> Digest {
         entries.iter().fold(genesis.link(), |link, entry| Linker::new().link(&link, entry))
     }
 
-    /// The match as it goes on after these entries of `main`.
+    /// Returns the match migrated after these entries of `main`.
     fn migrated(genesis: &Genesis, version: u32, entries: &[&[u8]]) -> Genesis {
         let origin = genesis.origin(entries.len() as u64, after(genesis, entries));
         genesis.migrated(version, origin, &[])
@@ -282,7 +282,8 @@ mod tests {
         assert_eq!(Genesis::decode(&overlong), Err(DecodeError::NotCanonical));
     }
 
-    /// MD-8: a pin makes format 3, with no origins or more; without it the bytes are those that they always were.
+    /// MD-8: with a pin the format is 3, with or without origins. Without a pin the bytes are the same as before pins
+    /// existed.
     #[test]
     fn a_pinned_genesis_reads_back_and_has_another_link() {
         let pinned = created().pinned(Some(Digest::new([9; 32])));
@@ -297,7 +298,7 @@ mod tests {
         assert_eq!(both.pinned(None), migrated(&created(), 2, &[b"one"]));
     }
 
-    /// MD-8: format 3 is format 2, room for a pin, and the origins.
+    /// MD-8: format 3 is format 2 followed by an optional pin and the origins.
     #[test]
     fn a_migrated_genesis_reads_back_and_only_in_its_one_encoding() {
         let migrated = migrated(&created(), 2, &[b"one"]);

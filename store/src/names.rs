@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn keys_are_printable_and_without_spaces() {
         assert!("Turn-7/client:3".parse::<IdempotencyKey>().is_ok());
-        // A service puts the seat before a key of up to 120 characters.
+        // A service prefixes a key of up to 120 characters with the seat.
         let all: String = ('!'..='~').cycle().take(120).collect();
         assert!(format!("host/{all}").parse::<IdempotencyKey>().is_ok());
         for key in ["", "a b", "é", "\u{7f}", &"x".repeat(129)] {

@@ -429,7 +429,7 @@ impl Alignment<'_> {
 mod tests {
     use super::*;
 
-    /// Returns commands that follow from a seed.
+    /// Returns pseudorandom commands for a seed.
     fn commands_of(mut seed: u64, count: usize, kinds: u64) -> Vec<String> {
         let mut next = || {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -438,7 +438,7 @@ mod tests {
         (0..count).map(|_| next()).collect()
     }
 
-    /// Counts the commands that only one of two lists has, as the table of all beginnings gives it.
+    /// Returns the smallest number of commands that only one of two lists has, computed with a table of all prefixes.
     fn fewest(a: &[&str], b: &[&str]) -> usize {
         let mut row: Vec<usize> = (0..=b.len()).collect();
         for (at, a) in a.iter().enumerate() {

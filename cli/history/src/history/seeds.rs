@@ -73,7 +73,7 @@ mod tests {
         for (game, setup) in [("channel", "players = 2\nseed = 7"), ("hexcapture", WORLD)] {
             let rules = registry.find(game).unwrap();
             let setup = rules.read_setup(setup).unwrap();
-            // What is drawn has its highest bits used.
+            // A seed is the highest 63 bits of the drawn number.
             let drawn = with_seeds(&*rules, &setup, &mut || 1 << 60).unwrap();
             let before = rules.write_setup(&setup).unwrap();
             let after = rules.write_setup(&drawn).unwrap();

@@ -128,7 +128,7 @@ mod tests {
         vec![b'k', u8::try_from(number).unwrap()]
     }
 
-    /// Some changes of records with few keys.
+    /// Returns random changes of records, with few different keys.
     fn changes(chance: &mut DiceStream, count: i32) -> Vec<RecordChange> {
         let mut below = |count| usize::try_from(chance.draw(0, count - 1)).unwrap();
         let mut any =

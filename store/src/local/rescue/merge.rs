@@ -305,7 +305,7 @@ mod tests {
         (0..count).map(entry).collect()
     }
 
-    /// Two matches, one with a branch on `main` and one on that, each of more than a page.
+    /// Returns two matches. One has a branch on `main` and a branch on that branch. Each branch is longer than a page.
     fn sample() -> MemoryBackend {
         let backend = MemoryBackend::new();
         let store = Store::with_backend(Box::new(backend.clone())).unwrap();
@@ -343,7 +343,7 @@ mod tests {
         notes.iter().map(|note| note.text.to_string()).collect()
     }
 
-    /// The heads of all branches, and that every entry up to there is proven.
+    /// Returns the heads of all branches, and requires every entry up to them to be proven.
     fn heads(records: &Records) -> Vec<(String, Seq)> {
         walk(records, &mut |_| Ok(())).unwrap();
         let mut heads = Vec::new();
@@ -358,7 +358,7 @@ mod tests {
         heads
     }
 
-    /// Removes records of a table, every so many, beginning with one of them.
+    /// Removes every `step`-th record of a table, beginning with number `first`.
     fn without(backend: &MemoryBackend, table: u8, (first, step): (usize, usize)) -> Records {
         let damaged = backend.copy();
         let of_table: Vec<_> = backend.records().into_iter().filter(|(key, _)| key[0] == table).collect();
@@ -374,7 +374,7 @@ mod tests {
         let whole = heads(&Records::new(Box::new(backend.clone()), None));
         let expected = [("m@line", 250), ("m@main", 150), ("m@twig", 320), ("n@main", 150)];
         assert_eq!(whole.iter().map(|(name, head)| (name.as_str(), *head)).collect::<Vec<_>>(), expected);
-        // Neither has all entries of a branch, and what one lacks the other has.
+        // Each half lacks records that the other half has.
         for table in *b"pmbh" {
             let halves = [0, 1].map(|first| without(&backend, table, (first, 2)));
             let merged = merge(&[&halves[0], &halves[1]]).unwrap();
@@ -382,7 +382,7 @@ mod tests {
             assert_eq!(texts(&merged.records), ["note 1", "note 2"], "table `{}`", char::from(table));
             assert_eq!((&merged.misfits[..], &merged.lost[..]), (&[][..], &[][..]));
         }
-        // What both lack is listed, with what begins on it.
+        // Entries that both lack are reported, with the branches that begin on them.
         let halves = [0, 0].map(|first| without(&backend, b'p', (first, 1000)));
         let merged = merge(&[&halves[0], &halves[1]]).unwrap();
         assert_eq!(heads(&merged.records), [("m@main".to_owned(), 0), ("n@main".to_owned(), 150)]);
@@ -399,7 +399,7 @@ mod tests {
         store.delete_branch(&"m".parse().unwrap(), &"twig".parse().unwrap()).unwrap();
         store.remove_note(&"m".parse().unwrap(), note(1).id).unwrap();
         store.close().unwrap();
-        // Of the later one an entry is missing, but no branch.
+        // The later store lacks entries, but no branch.
         let later = without(&backend, b'p', (0, 1000));
         let merged = merge(&[&later, &earlier]).unwrap();
         let expected = [("m@line", 250), ("m@main", 150), ("n@main", 150)];

@@ -1,4 +1,4 @@
-//! Shrinking compared with the same search done plainly: every log is folded as text, from its first entry.
+//! Compares shrinking with a plain form of the same search, which folds every log as text from its first entry.
 
 use std::collections::BTreeSet;
 
@@ -130,7 +130,7 @@ impl Plain<'_> {
     }
 }
 
-/// Requires both searches to come to the same log after as many tries; returns its length.
+/// Requires both searches to find the same log after the same number of tries; returns its length.
 fn check(history: &History, condition: &Condition, seat: Seat) -> Option<usize> {
     let found = shrink::<ReplayError>(history, Question::Holds(condition), Viewer::of(seat), &mut |_, _| {});
     let Shrinking::Least(least) = found.unwrap() else {
@@ -145,7 +145,7 @@ fn check(history: &History, condition: &Condition, seat: Seat) -> Option<usize> 
     Some(log.len())
 }
 
-/// Returns conditions that become true in a history: fields that change, as they are at the end.
+/// Returns conditions that become true in a history: each states that a changed field has its final value.
 fn conditions(history: &History, seat: Seat, count: usize) -> Vec<Condition> {
     let view = |state: Box<dyn AnyState>| serde_json::from_str::<Value>(&state.view(seat.into())).unwrap();
     let (start, end) = (view(history.start().unwrap()), view(history.state().unwrap()));

@@ -1,4 +1,4 @@
-//! A stepper is held against folding from the start.
+//! Compares a stepper with folding from the start.
 
 use serde_json::Value;
 use turnfold_core::picture::Picture;
@@ -12,7 +12,7 @@ struct Plain {
     view: Value,
 }
 
-/// Folds to an entry from the start.
+/// Folds the first `count` entries from the start.
 fn plain(seat_history: &SeatHistory, count: u64) -> Plain {
     let mut state = seat_history.start().unwrap();
     seat_history.advance(state.as_mut(), 0, usize::try_from(count).unwrap()).unwrap();
@@ -32,7 +32,7 @@ fn every_sight(entries: u64) -> impl Iterator<Item = (SeatHistory, SeatHistory)>
 fn vw_8_every_position_is_what_folding_from_the_start_gives() {
     for (seat_history, stepped) in every_sight(140) {
         let mut stepper = Stepper::new(stepped).unwrap();
-        // So that states are kept, and dropped, on logs this short.
+        // A short stride, so that states are kept and dropped even in logs this short.
         stepper.kept.stride = 2;
         let head = stepper.head();
         stepper.go(head).unwrap();

@@ -1,4 +1,4 @@
-//! Every kind of mismatch, as it is reported.
+//! Every kind of mismatch and its report.
 
 use turnfold_core::{DicePolicy, Seed};
 
@@ -35,7 +35,7 @@ fn piece(before: &str, after: &str) -> String {
 fn outcome_and_hash_may_differ_together() {
     let hash = piece("selected unit=b1 #", "\n");
     let before = piece("1 host", "\n").rsplit_once('#').unwrap().1.to_string();
-    // Where the file expects no change, the state that it expects is known.
+    // If the file expects no change, its expected state is known.
     for (expected, states) in [
         ("0123456789abcdef", "state, before → after entry 2"),
         (before.as_str(), "state after entry 2, expected → got"),
@@ -117,7 +117,8 @@ fn a_changed_closing_line_is_found() {
     check_digest(&piece(" log ", " "), "log digest");
 }
 
-/// Blesses a roll with recorded dice, has it changed, and checks it with these dice; the values are the seed's or not.
+/// Blesses a roll with recorded dice, changes its entry, and checks it with `dice`. If `is_seeds`, the roll has the
+/// values of the seed.
 fn check_roll(dice: DicePolicy, is_seeds: bool, change: impl Fn(&mut LogEntry)) -> Mismatch {
     let due = replay("").start().unwrap().due_roll().unwrap();
     let values =
@@ -144,7 +145,7 @@ fn a_seeded_roll_must_be_the_one_of_the_seed() {
     );
     assert!(mismatch.divergence.computed.to_string().starts_with("rolled "));
     assert_eq!(mismatch.dice, Some(DiceFinding::OtherValues));
-    // The file's state is known: it is what the rules make of the file's values.
+    // The file's state is known, because the rules compute it from the file's values.
     let Some(StateDifference::FromExpected(fields)) = mismatch.state else { panic!("{:?}", mismatch.state) };
     assert_eq!(fields[0].path, "/initiative/rolls/p1");
     assert_eq!(fields[0].old, Some(2.into()));
@@ -184,7 +185,7 @@ fn every_changed_character_is_found_or_refused() {
 fn a_hundred_differences_are_kept_and_hashes_are_one_only_in_a_row() {
     let attempts = "! p1 stand => rejected wrong_seat\n".repeat(DIFFERENCES_MAX + 2);
     let all = check_replay_to_end(&replay(&attempts)).unwrap().all.unwrap();
-    // The missing closing line is one more.
+    // The missing closing line is one more difference.
     assert_eq!((all.count, all.later.len(), all.left_out), (103, 99, 3));
     let other = |line: &str| match line.rsplit_once(" #") {
         Some((entry, _)) if !line.starts_with('3') => format!("{entry} #0123456789abcdef\n"),
