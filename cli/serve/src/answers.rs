@@ -1,6 +1,6 @@
-//! Long answers on their way to clients: how many bytes of them are in memory, of a token and of all (SV-31).
+//! Limits the bytes of long responses in memory, of one token and in total (SV-31).
 //!
-//! A client that reads slowly, or not at all, keeps its answer in memory until it has read it or is given up.
+//! A client that reads slowly keeps its response in memory until it has read it or its connection is closed.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -14,17 +14,17 @@ use turnfold_core::Digest;
 
 use crate::problem::{ApiResult, Code, Problem};
 
-/// From how many bytes on an answer is counted; what a connection buffers of any answer is as much.
+/// Responses with more bytes are counted. A connection may buffer as many bytes of any response.
 pub(crate) const LONG: u64 = 64 << 10;
 
-/// How many bytes of an answer are handed to a connection at a time.
+/// How many bytes of a response are passed to a connection at a time.
 const PART: usize = 64 << 10;
 
-/// The most bytes of long answers at once, of all and of one token. One answer alone may have more.
+/// The most bytes of long responses at once, in total and of one token. A single response may have more.
 pub(crate) const ANSWERS_MAX: u64 = 64 << 20;
 const ANSWERS_OF_TOKEN_MAX: u64 = 32 << 20;
 
-/// The long answers that are on their way.
+/// The long responses that clients have not read yet.
 #[derive(Clone, Default)]
 pub(crate) struct Answers(Arc<Mutex<Held>>);
 
@@ -36,7 +36,7 @@ struct Held {
 }
 
 impl Held {
-    /// Refuses an answer for which there is no room; the first has room always.
+    /// Refuses a response if there is no room for it. The first one always has room.
     fn require_room(&mut self, token: Option<Digest>, bytes: u64) -> ApiResult<()> {
         let of_token = token.and_then(|token| self.by_token.get(&token).copied()).unwrap_or(0);
         if of_token > 0 && of_token + bytes > ANSWERS_OF_TOKEN_MAX {
@@ -57,18 +57,18 @@ impl Answers {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns how many bytes are on their way, and how many answers were refused.
+    /// Returns how many bytes clients have not read yet, and how many responses were refused.
     pub(crate) fn held(&self) -> (u64, u64) {
         let held = self.lock();
         (held.bytes, held.refused)
     }
 
-    /// Refuses to make a long answer for which there would be no room.
+    /// Refuses a long response before it is made, if there would be no room for it.
     pub(crate) fn require_room(&self, token: Option<Digest>) -> ApiResult<()> {
         self.lock().require_room(token, LONG)
     }
 
-    /// Takes room for an answer.
+    /// Takes room for a response of `bytes` bytes.
     pub(crate) fn begin(&self, token: Option<Digest>, bytes: u64) -> ApiResult<AnswerPlace> {
         let mut held = self.lock();
         held.require_room(token, bytes)?;
@@ -81,7 +81,7 @@ impl Answers {
     }
 }
 
-/// The place of a long answer, until it is dropped.
+/// The room of a long response. Dropping it frees the room.
 pub(crate) struct AnswerPlace {
     token: Option<Digest>,
     bytes: u64,
@@ -103,7 +103,7 @@ impl Drop for AnswerPlace {
     }
 }
 
-/// A long answer, part by part.
+/// The body of a long response, passed on part by part.
 pub(crate) struct CountedBody {
     rest: Bytes,
     body: Body,

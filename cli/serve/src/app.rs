@@ -1,4 +1,4 @@
-//! The service itself: what all handlers share.
+//! The state that all handlers share.
 
 use std::io;
 use std::ops::Deref;
@@ -23,14 +23,14 @@ use crate::token::TokenKind;
 use crate::turn_calls::TurnCalls;
 use crate::world::World;
 
-/// The service: the world, and the branches that are in use.
+/// The service: the world, and the branches in memory.
 pub(crate) struct App {
     pub(crate) world: World,
     pub(crate) branches: BranchCache,
     pub(crate) ids: Ids,
     /// The desks of matches by mail, if the service hosts any.
     pub(crate) desks: Option<Desks>,
-    /// Who is called on a turn, if the service calls anyone.
+    /// Calls players on their turns, if the service calls anyone.
     pub(crate) calls: Option<TurnCalls>,
     /// The matches with terms, which the service hosts by itself.
     pub(crate) auto_host: AutoHost,
@@ -75,7 +75,7 @@ impl App {
         })
     }
 
-    /// Returns the store, once nothing is served any more.
+    /// Returns the store after the last request.
     pub(crate) fn into_store(self) -> Store {
         self.world.store
     }
@@ -86,11 +86,11 @@ impl App {
 
     /// Returns `true` if a token of this hash is the admin's.
     pub(crate) fn is_admin(&self, hash: &Digest) -> bool {
-        // Digests of 256 random bits: the time of a comparison does not help to guess.
+        // The time of the comparison does not help to guess, because both are digests of 256 random bits.
         *hash == self.settings.read().unwrap_or_else(PoisonError::into_inner).admin
     }
 
-    /// Reads the settings again and serves by them from now on. Streams of another admin token end.
+    /// Reads the settings again and applies them. Streams of a former admin token end.
     pub(crate) fn reload(&self, reload: Reload<'_>) {
         match tokio::task::block_in_place(reload) {
             Ok(settings) => {
@@ -103,7 +103,7 @@ impl App {
         }
     }
 
-    /// Finds what a token may do, and counts a request of it; the store is read only where it has to be.
+    /// Returns what a token permits, and counts a request of it. Reads the store only if the grant is not known.
     pub(crate) async fn admit(self: &Arc<Self>, bearer: &Bearer) -> ApiResult<Access> {
         let (hash, grant) = match bearer.hash() {
             Some((hash, TokenKind::Admin)) if self.is_admin(&hash) => return Ok(Access::admin()),
@@ -135,7 +135,7 @@ impl App {
         Ok((access, match_name))
     }
 
-    /// Returns `true` if a token counts, or still does, without counting a request of it.
+    /// Returns `true` if a token is valid. Does not count a request of it.
     pub(crate) async fn holds(self: &Arc<Self>, bearer: &Bearer) -> ApiResult<bool> {
         match bearer.hash() {
             None => Ok(false),
@@ -147,12 +147,12 @@ impl App {
         }
     }
 
-    /// Finds the grant of a token by its hash, also one that counts no more.
+    /// Finds the grant of a token by its hash, even if it was revoked or has expired.
     async fn find_grant(self: &Arc<Self>, bearer: &Bearer, hash: Digest) -> ApiResult<Option<Grant>> {
         if let Some(grant) = self.grants.find(&hash) {
             return Ok(Some(grant));
         }
-        // Guesses do not keep out a token that was valid before.
+        // Guesses from the same address do not lock out a token that was valid before.
         if !self.grants.has_known(&hash) {
             self.limits.guesses.require_few(bearer.client())?;
         }
@@ -163,7 +163,7 @@ impl App {
         Ok(grant)
     }
 
-    /// Returns a branch; it waits for no thread where that is in use.
+    /// Returns a branch. A branch in memory needs no thread that may block.
     pub(crate) async fn find_branch(
         self: &Arc<Self>,
         match_name: MatchName,
@@ -175,7 +175,7 @@ impl App {
         }
     }
 
-    /// Does work that may block, on a thread for it.
+    /// Runs work on a thread that may block.
     pub(crate) async fn block<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Arc<Self>) -> ApiResult<T> + Send + 'static,
@@ -185,7 +185,7 @@ impl App {
         done.unwrap_or_else(|_| Err(Problem::internal()))
     }
 
-    /// Does what a token asks for, on a thread that may block.
+    /// Admits a token and runs work for it on a thread that may block.
     pub(crate) async fn serve<T: Send + 'static>(
         self: &Arc<Self>,
         bearer: Bearer,
@@ -195,7 +195,7 @@ impl App {
         self.serve_for(access, work).await
     }
 
-    /// Does what a request asks for, on a thread that may block.
+    /// Runs work for an admitted token on a thread that may block.
     pub(crate) async fn serve_for<T: Send + 'static>(
         self: &Arc<Self>,
         access: Access,
@@ -205,7 +205,7 @@ impl App {
     }
 }
 
-/// Does work to its end, whatever becomes of the client that asked for it (SV-15).
+/// Runs work to its end, even if its client disconnects (SV-15).
 pub(crate) async fn to_end<T: Send + 'static>(
     app: &Arc<App>,
     work: impl Future<Output = ApiResult<T>> + Send + 'static,
@@ -215,10 +215,10 @@ pub(crate) async fn to_end<T: Send + 'static>(
     done.unwrap_or_else(|_| Err(Problem::internal()))
 }
 
-/// The header that carries an id.
+/// The header with the id of a request.
 pub(crate) const REQUEST_ID: &str = "x-request-id";
 
-/// Makes ids of requests that bring none.
+/// Generates ids for requests without one.
 pub(crate) struct Ids {
     beginning: String,
     next: AtomicU64,
@@ -229,7 +229,7 @@ impl Ids {
         Self { beginning: format!("{random:016x}"), next: AtomicU64::new(1) }
     }
 
-    /// Takes over the id that a request brings, or makes one.
+    /// Returns the id in a request's header if it is valid, or a new one.
     pub(crate) fn of(&self, headers: &HeaderMap) -> String {
         let given = headers.get(REQUEST_ID).and_then(|value| value.to_str().ok());
         let is_id =

@@ -11,11 +11,11 @@ use crate::client_address::ClientAddress;
 use crate::problem::{ApiResult, Code, Ended, Problem};
 use crate::token::{AccessToken, TokenKind};
 
-/// The token that a request brings.
+/// The token of a request, if it has one.
 #[derive(Clone)]
 pub(crate) struct Bearer {
     token: Option<(AccessToken, TokenKind)>,
-    /// Where it comes from, if anything was sent.
+    /// The address of the client, if it sent the header `Authorization`.
     client: ClientAddress,
 }
 
@@ -28,7 +28,7 @@ impl<S: Sync> FromRequestParts<S> for Bearer {
 }
 
 impl Bearer {
-    /// Reads the header `Authorization`, and where the request comes from.
+    /// Reads the header `Authorization` and the address of the client.
     pub(crate) fn of(headers: &HeaderMap, extensions: &Extensions) -> Self {
         let value = headers.get(header::AUTHORIZATION);
         let text = value.and_then(|value| value.to_str().ok()).and_then(|value| value.split_once(' '));
@@ -38,17 +38,17 @@ impl Bearer {
         Self { token, client: client.unwrap_or(ClientAddress(None)) }
     }
 
-    /// Returns the token after it was admitted: it is no longer a guess.
+    /// Returns the token without the client's address, because an admitted token is not a guess.
     pub(crate) fn admitted(&self) -> Self {
         Self { client: ClientAddress(None), ..self.clone() }
     }
 
-    /// Returns where it comes from, if anything was sent.
+    /// Returns the address of the client, if it sent the header `Authorization`.
     pub(crate) fn client(&self) -> ClientAddress {
         self.client
     }
 
-    /// Returns the hash of the token, by which its grant is found, and its kind.
+    /// Returns the token's hash, which finds its grant, and its kind.
     pub(crate) fn hash(&self) -> Option<(Digest, TokenKind)> {
         self.token.as_ref().map(|(token, kind)| (token.hash(), *kind))
     }
@@ -58,7 +58,7 @@ impl Bearer {
         self.hash().map(|(hash, _)| GrantId::of(&hash).to_string())
     }
 
-    /// Returns the invitation that a request brings.
+    /// Requires and returns the token of an invitation.
     pub(crate) fn invitation(self) -> ApiResult<AccessToken> {
         match self.token {
             Some((token, TokenKind::Invitation)) => Ok(token),
@@ -85,7 +85,7 @@ pub(crate) fn no_token() -> Problem {
     Problem::new(Code::NoToken, "expected a valid token that has not expired or been revoked")
 }
 
-/// Requires a grant that still counts.
+/// Requires a grant that is still valid.
 pub(crate) fn require_live(grant: Grant, now_ms: i64) -> ApiResult<Grant> {
     if grant.is_live(now_ms) {
         return Ok(grant);
@@ -102,7 +102,7 @@ fn unknown(match_name: &MatchName) -> Problem {
 }
 
 impl Access {
-    /// What the admin may do.
+    /// Returns the access of the admin.
     pub(crate) fn admin() -> Self {
         Self { holder: Holder::Admin }
     }
@@ -136,7 +136,7 @@ impl Access {
         }
     }
 
-    /// Requires a token that knows of the match. Other matches are as unknown to it as those that are not there.
+    /// Requires a token of the match, or the admin's. To others the match does not exist.
     pub(crate) fn require_match(&self, match_name: &MatchName) -> ApiResult<()> {
         match self.grant() {
             Some(grant) if grant.match_name != *match_name => Err(unknown(match_name)),
@@ -157,7 +157,7 @@ impl Access {
         }
     }
 
-    /// Returns the seat that the token gives commands for; `None` for the host. Spectators give none.
+    /// Returns the seat whose commands the token may give; `None` for the host. Spectators are refused.
     pub(crate) fn playing_seat(&self) -> ApiResult<Option<Seat>> {
         match self.grant() {
             Some(Grant { kind: GrantKind::Seat(seat) | GrantKind::Player(seat), .. }) => Ok(Some(*seat)),
@@ -166,7 +166,7 @@ impl Access {
         }
     }
 
-    /// Returns the viewer of a match; the host may look as any seat.
+    /// Returns the viewer of a match for this token. The host may view it as any seat.
     pub(crate) fn looks(&self, match_name: &MatchName, seat: Option<Viewer>) -> ApiResult<Viewer> {
         self.require_match(match_name)?;
         let viewer = match self.grant().map(|grant| grant.kind) {

@@ -1,4 +1,4 @@
-//! The branches in use, as many as may be in memory (SV-27).
+//! The branches in memory, as many as its limit allows (SV-27).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,13 +14,13 @@ use crate::open_branch::OpenBranch;
 use crate::problem::ApiResult;
 use crate::world::World;
 
-/// A match's name and a branch's.
+/// The names of a match and of its branch.
 pub(crate) type Names = (MatchName, BranchName);
 
-/// The most branches that one request looks at to make room; the next goes on.
+/// The most branches that one request looks at to make room; the next request continues.
 const LOOKED_AT_MAX: usize = 64;
 
-/// The branches in use. What they hold is counted, and the least recently used ones go when it is too much.
+/// The branches in memory. When they hold too many bytes, the least recently used ones are dropped.
 pub(crate) struct BranchCache {
     bytes_max: u64,
     memory: Memory,
@@ -38,13 +38,13 @@ impl BranchCache {
         self.by_use.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns how much there is in memory.
+    /// Returns how many branches are in memory, and how many bytes they hold.
     pub(crate) fn held(&self) -> Held {
         Held { branches: self.lock().len() as u64, bytes: self.memory.bytes() }
     }
 
-    /// Makes room if too much is held: an unused branch goes wholly, a used one keeps what is watched. The branch
-    /// that was used last stays.
+    /// Makes room if the branches hold too many bytes. An unused branch is dropped; a branch in use keeps what streams
+    /// watch. The branch that was used last stays.
     pub(crate) fn make_room(&self) {
         if self.memory.bytes() <= self.bytes_max {
             return;
@@ -56,7 +56,7 @@ impl BranchCache {
             }
             let mut by_use = self.lock();
             let Some((names, branch)) = by_use.pop_lru() else { return };
-            // The last of its holders may end a long state; it is dropped outside the lock.
+            // Dropping a large state may take long, so the lock is released first.
             if Arc::strong_count(&branch) == 1 {
                 drop(by_use);
                 continue;
@@ -92,7 +92,7 @@ impl BranchCache {
             if let Some(open) = by_use.get(&names) {
                 Arc::clone(open)
             } else {
-                // A deletion takes the branch out of the map afterwards, and ends the open one.
+                // If the branch is deleted now, the deletion then waits for the lock, removes the open branch and ends it.
                 let head = world.store.branch_head(match_name, branch)?;
                 let open = self.opened(&names, head);
                 by_use.put(names, Arc::clone(&open));
@@ -112,8 +112,8 @@ impl BranchCache {
         Arc::new(OpenBranch::new(revision, head, self.count_opened(), &self.memory))
     }
 
-    /// Asks the store which branch has a name now and where it ends, and returns it; it knows of that then (FL-18).
-    /// Another branch that had the name before ends.
+    /// Asks the store which branch has the names now, and returns the open branch, which then knows its head (FL-18). If
+    /// another branch had the names before, it is ended.
     pub(crate) fn ask(&self, world: &World, names: &Names) -> ApiResult<Arc<OpenBranch>> {
         loop {
             let began = self.count_opened();
@@ -124,8 +124,8 @@ impl BranchCache {
             };
             let mut by_use = self.lock();
             match by_use.get(names) {
-                // A database that was restored may have the branch with fewer entries, and what is kept of it is of
-                // another history then.
+                // In a restored database, the branch may have fewer entries. Then the open branch has another
+                // history, and is replaced.
                 Some(open)
                     if found.as_ref().is_ok_and(|found| {
                         found.id == open.id()
@@ -137,7 +137,7 @@ impl BranchCache {
                     open.announce(found?.seq);
                     return Ok(open);
                 }
-                // Another request opened it after this one began to ask, whose answer may be older.
+                // Another request opened the branch after this one began, so the answer here may be older.
                 Some(open) if open.opened() > began => continue,
                 _ => {}
             }
@@ -154,11 +154,11 @@ impl BranchCache {
         }
     }
 
-    /// Has a branch, if it is in use, know where it ends now, as others than its own commands wrote to it.
+    /// Updates the head of a branch, if it is in memory, after something else than its own commands was appended.
     pub(crate) fn hear(&self, world: &World, names: &Names) -> ApiResult<()> {
         let is_there = self.lock().contains(names);
         if is_there {
-            // A branch may have come to be one that is played by mail.
+            // The branch may have become a mail match.
             self.ask(world, names)?.judge_with_care();
         }
         Ok(())
@@ -173,7 +173,7 @@ impl BranchCache {
         }
     }
 
-    /// Discards what is kept in memory of branches that a module or referee plays.
+    /// Discards what is kept in memory of branches that a failed module or referee plays.
     pub(crate) fn discard(&self, at_fault: &FaultOf) {
         let branches: Vec<_> = self.lock().iter().map(|(_, branch)| Arc::clone(branch)).collect();
         for branch in branches {
@@ -181,7 +181,7 @@ impl BranchCache {
         }
     }
 
-    /// Forgets a branch that is deleted, and notifies its watchers.
+    /// Forgets a deleted branch, and notifies its watchers.
     pub(crate) fn forget(&self, branch: &OpenBranch) {
         let names = (branch.revision().match_name.clone(), branch.revision().branch.clone());
         let mut by_use = self.lock();

@@ -1,23 +1,23 @@
-//! Where a request comes from, by which guesses of tokens are counted (SV-31).
+//! The address that a request comes from, by which guesses of tokens are counted (SV-31).
 
 use std::net::{IpAddr, Ipv6Addr};
 
 use axum::http::{HeaderMap, HeaderName};
 
-/// The header to whose end a proxy adds the address that it was called from.
+/// The header to which a proxy appends the address of its client.
 const FORWARDED: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// The address of a client, if it is known. Those that one client can choose from count as one.
+/// The address of a client, if it is known. Addresses that one client can choose from count as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ClientAddress(pub(crate) Option<IpAddr>);
 
 impl ClientAddress {
-    /// Returns the address of a client that nothing stands before.
+    /// Returns the address of a client that connects without a proxy.
     pub(crate) fn of_peer(peer: IpAddr) -> Self {
         Self(Some(network(peer)))
     }
 
-    /// Returns the address that the proxy names last. What stands before it in the header is the client's own claim.
+    /// Returns the last address of the header, which the proxy added. Those before it are the client's own claim.
     pub(crate) fn of_forwarded(headers: &HeaderMap) -> Self {
         let last = headers.get_all(FORWARDED).iter().next_back().and_then(|value| value.to_str().ok());
         let last = last.and_then(|value| value.rsplit(',').next()).map(str::trim);
@@ -25,7 +25,7 @@ impl ClientAddress {
     }
 }
 
-/// Returns the first address of a client's network: of IPv6, each has 2^64 of its own.
+/// Returns the first address of the client's network; for IPv6, of its /64.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)).into(),

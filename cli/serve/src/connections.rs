@@ -1,5 +1,5 @@
-//! The connections of the service: when there is no room for one more, the one that has waited longest for its next
-//! request goes (SV-31).
+//! The connections of the service. When there is no room for another one, the connection that has waited longest for its
+//! next request is closed (SV-31).
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -22,7 +22,7 @@ struct Shared {
 #[derive(Default)]
 struct State {
     open: usize,
-    /// Numbers those that begin to wait, so that the smallest number has waited longest.
+    /// The number of the next connection that waits, so that the smallest number has waited longest.
     next: u64,
     waiting: BTreeMap<u64, Arc<Notify>>,
 }
@@ -38,7 +38,7 @@ impl Connections {
         Self(Arc::new(Shared { most, state: Mutex::default() }))
     }
 
-    /// Adds a connection, which waits for its first request; `None` if there is no room and all others are at work.
+    /// Adds a connection, which waits for its first request. Returns `None` if there is no room and no other one waits.
     pub(crate) fn open(&self) -> Option<Arc<Connection>> {
         let mut state = self.0.lock();
         if state.open >= self.0.most {
@@ -66,11 +66,11 @@ impl State {
     }
 }
 
-/// One connection, until it is dropped.
+/// An open connection. Dropping it frees its place.
 pub(crate) struct Connection {
     all: Arc<Shared>,
     end: Arc<Notify>,
-    /// Its number among those that wait.
+    /// Its number in `waiting`, while it waits.
     place: Mutex<Option<u64>>,
 }
 
@@ -80,7 +80,7 @@ impl Connection {
         self.end.notified().await;
     }
 
-    /// Records that a request came; the connection waits again once what is returned has been dropped.
+    /// Records that a request came. The connection waits again once the returned `Work` is dropped.
     pub(crate) fn work(self: &Arc<Self>) -> Work {
         self.leave();
         Work(Arc::clone(self))
@@ -122,7 +122,7 @@ impl Drop for Work {
     }
 }
 
-/// The body of an answer, with which the work on a request ends.
+/// The body of a response. Dropping it ends the work on the request.
 pub(crate) struct LastBody {
     pub(crate) body: Body,
     pub(crate) _work: Work,

@@ -1,31 +1,32 @@
-//! How many entries a viewer counted at heads of the log, to find the head of a client that reconnects (SV-19).
+//! How many entries a viewer sees at heads of the log, to find the head of a client that reconnects (SV-19).
 
-/// The most heads that are kept of a viewer.
+/// The most heads that are kept for a viewer.
 const NOTED_MAX: usize = 4096;
 
-/// How many entries a viewer counted at some heads, in their order. What is shown stays shown, so it only grows.
+/// Heads, in their order, each with the number of entries that the viewer sees there. Entries that are shown stay shown,
+/// so the number only grows.
 pub(crate) struct Counts(Vec<(u64, u64)>);
 
 impl Default for Counts {
-    /// Before the first entry there is nothing to count.
+    /// At head 0 a viewer sees no entries.
     fn default() -> Self {
         Self(vec![(0, 0)])
     }
 }
 
-/// The first head at which a viewer counted this number of entries.
+/// The first head at which a viewer sees a given number of entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FirstHead {
-    /// It is known: from this head on there may be something to send.
+    /// The head is known. Later entries may have to be sent.
     Known(u64),
-    /// This number was not counted yet.
+    /// The viewer does not see so many entries yet.
     NotYet,
-    /// It takes to count at this head.
+    /// The entries have to be counted at this head first.
     Count(u64),
 }
 
 impl Counts {
-    /// Returns how many bytes it takes.
+    /// Returns the bytes in memory.
     pub(crate) fn bytes(&self) -> u64 {
         (self.0.capacity() * size_of::<(u64, u64)>()) as u64
     }
@@ -34,15 +35,15 @@ impl Counts {
         let Err(index) = self.0.binary_search_by_key(&head, |noted| noted.0) else { return };
         self.0.insert(index, (head, count));
         if self.0.len() > NOTED_MAX {
-            // A viewer that comes again was here lately.
+            // The older half goes, because a client that reconnects was connected lately.
             self.0.drain(1..=NOTED_MAX / 2);
         }
     }
 
-    /// Looks for the first head, up to one, at which `seen` entries were counted.
+    /// Looks for the first head, at most `head`, at which the viewer sees `seen` entries.
     pub(crate) fn first_head(&self, seen: u64, head: u64) -> FirstHead {
         if seen > head {
-            // No more are counted than there are.
+            // A viewer cannot see more entries than there are.
             return FirstHead::NotYet;
         }
         let upto = self.0.partition_point(|noted| noted.0 <= head);
@@ -56,10 +57,10 @@ impl Counts {
         };
         let low = below.0.max(seen - 1);
         if low + 1 == first {
-            // An entry may bring several to light at once; a client that claims only some of these gets all.
+            // One entry may reveal several at once. A client that states only some of them is sent all of them.
             return FirstHead::Known(if count == seen { first } else { first - 1 });
         }
-        // Most histories conceal nothing.
+        // Most histories conceal nothing, so try the head that equals the number first.
         FirstHead::Count(if low > below.0 { seen } else { low.midpoint(first) })
     }
 }

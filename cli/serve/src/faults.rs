@@ -1,4 +1,4 @@
-//! Faults of modules end a request and what is kept of that module's branches in memory, and nothing else (MD-6).
+//! Faults of modules and referees. A fault ends only its request and discards that module's states in memory (MD-6).
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -13,12 +13,12 @@ use crate::app::App;
 use crate::problem::{ApiResult, Problem};
 
 impl App {
-    /// Does work; a fault of a module is a problem.
+    /// Runs work. Returns a fault of a module as a problem.
     pub(crate) fn guard<T>(&self, work: impl FnOnce() -> ApiResult<T>) -> ApiResult<T> {
         catch(work).unwrap_or_else(|fault| Err(self.problem_of(fault)))
     }
 
-    /// Does work that waits; a fault of a module is a problem.
+    /// Awaits work. Returns a fault of a module as a problem.
     pub(crate) async fn guarded<T>(self: &Arc<Self>, work: impl Future<Output = T>) -> ApiResult<T> {
         let mut work = pin!(work);
         poll_fn(|context| match catch(|| work.as_mut().poll(context)) {
@@ -28,7 +28,7 @@ impl App {
         .await
     }
 
-    /// Discards all that a module or referee computed for branches in memory, and reports what it did.
+    /// Discards all that a module or referee computed for branches in memory, and returns its fault as a problem.
     fn problem_of(&self, fault: Fault) -> Problem {
         tracing::warn!(%fault, "a module or referee failed");
         self.branches.discard(&fault.of);

@@ -1,4 +1,4 @@
-//! Reads that fold a long history: a few at once, of a token two, and of those that wait one match after another (SV-31).
+//! A queue for reads that fold a long history: a few run at once, two of one token, and the matches take turns (SV-31).
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,13 +9,14 @@ use turnfold_store::MatchName;
 
 use crate::problem::{ApiResult, Code, Problem};
 
-/// The most folds at once, of all where there are fewer processors, and of one reader. One place is always left to others.
+/// How many folds run at once on machines with fewer processors, and how many of one reader. One place is always left for
+/// other readers.
 const AT_ONCE_MIN: usize = 3;
 const AT_ONCE_OF_READER: usize = 2;
 
 const WAITING_OF_READER: usize = 64;
 
-/// Who has a history folded.
+/// The reader for whom a history is folded.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Reader {
     /// The holder of the token of this hash.
@@ -32,7 +33,7 @@ struct FoldQueue {
     free: usize,
     /// How many folds of each reader run.
     running: BTreeMap<Reader, usize>,
-    /// Those that wait, by match; the first match has the next turn.
+    /// The folds that wait, by match; the first match has the next turn.
     matches: VecDeque<(Option<MatchName>, VecDeque<WaitingFold>)>,
 }
 
@@ -51,11 +52,11 @@ impl Folds {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for a place to fold something of a match, if it is of one.
+    /// Waits for a place to fold. `game` is the match of the fold, if it has one.
     pub(crate) async fn wait(&self, reader: Reader, game: Option<&MatchName>) -> ApiResult<FoldPlace> {
         let turn = {
             let mut queue = self.lock();
-            // A reader that waits although a place is free has two already.
+            // No fold is overtaken: while a place is free, only readers with two running folds wait.
             if queue.free > 0 && queue.may_begin(&reader) {
                 return Ok(queue.begin(reader, self));
             }
@@ -64,7 +65,7 @@ impl Folds {
         turn.await.map_err(|_| Problem::overloaded("the service is shutting down"))
     }
 
-    /// Gives free places to those that wait.
+    /// Gives free places to waiting folds.
     fn hand_on(&self) {
         loop {
             let next = {
@@ -72,7 +73,7 @@ impl Folds {
                 queue.next().map(|next| (next.go, queue.begin(next.reader, self)))
             };
             let Some((go, place)) = next else { return };
-            // The place of a client that has gone is dropped, and so handed on.
+            // If the client has gone, its place is dropped, which gives it to the next fold.
             drop(go.send(place));
         }
     }
@@ -108,8 +109,8 @@ impl FoldQueue {
         Ok(turn)
     }
 
-    /// Takes out the fold that has the next place, if there is a place: of the next match, which has its next turn after
-    /// all others, the first of a reader for whom the fewest run.
+    /// Removes the next fold from the queue if a place is free. Matches take turns. Of the match's folds, the one whose
+    /// reader has the fewest running folds is next.
     fn next(&mut self) -> Option<WaitingFold> {
         if self.free == 0 {
             return None;
@@ -131,7 +132,7 @@ impl FoldQueue {
     }
 }
 
-/// The place of a fold that runs, until it is dropped.
+/// The place of a running fold. Dropping it gives the place to the next fold.
 pub(crate) struct FoldPlace {
     reader: Reader,
     folds: Folds,

@@ -1,4 +1,4 @@
-//! Guesses of tokens: those that turn out not to be valid, counted by the address that they come from (SV-31).
+//! Guesses of tokens: invalid tokens, counted by the address that they come from (SV-31).
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -10,17 +10,18 @@ use tokio::time::Instant;
 use crate::client_address::ClientAddress;
 use crate::problem::{ApiResult, Code, Problem};
 
-/// How far one guess postpones the time at which an address has made none, and how far off that time may be.
+/// How far one guess postpones the time at which an address's guesses are forgotten, and how far off that time may be
+/// before the address must wait.
 const INTERVAL: Duration = Duration::from_millis(20);
 const BURST: Duration = Duration::from_secs(4);
 
-/// How many addresses are counted before those that were idle are forgotten.
+/// How many addresses are counted before idle ones are forgotten.
 const COUNTED_MAX: usize = 16_384;
 
-/// The addresses that guessed lately, each with the time at which that is forgotten.
+/// The addresses that guessed lately, each with the time at which its guesses are forgotten.
 ///
-/// Whether a token is a guess is known only once it was looked up. So valid tokens never count, and guesses that were
-/// looked up at once count even beyond the limit: the address then waits longer.
+/// Only looking a token up shows whether it is a guess. So valid tokens never count. Guesses that are looked up at the
+/// same time all count, even beyond the limit; then the address waits longer.
 #[derive(Default)]
 pub(crate) struct Guesses(Mutex<BTreeMap<IpAddr, Instant>>);
 
@@ -29,7 +30,7 @@ impl Guesses {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Requires that a client may guess, before a token that it sent is looked up.
+    /// Requires that a client has not guessed too often, before its token is looked up.
     pub(crate) fn require_few(&self, client: ClientAddress) -> ApiResult<()> {
         let Some(address) = client.0 else { return Ok(()) };
         let is_over = self.lock().get(&address).is_some_and(|until| *until > Instant::now() + BURST);

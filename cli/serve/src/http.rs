@@ -1,4 +1,4 @@
-//! Requests read and answers written, the same for every resource (SV-5, SV-6).
+//! Reads requests and writes responses in the same way for every resource (SV-5, SV-6).
 
 use axum::body::Body;
 use axum::extract::{FromRequestParts, Query, Request};
@@ -16,19 +16,19 @@ use turnfold_history::text::json_line;
 use crate::limits::{BODY_BYTES_MAX, BODY_TIME};
 use crate::problem::{ApiResult, Code, Problem};
 
-/// The types of answers and bodies.
+/// The media types of bodies.
 pub(crate) const JSON: &str = "application/json";
 pub(crate) const TEXT: &str = "text/plain; charset=utf-8";
 pub(crate) const BYTES: &str = "application/octet-stream";
 pub(crate) const SVG: &str = "image/svg+xml";
 pub(crate) const HTML: &str = "text/html; charset=utf-8";
 
-/// How a client wants to be answered, where there is a choice.
+/// The form of a response, if the client can choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// As JSON.
     Json,
-    /// As the verb prints it where no terminal is.
+    /// As the verb prints it without a terminal.
     Text,
 }
 
@@ -48,7 +48,7 @@ impl<S: Sync> FromRequestParts<S> for Form {
     }
 }
 
-/// Requires that a client takes an answer of the one type there is.
+/// Requires that the client accepts the only type of the response.
 pub(crate) fn require_accepted(headers: &HeaderMap, media_type: &str) -> ApiResult<()> {
     let plain = media_type.split(';').next().unwrap_or(media_type);
     if quality(headers, plain) > 0 {
@@ -57,7 +57,7 @@ pub(crate) fn require_accepted(headers: &HeaderMap, media_type: &str) -> ApiResu
     Err(Problem::new(Code::Accept, format!("expected `Accept` to allow {plain}")))
 }
 
-/// Returns how much a client wants a type, in thousandths; the most specific range decides (RFC 9110, 12.5.1).
+/// Returns the weight of a type in `Accept`, in thousandths. The most specific range decides (RFC 9110, 12.5.1).
 fn quality(headers: &HeaderMap, media_type: &str) -> u32 {
     let mut is_asked = false;
     let mut best = (0, 0);
@@ -82,7 +82,7 @@ fn quality(headers: &HeaderMap, media_type: &str) -> u32 {
     if is_asked { best.1 } else { 1000 }
 }
 
-/// Reads a weight such as `0.5`; what is none counts as 0.
+/// Reads a weight such as `0.5`. Malformed weights count as 0.
 fn thousandths(text: &str) -> u32 {
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));
     let part: String = part.chars().chain("000".chars()).take(3).collect();
@@ -93,7 +93,7 @@ fn thousandths(text: &str) -> u32 {
     }
 }
 
-/// The query of a request, all of whose parameters are known.
+/// The query of a request. Unknown parameters are refused.
 pub(crate) struct ValidQuery<T>(pub(crate) T);
 
 impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for ValidQuery<T> {
@@ -112,7 +112,7 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for ValidQuery<T> {
 #[serde(deny_unknown_fields)]
 pub(crate) struct NoParameters {}
 
-/// Requires what every HTTP/1.1 request has: one `Host` (RFC 9112, 3.2).
+/// Requires the one `Host` that every HTTP/1.1 request has (RFC 9112, 3.2).
 pub(crate) fn require_host(request: &Request) -> ApiResult<()> {
     let mut hosts = request.headers().get_all(header::HOST).iter();
     match (hosts.next(), hosts.next()) {
@@ -124,7 +124,7 @@ pub(crate) fn require_host(request: &Request) -> ApiResult<()> {
 
 fn is_host(host: &HeaderValue) -> bool {
     let host = host.to_str().unwrap_or("@");
-    // The target of a request may name no host, whose header is empty then.
+    // If the target of a request names no host, the header is empty.
     host.is_empty() || (!host.contains('@') && host.parse::<Authority>().is_ok())
 }
 
@@ -144,7 +144,7 @@ pub(crate) async fn body(request: Request, media_type: &str, bytes_max: usize) -
     if encodings.map(HeaderValue::as_bytes).any(|encoding| !encoding.eq_ignore_ascii_case(b"identity")) {
         return Err(Problem::new(Code::MediaType, "expected a body without `Content-Encoding`"));
     }
-    // A client that states how much it will send need not send it in vain.
+    // If the client states the length, refuse before it sends a body that is too large.
     if request.body().size_hint().lower() > bytes_max as u64 {
         return Err(too_large(bytes_max));
     }
@@ -171,7 +171,7 @@ async fn read_body(mut body: Body, bytes_max: usize) -> ApiResult<Bytes> {
 
 pub(crate) async fn json_body<T: DeserializeOwned>(request: Request) -> ApiResult<T> {
     let bytes = body(request, JSON, BODY_BYTES_MAX).await?;
-    // SV-5: serde would read the members of a structure from a list, too.
+    // SV-5: serde would also read a structure from a list.
     if bytes.iter().find(|byte| !b" \t\n\r".contains(byte)) != Some(&b'{') {
         return Err(Problem::bad("the body: expected an object"));
     }
@@ -186,8 +186,8 @@ pub(crate) fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     T::deserialize(member).map(Some)
 }
 
-/// Reads a whole number that may be left out, but not be null. Some clients write it as 12850.0, which JSON Schema takes for
-/// an integer, too.
+/// Reads a whole number that may be left out, but not be null. Some clients write `12850.0`, which is an integer in JSON
+/// Schema, too.
 pub(crate) fn given_number<'de, D: Deserializer<'de>>(member: D) -> Result<Option<u64>, D::Error> {
     number(member).map(Some)
 }
@@ -206,7 +206,7 @@ pub(crate) fn json(status: StatusCode, document: &impl Serialize) -> Response {
     typed(status, JSON, json_text(document))
 }
 
-/// Answers with what was made, and where it is.
+/// Returns a 201 response with what was created and its location.
 pub(crate) fn created(document: &impl Serialize, path: &str) -> Response {
     let mut response = json(StatusCode::CREATED, document);
     if let Ok(location) = HeaderValue::from_str(path) {
@@ -215,7 +215,7 @@ pub(crate) fn created(document: &impl Serialize, path: &str) -> Response {
     response
 }
 
-/// Writes a document as every verb prints it.
+/// Returns a document as JSON text, as every verb prints it.
 pub(crate) fn json_text(document: &impl Serialize) -> String {
     json_line(document).expect("plain data encodes") + "\n"
 }
@@ -224,13 +224,13 @@ pub(crate) fn text(status: StatusCode, text: String) -> Response {
     typed(status, TEXT, text)
 }
 
-/// Answers with a body of some type.
+/// Returns a response with a body of some type.
 pub(crate) fn typed(status: StatusCode, media_type: &'static str, body: impl Into<Body>) -> Response {
     let media_type = HeaderValue::from_static(media_type);
     (status, [(header::CONTENT_TYPE, media_type)], body.into()).into_response()
 }
 
-/// A part of a list, and where the next begins; `N` is optional.
+/// A part of a list and where the next part begins. `N` is optional.
 #[derive(Serialize)]
 pub(crate) struct List<T, N> {
     pub(crate) items: Vec<T>,
@@ -238,7 +238,7 @@ pub(crate) struct List<T, N> {
     pub(crate) next: N,
 }
 
-/// Names where a list of text goes on.
+/// Adds the header `Link`, which names the next part of a list in text form.
 pub(crate) fn link_next(response: &mut Response, path: &str) {
     if let Ok(link) = HeaderValue::from_str(&format!("<{path}>; rel=\"next\"")) {
         response.headers_mut().insert(header::LINK, link);
@@ -248,7 +248,7 @@ pub(crate) fn link_next(response: &mut Response, path: &str) {
 pub(crate) const LIST_DEFAULT: usize = 100;
 pub(crate) const LIST_MAX: usize = 1000;
 
-/// Reads how much of a list is wanted.
+/// Returns the requested length of a part of a list.
 pub(crate) fn list_limit(limit: Option<u64>) -> ApiResult<usize> {
     let limit = limit.map_or(Some(LIST_DEFAULT), |limit| usize::try_from(limit).ok());
     limit

@@ -1,4 +1,4 @@
-//! Grants that were read lately, so that a request need not wait for a thread to read its own (SV-22).
+//! Grants that were read lately, so that a request need not wait for a thread that reads its grant (SV-22).
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use turnfold_core::Digest;
 use turnfold_store::{Grant, Store, StoreError};
 
-/// How long a grant is known without being read again.
+/// How long a grant is used without being read again.
 const KNOWN_TIME: Duration = Duration::from_secs(1);
 
 const KNOWN_MAX: usize = 16_384;
@@ -19,9 +19,9 @@ pub(crate) struct KnownGrants(Mutex<Known>);
 
 #[derive(Default)]
 struct Known {
-    /// With the time they were read, until they were forgotten.
+    /// Grants and when they were read; the time is `None` once they were forgotten.
     grants: BTreeMap<Digest, (Option<Instant>, Grant)>,
-    /// Counts how often they were forgotten: what was read before that is not kept.
+    /// How often grants were forgotten. A grant that was being read at that time is not kept.
     forgotten: u64,
 }
 
@@ -37,7 +37,7 @@ impl KnownGrants {
         is_fresh(*read_at).then(|| grant.clone())
     }
 
-    /// Returns `true` if the token of a hash has had a grant, which may have to be read again.
+    /// Returns `true` if a token with this hash had a grant, even if the grant was forgotten.
     pub(crate) fn has_known(&self, hash: &Digest) -> bool {
         self.lock().grants.contains_key(hash)
     }
@@ -64,7 +64,7 @@ impl KnownGrants {
         Ok(found)
     }
 
-    /// Forgets all of them, after one was changed.
+    /// Forgets all grants after one was changed. Their hashes stay known.
     pub(crate) fn forget(&self) {
         let mut known = self.lock();
         known.grants.values_mut().for_each(|(read_at, _)| *read_at = None);

@@ -1,4 +1,4 @@
-//! What the errors of the libraries are to clients: a kind, what happened and where, and what helps.
+//! Turns the libraries' errors into problems for clients: a code, what failed and where, and the next step.
 
 use turnfold_core::any::FaultOf;
 use turnfold_core::registry::NoRules;
@@ -133,7 +133,7 @@ impl From<ReplayError> for Problem {
             E::Setup { .. } | E::Entry { .. } | E::ConcealedEntry { .. } => Code::Corrupt,
             _ => Code::Internal,
         };
-        // What a referee printed and how it is started is for the host, who has the service's log (RF-13).
+        // A referee's output and command are only for the operator, who can read the service's log (RF-13).
         let failed = match &error {
             E::Fault(fault) if matches!(fault.of, FaultOf::Referee(_)) => Some(&fault.ruleset),
             E::NoModule { cause, .. } => match &**cause {

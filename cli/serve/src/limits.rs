@@ -1,4 +1,4 @@
-//! How much is taken at once (SV-31).
+//! Limits of sizes, times and concurrent work (SV-31).
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -16,7 +16,7 @@ use crate::guesses::Guesses;
 use crate::options::Settings;
 use crate::problem::{ApiResult, Code, Problem};
 
-/// The longest body, and the longest replay file as one.
+/// The longest body, and the longest body that is a replay file, in bytes.
 pub(crate) const BODY_BYTES_MAX: usize = 1 << 20;
 pub(crate) const REPLAY_BYTES_MAX: usize = 64 << 20;
 
@@ -26,43 +26,44 @@ pub(crate) const PAPER_BYTES_MAX: usize = 64 << 10;
 /// The longest header block with its request line.
 pub(crate) const HEADER_BYTES_MAX: usize = 16 << 10;
 
-/// How long a client may take over its header and its body, the service over all the rest, and one write to a client.
+/// How long a client may take to send its header and its body, how long the service may take for the rest, and how long
+/// one write to a client may take.
 pub(crate) const HEADER_TIME: Duration = Duration::from_secs(10);
 pub(crate) const BODY_TIME: Duration = Duration::from_secs(30);
 pub(crate) const REQUEST_TIME: Duration = Duration::from_secs(30);
 pub(crate) const WRITE_TIME: Duration = Duration::from_secs(30);
 
-/// How long requests have when the service shuts down (SV-28).
+/// How long requests may still take when the service shuts down (SV-28).
 pub(crate) const CLOSING_TIME: Duration = Duration::from_secs(10);
 
-/// The most requests at once, streams apart; and those that wait for one branch.
+/// The most requests at once, without streams, and the most that wait for one branch.
 pub(crate) const REQUESTS_MAX: usize = 1024;
 pub(crate) const WAITING_MAX: usize = 64;
 
-/// The most entries of a log that is folded at once, past those that wait to fold longer ones.
+/// The most entries of a short log. It is folded without waiting for folds of longer ones.
 pub(crate) const SHORT_LOG: u64 = turnfold_store::SNAPSHOT_INTERVAL;
 
-/// The most entries of histories that are held in memory at once while they are folded: of long ones, and of short ones.
+/// The most entries in memory at once while histories are folded whole: entries of long histories, and of short ones.
 const WHOLE_LONG_MAX: u32 = 100_000;
 const WHOLE_SHORT_MAX: u32 = 16_384;
 
-/// What a short history counts at least: the allocator keeps for each thread what its largest history took, so that only
-/// some threads fold at once.
+/// A short history counts as at least this many entries. The allocator keeps for each thread the memory of its largest
+/// history, so this limits how many threads fold at once.
 const WHOLE_SHORT_MIN: u32 = 2_048;
 
-/// The most streams, of all and of one token.
+/// The most streams: in total, of one token, and of one token of spectators.
 pub(crate) const STREAMS_MAX: usize = 10_000;
 const STREAMS_OF_TOKEN_MAX: usize = 8;
 const STREAMS_OF_SPECTATORS_MAX: usize = 1000;
 
-/// How much larger than the requests of a second a burst may be.
+/// How many times the requests of a second a burst may have.
 const BURST: NonZeroU32 = NonZeroU32::new(4).unwrap();
 
-/// How many files are kept for the store where it is a directory, and where it is in a database.
+/// How many open files are reserved for the store if it is a directory, and if it is in a database.
 const FILES_OF_DIRECTORY: usize = 32;
 const FILES_OF_DATABASE: usize = 128;
 
-/// The fewest connections, and the most.
+/// The bounds of the number of connections, whatever the limit of open files.
 const CONNECTIONS_MIN: usize = 8;
 const CONNECTIONS_MAX: usize = 1 << 20;
 
@@ -79,7 +80,7 @@ pub(crate) const ANSWER_BYTES_MAX: usize = 4 << 20;
 /// The most branches of a match.
 pub(crate) const BRANCHES_MAX: usize = 1000;
 
-/// How many tokens are counted before those that were idle are forgotten.
+/// How many tokens are counted before idle ones are forgotten.
 const COUNTED_MAX: usize = 16_384;
 
 /// The counters and queues that keep one client from taking everything.
@@ -89,14 +90,14 @@ pub(crate) struct Limits {
     requests: Arc<Semaphore>,
     pub(crate) folds: Folds,
     pub(crate) answers: Answers,
-    /// Entries of histories that are read whole at once, of long ones and of short ones, which wait for no long one. One
-    /// history has room always.
+    /// Entries of histories that may be read whole at once. Short histories do not wait for long ones. A single history
+    /// always has room.
     whole_long: Arc<Semaphore>,
     whole_short: Arc<Semaphore>,
     streams: Arc<Mutex<StreamCounts>>,
 }
 
-/// Requests by token.
+/// Counts of requests by token.
 struct Rates {
     seats: DefaultKeyedRateLimiter<String>,
     spectators: DefaultKeyedRateLimiter<String>,
@@ -126,12 +127,12 @@ impl Limits {
         }
     }
 
-    /// Counts requests by other settings from now on.
+    /// Applies the rates of new settings. All counts start over.
     pub(crate) fn apply(&self, settings: &Settings) {
         *self.rates.write().unwrap_or_else(PoisonError::into_inner) = settings.into();
     }
 
-    /// Counts a request of a token; hosts are not counted.
+    /// Counts a request of a token, or refuses it. Requests of hosts and invitations are not counted.
     pub(crate) fn admit(&self, id: &str, kind: GrantKind) -> ApiResult<()> {
         let rates = self.rates.read().unwrap_or_else(PoisonError::into_inner);
         let counted = match kind {
@@ -148,7 +149,7 @@ impl Limits {
         })
     }
 
-    /// Takes one of the places for requests.
+    /// Takes a place for a request, or refuses it.
     pub(crate) fn request(&self) -> ApiResult<OwnedSemaphorePermit> {
         Arc::clone(&self.requests)
             .try_acquire_owned()
@@ -168,7 +169,7 @@ impl Limits {
         whole.map_err(|_| Problem::closing())
     }
 
-    /// Takes one of the places for streams; the admin has no grant.
+    /// Takes a place for a stream, or refuses it. The admin has no grant.
     pub(crate) fn stream(&self, token: Digest, grant: Option<&Grant>) -> ApiResult<StreamPlace> {
         let is_spectators = grant.is_some_and(|grant| matches!(grant.kind, GrantKind::Spectator { .. }));
         let most = if is_spectators { STREAMS_OF_SPECTATORS_MAX } else { STREAMS_OF_TOKEN_MAX };
@@ -194,7 +195,6 @@ impl Limits {
         lock(&self.streams).by_token.keys().copied().collect()
     }
 
-    /// Returns `true` if a token has streams.
     pub(crate) fn has_streams(&self, token: &Digest) -> bool {
         lock(&self.streams).by_token.contains_key(token)
     }
@@ -205,13 +205,13 @@ impl Limits {
         counts.by_match.get(match_name).map(|here| here.values().copied().collect()).unwrap_or_default()
     }
 
-    /// Returns how many streams there are.
+    /// Returns the number of streams.
     pub(crate) fn streams(&self) -> usize {
         lock(&self.streams).all
     }
 }
 
-/// How many streams there are.
+/// The numbers of streams, in total and by token.
 #[derive(Default)]
 struct StreamCounts {
     all: usize,
@@ -224,7 +224,7 @@ fn lock(counts: &Mutex<StreamCounts>) -> MutexGuard<'_, StreamCounts> {
     counts.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The place of a stream, until it is dropped.
+/// The place of a stream. Dropping it frees the place.
 pub(crate) struct StreamPlace {
     token: Digest,
     match_name: Option<MatchName>,

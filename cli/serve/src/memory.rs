@@ -1,21 +1,21 @@
-//! What open branches hold in memory, counted against one limit (SV-27).
+//! The memory of open branches, counted against one limit (SV-27).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What an open branch takes whatever it holds: its names, its locks, what is watched, and its place among the others.
+/// The memory of an open branch without states: its names, locks, watches and its place in the cache.
 pub(crate) const BRANCH_BYTES: u64 = 3_072;
 
-/// What a state takes whatever it holds, and how many times its bytes.
+/// The memory of a state: `STATE_BYTES`, and `STATE_TIMES` times its encoded bytes.
 const STATE_BYTES: u64 = 1_024;
 const STATE_TIMES: u64 = 4;
 
-/// Returns what a state of `bytes` bytes takes in memory.
+/// Estimates the memory of a state of `bytes` encoded bytes.
 pub(crate) fn state_memory(bytes: u64) -> u64 {
     bytes.saturating_mul(STATE_TIMES).saturating_add(STATE_BYTES)
 }
 
-/// What all open branches hold.
+/// The memory of all open branches.
 #[derive(Clone, Default)]
 pub(crate) struct Memory(Arc<AtomicU64>);
 
@@ -25,7 +25,7 @@ impl Memory {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Counts what one holder holds, until it is dropped.
+    /// Counts the bytes of one holder until the returned share is dropped.
     pub(crate) fn share(&self, bytes: u64) -> MemoryShare {
         let mut share = MemoryShare { bytes: 0, memory: self.clone() };
         share.set(bytes);
@@ -33,14 +33,14 @@ impl Memory {
     }
 }
 
-/// The part of one holder.
+/// The counted bytes of one holder.
 pub(crate) struct MemoryShare {
     bytes: u64,
     memory: Memory,
 }
 
 impl MemoryShare {
-    /// Counts what it holds now.
+    /// Replaces the counted bytes.
     pub(crate) fn set(&mut self, bytes: u64) {
         self.memory.0.fetch_add(bytes.wrapping_sub(self.bytes), Ordering::Relaxed);
         self.bytes = bytes;

@@ -29,7 +29,7 @@ struct OutcomeLabel {
     outcome: &'static str,
 }
 
-/// How much there is in memory.
+/// How many branches are in memory, and how many bytes they hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Held {
     pub(crate) branches: u64,
@@ -70,7 +70,7 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// Counts a request that began at some time.
+    /// Counts a request by its route and status, with the time since it began.
     pub(crate) fn request_done(&self, route: &str, status: u16, began: Instant) {
         let route = route.to_owned();
         self.all_requests.inc();
@@ -83,7 +83,7 @@ impl Metrics {
         self.requests.get_or_create(&RouteStatus { route, status }).inc();
     }
 
-    /// Counts an append that began at some time.
+    /// Counts an append by its outcome, with the time since it began.
     pub(crate) fn append_done(&self, began: Instant, answer: &ApiResult<Response>) {
         self.append_seconds.observe(began.elapsed().as_secs_f64());
         let outcome = match answer {
@@ -99,7 +99,7 @@ impl Metrics {
     }
 }
 
-/// Writes all of it as `OpenMetrics` text.
+/// Returns all metrics as `OpenMetrics` text.
 pub(crate) fn text(metrics: &Metrics, held: Held, limits: &Limits) -> Result<String, std::fmt::Error> {
     let gauge = |value: u64| {
         let gauge = Gauge::<i64>::default();

@@ -1,4 +1,4 @@
-//! What happens around every request: its id, limits, problems, headers, metrics and trace (SV-6, SV-7, SV-29, SV-30).
+//! The layers around every request: its id, limits, problems, headers, metrics and trace (SV-6, SV-7, SV-29, SV-30).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::http::require_host;
 use crate::limits::{BODY_TIME, REQUEST_TIME};
 use crate::problem::{Code, Problem};
 
-/// Serves a request and finishes its answer.
+/// Serves a request and completes its response.
 pub(crate) async fn around(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let began = Instant::now();
     let id = app.ids.of(request.headers());
@@ -27,7 +27,7 @@ pub(crate) async fn around(State(app): State<Arc<App>>, request: Request, next: 
     let method = request.method().clone();
     let is_interface = request.uri().path().starts_with("/v1/");
     let bearer = Bearer::of(request.headers(), request.extensions());
-    // A grant is called by the hash of its token; the token itself is never logged (SV-30).
+    // A grant's id comes from the hash of its token; the token itself is never logged (SV-30).
     let span = tracing::info_span!("request", %id, %method, route, grant = bearer.id());
     let host = require_host(&request);
     let has_host = host.is_ok();
@@ -45,7 +45,7 @@ pub(crate) async fn around(State(app): State<Arc<App>>, request: Request, next: 
         let (inner, body) = response.into_parts();
         drop(body);
         response = problem.render(&id);
-        // The headers for methods and for other origins hold for problems, too.
+        // Keep the headers for methods and for other origins.
         let is_of_body = |name: &HeaderName| [header::CONTENT_TYPE, header::CONTENT_LENGTH].contains(name);
         for (name, value) in inner.headers.iter().filter(|(name, _)| !is_of_body(name)) {
             response.headers_mut().append(name, value.clone());
@@ -56,7 +56,7 @@ pub(crate) async fn around(State(app): State<Arc<App>>, request: Request, next: 
     headers.insert(REQUEST_ID, HeaderValue::from_str(&id).unwrap_or(HeaderValue::from_static("")));
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     if is_interface {
-        // What is answered, and whether, depends on it.
+        // The response depends on `Accept`.
         headers.append(header::VARY, HeaderValue::from_static("accept"));
     }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
@@ -67,9 +67,9 @@ pub(crate) async fn around(State(app): State<Arc<App>>, request: Request, next: 
     response
 }
 
-/// Counts a long answer until its client has read it, or refuses it (SV-31).
+/// Counts a long response until its client has read it, or refuses it (SV-31).
 pub(crate) async fn counted(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
-    // Assets need no token, and are in memory once for all.
+    // Assets need no token, and all responses share one copy in memory.
     let Some((token, _)) = Bearer::of(request.headers(), request.extensions()).hash() else {
         return next.run(request).await;
     };
@@ -102,7 +102,7 @@ async fn serve(app: &Arc<App>, request: Request, next: Next, route: &str) -> Res
     served.unwrap_or_else(IntoResponse::into_response)
 }
 
-/// Returns the answer to a request that took too long; only one that writes may have recorded something.
+/// Returns the detail for a request that took too long. Only a request that writes may have recorded something.
 const fn took_too_long(reads: bool) -> &'static str {
     if reads {
         "the request took too long; try again"
@@ -120,8 +120,8 @@ const OPEN: [&str; 5] = [
     "/v1/calendars/{calendar}",
 ];
 
-/// Answers a request without a valid token with 401, whatever else is wrong (SV-12): queries and headers are read
-/// before the token is looked up, because looking it up may block.
+/// Replaces the problem of a request without a valid token by a 401 (SV-12). Queries and headers are read before the
+/// token is looked up, because looking it up may block.
 async fn token_first(app: &Arc<App>, route: &str, bearer: &Bearer, problem: Problem) -> Problem {
     let is_open = !route.starts_with("/v1/") || OPEN.contains(&route);
     if is_open || !matches!(problem.code(), Code::BadRequest | Code::Accept) {
@@ -134,7 +134,7 @@ async fn token_first(app: &Arc<App>, route: &str, bearer: &Bearer, problem: Prob
     }
 }
 
-/// Takes the problem out of an answer. What the libraries refuse on their own becomes one, too.
+/// Takes the problem out of a response. Refusals by the libraries themselves become problems, too.
 fn problem_of(response: &mut Response) -> Option<Problem> {
     if let Some(problem) = response.extensions_mut().remove::<Problem>() {
         return Some(problem);

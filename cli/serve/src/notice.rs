@@ -9,14 +9,14 @@ use tokio::time::{MissedTickBehavior, interval};
 use crate::app::App;
 use crate::problem::ApiResult;
 
-/// How often the heads of the branches that are followed are asked for, and the grants of those who follow.
+/// How often to ask for the heads of followed branches, and every how many rounds for the grants of their streams.
 const ASK_EVERY: Duration = Duration::from_millis(250);
 const GRANTS_EVERY: u64 = 2;
 
-/// The most branches, or grants, that are asked for at once.
+/// The most branches or grants to ask for at once.
 const ASKED_MAX: usize = 1000;
 
-/// Hears of appends, deletions and revoked grants, for as long as the service runs.
+/// Polls for appends, deletions and revoked grants as long as the service runs.
 pub(crate) async fn listen(app: Arc<App>) {
     let mut ticks = interval(ASK_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -47,10 +47,10 @@ fn hear_of_branches(app: &App) -> ApiResult<()> {
     Ok(())
 }
 
-/// Asks whether the grants of those who follow still count (SV-20).
+/// Asks whether the grants of all streams are still valid (SV-20).
 fn hear_of_grants(app: &App) -> ApiResult<()> {
     let mut tokens = app.limits.tokens_of_streams();
-    // The admin's is no grant.
+    // The admin token has no grant.
     tokens.retain(|token| !app.is_admin(token));
     for some in tokens.chunks(ASKED_MAX) {
         let found = app.store.find_grants(some)?;

@@ -14,11 +14,11 @@ use crate::turn_calls::Notifying;
 /// How the service runs.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Where it listens; port 0 stands for any.
+    /// The address to listen on; port 0 means any free port.
     pub listen: SocketAddr,
-    /// Where clients find it, such as `https://play.example`; the address it listens on if there is none.
+    /// Where clients find the service, such as `https://play.example`; by default the address it listens on.
     pub origin: Option<String>,
-    /// The origins of other pages that may use it.
+    /// The other origins whose pages may use the service.
     pub cors: Vec<String>,
     /// The directory of the store, unless a database holds it.
     pub store_dir: Option<PathBuf>,
@@ -28,38 +28,38 @@ pub struct Options {
     pub files_max: u64,
     /// Whether a proxy adds the client's address to `X-Forwarded-For`.
     pub behind_proxy: bool,
-    /// What it starts with of what may change while it runs.
+    /// The initial settings.
     pub settings: Settings,
     /// The address of its metrics.
     pub metrics: Option<SocketAddr>,
-    /// How it hosts matches by mail; without it no papers are taken.
+    /// How to host matches by mail; if `None`, no papers are taken.
     pub mail: Option<HostedMail>,
-    /// How it calls players on their turns; without it no one is called.
+    /// How to call players on their turns; if `None`, no one is called.
     pub notifying: Option<Notifying>,
 }
 
-/// What may change while the service runs.
+/// Settings that may change while the service runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// The hash of the admin's token.
     pub admin: Digest,
     /// The most requests a second with one token of a seat; four times as many in a burst.
     pub seat_rate: NonZeroU32,
-    /// The same with one token of a spectator.
+    /// The same for one token of a spectator.
     pub spectator_rate: NonZeroU32,
 }
 
-/// Reads the settings again, or returns in a line why it cannot.
+/// Reads the settings again, or returns a one-line reason why it cannot.
 pub type Reload<'a> = &'a dyn Fn() -> Result<Settings, String>;
 
-/// The clock, chance and the identity of the build, which the program gives to the service.
+/// The clock, the randomness and the identity of the build, provided by the program.
 #[derive(Clone, Copy)]
 pub struct Outside {
     /// Returns the time now in milliseconds since 1970.
     pub now_ms: fn() -> i64,
-    /// Fills bytes by the operating system's randomness, or reports why it cannot.
+    /// Fills bytes with the operating system's randomness, or returns why it cannot.
     pub fill_random: fn(&mut [u8]) -> Result<(), String>,
-    /// Rolls recorded dice by the operating system, of matches by mail and of trials.
+    /// Rolls dice with the operating system's randomness, for matches by mail and for trials.
     pub roll: fn(&DueRoll) -> io::Result<Vec<i32>>,
     /// The identity of this build. Snapshots of other builds are not used; without an identity none are.
     pub build: Option<Digest>,

@@ -1,4 +1,4 @@
-//! Waiting for others who append to the same branch by another service (FL-18).
+//! Retries of an append to a branch while other services append to it, too (FL-18).
 
 use std::time::Duration;
 
@@ -6,17 +6,17 @@ use tokio::time::Instant;
 
 use crate::world::World;
 
-/// How long the same is tried again while others append, too.
+/// How long an append is retried while others append, too.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How often at least, because on a busy machine that time holds but a few tries; and how long at most.
+/// How often it is tried at least, because a busy machine manages only a few tries in that time; and how long at most.
 const TRIES_MIN: u32 = 16;
 const PATIENCE_MAX: Duration = Duration::from_secs(15);
 
-/// The longest wait before they are, in microseconds; the first is much shorter.
+/// The longest wait before a try, in microseconds. The first waits are much shorter.
 const WAIT_MAX: u64 = 64_000;
 
-/// How often and how long the same has been tried.
+/// How often and since when an append has been tried.
 pub(crate) struct Patience {
     since: Instant,
     tries: u32,
@@ -29,8 +29,8 @@ impl Patience {
         Self { since: Instant::now(), tries: 0, wait_max: 0 }
     }
 
-    /// Returns how long to wait before the next try, by chance, so that services that were in each other's way do not meet
-    /// again; `None` once it has been tried for long enough. The first try does not wait.
+    /// Returns how long to wait before the next try; `None` after the last try. The wait is random, so that two services do not
+    /// collide again. The first try does not wait.
     pub(crate) fn next(&mut self, world: &World) -> Option<Duration> {
         self.tries += 1;
         if self.wait_max == 0 {
@@ -42,7 +42,7 @@ impl Patience {
             return None;
         }
         let mut bytes = [0; 8];
-        // Without chance from the operating system it does not wait.
+        // Without random bytes it does not wait.
         let _ = (world.outside.fill_random)(&mut bytes);
         let wait = u64::from_le_bytes(bytes) % self.wait_max;
         self.wait_max = (self.wait_max * 2).min(WAIT_MAX);

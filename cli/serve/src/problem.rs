@@ -95,20 +95,20 @@ impl Code {
     }
 }
 
-/// A failure, still without the id of its request.
+/// A failure, without the id of its request.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
     code: Code,
     detail: Cow<'static, str>,
-    /// The command that was not accepted: its place in the request and its record.
+    /// The command that was not accepted: its index in the request and its record.
     command: Option<Box<(usize, Record)>>,
     /// The tag of what the viewer sees now.
     tag: Option<Box<str>>,
     /// Whether the store could not write.
     is_of_store: bool,
-    /// What helps.
+    /// What the operator can do.
     remedy: Option<Remedy>,
-    /// How the token ended, where it was valid once.
+    /// How the token ended, if it was valid once.
     ended: Option<Ended>,
     /// Whether the store can write again only after a restart of the service.
     needs_restart: bool,
@@ -122,7 +122,7 @@ pub(crate) enum Ended {
     Expired,
 }
 
-/// What helps against trouble with the store.
+/// What the operator can do about a failure of the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Remedy {
     Salvage,
@@ -160,7 +160,7 @@ impl Problem {
         }
     }
 
-    /// A token that no longer counts.
+    /// A token that is no longer valid.
     pub(crate) fn no_longer(ended: Ended) -> Self {
         let detail = match ended {
             Ended::Revoked => "the token was revoked; ask the host for a new one",
@@ -179,7 +179,7 @@ impl Problem {
         Self::new(Code::Content, detail)
     }
 
-    /// A mistake of the service; its logs have the details.
+    /// An internal error. The logs of the service have the details.
     pub(crate) fn internal() -> Self {
         Self::new(Code::Internal, "internal error; see the logs of the service")
     }
@@ -189,7 +189,7 @@ impl Problem {
         Self::new(Code::Closing, "the service is shutting down")
     }
 
-    /// Trouble with the store, and what helps.
+    /// A failure of the store, and what the operator can do.
     pub(crate) fn of_store(code: Code, detail: String, remedy: Option<Remedy>) -> Self {
         Self { is_of_store: code != Code::Corrupt, remedy, ..Self::new(code, detail) }
     }
@@ -199,12 +199,12 @@ impl Problem {
         Self::new(Code::Overloaded, detail)
     }
 
-    /// A request that the token may not make, and who may.
+    /// A request that the token does not permit, and who may make it.
     pub(crate) fn forbidden(detail: impl Into<Cow<'static, str>>) -> Self {
         Self::new(Code::Forbidden, detail)
     }
 
-    /// A command that was not accepted: its place in the request, from 0, and its record.
+    /// A command that was not accepted: its index in the request, from 0, and its record.
     pub(crate) fn of_command(detail: String, index: usize, record: Record) -> Self {
         let code = match &record.outcome {
             Outcome::Rejected(code) if code.as_str() == "malformed" => Code::Malformed,
@@ -213,7 +213,7 @@ impl Problem {
         Self { command: Some(Box::new((index, record))), ..Self::new(code, detail) }
     }
 
-    /// A history that is not where the client believes, and the tag of what it would see now.
+    /// A branch that is not as the client expected, and the tag of what the client would see now.
     pub(crate) fn moved(detail: String, tag: &str) -> Self {
         Self { tag: Some(tag.into()), ..Self::new(Code::Moved, detail) }
     }
@@ -227,13 +227,13 @@ impl Problem {
         self.is_of_store
     }
 
-    /// Answers with the status of another kind.
+    /// Replaces the code, and so the status.
     pub(crate) fn with_code(self, code: Code) -> Self {
         Self { code, ..self }
     }
 
-    /// Returns after how many seconds to try again, if waiting helps. A directory that cannot be written to, and a service
-    /// that shuts down, need a restart.
+    /// Returns after how many seconds to try again, if waiting helps. The time is longer if the service has to be restarted:
+    /// when it cannot write to its directory, or shuts down.
     fn retry_after(&self) -> Option<&'static str> {
         match self.code {
             Code::SlowDown | Code::Overloaded => Some("1"),
@@ -248,7 +248,7 @@ impl Problem {
         &self.detail
     }
 
-    /// Adds what to do next, which depends on where the store is.
+    /// Adds the next step, which depends on whether a database holds the store.
     pub(crate) fn with_next_step(self, is_database: bool) -> Self {
         let Some(remedy) = self.remedy else { return self };
         let detail = format!("{}; {}", self.detail, program::in_hint(remedy.text(is_database).into())).into();
@@ -256,13 +256,13 @@ impl Problem {
         Self { detail, needs_restart, remedy: None, ..self }
     }
 
-    /// Leaves out where something is damaged.
+    /// Replaces the detail by one that does not name the damaged part.
     pub(crate) fn without_place(self) -> Self {
         let detail = "part of this match is damaged in the store; the host can see which part".into();
         Self { detail, remedy: None, ..self }
     }
 
-    /// Writes it down, with the id of its request.
+    /// Returns the response, with the id of its request.
     pub(crate) fn render(self, request: &str) -> Response {
         let (status, code, title) = self.code.about();
         let retry_after = self.retry_after();
@@ -324,7 +324,7 @@ pub(crate) struct ProblemJson {
     ended: Option<Ended>,
 }
 
-/// Travels in the answer to the outermost layer, which writes it with the id of the request.
+/// Puts the problem into a response's extensions. The outermost layer renders it with the id of the request.
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let mut response = self.code.status().into_response();

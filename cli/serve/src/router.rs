@@ -1,4 +1,4 @@
-//! All routes, and the description made of them (SV-8, SV-33).
+//! All routes, and the description made from them (SV-8, SV-33).
 
 use std::sync::Arc;
 
@@ -106,7 +106,7 @@ pub fn description() -> String {
     for item in openapi.paths.paths.values_mut() {
         let operations = [&mut item.get, &mut item.post, &mut item.delete].into_iter().flatten();
         for parameter in operations.filter_map(|operation| operation.parameters.as_mut()).flatten() {
-            // No request needs a header, and none is ever null, which is how an optional one would be described.
+            // No header is required, and none is ever null. utoipa would describe an `Option` as nullable.
             if let RefOr::T(parameter) = parameter
                 && parameter.parameter_in == ParameterIn::Header
             {
@@ -119,7 +119,7 @@ pub fn description() -> String {
     openapi.to_pretty_json().expect("plain data encodes") + "\n"
 }
 
-/// States of bodies of several forms that none takes other members; utoipa states it of structures alone.
+/// Forbids unknown members in each form of a body with several forms. utoipa does so for structures only.
 fn deny_unknown_members(openapi: &mut utoipa::openapi::OpenApi) {
     let Some(components) = &mut openapi.components else { return };
     let Some(RefOr::T(Schema::OneOf(forms))) = components.schemas.get_mut(&*NewGrantJson::name()) else {
@@ -132,7 +132,8 @@ fn deny_unknown_members(openapi: &mut utoipa::openapi::OpenApi) {
     }
 }
 
-/// Names what can be done with what was made: everything below a match, a branch or a grant takes its name from the answer.
+/// Links each operation that creates a match, a branch or a grant to the operations below it. They take its name from
+/// the response.
 fn link(openapi: &mut utoipa::openapi::OpenApi) {
     let matches = "/v1/matches".to_owned();
     let made = [
@@ -186,10 +187,11 @@ pub(crate) fn router(app: &Arc<App>, cors: &[String]) -> Router {
         .layer(middleware::from_fn_with_state(Arc::clone(app), around))
 }
 
-/// Compresses documents and pages (VW-53), not streams of events, which would wait for more, and not backups, which are large.
+/// Compresses documents and pages (VW-53). Streams of events would wait for more bytes, and backups are large, so both
+/// stay as they are.
 ///
-/// What a viewer may not know is in no answer, so the length of a compressed answer reveals nothing. Answers with tokens
-/// are short and stay as they are.
+/// No response contains anything concealed, so its compressed length reveals nothing. Responses with tokens are too short
+/// to be compressed.
 fn compression() -> CompressionLayer<impl Predicate> {
     let worth = SizeAbove::new(1024)
         .and(NotForContentType::const_new("text/event-stream"))
@@ -197,7 +199,7 @@ fn compression() -> CompressionLayer<impl Predicate> {
     CompressionLayer::new().quality(CompressionLevel::Fastest).compress_when(worth)
 }
 
-/// Lets pages of other origins use the service, those that were named (SV-32).
+/// Lets pages of these other origins use the service (SV-32).
 fn cross_origin(origins: &[String]) -> CorsLayer {
     let origins: Vec<_> = origins.iter().filter_map(|origin| HeaderValue::from_str(origin).ok()).collect();
     let name = HeaderName::from_static;

@@ -1,4 +1,4 @@
-//! Listening, and ending (SV-1, SV-2, SV-28).
+//! Starts, runs and ends the service (SV-1, SV-2, SV-28).
 
 use std::io;
 use std::net::SocketAddr;
@@ -35,10 +35,10 @@ use crate::router::router;
 use crate::timed_io::TimedWrites;
 use crate::turn_calls;
 
-/// How long to wait when no connection can be taken, such as when there are too many files open.
+/// How long to wait after a connection could not be accepted, for example because too many files are open.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
 
-/// Why the service could not run, or not end well.
+/// Why the service could not start, or could not close its store.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// An address that cannot be listened on.
@@ -75,10 +75,10 @@ pub fn serve(
         tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(ServeError::Start)?;
     let (listener, address) = runtime.block_on(listen(options.listen))?;
     let origin = options.origin.clone().unwrap_or_else(|| format!("http://{address}"));
-    // We drop it last: a store in a database blocks, which nothing may that the runtime runs (FL-3).
+    // The app is dropped outside the runtime. Dropping a store in a database blocks, and the runtime's tasks may not (FL-3).
     let app = Arc::new(App::new(store, registry, outside, origin, options).map_err(ServeError::Start)?);
     let served = runtime.block_on(run(&app, (listener, address), options, announce, reload));
-    // Wait for what still runs on threads of the runtime, so that an append is answered or lost as a whole.
+    // Wait for work on the runtime's threads, so that an append is answered or lost as a whole.
     runtime.shutdown_timeout(CLOSING_TIME);
     if let Some(app) = Arc::into_inner(app) {
         app.into_store().close()?;
@@ -105,7 +105,7 @@ async fn run(
         Some(address) => Some(listen(address).await?.0),
         None => None,
     };
-    // A process that reads the address may end the service at once.
+    // Catch signals before the address is announced: a process that reads it may end the service at once.
     let mut ended = std::pin::pin!(end().map_err(ServeError::Start)?);
     let mut hangups = Hangups::catch(reload.is_some()).map_err(ServeError::Start)?;
     announce(address).map_err(ServeError::Start)?;
@@ -153,7 +153,7 @@ async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), ServeE
     Ok((listener, bound))
 }
 
-/// Listens to the signals to end from now on; what is returned waits for one of them.
+/// Catches the signals to end from now on. The returned future waits for one of them.
 #[cfg(unix)]
 fn end() -> io::Result<impl Future<Output = ()>> {
     use signal::unix::{SignalKind, signal};
@@ -184,7 +184,7 @@ fn end() -> io::Result<impl Future<Output = ()>> {
     })
 }
 
-/// SIGHUP, where it is caught.
+/// SIGHUP, if it is caught.
 #[derive(Default)]
 struct Hangups {
     #[cfg(unix)]
@@ -213,14 +213,14 @@ impl Hangups {
     }
 }
 
-/// What connections are accepted with.
+/// What all connections of a listener share.
 #[derive(Clone)]
 struct Acceptor {
     connections: Connections,
     behind_proxy: bool,
 }
 
-/// Serves a connection.
+/// Serves a connection on a task of its own, if there is room for it.
 fn connect(
     (stream, peer): (TcpStream, SocketAddr),
     acceptor: &Acceptor,

@@ -1,4 +1,4 @@
-//! Tags: what a viewer's view is known by, so that a client can state what it has seen (SV-13).
+//! Tags of views, with which a client states what it has seen (SV-13).
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use turnfold_history::Viewer;
@@ -7,8 +7,8 @@ use crate::problem::{ApiResult, Problem};
 
 const DIGITS: usize = 32;
 
-/// Returns the tag of a view. It covers what the viewer sees and nothing else, so what is concealed neither refuses a
-/// player's command nor shows in it.
+/// Returns the tag of a view. It covers only what the viewer sees, so a concealed change does not show in the tag and does
+/// not refuse a player's command.
 pub(crate) fn tag_of(viewer: Viewer, view: &str) -> String {
     let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 view tag");
     hasher.update(viewer.to_string().as_bytes());
@@ -54,7 +54,7 @@ impl Tags {
         Ok(is_there.then_some(Self::These(tags)))
     }
 
-    /// Returns `true` if the tag is among them. Weak tags match only where that is enough.
+    /// Returns `true` if the tag is among them. Weak tags match only if `is_weak_enough`.
     pub(crate) fn hold(&self, tag: &str, is_weak_enough: bool) -> bool {
         match self {
             Self::Any => true,
@@ -65,8 +65,8 @@ impl Tags {
     }
 }
 
-/// Splits off the first member of a list of tags, which may be empty, and the comma behind it. A comma may also stand in a
-/// tag (RFC 9110, 8.8.3).
+/// Splits off the first member of a list of tags, which may be empty, and the comma after it. A tag may contain commas,
+/// too (RFC 9110, 8.8.3).
 fn first_tag(list: &str) -> Option<(Option<&str>, &str)> {
     let list = list.trim_start();
     if list.is_empty() {

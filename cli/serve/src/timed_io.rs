@@ -12,7 +12,7 @@ use crate::limits::WRITE_TIME;
 
 pub(crate) struct TimedWrites {
     stream: TcpStream,
-    /// When a write that stands is given up.
+    /// When to give up a write that makes no progress.
     until: Option<Pin<Box<Sleep>>>,
 }
 
@@ -21,7 +21,7 @@ impl TimedWrites {
         Self { stream, until: None }
     }
 
-    /// Starts the clock when a write stands, and fails when it has run out.
+    /// Starts the clock when a write makes no progress, and fails after `WRITE_TIME`.
     fn timed(&mut self, context: &mut Context<'_>, poll: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         if poll.is_ready() {
             self.until = None;

@@ -10,11 +10,11 @@ use crate::problem::{Code, Problem};
 
 const SECRET_LETTERS: usize = 43;
 
-/// A token as it is sent. It is never logged: nothing here shows it but [`expose`](AccessToken::expose).
+/// A token as it is sent. It is never logged: only [`expose`](AccessToken::expose) shows its text.
 #[derive(Clone)]
 pub struct AccessToken(String);
 
-/// What a token states that it is; what it may do is what was granted.
+/// The kind that the text of a token states. The grant decides what the token permits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenKind {
     /// Everything.
@@ -59,17 +59,17 @@ impl From<GrantKind> for TokenKind {
 }
 
 impl AccessToken {
-    /// Makes a token by the operating system's randomness.
+    /// Generates a token from the operating system's randomness.
     ///
     /// # Errors
-    /// The error of the operating system when there is none.
+    /// The reason why the operating system provides no random bytes.
     pub fn generate(kind: TokenKind, outside: &Outside) -> Result<Self, String> {
         let mut secret = [0; 32];
         (outside.fill_random)(&mut secret)?;
         Ok(Self(format!("tf_{}_{}", kind.letter(), URL_SAFE_NO_PAD.encode(secret))))
     }
 
-    /// Reads a token.
+    /// Parses a token and returns it with its kind; `None` if the text is not a token.
     #[must_use]
     pub fn parse(text: &str) -> Option<(Self, TokenKind)> {
         let (letter, secret) = text.strip_prefix("tf_")?.split_once('_')?;
@@ -78,7 +78,7 @@ impl AccessToken {
         is_secret.then(|| (Self(text.into()), kind))
     }
 
-    /// Returns what is kept of it, by which it is found.
+    /// Returns the hash of the token. The store keeps only this hash, and finds the grant by it.
     #[must_use]
     pub fn hash(&self) -> Digest {
         let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 token");
@@ -86,8 +86,8 @@ impl AccessToken {
         hasher.finalize().into()
     }
 
-    /// Returns what is kept of a calendar's token for one of its matches. A calendar has several places for a match, since a
-    /// player whose access was called back may join again.
+    /// Returns the hash that the store keeps of a calendar's token for one of its matches. A calendar has several places for
+    /// a match, because a player whose access was revoked may join again.
     #[must_use]
     pub(crate) fn hash_for(&self, match_name: &MatchName, place: u8) -> Digest {
         let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 calendar");
@@ -104,7 +104,7 @@ impl AccessToken {
     }
 }
 
-/// The operating system that gives no randomness.
+/// The problem if the operating system provides no random bytes.
 #[expect(clippy::needless_pass_by_value, reason = "it is passed to `map_err`")]
 pub(crate) fn no_chance(cause: String) -> Problem {
     tracing::error!(%cause, "no randomness");

@@ -26,7 +26,7 @@ pub(crate) struct World {
     pub(crate) metrics: Metrics,
     pub(crate) grants: KnownGrants,
     pub(crate) seen: LastSeen,
-    /// Counts grants that were revoked, so that streams look after theirs.
+    /// Changes when grants are revoked, so that streams check theirs.
     revoked: watch::Sender<u64>,
     /// Whether the service is shutting down.
     closing: watch::Sender<bool>,
@@ -35,11 +35,11 @@ pub(crate) struct World {
     pub(crate) database: Mutex<Database>,
 }
 
-/// The last answer of the database, for those who balance load (SV-28).
+/// The last health check of the database, for load balancers (SV-28).
 #[derive(Default)]
 pub(crate) struct Database {
     pub(crate) answer: Option<(Instant, ApiResult<()>)>,
-    /// A question that it has not answered yet; there is never a second one.
+    /// The check that is running; there is never a second one.
     pub(crate) asked: Option<JoinHandle<ApiResult<()>>>,
 }
 
@@ -65,7 +65,7 @@ impl World {
         (self.outside.now_ms)()
     }
 
-    /// Announces that grants were revoked, which count no more from now on.
+    /// Announces that grants were revoked. All grants are read again.
     pub(crate) fn revoke(&self) {
         self.grants.forget();
         self.revoked.send_modify(|count| *count += 1);
@@ -86,7 +86,7 @@ impl World {
         self.closing.subscribe()
     }
 
-    /// Notes trouble with the store. A directory that failed to write has to be opened again.
+    /// Notes a failure of the store. A directory that failed to write has to be opened again.
     pub(crate) fn note(&self, problem: &Problem) {
         // A database server whose disk is full refuses one request after another; it does not stop.
         if !problem.is_of_store() || (problem.code() == Code::Full && self.store.is_shared()) {
@@ -99,14 +99,14 @@ impl World {
         }
     }
 
-    /// Notes that a database answered, which comes back by itself.
+    /// Notes that the database answered. A database recovers without a restart.
     pub(crate) fn note_answer(&self) {
         if self.store.is_shared() {
             self.metrics.store_failed.set(0);
         }
     }
 
-    /// Completes a problem: after the disk was full, whatever else fails has that cause.
+    /// Completes a problem with its cause and the next step. After the disk was full, later failures have that cause.
     pub(crate) fn explain(&self, problem: Problem) -> Problem {
         let problem = match self.stopped.get().filter(|stopped| stopped.code() == Code::Full) {
             Some(stopped) if problem.code() == Code::Store && !problem.is_of_store() => stopped.clone(),
