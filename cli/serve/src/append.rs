@@ -1,4 +1,4 @@
-//! Appending: commands judged on the state in memory, made durable, then shown (SV-10 to SV-16).
+//! Appends: commands are judged on the state in memory, made durable, then shown (SV-10 to SV-16).
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub(crate) const COMMANDS_MAX: usize = 1000;
 const QUICK_MAX: usize = 4;
 
 pub(crate) struct AnsweredAppend {
-    /// The last entry, as the viewer counts.
+    /// The last entry, in the viewer's numbering.
     pub(crate) head: u64,
     pub(crate) records: Vec<Record>,
     pub(crate) tag: String,
@@ -38,15 +38,15 @@ pub(crate) struct AnsweredAppend {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum AppendedKind {
     Recorded,
-    /// Nothing was asked for and nothing was due, or a roll is due that was not made.
+    /// No command was given and nothing was due, or a due roll was not made.
     Nothing(NothingPlayed),
     /// An earlier request with the key recorded it.
     Repeated,
 }
 
-/// Why an attempt came to nothing.
+/// Why an attempt failed.
 enum Stopped {
-    /// The store is somewhere else than the state in memory.
+    /// The store has another head than the state in memory.
     Behind,
     Problem(Problem),
 }
@@ -57,36 +57,36 @@ impl<E: Into<Problem>> From<E> for Stopped {
     }
 }
 
-/// Reports that others append all the time.
+/// The problem of an append that others came before too often.
 pub(crate) fn moves_on() -> Problem {
     Problem::new(Code::Store, "too many concurrent appends; try again")
 }
 
-/// What judging commands came to.
+/// The result of judging commands.
 enum JudgedCall {
-    /// Nothing is to be recorded.
+    /// There is nothing to record.
     Answered(AnsweredAppend),
     Accepted(Box<Storing>),
 }
 
-/// Commands that were accepted, on their way to the disk.
+/// Accepted commands that the store is writing.
 struct Storing {
     before: u64,
     records: Vec<Record>,
-    /// Where the branch stands once they are durable.
+    /// The head state once they are durable.
     current: HeadState,
     stored: oneshot::Receiver<Result<turnfold_store::Appended, StoreError>>,
 }
 
 impl Append {
-    /// Appends. Others wait until that is durable and shown, but no thread waits for the disk. Where others write to the
-    /// store, too, what is behind it is judged again.
+    /// Appends the commands. Other appends wait until they are durable and shown, but no thread waits for the disk. If
+    /// another process appended first, the commands are judged again.
     pub(crate) async fn perform(self: &Arc<Self>, app: &Arc<App>) -> ApiResult<AnsweredAppend> {
         let mut held = None;
         let mut reserved = None;
         let mut patience = Patience::new();
         while let Some(wait) = patience.next(app) {
-            // Others wait for who has a reservation.
+            // While this request has a reservation, the others wait.
             if !wait.is_zero() && reserved.is_none() {
                 tokio::time::sleep(wait).await;
             }
@@ -97,7 +97,7 @@ impl Append {
             let known = branch.known_head();
             let stopped = match branch.require_there() {
                 Ok(()) => self.attempt(app, &branch).await,
-                // Another process deleted it; a branch of its name, if there is one, was made before we were asked.
+                // Another process deleted the branch. The commands are for the branch that has its name now, if any.
                 Err(_) if app.store.is_shared() => continue,
                 Err(gone) => return Err(gone),
             };
@@ -114,11 +114,11 @@ impl Append {
                 _ if app.store.is_shared() => {
                     drop(reserved.take());
                     if matches!(stopped, Err(Stopped::Behind)) {
-                        // FL-33: the head is read afterwards, so no one is first again.
+                        // FL-33: the head is read after the reservation, so no other append comes first again.
                         let named = branch.named();
                         reserved = app.block(move |app| Ok(app.store.reserve(&named))).await?;
                     }
-                    // FL-18: a state that is behind refuses wrongly, so the head is asked for first.
+                    // FL-18: a state that is behind may refuse wrongly, so ask for the head before reporting that.
                     let names = (self.match_name.clone(), self.branch.clone());
                     let now = app.block(move |app| app.branches.ask(app, &names)).await?;
                     if !Arc::ptr_eq(&now, &branch) {
@@ -168,7 +168,7 @@ impl Append {
             Ok(stored) if !stored.repeated => {}
             Ok(_) | Err(StoreError::Conflict { .. }) => return Err(Stopped::Behind),
             Err(error) => {
-                // Whether it was recorded is not known, so neither is where the branch stands.
+                // It is not known whether the commands were recorded, so the head state has to be read again.
                 branch.forget();
                 return Err(error.into());
             }
@@ -190,15 +190,15 @@ impl Append {
         Ok(AnsweredAppend { head, records, tag, kind: AppendedKind::Recorded })
     }
 
-    /// Returns `true` if judging the commands asks no store, so that a thread for it would cost more than it. A branch
-    /// on which commands were judged before is not played by mail.
+    /// Returns `true` if judging the commands does not ask the store. Then a thread for it would cost more than judging.
+    /// A branch on which commands were judged before is not played by mail.
     fn asks_no_store(&self, app: &App) -> bool {
         let is_hosts = self.seat.is_none() && self.lines.iter().all(|line| line.seat == Some(Seat::Host));
         is_hosts && self.key.is_none() && !app.store.is_shared() && self.lines.len() <= QUICK_MAX
     }
 
-    /// Judges the commands and hands those that are accepted to the store. A quick call brings where the branch
-    /// stands.
+    /// Judges the commands and passes accepted ones to the store. `quick` has the position if the branch is judged without
+    /// a thread.
     fn judge(
         &self,
         app: &App,
@@ -215,7 +215,7 @@ impl Append {
         };
         let store = quick.is_none().then_some(&app.store);
         let mut caller = Caller::new(self, app, branch, quick);
-        // SV-12: seat, key, precondition, rules, store. A command without a seat has one in a state only.
+        // SV-12: the order is seat, key, precondition, rules, store. Only a state gives a seat to a command without one.
         if store.is_some() {
             require_not_by_mail(app, branch.revision())?;
         }
@@ -233,7 +233,7 @@ impl Append {
             PlayOutcome::Rejected { rejected: RejectedCommand { index, record }, reason } => {
                 Err(Problem::of_command(reason.detail(None), index, *record))
             }
-            // SV-14: a tag from then, as a newer one would let the next `If-Match` pass moves that were not seen.
+            // SV-14: the tag is of that time. With a newer one the next `If-Match` would pass despite unseen moves.
             PlayOutcome::Repeated(RepeatedCall { records, head, state, .. }) => {
                 let tag = CachedView::of(self.viewer, state.as_ref()).tag;
                 Ok(JudgedCall::Answered(AnsweredAppend { head, records, tag, kind: AppendedKind::Repeated }))
@@ -253,7 +253,7 @@ impl Append {
         }
     }
 
-    /// Hands commands that were accepted to the store.
+    /// Passes accepted commands to the store.
     fn store(&self, app: &App, branch: &OpenBranch, accepted: AcceptedCall) -> ApiResult<Storing> {
         let AcceptedCall { rules, dice, before, records, state } = accepted;
         require_rules(&*rules)?;
@@ -265,7 +265,7 @@ impl Append {
         let entries = NewEntries { entries, module };
         let mut current = HeadState::new(rules, dice, head, state);
         if self.viewer.sees_all() {
-            // It is worked out here, where that may take its time, and shown once the entries are durable.
+            // The view is computed here, where it may take time, and shown once the entries are durable.
             current.shown(self.viewer);
         }
         let revision = branch.revision();
@@ -284,12 +284,12 @@ impl Append {
     }
 }
 
-/// Reports why nothing is recorded, to a client that sees a view of this tag.
+/// Returns the problem that explains why nothing was recorded. `tag` is the tag of the client's view.
 fn refused(reason: NotPlayed, tag: &str) -> Problem {
     match reason {
         NotPlayed::OtherHead { .. } => Problem::moved(reason.detail(None), tag),
         NotPlayed::KeyUsed { revision, .. } => {
-            // Whose commands they were may be a secret.
+            // Which commands the key recorded may be concealed.
             let reason = NotPlayed::KeyUsed { revision, entries: None };
             Problem::new(Code::KeyReused, reason.detail(None))
         }
@@ -298,12 +298,12 @@ fn refused(reason: NotPlayed, tag: &str) -> Problem {
     }
 }
 
-/// Refuses a history that is played by mail (PM-2).
+/// Refuses a branch that is played by mail (PM-2).
 pub(crate) fn require_not_by_mail(app: &App, revision: &Revision) -> ApiResult<()> {
     turnfold_mail::require_not_by_mail(&app.store, revision)?.map_err(|reason| refused(reason, ""))
 }
 
-/// Keeps the snapshots that were passed, while the answer goes out.
+/// Keeps the snapshots that an append has passed, while the response is sent.
 fn keep_passed(app: &Arc<App>, branch: &OpenBranch, before: u64, head: u64) {
     if head / turnfold_store::SNAPSHOT_INTERVAL == before / turnfold_store::SNAPSHOT_INTERVAL {
         return;

@@ -1,4 +1,4 @@
-//! Commands that are asked for: by whom, for which seats, and what they had seen (SV-11, SV-13).
+//! Requests to append commands: the sender, the seats, and what the sender had seen (SV-11, SV-13).
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ pub(crate) struct Append {
     /// The seat whose commands they are; `None` for the host's.
     pub(crate) seat: Option<Seat>,
     pub(crate) lines: Vec<ScriptCommand>,
-    /// Whether due rolls are made.
+    /// Whether to make due rolls.
     pub(crate) rolls: bool,
     pub(crate) key: Option<IdempotencyKey>,
     pub(crate) if_match: Option<Tags>,
@@ -40,14 +40,14 @@ impl Append {
     }
 }
 
-/// The sender of a request, as judging asks about it (SV-11, SV-13).
+/// The sender of a request, about whom judging asks (SV-11, SV-13).
 pub(crate) struct Caller<'a> {
     append: &'a Append,
     app: &'a App,
     branch: &'a OpenBranch,
-    /// The seats that were found free; a request asks for each once.
+    /// The seats that were found free, so that a request asks once for each.
     free: BTreeSet<Seat>,
-    /// Where the branch stands and what the viewer sees, if that is known.
+    /// The position and what the viewer sees, if they are known.
     position: Option<(PlayPosition, CachedView)>,
     /// The tag of what the viewer sees.
     pub(crate) tag: String,

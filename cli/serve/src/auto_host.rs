@@ -1,4 +1,4 @@
-//! The automatic host: what the terms of a match say is done between the moves of players and at their deadlines (SV-46,
+//! The automatic host. Between the players' moves and at their deadlines, it does what the terms of the match say (SV-46,
 //! SV-47).
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,13 +26,13 @@ use crate::open_branch::OpenBranch;
 use crate::problem::{ApiResult, Code, Problem};
 use crate::takeback::{self, current_branch};
 
-/// How often to look whether a deadline has come or others played.
+/// How often to check for deadlines and for entries of others.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// After how many looks to look at every match with terms, as another process may have made one.
+/// After how many checks to look for all matches with terms, because another process may have made one.
 const LOOKS_FOR_ALL: u32 = 60;
 /// How long to wait after a failure with a match.
 const AGAIN_MS: i64 = 60_000;
-/// The most steps at once, and the most appends in a row without a player, which is more than any terms that were tried need.
+/// The most steps at once, and the most appends in a row without a player's command. No terms that were tried need so many.
 const STEPS_MAX: u32 = 50;
 const BETWEEN_MAX: u32 = 20;
 
@@ -42,7 +42,7 @@ const HOUR_MS: i64 = 60 * 60 * 1000;
 #[derive(Default)]
 pub(crate) struct AutoHost {
     clocks: Mutex<BTreeMap<MatchName, Arc<Mutex<Option<TurnClock>>>>>,
-    /// All matches with accords, once they have been looked for.
+    /// All matches with accords, once they were looked for.
     known: Mutex<Option<BTreeSet<MatchName>>>,
     /// The matches with news.
     news: Mutex<BTreeSet<MatchName>>,
@@ -75,7 +75,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How the turns of a branch went, as far as a spectator could see it: what depends on secrets would show them (SV-47).
+/// The turns of a branch, as far as a spectator sees them. Deadlines that depended on secrets would reveal them (SV-47).
 struct TurnClock {
     match_id: [u8; 16],
     branch: BranchId,
@@ -84,7 +84,7 @@ struct TurnClock {
     tag: String,
     /// Whose turn it is, and since which entry.
     turns: BTreeMap<Seat, Moment>,
-    /// How many deadlines seats missed in a row, and the last entry that was played for them.
+    /// For each seat, how many deadlines it missed in a row, and the last entry that was played for it.
     misses: BTreeMap<Seat, (u32, Moment)>,
     /// How many appends of the host came after the last command of a player.
     hosted: u32,
@@ -98,12 +98,12 @@ struct Moment {
     at_ms: i64,
 }
 
-/// Where a match with terms stands.
+/// The accord, the deadlines and the next step of a match with terms.
 pub(crate) struct Hosted {
     pub(crate) accord: MatchAccord,
     /// The deadline of each seat whose turn it is.
     pub(crate) deadlines: BTreeMap<Seat, Deadline>,
-    /// What is to be done, and where.
+    /// The next step, and the state in which it is played.
     step: Option<(Step, HeadState)>,
 }
 
@@ -149,7 +149,7 @@ impl TurnClock {
         Ok(clock)
     }
 
-    /// Takes the entries up to a head.
+    /// Follows the entries up to a head.
     fn follow(&mut self, app: &App, branch: &OpenBranch, head: u64) -> ApiResult<()> {
         if head <= self.current.head {
             return Ok(());
@@ -181,7 +181,7 @@ impl TurnClock {
         }
         let before = std::mem::take(&mut self.turns);
         for seat in self.seats(app, branch)? {
-            // A move, and what the host does, begin a turn of its own.
+            // A seat's own move and an entry of the host begin a new turn.
             let began = before.get(&seat).filter(|_| ![seat, Seat::Host].contains(&entry.seat));
             self.turns.insert(seat, began.copied().unwrap_or(moment));
         }
@@ -200,7 +200,7 @@ impl TurnClock {
         Ok(seats)
     }
 
-    /// Returns when turns end and what is to be done now.
+    /// Returns the deadlines, and the step that is due now.
     fn standing(&self, accord: MatchAccord, players: &Players, now_ms: i64) -> Hosted {
         let state = self.current.state.as_ref();
         let mut hosted = Hosted { accord, deadlines: BTreeMap::new(), step: None };
@@ -229,13 +229,13 @@ impl TurnClock {
             let at_ms = last_ms + hour_ms;
             let deadline = Deadline { at_ms, turn_ms, known_since_ms, passed };
             hosted.deadlines.insert(*seat, deadline);
-            // What was played for the seat may be concealed, or leave it its turn.
+            // What was played for the seat may be concealed, or may not end its turn.
             let was_played = self.misses.get(seat).is_some_and(|(_, played)| {
                 played.seq >= since.seq && (passed == 0 || played.at_ms >= last_ms)
             });
             let before = earlier.get(seat).copied().unwrap_or(0);
             let passed = u32::try_from(passed).unwrap_or(u32::MAX).min(terms.patience.max(2));
-            // A service that was away does not hold against a player what it would not have waited for.
+            // After a pause of the service, deadlines for which it would not have waited are not counted as missed.
             let mut misses = before;
             let mut is_due = is_gone(before);
             for _ in 0..passed {
@@ -245,7 +245,7 @@ impl TurnClock {
                 misses = misses.saturating_add(1);
                 is_due = is_gone(misses) || is_default_due(&terms, misses);
             }
-            // No one would come back to a match that the host plays against itself.
+            // If all players are gone, the host does not play the match against itself.
             if due.is_none() && is_due && !was_played && is_anyone_there && state.waits_for(*seat) {
                 due = Some(Step::Default(*seat, misses));
             }
@@ -259,7 +259,8 @@ impl TurnClock {
         hosted
     }
 
-    /// Returns how many deadlines a seat missed in a row. Who joins, announces an absence or gets other terms begins anew.
+    /// Returns how many deadlines a seat missed in a row. The count starts over when the player joins or announces an absence,
+    /// and when the terms change.
     fn missed(&self, seat: Seat, accord: &MatchAccord, players: &Players) -> u32 {
         let Some((misses, Moment { at_ms, .. })) = self.misses.get(&seat).copied() else { return 0 };
         let joined_ms = players.joined.get(&seat).copied().unwrap_or(0);
@@ -268,7 +269,7 @@ impl TurnClock {
     }
 }
 
-/// PM-17, PM-84: whether a default is played for a seat that missed so many deadlines in a row.
+/// PM-17, PM-84: returns `true` if a default is played for a seat that missed `misses` deadlines in a row.
 fn is_default_due(terms: &Terms, misses: u32) -> bool {
     match terms.missed {
         Missed::Default => true,
@@ -282,7 +283,7 @@ pub(crate) fn unix_ms(time: DeskTime) -> i64 {
     i64::try_from(time.unix_seconds()).unwrap_or(i64::MAX / 1000).saturating_mul(1000)
 }
 
-/// Who plays, and since when.
+/// The players, and when they joined.
 struct Players {
     joined: BTreeMap<Seat, i64>,
     /// Whether someone was invited and has not joined.
@@ -306,14 +307,14 @@ impl Players {
         Ok(Self { joined, is_awaited })
     }
 
-    /// Returns the earliest time at which a turn of a seat can begin: all who were invited are there.
+    /// Returns the earliest time at which a turn of a seat can begin; `None` until all invited players have joined.
     fn begin(&self, seat: Seat) -> Option<i64> {
         let is_ready = !self.is_awaited && self.joined.contains_key(&seat);
         self.joined.values().max().copied().filter(|_| is_ready)
     }
 }
 
-/// Finds where a match with terms stands; `None` for a match without.
+/// Returns the accord, the deadlines and the next step of a match; `None` if the service does not host it by terms.
 pub(crate) fn hosted(app: &Arc<App>, match_name: &MatchName) -> ApiResult<Option<Hosted>> {
     let game = app.store.genesis(match_name)?;
     let Some(accord) = MatchAccord::find(&app.store, match_name, &game)? else { return Ok(None) };
@@ -332,7 +333,7 @@ pub(crate) fn hosted(app: &Arc<App>, match_name: &MatchName) -> ApiResult<Option
     })
 }
 
-/// Looks at the clock of a branch at its head.
+/// Passes the clock of a branch at its head to `look`.
 fn with_clock<T>(
     app: &Arc<App>,
     branch: &OpenBranch,
@@ -356,10 +357,10 @@ fn with_clock<T>(
     looked
 }
 
-/// What is watched of a match with terms.
+/// When to look at a match with terms again: after an append, or at a time.
 struct Watched {
     branch: Option<(NamedBranch, u64)>,
-    /// When to look at it.
+    /// The time to look at it, if there is one.
     at_ms: Option<i64>,
 }
 
@@ -405,7 +406,7 @@ fn forget(app: &App, watched: &mut BTreeMap<MatchName, Watched>, match_name: &Ma
     lock(&app.auto_host.clocks).remove(match_name);
 }
 
-/// Looks for the matches with accords.
+/// Finds and remembers the matches with accords.
 fn matches_with_terms(app: &Arc<App>) -> ApiResult<BTreeSet<MatchName>> {
     let mut names = BTreeSet::new();
     for found in app.store.matches_after(None)? {
@@ -415,13 +416,13 @@ fn matches_with_terms(app: &Arc<App>) -> ApiResult<BTreeSet<MatchName>> {
     Ok(names)
 }
 
-/// Returns the matches with accords, as of the last time they were looked for.
+/// Returns the matches with accords that are known, after looking for them once.
 pub(crate) fn known_matches(app: &Arc<App>) -> ApiResult<BTreeSet<MatchName>> {
     let known = lock(&app.auto_host.known).clone();
     known.map_or_else(|| matches_with_terms(app), Ok)
 }
 
-/// Returns the matches that have other entries than those that were looked at.
+/// Returns the matches whose heads are not those that were looked at.
 fn moved(app: &App, known: &[(NamedBranch, u64)]) -> ApiResult<Vec<MatchName>> {
     let named: Vec<_> = known.iter().map(|(named, _)| named.clone()).collect();
     let heads = app.store.heads(&named)?;
@@ -435,7 +436,7 @@ async fn host(app: &Arc<App>, match_name: &MatchName) -> ApiResult<Option<Watche
     for _ in 0..STEPS_MAX {
         let name = match_name.clone();
         let current = app.block(move |app| {
-            // A process may have ended between the last answer and the takeback.
+            // A process may have ended after the last answer, before the takeback.
             takeback::settle(app, &name)?;
             current_branch(app, &name)
         });
@@ -488,7 +489,7 @@ fn play(app: &App, branch: &OpenBranch, terms: &Terms, step: &Step, position: He
     let appended = app.store.append_judged(match_name, name, before, entries, Some(&key));
     app.branches.hear(app, &(match_name.clone(), name.clone()))?;
     match appended {
-        // Another process, or a player by the command line, was there before.
+        // Another process, or a player at the command line, appended first.
         Ok(_) | Err(StoreError::Conflict { .. } | StoreError::IdempotencyKeyReused { .. }) => Ok(true),
         Err(error) => {
             let problem = error.into();

@@ -8,9 +8,9 @@ use bytes::Bytes;
 use http_body::{Body, Frame};
 use tokio::sync::mpsc;
 
-/// A body that ends when its sender does.
+/// A body that ends when its sender is dropped.
 pub(crate) struct ChannelBody {
-    /// A part that was received before the body was begun.
+    /// A part that was received before the body was made.
     first: Option<Bytes>,
     receiver: mpsc::Receiver<io::Result<Bytes>>,
 }
@@ -20,7 +20,7 @@ impl ChannelBody {
         Self { first: None, receiver }
     }
 
-    /// Makes a body whose first part has been received.
+    /// Returns a body whose first part was received before.
     pub(crate) fn beginning_with(first: Bytes, receiver: mpsc::Receiver<io::Result<Bytes>>) -> Self {
         Self { first: Some(first), receiver }
     }

@@ -1,4 +1,4 @@
-//! The desks of matches by mail that the service hosts: its key, and which games have news (PM-31a).
+//! The desks of matches by mail that the service hosts: the host's key, and the games with news (PM-31a).
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -12,14 +12,14 @@ use turnfold_store::MatchName;
 
 use crate::problem::Problem;
 
-/// What the service hosts matches by mail with.
+/// How the service hosts matches by mail.
 #[derive(Clone, Debug)]
 pub struct HostedMail {
     /// The host's key.
     pub signers: Arc<Signers>,
-    /// The folder in which letters wait to be sent; without it none are written.
+    /// The folder in which letters wait to be sent; if `None`, no letters are written.
     pub letters: Option<PathBuf>,
-    /// The public address of the pages that letters link to; without it they have no links (PM-70).
+    /// The public address of the pages that letters link to; if `None`, letters have no links (PM-70).
     pub pages: Option<String>,
     /// The Maildir whose mails the service takes (PM-104).
     pub maildir: Option<PathBuf>,
@@ -40,7 +40,7 @@ impl Desks {
         Self { mail, news: Mutex::default(), wake: Notify::new() }
     }
 
-    /// Takes the games with news.
+    /// Returns the games with news and clears them.
     pub(crate) fn take_news(&self) -> BTreeSet<MatchName> {
         std::mem::take(&mut *self.lock())
     }
@@ -54,17 +54,17 @@ impl Desks {
         self.news.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has a game looked at soon, as a paper came.
+    /// Has a game looked at soon, because a paper came.
     pub(crate) fn notify(&self, game: MatchName) {
         self.lock().insert(game);
         self.wake.notify_one();
     }
 }
 
-/// What an error at the desk of a match is to clients.
+/// Turns an error at the desk of a match into a problem for clients.
 pub(crate) fn desk_problem(error: impl Into<MailError>) -> Problem {
     match error.into() {
-        // The desk was found, so it is the key that does not fit.
+        // The desk was found, so the key does not fit it.
         MailError::Unusable(_) => {
             Problem::forbidden("the key of this service does not fit the desk of the match")
         }

@@ -1,5 +1,5 @@
-//! The documents that the library writes, for the description of the service (SV-33): what they mean stands in
-//! `cli/JSON.md`. A test compares them with what is answered.
+//! The documents that the library writes, for the description of the service (SV-33). `cli/JSON.md` explains them. A test
+//! compares them with responses.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use utoipa::openapi::schema::{AdditionalProperties, SchemaFormat, Type};
 use utoipa::openapi::{KnownFormat, ObjectBuilder};
 
-/// Declares schemas that are not made of types.
+/// Declares schemas that are not derived from types.
 macro_rules! schemas {
     ($($(#[$doc:meta])* $name:ident: $schema:expr;)*) => {$(
         $(#[$doc])*
@@ -51,7 +51,7 @@ schemas! {
         .format(Some(SchemaFormat::KnownFormat(KnownFormat::Binary)));
 }
 
-/// Declares parts of lists, with where each continues.
+/// Declares parts of lists. Each states where the list continues.
 macro_rules! lists {
     ($($name:ident: $item:ty, $next:ty;)*) => {$(
         /// A part of a list.

@@ -1,5 +1,5 @@
-//! The ids of events (SV-18): the head, and a mark of the history that led to it, so that a client that comes again after
-//! another history took its place is not sent the rest of that.
+//! The ids of events (SV-18): the head, and a mark of the history up to it. If another history has taken its place, a
+//! client that reconnects is not sent the rest of that one.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,19 +9,20 @@ use turnfold_history::Viewer;
 
 const DIGITS: usize = 16;
 
-/// How ids are written, for the description of the service.
+/// The pattern of ids, for the description of the service.
 pub(crate) const PATTERN: &str = "^(0|[1-9][0-9]{0,17})(-[0-9a-f]{16})?$";
 
-/// The id of an event, or a head alone, of whatever history.
+/// The id of an event, or a head of any history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct EventId {
-    /// The head, as the viewer counts.
+    /// The head, in the viewer's numbering.
     pub(crate) head: u64,
-    /// What the history up to it is known by.
+    /// The mark of the history up to the head.
     pub(crate) mark: Option<String>,
 }
 
-/// Returns the mark of a history: of its last link, or of what a viewer who may not know that knows it by.
+/// Returns the mark of a history. `known_by` is its last link, or a digest of the entries' times for a viewer who may not
+/// know the link.
 pub(crate) fn mark_of(viewer: Viewer, match_id: &[u8; 16], known_by: &Digest) -> String {
     let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 event id");
     hasher.update(viewer.to_string().as_bytes());

@@ -1,4 +1,5 @@
-//! Following a branch: what viewers count, and what is new to them from head to head, worked out once for all (SV-17 to SV-19).
+//! Following a branch: which entries viewers see, and what is new to them between heads, computed once for all clients
+//! (SV-17 to SV-19).
 
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use crate::open_branch::{BranchWork, OpenBranch};
 use crate::problem::{ApiResult, Problem};
 use crate::world::World;
 
-/// How many entries may follow what a viewer knows once and for all before that is brought up to the head.
+/// How many wholly shown entries may follow the settled ones before they are settled, too.
 const UNSETTLED_MAX: usize = 256;
 
 impl OpenBranch {
@@ -21,14 +22,14 @@ impl OpenBranch {
         self.current(world, |current| current.head)
     }
 
-    /// Returns what a viewer receives after a head, as the log counts, up to the present.
+    /// Returns what is new to a viewer after a head, in the log's numbering, up to the present one.
     pub(crate) fn delta(&self, world: &World, viewer: Viewer, from: u64) -> ApiResult<Arc<Delta>> {
         if let Some(delta) = self.delta_in_memory(viewer, from) {
             return Ok(delta);
         }
         let mut work = self.work();
         let (to, shown) = self.current_at_work(world, |current| (current.head, current.shown(viewer)))?;
-        // Another thread may have worked it out in the meantime.
+        // Another thread may have computed it in the meantime.
         if let Some(delta) = self.kept_delta(viewer, from, to) {
             return Ok(delta);
         }
@@ -47,7 +48,7 @@ impl OpenBranch {
         let now = follower.known(&entries)?;
         let mark = self.mark_of(world, viewer, to, now.times)?;
         let delta = Arc::new(Delta::between(to, shown.tag, mark.clone(), &earlier, &now));
-        // Only what was wholly shown at the earlier head is settled for all who were sent everything up to it.
+        // Settle only what was wholly shown at the earlier head, because the follower serves clients that know that head.
         let mut follower = follower.fork();
         follower.settle(sent.get(..earlier.whole).unwrap_or(sent))?;
         knowledge.counts.note(from, earlier.head);
@@ -60,12 +61,13 @@ impl OpenBranch {
         Ok(delta)
     }
 
-    /// Returns what a viewer receives after a head if that was computed before, without waiting.
+    /// Returns what is new to a viewer after a head if that is kept, without waiting.
     pub(crate) fn delta_in_memory(&self, viewer: Viewer, from: u64) -> Option<Arc<Delta>> {
         self.kept_delta(viewer, from, self.known_head())
     }
 
-    /// Returns the mark of the history up to a head, as the log counts, of whose entries a viewer knows when they were recorded.
+    /// Returns the mark of the history up to a head, in the log's numbering. `times` are those of the entries that the viewer
+    /// knows of.
     fn mark_of(&self, world: &World, viewer: Viewer, at: u64, times: Times) -> ApiResult<String> {
         let revision = self.revision();
         let match_id = self.match_id(world)?;
@@ -77,7 +79,7 @@ impl OpenBranch {
         Ok(mark_of(viewer, &match_id, last))
     }
 
-    /// Returns the mark of the history in which a viewer counted `count` entries, if it is kept or takes no fold.
+    /// Returns the mark of the history in which a viewer sees `count` entries, if it is kept or needs no fold.
     pub(crate) fn mark_at_hand(
         &self,
         world: &World,
@@ -90,7 +92,7 @@ impl OpenBranch {
         Ok(self.work().viewers.get(&viewer).and_then(|knowledge| knowledge.mark(count)))
     }
 
-    /// Returns how many entries a viewer counts at a head, as the log counts, and the mark of the history up to it.
+    /// Returns how many entries a viewer sees at a head, in the log's numbering, and the mark of the history up to it.
     pub(crate) fn event_id(&self, world: &World, viewer: Viewer, at: u64) -> ApiResult<EventId> {
         if viewer.sees_all() {
             let mark = self.mark_of(world, viewer, at, Times::default())?;
@@ -112,7 +114,7 @@ impl OpenBranch {
         Ok(EventId { head, mark: Some(mark) })
     }
 
-    /// Returns a follower whose knowledge was settled at a head, as the log counts.
+    /// Returns a follower that has settled what was wholly shown at a head, in the log's numbering.
     fn follower(&self, world: &World, viewer: Viewer, head: u64) -> ApiResult<Follower> {
         let revision = self.revision();
         let genesis = world.store.genesis(&revision.match_name)?;
@@ -128,7 +130,7 @@ impl OpenBranch {
         Ok(follower)
     }
 
-    /// Returns which entries of the log a viewer knows of at its head, and shows it those that are not settled.
+    /// Returns which entries of the log a viewer knows of at the head. Passes those that are not settled to `observe`.
     pub(crate) fn seen(
         &self,
         world: &World,
@@ -158,13 +160,13 @@ impl OpenBranch {
         if viewer.sees_all() { self.head(world) } else { Ok(self.seen(world, viewer, &mut |_| {})?.head()) }
     }
 
-    /// Returns how many entries a viewer knows of up to one of the log.
+    /// Returns how many entries a viewer knows of up to entry `seq` of the log.
     pub(crate) fn seen_within(&self, world: &World, viewer: Viewer, seq: u64) -> ApiResult<u64> {
         if viewer.sees_all() { Ok(seq) } else { Ok(self.seen(world, viewer, &mut |_| {})?.within(seq)) }
     }
 
-    /// Returns the first head, as the log counts, at which a viewer counted `seen` entries. From there on it receives
-    /// what came to light of them behind entries that it does not count, perhaps once more.
+    /// Returns the first head, in the log's numbering, at which a viewer sees `seen` entries. A client that resumes there
+    /// is sent everything that was revealed later, perhaps some of it once more.
     pub(crate) fn first_head(&self, world: &World, viewer: Viewer, seen: u64) -> ApiResult<FirstHead> {
         self.first_head_at_work(world, viewer, seen, &mut self.work())
     }
@@ -186,7 +188,7 @@ impl OpenBranch {
         })
     }
 
-    /// Counts what a viewer knows of at heads until it is known at which it first counted `seen` entries.
+    /// Counts a viewer's entries at heads until the first head with `seen` entries is known.
     pub(crate) fn count_until(&self, world: &World, viewer: Viewer, seen: u64) -> ApiResult<FirstHead> {
         let mut work = self.work();
         while let FirstHead::Count(at) = self.first_head_at_work(world, viewer, seen, &mut work)? {

@@ -1,4 +1,4 @@
-//! The documents of pictures that change entry by entry, for the description of the service.
+//! Documents of pictures that change with each entry, for the description of the service.
 
 use serde::Serialize;
 use serde_json::Value;

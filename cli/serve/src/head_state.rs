@@ -1,4 +1,4 @@
-//! Where a branch stands: its state at the head, and what viewers see of it (SV-27).
+//! The head state of a branch: its state at the head, and what viewers see of it (SV-27).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::world::World;
 /// What a view takes in memory in addition to its text.
 const VIEW_BYTES: u64 = 256;
 
-/// Where a branch stands.
+/// The state of a branch at its head, with cached views.
 pub(crate) struct HeadState {
     pub(crate) rules: Arc<dyn AnyRules>,
     pub(crate) dice: DicePolicy,
@@ -26,11 +26,11 @@ pub(crate) struct HeadState {
     pub(crate) state: Box<dyn AnyState>,
     /// How many bytes the state has.
     pub(crate) bytes: u64,
-    /// What viewers see, those who asked.
+    /// The views that were asked for.
     shown: BTreeMap<Viewer, CachedView>,
 }
 
-/// A view as it is answered, and its tag.
+/// A view as responses contain it, and its tag.
 #[derive(Clone, Debug)]
 pub(crate) struct CachedView {
     /// What `show --format json` prints.
@@ -57,13 +57,13 @@ impl HeadState {
         Self { rules, dice, head, state, bytes, shown: BTreeMap::new() }
     }
 
-    /// Returns how many bytes it takes in memory.
+    /// Returns the estimated bytes in memory.
     pub(crate) fn memory(&self) -> u64 {
         let shown = self.shown.values().map(|shown| shown.json.len() as u64 + VIEW_BYTES);
         state_memory(self.bytes) + shown.sum::<u64>()
     }
 
-    /// Reads where a branch stands.
+    /// Reads the head state of a branch from the store.
     pub(crate) fn load(revision: &Revision, world: &World) -> ApiResult<Self> {
         let keeper = Some(&world.store);
         let registry = &world.registry;
@@ -80,7 +80,7 @@ impl HeadState {
         Self { rules, state, shown: BTreeMap::new(), ..*self }
     }
 
-    /// Moves on by entries; the first follows its head.
+    /// Folds further entries; the first one follows the head.
     pub(crate) fn follow(mut self, revision: &Revision, entries: &[LogEntry]) -> ApiResult<Self> {
         let logged: Vec<_> = entries.iter().map(LogEntry::logged).collect();
         let folded = self.state.fold(&logged, &self.dice, &mut |_| {});
@@ -90,7 +90,7 @@ impl HeadState {
         Ok(Self::new(self.rules, self.dice, head, self.state))
     }
 
-    /// Returns what a viewer sees, if that was worked out before.
+    /// Returns what a viewer sees at the head, if the view is cached.
     pub(crate) fn shown_before(&self, viewer: Viewer) -> Option<CachedView> {
         self.shown.get(&viewer).cloned()
     }
@@ -102,20 +102,20 @@ impl HeadState {
     }
 }
 
-/// What is in memory at the head of a branch, which is looked at for moments.
+/// What is in memory about the head of a branch. Its lock is held only for moments.
 pub(crate) struct KeptHead {
     pub(crate) current: Option<HeadState>,
-    /// What is new to viewers here after an earlier head, for the others who follow.
+    /// What is new to viewers after an earlier head, for other followers.
     deltas: BTreeMap<(Viewer, u64), Arc<Delta>>,
     delta_bytes: u64,
-    /// Whether commands were judged quickly the last time.
+    /// Whether the last commands were judged quickly.
     pub(crate) is_judged_quickly: bool,
-    /// Counts how often it was forgotten: what was read before that is not kept.
+    /// How often the head state was forgotten. A state that was being read at that time is not kept.
     pub(crate) forgotten: u64,
     share: MemoryShare,
 }
 
-/// The most deltas that are kept; those who follow closely ask for the same few.
+/// The most deltas to keep. Clients that follow closely ask for the same few.
 const DELTAS_MAX: usize = 256;
 
 impl KeptHead {
@@ -130,7 +130,7 @@ impl KeptHead {
         }
     }
 
-    /// Returns where the branch stands, if that is at or behind a head.
+    /// Returns the head state, if its head is `head` or a later one.
     pub(crate) fn at(&mut self, head: u64) -> Option<&mut HeadState> {
         self.current.as_mut().filter(|current| current.head >= head)
     }
@@ -146,7 +146,7 @@ impl KeptHead {
         self.count();
     }
 
-    /// Returns what is new to a viewer after a head up to another, if that was worked out before.
+    /// Returns what is new to a viewer after one head, up to another, if that is kept.
     pub(crate) fn delta(&self, viewer: Viewer, from: u64, to: u64) -> Option<Arc<Delta>> {
         self.deltas.get(&(viewer, from)).filter(|delta| delta.to == to).cloned()
     }
@@ -160,7 +160,7 @@ impl KeptHead {
         self.count();
     }
 
-    /// Counts what it holds now.
+    /// Counts the memory that is held now.
     pub(crate) fn count(&mut self) {
         let state = self.current.as_ref().map_or(0, HeadState::memory);
         self.share.set(BRANCH_BYTES + state + self.delta_bytes);

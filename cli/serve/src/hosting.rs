@@ -31,7 +31,7 @@ const LOOKS_FOR_MAILS: u32 = 10;
 /// How long to wait after a failure on a desk, in seconds.
 const AGAIN_SECONDS: u64 = 60;
 
-/// Changes the desk of a game while no other request of this service writes to it.
+/// Runs work at the desk of a game, while no other request of this service writes to it.
 pub(crate) async fn at_desk<T: Send + 'static>(
     app: &Arc<App>,
     game: &MatchName,
@@ -53,16 +53,16 @@ pub(crate) async fn at_desk<T: Send + 'static>(
         let mut reserved = None;
         let mut patience = Patience::new();
         while let Some(wait) = patience.next(app) {
-            // Others wait for who has a reservation.
+            // While this request has a reservation, the others wait.
             if reserved.is_none() {
                 std::thread::sleep(wait);
             }
             let host = MailHost::of(&app.store, &game, &app.registry, &desks.mail.signers, app.now_ms());
-            // What was appended before a module failed is heard of, too.
+            // If a module fails, the heads below are updated all the same, because entries may have been appended before.
             let done = host.and_then(|mut host| {
                 let before = host.desk().head();
                 let done = catch(|| work(app, &mut host)).map_err(ReplayError::from)?;
-                // PM-74: pages were closed.
+                // PM-74: pages were closed, so their streams end.
                 let new = host.desk().entries().iter().filter(|entry| entry.seq > before);
                 let is_join = |effect: &Effect| matches!(effect, Effect::Joined { .. });
                 if host.close_former_pages()? || new.flat_map(|entry| &entry.effects).any(is_join) {
@@ -76,7 +76,7 @@ pub(crate) async fn at_desk<T: Send + 'static>(
                 app.branches.hear(app, &(game.clone(), branch.name))?;
             }
             match done {
-                // Another process was there before.
+                // Another process appended first.
                 Err(MailError::Replay(ReplayError::Store(StoreError::Conflict {
                     match_name,
                     branch,
@@ -131,7 +131,7 @@ pub(crate) async fn keep(app: Arc<App>) {
             };
             due.insert(game, next);
         }
-        // Whether it was woken or has waited, it looks again.
+        // It looks again, whether it was woken or the time is up.
         let _ = timeout(LOOK_EVERY, desks.notified()).await;
     }
 }
@@ -165,11 +165,11 @@ fn desk_time(app: &App) -> Option<DeskTime> {
     DeskTime::of_unix_ms(app.now_ms())
 }
 
-/// A mail that waits, and the matches that it is for.
+/// The file of a waiting mail, the mail, and the matches that it is for.
 type WaitingMail = (PathBuf, ReceivedMail, Vec<MatchName>);
 
-/// Takes the mails that wait in the Maildir, each for the matches that it names (PM-100, PM-104). A mail that cannot be taken
-/// stays, and does not keep the others from being taken.
+/// Takes the waiting mails of the Maildir, each for the matches that it names (PM-100, PM-104). A mail that cannot be taken
+/// stays, and the others are taken all the same.
 async fn take_mails(app: &Arc<App>) -> ApiResult<()> {
     let Some(HostedMail { maildir: Some(folder), letters: Some(post), .. }) =
         app.desks.as_ref().map(|desks| desks.mail.clone())
@@ -198,7 +198,7 @@ async fn take_mails(app: &Arc<App>) -> ApiResult<()> {
     Ok(())
 }
 
-/// Reads the mails that wait, and finds out for which matches they are.
+/// Reads the waiting mails, and finds the matches that they are for.
 fn waiting_mails(app: &App, maildir: &Path, post: &Path) -> ApiResult<Vec<WaitingMail>> {
     let Some(desks) = &app.desks else { return Err(Problem::internal()) };
     let mails = Maildir::open(maildir).and_then(|maildir| maildir.mails()).map_err(desk_problem)?;
@@ -217,7 +217,7 @@ fn waiting_mails(app: &App, maildir: &Path, post: &Path) -> ApiResult<Vec<Waitin
     Ok(waiting)
 }
 
-/// Takes a mail for matches, and answers it. Returns `true` if nothing more can come of it.
+/// Takes a mail for matches, and answers it. Returns `true` if it need not be taken again.
 async fn take_mail_for(
     app: &Arc<App>,
     mail: &ReceivedMail,
@@ -230,7 +230,8 @@ async fn take_mail_for(
         let folder = post.to_owned();
         let of = game.clone();
         let taken = at_desk(app, &game, move |app, host| {
-            // PM-113: what came after the deadline is taken once it has passed, which waits for unsent letters (PM-101).
+            // PM-113: a mail that came after the deadline waits until the deadline has passed. It does not pass while a letter
+            // is unsent (PM-101), so the mail is taken then.
             let is_late = desk_time(app).is_some_and(|now| host.is_after_deadline(&mail, now));
             if is_late && !is_letter_unsent(app, &of)? {
                 return Ok(None);
@@ -256,7 +257,7 @@ async fn take_mail_for(
     Ok(is_done)
 }
 
-/// Goes on with a match as far as it goes now, and sends its letters; returns the deadline that it waits for.
+/// Runs a match as far as possible now, and sends its letters. Returns the deadline that the match waits for.
 async fn run(app: &Arc<App>, game: &MatchName) -> ApiResult<Option<DeskTime>> {
     let of = game.clone();
     let deadline = at_desk(app, game, move |app, host| {
@@ -284,7 +285,7 @@ async fn run(app: &Arc<App>, game: &MatchName) -> ApiResult<Option<DeskTime>> {
         let is_tried_again = is_tried_again == Some(true);
         let state = host.desk().state();
         let next = state.deadline().filter(|_| state.is_open());
-        // What was not sent is tried again.
+        // Unsent letters are tried again.
         let again = || DeskTime::of_unix_seconds(at.unix_seconds().saturating_add(AGAIN_SECONDS));
         Ok(if is_tried_again { again() } else { next })
     })
@@ -292,7 +293,7 @@ async fn run(app: &Arc<App>, game: &MatchName) -> ApiResult<Option<DeskTime>> {
     Ok(deadline)
 }
 
-/// PM-101: whether a letter of this turn waits unsent, where the service sends letters.
+/// PM-101: returns `true` if the service sends letters, and a letter of this turn is unsent.
 fn is_letter_unsent(app: &App, game: &MatchName) -> Result<bool, MailError> {
     if app.desks.as_ref().is_none_or(|desks| desks.mail.send.is_none()) {
         return Ok(false);
@@ -301,7 +302,7 @@ fn is_letter_unsent(app: &App, game: &MatchName) -> Result<bool, MailError> {
     Ok(is_unsent == Some(true))
 }
 
-/// Does something with the letters of a match; returns nothing where the service has no folder for them.
+/// Runs work on the letters of a match. Returns `None` if the service has no folder for letters.
 fn with_room<T>(
     app: &App,
     game: &MatchName,

@@ -1,4 +1,4 @@
-//! Looking at a branch as a viewer: the position and the records at its head or at an earlier entry.
+//! What a viewer sees of a branch: positions and records, at the head or at an earlier entry.
 
 use turnfold_core::AnyState;
 use turnfold_history::viewer::seat_history::long::LongHistory;
@@ -13,12 +13,12 @@ use crate::problem::ApiResult;
 use crate::world::World;
 
 impl OpenBranch {
-    /// Returns what a viewer sees at its head.
+    /// Returns what a viewer sees at the head.
     pub(crate) fn shown(&self, world: &World, viewer: Viewer) -> ApiResult<CachedView> {
         self.current(world, |current| current.shown(viewer))
     }
 
-    /// Returns the state at an entry, as the viewer counts, or at its head.
+    /// Returns the state at an entry, in the viewer's numbering, or at the head.
     pub(crate) fn state(
         &self,
         world: &World,
@@ -28,7 +28,7 @@ impl OpenBranch {
         match at {
             None => self.current(world, |current| current.state.fork()),
             Some(at) if viewer.sees_all() => self.state_of_log(world, at),
-            // Which entry of the log it is takes no fold where nothing is concealed, and from there on snapshots help.
+            // Most entries are settled and have the same number in the log. From that number on, snapshots help.
             Some(at) => {
                 let seen = self.seen(world, viewer, &mut |_| {})?;
                 let seq = seen.in_log(at).ok_or_else(|| self.no_entry(at, seen.head()))?;
@@ -37,7 +37,7 @@ impl OpenBranch {
         }
     }
 
-    /// Returns how the match stands in a state, which is the one after an entry, as the viewer counts, or at its head.
+    /// Returns the match's standing in `state`, the state at an entry, in the viewer's numbering, or at the head.
     pub(crate) fn standing(
         &self,
         world: &World,
@@ -51,7 +51,7 @@ impl OpenBranch {
         }
     }
 
-    /// Returns whose turn it is at its head, where this is the state.
+    /// Returns whose turn it is at the head, whose state is `state`.
     pub(crate) fn whose_turn(
         &self,
         world: &World,
@@ -68,12 +68,12 @@ impl OpenBranch {
         ReplayError::NoEntry { history: SourceName::Revision(self.revision().clone()), seq, head }
     }
 
-    /// Returns the state after an entry, as the log counts, from the nearest snapshot.
+    /// Returns the state after an entry, in the log's numbering, from the nearest snapshot.
     pub(crate) fn state_of_log(&self, world: &World, seq: u64) -> ApiResult<Box<dyn AnyState>> {
         Ok(Position::seek(&self.revision().at(seq), world)?)
     }
 
-    /// Looks at the whole history up to an entry, as the viewer counts, or to its head.
+    /// Returns the history up to an entry, in the viewer's numbering, or up to the head.
     pub(crate) fn history(&self, world: &World, viewer: Viewer, at: Option<u64>) -> ApiResult<SeatHistory> {
         let history = self.history_of_log(world, viewer, self.head(world)?)?;
         match at {
@@ -82,14 +82,14 @@ impl OpenBranch {
         }
     }
 
-    /// Looks at the history up to an entry, as the log counts, as the viewer knew it then.
+    /// Returns the history up to an entry, in the log's numbering, as the viewer knew it then.
     pub(crate) fn history_of_log(&self, world: &World, viewer: Viewer, seq: u64) -> ApiResult<SeatHistory> {
         let revision = self.revision();
         let log = world.store.read(&revision.match_name, &revision.branch, Some(seq))?;
         Ok(SeatHistory::of(viewer, History::of_log(revision, log, &world.registry)?)?)
     }
 
-    /// Returns the records of the entries after one, at most `limit`, and the last of them if others follow.
+    /// Returns at most `limit` records of the entries after `after`, and the number of the last one if more follow.
     pub(crate) fn records(
         &self,
         world: &World,
@@ -119,7 +119,7 @@ impl OpenBranch {
             return Err(self.no_entry(after, head).into());
         }
         if after < settled {
-            // They are the same in the log, so that snapshots help.
+            // Settled entries have the same numbers in the log, so snapshots help.
             let mut position = Position::before(tail, &self.revision().at(settled.min(until)), world)?;
             position.fold_shown(viewer, &mut |seen| records.push(seen.logged_record()))?;
         }

@@ -1,4 +1,4 @@
-//! One branch in use: where it stands, what viewers know of it, and the head that is watched (SV-17, SV-27).
+//! One branch in memory: its head state, what viewers know of it, and its watched head (SV-17, SV-27).
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -16,29 +16,29 @@ use crate::memory::{Memory, MemoryShare};
 use crate::problem::{ApiResult, Problem};
 use crate::world::World;
 
-/// What is judged in less time is judged at once the next time; a thread for it takes some tens of microseconds.
+/// If judging took less time, the next commands are judged without a thread, which costs some tens of microseconds.
 const QUICK: Duration = Duration::from_micros(200);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Watched {
-    /// Its durable head.
+    /// The durable head of the branch.
     Head(u64),
-    /// It is deleted.
+    /// The branch is deleted.
     Gone,
 }
 
-/// A branch in use. All that is kept of it in memory is here, and is counted.
+/// A branch in memory. All that is kept of it is here, and is counted.
 ///
-/// Of its two locks `work` comes first. Its holder may take its time; `head` is held for moments.
+/// Of its two locks, `work` is taken first. It may be held for long; `head` is held only for moments.
 pub(crate) struct OpenBranch {
     revision: Revision,
     id: BranchId,
     match_id: OnceLock<[u8; 16]>,
-    /// When it was opened, as openings are counted.
+    /// The number of its opening; a later opening has a greater number.
     opened: u64,
     /// Held by the task that appends.
     turn: Arc<AsyncMutex<()>>,
-    /// Held by the stream that has a delta worked out; the others wait for that and take no thread.
+    /// Held by the stream whose delta is being computed. Other streams wait for it without a thread.
     following: AsyncMutex<()>,
     watched: watch::Sender<Watched>,
     head: Mutex<KeptHead>,
@@ -47,7 +47,7 @@ pub(crate) struct OpenBranch {
     is_left: Mutex<Option<bool>>,
 }
 
-/// What takes reading and folding to know. Its holder reads and folds, and the others wait for what that gives.
+/// What is known only by reading and folding. The holder of the lock reads and folds; others wait for the result.
 pub(crate) struct BranchWork {
     pub(crate) viewers: BTreeMap<Viewer, Knowledge>,
     share: MemoryShare,
@@ -59,13 +59,14 @@ impl BranchWork {
     }
 }
 
-/// A follower of a branch, until it is dropped.
+/// A follower of a branch. Dropping it ends the following.
 pub(crate) struct Following {
     watched: watch::Receiver<Watched>,
     left: Left,
 }
 
-/// Drops what was kept for followers after the last of them, once that watches no more.
+/// Drops the deltas that are kept for followers, if the last follower has been dropped. It comes after `watched`, which
+/// counts until it is dropped.
 struct Left(Arc<OpenBranch>);
 
 impl Following {
@@ -115,12 +116,12 @@ impl OpenBranch {
         &self.revision
     }
 
-    /// Returns which branch it is, whatever has its name now.
+    /// Returns the branch's id, even if another branch has its name now.
     pub(crate) fn id(&self) -> BranchId {
         self.id
     }
 
-    /// Returns what distinguishes its match from all others.
+    /// Returns the unique id of its match.
     pub(crate) fn match_id(&self, world: &World) -> ApiResult<[u8; 16]> {
         if let Some(id) = self.match_id.get() {
             return Ok(*id);
@@ -139,20 +140,20 @@ impl OpenBranch {
         *self.is_left.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes whether the match left the branch; `None` once that is not known any more.
+    /// Notes whether the match left the branch; `None` if that is no longer known.
     pub(crate) fn note_left(&self, is_left: Option<bool>) {
         *self.is_left.lock().unwrap_or_else(PoisonError::into_inner) = is_left;
     }
 
-    /// Returns when it was opened.
+    /// Returns the number of its opening.
     pub(crate) fn opened(&self) -> u64 {
         self.opened
     }
 
-    /// Waits until no other command is judged on the branch.
+    /// Waits until no other command is judged on the branch. Refuses if too many commands wait.
     pub(crate) async fn turn(&self) -> ApiResult<OwnedMutexGuard<()>> {
         let turn = Arc::clone(&self.turn);
-        // The branch has one, the holder of its turn another.
+        // The branch holds one reference, and the holder of the turn another.
         if Arc::strong_count(&turn) > WAITING_MAX + 2 {
             return Err(Problem::overloaded("too many commands wait for this branch"));
         }
@@ -177,7 +178,7 @@ impl OpenBranch {
         }
     }
 
-    /// Announces that the branch has an entry.
+    /// Announces a later head of the branch. Earlier heads are ignored.
     pub(crate) fn announce(&self, head: u64) {
         self.watched.send_if_modified(|watched| {
             let is_later = matches!(*watched, Watched::Head(old) if old < head);
@@ -188,7 +189,7 @@ impl OpenBranch {
         });
     }
 
-    /// Waits until no other stream has a delta worked out.
+    /// Waits until no delta is being computed for another stream.
     pub(crate) async fn following(&self) -> AsyncMutexGuard<'_, ()> {
         self.following.lock().await
     }
@@ -199,7 +200,7 @@ impl OpenBranch {
         self.forget();
     }
 
-    /// Refuses a branch that was deleted while its turn was waited for; another of its name is opened again.
+    /// Requires that the branch was not deleted while a command waited for its turn. A new branch of its name is opened again.
     pub(crate) fn require_there(&self) -> ApiResult<()> {
         match *self.watched.borrow() {
             Watched::Head(_) => Ok(()),
@@ -216,12 +217,12 @@ impl OpenBranch {
         self.head.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until no other thread reads or folds the branch for what is kept of it.
+    /// Waits until no other thread reads or folds the branch.
     pub(crate) fn work(&self) -> MutexGuard<'_, BranchWork> {
         self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes room, unless a command waits: what is not looked at just now goes from memory.
+    /// Makes room, unless a command waits. What another thread uses just now stays in memory.
     pub(crate) fn make_room(&self) {
         if self.is_awaited() {
             return;
@@ -235,14 +236,14 @@ impl OpenBranch {
         }
     }
 
-    /// Forgets where the branch stands, which is then read again.
+    /// Forgets the head state, which is then read again.
     pub(crate) fn forget(&self) {
         let mut head = self.lock();
         head.forgotten += 1;
         head.forget();
     }
 
-    /// Discards what a module or referee computed, if the branch is played with it, or it is not known with what.
+    /// Discards what is in memory if the failed module or referee plays the branch, or if it is not known what plays it.
     pub(crate) fn discard(&self, at_fault: &FaultOf) {
         let is_other = |current: &HeadState| !at_fault.is(&*current.rules);
         if self.lock().current.as_ref().is_some_and(is_other) {
@@ -255,7 +256,7 @@ impl OpenBranch {
         }
     }
 
-    /// Takes what was appended, once that is durable.
+    /// Replaces the head state after an append has become durable, and announces the new head.
     pub(crate) fn publish(&self, current: HeadState) {
         let now = current.head;
         let mut head = self.lock();
@@ -263,21 +264,21 @@ impl OpenBranch {
             return;
         }
         head.current = Some(current);
-        // The news up to an earlier head is asked for no more.
+        // No stream asks for a delta to an earlier head any more.
         head.drop_deltas();
         drop(head);
         self.announce(now);
     }
 
-    /// Looks at where the branch stands, which is read from the store if it is not in memory, or as far as it is behind
-    /// what is known of the branch (FL-18).
+    /// Passes the head state to `look`. A head state that is not in memory is read from the store; one that is behind the
+    /// known head reads the missing entries (FL-18).
     pub(crate) fn current<T>(&self, world: &World, look: impl FnOnce(&mut HeadState) -> T) -> ApiResult<T> {
         let is_in_memory = self.lock().at(self.known_head()).is_some();
         let _work = (!is_in_memory).then(|| self.work());
         self.current_at_work(world, look)
     }
 
-    /// As [`current`](Self::current), for the holder of the work.
+    /// Does the same as [`current`](Self::current), for a caller that holds `work`.
     pub(crate) fn current_at_work<T>(
         &self,
         world: &World,
@@ -312,7 +313,7 @@ impl OpenBranch {
         Ok(seen)
     }
 
-    /// Returns `false` if a state was folded by another module than the one that plays the match since (MD-9).
+    /// Returns `false` if another module folded the state than the one that plays the match now (MD-9).
     fn is_played_by(&self, world: &World, current: &HeadState) -> ApiResult<bool> {
         let Some(module) = current.rules.module() else { return Ok(true) };
         let genesis = world.store.genesis(&self.revision.match_name)?;
@@ -323,31 +324,31 @@ impl OpenBranch {
         world.metrics.table_misses.inc();
         let current = HeadState::load(&self.revision, world)?;
         let Revision { match_name, branch, .. } = &self.revision;
-        // What was read under its name is another branch's, if that has the name by now.
+        // If another branch has the name by now, what was read may be of that branch.
         if world.store.is_shared() && world.store.branch_head(match_name, branch)?.id != self.id {
             return Err(self.gone());
         }
         Ok(current)
     }
 
-    /// Reads entries of the log between two heads.
+    /// Reads the entries of the log after one head, up to another.
     pub(crate) fn entries(&self, world: &World, after: u64, to: u64) -> ApiResult<Vec<LogEntry>> {
         let entries = world.store.entries_of(&self.named(), after + 1..=to)?;
         Ok(entries.map(|entry| entry.map(LogEntry::from)).collect::<Result<_, _>>()?)
     }
 
-    /// Notes how long it took to judge commands and to work out what the host is shown.
+    /// Notes how long it took to judge commands and to compute the host's view.
     pub(crate) fn note_judging(&self, time: Duration) {
         self.lock().is_judged_quickly = time < QUICK;
     }
 
-    /// Has the next command judged where the store can be asked about the branch.
+    /// Has the next command judged on a thread, where the store can be asked about the branch.
     pub(crate) fn judge_with_care(&self) {
         self.lock().is_judged_quickly = false;
     }
 
-    /// Looks at where the branch stands if that is in memory, not in use just now, and commands were judged
-    /// quickly the last time.
+    /// Passes the head state to `look` if it is in memory, no other thread uses it, and the last commands were judged
+    /// quickly.
     pub(crate) fn if_quick<T>(&self, look: impl FnOnce(&mut HeadState) -> T) -> Option<T> {
         let known = self.known_head();
         let mut head = self.head.try_lock().ok().filter(|head| head.is_judged_quickly)?;
@@ -356,13 +357,13 @@ impl OpenBranch {
         seen
     }
 
-    /// Returns what a viewer sees at its head if that was computed before and is free.
+    /// Returns what a viewer sees at the head if the view is cached and no other thread uses it.
     pub(crate) fn shown_in_memory(&self, viewer: Viewer) -> Option<CachedView> {
         let head = self.head.try_lock().ok()?;
         head.current.as_ref()?.shown_before(viewer)
     }
 
-    /// Returns `true` if it takes folding no long log to work out what is new to a viewer after a head.
+    /// Returns `true` if the delta of a viewer after a head can be computed without folding a long log.
     pub(crate) fn is_near(&self, viewer: Viewer, from: u64) -> bool {
         let known = self.known_head();
         let settled = || {
@@ -372,7 +373,7 @@ impl OpenBranch {
         known <= SHORT_LOG || settled().is_some_and(|settled| known.saturating_sub(settled) <= SHORT_LOG)
     }
 
-    /// Returns what is new to a viewer after a head up to another, if that was worked out before.
+    /// Returns what is new to a viewer after one head, up to another, if that is kept.
     pub(crate) fn kept_delta(&self, viewer: Viewer, from: u64, to: u64) -> Option<Arc<Delta>> {
         self.lock().delta(viewer, from, to)
     }
@@ -384,7 +385,7 @@ impl OpenBranch {
         }
     }
 
-    /// Counts what the holder of the work has found out.
+    /// Counts the memory of `work`.
     pub(crate) fn count(&self, work: &mut BranchWork) {
         let state_bytes = self.lock().current.as_ref().map_or(0, |current| current.bytes);
         work.count(state_bytes);

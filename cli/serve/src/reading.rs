@@ -1,4 +1,4 @@
-//! Reading a branch: found for a token, and queued where a long log is folded (SV-31).
+//! Reads of a branch for a token. Reads that fold a long log wait in a queue (SV-31).
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::limits::SHORT_LOG;
 use crate::open_branch::OpenBranch;
 use crate::problem::ApiResult;
 
-/// The names in the path of a history.
+/// The names in the path of a branch.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct BranchPath {
     #[serde(rename = "match")]
@@ -22,7 +22,7 @@ pub(crate) struct BranchPath {
     pub(crate) branch: String,
 }
 
-/// A seat as it is written.
+/// A viewer as a query names it.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct SeatName(pub(crate) Viewer);
@@ -38,29 +38,29 @@ impl TryFrom<String> for SeatName {
 /// How much of a log is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// What is in memory.
+    /// Only the head state.
     Head,
-    /// What one entry or a few take, from the nearest snapshot if there is one.
+    /// One entry or a few, from the nearest snapshot if there is one.
     Entry,
-    /// Everything.
+    /// The whole log.
     Whole,
 }
 
 impl Reach {
-    /// Returns what a position takes: that at the head, or at an earlier entry.
+    /// Returns the reach of a position: at the head, or at an earlier entry.
     pub(crate) fn of(at: Option<u64>) -> Self {
         if at.is_none() { Self::Head } else { Self::Entry }
     }
 }
 
-/// A branch as a viewer looks at it.
+/// A branch and the viewer who looks at it.
 pub(crate) struct BranchView {
     pub(crate) branch: Arc<OpenBranch>,
     pub(crate) viewer: Viewer,
 }
 
 impl BranchView {
-    /// Finds the history that a path names, if the token may look at it.
+    /// Finds the branch that a path names, if the token may look at it.
     pub(crate) fn find(
         app: &App,
         access: &Access,
@@ -73,7 +73,7 @@ impl BranchView {
         Ok(Self { branch: app.branch(&match_name, &branch)?, viewer })
     }
 
-    /// Returns `true` if a reach takes folding many entries.
+    /// Returns `true` if reading this far folds many entries.
     fn is_long(&self, app: &App, reach: Reach) -> bool {
         let has_snapshots = app.store.has_snapshots() && app.outside.build.is_some();
         let folds = match reach {
@@ -92,14 +92,14 @@ pub(crate) struct Asked {
 }
 
 impl App {
-    /// Reads a branch for a token: at once what is short, else when its turn has come.
+    /// Reads a branch for a token. A short read runs at once; a long one waits for its turn.
     pub(crate) async fn read<T: Send + 'static>(
         self: &Arc<Self>,
         bearer: &Bearer,
         asked: Asked,
         work: impl FnOnce(&Arc<Self>, &Access, &BranchView) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
-        // The token comes first: a client without one is not kept waiting (SV-12).
+        // The token is checked first, so a client without one does not wait (SV-12).
         let access = self.admit(bearer).await?;
         self.read_for(bearer, access, asked, work).await
     }
@@ -126,7 +126,7 @@ impl App {
             Err(long) => long,
         };
         let token = bearer.hash().map(|(token, _)| token);
-        // Nothing is made that could not be sent.
+        // Refuse before making a response that could not be sent.
         self.limits.answers.require_room(token)?;
         let place = if is_long {
             Some(self.limits.folds.wait(bearer.reader()?, Some(&found.branch.revision().match_name)).await?)
@@ -142,7 +142,7 @@ impl App {
         .await
     }
 
-    /// Does what a token asks for and what takes folding histories of a match, or of many; only a few do so at once.
+    /// Admits a token and runs work that folds histories of one match, or of many. Only a few folds run at once.
     pub(crate) async fn fold<T: Send + 'static>(
         self: &Arc<Self>,
         bearer: &Bearer,
@@ -156,7 +156,7 @@ impl App {
         .await
     }
 
-    /// Does what takes folding for a client that may have it.
+    /// Runs work that folds, for a client that was admitted.
     pub(crate) async fn fold_for<T: Send + 'static>(
         self: &Arc<Self>,
         reader: Reader,
@@ -173,7 +173,7 @@ impl App {
 }
 
 impl Bearer {
-    /// Returns as whom it waits for folds.
+    /// Returns the reader as whom a token waits for folds.
     pub(crate) fn reader(&self) -> ApiResult<Reader> {
         self.hash().map(|(hash, _)| Reader::Token(hash)).ok_or_else(no_token)
     }

@@ -1,4 +1,5 @@
-//! Calls for players who have no page open when their turn comes (SV-44): one JSON object for a command of the operator.
+//! Calls for players who have no page open when their turn comes (SV-44). The operator's command gets one JSON object for
+//! each call.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -27,21 +28,21 @@ use crate::open_branch::OpenBranch;
 use crate::problem::{ApiResult, Problem};
 use crate::takeback::current_branch;
 
-/// How often the matches are looked at whose players want to be called.
+/// How often to look at the matches whose players want to be called.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// The most entries that are looked at one by one; of more, the last.
+/// The most new entries to look at one by one. Earlier ones are skipped.
 const ENTRIES_MAX: u64 = 100;
 
-/// The most entries that a call words, and how many are looked at for them.
+/// The most entries that a call describes, and how many entries to look back for them.
 const HAPPENED_MAX: usize = 3;
 const LOOKED_BACK: u64 = 20;
 
-/// How long the command has, and how often it is tried for one turn.
+/// How long the command may run, and how often it is tried for one turn.
 const COMMAND_TIME: Duration = Duration::from_mins(1);
 const TRIES_MAX: u32 = 10;
 
-/// The longest wait between two tries, and the shortest.
+/// The longest wait between two tries, and the wait that each failure doubles.
 const AGAIN_MAX_MS: i64 = 60 * 60 * 1000;
 const AGAIN_MIN_MS: i64 = 1_000;
 
@@ -52,7 +53,7 @@ pub struct Notifying {
     pub command: String,
     /// How long a turn lasts before its player is called.
     pub after: Duration,
-    /// The file that has who wants to be called, and for which turns was called.
+    /// The file that records who wants to be called, and the turns for which players were called.
     pub memory: PathBuf,
 }
 
@@ -60,12 +61,12 @@ pub struct Notifying {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wish {
-    /// Where, in words that the command understands.
+    /// The address, in words that the command understands.
     to: String,
-    /// The branch that was looked at last; earlier builds wrote none and meant `main`.
+    /// The branch that was looked at last. Earlier builds wrote none and meant `main`.
     #[serde(default = "BranchName::main", skip_serializing_if = "BranchName::is_main")]
     branch: BranchName,
-    /// Up to which entry it was looked whose turn it is.
+    /// The last entry that was looked at.
     head: Option<u64>,
     /// The turn that waits for the player.
     turn: Option<Turn>,
@@ -80,12 +81,12 @@ struct Turn {
     /// Before this time no call is made.
     not_before_ms: i64,
     tries: u32,
-    /// Whether the player knows: by a call, or by a page that was open.
+    /// Whether the player knows of the turn, from a call or an open page.
     is_known: bool,
 }
 
-/// Who wants to be called, by the hashes of their tokens: whoever has a seat later has another one, and no match of the same
-/// name takes a wish over.
+/// The wishes by the hashes of the players' tokens. A later player of the seat has another token, and so has a player of a
+/// later match of the same name. So they do not inherit a wish.
 type Wishes = BTreeMap<Digest, Wish>;
 
 struct Call {
@@ -102,14 +103,14 @@ struct Player {
     seat: Seat,
 }
 
-/// Who wants to be called, kept in a file.
+/// The wishes to be called, kept in a file.
 pub(crate) struct TurnCalls {
     notifying: Notifying,
     wishes: Mutex<Wishes>,
 }
 
 impl TurnCalls {
-    /// Opens the file, if it is there.
+    /// Reads the wishes from the file, if it exists.
     pub(crate) fn open(notifying: Notifying) -> io::Result<Self> {
         let file = &notifying.memory;
         let bytes = match fs::read(file) {
@@ -131,12 +132,12 @@ impl TurnCalls {
         self.wishes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns where the player of a token wants to be called.
+    /// Returns the address at which the player of a token wants to be called.
     pub(crate) fn wish(&self, token: &Digest) -> Option<String> {
         self.lock().get(token).map(|wish| wish.to.clone())
     }
 
-    /// Has the player of a token called from the next turn on, or no more.
+    /// Sets the address at which the player of a token is called, or ends the calls.
     pub(crate) fn set_wish(&self, token: Digest, to: Option<String>) -> ApiResult<()> {
         let mut wishes = self.lock();
         match (to, wishes.get_mut(&token)) {
@@ -149,7 +150,7 @@ impl TurnCalls {
         self.save(&wishes)
     }
 
-    /// Writes the file as a whole; when it returns, the file is durable.
+    /// Replaces the file, which is durable afterwards.
     fn save(&self, wishes: &Wishes) -> ApiResult<()> {
         write_whole(&self.notifying.memory, json!(wishes).to_string().as_bytes()).map_err(|error| {
             tracing::error!(%error, file = %self.notifying.memory.display(), "cannot write who wants to be called");
@@ -157,7 +158,7 @@ impl TurnCalls {
         })
     }
 
-    /// Changes a wish that is still there, and writes it if anything changed.
+    /// Changes a wish if it still exists, and writes the file if anything changed.
     fn change(&self, token: &Digest, change: impl FnOnce(&mut Wish)) -> ApiResult<()> {
         let mut wishes = self.lock();
         let Some(wish) = wishes.get_mut(token) else { return Ok(()) };
@@ -171,7 +172,7 @@ fn unreadable(file: &Path, why: &dyn fmt::Display) -> io::Error {
     io::Error::other(format!("cannot read who wants to be called in `{}`: {why}", file.display()))
 }
 
-/// Writes a file that only its owner can read, since addresses stand in it.
+/// Writes a file that only its owner can read, because it contains addresses.
 fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut draft = DraftFile::file_in(folder, Readers::Owner)?;
@@ -201,7 +202,7 @@ fn look_at_all(app: &Arc<App>) -> ApiResult<()> {
     for token in tokens {
         match player_of(app, &token)? {
             Some(player) => players.push((player, token)),
-            // The host called the seat back, or the match is gone.
+            // The host revoked the token, or the match is gone.
             None => calls.set_wish(token, None)?,
         }
     }
@@ -211,7 +212,7 @@ fn look_at_all(app: &Arc<App>) -> ApiResult<()> {
             Some(call) => make(app, calls, &call),
             None => Ok(()),
         });
-        // What is wrong with one match is no reason to call nobody in the others.
+        // A problem in one match must not stop the calls in the others.
         if let Err(problem) = made {
             tracing::warn!(match_name = %player.match_name, detail = problem.detail(), "cannot see whose turn it is");
         }
@@ -219,7 +220,7 @@ fn look_at_all(app: &Arc<App>) -> ApiResult<()> {
     Ok(())
 }
 
-/// Returns whom a token stands for, if its grant is live.
+/// Returns the match and seat of a token, if its grant is live.
 fn player_of(app: &App, token: &Digest) -> ApiResult<Option<Player>> {
     let Some(grant) = app.store.find_grant(token)? else { return Ok(None) };
     if !grant.is_live(app.now_ms()) {
@@ -229,18 +230,18 @@ fn player_of(app: &App, token: &Digest) -> ApiResult<Option<Player>> {
     Ok(Some(Player { match_name: grant.match_name, seat }))
 }
 
-/// Looks whether it is a player's turn, and returns the call if it is due.
+/// Checks whether it is a player's turn, and returns the call if one is due.
 fn look(app: &Arc<App>, calls: &TurnCalls, player: &Player, token: Digest) -> ApiResult<Option<Call>> {
     let Some(mut wish) = calls.lock().get(&token).cloned() else { return Ok(None) };
     let current = current_branch(app, &player.match_name)?;
     let branch = app.branch(&player.match_name, &current)?;
     let head = app.store.head(&player.match_name, &current)?;
-    // Turns on a branch that was left do not count.
+    // Turns on a branch that the match left do not count.
     if wish.branch != current {
         wish = Wish { branch: current, head: None, turn: None, ..wish };
     }
     let now_ms = app.now_ms();
-    // A wish that is new begins with the turn that there is.
+    // A new wish begins with the present turn.
     let first = wish.head.map_or(head, |seen| seen + 1).max(head.saturating_sub(ENTRIES_MAX));
     for seq in first..=head {
         let state = branch.state_of_log(app, seq)?;
@@ -255,7 +256,7 @@ fn look(app: &Arc<App>, calls: &TurnCalls, player: &Player, token: Digest) -> Ap
     }
     let mut due = None;
     if let Some(turn) = wish.turn.as_mut().filter(|turn| !turn.is_known && turn.not_before_ms <= now_ms) {
-        // It is noted before it is made, so that it is never made twice. An open page calls by itself.
+        // The call is noted before it is made, so that it is never made twice. An open page needs no call.
         turn.is_known = true;
         if !app.limits.has_streams(&token) {
             turn.tries += 1;
@@ -271,7 +272,7 @@ fn look(app: &Arc<App>, calls: &TurnCalls, player: &Player, token: Digest) -> Ap
     };
     let mut is_noted = false;
     calls.change(&token, |known| {
-        // A wish that was made anew in the meantime is looked at the next time.
+        // A wish that was changed in the meantime is looked at the next time.
         if known.to == wish.to {
             *known = wish;
             is_noted = true;
@@ -280,7 +281,7 @@ fn look(app: &Arc<App>, calls: &TurnCalls, player: &Player, token: Digest) -> Ap
     Ok(call.filter(|_| is_noted))
 }
 
-/// Returns whether a seat has a turn in the state after an entry, as far as its player may know.
+/// Returns `true` if a seat has a turn in the state after an entry, as far as its player may know.
 pub(crate) fn is_turn(
     app: &Arc<App>,
     branch: &Arc<OpenBranch>,
@@ -298,7 +299,7 @@ pub(crate) fn is_turn(
     })
 }
 
-/// Writes a call: nothing in it gives access, for a command may hand it to anyone.
+/// Returns the text of a call. Nothing in it gives access, because the command may pass it to anyone.
 fn text_of_call(
     app: &Arc<App>,
     player: &Player,
@@ -332,8 +333,8 @@ fn text_of_call(
     Ok(format!("{text}\n"))
 }
 
-/// Writes what happened since the player's own last command, as the page does (VW-80) and as far as the player may know;
-/// of more, what happened last.
+/// Returns what happened since the player's own last command, in the page's words (VW-80) and as far as the player may
+/// know. Only the last `HAPPENED_MAX` sentences are kept.
 fn happened_before(
     app: &App,
     player: &Player,
@@ -342,7 +343,7 @@ fn happened_before(
     names: &BTreeMap<Seat, GrantLabel>,
 ) -> ApiResult<Vec<String>> {
     let Player { seat, .. } = player;
-    // The viewer's own numbers count, because the choice of entries must not show how many are concealed.
+    // The viewer's numbering counts, because the choice of entries must not show how many are concealed.
     let history = branch.history_of_log(app, Viewer::from(*seat), seq)?;
     let passed = history.head().saturating_sub(LOOKED_BACK);
     let mut happened = Vec::new();
@@ -371,7 +372,7 @@ fn happened_before(
     Ok(happened)
 }
 
-/// Puts players' names in place of their seats, word by word, as the page does.
+/// Replaces seats by the names of their players, word by word, as the page does.
 fn with_names(sentence: &str, names: &BTreeMap<Seat, GrantLabel>) -> String {
     let mut words = String::new();
     for part in sentence.split_inclusive(|end: char| !end.is_alphanumeric() && end != '_') {
@@ -387,7 +388,7 @@ fn with_names(sentence: &str, names: &BTreeMap<Seat, GrantLabel>) -> String {
     words
 }
 
-/// Makes a call; where the command fails, it is made again later.
+/// Makes a call. If the command fails, the call is tried again later.
 fn make(app: &App, calls: &TurnCalls, call: &Call) -> ApiResult<()> {
     let why = match run(&calls.notifying.command, &call.text) {
         Ok(None) => return Ok(()),
@@ -412,7 +413,7 @@ fn run(command: &str, text: &str) -> io::Result<Option<String>> {
     let mut child =
         Command::new("sh").args(["-c", command]).stdin(Stdio::piped()).stdout(Stdio::null()).spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
-        // A command need not read it.
+        // The command need not read its input.
         let _ = stdin.write_all(text.as_bytes());
     }
     wait(&mut child)
