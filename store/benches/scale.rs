@@ -1,8 +1,8 @@
-//! A large store: how long it takes to open, how much memory and disk it takes, and whether reading one match depends
-//! on how many others there are.
+//! A large store: the time to open it, its use of memory and disk, and whether the time to read one match depends on
+//! the number of other matches.
 //!
-//! `cargo bench -p turnfold-store --bench scale -- 5000000 10000` makes a store of that number of entries and
-//! matches, and next to it one of a hundredth of both.
+//! `cargo bench -p turnfold-store --bench scale -- 5000000 10000` creates a store with these numbers of entries and
+//! matches, and another with a hundredth of each.
 
 #![expect(
     clippy::unwrap_used,
@@ -43,7 +43,7 @@ fn measure(entries: u64, matches: u64) {
     let bytes = size(&dir);
     println!("{entries} entries in {matches} matches: made in {made:.1?}, {} MB", bytes / 1_000_000);
     println!("  {} bytes an entry on disk", bytes / entries.max(1));
-    // A process of its own has touched nothing of it before.
+    // A separate process has not touched the store before.
     let mut reader = Command::new(std::env::current_exe().unwrap());
     assert!(reader.arg("read").arg(&dir).arg(matches.to_string()).status().unwrap().success());
 }
@@ -64,7 +64,7 @@ fn make(dir: &Path, entries: u64, matches: u64) {
     store.close().unwrap();
 }
 
-/// Opens a store and reads a few matches, telling the time and memory of each step.
+/// Opens a store and reads a few matches, and prints the time and memory of each step.
 fn read(dir: &Path, matches: u64) {
     let (store, opened) = timed(|| Store::open(dir).unwrap());
     println!("  opened in {opened:.1?}, {} MB at most in memory", peak_memory_kb() / 1000);
@@ -94,7 +94,7 @@ fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     (result, start.elapsed())
 }
 
-/// Returns the most memory that this process has had, where Linux reports it.
+/// Returns the peak memory of this process in kB, or 0 if Linux does not report it.
 fn peak_memory_kb() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

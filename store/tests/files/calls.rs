@@ -1,6 +1,6 @@
-//! Functions that take the place of the C library's: the linker binds the calls of the standard library to them, and so
-//! the calls of sled and of the store. They pass each call on to the kernel, except that nothing is synced: what a sync
-//! promises is worked out from the tape, and no test waits for a real disk.
+//! Functions that replace those of the C library. The linker binds the calls of the standard library to them, and with
+//! them the calls of sled and of the store. They pass each call to the kernel, except syncs: the effect of a sync is
+//! computed from the tape, so no test waits for a real disk.
 
 use std::ffi::{CStr, OsStr, c_char, c_int, c_long, c_void};
 use std::os::unix::ffi::OsStrExt;
@@ -9,8 +9,8 @@ use std::path::Path;
 use crate::tape::{is_recording, is_refused, noted};
 
 fn path_of(path: *const c_char) -> &'static Path {
-    // SAFETY: callers pass what they got from a caller of the C library, a string that ends with a zero byte and lives
-    // as long as the call.
+    // SAFETY: callers pass on an argument of a call to the C library: a string that ends with a zero byte and lives as
+    // long as the call.
     let bytes = unsafe { CStr::from_ptr(path) }.to_bytes();
     Path::new(OsStr::from_bytes(bytes))
 }
@@ -58,7 +58,7 @@ extern "C" fn write(handle: c_int, bytes: *const c_void, length: usize) -> isize
 #[unsafe(no_mangle)]
 extern "C" fn pwrite64(handle: c_int, bytes: *const c_void, length: usize, at: i64) -> isize {
     if is_refused(handle) {
-        // SAFETY: the C library has one such place for each thread.
+        // SAFETY: the C library has one `errno` for each thread.
         unsafe { *libc::__errno_location() = libc::ENOSPC };
         return -1;
     }
@@ -108,7 +108,7 @@ extern "C" fn unlink(path: *const c_char) -> c_int {
     as_int(result)
 }
 
-/// With this the standard library removes what lies in a folder that it removes, each by its name in an open folder.
+/// The standard library calls this to empty a folder before removing it. It names each file within the open folder.
 #[unsafe(no_mangle)]
 extern "C" fn unlinkat(folder: c_int, path: *const c_char, flags: c_int) -> c_int {
     let within = is_recording().then(|| std::fs::read_link(format!("/proc/self/fd/{folder}")).ok()).flatten();

@@ -1,4 +1,5 @@
-//! What a disk may hold after the power went: everything synced, and of the rest whatever the order of the writes left.
+//! The possible contents of a disk after a power cut: everything that was synced, and any part of the rest that the
+//! order of writes permits.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -25,20 +26,20 @@ impl Chance {
     }
 }
 
-/// What becomes of everything that was not synced.
+/// Which unsynced operations are lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Loss {
-    /// Nothing is lost, as when only the process was killed.
+    /// None, as when only the process was killed.
     Nothing,
-    /// All of it.
+    /// All.
     Everything,
-    /// What came after some moment, for each file and folder its own.
+    /// Those after a moment, which is chosen for each file and folder.
     AfterAMoment,
-    /// Whole operations, any of them.
+    /// Any, each completely or not at all.
     Operations,
-    /// Sectors, any of them, of every write: torn writes.
+    /// Any sectors of every write: torn writes.
     Sectors,
-    /// Of every write all but its ends: the first and the last sector.
+    /// All sectors of every write but the first and the last.
     Insides,
 }
 
@@ -50,11 +51,11 @@ impl Loss {
 /// Which syncs count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trust {
-    /// All of them.
+    /// All syncs.
     AllSyncs,
-    /// Not the syncs of heads.
+    /// All but the syncs of heads.
     NotTheHeads,
-    /// Not the syncs of segments.
+    /// All but the syncs of segments.
     NotTheSegments,
 }
 
@@ -78,23 +79,24 @@ enum Named {
     Folder,
 }
 
-/// A disk while operations are carried out on it: what is synced, and what is not yet.
+/// A disk while operations are carried out on it, with its synced and its unsynced state.
 #[derive(Debug)]
 pub(crate) struct Disk {
     trust: Trust,
     files: BTreeMap<FileId, (Vec<u8>, Vec<RecordChange>)>,
     names: BTreeMap<PathBuf, Named>,
-    /// By folder; of folders between which something was renamed all by one of them, as file systems keep their order.
+    /// Unsynced changes of names by folder. Folders between which something was renamed share one list, because file
+    /// systems keep the order of such changes.
     namings: BTreeMap<PathBuf, Vec<Naming>>,
-    /// The folders whose changes are kept with another folder's.
+    /// The folders whose changes are in the list of another folder.
     tied: BTreeMap<PathBuf, PathBuf>,
 }
 
-/// The files and, without content, the folders of a disk.
+/// The files of a disk, and its folders, which have no content.
 pub(crate) type Image = BTreeMap<PathBuf, Option<Vec<u8>>>;
 
 impl Disk {
-    /// An empty disk with the folder `root`.
+    /// Returns an empty disk with the folder `root`.
     pub(crate) fn new(root: &Path, trust: Trust) -> Self {
         let names = BTreeMap::from([(root.to_owned(), Named::Folder)]);
         Self { trust, files: BTreeMap::new(), names, namings: BTreeMap::new(), tied: BTreeMap::new() }
@@ -135,7 +137,8 @@ impl Disk {
         self.tied.get(folder).map_or(folder, PathBuf::as_path)
     }
 
-    /// Notes a change of names. What is below a folder goes on under its new name, or is gone with it, at once.
+    /// Adds a change of names. Pending changes below a renamed folder move to its new name; those below a removed
+    /// folder are dropped.
     fn name(&mut self, path: &Path, naming: Naming) {
         match &naming {
             Naming::Rename(from, to) => {
@@ -177,7 +180,7 @@ impl Disk {
         let folders = names.iter().filter(|(_, named)| **named == Named::Folder);
         let folders: BTreeSet<_> = folders.map(|(path, _)| path.clone()).collect();
         let root = self.names.first_key_value().unwrap().0.clone();
-        // What lies in a folder whose own name is lost is lost with it.
+        // The contents of a folder are lost if its name is lost.
         names.retain(|path, _| {
             path.ancestors()
                 .skip(1)
@@ -213,7 +216,7 @@ fn give_name(names: &mut BTreeMap<PathBuf, Named>, naming: &Naming) {
         Naming::Folder(path) => _ = names.insert(path.clone(), Named::Folder),
         Naming::Removal(path) => names.retain(|below, _| !below.starts_with(path)),
         Naming::Rename(from, to) => {
-            // What was lost when it was made has nothing to rename.
+            // If the creation was lost, there is nothing to rename.
             if names.contains_key(from) {
                 names.retain(|path, _| !path.starts_with(to));
             }
@@ -240,8 +243,8 @@ fn write(content: &mut Vec<u8>, at: u64, bytes: &[u8]) {
     content[at..end].copy_from_slice(bytes);
 }
 
-/// Returns what a file may hold. A sector that holds a later write holds the earlier ones too: they lay in the same page
-/// of memory when it was written.
+/// Returns a possible content of a file. A sector that has a later write has the earlier ones too, because they were in
+/// the same page of memory when it was written.
 fn after_loss(synced: &[u8], changes: &[RecordChange], loss: Loss, chance: &mut Chance) -> Vec<u8> {
     let mut content = synced.to_vec();
     let kept = kept(changes.len(), loss, chance);
@@ -281,7 +284,7 @@ fn after_loss(synced: &[u8], changes: &[RecordChange], loss: Loss, chance: &mut 
     content
 }
 
-/// Writes an image below another folder than the one it was taken of.
+/// Writes an image of the folder `root` below the folder `target`.
 pub(crate) fn lay_out(image: &Image, root: &Path, target: &Path) {
     for (path, content) in image {
         let path = target.join(path.strip_prefix(root).unwrap());

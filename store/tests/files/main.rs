@@ -1,7 +1,7 @@
-//! The store's files: every operation on them recorded, and the power cut, or an error returned, at any of them.
+//! Records every operation on the store's files, and then cuts the power or returns an error at any of them.
 //!
-//! This is a test binary of its own because it stands in for the C library's file calls in its whole process. That
-//! needs glibc on Linux; elsewhere there is nothing to run here, and the tests of the `it` binary remain.
+//! This is a test binary of its own because it replaces the C library's file calls in its whole process. That needs
+//! glibc on Linux; elsewhere this binary is empty, and only the tests of the `it` binary run.
 
 #![cfg(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64"))]
 #![expect(

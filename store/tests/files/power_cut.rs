@@ -1,5 +1,5 @@
-//! Power cuts: every acknowledged entry is there (ST-1), and the rest is a whole batch or nothing (ST-2). While heads are
-//! packed, the index is behind what is durable, never ahead of it (ST-12, ST-14).
+//! Power cuts: every acknowledged entry survives (ST-1), and any other batch survives completely or not at all (ST-2).
+//! While heads are packed, the index may be behind what is durable, never ahead of it (ST-12, ST-14).
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -21,7 +21,7 @@ fn open(dir: &Path) -> Store {
     Store::open_or_create(dir).unwrap()
 }
 
-/// As [`open`], but a head is full after a few commits.
+/// Like [`open`], but a head is full after a few commits.
 fn open_packing_often(dir: &Path) -> Store {
     Store::open_or_create_with_heads_of(dir, 6 * 1024).unwrap()
 }
@@ -68,7 +68,8 @@ fn large_commands_survive_any_power_cut_while_heads_are_packed() {
     check_loses_nothing(Session::plan(8, Commands::Large, 2, 2, 12), open_packing_often, 30);
 }
 
-/// Each opening finds the heads otherwise filled, and writes its notes and the first commits where the last one ended.
+/// Each opening finds the heads filled differently. It writes its notes and the first commits where the last opening
+/// ended.
 #[test]
 fn commands_survive_any_power_cut_of_many_openings() {
     check_loses_nothing(Session::plan(4, Commands::Small, 2, 12, 5), open_packing_often, 60);
@@ -76,8 +77,8 @@ fn commands_survive_any_power_cut_of_many_openings() {
     check_loses_nothing(Session::plan(7, Commands::Large, 1, 5, 3).ending_full(), open, 20);
 }
 
-/// Calls `check` with the disk after each operation between the last acknowledgement before a closing and the first one
-/// after the next opening; but for those that touch no head only every so often.
+/// Calls `check` with the disk after operations between the last acknowledgement before a closing and the first one
+/// after the next opening: after each one that touches a head, and after every `every`-th of the others.
 fn after_each_step_of_closing(
     recorded: &Recorded,
     every: usize,
@@ -116,8 +117,9 @@ fn after_each_step_of_closing(
     assert!(steps > 40, "{steps}");
 }
 
-/// ST-11: closing writes where the journal ends twice; between the two, and until the first commit after the next
-/// opening, a power cut makes no sound store look damaged. `TURNFOLD_POWER_CUTS` tries that many times as many images.
+/// ST-11: closing writes the end of the journal twice. Between these writes, and until the first commit after the next
+/// opening, a power cut never makes a sound store look damaged. `TURNFOLD_POWER_CUTS` multiplies the number of images
+/// tried.
 #[test]
 fn closing_and_opening_again_survive_a_power_cut_at_any_step() {
     let times = cuts(1);
@@ -136,11 +138,11 @@ fn closing_and_opening_again_survive_a_power_cut_at_any_step() {
     }
 }
 
-/// Where a head holds the end of the journal a second time: behind its header.
+/// Where a head has the second copy of the journal's end: after its header.
 const END: Range<usize> = 64..120;
 
-/// Returns the image without the last two pages of memory of the head that was written to last, as far as they are frames;
-/// `None` where it does not show which head that is.
+/// Returns the image without the frames in the last two pages of memory of the head that was written last, or `None` if
+/// the image does not show which head that is.
 fn without_last_frames(image: &Image) -> Option<Image> {
     let heads = image.iter().filter(|(path, _)| path.to_string_lossy().contains("/journal/head."));
     let ends: Vec<_> = heads
@@ -158,7 +160,8 @@ fn without_last_frames(image: &Image) -> Option<Image> {
     (first != second).then_some(harmed)
 }
 
-/// ST-3, ST-11: once a store was closed, no power cut and no loss of its last frames makes entries vanish in silence.
+/// ST-3, ST-11: after a store was closed, neither a power cut nor the loss of its last frames makes entries vanish
+/// silently.
 #[test]
 fn a_closed_store_that_loses_its_last_frames_never_looks_sound() {
     let (mut noticed, mut harmless, mut silent) = (0, 0, 0);
@@ -176,7 +179,7 @@ fn a_closed_store_that_loses_its_last_frames_never_looks_sound() {
                         assert!(reason.contains("corrupt store"), "{what}");
                     }
                 }
-                // Without the second place it would go unnoticed.
+                // Without the second copy the loss would go unnoticed.
                 for (_, content) in
                     harmed.iter_mut().filter(|(path, _)| path.to_string_lossy().contains("/head."))
                 {
@@ -190,7 +193,7 @@ fn a_closed_store_that_loses_its_last_frames_never_looks_sound() {
     assert!(noticed > 50 && silent > 20, "{noticed} noticed, {harmless} harmless, {silent} silent");
 }
 
-/// ST-18: the old journal or the new one is there, whatever else is left of the other.
+/// ST-18: the old journal or the new one is complete, whatever is left of the other.
 #[test]
 fn a_compaction_survives_any_power_cut() {
     let compact = |dir: &Path| {
@@ -203,7 +206,8 @@ fn a_compaction_survives_any_power_cut() {
     }
 }
 
-/// Requires nothing to be lost whenever a file was just written to whose name ends in one of `names`.
+/// Requires that nothing is lost after any write to a file whose name ends in one of `names`. Returns the number of
+/// these writes.
 fn check_after_each_write(recorded: &Recorded, names: &[&str], loss: Loss) -> usize {
     let mut disk = Disk::new(recorded.folder.path(), Trust::AllSyncs);
     let mut known = Known::nothing(recorded.session.lines.len());
@@ -228,7 +232,7 @@ fn check_after_each_write(recorded: &Recorded, names: &[&str], loss: Loss) -> us
     writes
 }
 
-/// ST-12: a pack that was not synced counts only if all of it is there.
+/// ST-12: an unsynced pack counts only if it is complete.
 #[test]
 fn a_pack_with_only_both_ends_written_does_not_count() {
     let recorded = record(Session::plan(9, Commands::Small, 1, 2, 30), open_packing_often);
@@ -236,7 +240,8 @@ fn a_pack_with_only_both_ends_written_does_not_count() {
     assert!(packs > 3, "{packs}");
 }
 
-/// ST-12: what a head holds is written over only when a segment has it, also by notes and where an opening begins.
+/// ST-12: entries in a head are overwritten only when a segment has them, also by notes and by the first writes of an
+/// opening.
 #[test]
 fn a_kill_after_any_write_to_a_head_loses_nothing_that_waits_in_it() {
     let open_tiny: Open = |dir| Store::open_or_create_with_heads_of(dir, 3 * 512).unwrap();
@@ -251,7 +256,7 @@ fn a_kill_after_any_write_to_a_head_loses_nothing_that_waits_in_it() {
     }
 }
 
-/// ST-11: every acknowledgement follows one write and one sync of a head; packing goes on at the same time.
+/// ST-11: every acknowledgement follows one write and one sync of a head, while packing runs at the same time.
 #[test]
 fn every_acknowledgement_follows_one_write_and_one_sync_of_a_head() {
     for open in [open as Open, open_packing_often] {
@@ -268,7 +273,8 @@ fn every_acknowledgement_follows_one_write_and_one_sync_of_a_head() {
                 Event::Progress(what)
                     if matches!(recorded.session.progress[*what], Progress::Acknowledged { .. }) =>
                 {
-                    // The first follows a creation too; a commit that no head can hold has a note before it and after.
+                    // The first acknowledgement follows a creation too. A commit too large for a head has a note before
+                    // and after it.
                     let is_large = (writes, syncs) == (2, 2);
                     large += u32::from(is_large);
                     assert!(

@@ -1,4 +1,4 @@
-//! A session that was recorded, and what a power cut at any moment of it leaves.
+//! A recorded session, and what a power cut at any moment of it leaves behind.
 
 use std::fs;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use crate::disk::{Chance, Disk, Image, Loss, Trust, lay_out};
 use crate::session::{Open, Progress, Session, entry};
 use crate::tape::{self, Event};
 
-/// A session that was recorded, and the folder it happened in.
+/// A recorded session and its folder.
 pub(crate) struct Recorded {
     pub(crate) session: Session,
     pub(crate) events: Vec<Event>,
@@ -23,7 +23,7 @@ pub(crate) fn record(session: Session, open: Open) -> Recorded {
     record_with(session, open, |_| ())
 }
 
-/// Records a session, and what comes after it.
+/// Records a session and then `after`.
 pub(crate) fn record_with(mut session: Session, open: Open, after: impl FnOnce(&Path)) -> Recorded {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("store");
@@ -36,13 +36,13 @@ pub(crate) fn record_with(mut session: Session, open: Open, after: impl FnOnce(&
     recorded
 }
 
-/// What was known when the power went.
+/// What the caller knew at the moment of the power cut.
 #[derive(Clone, Debug)]
 pub(crate) struct Known {
     made: bool,
     asked: Vec<usize>,
     acknowledged: Vec<usize>,
-    /// Whether nothing was asked for since the store was closed.
+    /// Whether the store was closed and nothing was asked for since.
     pub(crate) is_closed: bool,
 }
 
@@ -63,13 +63,13 @@ impl Known {
 }
 
 impl Recorded {
-    /// Requires the tape to lead to the very files that are there: no operation escaped it.
+    /// Requires the tape to produce exactly the existing files, so that no operation is missing from it.
     fn check_is_complete(&self) {
         let root = self.folder.path();
         let mut disk = Disk::new(root, Trust::AllSyncs);
         self.events.iter().for_each(|event| disk.carry_out(event));
         for (path, content) in disk.image(Loss::Nothing, &mut Chance::new(0)) {
-            // The tape keeps what lay in a folder that was removed as a whole, as a power cut may.
+            // The tape keeps the contents of a removed folder, as a power cut may do.
             let is_removed = !path.parent().unwrap().exists();
             if let Some(content) = content.filter(|_| !is_removed) {
                 assert!(fs::read(&path).unwrap() == content, "{} is not what was recorded", path.display());
@@ -77,12 +77,12 @@ impl Recorded {
         }
     }
 
-    /// Cuts the power at seeded moments and returns what is wrong with what is left.
+    /// Cuts the power at seeded moments, and describes what is wrong afterwards.
     pub(crate) fn failures(&self, trust: Trust, count: usize, seed: u64) -> Vec<String> {
         self.failures_in(0..self.events.len(), trust, (count, seed))
     }
 
-    /// The same within what came after the session.
+    /// The same, but only at moments after the session.
     pub(crate) fn failures_after(&self, count: usize, seed: u64) -> Vec<String> {
         let end = self.events.iter().rposition(|event| matches!(event, Event::Progress(_))).unwrap();
         self.failures_in(end..self.events.len(), Trust::AllSyncs, (count, seed))
@@ -98,7 +98,7 @@ impl Recorded {
         })
     }
 
-    /// Does a worker's share, every so manieth of the cuts in the order of their moments.
+    /// Does one worker's share: every `workers`-th of the cuts, in the order of their moments.
     fn failures_of(
         &self,
         tape: &Range<usize>,
@@ -111,7 +111,7 @@ impl Recorded {
         let (count, mut done) = (cuts.end, 0);
         for number in cuts.step_by(workers) {
             let mut chance = Chance::new(seed * 1_000_000 + number as u64);
-            // Somewhere in its share of that part.
+            // Choose a moment in the part of the tape that belongs to this cut.
             let share = tape.len() * number / count..tape.len() * (number + 1) / count;
             let moment = tape.start + share.start + chance.below(share.len() + 1);
             for event in &self.events[done..moment] {
@@ -128,16 +128,16 @@ impl Recorded {
         failures
     }
 
-    /// Opens what a power cut left, and returns what is wrong with it.
+    /// Opens the store that a power cut left, and returns what is wrong with it.
     pub(crate) fn check(&self, image: &Image, known: &Known) -> Result<(), String> {
         let folder = tempfile::tempdir().unwrap();
         lay_out(image, self.folder.path(), folder.path());
         let dir = folder.path().join("store");
         if !known.made {
-            // It was still being made: making it again goes on from there.
+            // The store was still being created, and another creation continues from there.
             return Store::open_or_create(&dir).and_then(Store::close).map_err(|error| error.to_string());
         }
-        // ST-17: who reads sees the same as who writes, and changes nothing.
+        // ST-17: a reader sees the same as a writer, and changes nothing.
         let reader = StoreReader::open(&dir).map_err(|error| format!("to be read: {error}"))?;
         let before = heads(&reader)?;
         drop(reader);
@@ -159,7 +159,7 @@ impl Recorded {
         store.close().map_err(|error| format!("to be closed: {error}"))
     }
 
-    /// Requires a line to have at least the batches acknowledged, at most those asked for, and only whole ones.
+    /// Requires a branch to have at least the acknowledged batches, at most the requested ones, and only complete ones.
     fn check_line(&self, store: &Store, line: usize, known: &Known) -> Result<(), String> {
         let (least, most) = (known.acknowledged[line], known.asked[line]);
         let mut reasons = String::new();
@@ -172,7 +172,7 @@ impl Recorded {
         Err(reasons)
     }
 
-    /// Requires all of a line that there is after this number of batches, and nothing else.
+    /// Requires a branch to have exactly its entries after this number of batches.
     fn require_held(&self, store: &Store, line: usize, batches: usize) -> Result<(), String> {
         let held = self.session.held(line, batches);
         for (match_name, branch) in self.session.lines[line].names() {
@@ -204,7 +204,7 @@ impl Recorded {
     }
 }
 
-/// All branches of a store, with their heads.
+/// Returns all branches of a store with their heads.
 fn heads(store: &StoreReader) -> Result<Vec<(String, Vec<BranchInfo>)>, String> {
     let matches = store.matches().map_err(|error| error.to_string())?;
     let branches =

@@ -1,4 +1,4 @@
-//! A session to be recorded: several threads that create, append and branch, and what each learned when.
+//! A session to record: several threads that create, append and branch, and when each learns of a result.
 
 use std::fs;
 use std::path::Path;
@@ -11,46 +11,46 @@ use turnfold_store::{BranchName, Genesis, MatchName, NewEntries, NewEntry, Store
 use crate::disk::Chance;
 use crate::tape;
 
-/// Something that the caller of the store knows from some moment on.
+/// What the caller of the store has just learned or done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
-    /// The store was opened, and so was made.
+    /// The store was opened, so it exists.
     Made,
-    /// This number of batches of a line was asked for; the first is its creation.
+    /// This number of batches of a branch was requested; the first is its creation.
     Asked { line: usize, batches: usize },
-    /// This number of batches of a line was acknowledged.
+    /// This number of batches of a branch was acknowledged.
     Acknowledged { line: usize, batches: usize },
     /// The store was closed without an error.
     Closed,
 }
 
-/// A branch with all that is ever done to it, by batches. The first is its creation.
+/// A branch with everything that is done to it, in batches. The first batch is its creation.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
     match_name: String,
     branch: String,
-    /// The line it begins on, and after how many of its batches.
+    /// The index of its parent, and the number of batches of the parent that it begins after.
     parent: Option<(usize, usize)>,
     batches: Vec<Batch>,
 }
 
-/// Something that is done to a branch at once; to a match, where that is done to its `main`.
+/// One change of a branch. A change of `main` changes its match.
 #[derive(Clone, Debug)]
 enum Batch {
-    /// Entries are appended; the branch is created with them when it is not there.
+    /// Entries are appended; if the branch does not exist, it is created with them.
     Entries(Vec<Vec<u8>>),
-    /// It gets its other name.
+    /// The branch gets its other name.
     Rename,
     Delete,
 }
 
-/// What there is of a line at some time: the names of its match and branch, and its commands.
+/// A branch at some time: the names of its match and itself, and its commands; `None` if it does not exist.
 pub(crate) type Held<'a> = Option<(Names, Vec<&'a [u8]>)>;
 
 pub(crate) type Names = (MatchName, BranchName);
 
 impl Line {
-    /// Returns both pairs of names that it may have, that of its creation first.
+    /// Returns both pairs of names that it can have, first those of its creation.
     pub(crate) fn names(&self) -> [Names; 2] {
         let name = |suffix: &str| match self.parent {
             None => (format!("{}{suffix}", self.match_name), self.branch.clone()),
@@ -60,19 +60,19 @@ impl Line {
     }
 }
 
-/// The module that judges what is appended to each `main`; its creation and the other branches are judged by none (MD-9).
+/// The module that judges appends to each `main`. No module judges its creation or the other branches (MD-9).
 pub(crate) const MODULE: Digest = Digest::new([9; 32]);
 
-/// The lines of each thread.
+/// The number of branches of each thread.
 const LINES: usize = 4;
 
-/// What a session does.
+/// The plan of a session, and its progress.
 #[derive(Clone, Debug)]
 pub(crate) struct Session {
     pub(crate) lines: Vec<Line>,
-    /// For each opening of the store, and in it for each thread, the lines that get their next batch.
+    /// For each opening of the store and each thread, the branches that get their next batch, in order.
     openings: Vec<Vec<Vec<usize>>>,
-    /// Whether the disk is full at the end of each opening, so that the journal does not record that it was closed.
+    /// Whether the disk is full at the end of each opening, so that the journal does not record the closing.
     ends_full: bool,
     pub(crate) progress: Vec<Progress>,
 }
@@ -81,11 +81,11 @@ pub(crate) struct Session {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Commands {
     Small,
-    /// Up to the most that a command may have.
+    /// Up to the maximum length of a command.
     Large,
 }
 
-/// Opens the store of a session.
+/// A function that opens the store of a session.
 pub(crate) type Open = fn(&Path) -> Store;
 
 impl Session {
@@ -109,7 +109,7 @@ impl Session {
             };
             lines.push(line("main", None));
             lines.push(line("line", Some((main, 2 + chance.below(batches)))));
-            // These come and go, under one name or the other.
+            // These are created, renamed and deleted repeatedly.
             lines.push(line("passing", Some((main, 1))));
             lines.push(Line { match_name: format!("passing{number}"), ..line("main", None) });
         }
@@ -122,12 +122,13 @@ impl Session {
         Self { lines, openings, ends_full: false, progress: Vec::new() }
     }
 
-    /// The same, with a full disk at the end of each opening, so that the journal does not record that it was closed.
+    /// Returns the same plan with a full disk at the end of each opening, so that the journal does not record the
+    /// closing.
     pub(crate) fn ending_full(self) -> Self {
         Self { ends_full: true, ..self }
     }
 
-    /// Runs the session on the store that `open` opens, noting on the tape what it learns.
+    /// Runs the session on the store that `open` opens, and records its progress on the tape.
     pub(crate) fn run(&mut self, dir: &Path, open: Open) {
         let progress = Mutex::new(std::mem::take(&mut self.progress));
         let mut done = vec![0; self.lines.len()];
@@ -171,7 +172,7 @@ impl Session {
         self.progress = progress.into_inner().unwrap();
     }
 
-    /// Returns what there is of a line once it has this number of batches.
+    /// Returns a branch as it is after this number of batches.
     pub(crate) fn held(&self, line: usize, batches: usize) -> Held<'_> {
         held(&self.lines, line, batches)
     }
@@ -209,7 +210,7 @@ fn held(lines: &[Line], line: usize, batches: usize) -> Held<'_> {
     held
 }
 
-/// Plans what a thread does while the store is open once, and adds it to its lines.
+/// Plans what a thread does during one opening of the store, and adds it to the thread's branches.
 fn steps(
     lines: &mut [Line],
     main: usize,
@@ -253,7 +254,7 @@ fn command(commands: Commands, step: usize, chance: &mut Chance) -> Vec<u8> {
         Commands::Small => 16 + chance.below(30),
         Commands::Large => 2000 + chance.below(60_000),
     };
-    // No two commands are alike.
+    // No two commands are equal.
     let mark = [chance.below(1 << 20).to_le_bytes(), step.to_le_bytes()].concat();
     mark.into_iter().cycle().take(length).collect()
 }
@@ -297,12 +298,12 @@ fn perform(store: &Store, lines: &[Line], line: usize, batch: usize) {
     }
 }
 
-/// Returns an entry to be appended.
+/// Returns an entry to append.
 pub(crate) fn entry(command: &[u8]) -> NewEntry {
     NewEntry { seat: Seat::P1, command: command.to_vec(), recorded_at_ms: 0 }
 }
 
-/// A match of rules that no build has, so that only the store looks at its entries.
+/// Returns the Genesis of a match whose rules no build has, so that only the store reads its entries.
 pub(crate) fn genesis() -> Genesis {
     Genesis {
         format: Genesis::FORMAT,

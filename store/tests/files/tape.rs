@@ -1,4 +1,4 @@
-//! The tape: every operation of this process on the files below a folder, in the order in which they happened.
+//! The tape: every operation of this process on files below a folder, in order.
 
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_long};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Identifies a file, also when its name changes.
+/// Identifies a file even if its name changes.
 pub(crate) type FileId = u64;
 
 /// Something that happened to the files, or progress of the session.
@@ -42,11 +42,11 @@ pub(crate) enum Event {
     SyncFolder {
         path: PathBuf,
     },
-    /// What the session's caller knows from here on, as an index into the session's progress.
+    /// What the caller of the session learned here, as an index into the session's progress.
     Progress(usize),
 }
 
-/// What was synced.
+/// The kind of file that was synced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Synced {
     /// A head of the journal.
@@ -70,9 +70,9 @@ pub(super) struct Tape {
 
 static RECORDING: AtomicBool = AtomicBool::new(false);
 static TAPE: Mutex<Option<Tape>> = Mutex::new(None);
-/// Whether no write to a head of the journal goes through.
+/// Whether every write to a head of the journal fails.
 static FULL: AtomicBool = AtomicBool::new(false);
-/// One recording at a time.
+/// Permits one recording at a time.
 static TURN: Mutex<()> = Mutex::new(());
 
 /// Records everything that happens below `root` while `session` runs.
@@ -85,14 +85,14 @@ pub(crate) fn record(root: &Path, session: impl FnOnce()) -> Vec<Event> {
     tape().take().unwrap().events
 }
 
-/// Notes on the tape what the session's caller has just learned, as an index into the session's progress.
+/// Adds to the tape what the caller of the session has just learned, as an index into the session's progress.
 pub(crate) fn note_progress(what: usize) {
     if let Some(tape) = &mut *tape() {
         tape.events.push(Event::Progress(what));
     }
 }
 
-/// Does something while no write to a head of the journal goes through, as on a full disk.
+/// Calls `act` while every write to a head of the journal fails, as on a full disk.
 pub(crate) fn with_full_heads<T>(act: impl FnOnce() -> T) -> T {
     FULL.store(true, Ordering::SeqCst);
     let done = act();
@@ -133,7 +133,7 @@ impl Tape {
         }
     }
 
-    /// Returns what a file is.
+    /// Returns the kind of a file.
     fn kind(&self, file: FileId) -> Synced {
         let is = |of: &str| {
             let mut paths = self.files.iter().filter(|(_, at)| **at == file);
@@ -191,13 +191,13 @@ impl Tape {
     }
 }
 
-/// Returns the path that something below `from` has once that is renamed; `None` if it lies elsewhere.
+/// Returns the path that `path` has after `from` is renamed to `to`, or `None` if it is not below `from`.
 pub(crate) fn moved(path: &Path, from: &Path, to: &Path) -> Option<PathBuf> {
     let rest = path.strip_prefix(from).ok()?;
     Some(if rest.as_os_str().is_empty() { to.to_owned() } else { to.join(rest) })
 }
 
-/// Returns `true` if a write to a file is to be refused.
+/// Returns `true` if a write to a file must fail.
 pub(super) fn is_refused(handle: c_int) -> bool {
     FULL.load(Ordering::SeqCst) && tape().as_ref().is_some_and(|tape| tape.is_head(handle))
 }
@@ -206,7 +206,7 @@ pub(super) fn is_recording() -> bool {
     RECORDING.load(Ordering::SeqCst)
 }
 
-/// Makes a call and, while there is a tape, notes it before any other call is made.
+/// Makes a call and, while there is a tape, records it before any other call is made.
 pub(super) fn noted(call: impl FnOnce() -> c_long, note: impl FnOnce(&mut Tape, c_long)) -> c_long {
     if !RECORDING.load(Ordering::SeqCst) {
         return call();

@@ -1,4 +1,4 @@
-//! Absence: what is not there is not looked for among all that is.
+//! Absence: to find that a name is missing, the store does not search everything it has.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -55,7 +55,7 @@ fn a_caller_that_does_not_wait_is_called_with_the_result() {
         append(1, vec![opaque(3)]).unwrap();
         let error = answers.recv().unwrap().unwrap_err();
         assert!(matches!(error, StoreError::Conflict { expected: 1, head: 2, .. }), "{error}");
-        // What is known at once is returned at once, and no one is called.
+        // An error that is known at once is returned at once, without a call of the callback.
         assert!(matches!(append(2, Vec::new()), Err(StoreError::NothingToAppend { .. })));
         append(2, vec![opaque(3)]).unwrap();
         assert_eq!(answers.recv().unwrap().unwrap().last, 3);
@@ -85,7 +85,7 @@ fn a_key_gives_the_first_result_again_at_any_head() {
             }
         }
         let (match_name, main, key) = (name("m"), BranchName::main(), "k".parse().unwrap());
-        // Another seat is another payload; the time of recording is none of it.
+        // Another seat makes another payload. The time of recording does not.
         let by = |seat, recorded_at_ms| {
             let entries = (1..=2).map(|label| NewEntry { seat, recorded_at_ms, ..opaque(label) }).collect();
             store.append(&match_name, &main, 0, entries, Some(&key))
@@ -95,7 +95,7 @@ fn a_key_gives_the_first_result_again_at_any_head() {
         assert_eq!(store.find_idempotency_key(&match_name, &main, &key).unwrap(), Some(1..=2));
         assert_eq!(store.find_idempotency_key(&match_name, &main, &"other".parse().unwrap()).unwrap(), None);
 
-        // A key belongs to the branch it was used on.
+        // A key belongs to the branch on which it was used.
         let line = branch("line");
         store.create_branch(&match_name, &line, &main, 3).unwrap();
         assert_eq!(store.find_idempotency_key(&match_name, &line, &key).unwrap(), None);
@@ -106,7 +106,7 @@ fn a_key_gives_the_first_result_again_at_any_head() {
     });
 }
 
-/// In a database they are in one group, or in each other's way (FL-13).
+/// In a database the appends are in one group, or conflict with each other (FL-13).
 #[test]
 fn a_key_repeated_by_many_threads_at_once_appends_once() {
     on_each(|store| {
@@ -145,7 +145,7 @@ fn unusable_appends_are_refused() {
     });
 }
 
-/// How many records of a table a backend holds.
+/// Returns the number of records in a table of a backend.
 fn count(backend: &MemoryBackend, table: u8) -> usize {
     backend.records().iter().filter(|(key, _)| key[0] == table).count()
 }

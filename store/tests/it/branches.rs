@@ -1,4 +1,4 @@
-//! Matches and branches: shared prefixes, lists, deletion, and what is refused.
+//! Matches and branches: shared prefixes, lists, deletions and refusals.
 
 use turnfold_store::backend::memory::MemoryBackend;
 use turnfold_store::{BranchName, COMMAND_BYTES_MAX, ErrorKind, Store, StoreError};
@@ -27,7 +27,7 @@ fn a_branch_shares_its_prefix_without_copying_it() {
         assert_eq!(labels(&store, "m", "line"), expected);
         assert_eq!(labels(&store, "m", "main"), (1..=150).collect::<Vec<_>>());
 
-        // A branch of the branch, beginning in its own entries or before them.
+        // A branch of the branch, which begins in its own entries or before them.
         for fork in [at.saturating_sub(1), at, at + 30, at + 100] {
             let twig = branch(&format!("twig-{fork}"));
             store.create_branch(&name("m"), &twig, &line, fork).unwrap();
@@ -61,7 +61,7 @@ fn a_branch_begins_with_entries_of_its_own() {
         let listed = &store.branches(&name("m")).unwrap()[1];
         assert_eq!((listed.parent.clone(), listed.head), (Some((main, at)), at + count));
 
-        // It goes on, before the store is opened again and after.
+        // The branch can be continued before and after the store is reopened.
         store.append(&name("m"), &line, at + count, vec![opaque(7)], None).unwrap();
         store.close().unwrap();
         let store = Store::with_backend(Box::new(backend)).unwrap();
@@ -125,7 +125,7 @@ fn lists_show_names_heads_and_parents() {
     });
 }
 
-/// Also where it is made in one transaction (FL-14).
+/// Also on an engine that creates it in one transaction (FL-14).
 #[test]
 fn what_cannot_be_is_refused_and_changes_nothing() {
     on_each(|store| {
@@ -168,7 +168,7 @@ fn a_deleted_branch_is_gone_and_its_name_free() {
         assert_eq!(labels(&store, "m", "line")[1], label);
         store.delete_branch(&name("m"), &line).unwrap();
     }
-    // What stays is the store's own record.
+    // The store's own record remains.
     let of_matches = |records: Vec<(Vec<u8>, Vec<u8>)>| -> Vec<_> {
         records.into_iter().filter(|(key, _)| key[0] != b's').collect()
     };

@@ -1,4 +1,4 @@
-//! Seeded choices: the seed of a test that failed gives the same failure again.
+//! Seeded choices: the seed of a failed test reproduces the failure.
 
 use turnfold_core::dice::DiceStream;
 

@@ -1,4 +1,4 @@
-//! Another process: this test binary again, which then does one task on a store.
+//! Another process: it runs this test binary, which does one task on a store.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -9,13 +9,13 @@ use turnfold_store::{BranchName, Store, StoreError};
 #[cfg(unix)]
 use crate::game::{labels, name, opaque};
 
-/// How many threads append at once in the task `append`.
+/// The number of threads that append in the task `append`.
 pub(crate) const WRITERS: usize = 8;
 
-/// The match to which all threads of the task `append` append, each in its turn.
+/// The match to which all threads of the task `append` append in turn.
 pub(crate) const SHARED: &str = "shared";
 
-/// Returns the command that does a task; `shell` is what a shell does before, such as limiting it.
+/// Returns the command for a task. A shell first runs `shell`, for example to set a limit.
 pub(crate) fn command(task: &str, dir: &Path, shell: &str) -> Command {
     let this = std::env::current_exe().unwrap();
     let mut command = Command::new(if shell.is_empty() { this.as_os_str() } else { "sh".as_ref() });
@@ -39,7 +39,7 @@ pub(crate) fn run(task: &str, dir: &Path) -> String {
     text
 }
 
-/// Does what other tests want done in a process of its own; by itself it does nothing.
+/// Does the tasks that other tests want done in another process. Without a task it does nothing.
 #[test]
 #[expect(clippy::print_stdout, reason = "the other process reports by it")]
 fn child() {
@@ -53,7 +53,7 @@ fn child() {
         "reserve" => crate::fleet::reservations::stand_still(&dir),
         #[cfg(unix)]
         task if task.starts_with("write ") => {
-            // The pipe is read when this process has ended, so it must not fill.
+            // The pipe is read only after this process has ended, so it must not fill up.
             let lines = std::sync::Mutex::default();
             crate::fleet::many::write(&dir, &task[6..], &|line| Vec::push(&mut lines.lock().unwrap(), line));
             for line in lines.into_inner().unwrap() {
@@ -64,7 +64,7 @@ fn child() {
     }
 }
 
-/// Takes what a writer reports.
+/// Receives a writer's reports.
 pub(crate) type Report<'a> = &'a (dyn Fn(String) + Sync);
 
 /// Appends from many threads until the process ends or the store fails.
@@ -83,12 +83,12 @@ pub(crate) fn append(store: &Store, report: Report<'_>) {
     });
 }
 
-/// Appends to the writer's own match and to the shared one, and reports what was acknowledged.
+/// Appends to the writer's own match and to the shared match, and reports what was acknowledged.
 fn append_twice(store: &Store, writer: usize, report: Report<'_>) -> Result<(), StoreError> {
     let main = BranchName::main();
     let own = format!("w{writer}");
     let head = store.head(&name(&own), &main)?;
-    // Now and then enough for pages.
+    // Occasionally enough entries for pages.
     let count = if head % 10 == 0 { 70 } else { 1 + head % 3 };
     let entries = (head + 1..=head + count).map(opaque).collect();
     let appended = store.append(&name(&own), &main, head, entries, None)?;

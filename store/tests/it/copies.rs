@@ -1,4 +1,4 @@
-//! Copies: a match made at once of the branches and entries of another, also under another Genesis.
+//! Copies: a match created in one step from the branches and entries of another, also with another Genesis.
 
 use turnfold_store::backend::memory::MemoryBackend;
 use turnfold_store::{BranchCopy, Genesis, Store, StoreError};
@@ -8,7 +8,7 @@ use crate::faulty::{Fault, FaultyBackend};
 use crate::game::{branch, commands, genesis, name};
 use crate::rescue::{contents, fill};
 
-/// The branches of a match, parents first, as their names are in the store that `fill` makes.
+/// Returns the branches of a match. Parents come first, because the names in the store that `fill` fills sort that way.
 fn branches_of(store: &Store, match_name: &str) -> Vec<BranchCopy> {
     let infos = store.branches(&name(match_name)).unwrap().into_iter();
     let copies = infos.map(|info| {
@@ -20,7 +20,7 @@ fn branches_of(store: &Store, match_name: &str) -> Vec<BranchCopy> {
     copies.collect()
 }
 
-/// The genesis of what `m` goes on as.
+/// Returns the Genesis of the match that continues `m`.
 fn migrated(store: &Store) -> Genesis {
     let main = store.branches(&name("m")).unwrap().remove(0);
     let old = store.genesis(&name("m")).unwrap();
@@ -33,7 +33,7 @@ fn a_copy_has_the_same_branches_entries_and_keys() {
         fill(store);
         let before = contents(store);
         store.copy_match(&name("again"), &genesis(), branches_of(store, "m")).unwrap();
-        // With the same Genesis all links are the same, too.
+        // With the same Genesis, all links are also the same.
         let after = contents(store);
         let lines = |text: &str, from: &str| {
             let lines = text.lines().skip_while(|line| !line.contains(&format!("MatchName(\"{from}\")")));
@@ -46,7 +46,7 @@ fn a_copy_has_the_same_branches_entries_and_keys() {
         assert!(lines(&after, "m").len() > 3);
         assert_eq!(lines(&after, "again"), lines(&after, "m"));
         assert_eq!(lines(&after, "m"), lines(&before, "m"));
-        // What was appended with a key is not appended again.
+        // An append with a known key is not repeated.
         let key = "k".parse().unwrap();
         let again = store.append(&name("again"), &branch("line"), 65, commands(67).split_off(65), Some(&key));
         assert!(again.unwrap().repeated);
@@ -67,7 +67,7 @@ fn a_migrated_match_names_its_origin_on_every_engine() {
         let [old, new] = ["m", "new"].map(|of| branches_of(store, of));
         assert_eq!(old, new);
         assert_eq!(store.check(&mut |_| {}).unwrap().damage, []);
-        // It survives a backup, as every match does.
+        // The copy survives a backup, as every match does.
         let mut backup = Vec::new();
         store.backup(&mut backup, true, &mut |_| {}).unwrap();
         let restored = Store::restore_in_memory(backup.as_slice()).unwrap();

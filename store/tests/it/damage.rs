@@ -1,11 +1,11 @@
-//! Damage: whatever is done to the records, the store names it and never panics.
+//! Damage: whatever is done to the records, the store names the damage and never panics.
 
 use turnfold_store::backend::memory::MemoryBackend;
 use turnfold_store::{BranchName, Damage, Genesis, Store, StoreError};
 
 use crate::game::{branch, commands, genesis, name};
 
-/// A match with pages, an idempotency key and a branch.
+/// Returns a match with pages, an idempotency key and a branch.
 fn sample() -> MemoryBackend {
     let backend = MemoryBackend::new();
     let store = Store::with_backend(Box::new(backend.clone())).unwrap();
@@ -19,7 +19,7 @@ fn sample() -> MemoryBackend {
     backend
 }
 
-/// What an audit reports of damage; panics when it reports nothing.
+/// Returns the damage that an audit reports. Panics if the audit reports none.
 fn findings(backend: &MemoryBackend, what: &str) -> Vec<Damage> {
     let store = match Store::with_backend(Box::new(backend.copy())) {
         Ok(store) => store,
@@ -29,7 +29,7 @@ fn findings(backend: &MemoryBackend, what: &str) -> Vec<Damage> {
             return Vec::new();
         }
     };
-    // Whatever else is asked may fail, but only by naming the damage.
+    // Every other request may fail, but only with an error that names the damage.
     let others = [
         store.matches().map(|_| ()),
         store.branches(&name("m")).map(|_| ()),
@@ -37,7 +37,7 @@ fn findings(backend: &MemoryBackend, what: &str) -> Vec<Damage> {
         store.append(&name("m"), &branch("line"), 0, commands(1), None).map(|_| ()),
     ];
     for error in others.into_iter().filter_map(Result::err) {
-        // Of matches, only an audit distinguishes a record that is gone from one that never was.
+        // Only an audit can distinguish the missing record of a match from a match that never existed.
         let is_named = matches!(
             error,
             StoreError::Corrupt { .. } | StoreError::Conflict { .. } | StoreError::NoSuchMatch { .. }
@@ -53,7 +53,7 @@ fn findings(backend: &MemoryBackend, what: &str) -> Vec<Damage> {
     }
 }
 
-/// Requires that damage to an entry is placed.
+/// Requires the report of a damaged entry to name its branch and seq.
 fn check_place(key: &[u8], findings: &[Damage], what: &str) {
     if key[0] == b'p' {
         let placed = findings.iter().any(|finding| finding.branch.is_some() && finding.seq.is_some());
@@ -150,7 +150,7 @@ fn records_of_an_older_time_are_found() {
     }
 }
 
-/// Makes a record that a store takes for its own: its check is right, wherever its body is from.
+/// Returns a record that a store accepts, because its check is right, wherever its body comes from.
 pub(crate) fn with_check(key: &[u8], value: &[u8]) -> Vec<u8> {
     let body = &value[..value.len() - 8];
     let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 record");
@@ -158,7 +158,7 @@ pub(crate) fn with_check(key: &[u8], value: &[u8]) -> Vec<u8> {
     [body, &hasher.finalize().as_bytes()[..8]].concat()
 }
 
-/// Two matches of the same commands, with other ids and times.
+/// Returns two matches with the same commands and different ids and times.
 fn two_matches() -> MemoryBackend {
     let backend = MemoryBackend::new();
     let store = Store::with_backend(Box::new(backend.clone())).unwrap();
@@ -211,7 +211,7 @@ fn copies_of_records_are_found_behind_the_head_or_as_orphans() {
     for (key, value) in
         backend.records().into_iter().filter(|(key, _)| matches!(key[0], b'b' | b'h' | b'k' | b'p'))
     {
-        // As of a branch or match that there is not.
+        // As a record of a branch or match that does not exist.
         let mut other = key.clone();
         other[1] = 9;
         let copied = backend.copy();
@@ -223,7 +223,7 @@ fn copies_of_records_are_found_behind_the_head_or_as_orphans() {
         assert_eq!(store.audit(&name("m")).unwrap().damage, []);
     }
     for (key, value) in backend.records().into_iter().filter(|(key, _)| key[0] == b'p') {
-        // As an entry behind the last.
+        // As an entry after the last.
         let behind = [&key[..9], &500_u64.to_be_bytes()].concat();
         let copied = backend.copy();
         copied.tamper(&behind, Some(with_check(&behind, &value)));

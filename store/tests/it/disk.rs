@@ -1,4 +1,4 @@
-//! On disk: creating, reopening, what is no store, and two processes.
+//! On disk: creating and reopening stores, directories that are not stores, and two processes.
 
 use std::fs;
 use std::io::Write;
@@ -29,7 +29,7 @@ fn a_store_reads_the_same_in_another_process() {
     store.close().unwrap();
     assert_eq!(fs::read_to_string(dir.join("LOCK")).unwrap(), "");
     assert!(child::run("read", &dir).contains(&format!("read {:?}", (1..=150).collect::<Vec<_>>())));
-    // And at once in this one.
+    // And immediately in this process.
     for _ in 0..5 {
         let store = Store::open_or_create(&dir).unwrap();
         assert_eq!(store.head(&name("m"), &BranchName::main()).unwrap(), 150);
@@ -79,7 +79,7 @@ fn only_the_owner_may_enter_the_folders_and_read_the_files() {
     for file in ["FORMAT", "LOCK", "journal/head.a", "journal/head.b"] {
         assert_eq!(mode(&dir.join(file)), 0o600, "{file}");
     }
-    // Folders above it are no concern of the store's, and what its owner has allowed stays allowed.
+    // The store leaves the folders above it alone, and what its owner has permitted stays permitted.
     assert_ne!(mode(&parent.path().join("store")) & 0o055, 0);
     fs::set_permissions(&dir, fs::Permissions::from_mode(0o750)).unwrap();
     fs::set_permissions(dir.join("journal/head.a"), fs::Permissions::from_mode(0o640)).unwrap();
@@ -168,8 +168,8 @@ pub(crate) fn copy_dir(from: &Path, to: &Path) {
     }
 }
 
-/// ST-7, ST-15: whatever is done to the index is not the user's concern. `TURNFOLD_FLIPS` is how often each file is
-/// changed; with `all` every byte is, which takes hours.
+/// ST-7, ST-15: damage to the index never affects the user. `TURNFOLD_FLIPS` sets how often each file is changed; `all`
+/// changes every byte, which takes hours.
 #[test]
 fn damage_to_the_index_is_not_to_be_seen() {
     let (parent, dir) = dir();
@@ -179,7 +179,7 @@ fn damage_to_the_index_is_not_to_be_seen() {
     for head in 300..330 {
         store.append(&name("m"), &BranchName::main(), head, vec![opaque(head)], None).unwrap();
     }
-    // What is large sled keeps in files of its own.
+    // sled keeps large values in separate files.
     for head in 330..338 {
         let large = NewEntry { command: vec![7; 60_000], ..opaque(head) };
         store.append(&name("m"), &BranchName::main(), head, vec![large], None).unwrap();
@@ -227,7 +227,7 @@ fn damage_to_the_index_is_not_to_be_seen() {
             let read = |branch| reader.read(&name("m"), branch, None).unwrap().entries.len();
             assert_eq!((read(&BranchName::main()), read(&branch("line"))), (338, 200), "{what}");
             drop(reader);
-            // What was damaged is built again by the next writer.
+            // The next writer rebuilds what was damaged.
             Store::open(&copy).unwrap().close().unwrap();
             is_sound(&Store::open(&copy).unwrap(), &what);
             fs::remove_dir_all(&copy).unwrap();
@@ -236,7 +236,7 @@ fn damage_to_the_index_is_not_to_be_seen() {
     copy_dir(&dir, &copy);
     fs::remove_dir_all(copy.join("sled")).unwrap();
     is_sound(&Store::open(&copy).unwrap(), "without any index");
-    // A process that dies while sled opens an index leaves a mark.
+    // A process that dies while sled opens an index leaves a marker file.
     let mark = dir.join("sled/opening");
     fs::write(&mark, "").unwrap();
     is_sound(&Store::open(&dir).unwrap(), "after a death in sled");
@@ -250,7 +250,7 @@ fn files_below(dir: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// ST-6: the file on which a second lock lies is never replaced.
+/// ST-6: the file with the second lock is never replaced.
 #[test]
 fn a_store_whose_file_lock_is_gone_has_one_writer_all_the_same() {
     let (_parent, dir) = dir();
@@ -299,7 +299,8 @@ fn readers_see_whole_appends_while_others_write_and_pages_are_sealed() {
     assert!(matches.iter().all(|found| found.head == APPENDS * 3));
 }
 
-/// ST-22: a handle that is about to be closed makes no other `Locked`; one that stays open does, after a second.
+/// ST-22: opening waits for a handle that is about to be closed. If the handle stays open, it fails with `Locked` after
+/// a second.
 #[test]
 fn an_open_waits_for_a_lock_that_is_about_to_go() {
     let (_parent, dir) = dir();

@@ -1,11 +1,11 @@
-//! The engines there are, for tests that all of them have to pass (FL-4, FL-5).
+//! The engines, for tests that each of them must pass (FL-4, FL-5).
 
 use turnfold_store::Store;
 
 #[cfg(unix)]
 use crate::postgres::shared;
 
-/// Makes an empty store on PostgreSQL, in a schema of its own, where there is a server.
+/// Creates an empty store on PostgreSQL in a schema of its own, if there is a server.
 #[cfg(unix)]
 pub(crate) fn fleet() -> Option<Store> {
     shared().map(|server| Store::open_or_create_fleet(&server.address()).unwrap())
@@ -19,7 +19,7 @@ pub(crate) fn fleet() -> Option<Store> {
     None
 }
 
-/// Has the same tried on an empty store of each engine.
+/// Calls `check` with an empty store of each engine.
 pub(crate) fn on_each(check: impl Fn(&Store)) {
     for store in [Some(Store::in_memory()), fleet()].into_iter().flatten() {
         check(&store);

@@ -1,4 +1,4 @@
-//! Faults: a call to the backend fails, and nothing acknowledged is lost.
+//! Faults: when a call to the backend fails, nothing acknowledged is lost.
 
 use std::collections::BTreeMap;
 
@@ -11,18 +11,18 @@ use turnfold_store::{BranchName, ErrorKind, Grant, GrantId, GrantKind, Store, St
 use crate::game::{branch, genesis, labels, name, opaque};
 use crate::grants::{new, token};
 
-/// What was acknowledged to a session before something failed.
+/// What was acknowledged to a session before a failure.
 #[derive(Clone, Default)]
 pub(crate) struct Known {
     created: bool,
     main: Vec<u64>,
     line: Option<Vec<u64>>,
-    /// The grants by the numbers of their tokens, and one that is being made, spent or revoked.
+    /// The grants by the numbers of their tokens, and the one that is being created, spent or revoked.
     grants: BTreeMap<u64, Grant>,
     changing: Option<u64>,
 }
 
-/// Plays a session until something fails, and returns what was acknowledged until then.
+/// Plays a session until a call fails, and returns what was acknowledged by then.
 fn session(backend: FaultyBackend<MemoryBackend>) -> (Known, Option<StoreError>) {
     let mut known = Known::default();
     let failure = play(backend, &mut known).err();
@@ -33,7 +33,7 @@ fn play(backend: FaultyBackend<MemoryBackend>, known: &mut Known) -> Result<(), 
     play_on(Box::new(backend), known, &mut |_| {})
 }
 
-/// Plays the session and reports after each call what was acknowledged until then.
+/// Plays the session and reports after each call what has been acknowledged.
 pub(crate) fn play_on(
     backend: Box<dyn Backend>,
     known: &mut Known,
@@ -96,7 +96,7 @@ fn change_grants(
     Ok(())
 }
 
-/// Requires the grants that were acknowledged, wholly as they were unless one was being changed.
+/// Requires every acknowledged grant to be there unchanged, except one that was being changed.
 fn check_grants(known: &Known, store: &Store, what: &str) {
     for (number, grant) in &known.grants {
         let found = store.find_grant(&token(*number)).unwrap();
@@ -111,7 +111,7 @@ fn check_grants(known: &Known, store: &Store, what: &str) {
     assert!((known.grants.len()..=known.grants.len() + 1).contains(&listed), "{what}: {listed} grants");
 }
 
-/// Opens what is left and requires all that was acknowledged, and at most one append more.
+/// Opens the remaining store and requires everything acknowledged, and at most one more append.
 pub(crate) fn check_survives(known: &Known, backend: &MemoryBackend, what: &str) {
     let store = Store::with_backend(Box::new(backend.copy())).unwrap();
     if !known.created && store.genesis(&name("m")).is_err() {
@@ -124,7 +124,7 @@ pub(crate) fn check_survives(known: &Known, backend: &MemoryBackend, what: &str)
         assert!(line.starts_with(expected) && line.len() <= expected.len() + 1, "{what}: {line:?}");
     }
     check_grants(known, &store, what);
-    // It goes on from there.
+    // The store continues from there.
     let head = main.len() as u64;
     store.append(&name("m"), &BranchName::main(), head, vec![opaque(5)], None).unwrap();
     assert_eq!(labels(&store, "m", "main"), [main, vec![5]].concat());
@@ -146,7 +146,7 @@ fn nothing_acknowledged_is_lost_whichever_call_fails() {
     }
 }
 
-/// Creates a branch with 100 entries of its own on a match of 10; succeeds if that was acknowledged.
+/// Creates a branch with 100 entries of its own on a match of 10. Succeeds if the branch was acknowledged.
 fn create_branch(backend: FaultyBackend<MemoryBackend>) -> Result<(), StoreError> {
     let store = Store::with_backend(Box::new(backend))?;
     store.create_match(&name("m"), &genesis(), (1..=10).map(opaque).collect())?;
@@ -167,7 +167,7 @@ fn a_branch_is_created_with_all_its_entries_or_not_at_all_whichever_call_fails()
                 assert!(!acknowledged, "{:?}", kind(call));
                 continue;
             };
-            // The match itself was created with its entries, or there is no match.
+            // Either the match was created with its entries, or there is no match.
             assert_eq!(labels(&store, "m", "main"), (1..=10).collect::<Vec<_>>(), "{:?}", kind(call));
             if branches.len() == 1 {
                 assert!(!acknowledged, "{:?}", kind(call));

@@ -1,4 +1,4 @@
-//! A backend that fails on purpose, for tests of what survives.
+//! A backend that fails on purpose, for tests of what survives a failure.
 
 use std::io;
 use std::ops::Range;
@@ -6,18 +6,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use turnfold_store::backend::{Backend, BackendError, RecordChange, StoredRecord};
 
-/// Which call fails; calls of each sort are counted from 1.
+/// Which call fails, counted from 1. Reads and writes are counted separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// A write leaves nothing behind.
     Write(u64),
     /// A write finds the disk full.
     DiskFull(u64),
-    /// A write leaves everything behind and fails all the same.
+    /// A write leaves everything behind and still fails.
     WriteLate(u64),
     /// A read fails.
     Read(u64),
-    /// A read gives a value with a flipped bit, if it gives any.
+    /// A read that finds a value returns it with a flipped bit.
     FlippedBit(u64),
 }
 
@@ -25,7 +25,7 @@ pub(crate) enum Fault {
 pub(crate) type Kind = fn(u64) -> Fault;
 
 impl Fault {
-    /// Every kind after which a call fails.
+    /// Every kind of fault that makes a call fail.
     pub(crate) const FAILING: [Kind; 4] = [Self::Write, Self::DiskFull, Self::WriteLate, Self::Read];
 }
 
@@ -48,7 +48,7 @@ impl<B: Backend> FaultyBackend<B> {
         self.faults.contains(&fault)
     }
 
-    /// Reads, fails to, or flips the bit that `values` finds in the answer.
+    /// Reads, fails, or flips a bit in one of the values that `values` finds in the answer.
     fn read<T>(
         &self,
         read: impl FnOnce(&B) -> Result<T, BackendError>,

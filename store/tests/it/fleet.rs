@@ -1,4 +1,4 @@
-//! The engine on PostgreSQL: what only it can do, and what can only happen to it.
+//! The engine on PostgreSQL: what only this engine can do, and what can only happen to it.
 
 mod failures;
 pub(crate) mod many;
@@ -17,7 +17,7 @@ use crate::game::{branch, genesis, labels, name, opaque};
 use crate::postgres::{Server, alone, shared};
 use crate::rescue::{contents, fill, unobserved};
 
-/// Makes a store in a schema of its own, with a match `m`.
+/// Creates a store in a schema of its own, with a match `m`.
 fn with_match(server: &Server) -> (FleetAddress, Store) {
     let address = server.address();
     let store = Store::open_or_create_fleet(&address).unwrap();
@@ -25,12 +25,12 @@ fn with_match(server: &Server) -> (FleetAddress, Store) {
     (address, store)
 }
 
-/// Runs statements on a schema; `@` stands before the names of its tables.
+/// Runs statements on a schema. `@` stands for the schema before the name of a table.
 fn sql(server: &Server, address: &FleetAddress, statements: &str) {
     connect(server).batch_execute(&in_schema(address, statements)).unwrap();
 }
 
-/// Puts the schema of an address in the place of each `@`.
+/// Replaces each `@` with the schema of an address.
 fn in_schema(address: &FleetAddress, statements: &str) -> String {
     let schema = address.to_string();
     statements.replace('@', &format!("{}.", schema.rsplit_once('=').unwrap().1))
@@ -52,7 +52,7 @@ fn fl_2_a_backup_goes_from_disk_to_a_database_and_back_byte_for_byte() {
     let Some(server) = shared() else { return };
     let disk = Store::in_memory();
     fill(&disk);
-    // FL-7: a keyed append of more entries than a run takes, and one without a key.
+    // FL-7: an append of more entries than fit into a run, once with a key and once without.
     let long = branch("long");
     disk.create_branch(&name("m"), &long, &BranchName::main(), 0).unwrap();
     disk.append(&name("m"), &long, 0, (0..5000).map(opaque).collect(), Some(&"long".parse().unwrap()))
@@ -108,7 +108,7 @@ fn fl_10_a_schema_without_a_store_and_one_of_another_format_are_refused_by_name(
     assert!(error.contains("its tables have the format 3, this build knows 2"), "{error}");
 }
 
-/// What one process acknowledged, all see (FL-17).
+/// All processes see what one has acknowledged (FL-17).
 #[test]
 fn fl_8_who_saw_a_branch_that_was_deleted_and_made_again_does_not_write_to_the_old_one() {
     let Some(server) = shared() else { return };
@@ -123,7 +123,7 @@ fn fl_8_who_saw_a_branch_that_was_deleted_and_made_again_does_not_write_to_the_o
     there.append(&m, &line, 0, vec![opaque(7)], None).unwrap();
     here.append(&m, &line, 1, vec![opaque(8)], None).unwrap();
     assert_eq!(labels(&there, "m", "line"), [7, 8]);
-    // Renamed, it is not written to under its old name.
+    // A renamed branch takes no append under its old name.
     there.rename_branch(&m, &line, &branch("other")).unwrap();
     assert!(matches!(here.append(&m, &line, 2, vec![opaque(9)], None), Err(StoreError::NoSuchBranch { .. })));
     there.rename_match(&m, &name("n")).unwrap();
@@ -133,7 +133,7 @@ fn fl_8_who_saw_a_branch_that_was_deleted_and_made_again_does_not_write_to_the_o
     assert_eq!(there.check(&mut unobserved()).unwrap().damage, []);
 }
 
-/// FL-6: the index has 8 bytes of a key's hash.
+/// FL-6: the index contains only 8 bytes of a key's hash.
 #[test]
 fn fl_12_keys_of_one_hash_stay_two_keys() {
     let Some(server) = shared() else { return };
@@ -142,7 +142,7 @@ fn fl_12_keys_of_one_hash_stay_two_keys() {
     let [taken, key, other] = ["taken", "key", "other"].map(|key| key.parse().unwrap());
     let append = |store: &Store, seq, key| store.append(&m, &main, seq, vec![opaque(seq)], Some(key));
     append(&store, 0, &taken).unwrap();
-    // As if `taken` and `key` had one hash.
+    // As if `taken` and `key` had the same hash.
     sql(
         server,
         &address,
@@ -158,7 +158,7 @@ fn fl_12_keys_of_one_hash_stay_two_keys() {
     assert!(matches!(reused, StoreError::IdempotencyKeyReused { first: 2, last: 2, .. }), "{reused}");
     append(&there, 2, &other).unwrap();
     assert_eq!(labels(&there, "m", "main"), [0, 1, 2]);
-    // Only the one whose slot was changed is found to be wrong.
+    // Only the run whose slot was changed is reported.
     let damage = there.check(&mut unobserved()).unwrap().damage;
     assert!(!damage.is_empty() && damage.iter().all(|found| found.seq == Some(1)), "{damage:?}");
 }

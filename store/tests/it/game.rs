@@ -1,4 +1,4 @@
-//! A match to store: real commands of a registered ruleset.
+//! A match for the store, with real commands of a registered ruleset.
 
 use turnfold_core::{CommandSource, DicePolicy, Logged, Seat};
 use turnfold_store::{BranchName, Genesis, MatchName, NewEntry, Store};
@@ -32,7 +32,7 @@ pub(crate) fn genesis() -> Genesis {
     }
 }
 
-/// Returns `count` commands that the rules accept: a roll, then the cursor going round.
+/// Returns `count` commands that the rules accept: a roll, then the cursor going in circles.
 pub(crate) fn commands(count: usize) -> Vec<NewEntry> {
     let genesis = genesis();
     let rules = turnfold_games::find(&genesis.ruleset).unwrap();
@@ -49,7 +49,7 @@ pub(crate) fn commands(count: usize) -> Vec<NewEntry> {
     entries
 }
 
-/// A command without meaning, for tests in which no rules look at it.
+/// Returns a command without meaning, for tests in which no rules read it.
 pub(crate) fn opaque(label: u64) -> NewEntry {
     NewEntry { seat: Seat::P1, command: label.to_le_bytes().to_vec(), recorded_at_ms: 0 }
 }
@@ -62,7 +62,7 @@ pub(crate) fn branch(text: &str) -> BranchName {
     text.parse().unwrap()
 }
 
-/// The labels of the opaque commands on a branch.
+/// Returns the labels of the opaque commands on a branch.
 pub(crate) fn labels(store: &Store, match_name: &str, branch_name: &str) -> Vec<u64> {
     let log = store.read(&name(match_name), &branch(branch_name), None).unwrap();
     assert_eq!(log.head, log.entries.len() as u64);

@@ -1,4 +1,4 @@
-//! Grants: who may come to a match, judged as they are written, and gone with it.
+//! Grants: they permit access to a match, are judged when written, and are deleted with the match.
 
 mod kept;
 
@@ -21,7 +21,7 @@ use crate::rescue::unobserved;
 
 const NOW: i64 = 1_700_000_000_000;
 
-/// The hash of a token; no two begin alike.
+/// Returns the hash of a token. No two hashes begin with the same bytes.
 pub(crate) fn token(number: u64) -> Digest {
     Digest::new(blake3::derive_key("a token of a test", &number.to_le_bytes()))
 }
@@ -41,7 +41,7 @@ fn is_sound(store: &Store) {
     assert_eq!(store.check(&mut unobserved()).unwrap().damage, []);
 }
 
-/// Has the same tried on a store in memory, on one on disk and on one on PostgreSQL, with a match `m`.
+/// Calls `check` with a store in memory, one on disk and one on PostgreSQL, each with a match `m`.
 fn on_all(check: impl Fn(&Store)) {
     let dir = tempfile::tempdir().unwrap();
     let disk = Store::open_or_create(&dir.path().join("store")).unwrap();
@@ -54,7 +54,7 @@ fn on_all(check: impl Fn(&Store)) {
     }
 }
 
-/// Returns the message of a refusal, which must not have changed anything.
+/// Returns the message of a refusal, and requires that it changed nothing.
 fn refusal<T: std::fmt::Debug>(store: &Store, result: Result<T, StoreError>, kind: ErrorKind) -> String {
     let error = result.unwrap_err();
     assert_eq!(error.kind(), kind, "{error}");
@@ -96,7 +96,7 @@ fn a_grant_is_found_by_its_hash_and_listed_for_its_match() {
     });
 }
 
-/// A spectator with a delay, which earlier builds knew, would see too much without it.
+/// Earlier builds had spectators with a delay. Without the delay such a spectator would see too much.
 #[test]
 fn a_grant_with_a_delay_is_not_live() {
     on_all(|store| {
@@ -105,7 +105,7 @@ fn a_grant_with_a_delay_is_not_live() {
     });
 }
 
-/// The first to join has the seat, under a name that no other player of the match has.
+/// The first player to join gets the seat, with a name that no other player of the match has.
 #[test]
 fn sv_41_a_seat_has_one_player_and_a_name_one_holder() {
     on_all(|store| {
@@ -120,7 +120,7 @@ fn sv_41_a_seat_has_one_player_and_a_name_one_holder() {
         assert_eq!((first.kind, first.label.as_str()), (GrantKind::Player(Seat::P1), "Ann Lee"));
         let names = |at| store.names_of(&name("m"), at).unwrap();
         assert_eq!(names(NOW), BTreeMap::from([(Seat::P1, ann.clone().into())]));
-        // Also with a name that is sent again, which it has already.
+        // A repeated join may send the name that the player already has.
         let again = store.join(&token(1), &token(11), Some(&called("Bo")), NOW + 1).unwrap();
         assert_eq!(again, JoinedSeat::Again(first));
         let second = store.join(&token(2), &token(12), None, NOW);
@@ -132,10 +132,10 @@ fn sv_41_a_seat_has_one_player_and_a_name_one_holder() {
             assert!(message.starts_with(&format!("the name `{alike}` is taken")), "{message}");
         }
         assert!(!store.is_played(&name("m"), Seat::P2, NOW).unwrap());
-        // Neither invitation was spent by that.
+        // Neither refusal spent its invitation.
         store.join(&token(3), &token(13), Some(&called("Ana\u{301} 李")), NOW).unwrap();
         assert_eq!(names(NOW).len(), 2);
-        // What the host takes back is free again, seat and name.
+        // After the host revokes a grant, its seat and name are free again.
         store.revoke_grant(&name("m"), GrantId::of(&token(11)), NOW).unwrap();
         store.join(&token(2), &token(12), Some(&ann), NOW).unwrap();
         assert_eq!(names(NOW)[&Seat::P1].as_str(), "Ann Lee");
@@ -169,7 +169,7 @@ fn what_cannot_be_granted_is_refused_and_changes_nothing() {
         let again = store.grant(&token(1), new(SPECTATOR), NOW);
         let message = refusal(store, again, ErrorKind::Unusable);
         assert_eq!(message, format!("a grant `{}` already exists", GrantId::of(&token(1))));
-        // Not the same token, but it could not be distinguished from it when one of them is revoked.
+        // This token differs, but has the same id, so that a revocation could not distinguish the two.
         let mut alike = *token(1).as_bytes();
         alike[31] ^= 1;
         let alike = store.grant(&Digest::new(alike), new(SPECTATOR), NOW);
@@ -200,7 +200,7 @@ fn an_invitation_is_spent_once_and_answers_again_only_the_same_token() {
         let spent = store.find_grant(&token(1)).unwrap().unwrap();
         assert_eq!(spent.became, Some(token(2)));
         assert!(!spent.is_live(NOW + 50) && grant.is_live(NOW + 1_000_000));
-        // Also when the invitation would have expired: the answer may have been lost.
+        // The same join also succeeds after the invitation has expired, because the first answer may have been lost.
         assert_eq!(
             store.join(&token(1), &token(2), None, NOW + 500).unwrap(),
             JoinedSeat::Again(grant.clone())
@@ -248,7 +248,7 @@ fn the_last_live_host_grant_of_a_match_is_not_revoked() {
         store.grant(&token(1), new(GrantKind::Host), NOW).unwrap();
         store.grant(&token(2), expiring(GrantKind::Host, NOW + 50), NOW).unwrap();
         store.grant(&token(4), new(SPECTATOR), NOW).unwrap();
-        // The second has expired by then, and a spectator is no host.
+        // By then the second has expired, and a spectator is not a host.
         let last = store.revoke_grant(&name("m"), first, NOW + 50);
         assert!(matches!(last, Err(StoreError::LastHost { .. })), "{last:?}");
         let message = refusal(store, last, ErrorKind::Negative);
@@ -257,7 +257,7 @@ fn the_last_live_host_grant_of_a_match_is_not_revoked() {
         store.revoke_grant(&name("m"), second, NOW + 50).unwrap();
         store.grant(&token(3), new(GrantKind::Host), NOW + 50).unwrap();
         store.revoke_grant(&name("m"), first, NOW + 60).unwrap();
-        // What was revoked before stays so, and is no reason to refuse.
+        // Revoking a revoked grant again changes nothing and is not refused.
         store.revoke_grant(&name("m"), first, NOW + 61).unwrap();
         assert!(store.revoke_grant(&name("m"), late, NOW + 62).is_err());
     });
@@ -295,7 +295,7 @@ fn a_seat_has_eight_live_grants_and_what_counts_no_more_makes_room() {
         };
         full(seat, NOW + 99);
         full(invitation, NOW + 99);
-        // Others have room, and an invitation makes room for what it becomes.
+        // Other kinds still have room, and an invitation makes room for the grant that it becomes.
         store.grant(&token(8), new(GrantKind::Seat(Seat::P2)), NOW).unwrap();
         store.grant(&token(9), new(SPECTATOR), NOW).unwrap();
         assert!(matches!(store.join(&token(1), &token(10), None, NOW + 99), Ok(JoinedSeat::Now(_))));
@@ -333,7 +333,7 @@ fn a_match_has_a_thousand_live_grants_and_keeps_no_more_than_two_thousand() {
         store.grant(&token(number), new(SPECTATOR), NOW + 101).unwrap();
     }
     assert_eq!(live(NOW + 101), (2_000, 999));
-    // Those that are gone were made first and counted no more.
+    // The deleted grants are the oldest that no longer counted.
     let first = store.grants_of(&name("m")).unwrap();
     assert_eq!(first.iter().filter(|(_, grant)| grant.created_at_ms == NOW).count(), 997);
     assert!(first.iter().any(|(hash, _)| *hash == token(999)), "the one that does not expire is kept");
@@ -373,7 +373,8 @@ impl Backend for Counting {
     }
 }
 
-/// However many grants a match has, making, spending or revoking one and asking for a seat read a few records.
+/// However many grants a match has, creating, spending or revoking a grant and looking up a seat read only a few
+/// records.
 #[test]
 fn a_grant_costs_the_same_however_many_there_are() {
     let reads = Arc::new(AtomicUsize::new(0));
@@ -427,7 +428,7 @@ fn a_seat_is_taken_at_every_moment_while_an_invitation_is_spent() {
         let joins = scope.spawn(|| {
             for number in 1..300 {
                 store.grant(&token(1_000 + number), new(GrantKind::Invitation(Seat::P1)), NOW).unwrap();
-                // Now nothing but the invitation shows that the seat is taken, and then only what it became.
+                // Now only the invitation shows that the seat is taken, and afterwards only the grant that it became.
                 store.revoke_grant(&name("m"), GrantId::of(&token(number - 1)), NOW).unwrap();
                 store.join(&token(1_000 + number), &token(number), None, NOW).unwrap();
             }

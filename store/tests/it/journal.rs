@@ -1,4 +1,4 @@
-//! The journal as files: none may be missing, older, or another's.
+//! The files of the journal: none may be missing, older, or from another store.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::disk::{copy_dir, dir};
 use crate::game::{commands, genesis, name, opaque};
 use crate::rescue::names;
 
-/// ST-13, ST-15: yesterday's heads and segments are not taken for today's.
+/// ST-13, ST-15: older heads and segments are not mistaken for current ones.
 #[test]
 fn an_older_journal_is_noticed_by_the_index_and_the_other_half() {
     let (parent, dir) = dir();
@@ -45,7 +45,7 @@ fn an_older_journal_is_noticed_by_the_index_and_the_other_half() {
     check(&|_| true);
 }
 
-/// Makes a store whose journal has several segments in the form of small packs.
+/// Creates a store whose journal has several small packs.
 fn packed(dir: &Path, label: u64) {
     let store = Store::open_or_create_with_heads_of(dir, 2048).unwrap();
     store.create_match(&name("m"), &genesis(), commands(3)).unwrap();
@@ -55,7 +55,7 @@ fn packed(dir: &Path, label: u64) {
     store.close().unwrap();
 }
 
-/// ST-12: what a torn write left behind the last pack goes before the next one is written.
+/// ST-12: the remains of a torn write after the last pack are removed before the next pack is written.
 #[test]
 fn what_is_behind_the_last_pack_goes() {
     let (_parent, dir) = dir();
@@ -73,13 +73,14 @@ fn what_is_behind_the_last_pack_goes() {
     assert_eq!(Store::open(&dir).unwrap().check(&mut |_| ()).unwrap().damage, []);
 }
 
-/// ST-11, ST-17: while the index is written to, no frame names it. The first one of a head is written when that begins.
+/// ST-11, ST-17: while the index is written, no frame names it. Packing begins when the first frame of a head is
+/// written.
 #[test]
 fn an_index_that_is_written_to_is_not_named() {
     let (_parent, dir) = dir();
     let store = Store::open_or_create_with_heads_of(&dir, 2048).unwrap();
     store.create_match(&name("m"), &genesis(), commands(3)).unwrap();
-    // Of the frame behind a head's header: up to the index that it names, and that index.
+    // Reads the frame after a head's header: the bytes before the index that it names, and that index.
     let first_frames = || {
         ["head.a", "head.b"].map(|head| {
             let bytes = fs::read(dir.join("journal").join(head)).unwrap();
@@ -88,7 +89,7 @@ fn an_index_that_is_written_to_is_not_named() {
     };
     let (mut before, mut begun) = (first_frames(), 0);
     for head in 3..40 {
-        // Every tenth is more than a head can hold.
+        // Every tenth command is too large for a head.
         let command = vec![0; if head % 10 == 0 { 4096 } else { 8 }];
         let entry = NewEntry { command, ..opaque(head) };
         store.append(&name("m"), &BranchName::main(), head, vec![entry], None).unwrap();
@@ -102,7 +103,7 @@ fn an_index_that_is_written_to_is_not_named() {
     assert!(begun > 6, "{begun} packs");
 }
 
-/// ST-13: what another store has in its place is not taken for its own.
+/// ST-13: a store does not accept a file of another store in place of its own.
 #[test]
 fn files_of_another_journal_are_refused() {
     let (parent, ours) = dir();
@@ -121,7 +122,7 @@ fn files_of_another_journal_are_refused() {
     }
 }
 
-/// ST-17: an index that is built again gives the same answers as before, and so does the journal without any.
+/// ST-17: a rebuilt index gives the same answers as before, and so does the journal without an index.
 #[test]
 fn whatever_is_read_the_answers_are_the_same() {
     let (_parent, dir) = dir();
@@ -138,7 +139,7 @@ fn whatever_is_read_the_answers_are_the_same() {
     assert_eq!(answers(&StoreReader::open(&dir).unwrap()), with_index, "next to a writer");
 }
 
-/// ST-10: which files a store has.
+/// ST-10: the files of a store.
 #[test]
 fn a_store_has_a_format_a_lock_a_journal_and_an_index() {
     let (_parent, dir) = dir();
@@ -149,14 +150,14 @@ fn a_store_has_a_format_a_lock_a_journal_and_an_index() {
     assert_eq!(names(&dir.join("sled")), ["1"]);
 }
 
-/// ST-12, ST-13: a segment that has its length ends, and none may be missing before another.
+/// ST-12, ST-13: a segment of full length is followed by another, and none may be missing before another.
 #[test]
 fn a_missing_segment_is_noticed_by_the_one_that_follows() {
     let (_parent, dir) = dir();
     let store = Store::open_or_create(&dir).unwrap();
     store.create_match(&name("m"), &genesis(), Vec::new()).unwrap();
     let (mut stream, mut head) = (blake3::Hasher::new().finalize_xof(), 0);
-    // No head can hold the first, and no segment more than three of them.
+    // The first three are too large for a head, and a segment fits at most three of them.
     for count in [100, 100, 100, 5, 5] {
         let large = |_| {
             let mut command = vec![0; 60_000];
@@ -178,8 +179,8 @@ fn a_missing_segment_is_noticed_by_the_one_that_follows() {
     assert_eq!(Store::open(&dir).unwrap().check(&mut |_| ()).unwrap().damage, []);
 }
 
-/// ST-5, ST-16: a reader next to a writer that packs all the time sees all that was acknowledged when it began, and
-/// whole appends only. `TURNFOLD_READINGS` sets how many readings there are at least.
+/// ST-5, ST-16: a reader next to a writer that packs all the time sees everything acknowledged before it began, and
+/// only complete appends. `TURNFOLD_READINGS` sets the minimum number of readings.
 #[test]
 fn a_reader_next_to_a_writer_sees_what_was_acknowledged() {
     let readings = std::env::var("TURNFOLD_READINGS").map_or(100, |count| count.parse().unwrap());
@@ -193,7 +194,7 @@ fn a_reader_next_to_a_writer_sees_what_was_acknowledged() {
                 let entries = (head + 1..=head + 3).map(opaque).collect();
                 store.append(&name("m"), &BranchName::main(), head, entries, None).unwrap();
                 acknowledged.store(head + 3, Ordering::SeqCst);
-                // The longer the log, the longer each reading: it shall not grow faster than it is read.
+                // A longer log takes longer to read, so it must not grow faster than it is read.
                 while head > 600 && read.load(Ordering::SeqCst) < readings.min(head / 6) {
                     std::thread::yield_now();
                 }
@@ -214,7 +215,7 @@ fn a_reader_next_to_a_writer_sees_what_was_acknowledged() {
     });
 }
 
-/// ST-3, ST-11: closing writes a frame that states where the journal ends, so the last commit cannot be gone unnoticed.
+/// ST-3, ST-11: closing writes a frame that states where the journal ends, so the loss of the last commit is noticed.
 #[test]
 fn the_last_commit_of_a_closed_store_is_missed() {
     let (_parent, dir) = dir();
@@ -222,7 +223,7 @@ fn the_last_commit_of_a_closed_store_is_missed() {
     store.create_match(&name("m"), &genesis(), commands(2)).unwrap();
     store.append(&name("m"), &BranchName::main(), 2, vec![opaque(3)], None).unwrap();
     store.close().unwrap();
-    // The frames of a head begin at multiples of 512; the last one that was written is the note of the end.
+    // The frames of a head begin at multiples of 512. The last frame is the note of the end.
     let written = |head: &str| {
         let head = dir.join("journal").join(head);
         let bytes = fs::read(&head).unwrap();
@@ -241,13 +242,13 @@ fn the_last_commit_of_a_closed_store_is_missed() {
     assert_ne!(salvaged.lost, []);
 }
 
-/// Where the frames of a head begin that was written to, by their sectors.
+/// Returns the sectors at which the frames of a head begin.
 fn sectors_written(head: &[u8]) -> Vec<usize> {
     let is_written = |sector: &usize| head[sector * 512..][..512].iter().any(|byte| *byte != 0);
     (1..head.len() / 512).filter(is_written).collect()
 }
 
-/// A store that was closed with twenty entries, and which of its heads has the last frames.
+/// Creates a closed store with twenty entries, and returns which head has the last frames.
 fn closed_with_twenty(dir: &Path) -> &'static str {
     let store = Store::open_or_create(dir).unwrap();
     store.create_match(&name("m"), &genesis(), Vec::new()).unwrap();
@@ -262,7 +263,7 @@ fn closed_with_twenty(dir: &Path) -> &'static str {
     ["head.a", "head.b"].into_iter().max_by_key(last).unwrap()
 }
 
-/// Requires everyone to notice that the last entries are gone.
+/// Requires both readers and writers to notice that the last entries are missing.
 fn check_is_noticed(dir: &Path, what: &str) {
     for error in [Store::open(dir).unwrap_err(), StoreReader::open(dir).unwrap_err()] {
         assert!(error.is_damage() && error.to_string().contains("commit"), "{what}: {error}");
@@ -278,7 +279,7 @@ fn check_is_noticed(dir: &Path, what: &str) {
     }
 }
 
-/// ST-11: where a closed journal ends is written in two files, so whatever happens to one of them the other shows it.
+/// ST-11: the end of a closed journal is written to two files, so one of them suffices to find a loss.
 #[test]
 fn the_end_of_a_closed_store_is_missed_whatever_happens_to_one_head() {
     let (parent, dir) = dir();
@@ -294,7 +295,7 @@ fn the_end_of_a_closed_store_is_missed_whatever_happens_to_one_head() {
         check_is_noticed(&copy, what);
         fs::remove_dir_all(&copy).unwrap();
     };
-    // The page of memory with the last frames, if it is not the one with the header.
+    // The page of memory with the last frames, which must not be the page with the header.
     let page = sectors.last().unwrap() * 512 / 4096;
     assert!(page > 0);
     damaged(&|bytes| bytes[page * 4096..][..4096].fill(0), "the last page");
@@ -309,7 +310,7 @@ fn the_end_of_a_closed_store_is_missed_whatever_happens_to_one_head() {
     damaged(&|bytes| bytes[*sectors.first().unwrap() * 512..].fill(0), "all frames");
 }
 
-/// ST-11, ST-13: a head of an earlier time, next to one of today.
+/// ST-11, ST-13: an older head next to a current one.
 #[test]
 fn a_head_put_back_from_a_copy_is_noticed_unless_nothing_is_gone() {
     let (parent, dir) = dir();
@@ -334,7 +335,7 @@ fn a_head_put_back_from_a_copy_is_noticed_unless_nothing_is_gone() {
     }
 }
 
-/// Builds before the end was written twice left zeros there, and take what is there now for nothing.
+/// Builds that wrote the end only once left zeros there, and ignore what is there now.
 #[test]
 fn a_store_without_the_second_end_is_sound_and_gets_it_when_it_is_closed_next() {
     let (_parent, dir) = dir();
@@ -355,7 +356,7 @@ fn a_store_without_the_second_end_is_sound_and_gets_it_when_it_is_closed_next() 
         Store::open(&dir).unwrap().close().unwrap();
         assert!(fs::read(&other).unwrap() == with_end, "{what}");
     }
-    // Opened and left as a killed process leaves it, what is there of an earlier closing is no damage.
+    // If the store is then left as by a killed process, the remains of the earlier closing are not damage.
     let store = Store::open(&dir).unwrap();
     store.append(&name("m"), &BranchName::main(), 20, vec![opaque(20)], None).unwrap();
     let left = dir.with_extension("left");

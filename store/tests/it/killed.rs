@@ -10,13 +10,14 @@ use crate::chance::Chance;
 use crate::child::{self, SHARED, WRITERS};
 use crate::game::{genesis, labels, name};
 
-/// How many processes are killed, unless `TURNFOLD_KILLS` is another number.
+/// The number of killed processes, unless `TURNFOLD_KILLS` sets another.
 const ROUNDS: usize = 40;
 
-/// A store grows with every round, and reading it with it; so a new one is begun now and then.
+/// The rounds with one store. Each round makes the store larger and slower to read, so a new one is created after
+/// these.
 const ROUNDS_PER_STORE: usize = 20;
 
-/// Makes a store with a match for each writer, and one for all.
+/// Creates a store with a match for each writer and one shared match.
 pub(crate) fn make(dir: &Path) {
     let store = Store::open_or_create(dir).unwrap();
     for match_name in matches() {
@@ -29,7 +30,7 @@ fn matches() -> impl Iterator<Item = String> {
     (0..WRITERS).map(|writer| format!("w{writer}")).chain([SHARED.to_owned()])
 }
 
-/// Takes the last entry acknowledged of each match from what the child printed; its last line may be cut.
+/// Returns the last acknowledged entry of each match from the output of the child.
 pub(crate) fn acknowledged<'a>(lines: impl Iterator<Item = &'a str>) -> BTreeMap<String, u64> {
     let acknowledged_lines = lines.filter_map(|line| {
         let (match_name, seq) = line.split_once("acknowledged ")?.1.split_once(' ')?;
@@ -43,7 +44,7 @@ pub(crate) fn acknowledged<'a>(lines: impl Iterator<Item = &'a str>) -> BTreeMap
     last
 }
 
-/// Requires everything acknowledged to be there, and only whole appends.
+/// Requires everything acknowledged to be there, and only complete appends.
 pub(crate) fn check(dir: &Path, acknowledged: &BTreeMap<String, u64>) {
     let store = Store::open(dir).unwrap();
     for match_name in matches() {
@@ -76,7 +77,7 @@ fn kill_9_under_eight_writers_loses_nothing_acknowledged() {
             let mut child = child::spawn("append", &dir);
             let mut output = BufReader::new(child.stdout.take().unwrap());
             let mut text = String::new();
-            // The line that comes before each moment of killing is read to its end; the rest is read afterwards.
+            // Read a random number of whole lines, then kill the process; the rest is read afterwards.
             for _ in 0..chance.below(60) {
                 output.read_line(&mut text).unwrap();
             }
@@ -85,7 +86,7 @@ fn kill_9_under_eight_writers_loses_nothing_acknowledged() {
             output.read_to_end(&mut rest).unwrap();
             text.push_str(&String::from_utf8_lossy(&rest));
             child.wait().unwrap();
-            // Without its line feed a number may be cut.
+            // A number without a line feed after it may be cut off.
             let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
             let acknowledged = acknowledged(whole.lines());
             count += acknowledged.len();

@@ -1,4 +1,4 @@
-//! FL-26: random sessions, in which every engine has to answer the same, in the same order of names (FL-6).
+//! FL-26: random sessions, in which every engine must give the same answers, with names in the same order (FL-6).
 
 use turnfold_core::Digest;
 use turnfold_store::{
@@ -13,7 +13,7 @@ use crate::rescue::unobserved;
 const SESSIONS: u64 = 3;
 const STEPS: u64 = 60;
 
-/// Something that is done to a store.
+/// An operation on a store.
 #[derive(Clone, Debug)]
 enum Act {
     CreateMatch(MatchName, NewEntries),
@@ -22,9 +22,9 @@ enum Act {
     CreateBranch(MatchName, BranchName, BranchName, u64),
     RenameBranch(MatchName, BranchName, BranchName),
     DeleteBranch(MatchName, BranchName),
-    /// With so much added to the head.
+    /// The number is added to the head to get the expected head.
     Append(MatchName, BranchName, u64, NewEntries, Option<IdempotencyKey>),
-    /// To the branch that was found, which may be made again before.
+    /// Appends to a branch that was found earlier and may have been replaced since.
     AppendToFound(MatchName, BranchName, u64),
 }
 
@@ -50,7 +50,7 @@ impl Act {
             _ => {
                 let count = 1 + chance.below(3) as u64;
                 let key = (chance.below(2) == 0).then(|| format!("k{}", chance.below(4)).parse().unwrap());
-                // Sometimes the same as another append with the key, and sometimes from a head that is none.
+                // Sometimes equal to another append with the key, and sometimes after a head that does not exist.
                 let label = if chance.below(2) == 0 { 7 } else { label };
                 let off = u64::from(chance.below(6) == 0);
                 let entries = vec![opaque(label); usize::try_from(count).unwrap()];
@@ -59,7 +59,7 @@ impl Act {
         }
     }
 
-    /// Does it, and returns the store's answer.
+    /// Performs the operation and returns the store's answer.
     fn perform(self, store: &Store) -> String {
         match self {
             Self::CreateMatch(m, NewEntries { entries, module }) => {
@@ -78,7 +78,7 @@ impl Act {
                 let Ok(found) = store.branch_head(&m, &b) else { return "nothing was found".to_owned() };
                 let is_made_again = label.is_multiple_of(2) && !b.is_main();
                 if is_made_again {
-                    // What was found is another then, as long as it may be.
+                    // Replace the branch that was found, where that is permitted.
                     let _ = store.delete_branch(&m, &b);
                     let _ = store.create_branch(&m, &b, &BranchName::main(), 0);
                 }
@@ -92,7 +92,7 @@ impl Act {
     }
 }
 
-/// Has a module judge entries, one of two or none (MD-9).
+/// Marks entries as judged by one of two modules or by none (MD-9).
 fn judged(chance: &mut Chance, entries: Vec<NewEntry>) -> NewEntries {
     let module = [1, 2].get(chance.below(6)).map(|number| Digest::new([*number; 32]));
     NewEntries { entries: entries.into(), module }
@@ -102,7 +102,7 @@ fn text_of<T: std::fmt::Debug>(result: Result<T, turnfold_store::StoreError>) ->
     result.map_or_else(|error| error.to_string(), |done| format!("{done:?}"))
 }
 
-/// Everything that a store reports of what it holds, and a backup of it.
+/// Returns everything that a store reports about its contents, and a backup.
 fn everything(store: &Store) -> (String, Vec<u8>) {
     let mut lines = Vec::new();
     for found in store.matches_after(None).unwrap() {
@@ -122,7 +122,7 @@ fn everything(store: &Store) -> (String, Vec<u8>) {
             lines.push(text_of(store.read(&found.name, &info.name, None)));
             lines.push(format!("{info:?}"));
         }
-        // Branches under other names are not there.
+        // Branches with other names do not exist.
         let mut others = named.clone();
         for other in &mut others {
             other.branch = branch("nowhere");
@@ -150,7 +150,7 @@ fn fl_26_random_sessions_are_answered_alike_by_every_engine() {
         let (expected, found) = (everything(&local), everything(&fleet));
         assert_eq!(found.0, expected.0, "session {session}");
         assert_eq!(found.1, expected.1, "session {session}: the backups differ");
-        // There and back again (FL-2).
+        // Restoring the backup gives the same contents (FL-2).
         assert_eq!(everything(&Store::restore_in_memory(found.1.as_slice()).unwrap()), expected);
     }
 }

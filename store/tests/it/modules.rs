@@ -1,4 +1,5 @@
-//! MD-9: the module that plays a match is recorded with the first entries that it judged, and no other plays it then.
+//! MD-9: the module of a match is recorded with the first entries that it judged, and from then on no other module can
+//! judge.
 
 use std::thread;
 
@@ -34,7 +35,7 @@ fn require_refused<T>(done: Result<T, StoreError>, match_name: &MatchName) {
     assert_eq!((of, *recorded, *found), (match_name, ONE, OTHER));
 }
 
-/// A store with a match `m` that is played by a module, and `plain`, which is played by none.
+/// Fills a store with a match `m` that is played by a module, and a match `plain` without a module.
 fn fill(store: &Store) {
     store.create_match(&name("m"), &genesis(), vec![opaque(0)]).unwrap();
     store.create_match(&name("plain"), &genesis(), vec![opaque(0)]).unwrap();
@@ -46,7 +47,7 @@ fn md_9_the_first_append_by_a_module_records_it_and_another_is_refused() {
     on_each(|store| {
         store.create_match(&name("m"), &genesis(), vec![opaque(0)]).unwrap();
         assert_eq!(played_by(store, "m"), None);
-        // Entries that are not recorded record no module.
+        // A refused append records no module.
         let late = NewEntries { entries: vec![opaque(1)].into(), module: Some(OTHER) };
         let late = store.append_judged(&name("m"), &BranchName::main(), 0, late, None);
         assert!(matches!(late, Err(StoreError::Conflict { .. })));
@@ -120,7 +121,7 @@ fn md_9_a_backup_carries_the_record_and_one_without_it_is_as_before() {
         let restored = Store::restore_in_memory(backup.as_slice()).unwrap();
         assert_eq!(contents(&restored), contents(store));
         require_refused(append(&restored, "m", OTHER), &name("m"));
-        // Without the record it has one part less: its length, its number and digest, and its check.
+        // Without the record the backup has one part less: its length, its number and digest, and its check.
         let plain = Store::in_memory();
         fill(&plain);
         plain.delete_match(&name("m")).unwrap();
@@ -135,7 +136,7 @@ fn md_9_a_backup_carries_the_record_and_one_without_it_is_as_before() {
 fn md_9_the_record_is_there_after_reopening_compaction_and_salvage() {
     let parent = tempfile::tempdir().unwrap();
     let dir = parent.path().join("store");
-    // Small heads, so that the record lies in the index too.
+    // Small heads, so that the record is also in the index.
     let open = || Store::open_or_create_with_heads_of(&dir, 6 * 1024).unwrap();
     let store = open();
     fill(&store);
@@ -158,7 +159,7 @@ fn md_9_the_record_is_there_after_reopening_compaction_and_salvage() {
     }
 }
 
-/// Whatever the order, one module is recorded, and every entry that was acknowledged was judged by it.
+/// In any order, one module is recorded, and it judged every acknowledged entry.
 #[test]
 fn md_9_of_writers_with_two_modules_only_one_appends() {
     on_each(|store| {

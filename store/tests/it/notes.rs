@@ -1,4 +1,4 @@
-//! Notes (SV-61): judged as they are written, moved with their match and branch, and gone with them.
+//! Notes (SV-61): they are judged when written, follow renames of their match and branch, and are deleted with them.
 
 use turnfold_core::Seat;
 use turnfold_store::{BranchName, Note, NoteId, NotedEntry, Seq, Store, StoreError};
@@ -25,8 +25,8 @@ fn texts(store: &Store) -> Vec<String> {
     store.notes_of(&name("m")).unwrap().iter().map(|note| note.text.to_string()).collect()
 }
 
-/// Has the same tried on a store in memory, on one on disk and on one on PostgreSQL, with a match `m` of three entries, and
-/// `line` after the second of them.
+/// Calls `check` with a store in memory, one on disk and one on PostgreSQL, each with a match `m` of three entries and
+/// a branch `line` after the second.
 fn on_all(check: impl Fn(&Store)) {
     let dir = tempfile::tempdir().unwrap();
     let disk = Store::open_or_create(&dir.path().join("store")).unwrap();
@@ -55,14 +55,14 @@ fn sv_61_a_note_belongs_to_the_branch_that_holds_its_entry() {
             notes.iter().map(|note| note.about.as_ref().map(|at| (at.branch.to_string(), at.seq))).collect();
         assert_eq!(about, [None, Some(("main".into(), 2)), Some(("line".into(), 3)), None]);
         assert_eq!((notes[1].is_private, notes[1].token), (true, Some(token(1))));
-        // A note to what is not there is refused.
+        // A note about an entry or branch that does not exist is refused.
         for (about, expected) in [(("line", 4), "entry 4"), (("none", 1), "none")] {
             let error = store.write_note(&m, note(5, Some(about), "x")).unwrap_err();
             assert!(error.to_string().contains(expected), "{error}");
         }
         let error = store.write_note(&name("none"), note(5, None, "x")).unwrap_err();
         assert!(matches!(error, StoreError::NoSuchMatch { .. }), "{error}");
-        // It keeps its branch under another name, and goes with it.
+        // A note stays with its branch after a rename, and is deleted with it.
         store.rename_branch(&m, &branch("line"), &branch("other")).unwrap();
         assert_eq!(store.notes_of(&m).unwrap()[2].about.as_ref().unwrap().branch, branch("other"));
         store.delete_branch(&m, &branch("other")).unwrap();
@@ -71,7 +71,7 @@ fn sv_61_a_note_belongs_to_the_branch_that_holds_its_entry() {
         let error = store.remove_note(&m, NoteId::of(1 << 1)).unwrap_err();
         assert!(matches!(error, StoreError::NoSuchNote { .. }), "{error}");
         assert_eq!(texts(store), ["before the fork", "to the setup"]);
-        // A match takes its notes along under another name; a new one of the old name has none.
+        // A renamed match keeps its notes, and a new match with the old name has none.
         store.rename_match(&m, &name("n")).unwrap();
         assert_eq!(store.notes_of(&name("n")).unwrap().len(), 2);
         store.create_match(&m, &genesis(), commands(1)).unwrap();
@@ -97,12 +97,12 @@ fn sv_61_a_token_writes_a_hundred_notes_and_a_match_has_five_hundred() {
         let more = Note { token: Some(token(100)), ..for_all(500) };
         let error = store.write_note(&m, more.clone()).unwrap_err();
         assert_eq!(error.to_string(), "match `m` has 500 notes for all, as many as there may be");
-        // What others wrote for themselves limits no one, because a refusal would show it.
+        // Private notes of others do not count against the limit, because a refusal would reveal them.
         store.write_note(&m, Note { is_private: true, ..more }).unwrap();
     });
 }
 
-/// A compaction keeps notes as they are; a backup has no token, and nothing that only a spectator could read.
+/// A compaction keeps notes unchanged. A backup contains no tokens, and no notes that only a spectator can read.
 #[test]
 fn sv_61_notes_survive_a_compaction_a_backup_and_a_restore() {
     on_all(|store| {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::postgres::{SERVER_USER, Server, command, is_root, skipped};
 
-/// Where pgbouncer may be.
+/// Possible paths of pgbouncer.
 const PROGRAMS: [&str; 2] = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer"];
 
 /// pgbouncer in front of a server, ended when it is dropped or this process ends.
@@ -18,12 +18,12 @@ pub(crate) struct Pooler<'a> {
 }
 
 impl<'a> Pooler<'a> {
-    /// Starts it in session mode with its socket in the server's folder, and waits until it answers.
+    /// Starts pgbouncer in session mode with its socket in the server's folder, and waits until it answers.
     pub(crate) fn start(server: &'a Server) -> Option<Self> {
         Self::start_with(server, "pool_mode = session")
     }
 
-    /// Starts it in transaction mode, as it was before it knew which statements each of its clients prepared.
+    /// Starts pgbouncer in transaction mode, as it worked before it tracked the prepared statements of its clients.
     pub(crate) fn start_for_transactions(server: &'a Server) -> Option<Self> {
         let version = PROGRAMS.iter().find_map(|program| command(program.as_ref()).arg("-V").output().ok());
         let version = version.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
@@ -33,7 +33,7 @@ impl<'a> Pooler<'a> {
         Self::start_with(server, &format!("pool_mode = transaction\ndefault_pool_size = 2\n{unknown}"))
     }
 
-    /// Starts it with lines of its configuration.
+    /// Starts pgbouncer with these lines in its configuration.
     fn start_with(server: &'a Server, lines: &str) -> Option<Self> {
         let program = PROGRAMS.into_iter().find(|path| fs::exists(path).unwrap());
         let Some(program) = program else {
@@ -69,7 +69,7 @@ impl<'a> Pooler<'a> {
         panic!("pgbouncer does not start: see `{dir}/pooler.log`");
     }
 
-    /// Returns the URL of a schema through it.
+    /// Returns the URL of a schema through the pooler.
     pub(crate) fn url(&self, schema: &str) -> String {
         self.server.url(schema).replace("/postgres?", ":6432/postgres?")
     }

@@ -1,4 +1,4 @@
-//! A database server of the tests' own (FL-25): begun when it is first needed, gone with the process.
+//! A database server for the tests (FL-25). It is started when first needed, and removed when the process ends.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -11,27 +11,27 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use turnfold_store::{FleetAddress, Store};
 
-/// Who runs the server where the tests are run by root, whom it refuses.
+/// The user that runs the server if root runs the tests, because the server refuses to run as root.
 pub(crate) const SERVER_USER: u32 = 65534;
 
-/// A server, stopped and removed when it is dropped or the process ends.
+/// A server. It is stopped and removed when this is dropped or the process ends.
 pub(crate) struct Server {
     programs: PathBuf,
     pub(crate) dir: PathBuf,
     /// Waits for the end of its input, then stops the server and removes its folder.
     guard: Child,
-    /// Its stores are spread over the servers of a cluster before they are used.
+    /// Whether its stores are spread over the servers of a cluster before use.
     is_spread: bool,
 }
 
-/// Servers that share stores by the extension `citus`, each known to the others by the folder of its socket.
+/// Servers that share stores with the extension `citus`. They address each other by the folders of their sockets.
 pub(crate) struct Cluster {
     pub(crate) coordinator: Server,
     pub(crate) workers: Vec<Server>,
 }
 
 impl Cluster {
-    /// Begins a coordinator and so many workers, if the extension is there.
+    /// Starts a coordinator and this number of workers, if the extension is installed.
     pub(crate) fn start(workers: usize) -> Option<Self> {
         let here = Server::start("")?;
         if here.sql("SELECT 1 FROM pg_available_extensions WHERE name = 'citus'").is_empty() {
@@ -48,7 +48,7 @@ impl Cluster {
         Some(cluster)
     }
 
-    /// Begins another worker.
+    /// Starts another worker.
     pub(crate) fn add(&mut self) -> Option<()> {
         let worker = Self::node()?;
         let added = self.coordinator.sql(&format!("SELECT citus_add_node('{}', 5432)", worker.dir.display()));
@@ -63,7 +63,7 @@ impl Cluster {
              max_wal_senders = 20\nmax_replication_slots = 20\nmax_worker_processes = 20",
         )?;
         node.sql("CREATE EXTENSION citus");
-        // It connects to itself, too.
+        // The server also connects to itself.
         node.sql(&format!("ALTER SYSTEM SET citus.local_hostname = '{}'", node.dir.display()));
         node.sql("SELECT pg_reload_conf()");
         Some(node)
@@ -71,14 +71,14 @@ impl Cluster {
 }
 
 impl Server {
-    /// Begins a server with these settings after its own, if its programs are there.
+    /// Starts a server with these settings added, if its programs are installed.
     pub(crate) fn start(settings: &str) -> Option<Self> {
         let server = Self::prepare(settings)?;
         server.begin();
         Some(server)
     }
 
-    /// Begins a server that takes connections over TCP by TLS alone, and returns its port.
+    /// Starts a server that accepts TCP connections only with TLS, and returns its port.
     pub(crate) fn start_with_tls(certificate: &Path, key: &Path) -> Option<(Self, u16)> {
         let server = Self::prepare("ssl = on\nlisten_addresses = 'localhost'")?;
         let data = server.dir.join("data");
@@ -90,7 +90,7 @@ impl Server {
             }
         }
         fs::write(data.join("pg_hba.conf"), "hostssl all all all trust\n").unwrap();
-        // A port that was free may be taken when the server begins.
+        // A free port may be taken before the server starts.
         for _ in 0..20 {
             let port = std::net::TcpListener::bind("localhost:0").unwrap().local_addr().unwrap().port();
             server.configure(&format!("port = {port}"));
@@ -101,7 +101,7 @@ impl Server {
         panic!("no port is free");
     }
 
-    /// Makes a server that does not run yet.
+    /// Creates a server without starting it.
     fn prepare(settings: &str) -> Option<Self> {
         let programs = programs()?;
         let dir = folder();
@@ -120,13 +120,13 @@ impl Server {
         Some(server)
     }
 
-    /// Adds settings; the last of a name counts.
+    /// Adds settings. The last setting of a name counts.
     fn configure(&self, settings: &str) {
         let config = fs::OpenOptions::new().append(true).open(self.dir.join("data/postgresql.conf"));
         write!(config.unwrap(), "\n{settings}\n").unwrap();
     }
 
-    /// Begins a server that follows this one, if the program that copies it is there.
+    /// Starts a standby of this server, if the program that copies a server is installed.
     pub(crate) fn standby(&self) -> Option<Self> {
         if !self.programs.join("pg_basebackup").exists() {
             skipped("a standby of PostgreSQL", "`pg_basebackup` is not here");
@@ -143,7 +143,7 @@ impl Server {
         Some(standby)
     }
 
-    /// Makes a standby a server of its own.
+    /// Promotes a standby to a primary.
     pub(crate) fn promote(&self) {
         run(&mut self.pg_ctl(&["-w", "-t", "60", "promote"]));
     }
@@ -162,7 +162,7 @@ impl Server {
         String::from_utf8(psql.stdout(Stdio::piped()).output().unwrap().stdout).unwrap()
     }
 
-    /// Waits until a statement is true.
+    /// Waits until a statement returns true.
     pub(crate) fn wait_for(&self, statement: &str) {
         for _ in 0..600 {
             if self.sql(statement).trim() == "t" {
@@ -173,7 +173,7 @@ impl Server {
         panic!("`{statement}` is not true");
     }
 
-    /// Begins it, also after it was killed.
+    /// Starts the server, also after it was killed.
     pub(crate) fn begin(&self) {
         assert!(self.starts(), "the server does not start: see `{}`", self.dir.join("log").display());
     }
@@ -183,7 +183,7 @@ impl Server {
         start.arg(self.dir.join("log")).arg("start").status().unwrap().success()
     }
 
-    /// Kills it as a crash would.
+    /// Stops the server as a crash would.
     pub(crate) fn kill(&self) {
         run(&mut self.pg_ctl(&["-m", "immediate", "stop"]));
     }
@@ -194,7 +194,7 @@ impl Server {
         command
     }
 
-    /// Returns the address of a schema that no test has had before.
+    /// Returns the address of a schema that no test has used.
     pub(crate) fn address(&self) -> FleetAddress {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let address = self.schema(&format!("s{}", COUNT.fetch_add(1, Ordering::SeqCst)));
@@ -217,7 +217,7 @@ impl Server {
     }
 }
 
-/// Makes a folder with a name short enough for a socket, in which the server may write.
+/// Creates a folder that the server can write to, with a path short enough for a socket.
 fn folder() -> PathBuf {
     let dir = tempfile::Builder::new().prefix("tfpg").tempdir_in("/tmp").unwrap().keep();
     if is_root() {
@@ -226,14 +226,14 @@ fn folder() -> PathBuf {
     dir
 }
 
-/// Begins what stops a server and removes its folder when this process ends, however it does.
+/// Starts a process that stops the server and removes its folder when this process ends in any way.
 fn guard(programs: &Path, dir: &Path) -> Child {
     let (pg_ctl, place) = (programs.join("pg_ctl"), dir.display());
     let script = format!(
         "cat >/dev/null; '{}' -D '{place}/data' -m immediate stop >/dev/null 2>&1; rm -rf '{place}'",
         pg_ctl.display()
     );
-    // In a group of its own it outlives whatever ends the tests' own.
+    // In a process group of its own it survives a signal to the group of the tests.
     command(Path::new("sh")).args(["-c", &script]).process_group(0).stdin(Stdio::piped()).spawn().unwrap()
 }
 
@@ -244,11 +244,11 @@ impl Drop for Server {
     }
 }
 
-/// Returns the server that all tests of this process share, if there can be one.
+/// Returns the server that all tests of this process share, if a server can be started.
 pub(crate) fn shared() -> Option<&'static Server> {
     static SERVER: OnceLock<Option<Server>> = OnceLock::new();
     static CLUSTER: OnceLock<Option<Cluster>> = OnceLock::new();
-    // FL-36: the same tests on a store that is spread over servers.
+    // FL-36: run the same tests on stores that are spread over servers.
     if std::env::var_os("TURNFOLD_SPREAD").is_some() {
         let cluster = CLUSTER.get_or_init(|| {
             let mut cluster = Cluster::start(2)?;
@@ -262,7 +262,7 @@ pub(crate) fn shared() -> Option<&'static Server> {
     SERVER.get_or_init(|| Server::start("")).as_ref()
 }
 
-/// Returns that server, unless its stores are spread: for tests that make tables by hand.
+/// Returns the shared server unless its stores are spread, for tests that create tables by hand.
 pub(crate) fn alone() -> Option<&'static Server> {
     let found = shared().filter(|server| !server.is_spread);
     if found.is_none() && std::env::var_os("TURNFOLD_SPREAD").is_some() {
@@ -271,12 +271,13 @@ pub(crate) fn alone() -> Option<&'static Server> {
     found
 }
 
-/// Prints that something is not tested, and why, past the capture of output: who runs the tests has to know.
+/// Prints that something is not tested, and why. It bypasses the capture of output, because whoever runs the tests must
+/// see it.
 pub(crate) fn skipped(what: &str, why: &str) {
     io::stderr().write_all(format!("SKIPPED: {what}: {why}\n").as_bytes()).unwrap();
 }
 
-/// Finds the programs of the newest server, in Debian's folders or on PATH, if tests of PostgreSQL are asked for.
+/// Finds the programs of the newest server in Debian's folders or on `PATH`, if tests of PostgreSQL are requested.
 fn programs() -> Option<PathBuf> {
     if std::env::var_os("TURNFOLD_POSTGRES").is_none() {
         skipped("a store on PostgreSQL", "TURNFOLD_POSTGRES=1 runs its tests");
@@ -308,7 +309,7 @@ pub(crate) fn command(program: &Path) -> Command {
     if is_root() {
         command.uid(SERVER_USER).gid(SERVER_USER);
     }
-    // The server's own messages go to its log, and it must not hold the pipe of the process that runs the tests.
+    // The server writes its messages to its log. It must not keep open the pipe of the process that runs the tests.
     command.current_dir("/").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command
 }

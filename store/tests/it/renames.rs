@@ -1,4 +1,4 @@
-//! Matches and branches that get other names, and matches that are deleted.
+//! Renamed matches and branches, and deleted matches.
 
 use std::thread;
 
@@ -11,7 +11,8 @@ use crate::game::{branch, commands, genesis, name, opaque};
 use crate::grants::{new, token};
 use crate::rescue::{contents, unobserved};
 
-/// A store with `m`: `main` of three entries, `line` that begins on it and `twig` on that, each with one of its own.
+/// Creates a store with a match `m`: `main` has three entries, `line` begins on `main` and `twig` on `line`, each with
+/// one entry of its own.
 fn tree(backend: &MemoryBackend) -> Store {
     let store = Store::with_backend(Box::new(backend.clone())).unwrap();
     plant(&store).unwrap();
@@ -28,7 +29,7 @@ fn plant(store: &Store) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The names of matches with their branches, and where these begin.
+/// Returns the names of matches and their branches, and where each branch begins.
 fn names(store: &Store) -> Vec<String> {
     let mut names = Vec::new();
     for info in store.matches().unwrap() {
@@ -40,7 +41,7 @@ fn names(store: &Store) -> Vec<String> {
     names
 }
 
-/// Requires a store to be sound, and gives its names.
+/// Requires a store to be sound, and returns its names.
 fn sound_names(store: &Store) -> Vec<String> {
     assert_eq!(store.check(&mut unobserved()).unwrap().damage, []);
     for info in store.matches().unwrap() {
@@ -49,7 +50,7 @@ fn sound_names(store: &Store) -> Vec<String> {
     names(store)
 }
 
-/// Does the same when what there is on the storage below is opened again.
+/// Returns the same for a store reopened from a copy of the backend.
 fn reopened_names(backend: &MemoryBackend) -> Vec<String> {
     sound_names(&Store::with_backend(Box::new(backend.copy())).unwrap())
 }
@@ -67,7 +68,7 @@ fn a_renamed_match_keeps_everything_and_its_old_name_is_free() {
         gone(store.append(&m, &main, 3, vec![opaque(1)], None).unwrap_err());
         gone(store.genesis(&m).unwrap_err());
         gone(store.rename_match(&m, &n).unwrap_err());
-        // An append that is repeated is still known.
+        // A repeated append is still recognized.
         let repeated = commands(4).split_off(3);
         let key = "k".parse().unwrap();
         assert!(store.append(&n, &branch("twig"), 3, repeated, Some(&key)).unwrap().repeated);
@@ -163,7 +164,7 @@ fn a_deletion_that_meets_damage_deletes_nothing() {
 
 type Step = fn(&Store) -> Result<(), StoreError>;
 
-/// Changes of names, each after the one before.
+/// Steps that are done one after another.
 const STEPS: [Step; 5] = [
     plant,
     |store| store.rename_branch(&name("m"), &branch("line"), &branch("flank")),
@@ -208,7 +209,7 @@ fn appends_and_reads_in_the_meantime_report_that_it_is_not_there() {
     on_each(|store| (0..40).for_each(|round| append_and_read_until_it_is_gone(store, round)));
 }
 
-/// Appends and reads while the match is deleted or gets another name.
+/// Appends and reads while the match is deleted or renamed.
 fn append_and_read_until_it_is_gone(store: &Store, round: u32) {
     let (m, n, main) = (name("m"), name("n"), BranchName::main());
     store.create_match(&m, &genesis(), (1..=100).map(opaque).collect()).unwrap();
@@ -246,7 +247,7 @@ fn append_and_read_until_it_is_gone(store: &Store, round: u32) {
     if !round.is_multiple_of(2) {
         store.delete_match(&n).unwrap();
     }
-    // An append that overlaps a deletion may leave what no one sees in a database (FL-15).
+    // In a database, an append that overlaps a deletion may leave runs that no reader sees (FL-15).
     for found in store.check(&mut unobserved()).unwrap().damage {
         assert!(found.reason.contains("runs belong to no branch"), "{found:?}");
     }

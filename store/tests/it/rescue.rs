@@ -1,4 +1,4 @@
-//! Rescue: what is backed up, restored, compacted or salvaged is what was there, and what is not is named.
+//! Rescue: a backup, restore, compaction or salvage keeps everything, and names whatever it could not keep.
 
 mod backup;
 mod check;
@@ -19,13 +19,13 @@ use turnfold_store::{BranchName, GrantKind, MatchName, Store, Totals};
 use crate::game::{branch, commands, genesis, name, opaque};
 use crate::grants::{new, token};
 
-/// Ignores how far something is.
+/// Returns an observer that ignores progress.
 pub(crate) fn unobserved() -> impl FnMut(Totals) {
     |_| {}
 }
 
-/// Fills a store: two matches, branches on branches, idempotency keys, pages and tails, under names that some of them did
-/// not have from the beginning; grants; and what was deleted again.
+/// Fills a store with two matches, branches on branches, idempotency keys, pages and tails, renamed matches and
+/// branches, grants, and things that are deleted again.
 pub(crate) fn fill(store: &Store) {
     let (m, main, line, twig) = (name("m"), BranchName::main(), branch("line"), branch("twig"));
     store.create_match(&name("draft"), &genesis(), commands(66)).unwrap();
@@ -35,7 +35,7 @@ pub(crate) fn fill(store: &Store) {
     let side = branch("side");
     store.create_branch(&m, &side, &main, 65).unwrap();
     store.append(&m, &side, 65, commands(67).split_off(65), Some(&"k".parse().unwrap())).unwrap();
-    // Begins on `side`, but where that is still `main`.
+    // Begins on `side`, but at an entry that `side` shares with `main`.
     store.create_branch(&m, &twig, &side, 10).unwrap();
     store.rename_branch(&m, &side, &line).unwrap();
     store.append(&m, &twig, 10, commands(12).split_off(10), None).unwrap();
@@ -57,7 +57,7 @@ pub(crate) fn sample() -> MemoryBackend {
     backend
 }
 
-/// Everything that a store reports of its matches.
+/// Returns everything that a store reports about its matches.
 pub(crate) fn contents(store: &Store) -> String {
     let mut text = String::new();
     for info in store.matches().unwrap() {
@@ -76,7 +76,7 @@ pub(crate) fn contents(store: &Store) -> String {
     text
 }
 
-/// The names in a directory, sorted.
+/// Returns the sorted names in a directory.
 pub(crate) fn names(dir: &Path) -> Vec<String> {
     let entries = fs::read_dir(dir).unwrap();
     let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
@@ -88,7 +88,7 @@ pub(crate) fn names(dir: &Path) -> Vec<String> {
 fn matches_are_read_from_any_name_on_and_missing_ones_are_noticed_at_the_end() {
     let backend = MemoryBackend::new();
     let store = Store::with_backend(Box::new(backend.clone())).unwrap();
-    // More than are read at a time.
+    // More matches than are read at a time.
     for number in 0..600 {
         store.create_match(&name(&format!("m{number:03}")), &genesis(), vec![opaque(1)]).unwrap();
     }

@@ -1,4 +1,4 @@
-//! Random sessions on a failing backend, held against a plain model in memory. The seed is the session.
+//! Random sessions on a failing backend, compared with a simple model in memory. The seed determines the session.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ type Line = (&'static str, &'static str);
 const MATCHES: [&str; 3] = ["a", "b", "c"];
 const BRANCHES: [&str; 3] = ["main", "x", "y"];
 
-/// What a store must hold: the labels of the entries of every line, and where each key was used.
+/// What a store must contain: the labels of the entries of every branch, and where each key was used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Model {
     lines: BTreeMap<Line, Vec<u64>>,
@@ -34,7 +34,7 @@ impl Model {
     }
 }
 
-/// A store that is used until something fails.
+/// A store that is used until a call fails.
 struct Life<'a> {
     store: Store,
     model: &'a mut Model,
@@ -42,14 +42,14 @@ struct Life<'a> {
     next_label: &'a mut u64,
 }
 
-/// Something failed.
+/// A failed call.
 struct Trouble {
-    /// The model, if it was a write that was done all the same.
+    /// The model as it is if the failed call was a write that still took effect.
     maybe: Option<Box<Model>>,
 }
 
 impl Life<'_> {
-    /// Does something at random. An error is trouble; what is refused was refused rightly.
+    /// Performs a random operation, and requires that a refusal is justified. Fails if a call fails.
     fn step(&mut self) -> Result<(), Trouble> {
         let line = (*self.chance.pick(&MATCHES), *self.chance.pick(&BRANCHES));
         match self.chance.below(10) {
@@ -135,7 +135,7 @@ impl Life<'_> {
         let expected = if self.chance.below(8) == 0 { head + 1 } else { head };
         let key = Some(self.chance.below(40)).filter(|key| *key < 8);
         let used = key.and_then(|key| self.model.keys.get(&(line, key)).copied());
-        // A key that was used comes again with the same payload, or with another.
+        // A used key is sent again with the same payload or with another.
         let labels = match (used, &known) {
             (Some((first, last)), Some(known)) if self.chance.below(3) > 0 => {
                 known[usize::try_from(first - 1).unwrap()..usize::try_from(last).unwrap()].to_vec()
@@ -199,7 +199,7 @@ fn check_verifies(store: &Store, match_name: &str) -> Result<(), StoreError> {
     }
 }
 
-/// Requires a store on a sound backend to hold what the model holds, or what it holds if the last write was done.
+/// Requires a store on a sound backend to contain what the model contains, with or without the last write.
 fn check_holds(memory: &MemoryBackend, model: &mut Model, maybe: Option<Box<Model>>, what: &str) {
     let store =
         Store::with_backend(Box::new(memory.clone())).unwrap_or_else(|error| panic!("{what}: {error}"));
@@ -251,7 +251,7 @@ fn play(seed: u64) -> usize {
                         break;
                     }
                 }
-                // Whether closing fails is not the question: everything acknowledged was durable before.
+                // It does not matter whether closing fails, because everything acknowledged is already durable.
                 drop(life);
             }
             Err(error) => {

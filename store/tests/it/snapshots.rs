@@ -1,4 +1,4 @@
-//! Snapshots: a cache that is right, or as good as not there.
+//! Snapshots: a cache that is either right or ignored.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::game::{branch, commands, genesis, name};
 const ENTRIES: u64 = 2 * SNAPSHOT_INTERVAL + 100;
 const BUILD: Digest = Digest::new([1; 32]);
 
-/// A store with a match long enough for two snapshots, and the states that they hold.
+/// Creates a store with a match long enough for two snapshots, and returns their states.
 fn store() -> (TempDir, PathBuf, Store, [Snapshot; 2]) {
     let parent = tempfile::tempdir().unwrap();
     let dir = parent.path().join("store");
@@ -142,7 +142,7 @@ fn torn_mangled_and_exchanged_files_are_as_good_as_none() {
     assert_eq!(find(&store, "main", ENTRIES), None);
     fs::remove_dir_all(dir.join("snapshots")).unwrap();
     assert_eq!(find(&store, "main", ENTRIES), None);
-    // A file where the folder should be keeps nothing from working.
+    // Everything works even if a file is in place of the folder.
     fs::write(dir.join("snapshots"), "").unwrap();
     assert_eq!(find(&store, "main", ENTRIES), None);
     assert!(store.audit(&name("m")).unwrap().damage.is_empty());

@@ -1,4 +1,4 @@
-//! Damage, servers that are refused, that die, and that forget.
+//! Damage, and servers that are refused, die, or forget what they acknowledged.
 
 use std::thread;
 use std::time::Instant;
@@ -11,7 +11,7 @@ use crate::game::{genesis, labels, name, opaque};
 use crate::postgres::{Server, shared};
 use crate::rescue::unobserved;
 
-/// FL-22: `verify` and `store check` are the same code for every engine.
+/// FL-22: `verify` and `store check` use the same code for every engine.
 #[test]
 fn fl_9_every_kind_of_damage_to_a_run_is_named_and_never_served() {
     let Some(server) = shared() else { return };
@@ -95,7 +95,7 @@ fn fl_20_a_database_that_went_back_is_lost_and_refuses_writes_until_it_is_opened
     }
 }
 
-/// An append's caller waits so long, and no longer (FL-21).
+/// The caller of an append waits no longer than this (FL-21).
 #[test]
 #[expect(clippy::disallowed_methods, reason = "it shows whether time was up")]
 fn fl_20_when_time_is_up_it_may_have_been_recorded_and_the_key_shows_it_afterwards() {
@@ -191,7 +191,7 @@ fn fl_28_a_server_killed_under_load_loses_nothing_and_doubles_nothing() {
                     while !done.load(std::sync::atomic::Ordering::SeqCst) || head < 20 {
                         let key = format!("k{head}").parse().unwrap();
                         let appended = store.append(&m, &main, head, vec![opaque(head)], Some(&key)).unwrap();
-                        // No answer was lost to the caller, so none is a repetition.
+                        // The caller got every answer, so no append counts as repeated.
                         assert_eq!((appended.last, appended.repeated), (head + 1, false));
                         head += 1;
                     }

@@ -1,4 +1,5 @@
-//! FL-27, and with it FL-11 and FL-12: many processes that write to few branches, delete them and make them again, and know nothing of each other.
+//! FL-27, FL-11, FL-12: many processes append to a few branches, delete and recreate them, and know nothing of each
+//! other.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -26,7 +27,7 @@ fn names(number: u64) -> (MatchName, BranchName) {
     (name(&format!("m{}", number / 4)), branch)
 }
 
-/// Appends to the branch that was found, whatever has its name by then.
+/// Appends to the branch that was found, even if another branch has its name by now.
 fn append(
     store: &Store,
     (match_name, branch): (&MatchName, &BranchName),
@@ -40,11 +41,12 @@ fn append(
     answer.recv().unwrap()
 }
 
-/// The threads of a process, which share a writer, so that some of their appends share a statement (FL-13).
+/// The number of threads in a process. They share a writer, so that some of their appends share a statement (FL-13).
 const THREADS: u64 = 4;
 
-/// What a process does, `WRITER OPERATIONS BRANCHES`: appends to branches at random, repeats some appends elsewhere and
-/// makes some branches again. Reports which labels were acknowledged in which branches, whatever their names.
+/// Does the task of a process, given as `WRITER OPERATIONS BRANCHES`. It appends to random branches, repeats some
+/// appends elsewhere and recreates some branches. It reports which labels were acknowledged in which branch, by the
+/// branch's id.
 pub(crate) fn write(url: &Path, numbers: &str, report: Report<'_>) {
     let numbers: Vec<u64> = numbers.split(' ').map(|number| number.parse().unwrap()).collect();
     let [writer, operations, branches] = numbers[..] else { panic!("{numbers:?}") };
@@ -71,7 +73,7 @@ fn write_one(
     for operation in 0..operations {
         let (m, branch) = names(below(branches));
         if !branch.is_main() && below(30) == 0 {
-            // Another writer may do the same just now.
+            // Another writer may be doing the same.
             match store.delete_branch(&m, &branch) {
                 Ok(()) | Err(StoreError::NoSuchBranch { .. }) => {}
                 Err(error) => panic!("{error}"),
@@ -90,7 +92,7 @@ fn write_one(
         loop {
             let head = match store.branch_head(&m, &branch) {
                 Ok(head) => head,
-                // Another writer makes it again.
+                // Another writer is recreating the branch.
                 Err(StoreError::NoSuchBranch { .. }) => continue,
                 Err(error) => panic!("{error}"),
             };
@@ -160,7 +162,7 @@ fn fl_27_what_was_acknowledged_to_many_processes_is_there_once_and_nothing_else(
             .iter()
             .map(|entry| u64::from_le_bytes(entry.command.clone().try_into().unwrap()))
             .collect();
-        // The entries of one append lie together, so each label is there once.
+        // The entries of one append are next to each other, so each label is left once.
         labels.dedup();
         let found: BTreeSet<_> = labels.iter().copied().collect();
         assert_eq!(found.len(), labels.len());

@@ -1,4 +1,4 @@
-//! FL-10: a store of format 1, which this build migrates or leaves as it is.
+//! FL-10: this build migrates a store of format 1 or leaves it unchanged.
 
 use std::thread;
 
@@ -9,11 +9,11 @@ use crate::game::{branch, genesis, name, opaque};
 use crate::postgres::{Server, alone};
 use crate::rescue::{fill, unobserved};
 
-/// The keys that a sample has.
+/// The idempotency keys in a sample.
 const KEYS: &str = "('k'), ('l'), ('long'), ('late')";
 
-/// The tables as builds for format 1 made them, with the rows of the tables of format 2: each `main` has the number 0, and a run
-/// has its key.
+/// Makes the tables as builds for format 1 did, with the rows of the tables of format 2: each `main` has the number 0,
+/// and a run has its key as text.
 const FORMER: &str = r#"
 CREATE TABLE @kept_branch AS SELECT *, CASE name WHEN 'main' THEN 0 ELSE no END AS former FROM @branch;
 CREATE TABLE @kept_run AS SELECT * FROM @run;
@@ -35,7 +35,7 @@ ALTER TABLE @match DROP COLUMN module;
 UPDATE @meta SET format = 1
 "#;
 
-/// How builds for format 1 append, and begin a match.
+/// The statements with which builds for format 1 append and create a match.
 const FORMER_APPEND: &str = "INSERT INTO @run (match, branch, first, last, attempt, key, before, link, records) \
      SELECT n.match, n.branch, n.first, n.last, n.attempt, n.key, n.before, n.link, n.records FROM \
      (SELECT NULL::uuid, 0::bigint, 1::bigint, 1::bigint, NULL::uuid, NULL::text, ''::bytea, ''::bytea, ''::bytea, \
@@ -50,12 +50,12 @@ const FORMER_APPEND: &str = "INSERT INTO @run (match, branch, first, last, attem
 const FORMER_BEGIN: &str = "INSERT INTO @branch (match, no, name, parent, at, before) \
      VALUES ('00000000-0000-0000-0000-000000000001', 0, 'main', NULL, 0, '')";
 
-/// Makes a store of format 1, and returns the backup of all that it has.
+/// Creates a store of format 1, and returns a backup of its contents.
 fn former(server: &Server) -> (FleetAddress, Vec<u8>) {
     let address = server.address();
     let store = Store::open_or_create_fleet(&address).unwrap();
     fill(&store);
-    // FL-7: an append of several runs, where only the first has the key.
+    // FL-7: an append of several runs, of which only the first has the key.
     let long = branch("long");
     store.create_branch(&name("m"), &long, &branch("line"), 60).unwrap();
     store
@@ -71,7 +71,7 @@ fn former(server: &Server) -> (FleetAddress, Vec<u8>) {
     (address, before)
 }
 
-/// Returns a digest of all that the tables of format 1 have.
+/// Returns a digest of all rows in the tables of format 1.
 fn rows(server: &Server, address: &FleetAddress) -> String {
     let table = |table| format!("(SELECT md5(string_agg(t::text, '' ORDER BY t::text)) FROM @{table} t)");
     let tables = ["meta", "match", "branch", "run", "access"].map(table).join(", ");
@@ -85,7 +85,7 @@ fn require_refused(error: &str) {
     assert!(error.contains("`turnfold store upgrade`"), "{error}");
 }
 
-/// Requires a store to be sound and to have all that a backup has: entries, heads and links, keys, grants.
+/// Requires a store to be sound and to have everything in a backup: entries, heads, links and keys; and the grants.
 fn require_same(store: &Store, before: &[u8]) {
     assert_eq!(store.check(&mut unobserved()).unwrap().damage, []);
     assert!(backup(store) == before, "the backups differ");
@@ -120,14 +120,14 @@ fn fl_10_a_store_of_format_1_is_refused_by_name_until_it_is_migrated_and_keeps_a
     let may = "SELECT has_table_privilege('app@games', '@run', 'INSERT'), has_table_privilege('app@games', '@run', 'DELETE')";
     assert_eq!(server.sql(&in_schema(&address, may)).trim(), "t|f");
 
-    // What an older build that still runs does is refused by the server.
+    // The server refuses the statements of an older build that still runs.
     let refused = |error: postgres::Error| error.as_db_error().unwrap().message().to_owned();
     let reason = refused(older.query(&append, &[]).unwrap_err());
     assert_eq!(reason, "column \"match\" of relation \"run\" does not exist");
     let reason = refused(older.query(&begin, &[]).unwrap_err());
     assert_eq!(reason, "new row for relation \"branch\" violates check constraint \"branch_no_check\"");
 
-    // Keys are answered as before, and the store goes on.
+    // Keys give the same answers as before, and the store can be continued.
     let (m, main, long) = (name("m"), BranchName::main(), branch("long"));
     let key = "long".parse().unwrap();
     let again = store.append(&m, &long, 60, (0..5000).map(opaque).collect(), Some(&key)).unwrap();
@@ -148,7 +148,7 @@ fn fl_10_a_store_of_format_1_is_refused_by_name_until_it_is_migrated_and_keeps_a
     assert_eq!(server.sql(&in_schema(&address, names)), server.sql(&in_schema(&made, names)));
 }
 
-/// Migrates while another session is in the way of it, and does something then.
+/// Starts a migration while another session blocks it, and then calls `act`.
 fn migrate_behind(
     (server, address): (&Server, &FleetAddress),
     in_the_way: &str,
@@ -157,7 +157,7 @@ fn migrate_behind(
     let mut other = connect(server);
     other.batch_execute(&in_schema(address, &format!("BEGIN; {in_the_way}"))).unwrap();
     let pid: i32 = other.query_one("SELECT pg_backend_pid()", &[]).unwrap().get(0);
-    // The migration must not depend on the server's default.
+    // The migration must not depend on the server's default isolation level.
     let url = format!("{}&options=-c%20default_transaction_isolation%3Dserializable", url(server, address));
     let address = FleetAddress::read(&url, None).unwrap();
     thread::scope(|scope| {
@@ -179,7 +179,7 @@ fn fl_10_a_migration_that_is_broken_off_leaves_format_1_whole() {
     let Some(server) = alone() else { return };
     let (address, before) = former(server);
     let found = rows(server, &address);
-    // It waits for who reads the old runs, or amid the new tables.
+    // The migration waits for a reader of the old runs, or in the middle of creating the new tables.
     for in_the_way in ["SELECT FROM @run", "CREATE TABLE @branch_parent ()"] {
         let migrated = migrate_behind((server, &address), in_the_way, |other, pid| {
             let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE $1 = ANY(pg_blocking_pids(pid))";

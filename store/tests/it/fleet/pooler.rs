@@ -1,4 +1,4 @@
-//! A pooler in front of the server: pgbouncer in session mode, otherwise as it comes (FL-30).
+//! A pooler in front of the server: pgbouncer in session mode with its default settings (FL-30).
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -14,7 +14,7 @@ use crate::postgres::Server;
 
 #[test]
 fn fl_30_a_store_is_used_through_pgbouncer_in_session_mode() {
-    // Its log is read, so it is no other test's.
+    // A server of its own, because this test reads the server's log.
     let Some(server) = Server::start("") else { return };
     let Some(pooler) = Pooler::start(&server) else { return };
     let address = FleetAddress::read(&pooler.url("pooled"), None).unwrap();
@@ -23,7 +23,7 @@ fn fl_30_a_store_is_used_through_pgbouncer_in_session_mode() {
     let store = Store::open_or_create_fleet(&address).unwrap();
     store.create_match(&m, &genesis(), Vec::new()).unwrap();
     store.append(&m, &main, 0, vec![opaque(1)], None).unwrap();
-    // FL-21: a statement that waits for a lock is ended, and sent again.
+    // FL-21: the server cancels a statement that waits for a lock, and the statement is sent again.
     let ended = || {
         let log = fs::read_to_string(server.dir.join("log")).unwrap();
         log.matches("canceling statement due to statement timeout").count()
@@ -71,11 +71,11 @@ fn fl_30_a_pooler_in_transaction_mode_is_named() {
     let (m, main) = (name("m"), BranchName::main());
     let store = Store::open_or_create_fleet(&address).unwrap();
     store.create_match(&m, &genesis(), Vec::new()).unwrap();
-    // FL-34: the first append of a process looks for the head, the next ones know it.
+    // FL-34: the first append of a process looks up the head; later appends know it.
     store.append(&m, &main, 0, vec![opaque(1)], None).unwrap();
     store.append(&m, &main, 1, vec![opaque(2)], None).unwrap();
 
-    // Another process has the connection to the server that knows the statements, so this one gets the other.
+    // Another process has the server connection with the prepared statements, so this process gets a different one.
     let mut other = psql();
     let mut input = other.stdin.take().unwrap();
     writeln!(input, "BEGIN; SELECT 'begun';").unwrap();
@@ -86,10 +86,10 @@ fn fl_30_a_pooler_in_transaction_mode_is_named() {
     drop(input);
     other.wait().unwrap();
 
-    // Every process counts its statements alike.
+    // All processes number their statements in the same way.
     let mut other = psql();
     let mut input = other.stdin.take().unwrap();
-    // Other tests of this process go on counting.
+    // Other tests of this process advance the count, so prepare many numbers.
     (number..number + 2000).for_each(|number| writeln!(input, "PREPARE s{number} AS SELECT 1;").unwrap());
     drop(input);
     other.wait().unwrap();

@@ -1,4 +1,4 @@
-//! FL-33: the next entry of a branch is reserved for one process, and the others wait for it.
+//! FL-33: the next entry of a branch is reserved for one process, and other processes wait.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
@@ -19,7 +19,7 @@ fn reserve(store: &Store, of: &BranchName) -> Option<Reservation> {
     store.reserve(&NamedBranch { match_name: name("m"), branch: of.clone(), id })
 }
 
-/// Reserves an entry of `main`, reports it and stands still until it is killed.
+/// Reserves an entry of `main`, reports that, and hangs until the process is killed.
 pub(crate) fn stand_still(url: &Path) {
     let store = Store::open_fleet(&FleetAddress::read(&url.display().to_string(), None).unwrap()).unwrap();
     let reserved = reserve(&store, &BranchName::main());
@@ -32,14 +32,14 @@ pub(crate) fn stand_still(url: &Path) {
 
 #[test]
 fn fl_33_who_reserved_the_next_entry_appends_it_and_the_others_wait() {
-    // Its locks are looked at, so no other test uses it.
+    // A server of its own, because this test reads the server's locks.
     let Some(server) = Server::start("") else { return };
     let (address, here) = with_match(&server);
     let there = Store::open_fleet(&address).unwrap();
     let (m, main) = (name("m"), BranchName::main());
     let mut locks = connect(&server);
     let mut expected = Vec::new();
-    // On a machine that stands still for half a second, a reservation ends before it is used.
+    // If the machine stalls for half a second, a reservation ends before it is used.
     let is_first = (0..20).any(|round| {
         let head = expected.len() as u64;
         let reserved = reserve(&here, &main);
@@ -80,13 +80,13 @@ fn fl_33_what_was_reserved_and_not_used_is_free_again() {
     // Given up.
     drop(reserve(&here, &main));
     append(&there, 0).unwrap();
-    // Not used: the other waits for its end.
+    // Not used: the other store waits until it ends.
     let reserved = reserve(&here, &main);
     append(&there, 1).unwrap();
     assert!(matches!(append(&here, 1), Err(StoreError::Conflict { head: 2, .. })));
     append(&here, 2).unwrap();
     drop(reserved);
-    // Used for another entry than the next.
+    // Used for an entry other than the next.
     let reserved = reserve(&here, &main);
     assert!(matches!(append(&here, 1), Err(StoreError::Conflict { head: 3, .. })));
     append(&there, 3).unwrap();
@@ -100,7 +100,7 @@ fn fl_33_what_was_reserved_and_not_used_is_free_again() {
     assert_eq!(there.check(&mut unobserved()).unwrap().damage, []);
 }
 
-/// What is appended by a reservation is judged like all else: keys, names, and runs of any length.
+/// An append with a reservation is checked like any other: keys, names, and runs of any length.
 #[test]
 fn fl_33_an_append_by_a_reservation_is_an_append() {
     let Some(server) = shared() else { return };
@@ -125,7 +125,7 @@ fn fl_33_an_append_by_a_reservation_is_an_append() {
     assert_eq!(here.append(&m, &main, 1, many, Some(&l)).unwrap().last, 5001);
     drop(reserved);
     assert_eq!(there.find_idempotency_key(&m, &main, &l).unwrap(), Some(2..=5001));
-    // A branch that is renamed or deleted since.
+    // A branch that has been renamed or deleted since.
     there.create_branch(&m, &line, &main, 1).unwrap();
     for is_deleted in [false, true] {
         let reserved = reserve(&here, &line);
@@ -164,7 +164,7 @@ fn fl_33_a_database_that_goes_back_is_found_by_a_reservation_too() {
     drop(reserved);
 }
 
-/// A process that stands still keeps the others for a second, a server that dies for as long as it is away.
+/// A process that hangs delays the others for a second, and a server that dies for as long as it is down.
 #[test]
 fn fl_33_who_reserved_an_entry_and_stands_still_loses_it() {
     // Others use the shared one.
@@ -187,7 +187,8 @@ fn fl_33_who_reserved_an_entry_and_stands_still_loses_it() {
     assert_eq!(here.check(&mut unobserved()).unwrap().damage, []);
 }
 
-/// Stores that append to one branch without a pause, each after a conflict by a reservation, come forward together.
+/// Several stores append to one branch without a pause, with a reservation after each conflict. All of them make
+/// progress.
 #[test]
 fn fl_33_stores_that_reserve_after_a_conflict_share_a_branch() {
     let Some(server) = shared() else { return };
@@ -200,7 +201,7 @@ fn fl_33_stores_that_reserve_after_a_conflict_share_a_branch() {
             let mut reserved = None;
             let mut head = store.head(&m, &main).unwrap();
             loop {
-                // It judges for a while.
+                // Judging takes a while.
                 thread::sleep(Duration::from_millis(1));
                 match store.append(&m, &main, head, vec![opaque(writer << 32 | count)], None) {
                     Ok(_) => break,

@@ -12,7 +12,7 @@ use crate::game::{branch, genesis, labels, name, opaque};
 use crate::postgres::{Cluster, Server, alone};
 use crate::rescue::{contents, fill, unobserved};
 
-/// What the coordinator sent to its servers while something was done: each statement and the server.
+/// Returns what the coordinator sent to its servers during `act`: each statement and its server.
 fn sent(coordinator: &Server, act: impl FnOnce()) -> Vec<(String, String)> {
     let log = coordinator.dir.join("log");
     let before = fs::read_to_string(&log).unwrap().len();
@@ -76,7 +76,7 @@ fn fl_36_what_concerns_a_branch_of_a_spread_store_is_done_by_one_server() {
             sent
         };
         let key: IdempotencyKey = "k".parse().unwrap();
-        // The question where the branch ends, and the run itself; also for a branch without runs.
+        // The query for the end of the branch, and the run itself; also for a branch without runs.
         for (of, head) in [(&main, 1), (&main, 2), (&line, 1)] {
             let sent = ask(&|| assert!(here.append(&m, of, head, vec![opaque(2)], None).is_ok()));
             let runs: Vec<_> = sent.iter().filter(|(sql, _)| sql.starts_with("INSERT")).collect();
@@ -105,7 +105,8 @@ fn fl_35_what_cannot_be_spread_is_refused_by_name_and_stays_as_it_is() {
     assert!(error.contains("there is no store in its schema"), "{error}");
 }
 
-/// Appends one keyed entry after another to a match, each until it is acknowledged, and returns how many were.
+/// Appends keyed entries to a match one after another, repeating each until it is acknowledged. Returns the number of
+/// acknowledged entries.
 fn append_all(address: &FleetAddress, number: usize, ends: &AtomicBool) -> u64 {
     let (m, main) = (name(&format!("m{number}")), BranchName::main());
     let store = Store::open_fleet(address).unwrap();
@@ -153,7 +154,7 @@ fn fl_36_servers_die_and_runs_move_while_all_append_and_nothing_is_lost_or_doubl
             worker.begin();
             thread::sleep(Duration::from_secs(2));
         }
-        // A third server gets its part of the runs.
+        // A third server takes its share of the runs.
         cluster.add().unwrap();
         cluster.coordinator.sql("SELECT replicate_reference_tables()");
         for shard in shards.lines() {
@@ -169,7 +170,7 @@ fn fl_36_servers_die_and_runs_move_while_all_append_and_nothing_is_lost_or_doubl
     let store = Store::open_fleet(&address).unwrap();
     for (number, head) in heads.iter().enumerate() {
         let found = labels(&store, &format!("m{number}"), "main");
-        // An append whose answer was lost at the end may be there.
+        // The last append may be there although its answer was lost.
         assert!(
             found.len() as u64 == *head || found.len() as u64 == head + 1,
             "{number}: {head}, {}",

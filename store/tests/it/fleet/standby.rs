@@ -9,7 +9,7 @@ use turnfold_store::{BranchName, FleetAddress, Store, StoreError};
 use crate::game::{genesis, labels, name, opaque};
 use crate::postgres::Server;
 
-/// Returns the address of a store on whichever of two servers can be written to.
+/// Returns the address of a store on whichever of two servers accepts writes.
 fn of_both(first: &Server, second: &Server) -> FleetAddress {
     let [first, second] = [first, second].map(|server| server.dir.display().to_string().replace('/', "%2F"));
     FleetAddress::read(&format!("postgres://tests@{first},{second}/postgres?schema=s"), None).unwrap()
@@ -54,15 +54,15 @@ fn fl_28_a_synchronous_standby_loses_nothing_and_what_another_lacks_is_named_los
     }
 }
 
-/// The clients of the test under load, and how many entries each appends.
+/// The number of clients in the test under load, and the number of entries that each appends.
 const CLIENTS: usize = 4;
 const ENTRIES: u64 = 120;
 
-/// How often a client repeats an append without an answer, with a pause in between.
+/// How often a client repeats an append that got no answer, with a pause in between.
 const TRIES: usize = 1200;
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Appends entries one after another, each again with its key until it is acknowledged.
+/// Appends entries one after another, repeating each with its key until it is acknowledged.
 fn append_all(store: &Store, match_name: &str, acknowledged: &AtomicU64) {
     let (m, main) = (name(match_name), BranchName::main());
     for head in 0..ENTRIES {

@@ -1,4 +1,4 @@
-//! FL-1: a server that is somewhere else proves that it is the one.
+//! FL-1: a remote server proves its identity.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use turnfold_store::{BranchName, FleetAddress, Store};
 use crate::game::{genesis, labels, name, opaque};
 use crate::postgres::Server;
 
-/// An authority, and the certificate of `localhost` that it signed.
+/// Returns the path of a file: an authority, or a certificate of `localhost` that it signed.
 fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/system/serve/tls").join(name)
 }
@@ -28,9 +28,9 @@ fn fl_1_a_server_is_used_by_tls_when_its_certificate_is_of_its_name_and_authorit
     for (host, rest, reason) in [
         // Its certificate does not name the address.
         ("127.0.0.1", by("authority.pem"), "certificate not valid for name"),
-        // Another authority signed it, or none that the system knows.
+        // The certificate is signed by another authority than the given one, or by none that the system knows.
         ("localhost", by("localhost.pem"), "certificate"),
-        // The server takes no connection without TLS, so the store above was reached by it.
+        // The server accepts no connection without TLS, so the store above used TLS.
         ("localhost", "sslmode=disable".to_owned(), "pg_hba.conf"),
         (
             "localhost",

@@ -1,5 +1,5 @@
-//! FL-27: two processes that append, rename, delete and make again, on a database that is sometimes set back, held against a
-//! plain model. What one of them knows is often out of date.
+//! FL-27: two processes append, rename, delete and recreate, on a database that is sometimes rolled back, and are
+//! compared with a simple model. What a process knows is often out of date.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,28 +11,29 @@ use crate::game::{branch, genesis, labels, name, opaque};
 use crate::postgres::shared;
 use crate::rescue::unobserved;
 
-/// The tables that are set back, each after those that it refers to.
+/// The tables that are rolled back, each after the tables that it refers to.
 const TABLES: [&str; 3] = ["match", "branch", "run"];
 
-/// A branch of the model, which keeps its number under any name.
+/// A branch in the model, which keeps its number after renames.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Line {
-    /// Labels of the entries; those of the parent that it has, too.
+    /// The labels of its entries, including those of its parent up to the fork.
     entries: Vec<u64>,
-    /// The number of the branch that it begins on, and the entry.
+    /// The number of the parent, and the entry of the parent that it begins after.
     parent: Option<(u64, usize)>,
     keys: BTreeMap<u64, Appended>,
 }
 
-/// What the database has.
+/// The contents of the database.
 #[derive(Clone, Debug, Default)]
 struct Database {
-    /// The number of each branch by the names of its match and its own.
+    /// The number of each branch by the names of its match and itself.
     names: BTreeMap<(&'static str, &'static str), u64>,
     lines: BTreeMap<u64, Line>,
 }
 
-/// What a process knows: the longest history that it read or acknowledged of each branch, and which branches went back.
+/// What a process knows: the longest history that it read or acknowledged of each branch, and the branches that it
+/// found rolled back.
 #[derive(Default)]
 struct Knowledge {
     held: BTreeMap<u64, Vec<u64>>,
@@ -44,7 +45,7 @@ struct Process {
     knowledge: Knowledge,
 }
 
-/// What is found under names, by a process.
+/// What a process finds under the names of a match and branch.
 enum Found {
     Line(u64),
     NoMatch,
@@ -76,14 +77,14 @@ impl Database {
         self.lines.values().any(|line| line.parent.is_some_and(|(parent, _)| parent == number))
     }
 
-    /// Removes what no name leads to.
+    /// Removes branches that have no name.
     fn forget(&mut self) {
         let named: BTreeSet<u64> = self.names.values().copied().collect();
         self.lines.retain(|number, _| named.contains(number));
     }
 }
 
-/// Puts an answer in a word, so that both can be compared.
+/// Converts an answer to text, so that it can be compared with the model's.
 fn word<T: std::fmt::Debug>(answer: Result<T, StoreError>) -> String {
     match answer {
         Ok(done) => format!("{done:?}"),
@@ -108,7 +109,7 @@ fn unfound(found: &Found) -> String {
     .to_owned()
 }
 
-/// A round of the test: the names that it is about, a label that nothing has had before, and chance.
+/// A round of the test: the names it uses, a new label, and a source of chance.
 struct Round<'a> {
     m: &'static str,
     b: &'static str,
@@ -127,7 +128,7 @@ impl Round<'_> {
         let number = database.names.get(&(self.m, self.b)).copied();
         let now = number.map_or(0, |number| database.lines[&number].entries.len());
         let known = number.and_then(|number| process.knowledge.held.get(&number)).map_or(now, Vec::len);
-        // Mostly at the head, sometimes where the process left it, or elsewhere.
+        // Mostly at the head, sometimes at the head that the process knows, or beyond the head.
         let expected = *self.chance.pick(&[now, now, now, known, known, now + 1]);
         let count = 1 + self.chance.below(3);
         let keyed = number.and_then(|number| database.lines[&number].keys.keys().next_back().copied());
@@ -155,7 +156,7 @@ impl Round<'_> {
         drop(reserved);
         let wanted = match number {
             Some(number) if process.knowledge.lost.contains(&number) => {
-                // It reads how far the branch goes now.
+                // The process reads the current end of the branch.
                 database.find((self.m, self.b), &mut process.knowledge);
                 "receded".to_owned()
             }
@@ -294,7 +295,7 @@ fn fl_27_two_processes_find_out_whatever_the_other_did_and_that_the_database_wen
         Process { store, knowledge: Knowledge::default() }
     };
     let mut processes = [open(), open()];
-    // As the statements of these processes name it; others use the server.
+    // The schema as the statements of these processes name it, because other tests use the same server.
     let schema = in_schema(&address, "\"@\"").replace(".\"", "\".");
     let mut admin = connect(server);
     let mut sql = |statements: &str| admin.batch_execute(&in_schema(&address, statements)).unwrap();
@@ -309,7 +310,7 @@ fn fl_27_two_processes_find_out_whatever_the_other_did_and_that_the_database_wen
         let m = *chance.pick(&["a", "a", "a", "b"]);
         let b = *chance.pick(&["main", "main", "x", "x", "y"]);
         let other = if b == "x" { "y" } else { "x" };
-        // Most of what is missing is made.
+        // Mostly create what is missing.
         let act = match database.names.contains_key(&(m, b)) {
             false if !database.has_match(m) && chance.below(2) == 0 => 3,
             false if b != "main" && chance.below(2) == 0 => 6,
@@ -330,7 +331,7 @@ fn fl_27_two_processes_find_out_whatever_the_other_did_and_that_the_database_wen
                     sql(&format!("INSERT INTO @{table} TABLE @saved_{table}"));
                 }
                 sql("COMMIT");
-                // As after a failover, or behind the back of whoever is connected.
+                // With lost connections, as after a failover, or while the connections stay open.
                 if round.chance.below(2) == 0 {
                     sql(&format!(
                         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE \

@@ -1,4 +1,4 @@
-//! FL-28: wires that are cut before a request, in it, between a commit and its answer, and in the answer.
+//! FL-28: connections that are cut before a request, during it, between a commit and its answer, and during the answer.
 
 use std::io::{Read as _, Write as _};
 use std::net::Shutdown;
@@ -16,24 +16,24 @@ use crate::game::{genesis, labels, name, opaque};
 use crate::postgres::shared;
 use crate::rescue::unobserved;
 
-/// How long an append is tried.
+/// How long an append is retried.
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The name of a server's socket.
 const SOCKET: &str = ".s.PGSQL.5432";
 
-/// What stands between a store and its server, and cuts.
+/// A proxy between a store and its server that cuts connections.
 struct Proxy {
     upstream: PathBuf,
     chance: Mutex<Chance>,
-    /// One request in this number is cut; 0 cuts none.
+    /// One of this many requests is cut; 0 cuts none.
     rarity: AtomicU64,
     cuts: [AtomicU64; 4],
     is_over: AtomicBool,
 }
 
 impl Proxy {
-    /// Chooses where to cut a request, if it is to be.
+    /// Chooses where to cut a request, or `None` to leave it whole.
     fn choose(&self) -> Option<usize> {
         let rarity = usize::try_from(self.rarity.load(Ordering::SeqCst)).unwrap();
         let mut chance = self.chance.lock().unwrap();
@@ -46,7 +46,7 @@ impl Proxy {
         self.cuts.iter().map(|cuts| cuts.load(Ordering::SeqCst)).sum()
     }
 
-    /// Takes connections until it is over.
+    /// Accepts connections until the proxy is stopped.
     fn run(self: &Arc<Self>, listener: &UnixListener) {
         while let Ok((client, _)) = listener.accept() {
             if self.is_over.load(Ordering::SeqCst) {
@@ -145,7 +145,7 @@ fn fl_28_cut_wires_lose_nothing_and_double_nothing() {
                         assert_eq!((done.first, done.last, done.repeated), (head + 1, head + 1, false));
                     }
                     Err(StoreError::Unavailable { maybe, reason }) => {
-                        // Only when time ran out, and then both can be found out.
+                        // Only when time ran out; `maybe` then states whether the append may have been recorded.
                         assert!(began.elapsed() >= PATIENCE, "{reason}");
                         ran_out[usize::from(maybe)].fetch_add(1, Ordering::SeqCst);
                         let now = store.head(&m, &main).unwrap();
@@ -175,7 +175,7 @@ fn fl_28_cut_wires_lose_nothing_and_double_nothing() {
         heads.iter().sum::<u64>()
     );
     proxy.is_over.store(true, Ordering::SeqCst);
-    // It learns that it is over from one more connection.
+    // One more connection makes the proxy notice that it is stopped.
     let _ = UnixStream::connect(dir.path().join(SOCKET));
     thread.join().unwrap();
 }

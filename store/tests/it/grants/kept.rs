@@ -1,4 +1,4 @@
-//! Grants next to a log that is renamed, deleted, compacted, backed up, salvaged or damaged.
+//! Grants of a log that is renamed, deleted, compacted, backed up, salvaged or damaged.
 
 use std::fs;
 use std::path::Path;
@@ -24,7 +24,7 @@ fn a_renamed_match_keeps_its_grants_and_a_deleted_one_leaves_none() {
     assert_eq!(store.find_grant(&token(1)).unwrap().unwrap().match_name, n);
     let JoinedSeat::Now(grant) = store.join(&token(1), &token(3), None, NOW).unwrap() else { panic!() };
     assert_eq!(grant.match_name, n);
-    // Who comes after it under its name has none of its grants.
+    // A new match with the same name has none of its grants.
     store.create_match(&m, &genesis(), Vec::new()).unwrap();
     assert_eq!(store.grants_of(&m).unwrap(), []);
     assert_eq!(store.grants_of(&n).unwrap().len(), 3);
@@ -51,7 +51,7 @@ fn no_backup_and_no_salvage_has_grants() {
     let parent = tempfile::tempdir().unwrap();
     let at = |name: &str| parent.path().join(name);
     let store = Store::open_or_create(&at("store")).unwrap();
-    // In a compacted store the match has another id.
+    // In the compacted store the match has another id.
     store.create_match(&name("before"), &genesis(), Vec::new()).unwrap();
     store.create_match(&name("m"), &genesis(), commands(300)).unwrap();
     store.delete_match(&name("before")).unwrap();
@@ -74,7 +74,7 @@ fn no_backup_and_no_salvage_has_grants() {
     let saved = salvage(&at("store"), &at("saved")).unwrap();
     assert_eq!(saved.lost, []);
     assert_eq!(grants_in(&at("saved")), []);
-    // Also where the journal is damaged.
+    // Also with a damaged journal.
     fs::remove_file(at("store").join("journal/head.a")).unwrap();
     let saved = salvage(&at("store"), &at("again")).unwrap();
     assert_eq!(saved.saved.entries, 300, "{:?}", saved.lost);
@@ -116,7 +116,7 @@ fn damage_to_a_grant_is_named_and_keeps_nothing_else_from_being_served() {
         };
         assert!(damage.iter().any(is_named), "{what}: {damage:?}");
         assert_eq!(store.audit(&name("m")).unwrap().damage, [], "{what}");
-        // What is damaged is never taken for what it was, or for nothing.
+        // A damaged grant is neither read as sound nor treated as missing.
         let hash = Digest::new(key[key.len() - 32..].try_into().unwrap());
         let error = store.grants_of(&name("m")).err().or_else(|| store.find_grant(&hash).err());
         let is_unlisted = damage.iter().all(|found| found.reason.contains("is not listed"));

@@ -1,4 +1,4 @@
-//! Backups: whole or refused, also while the store is written to.
+//! Backups: complete or refused, also while the store is written to.
 
 use std::fs;
 
@@ -26,7 +26,7 @@ fn a_restored_store_is_the_one_that_was_backed_up() {
         let restored = Store::open(&dir).unwrap();
         assert_eq!(contents(&restored), contents(&store));
         assert_eq!(backup(&restored, compress), bytes);
-        // Keys still show that an append was made.
+        // Keys still identify a repeated append.
         let repeated = commands(67).split_off(65);
         let key = "k".parse().unwrap();
         assert!(restored.append(&name("m"), &branch("line"), 65, repeated, Some(&key)).unwrap().repeated);
@@ -41,7 +41,7 @@ fn long_appends_with_and_without_keys_come_back_as_they_were() {
     let (m, main) = (name("m"), BranchName::main());
     store.create_match(&m, &genesis(), Vec::new()).unwrap();
     let mut head = 0;
-    // More than is appended at a time while restoring, and than a frame holds.
+    // More entries than a restore appends at a time, and than fit into a frame.
     for (count, key) in [(9_000, Some("first")), (9_000, None), (1, Some("second")), (5_000, Some("third"))] {
         let key = key.map(|key| key.parse().unwrap());
         let entries = (head + 1..=head + count).map(opaque).collect();
@@ -117,7 +117,7 @@ fn what_is_no_backup_or_damaged_leaves_nothing_behind() {
 #[test]
 fn a_damaged_store_is_not_backed_up_as_if_it_were_whole() {
     let backend = sample();
-    // Grants are not backed up.
+    // A backup contains no grants.
     let of_log = |key: &[u8]| !matches!(key[0], b's' | b'k' | b'g' | b'a' | b'i');
     for (key, _) in backend.records().into_iter().filter(|(key, _)| of_log(key)) {
         let what = key.escape_ascii().to_string();

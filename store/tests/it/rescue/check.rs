@@ -5,7 +5,7 @@ use turnfold_store::{Store, StoreError, Totals};
 
 use super::{fill, sample, unobserved};
 
-/// What the audit reports of a damaged store, with its place.
+/// Returns what the audit of a damaged store reports, with the place of each damage.
 fn findings(backend: MemoryBackend) -> Vec<String> {
     let store = match Store::with_backend(Box::new(backend)) {
         Ok(store) => store,
@@ -33,7 +33,7 @@ fn every_missing_and_every_changed_record_is_found() {
         let what = key.escape_ascii().to_string();
         let damaged = backend.copy();
         damaged.tamper(&key, None);
-        // Without the record about the store there is none, and so an empty one.
+        // Without the store's own record there is no store, so the new one is empty and sound.
         assert!(!findings(damaged).is_empty() || key == b"s", "{what} is missing");
         for place in 0..value.len() {
             let damaged = backend.copy();

@@ -1,4 +1,4 @@
-//! Compaction: the same store, and after a crash the old or the new.
+//! Compaction: the contents stay the same, and after a crash the store is the old one or the new one.
 
 use std::fs;
 use std::path::Path;
@@ -18,7 +18,7 @@ fn contents_of(dir: &Path) -> String {
     text
 }
 
-/// A store on disk with much that is unreachable.
+/// Creates a store on disk with many unreachable records, and returns its contents.
 fn wasteful(dir: &Path) -> String {
     let store = Store::open_or_create_with_heads_of(dir, 16 * 1024).unwrap();
     fill(&store);
@@ -43,7 +43,7 @@ fn a_compacted_store_holds_the_same_in_fewer_bytes() {
     assert_eq!(contents_of(&dir), before);
     assert!(names(&dir).iter().all(|name| !name.starts_with("compact")), "{:?}", names(&dir));
     let store = Store::open(&dir).unwrap();
-    // And it goes on after pages that are not full.
+    // The store also continues after pages that are not full.
     let line = branch("line");
     let head = store.head(&name("m"), &line).unwrap();
     store.append(&name("m"), &line, head, commands(200).split_off(67), None).unwrap();
@@ -94,7 +94,7 @@ fn a_compaction_cut_short_anywhere_leaves_the_old_or_the_new() {
     finish(&at("5"), "when the new journal is in place");
 }
 
-/// ST-9: no byte of what was deleted is left in any file.
+/// ST-9: no file contains a byte of the deleted match.
 #[test]
 fn nothing_of_a_deleted_match_is_left_after_a_compaction() {
     let parent = tempfile::tempdir().unwrap();
@@ -150,7 +150,7 @@ fn a_store_in_use_or_damaged_is_left_as_it_is() {
     assert!(error.to_string().starts_with("no store at"), "{error}");
 }
 
-/// ST-16: a reader begins again when another journal is put in place under its hands.
+/// ST-16: a reader starts again when another journal replaces the one it is reading.
 #[test]
 fn a_store_is_read_and_checked_next_to_compactions() {
     let parent = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Indexes next to a damaged journal: a refused opening leaves them as they are, and salvage takes what they have.
+//! Indexes next to a damaged journal: a refused opening leaves them unchanged, and a salvage uses what they contain.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ fn open(dir: &Path) -> Store {
     Store::open_or_create_with_heads_of(dir, 4096).unwrap()
 }
 
-/// Appends to `main` of `m` up to a head, one entry after another.
+/// Appends entries to `main` of `m` one at a time, up to a head.
 fn append_up_to(store: &Store, head: u64) {
     let main = BranchName::main();
     for at in store.head(&name("m"), &main).unwrap()..head {
@@ -22,7 +22,7 @@ fn append_up_to(store: &Store, head: u64) {
     }
 }
 
-/// Makes a store with a marked entry in its first segment, closed, and returns what it holds.
+/// Creates a store with a marked entry in its first segment, closes it, and returns its contents.
 fn make(dir: &Path, head: u64) -> Branches {
     let store = open(dir);
     store.create_match(&name("m"), &genesis(), commands(4)).unwrap();
@@ -34,18 +34,18 @@ fn make(dir: &Path, head: u64) -> Branches {
     entries
 }
 
-/// Copies a store as a killed process leaves it, so that its journal names no index.
+/// Copies a store as a killed process would leave it, so that its journal names no index.
 fn left(dir: &Path, to: &Path) {
     let store = open(dir);
     let head = store.head(&name("m"), &BranchName::main()).unwrap();
-    // As many as a head holds: while it is packed, no frame names an index.
+    // As many entries as fill a head. While it is packed, no frame names an index.
     append_up_to(&store, head + 8);
     copy_dir(dir, to);
     store.close().unwrap();
     fs::write(to.join("sled/opening"), "").unwrap();
 }
 
-/// Flips a bit of the marked entry, which a segment has.
+/// Flips a bit of the marked entry in its segment.
 fn flip(dir: &Path) {
     let segment = dir.join("journal/00000000000000000001.seg");
     let mut bytes = fs::read(&segment).unwrap();
@@ -58,7 +58,8 @@ fn entries(held: &Branches) -> usize {
     held.values().map(Vec::len).sum()
 }
 
-/// A refused opening leaves the index as it was and nothing next to it, however often; so salvage loses nothing by it.
+/// A refused opening leaves the index unchanged and nothing next to it, however often it is repeated. So a salvage
+/// loses nothing.
 #[test]
 fn a_refused_opening_leaves_nothing_that_a_salvage_would_prefer() {
     let parent = tempfile::tempdir().unwrap();
@@ -78,7 +79,7 @@ fn a_refused_opening_leaves_nothing_that_a_salvage_would_prefer() {
     assert_eq!(branches(&Store::open(&at("new")).unwrap()), held);
 }
 
-/// Earlier builds left what they had built when they were refused, under the next number.
+/// When an opening was refused, earlier builds left a half-built index under the next number.
 #[test]
 fn what_earlier_builds_left_half_built_is_not_preferred_and_is_removed() {
     let parent = tempfile::tempdir().unwrap();
@@ -94,7 +95,7 @@ fn what_earlier_builds_left_half_built_is_not_preferred_and_is_removed() {
     flip(&at("left"));
     let saved = salvage(&at("left"), &at("new")).unwrap();
     assert_eq!(branches(&Store::open(&at("new")).unwrap()), held, "{saved:?}");
-    // The journal is sound up to the entry before, and what has no more than that is of no use to anyone.
+    // The journal is sound up to the entry before. An index with no more than that is of no use.
     fs::create_dir_all(at("left/sled/building/blobs")).unwrap();
     Store::open(&at("left")).unwrap_err();
     let left_over = names(&at("left/sled"));
@@ -107,8 +108,8 @@ fn what_earlier_builds_left_half_built_is_not_preferred_and_is_removed() {
     assert_eq!(branches(&Store::open(&at("new")).unwrap()), held);
 }
 
-/// ST-15: a journal that went back is noticed by its index, whatever the journal says of that; the index stays, and a
-/// salvage takes from it what the journal lacks.
+/// ST-15: an index reveals an older journal, whatever the journal states. The index stays, and a salvage takes from it
+/// what the journal lacks.
 #[test]
 fn a_journal_older_than_its_index_is_named_by_everyone_who_looks_and_saved_from_the_index() {
     let parent = tempfile::tempdir().unwrap();
@@ -148,7 +149,7 @@ fn a_journal_older_than_its_index_is_named_by_everyone_who_looks_and_saved_from_
         }
         let saved = salvage(&dir, &at("new")).unwrap();
         assert!(matches!(&saved.lost[..], [one] if is_missing(&one.reason)), "{what}: {saved:?}");
-        // What only the heads had the index does not have.
+        // The index lacks the entries that only the heads had.
         let new = Store::open(&at("new")).unwrap();
         let found = branches(&new);
         assert!(entries(&found) > 90, "{what}: {}", entries(&found));
@@ -158,7 +159,7 @@ fn a_journal_older_than_its_index_is_named_by_everyone_who_looks_and_saved_from_
     }
 }
 
-/// A process that died twice while sled opened an index does not try a third time.
+/// After two processes have died while sled opened an index, no third one tries.
 #[test]
 fn an_index_in_which_sled_dies_is_opened_twice_at_most() {
     let parent = tempfile::tempdir().unwrap();
@@ -170,7 +171,7 @@ fn an_index_in_which_sled_dies_is_opened_twice_at_most() {
     assert_eq!(names(&at("store/sled")), ["2"]);
 }
 
-/// Nothing is left of the journal but its folder, and an index has it all.
+/// Only the folder of the journal is left, and an index contains everything.
 #[test]
 fn an_index_without_a_journal_is_saved() {
     let parent = tempfile::tempdir().unwrap();
@@ -182,7 +183,7 @@ fn an_index_without_a_journal_is_saved() {
     assert!(!saved.lost.is_empty() && saved.saved.entries > 90, "{saved:?}");
 }
 
-/// What a sound index hides is named by who asks for it.
+/// A sound index hides damage, but a command that looks for damage names it.
 #[test]
 fn damage_that_a_sound_index_hides_is_named() {
     let parent = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
-//! Random histories and random damage: whatever was acknowledged is saved, or salvage lists it as lost.
+//! Random sessions and random damage: everything acknowledged is saved, or the salvage lists it as lost.
 //!
-//! `TURNFOLD_SALVAGE=N` tries N times as many damages, and prints how they ended.
+//! `TURNFOLD_SALVAGE=N` tries N times as many damages, and prints the results.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -15,38 +15,39 @@ use crate::chance::Chance;
 use crate::disk::copy_dir;
 use crate::game::{commands, genesis, name, opaque};
 
-/// Histories, and damages of each.
+/// The number of sessions, and the number of damages for each.
 const HISTORIES: u64 = 4;
 const DAMAGES: u64 = 5;
 
 type EntryRef = (MatchName, BranchName);
 
-/// What was acknowledged, and the names that nothing has any more.
+/// What was acknowledged, and the names that are no longer in use.
 struct History {
     held: Branches,
     gone: Vec<(String, String)>,
 }
 
-/// What came of a salvage.
+/// The results of salvages.
 #[derive(Debug, Default)]
 struct Figures {
     cases: u64,
-    /// Everything is there, and nothing is listed as lost.
+    /// Everything was saved, and nothing is listed as lost.
     whole: u64,
-    /// Everything is there, but something is wrong: the index had what the journal lacks.
+    /// Everything was saved, but damage is listed: the index had what the journal lacks.
     whole_with_a_warning: u64,
-    /// Every branch that is not whole is named.
+    /// Every incomplete branch is named.
     named: u64,
-    /// Some are listed without their names, which nothing records any more.
+    /// Some losses are listed without names, because no record of the names is left.
     counted: u64,
     nothing: u64,
 }
 
-/// The match that is created last in a store that is left: damage to a last commit looks like a torn one.
+/// The match created last in a store that is not closed. Damage to the last commit looks like a torn write, so this
+/// match does not count.
 const LAST: &str = "last";
 
-/// Plays a store full at random and closes it between; `older/` is a copy of its records from one change ago. In the end
-/// it is closed too, or left as a process leaves it that is killed.
+/// Fills a store at random, closing and reopening it in between. `older/` becomes a copy of an earlier `sled/`. In the
+/// end the store is closed or, if `is_left`, left as by a killed process.
 fn play(dir: &Path, older: &Path, is_left: bool, chance: &mut Chance) -> History {
     let mut gone = Vec::new();
     let mut open: BTreeMap<EntryRef, u64> = BTreeMap::new();
@@ -132,7 +133,7 @@ fn play(dir: &Path, older: &Path, is_left: bool, chance: &mut Chance) -> History
     History { held, gone }
 }
 
-/// Gives what is open the new names that `moved` returns, and notes the old ones.
+/// Gives branches the new names that `moved` returns, and adds the old names to `gone`.
 fn move_places(
     open: &mut BTreeMap<EntryRef, u64>,
     gone: &mut Vec<EntryRef>,
@@ -145,12 +146,13 @@ fn move_places(
     }
 }
 
-/// Returns the branches of a store, but not what was created last in one that is left.
+/// Returns the branches of a store except those of [`LAST`].
 fn counting(store: &Store) -> Branches {
     branches(store).into_iter().filter(|((match_name, _), _)| match_name != LAST).collect()
 }
 
-/// Does one or more of: an older `sled/`, a flipped bit in a head, in a segment, or in the index; returns which.
+/// Does one or more kinds of damage and describes them: an older `sled/`, or a flipped bit in a head, a segment or the
+/// index.
 fn harm(dir: &Path, older: &Path, chance: &mut Chance) -> String {
     let mut harms = String::new();
     let which = 1 + chance.below(15);
@@ -187,7 +189,7 @@ fn harm(dir: &Path, older: &Path, chance: &mut Chance) -> String {
     harms
 }
 
-/// Whether a lost range names a branch that ends after `kept` entries.
+/// Returns `true` if a lost range names a branch of which `kept` entries were saved.
 fn names(lost: &LostEntries, (match_name, branch): &(String, String), kept: Option<u64>) -> bool {
     let of_match = lost.match_name.as_ref().is_some_and(|lost| lost.as_str() == match_name);
     let of_branch = lost.branch.as_ref().is_some_and(|lost| lost.as_str() == branch);
@@ -195,7 +197,7 @@ fn names(lost: &LostEntries, (match_name, branch): &(String, String), kept: Opti
     of_match && (of_branch && reaches || lost.branch.is_none() && kept.is_none())
 }
 
-/// Whether a lost range reports, without a name, that more is lost.
+/// Returns `true` if a lost range reports further losses without naming them.
 fn counts(lost: &LostEntries) -> bool {
     let counted =
         ["missing or unreadable", "is missing", "unreadable", "gone with its name", "its heads know of"];
@@ -207,7 +209,7 @@ fn judge(history: &History, store: &Store, salvage: &Salvage, what: &str, figure
     let saved = counting(store);
     let (mut is_whole, mut is_named) = (true, true);
     for (place, entries) in &history.held {
-        // Where the commit is gone that took the name away from another, that one still has it: this one is not saved.
+        // If the commit that freed this name is lost, another branch still has the name, and this branch is not saved.
         let found = saved.get(place).filter(|found| entries.starts_with(found));
         let kept = found.map(|found| found.len() as u64);
         if kept == Some(entries.len() as u64) {
@@ -222,7 +224,7 @@ fn judge(history: &History, store: &Store, salvage: &Salvage, what: &str, figure
     let back =
         saved.keys().find(|place| !history.held.contains_key(*place) && history.gone.len() < usize::MAX);
     if let Some(back) = back {
-        // Where a commit is gone, so may be a deletion or a new name.
+        // A lost commit may have been a deletion or a rename.
         assert!(!salvage.lost.is_empty(), "{what}: {back:?} is back without a word");
     }
     let counter = match (is_whole, is_named) {

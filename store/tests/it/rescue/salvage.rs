@@ -1,4 +1,4 @@
-//! Salvage: all that still verifies, and a list of the rest.
+//! Salvage: it saves everything that still verifies, and lists the rest.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +12,7 @@ use crate::game::{branch, commands, genesis, name};
 
 pub(crate) type Branches = BTreeMap<(String, String), Vec<Entry>>;
 
-/// The entries of every branch.
+/// Returns the entries of every branch.
 pub(crate) fn branches(store: &Store) -> Branches {
     let mut branches = Branches::new();
     for info in store.matches().unwrap() {
@@ -28,7 +28,7 @@ pub(crate) fn salvage(dir: &Path, new: &Path) -> Result<Salvage, RescueError> {
     Store::salvage(dir, new, &mut unobserved())
 }
 
-/// A store on disk, closed, and what it contains.
+/// Creates a store on disk, closes it, and returns its contents.
 fn on_disk(dir: &Path) -> (String, Branches) {
     let store = Store::open_or_create(dir).unwrap();
     fill(&store);
@@ -62,7 +62,7 @@ fn a_sound_store_is_saved_whole_and_never_opened() {
     drop(held);
 }
 
-/// What a salvage lists, in words.
+/// Returns the losses that a salvage lists, as text.
 fn lost(salvage: &Salvage) -> Vec<String> {
     let lost = salvage.lost.iter().map(|lost| {
         let LostEntries { match_name, branch, from, to, reason } = lost;
@@ -73,7 +73,7 @@ fn lost(salvage: &Salvage) -> Vec<String> {
     lost.collect()
 }
 
-/// A store whose commits were packed every few, and what it holds.
+/// Creates a store that packs after every few commits, and returns its contents.
 fn packed(dir: &Path) -> Branches {
     let store = Store::open_or_create_with_heads_of(dir, 4096).unwrap();
     fill(&store);
@@ -86,10 +86,10 @@ fn packed(dir: &Path) -> Branches {
     held
 }
 
-/// What is done to a file.
+/// A way to damage a file.
 type Harm<'a> = &'a dyn Fn(&Path);
 
-/// ST-4: whatever file of the journal is gone, emptied, cut or of holes, salvage reports a loss.
+/// ST-4: whichever file of the journal is missing, empty, cut off or full of holes, the salvage reports a loss.
 #[test]
 fn a_journal_file_that_is_missing_short_or_empty_is_never_everything() {
     let parent = tempfile::tempdir().unwrap();
@@ -113,7 +113,7 @@ fn a_journal_file_that_is_missing_short_or_empty_is_never_everything() {
             }),
         ];
         for (number, (what, harm)) in (place..).zip(harms) {
-            // Each harm with the index and without, in turn.
+            // Do each harm alternately with the index and without it.
             let with_index = number.is_multiple_of(2);
             let what = format!("{file} is {what}, index {with_index}");
             copy_dir(&at("store"), &at("harmed"));
@@ -165,8 +165,8 @@ fn was_deleted((match_name, branch): &(String, String)) -> bool {
     ["gone", "side"].contains(&&**branch) || ["draft", "doomed"].contains(&&**match_name)
 }
 
-/// ST-3, ST-4: each bit of a closed journal's first commits, flipped: named when it is read, and listed when it is saved;
-/// with a sound index all entries are saved.
+/// ST-3, ST-4: flips each bit of a closed journal's first commits. A reader names the damage, and a salvage lists it.
+/// With a sound index all entries are saved.
 #[test]
 fn a_flipped_bit_is_named_listed_and_filled_from_the_index() {
     let all = std::env::var_os("TURNFOLD_FLIPS").is_some();
@@ -200,7 +200,7 @@ fn a_flipped_bit_is_named_listed_and_filled_from_the_index() {
                 named += 1;
                 if entries(&found) == entries(&held) {
                     filled += 1;
-                    // What the index has is not taken from the journal once more.
+                    // What the index has is not taken from the journal again.
                     assert!(saved.lost.iter().all(|lost| lost.match_name.is_none()), "{what}: {saved:?}");
                 }
             }
@@ -211,7 +211,7 @@ fn a_flipped_bit_is_named_listed_and_filled_from_the_index() {
     assert!(named > 5 && harmless > 0 && filled > 5, "{named} named, {harmless} harmless, {filled} filled");
 }
 
-/// ST-4: commits that two files have are taken once.
+/// ST-4: commits that are in two files are saved once.
 #[test]
 fn a_segment_that_is_there_twice_is_saved_once() {
     let parent = tempfile::tempdir().unwrap();
@@ -270,7 +270,7 @@ fn one_damaged_commit_costs_its_entries_and_what_builds_on_them() {
     assert_eq!(kept, ["m@main 4", "m@twig 3", "n@main 9"]);
 }
 
-/// Issue 32: a deletion whose commit is damaged must not bring a branch back without a word.
+/// Issue 32: if the commit of a deletion is damaged, the branch must not come back silently.
 #[test]
 fn a_deletion_that_cannot_be_read_is_listed() {
     let parent = tempfile::tempdir().unwrap();

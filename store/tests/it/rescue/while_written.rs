@@ -1,4 +1,4 @@
-//! Backups of a store under writes: each match as of one moment, and no writer waits for them.
+//! Backups of a store during writes: each match is as of one moment, and no writer waits for a backup.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,7 +20,7 @@ fn is_sound(store: &Store) {
     }
 }
 
-/// Appends an entry at the head, whatever it is.
+/// Appends an entry at the current head.
 fn append(store: &Store, match_name: &str, on: &BranchName) {
     let head = store.head(&name(match_name), on).unwrap();
     store.append(&name(match_name), on, head, vec![opaque(head + 1)], None).unwrap();
@@ -28,9 +28,9 @@ fn append(store: &Store, match_name: &str, on: &BranchName) {
 
 #[test]
 fn a_backup_has_every_match_as_it_was_at_one_moment() {
-    // In memory more is appended during a backup than on disk.
+    // In memory, more entries are appended during a backup than on disk.
     let store = Store::in_memory();
-    // `main` is always level with `last` or an append ahead; the branches between take time to be read.
+    // `main` is always level with `last` or one append ahead. Reading the branches in between takes time.
     let (m, main, last) = (name("m"), BranchName::main(), branch("zz-last"));
     store.create_match(&m, &genesis(), Vec::new()).unwrap();
     for number in 0..200 {
@@ -58,7 +58,7 @@ fn a_backup_has_every_match_as_it_was_at_one_moment() {
                 store.delete_branch(&m, &passing).unwrap();
             }
         });
-        // Grants are no part of it and hinder no one.
+        // Grants are not part of the backup and delay no one.
         scope.spawn(|| {
             for number in (0..).take_while(|_| !done.load(Ordering::Relaxed)) {
                 store.grant(&token(number), new(GrantKind::Invitation(Seat::P1)), 0).unwrap();
@@ -86,7 +86,7 @@ fn a_backup_has_every_match_as_it_was_at_one_moment() {
     }
 }
 
-/// Takes what it is given only when it is let, and reports how much that is.
+/// A target that reports the length of each write, and performs it only when permitted.
 struct Slow {
     bytes: Vec<u8>,
     asks: Sender<usize>,
@@ -105,7 +105,7 @@ impl Write for Slow {
     }
 }
 
-/// Does all that a service does while a backup is in the midst of a match.
+/// Does everything that a service does, while a backup is in the middle of a match.
 fn append_and_read(store: &Store, m: &MatchName, main: &BranchName, doomed: &BranchName) {
     for _ in 0..100 {
         append(store, "m", main);
@@ -125,7 +125,7 @@ fn while_no_one_takes_a_backup_everyone_appends_and_reads_and_it_needs_little_me
     let parent = tempfile::tempdir().unwrap();
     let store = Store::open_or_create(&parent.path().join("store")).unwrap();
     let (m, main, doomed) = (name("m"), BranchName::main(), branch("doomed"));
-    // Far more than what is read at a time.
+    // Far more entries than are read at a time.
     store.create_match(&m, &genesis(), (1..=20_000).map(opaque).collect()).unwrap();
     store.create_branch(&m, &doomed, &main, 19_000).unwrap();
     let ((asks, asked), (lets, may)) = (channel(), channel());
@@ -138,11 +138,12 @@ fn while_no_one_takes_a_backup_everyone_appends_and_reads_and_it_needs_little_me
         });
         let mut largest = 0;
         let mut is_stuck = false;
-        // Ends with the backup.
+        // This loop ends with the backup.
         for length in asked {
             largest = largest.max(length);
             if length > 30_000 && !is_stuck {
-                // It is in the midst of the match. A deletion of a branch waits for it, and no one waits for the deletion.
+                // The backup is in the middle of the match. The deletion of a branch waits for the backup, and nothing
+                // waits for the deletion.
                 is_stuck = true;
                 scope.spawn(|| store.delete_branch(&m, &doomed).unwrap());
                 thread::sleep(Duration::from_millis(50));
@@ -152,7 +153,7 @@ fn while_no_one_takes_a_backup_everyone_appends_and_reads_and_it_needs_little_me
                     append_and_read(store, m, main, doomed);
                     done.send(()).unwrap();
                 });
-                // Should they wait for each other, letting go of the backup ends it all.
+                // If the two wait for each other, the panic drops the backup's target and so ends both.
                 is_done.recv_timeout(Duration::from_mins(5)).expect("a writer waits for the backup");
             }
             lets.send(()).unwrap();
