@@ -1,4 +1,5 @@
-//! Every operation has a committed request and answer, and whatever the bytes of a request, there is an answer.
+//! Every operation has a committed sample of a request and its answer, and every request gets an answer, whatever its
+//! bytes.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -23,7 +24,7 @@ fn bytes(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)
 }
 
-/// Folds commands of a match of two units natively and returns the state.
+/// Folds commands of a match with two units natively, and returns the state.
 fn state_after(commands: &[(Seat, &str)]) -> String {
     let rules = erase::<Initiative>();
     let setup = rules.read_setup(rules.example()).unwrap();
@@ -35,7 +36,8 @@ fn state_after(commands: &[(Seat, &str)]) -> String {
     bytes(&state.state_bytes())
 }
 
-/// A request for each operation, in the order of `PROTOCOL.md`: the name of its file, the operation and its arguments.
+/// Returns a request for each operation, in the order of `PROTOCOL.md`: the name of its file, the operation and its
+/// arguments.
 fn requests() -> Vec<(&'static str, &'static str, String)> {
     let rules = erase::<Initiative>();
     let setup = bytes(&rules.read_setup(rules.example()).unwrap());
@@ -68,7 +70,7 @@ fn request(op: &str, args: &str) -> String {
     format!(r#"{{"id":1,"op":"{op}","args":{args}}}"#)
 }
 
-/// RF-2, MD-4: a file that differs is written again with `SNAPSHOTS=overwrite`.
+/// RF-2, MD-4: `SNAPSHOTS=overwrite` rewrites a file that differs.
 #[test]
 fn rf_2_every_operation_has_a_request_and_an_answer_that_do_not_change() {
     let samples = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("samples");
@@ -91,14 +93,14 @@ fn rf_2_every_operation_has_a_request_and_an_answer_that_do_not_change() {
     files.sort();
     names.sort();
     assert_eq!(files, names);
-    // `hello` names what is offered besides what is needed.
+    // `hello` names the optional operations that are offered.
     let can = answer_to(&request("hello", "{}"))["ok"]["can"].clone();
     for op in can.as_array().unwrap() {
         assert!(names.contains(&format!("{}.jsonl", op.as_str().unwrap())), "{op}");
     }
 }
 
-/// MD-7: a request that is none has a fault in words, and the guest goes on.
+/// MD-7: the answer to an invalid request is a fault with a message, and the guest continues.
 #[test]
 fn md_7_no_bytes_make_a_guest_panic() {
     let mut chance = DiceStream::new(&[7; 32], 0);
@@ -135,7 +137,7 @@ fn md_7_no_bytes_make_a_guest_panic() {
     );
 }
 
-/// A long log is folded in several requests; each goes on where the last one ended.
+/// A long log is folded in several requests, each of which continues where the previous one ended.
 #[test]
 fn a_fold_ends_early_where_its_answer_grows_large() {
     let rules = erase::<Initiative>();

@@ -1,4 +1,4 @@
-//! Commands read back from their text and bytes, and nothing else reads as a command.
+//! Commands can be read back from their text and bytes, and nothing else is read as a command.
 
 use std::ops::Range;
 
@@ -29,7 +29,7 @@ const NEVER_COMMANDS: [&str; 16] = [
     "🎲",
 ];
 
-/// Numbers at and beyond the ends of what a command can hold.
+/// Numbers at and beyond the limits of the numbers in commands.
 const EXTREMES: [&str; 9] = [
     "0",
     "-1",
@@ -42,7 +42,7 @@ const EXTREMES: [&str; 9] = [
     "-9223372036854775809",
 ];
 
-/// A command that was accepted as `text` means the same as canonical text and as bytes.
+/// A command accepted as `text` has the same meaning as canonical text and as bytes.
 pub(super) fn check_round_trip(
     report: &mut Report<'_>,
     rules: &dyn AnyRules,
@@ -71,14 +71,14 @@ pub(super) fn check_round_trip(
     check_other_bytes(report, rules, state, entry);
 }
 
-/// Bytes cut short, with a surplus or written longer are refused; others are a command only in its one form.
+/// Refuses truncated, surplus and overlong bytes; other bytes may be a command only in its canonical form.
 fn check_other_bytes(
     report: &mut Report<'_>,
     rules: &dyn AnyRules,
     state: &dyn AnyState,
     entry: &PlayedEntry,
 ) {
-    // There turnfold says which bytes are a command, and not the rules.
+    // For such rules turnfold itself decides which bytes are a command.
     if rules.takes_any_line() {
         return;
     }
@@ -125,7 +125,7 @@ fn check_other_bytes(
     }
 }
 
-/// Folds a command given as bytes and gives the bytes in which the entry writes it.
+/// Folds a command given as bytes and returns the bytes of the command in the entry.
 fn fold_bytes(state: &mut dyn AnyState, seat: Seat, bytes: &[u8]) -> Result<Vec<u8>, FoldError> {
     let mut written = Vec::new();
     let entry = Logged { seq: 1, seat, command: CommandSource::Bytes(bytes) };
@@ -133,7 +133,7 @@ fn fold_bytes(state: &mut dyn AnyState, seat: Seat, bytes: &[u8]) -> Result<Vec<
     Ok(written)
 }
 
-/// Malformed text is rejected as such, and numbers at the ends of their range do no harm.
+/// Malformed text is rejected as malformed, and numbers at the ends of their range do no harm.
 pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules, moment: &Moment<'_>) {
     let seat = Seat::ALL[moment.step % Seat::ALL.len()];
     let mut choices = Choices::new(moment.played.seed, u64::try_from(moment.step).unwrap() + 2);
@@ -149,7 +149,7 @@ pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules, moment: &Mome
     }
     for text in texts {
         report.doing(format_args!("{seat} {text:?}"));
-        // RF-22: the rules may know any text, and refuse an unknown one with a code of their own.
+        // RF-22: these rules may accept any text, and reject an unknown one with a code of their own.
         if rules.takes_any_line() && rules.canonical(&text).is_ok() {
             check_harmless(report, moment.state, seat, &text);
             continue;
@@ -183,7 +183,7 @@ pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules, moment: &Mome
     }
 }
 
-/// A command never seen before does nothing unless it is applied.
+/// Any command, known or not, changes nothing unless it is applied.
 pub(super) fn check_harmless(report: &mut Report<'_>, state: &dyn AnyState, seat: Seat, text: &str) {
     let seat = state.default_seat(text).unwrap_or(seat);
     let mut fork = state.fork();
@@ -202,9 +202,9 @@ pub(super) fn check_harmless(report: &mut Report<'_>, state: &dyn AnyState, seat
     });
 }
 
-/// Writes a command in ways in which no command is written.
+/// Returns malformed variants of a command.
 ///
-/// A word that is a number is taken for one, so that ids in fixtures must not be numbers where a ruling lets them.
+/// Every word that is a number is treated as one, so ids in fixtures must not be numbers even where a ruling allows it.
 fn spoil(command: &str) -> Vec<String> {
     let mut spoiled = vec![
         format!(" {command}"),
@@ -228,7 +228,7 @@ fn spoil(command: &str) -> Vec<String> {
     spoiled
 }
 
-/// Writes some 10 kB of what begins like a command, or does not.
+/// Returns texts of about 10 kB. Some of them begin like a command.
 fn overlong(commands: &[&str]) -> Vec<String> {
     let mut texts = vec!["a".repeat(10_000), "9".repeat(10_000), "é".repeat(5_000), " ".repeat(10_000)];
     for command in commands.iter().take(2) {
@@ -244,7 +244,7 @@ fn with_extremes(command: &str) -> Vec<String> {
     ranges.iter().flat_map(|range| EXTREMES.map(|extreme| replaced(command, range, extreme))).collect()
 }
 
-/// Returns the ranges of the words of a text that are whole numbers in their canonical form.
+/// Returns the ranges of the words in a text that are integers in canonical form.
 pub fn numbers(text: &str, in_word: impl Fn(char) -> bool) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
     let mut start = 0;

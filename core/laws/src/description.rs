@@ -1,4 +1,4 @@
-//! How a ruleset describes itself, how it reads what people type, and when a match has a result.
+//! How a ruleset describes itself, how it reads typed text, and when a match has a result.
 
 use turnfold_core::AnyRules;
 
@@ -28,7 +28,7 @@ pub(super) fn check_moment(report: &mut Report<'_>, rules: &dyn AnyRules, moment
     for command in &moment.tried {
         let typed = state.read(command);
         let canonical = rules.canonical(command);
-        // A referee may read what can be played now and nothing else.
+        // A referee may read only commands that can be played now.
         let may_refuse = report.is_referee()
             && typed.is_err()
             && !state.players().iter().any(|seat| state.legal(*seat).iter().any(|legal| legal == command));

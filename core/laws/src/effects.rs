@@ -1,4 +1,4 @@
-//! Effects: applied commands have some, others none, and their text and JSON show the same.
+//! Effects: only applied commands have effects, and the text and the JSON of effects agree.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ pub(super) fn check(report: &mut Report<'_>, entry: &PlayedEntry) {
     let PlayedEntry { outcome, effects_json: json, .. } = entry;
     let applied = entry.verdict == Verdict::Applied(());
     let some = outcome.effects().next().is_some() || **json != *"[]";
-    // RF-22: a move of a referee may be without effects.
+    // RF-22: an applied command of a referee may have no effects.
     let may_be_bare = applied && report.is_referee();
     report.expect(Law::AppliedHasEffects, applied == some || may_be_bare, || {
         format!("the verdict is {:?} and the outcome is `{outcome}`", entry.verdict)
@@ -23,7 +23,7 @@ pub(super) fn check(report: &mut Report<'_>, entry: &PlayedEntry) {
     report.expect(Law::OutcomeRoundTrip, read.as_ref() == Ok(outcome), || {
         format!("`{outcome}` is written for {outcome:?} and read as {read:?}")
     });
-    // A referee may word its effects as it likes (RF-8); where it does not, turnfold does.
+    // A referee may supply its own text for effects (RF-8); otherwise turnfold writes it.
     if !report.is_referee()
         && let Err(difference) = agree(outcome, json)
     {
@@ -43,7 +43,7 @@ fn agree(outcome: &Outcome, json: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// The first word is the JSON's `effect`; the words `key=value` are its other keys in the same order.
+/// The first word must be the JSON's `effect`, and the words `key=value` its other keys in the same order.
 fn agree_on_one(line: &str, Object(members): &Object) -> Result<(), String> {
     let words = words(line);
     let Some((name, words)) = words.split_first() else { return Err(format!("`{line}` has no name")) };
@@ -67,7 +67,7 @@ fn agree_on_one(line: &str, Object(members): &Object) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns `true` if a word of the text writes a value of the JSON, as far as the value is a plain one.
+/// Returns `true` if a word of the text is a value of the JSON. Lists, objects and `null` are not compared.
 fn writes(word: &str, value: &Value) -> bool {
     match value {
         Value::Number(number) => number.to_string() == word,
@@ -77,7 +77,7 @@ fn writes(word: &str, value: &Value) -> bool {
     }
 }
 
-/// Splits an effect at the spaces that are not within double quotes.
+/// Splits an effect at spaces outside of double quotes.
 fn words(text: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut start = 0;
@@ -97,7 +97,7 @@ fn words(text: &str) -> Vec<&str> {
     parts
 }
 
-/// A JSON object with its members as they are written, also one that stands twice.
+/// A JSON object with its members as written, including duplicates.
 pub(super) struct Object(pub(super) Vec<(String, Value)>);
 
 impl<'de> Deserialize<'de> for Object {

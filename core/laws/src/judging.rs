@@ -1,4 +1,4 @@
-//! What `judge` answers, what `legal` lists and what the fold does are the same; and only applied commands do anything.
+//! `judge`, `legal` and the fold agree about each command, and only applied commands change anything.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::law_report::{Law, Report};
 use super::random_matches::{PlayedEntry, logged, roll_verb, verb};
 use super::{Moment, commands, effects};
 
-/// The rejections that come before the question whose command it is, and that question's own: all but `bad_roll`.
+/// The rejections up to the check of who may give the command, including `wrong_seat`: all but `bad_roll`.
 const FOREIGN: &[&str] = Refusal::CODES.split_at(4).0;
 
 pub(super) fn check(
@@ -33,7 +33,7 @@ pub(super) fn check(
         let candidates = trial.state.candidates(seat);
         check_lists(report, &candidates, &legal);
         check_choices(report, trial.state, seat, &candidates, &legal);
-        // Seats outside the match are answered in one way, so they take turns in trying.
+        // All seats outside the match get the same answer, so they try commands in turn.
         let outside = seat != Seat::Host && !trial.state.players().contains(&seat);
         let (start, stride) = if outside { ((moment.step + number) % 8, 8) } else { (0, 1) };
         let some_legal = legal.iter().step_by(legal.len() / 8 + 1).map(String::as_str);
@@ -64,7 +64,7 @@ fn check_lists(report: &mut Report<'_>, candidates: &[String], legal: &[String])
     }
 }
 
-/// What random play chooses from is of the candidates, in their order; it names the legal ones, and kinds as they appear.
+/// Random play chooses from candidates in their order. The choices mark the legal ones, and number the kinds in order.
 fn check_choices(
     report: &mut Report<'_>,
     state: &dyn AnyState,
@@ -100,26 +100,26 @@ fn check_choices(
 struct Trial<'a> {
     rules: &'a dyn AnyRules,
     state: &'a dyn AnyState,
-    /// Equal to `state` before each command.
+    /// A copy that equals `state` before each command.
     scratch: Box<dyn AnyState>,
     bytes: Vec<u8>,
     roll_verb: Option<String>,
-    /// Whether commands were rejected because the match is over: no, yes, or one and the other.
+    /// Whether commands were rejected because the match is over: has both values if only some were.
     over: BTreeSet<bool>,
-    /// The commands whose round trip was tried, in this state or before.
+    /// The commands whose round trip was tested, in this state or earlier.
     round_tripped: &'a mut BTreeSet<String>,
 }
 
 impl Trial<'_> {
     fn check(&mut self, report: &mut Report<'_>, seat: Seat, command: &str, legal: &[String]) {
         let default = self.state.default_seat(command);
-        // Where a referee waits for several seats, one has to be named (RF-11).
+        // If a referee waits for several seats, a seat must be named (RF-11).
         if default.is_none() && !report.is_referee() {
             report.broke(Law::TextRoundTrip, "this text of a candidate is malformed");
             return;
         }
         let judged = self.scratch.judge(seat, command);
-        // What the fold does not apply must leave the bytes equal too, so those are compared once, after it.
+        // If the fold does not apply it, the bytes must stay equal too, so they are compared once, after it.
         let applied = judged == Ok(Verdict::Applied(()));
         if applied && self.scratch.state_bytes() != self.bytes {
             report.broke(Law::NothingElseChanges, "judging it changed the state");
@@ -164,7 +164,7 @@ impl Trial<'_> {
             });
         }
         let entitled = match seat {
-            // A referee says itself what it takes from its players and from the host.
+            // A referee decides itself which commands it accepts from players and from the host.
             seat if report.is_referee() => seat == Seat::Host || players.contains(&seat),
             Seat::Host => default == Some(Seat::Host),
             player => default != Some(Seat::Host) && players.contains(&player),
@@ -216,7 +216,7 @@ fn is_rejected(judged: &Result<Verdict, Rejected>, codes: &[&str]) -> bool {
     judged.as_ref().is_err_and(|rejected| codes.contains(&rejected.code.as_str()))
 }
 
-/// Reports what `judge` answered.
+/// Describes the answer of `judge`.
 pub(super) fn described(judged: &Result<Verdict, Rejected>) -> String {
     format!("`{}`", Outcome::from(judged))
 }

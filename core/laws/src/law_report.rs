@@ -1,4 +1,4 @@
-//! The laws by name, and the sentences that report where one was broken.
+//! The laws by name, and the sentences that report violations.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Write as _};
@@ -6,12 +6,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use turnfold_core::{AnyRules, Fault, FaultKind};
 
-/// How often one law is reported for one setup; a broken game breaks it at every step.
+/// How often a law is reported for a setup, because a faulty game breaks it at every step.
 const REPEATS_MAX: u32 = 3;
 
-/// Declares the laws in one table, because a law whose words stand in several lists is easily changed in one of them only.
-/// Each row has what the law promises, what of `Rules` to write or change where it is broken, and what a referee answers
-/// wrongly there, in the words of its protocol.
+/// Declares the laws in one table, because texts in several lists would easily diverge. Each row has the promise of the
+/// law, the parts of `Rules` to write or change if the law is broken, and the wrong answers of a referee, in the words
+/// of its protocol.
 macro_rules! laws {
     ($($law:ident $promise:literal, $methods:literal, $answers:literal;)+) => {
         /// What every ruleset promises.
@@ -118,22 +118,22 @@ laws! {
         "what is named above", "";
 }
 
-/// Is passed where the tests are, and returns `false` to end them.
+/// A callback that receives the current place of the tests, and returns `false` to end them.
 pub type Watch<'a> = &'a mut dyn FnMut(&str) -> bool;
 
-/// Where tests end that nothing is to be tried after.
+/// Why the tests ended early.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
-    /// A module needed more than a call may take: it would again, and each call takes as long.
+    /// A call of a module exceeded its limit. Further calls would do the same and take as long.
     Exhausted,
-    /// The caller ended them, or the time of all calls was used up.
+    /// The caller ended the tests, or the time for all calls was used up.
     Unfinished,
 }
 
-/// Collects what was broken, and knows where the tests are.
+/// Collects violations, and knows the current place of the tests.
 pub(crate) struct Report<'w> {
     ruleset: String,
-    /// Whether the rules are a referee's, of which less is asked (RF-22).
+    /// Whether the rules are a referee's; fewer laws apply to them (RF-22).
     is_referee: bool,
     setup: String,
     seed: Option<u8>,
@@ -179,7 +179,7 @@ impl<'w> Report<'w> {
         self.end.is_some()
     }
 
-    /// Returns `true` unless the tests were ended before all were made.
+    /// Returns `true` unless the tests ended before all were done.
     pub(crate) fn is_finished(&self) -> bool {
         self.end != Some(End::Unfinished)
     }
@@ -198,23 +198,23 @@ impl<'w> Report<'w> {
         assert!(self.sentences.is_empty(), "{}", self.sentences.join("\n"));
     }
 
-    /// Turns to a setup, or to a match from it.
+    /// Sets the current setup, or the current match from it.
     pub(crate) fn enter(&mut self, setup: &str, seed: Option<u8>) {
         setup.clone_into(&mut self.setup);
         self.seed = seed;
         self.step(0);
     }
 
-    /// Turns to the moment after `step` entries.
+    /// Sets the current moment: after `step` entries.
     pub(crate) fn step(&mut self, step: usize) {
         self.step = step;
         self.doing.clear();
     }
 
-    /// Reports what is being tried, such as a seat and a command.
+    /// Sets what is being tried, such as a seat and a command.
     pub(crate) fn doing(&mut self, what: impl Display) {
         self.doing.clear();
-        // What is too long ends in an error, so that the rest of it is not even written.
+        // A text that is too long ends with an error, so that its rest is not even formatted.
         let _ = write!(Shortened(&mut self.doing), "{what}");
     }
 
@@ -244,7 +244,7 @@ impl<'w> Report<'w> {
         }
     }
 
-    /// Runs `check`, noting a panic as a broken law.
+    /// Runs `check`, and records a panic as a broken law.
     pub(crate) fn guard<T>(&mut self, check: impl FnOnce(&mut Self) -> T) -> Option<T> {
         if self.has_ended() {
             return None;
@@ -254,7 +254,7 @@ impl<'w> Report<'w> {
             self.end = Some(End::Unfinished);
             return None;
         }
-        // A report is whole after every note, so what a panic leaves behind can be used.
+        // A report is consistent after every violation added, so it can be used after a panic.
         let panic = match catch_unwind(AssertUnwindSafe(|| check(self))) {
             Ok(value) => return Some(value),
             Err(panic) => panic,
@@ -277,7 +277,7 @@ impl<'w> Report<'w> {
     }
 }
 
-/// How many bytes of a text are reported, or a few less.
+/// The number of bytes of a text that are reported, or a few less.
 const LENGTH_MAX: usize = 400;
 
 struct Shortened<'a>(&'a mut String);

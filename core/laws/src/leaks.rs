@@ -1,9 +1,9 @@
 //! What a viewer is shown does not depend on a field that its view conceals (`Law::Leaks`), and `SECRETS` states whether
 //! anything is concealed at all (`Law::Secrets`).
 //!
-//! A setup, or the command of an entry, is replaced by another one, and the match is played on. As long as a viewer has
-//! the same view of both matches, the host's views differ only in fields that are concealed from this viewer. What the
-//! viewer is shown of the setup and of the entries must be the same then, or it reveals such a field.
+//! The test replaces a setup or the command of an entry and continues the match. As long as a viewer has the same view
+//! of both matches, the host's views differ only in fields that are concealed from this viewer. So the viewer must also
+//! be shown the same setup and the same entries; otherwise they reveal such a field.
 
 use serde_json::Value;
 use turnfold_core::{AnyRules, AnyState, DicePolicy, Logged, Perspective, Seat, Verdict};
@@ -14,15 +14,15 @@ use super::random_matches::{Choices, PlayedEntry, PlayedMatch, logged, roll_verb
 use super::setups::read_spoiled;
 use super::{Moment, not_hosts, viewers};
 
-/// How many entries of a match are replaced at most.
+/// The maximum number of entries of a match that are replaced.
 const ENTRIES_MAX: usize = 16;
 const OTHERS: usize = 2;
-/// How many setups are put in the place of one at most.
+/// The maximum number of setups that replace a setup.
 const SETUPS_MAX: usize = 40;
-/// How many entries are played on after a replacement.
+/// The number of entries that are played after a replacement.
 const HORIZON: usize = 8;
 
-/// Requires all views to be the same where `SECRETS` is `None`.
+/// Requires all views to be the same if `SECRETS` is `None`.
 pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules, moment: &Moment<'_>) {
     if rules.has_secrets() {
         return;
@@ -45,10 +45,10 @@ pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules, moment: &Mome
     }
 }
 
-/// Requires something to be concealed from a viewer in one of the matches, where `SECRETS` is not `None`.
+/// Requires something to be concealed from a viewer in one of the matches, if `SECRETS` is not `None`.
 ///
-/// Where no player gave a command in any of them, as only papers signed outside do in `desk`, nothing is required: these
-/// setups cannot reach a secret.
+/// Requires nothing if no player gave a command in any match, because these setups cannot reach a secret. In `desk`,
+/// for example, players act only by papers that are signed elsewhere.
 pub(super) fn check_all(report: &mut Report<'_>, rules: &dyn AnyRules, matches: &[PlayedMatch]) {
     let is_played = |played: &PlayedMatch| played.entries.iter().any(|entry| entry.seat != Seat::Host);
     let is_judged = rules.has_secrets() && matches.iter().any(is_played);
@@ -77,7 +77,7 @@ fn conceals(rules: &dyn AnyRules, played: &PlayedMatch) -> bool {
     })
 }
 
-/// Compares the match with others that differ from it in the setup or in one command.
+/// Compares the match with others that differ only in the setup or in one command.
 pub(super) fn check_whole(report: &mut Report<'_>, rules: &dyn AnyRules, played: &PlayedMatch) {
     let Ok(mut state) = rules.start(&played.setup) else { return };
     let log: Vec<_> = played.entries.iter().map(PlayedEntry::logged).collect();
@@ -113,14 +113,14 @@ pub(super) fn check_whole(report: &mut Report<'_>, rules: &dyn AnyRules, played:
     }
 }
 
-/// Two states that must look alike to a viewer.
+/// Two states that must look the same to a viewer.
 struct Pair<'a> {
     viewer: Perspective,
     states: [&'a dyn AnyState; 2],
 }
 
 impl Pair<'_> {
-    /// Returns a field that differs and is concealed from the viewer.
+    /// Returns a field that differs and is concealed from the viewer, if both states look the same to the viewer.
     fn concealed_field(&self) -> Option<String> {
         let [one, other] = self.states;
         if view(one, self.viewer) != view(other, self.viewer)
@@ -131,7 +131,7 @@ impl Pair<'_> {
         differing_field(&view(one, Perspective::HOST), &view(other, Perspective::HOST))
     }
 
-    /// Plays on, and requires what the viewer is shown to be the same for as long as its views are.
+    /// Folds both logs, and requires the viewer to be shown the same as long as its views are the same.
     fn check_entries(&self, report: &mut Report<'_>, logs: [&[Logged<'_>]; 2]) {
         let Self { viewer, states } = self;
         let mut ends = states.map(AnyState::fork);
@@ -174,7 +174,7 @@ fn check_setup(report: &mut Report<'_>, pair: &Pair<'_>, setups: [&[u8]; 2]) {
     });
 }
 
-/// Returns what a viewer is shown of entries at their end.
+/// Returns what a viewer is shown of entries once all are folded.
 fn shown(start: &dyn AnyState, viewer: Perspective, log: &[Logged<'_>]) -> Vec<String> {
     let mut shown = Vec::new();
     let folded = start.fork().fold_as(viewer, log, &DicePolicy::Recorded, &mut |step| {
@@ -215,7 +215,7 @@ fn differing_field(one: &Value, other: &Value) -> Option<String> {
     Some(String::new())
 }
 
-/// Returns the path to what differs in the member or element of a key.
+/// Returns the path to the difference within the member or element at a key.
 fn below(key: &str, one: Option<&Value>, other: Option<&Value>) -> String {
     let mut path = format!("/{key}");
     if let (Some(one), Some(other)) = (one, other) {
@@ -224,7 +224,7 @@ fn below(key: &str, one: Option<&Value>, other: Option<&Value>) -> String {
     path
 }
 
-/// Returns setups that differ from this one in a number, or in two numbers that changed places.
+/// Returns setups that differ from this one in one number, or by an exchange of two numbers.
 fn other_setups(rules: &dyn AnyRules, setup: &[u8]) -> Vec<Vec<u8>> {
     let Ok(text) = rules.write_setup(setup) else { return Vec::new() };
     let in_word = |character: char| character.is_alphanumeric() || "_-+.".contains(character);
@@ -245,7 +245,7 @@ fn other_setups(rules: &dyn AnyRules, setup: &[u8]) -> Vec<Vec<u8>> {
     texts.iter().step_by(stride).filter_map(|text| read_spoiled(rules, text)).collect()
 }
 
-/// Returns commands that the same seat could give in the place of an entry: rolls of other values, or of the same verb.
+/// Returns commands that the same seat could give instead: rolls of other values, or commands with the same verb.
 fn other_commands(state: &dyn AnyState, entry: &PlayedEntry, choices: &mut Choices) -> Vec<String> {
     let is_roll = roll_verb(state).as_deref() == Some(verb(&entry.command));
     let mut others = match state.due_roll() {

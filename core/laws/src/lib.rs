@@ -1,6 +1,6 @@
-//! The laws that every ruleset of turnfold keeps, tried along seeded random play from its setups.
+//! The laws that every ruleset of turnfold keeps, tested along seeded random play from its setups.
 //!
-//! Nothing here knows a game. A game of one's own is held to the laws by a test of its own:
+//! Nothing here knows a particular game. To test your own game, write a test such as this:
 //!
 //! ```no_run
 //! use turnfold_laws::{Fixture, require_kept};
@@ -10,10 +10,10 @@
 //! ```
 //!
 //! Here `rules` is a ruleset with its types erased, as `turnfold_core::any::erase::<MyGame>()` returns it. [`Law`]
-//! lists what every ruleset promises; a broken law panics with sentences that name the law, the setup, the seed, the
-//! entry and the command, so that the case can be tried again.
+//! lists what every ruleset promises. If a law is broken, the test panics with sentences that name the law, the setup,
+//! the seed, the entry and the command, so that the case can be reproduced.
 //!
-//! The tests of turnfold hold its own rulesets to the laws, and show that a game that breaks a law is caught.
+//! The tests of turnfold check its own rulesets, and show that the laws catch a faulty game.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 #![expect(clippy::missing_panics_doc, reason = "a test fails by panicking")]
@@ -51,35 +51,35 @@ pub use secrecy::questions;
 
 /// The seeds of the matches played from each setup.
 const SEEDS: [u8; 3] = [1, 2, 3];
-/// The entries of each match, unless nothing is legal before.
+/// The number of entries in each match, unless no command is legal earlier.
 const ENTRIES_MAX: usize = 60;
-/// The commands tried by each seat at each moment, where there are too many to try them all.
+/// The number of commands that each seat tries at each moment, if there are too many to try all.
 const SAMPLE: usize = 24;
-/// As many of a program's, which is asked over pipes several times for each.
+/// The same for a referee, which is asked over pipes several times for each command.
 const SAMPLE_OF_REFEREE: usize = 12;
-/// The commands that are few enough to try them all.
+/// The maximum number of commands in a match for which all are tried.
 const EXHAUSTIVE_MAX: usize = 100;
 
-/// A setup to try the laws on.
+/// A setup to test the laws with.
 #[derive(Clone, Debug)]
 pub struct Fixture {
-    /// What reports call it.
+    /// The name in reports.
     pub name: String,
-    /// Its text.
+    /// The setup as TOML.
     pub toml: String,
 }
 
 impl Fixture {
-    /// Returns the setup that the ruleset has for trying the game.
+    /// Returns the example setup of a ruleset.
     #[must_use]
     pub fn example(rules: &dyn AnyRules) -> Self {
         Self { name: String::from("example"), toml: rules.example().into() }
     }
 
-    /// Reads every `.toml` file of a folder, in the order of their names.
+    /// Reads every `.toml` file of a folder, in the order of the names.
     ///
     /// # Errors
-    /// Every error of reading the folder and its files.
+    /// Returns the error if the folder or one of its files cannot be read.
     pub fn read_all(folder: &Path) -> io::Result<Vec<Self>> {
         let mut paths = Vec::new();
         for file in fs::read_dir(folder)? {
@@ -96,61 +96,61 @@ impl Fixture {
     }
 }
 
-/// Returns all who may look at a match: its players, a spectator and the host.
+/// Returns all viewers of a match: its players, a spectator and the host.
 fn viewers(state: &dyn AnyState) -> impl Iterator<Item = Perspective> {
     not_hosts(state).chain([Perspective::HOST])
 }
 
-/// Returns all from whom something may be concealed.
+/// Returns all viewers from whom something may be concealed.
 fn not_hosts(state: &dyn AnyState) -> impl Iterator<Item = Perspective> {
     state.players().iter().copied().map(Perspective::Seat).chain([Perspective::Spectator])
 }
 
-/// A match at one point of its log: the state and what is tried there.
+/// A match at one point of its log: the state, and the commands tried there.
 struct Moment<'a> {
     played: &'a PlayedMatch,
-    /// How many entries led here.
+    /// The number of entries before the state.
     step: usize,
     state: &'a dyn AnyState,
-    /// The state in which the match began.
+    /// The state at the beginning of the match.
     start: &'a dyn AnyState,
-    /// The commands to try, of all that were candidates at any point of the match.
+    /// The commands to try, chosen from the candidates at any point of the match.
     tried: Vec<&'a str>,
 }
 
-/// Holds a ruleset to every law along random play from these setups.
+/// Checks that a ruleset keeps every law along random play from these setups.
 ///
 /// # Panics
-/// If a law is broken, with all that [`broken_laws`] returns.
+/// If a law is broken, with all sentences that [`broken_laws`] returns.
 pub fn require_kept(rules: &dyn AnyRules, fixtures: &[Fixture]) {
     let broken = broken_laws(rules, fixtures);
     assert!(broken.is_empty(), "{} broken laws:\n{}", broken.len(), broken.join("\n"));
 }
 
-/// Returns a sentence for each law that `rules` was seen to break along random play from these setups.
+/// Returns a sentence for each violation of a law that was found along random play from these setups.
 #[must_use]
 pub fn broken_laws(rules: &dyn AnyRules, fixtures: &[Fixture]) -> Vec<String> {
     tried(Report::new(rules), rules, fixtures).into_sentences()
 }
 
-/// What became of laws that were tried for a limited time.
+/// The result of testing the laws for a limited time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TriedLaws {
-    /// A sentence for each law that was seen to be broken.
+    /// A sentence for each violation that was found.
     pub broken: Vec<String>,
-    /// Whether all of them were tried, or one was broken that ends the tests.
+    /// Whether all laws were tested, or a violation ended the tests.
     pub is_finished: bool,
-    /// How many matches were played at random to try them on.
+    /// The number of matches that were played at random for the tests.
     pub matches: usize,
-    /// How many positions these matches have, their beginnings included.
+    /// The number of positions in these matches, including their beginnings.
     pub positions: usize,
-    /// At how many of these positions the laws were tried.
+    /// The number of these positions at which the laws were tested.
     pub positions_tried: usize,
 }
 
-/// Tries the laws like [`broken_laws`] while `watch`, which is passed where the tests are, returns `true`.
+/// Tests the laws like [`broken_laws`] while `watch`, which is called with the current place, returns `true`.
 ///
-/// The first call of a module that takes more than one may ends the tests, because another would take as long.
+/// The first call of a module that exceeds its limit ends the tests, because another call would take as long.
 #[must_use]
 pub fn broken_laws_while(rules: &dyn AnyRules, fixtures: &[Fixture], watch: Watch<'_>) -> TriedLaws {
     let report = tried(Report::watched(rules, watch), rules, fixtures);
@@ -183,8 +183,8 @@ fn tried<'w>(mut report: Report<'w>, rules: &dyn AnyRules, fixtures: &[Fixture])
     if report.has_ended() {
         return report;
     }
-    // However many commands a game has, they are all tried in its smallest match. A program is asked over pipes, at
-    // each moment several times for each command, so that of many it is only asked for a sample.
+    // In the game's smallest match all commands are tried, however many there are. A referee is asked over pipes,
+    // several times for each command at each moment. So if there are many, it is asked only for a sample.
     let mut all_max = EXHAUSTIVE_MAX;
     if !report.is_referee() {
         all_max = all_max.max(matches.iter().map(|played| played.commands.len()).min().unwrap_or_default());
@@ -250,7 +250,7 @@ fn check_moment(
     }
 }
 
-/// Plays a match at random from a fixture.
+/// Plays a random match from a fixture.
 #[must_use]
 pub fn random_match(rules: &dyn AnyRules, fixture: &Fixture, seed: u8) -> PlayedMatch {
     let mut report = Report::new(rules);
@@ -259,7 +259,7 @@ pub fn random_match(rules: &dyn AnyRules, fixture: &Fixture, seed: u8) -> Played
     played
 }
 
-/// Holds a ruleset to the laws of setups that it accepts, given the bytes of one.
+/// Checks the laws about accepted setups with the bytes of a setup.
 pub fn check_setup(rules: &dyn AnyRules, setup: &[u8]) {
     let mut report = Report::new(rules);
     setups::check_accepted(&mut report, rules, setup);

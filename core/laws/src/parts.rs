@@ -1,4 +1,4 @@
-//! A log folds the same whole, in parts and entry by entry: how many entries are folded at a time changes nothing.
+//! A log gives the same result whether it is folded at once, in parts or entry by entry.
 
 use turnfold_core::dice::DiceStream;
 use turnfold_core::{AnyRules, AnyState, DicePolicy, Logged, Perspective, Seat, Step, Verdict};
@@ -7,12 +7,12 @@ use super::law_report::{Law, Report};
 use super::not_hosts;
 use super::random_matches::{PlayedEntry, PlayedMatch, logged};
 
-/// How many entries the log has, if the game goes on for so long or ignores some command.
+/// The length of the log, if the game lasts that long or ignores some command.
 const ENTRIES: usize = 1_000;
-/// As many of a program's, which is asked nine times for each.
+/// The length for a referee, which folds each entry nine times.
 const ENTRIES_OF_REFEREE: usize = 250;
 
-/// What is compared of an entry that a viewer is shown.
+/// The compared parts of an entry as a viewer is shown it.
 #[derive(Debug, PartialEq)]
 struct Shown {
     is_concealed: bool,
@@ -61,7 +61,7 @@ pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules, played: &Play
     }
 }
 
-/// Plays a match on at random, and repeats what is ignored, each entry folded alone.
+/// Repeats the ignored commands of a match and continues it at random, folding each entry alone.
 fn long_log(start: &dyn AnyState, played: &PlayedMatch, count: usize) -> Vec<PlayedEntry> {
     let mut chance = DiceStream::new(&[played.seed; 32], 3);
     let mut state = start.fork();
@@ -69,7 +69,7 @@ fn long_log(start: &dyn AnyState, played: &PlayedMatch, count: usize) -> Vec<Pla
     let ignored = played.entries.iter().filter(|entry| entry.verdict != Verdict::Applied(())).count();
     let spare = count.saturating_sub(played.entries.len());
     for entry in &played.entries {
-        // An ignored command changes nothing, so it can be given any number of times.
+        // An ignored command changes nothing, so it can be repeated any number of times.
         let is_ignored = entry.verdict != Verdict::Applied(());
         let repeated = if is_ignored { spare / ignored.max(1) } else { 0 };
         for _ in 0..=repeated {
@@ -85,7 +85,7 @@ fn long_log(start: &dyn AnyState, played: &PlayedMatch, count: usize) -> Vec<Pla
     log
 }
 
-/// Folds one more entry; returns `false` if it is refused.
+/// Folds one more entry. Returns `false` if it is refused.
 fn take(
     log: &mut Vec<PlayedEntry>,
     state: &mut dyn AnyState,
@@ -105,7 +105,7 @@ fn next(state: &dyn AnyState, chance: &mut DiceStream, dice: &DicePolicy) -> Opt
     state.random_command(chance)
 }
 
-/// Splits a number into 1, 2, 3 and so on, and the rest.
+/// Splits a number into 1, 2, 3 and so on, and the remainder.
 fn growing(count: usize) -> Vec<usize> {
     let mut parts = Vec::new();
     let mut rest = count;
@@ -117,7 +117,7 @@ fn growing(count: usize) -> Vec<usize> {
     parts
 }
 
-/// Returns what a viewer is shown of a log that is folded in these parts.
+/// Returns what a viewer is shown of a log that is folded in parts of these lengths.
 fn shown(
     start: &dyn AnyState,
     viewer: Perspective,

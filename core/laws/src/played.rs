@@ -1,4 +1,4 @@
-//! The laws for a match that is played from outside, command by command.
+//! The laws for a match that a caller plays command by command.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::law_report::{Law, Report};
 use super::random_matches::{PlayedEntry, PlayedMatch};
 use super::{Moment, SAMPLE, check_moment, commands, effects, leaks, replaying, secrecy, shown, viewers};
 
-/// Holds a ruleset to the laws while someone else plays, such as a fuzzer.
+/// Checks that a ruleset keeps the laws while a caller plays, such as a fuzzer.
 pub struct PlayedLaws<'a> {
     rules: &'a dyn AnyRules,
     report: Report<'static>,
@@ -26,13 +26,13 @@ impl<'a> PlayedLaws<'a> {
         self.report.require_nothing_broken();
     }
 
-    /// Requires a command, malformed or not, to do nothing unless it is applied.
+    /// Requires that a command, malformed or not, changes nothing unless it is applied.
     pub fn check_harmless(&mut self, state: &dyn AnyState, seat: Seat, text: &str) {
         self.report.doing(format_args!("{seat} {text:?}"));
         self.report.guard(|report| commands::check_harmless(report, state, seat, text));
     }
 
-    /// Requires the result of an entry just folded to be in order.
+    /// Requires a sound result of an entry that was just folded.
     pub fn check_entry(&mut self, after: &dyn AnyState, before: &[u8], entry: &PlayedEntry) {
         let Self { rules, report } = self;
         report.doing(format_args!("{} `{}`", entry.seat, entry.command));
@@ -52,8 +52,8 @@ impl<'a> PlayedLaws<'a> {
         report.guard(|report| effects::check(report, entry));
     }
 
-    /// Requires the match to be the same when its state is resumed and when its log is folded again, and its views to
-    /// be in order.
+    /// Requires the match to be the same after its state is resumed and after its log is folded again, and its views to
+    /// be well-formed.
     pub fn check_end(&mut self, state: &dyn AnyState, played: &PlayedMatch) {
         let Self { rules, report } = self;
         report.enter(&played.setup_name, Some(played.seed));

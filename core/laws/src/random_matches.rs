@@ -1,4 +1,4 @@
-//! Matches to try the laws on: seeded random play, with some inputs that the rules ignore.
+//! Matches for testing the laws: seeded random play, with some commands that the rules ignore.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use turnfold_core::{
 use super::law_report::{Law, Report};
 use super::{ENTRIES_MAX, Fixture};
 
-/// Seeded choices, the same on every machine.
+/// Seeded choices that are the same on every machine.
 pub(super) struct Choices(DiceStream);
 
 impl Choices {
@@ -25,24 +25,24 @@ impl Choices {
         items.get(place)
     }
 
-    /// Picks `count` of `items`, perhaps one of them twice.
+    /// Picks `count` of `items`, with possible repetitions.
     pub(super) fn sample<'a>(&mut self, items: &'a [String], count: usize) -> Vec<&'a str> {
         (0..count).filter_map(|_| self.pick(items)).map(String::as_str).collect()
     }
 }
 
-/// A match that was played, with the results of its entries.
+/// A played match with the results of its entries.
 #[derive(Debug)]
 pub struct PlayedMatch {
-    /// What its setup is called in reports.
+    /// The name of its setup in reports.
     pub setup_name: String,
-    /// The bytes of its setup.
+    /// The setup as bytes.
     pub setup: Vec<u8>,
-    /// The seed of the choices made in it.
+    /// The seed of the choices.
     pub seed: u8,
-    /// Where its rolls come from.
+    /// The source of the rolls.
     pub dice: DicePolicy,
-    /// What was played.
+    /// The entries.
     pub entries: Vec<PlayedEntry>,
     /// Every command that was a candidate of any seat at any moment, sorted.
     pub commands: Vec<String>,
@@ -54,29 +54,29 @@ impl PlayedMatch {
     }
 }
 
-/// An entry and its result when it was folded.
+/// An entry, and its result from the fold.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PlayedEntry {
-    /// Its number, from 1.
+    /// The number of the entry, from 1.
     pub seq: u64,
-    /// Who gave the command.
+    /// The seat that gave the command.
     pub seat: Seat,
     /// The command's canonical text.
     pub command: String,
     /// The command's canonical bytes.
     pub command_bytes: Vec<u8>,
-    /// What became of it.
+    /// The verdict.
     pub verdict: Verdict,
-    /// What became of it, with its effects.
+    /// The outcome, including effects.
     pub outcome: Outcome,
-    /// Its effects as a JSON array.
+    /// The effects as a JSON array.
     pub effects_json: Json,
-    /// The hash of the state after it.
+    /// The hash of the state after the entry.
     pub hash: Digest,
 }
 
 impl PlayedEntry {
-    /// Records an entry just folded.
+    /// Returns the entry that was just folded.
     pub fn of(step: &mut dyn Step) -> Self {
         Self {
             seq: step.seq(),
@@ -90,20 +90,20 @@ impl PlayedEntry {
         }
     }
 
-    /// Returns the entry as the fold takes it, with its command as text.
+    /// Returns the entry in the form that the fold takes, with its command as text.
     #[must_use]
     pub fn logged(&self) -> Logged<'_> {
         logged(self.seq, self.seat, &self.command)
     }
 
-    /// Returns the entry as the fold takes it, with its command as bytes.
+    /// Returns the entry in the form that the fold takes, with its command as bytes.
     #[must_use]
     pub fn logged_bytes(&self) -> Logged<'_> {
         Logged { seq: self.seq, seat: self.seat, command: CommandSource::Bytes(&self.command_bytes) }
     }
 }
 
-/// Returns an entry as the fold takes it.
+/// Returns an entry in the form that the fold takes.
 #[must_use]
 pub fn logged(seq: u64, seat: Seat, command: &str) -> Logged<'_> {
     Logged { seq, seat, command: CommandSource::Text(command) }
@@ -113,12 +113,12 @@ pub(super) fn verb(command: &str) -> &str {
     command.split(' ').next().unwrap_or_default()
 }
 
-/// Returns the word with which rolls begin, if the game has dice.
+/// Returns the first word of roll commands, if the game has dice.
 pub(super) fn roll_verb(state: &dyn AnyState) -> Option<String> {
     state.roll_command(vec![1]).map(|command| verb(&command).to_owned())
 }
 
-/// Plays a match; `None` if the setup starts none.
+/// Plays a match, or returns `None` if the setup does not start one.
 pub(super) fn play(
     report: &mut Report<'_>,
     rules: &dyn AnyRules,
@@ -154,9 +154,9 @@ pub(super) fn play(
     Some(PlayedMatch { setup_name: fixture.name.clone(), setup, seed, dice, entries, commands })
 }
 
-/// Chooses the roll that is due, or a legal command, or now and then one that is ignored.
+/// Chooses the due roll, or a legal command, or occasionally a command that is ignored.
 ///
-/// The verb is chosen first, so that the many hexes of a board do not crowd out the rest.
+/// The verb is chosen first, because otherwise the many hexes of a board would crowd out other verbs.
 fn choose(state: &dyn AnyState, choices: &mut Choices, dice: &DicePolicy) -> Option<(Seat, String)> {
     if state.due_roll().is_some() {
         return state.roll_command(state.seeded_roll(dice)?).map(|roll| (Seat::Host, roll));

@@ -1,4 +1,4 @@
-//! A state is everything the future depends on: whatever way it was reached, play goes on the same.
+//! The future depends on the state alone: play continues in the same way however the state was reached.
 
 use turnfold_core::{AnyRules, AnyState, DicePolicy, FoldError, Logged};
 
@@ -6,7 +6,7 @@ use super::law_report::{Law, Report};
 use super::random_matches::{PlayedEntry, PlayedMatch, logged};
 use super::{Moment, viewers};
 
-/// Compares playing on from here with playing on from the state's bytes and from a copy.
+/// Compares continuing from here with continuing from the state's bytes and from a copy.
 pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules, moment: &Moment<'_>) {
     let Moment { played, step, state, .. } = *moment;
     let bytes = state.state_bytes();
@@ -26,7 +26,7 @@ pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules, moment: &Mome
     report
         .expect(Law::Resuming, state.state_bytes() == bytes, || "playing a copy changed the original".into());
     check_stop(report, state, rest, &played.dice);
-    // Which bytes are a state of a referee, turnfold says and not the referee.
+    // turnfold, not the referee, decides which bytes are a state of a referee.
     if report.is_referee() {
         return;
     }
@@ -56,7 +56,7 @@ fn check_rest(
     }
 }
 
-/// A log that cannot go on leaves the state as it was before the entry that is at fault.
+/// A log that stops leaves the state as it was before the faulty entry.
 fn check_stop(report: &mut Report<'_>, state: &dyn AnyState, rest: &[PlayedEntry], dice: &DicePolicy) {
     let Some(entry) = rest.first() else { return };
     let mut fork = state.fork();
@@ -67,7 +67,7 @@ fn check_stop(report: &mut Report<'_>, state: &dyn AnyState, rest: &[PlayedEntry
     });
 }
 
-/// Folds the whole log at once, unwatched, from bytes, and for every viewer.
+/// Folds the whole log at once: without an observer, from bytes, and for every viewer.
 pub(super) fn check_whole(report: &mut Report<'_>, rules: &dyn AnyRules, played: &PlayedMatch) {
     let Ok(start) = rules.start(&played.setup) else { return };
     let last = played.entries.last().map_or_else(|| start.state_hash(), |entry| entry.hash);

@@ -1,4 +1,4 @@
-//! Due rolls: while one is due nothing else is accepted, and no roll but one as due.
+//! Due rolls: while a roll is due, only a roll of the required form is accepted.
 
 use turnfold_core::dice::DueRoll;
 use turnfold_core::{AnyState, DicePolicy, FoldError, Seat, Verdict};
@@ -8,12 +8,12 @@ use super::judging::described;
 use super::law_report::{Law, Report};
 use super::random_matches::{PlayedEntry, logged, roll_verb, verb};
 
-/// How many ignored commands, and how many rejected ones, are given before a roll.
+/// The number of ignored and of rejected commands that are tried before a roll.
 const PADDING_MAX: usize = 3;
 
 pub(super) fn check(report: &mut Report<'_>, moment: &Moment<'_>) {
     check_padding(report, moment);
-    // A game without dice has no roll; that its texts are malformed is tried elsewhere.
+    // A game without dice has no roll. Another test checks that its roll texts are malformed.
     let Some(roll_verb) = roll_verb(moment.state) else {
         report.expect(Law::Rolls, moment.state.due_roll().is_none(), || {
             "a game without dice has one due".into()
@@ -32,7 +32,7 @@ pub(super) fn check(report: &mut Report<'_>, moment: &Moment<'_>) {
     }
     let legal = moment.state.legal(Seat::Host);
     report.doing("host");
-    // A referee lists no rolls: they are turnfold's.
+    // A referee lists no rolls, because turnfold handles them.
     let is_listed = report.is_referee() || legal.iter().any(|command| verb(command) == roll_verb);
     report.expect(Law::Rolls, is_listed, || {
         format!("no `{roll_verb}` is legal while it is due: `candidates` of `host` lists none")
@@ -86,7 +86,7 @@ fn check_values(report: &mut Report<'_>, state: &dyn AnyState, due: &DueRoll) {
     }
 }
 
-/// Nothing ignored or rejected changes the next roll of the match, whichever seat gives it.
+/// Ignored and rejected commands, of any seat, do not change the next roll of the match.
 fn check_padding(report: &mut Report<'_>, moment: &Moment<'_>) {
     let Moment { played, step, state, .. } = *moment;
     let rest = &played.entries[step..];
@@ -121,7 +121,7 @@ fn check_padding(report: &mut Report<'_>, moment: &Moment<'_>) {
     }
 }
 
-/// In a seeded match only the one roll that the seed gives is folded.
+/// In a seeded match only the roll that the seed gives is accepted.
 fn check_seeded(report: &mut Report<'_>, moment: &Moment<'_>, due: &DueRoll) {
     let seq = u64::try_from(moment.step).unwrap() + 1;
     let Some(values) = moment.state.seeded_roll(&moment.played.dice) else { return };

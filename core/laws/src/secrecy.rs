@@ -1,4 +1,4 @@
-//! What viewers see: well-formed, the same when asked twice, and nothing of what is concealed from them.
+//! What viewers see is well-formed, is the same when asked twice, and contains nothing concealed from them.
 
 use std::collections::BTreeSet;
 
@@ -16,9 +16,9 @@ use super::law_report::{Law, Report};
 use super::random_matches::{PlayedEntry, logged, verb};
 use super::{Moment, not_hosts, viewers};
 
-/// At which moments all that can be asked is asked twice.
+/// At every eighth moment, all that can be asked is asked twice.
 const TWICE_EVERY: usize = 8;
-/// A question of no ruleset, whose error lists the questions there are.
+/// A question that no ruleset has; its error lists the known questions.
 const UNLISTED: &str = "?";
 
 pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules, moment: &Moment<'_>) {
@@ -32,7 +32,7 @@ pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules, moment: &Mome
         check_twice(report, rules, moment);
         check_questions(report, moment);
     }
-    // A result is there at the end only.
+    // A match has a result only at its end.
     let is_end = moment.step == moment.played.entries.len();
     if is_end || moment.step.is_multiple_of(TWICE_EVERY) {
         check_seats_file(report, rules, moment);
@@ -59,7 +59,7 @@ pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules, moment: &Mome
     }
 }
 
-/// Requires each field that is asked for alone to be that of the whole view, which `Rules::view_with` may leave out.
+/// Requires each field to be the same in the whole view and when asked for alone with `Rules::view_with`.
 fn check_fields(report: &mut Report<'_>, state: &dyn AnyState) {
     for viewer in viewers(state) {
         let Ok(Value::Object(view)) = serde_json::from_str::<Value>(&state.view(viewer)) else { continue };
@@ -72,7 +72,7 @@ fn check_fields(report: &mut Report<'_>, state: &dyn AnyState) {
     }
 }
 
-/// Only questions are answered that the ruleset lists, and what it lists does not depend on the state or the viewer.
+/// The ruleset answers only the questions that it lists. The list does not depend on the state or the viewer.
 fn check_questions(report: &mut Report<'_>, moment: &Moment<'_>) {
     let listed = moment.start.query(Perspective::HOST, UNLISTED);
     let known = match &listed {
@@ -84,7 +84,7 @@ fn check_questions(report: &mut Report<'_>, moment: &Moment<'_>) {
         Err(QueryError::Arguments(_)) => "",
     };
     let words: BTreeSet<&str> = forms(known).filter_map(|form| form.split(' ').next()).collect();
-    // What a ruleset might answer besides: fields of its view and words of commands.
+    // What else a ruleset might answer: fields of its view and words of commands.
     let mut others: BTreeSet<String> = moment.tried.iter().map(|command| verb(command).to_owned()).collect();
     if let Ok(Value::Object(view)) = serde_json::from_str::<Value>(&moment.state.view(Perspective::HOST)) {
         others.extend(view.into_iter().map(|(field, _)| field));
@@ -120,14 +120,14 @@ pub(super) fn check_view(report: &mut Report<'_>, ruleset: &str, view: &str) {
     }
 }
 
-/// Nothing but the state decides what is seen: neither asking before nor how the state was reached.
+/// What is seen depends only on the state, not on earlier questions or on how the state was reached.
 fn check_twice(report: &mut Report<'_>, rules: &dyn AnyRules, moment: &Moment<'_>) {
     let state = moment.state;
     let Ok(resumed) = rules.resume(&state.state_bytes(), state.rolls()) else { return };
     let questions = questions(moment.state);
     let count = viewers(state).count();
     for (place, viewer) in viewers(state).enumerate() {
-        // One viewer at a time is enough for the questions, which can be slow.
+        // Questions can be slow, so only one viewer asks them at each moment.
         let mine = moment.step / TWICE_EVERY % count == place;
         let questions = if mine { questions.as_slice() } else { &[] };
         let first = Sight::of(state, viewer, questions);
@@ -140,7 +140,7 @@ fn check_twice(report: &mut Report<'_>, rules: &dyn AnyRules, moment: &Moment<'_
     }
 }
 
-/// A match with nothing but what a viewer may know of it is another match; in all that the viewer sees it is the same.
+/// The parts of a match that a viewer may know form a match that looks the same to the viewer.
 fn check_seats_file(report: &mut Report<'_>, rules: &dyn AnyRules, moment: &Moment<'_>) {
     let Moment { played, state, step, .. } = *moment;
     let log: Vec<_> = played.entries[..step].iter().map(PlayedEntry::logged).collect();
@@ -186,7 +186,7 @@ fn check_seats_file(report: &mut Report<'_>, rules: &dyn AnyRules, moment: &Mome
     }
 }
 
-/// All that a viewer can learn of a state.
+/// Everything that a viewer can learn about a state.
 struct Sight<'a> {
     view: Json,
     legal: Vec<String>,
@@ -199,7 +199,7 @@ struct Sight<'a> {
     judged: Vec<Judged<'a>>,
 }
 
-/// What the viewer is answered to a command, and by which seat it is given where none is named.
+/// The viewer's answer to a command, and the seat that gives the command if none is named.
 #[derive(PartialEq)]
 struct Judged<'a> {
     command: &'a str,
@@ -207,9 +207,9 @@ struct Judged<'a> {
     by: Option<Seat>,
 }
 
-/// Judges all commands tried at a moment, if the viewer is a player; others are answered in one way.
+/// Judges all commands tried at a moment if the viewer is a player; all others get the same answer.
 fn judged<'a>(state: &dyn AnyState, viewer: Perspective, moment: &Moment<'a>) -> Vec<Judged<'a>> {
-    // A game whose judging changes the state breaks another law.
+    // A game that changes the state while judging breaks another law.
     let state = state.fork();
     let mut judged = Vec::new();
     if let Some(seat) = viewer.seat()
@@ -291,8 +291,8 @@ impl<'a> Sight<'a> {
     }
 }
 
-/// Makes questions of the forms the ruleset lists, with numbers, hexes and ids of this match in place of the
-/// words in capitals.
+/// Returns questions in the forms that the ruleset lists. Numbers, hexes and ids of this match replace the words in
+/// capitals.
 #[must_use]
 pub fn questions(state: &dyn AnyState) -> Vec<String> {
     let Err(QueryError::Unknown { known, .. }) = state.query(Perspective::HOST, UNLISTED) else {
@@ -319,7 +319,7 @@ pub fn questions(state: &dyn AnyState) -> Vec<String> {
     filled.into_iter().collect()
 }
 
-/// Returns the forms of questions in a list of them, each in backticks.
+/// Returns the forms of questions in a list, where each is in backticks.
 fn forms(known: &str) -> impl Iterator<Item = &str> {
     known.split('`').skip(1).step_by(2)
 }

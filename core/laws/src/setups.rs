@@ -1,4 +1,4 @@
-//! Setups read back from what they are written as, and a spoiled one is an error or a match, never a panic.
+//! A written setup reads back as the same setup. A spoiled setup gives an error or starts a match, but never panics.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -7,7 +7,7 @@ use turnfold_core::{AnyRules, Fault, FaultKind, Seat};
 use super::commands::{numbers, replaced};
 use super::law_report::{Law, Report};
 
-/// Numbers at and beyond the ends of what a setup can hold.
+/// Numbers at and beyond the limits of the numbers in setups.
 const EXTREMES: [&str; 12] = [
     "-1",
     "0",
@@ -23,7 +23,7 @@ const EXTREMES: [&str; 12] = [
     "18446744073709551616",
 ];
 
-/// The most mutations of one setup; a long one is spoiled here and there.
+/// The maximum number of mutations of a setup; for a long setup only some are tried.
 const MUTATIONS_MAX: usize = 600;
 
 pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules, toml: &str) {
@@ -46,8 +46,8 @@ pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules, toml: &str) {
     report.doing("");
 }
 
-/// Reads a spoiled setup; returns none where it is an error. An engine that throws at it has refused it, too: its author
-/// wrote it for setups that are right (RF-22).
+/// Reads a spoiled setup, or returns `None` if that is an error. A fault of a referee also counts as a refusal, because
+/// its author wrote it for valid setups (RF-22).
 pub(super) fn read_spoiled(rules: &dyn AnyRules, toml: &str) -> Option<Vec<u8>> {
     let read = catch_unwind(AssertUnwindSafe(|| rules.read_setup(toml).ok()));
     read.unwrap_or_else(|panic| match panic.downcast_ref::<Fault>() {
@@ -56,7 +56,7 @@ pub(super) fn read_spoiled(rules: &dyn AnyRules, toml: &str) -> Option<Vec<u8>> 
     })
 }
 
-/// A setup that was read starts a match, and is the same when it is written and read again.
+/// A setup that was read starts a match, and is the same after being written and read again.
 pub(super) fn check_accepted(report: &mut Report<'_>, rules: &dyn AnyRules, setup: &[u8]) {
     match rules.start(setup) {
         Err(error) => report.broke(Law::Setups, format!("it is read, but does not start: {error}")),
@@ -81,7 +81,7 @@ pub(super) fn check_accepted(report: &mut Report<'_>, rules: &dyn AnyRules, setu
     }
 }
 
-/// Writes a setup as the header of a replay file has it: in a table, after keys of others.
+/// Writes a setup as in the header of a replay file: in a table, after other keys.
 fn document(setup: &str) -> Result<String, String> {
     let table: toml::Table = toml::from_str(setup).map_err(|error| error.to_string())?;
     let wrapped = toml::Table::from_iter([("setup".to_owned(), toml::Value::Table(table))]);
@@ -89,7 +89,7 @@ fn document(setup: &str) -> Result<String, String> {
     Ok(format!("title = \"a match\"\nversion = 1\n\n{wrapped}"))
 }
 
-/// Stored bytes that are not exactly a setup are refused.
+/// Refuses stored bytes that are not exactly a setup.
 fn check_bytes(report: &mut Report<'_>, rules: &dyn AnyRules, setup: &[u8]) {
     let surplus = [setup, &[0]].concat();
     for refused in (0..setup.len()).map(|length| &setup[..length]).chain([surplus.as_slice()]) {
@@ -100,7 +100,7 @@ fn check_bytes(report: &mut Report<'_>, rules: &dyn AnyRules, setup: &[u8]) {
     }
 }
 
-/// Spoils a setup: each line dropped or doubled, each number changed, the text cut.
+/// Spoils a setup: drops or doubles each line, changes each number, and truncates the text.
 fn mutations(toml: &str) -> Vec<(String, String)> {
     let lines: Vec<&str> = toml.lines().collect();
     let mut mutations = Vec::new();

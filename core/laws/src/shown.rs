@@ -1,4 +1,4 @@
-//! What viewers are shown of entries: never taken back, and a spectator is shown no more than any player.
+//! What a viewer is shown of entries is never taken back, and a spectator is shown no more than any player.
 
 use turnfold_core::{AnyRules, Logged, Perspective};
 
@@ -6,30 +6,30 @@ use super::law_report::{Law, Report};
 use super::not_hosts;
 use super::random_matches::{PlayedEntry, PlayedMatch};
 
-/// How many heads of a match at most are compared, each with the one before: to see what is shown at one, all entries
-/// before it are folded for each viewer. Matches of other seeds have other heads.
+/// The maximum number of heads of a match that are compared, each with the previous one. It is limited because each
+/// head folds all entries before it for each viewer. Other seeds choose other heads.
 const HEADS_MAX: usize = 20;
 
 struct Shown {
-    /// All of its command.
+    /// Whether the whole command is shown.
     command: bool,
     effects: Vec<serde_json::Value>,
 }
 
 impl Shown {
-    /// Describes what is shown here and not there.
+    /// Describes something that is shown here but not in `other`.
     fn beyond(&self, other: &Self) -> Option<String> {
         if self.command && !other.command {
             return Some("its command".into());
         }
         let mut others = other.effects.iter();
-        // They are shown in their order.
+        // Effects are shown in order.
         let missing = self.effects.iter().find(|effect| !others.any(|other| other == *effect))?;
         Some(format!("its effect {missing}"))
     }
 }
 
-/// Compares what is shown at one head with what is shown at the next, and to a spectator with what is shown to players.
+/// Compares what is shown at each head with the next head, and what a spectator is shown with what players are shown.
 pub(super) fn check_whole(report: &mut Report<'_>, rules: &dyn AnyRules, played: &PlayedMatch) {
     let Ok(start) = rules.start(&played.setup) else { return };
     let viewers: Vec<_> = not_hosts(&*start).collect();
@@ -69,8 +69,8 @@ fn compare(
     }
 }
 
-/// Returns what a viewer is shown of the first entries when the match stands behind them; nothing if they cannot be folded,
-/// which breaks another law.
+/// Returns what a viewer is shown of the first `head` entries when the match ends there. The list is empty if they
+/// cannot be folded, because that breaks another law.
 fn shown(rules: &dyn AnyRules, played: &PlayedMatch, head: usize, viewer: Perspective) -> Vec<Shown> {
     let log: Vec<Logged<'_>> = played.entries[..head].iter().map(PlayedEntry::logged).collect();
     let mut shown = Vec::new();

@@ -1,4 +1,4 @@
-//! What legal commands are given with by clicking is in the picture of the player who gives them, and in the host's.
+//! The click targets of legal commands are in the picture of the player who gives them, and in the host's.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use turnfold_core::{Perspective, Seat};
 use super::Moment;
 use super::law_report::{Law, Report};
 
-/// VW-54: every piece, hex and square of a legal command is there to click.
+/// VW-54: every piece, hex and square of a legal command can be clicked.
 pub(super) fn check(report: &mut Report<'_>, moment: &Moment<'_>) {
     let state = moment.state;
     for command in &moment.tried {
@@ -31,7 +31,7 @@ pub(super) fn check(report: &mut Report<'_>, moment: &Moment<'_>) {
             for command in &legal {
                 report.doing(format_args!("{seat} `{command}`"));
                 let targets = state.targets(command);
-                // A seat that lists its commands learns what is said of them.
+                // A seat that lists its commands also learns their targets.
                 report.expect(Law::Clicks, targets == moment.start.targets(command), || {
                     format!("it is {targets:?}, and was another when the match began")
                 });

@@ -1,7 +1,7 @@
-//! Every golden log in `replays/` folds to the outcomes and hashes that are written in it.
+//! Every golden log in `replays/` folds to the outcomes and hashes in it.
 //!
-//! The lines are read here without the library that reads and checks replay files, so a change of a rule is tested
-//! before anything else is compiled. The header's mark and the digest of the log are left to `turnfold check`.
+//! This test reads the lines without the library that reads and checks replay files, so that a change of a rule is
+//! tested before anything else is compiled. `turnfold check` tests the header's mark and the digest of the log.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use turnfold_games::rulesets;
 
 use crate::repository;
 
-/// A golden log: how the match begins, its dice, and its lines with their numbers in the file.
+/// A golden log: the state at the beginning, the dice, and the lines with their numbers in the file.
 struct Golden<'a> {
     state: Box<dyn AnyState>,
     dice: DicePolicy,
@@ -39,8 +39,8 @@ impl<'a> Golden<'a> {
         Self { state: rules.start(&setup).unwrap(), dice, lines }
     }
 
-    /// Folds the log and returns a sentence for each line that does not come out as it is written, up to the first
-    /// entry that is refused.
+    /// Folds the log and returns a sentence for each line with a different
+    /// result.
     fn differences(mut self) -> Vec<String> {
         let (mut wrong, mut count) = (Vec::new(), 0);
         let (last, lines) = self.lines.split_last().unwrap();
@@ -69,7 +69,7 @@ impl<'a> Golden<'a> {
     }
 }
 
-/// The seat, the command and the rest of a line that has no number.
+/// Returns the seat, the command and the rest of a line without a number.
 fn parts(line: &str) -> (Seat, &str, &str) {
     let (seat, rest) = line.split_once(' ').unwrap();
     let (command, outcome) = rest.split_once(" => ").unwrap();
@@ -79,7 +79,7 @@ fn parts(line: &str) -> (Seat, &str, &str) {
 /// Returns the outcome with the first digits of the hash.
 ///
 /// # Errors
-/// The rejection, as an attempt is written.
+/// The rejection as it is written for an attempt.
 fn fold(
     state: &mut dyn AnyState,
     dice: &DicePolicy,
@@ -103,7 +103,7 @@ fn fold(
 fn check(name: &str, path: &Path) -> Vec<String> {
     let text = fs::read_to_string(path).unwrap();
     let version = text.lines().find_map(|line| line.strip_prefix("version = ")).unwrap();
-    // A log is folded by the version that it was recorded under.
+    // A log is folded by the version of the rules that recorded it.
     let rules = turnfold_games::standard().resolve(name, version.parse().unwrap(), None).unwrap();
     let wrong = Golden::read(&*rules, &text).differences();
     wrong.into_iter().map(|wrong| format!("{}:{wrong}", path.display())).collect()

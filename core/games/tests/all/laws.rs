@@ -1,4 +1,4 @@
-//! Every ruleset keeps the laws.
+//! Checks that every ruleset keeps the laws.
 
 use std::thread;
 

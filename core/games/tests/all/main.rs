@@ -1,4 +1,4 @@
-//! The rulesets of this crate: do their rulings, golden logs and laws still hold? `tests/rulings/README.md` describes the
+//! Tests the rulings, golden logs and laws of the rulesets in this crate. `tests/rulings/README.md` describes the
 //! rulings.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
@@ -16,7 +16,7 @@ fn repository(path: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
 }
 
-/// Folds a command and returns its outcome. An ignored command may have a message: it follows the reason, in quotes.
+/// Folds a command and returns its outcome. If an ignored command has a message, it follows the reason in quotes.
 ///
 /// # Panics
 /// If the command is ignored or rejected and the state changes.

@@ -1,4 +1,4 @@
-//! The rulings of every ruleset: each line of `tests/rulings/<ruleset>/*.txt` comes out as it says.
+//! The rulings of every ruleset: each line of `tests/rulings/<ruleset>/*.txt` has the result that it states.
 
 use std::ffi::OsString;
 use std::fs;
@@ -16,7 +16,7 @@ mod toml_text;
 use file::Known;
 use play::Play;
 
-/// Runs the files of a folder and returns a report of each line that does not come out as it says.
+/// Runs the files of a folder and returns a report for each line with a different result.
 fn run(rules: &dyn AnyRules, files: &[(String, String)]) -> Vec<String> {
     let (mut known, mut wrong, mut all) = (Known::default(), Vec::new(), Vec::new());
     for (name, text) in files {
@@ -51,10 +51,10 @@ fn run(rules: &dyn AnyRules, files: &[(String, String)]) -> Vec<String> {
     wrong
 }
 
-/// The ruleset whose rulings are scenes of signed papers, which `turnfold-tests` plays.
+/// The ruleset whose rulings are scenes of signed papers; `turnfold-tests` plays them.
 const SCENES: &str = "desk";
 
-/// Reads the files of a ruleset's folder, by their names.
+/// Reads the files of a ruleset's folder, sorted by name.
 fn files_of(ruleset: &str) -> Vec<(String, String)> {
     let folder = format!("tests/rulings/{ruleset}");
     let files = fs::read_dir(repository(&folder)).unwrap_or_else(|error| panic!("{folder}: {error}"));

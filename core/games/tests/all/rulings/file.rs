@@ -2,20 +2,20 @@
 
 use std::collections::BTreeMap;
 
-/// What the files of a folder have in common.
+/// What the files of a folder share.
 #[derive(Default)]
 pub(super) struct Known {
     /// The TOML of each setup by its name.
     pub(super) setups: BTreeMap<String, String>,
-    /// The keys of each list whose tables are written as rows.
+    /// The columns of each list that is written in rows.
     pub(super) columns: BTreeMap<String, Vec<String>>,
 }
 
-/// A match and what comes out of its lines.
+/// A match, and lines with their expected results.
 pub(super) struct Case {
-    /// The line of its title.
+    /// The line number of its title.
     pub(super) number: usize,
-    /// What its setup is put together from, in order.
+    /// The parts of its setup, in order.
     pub(super) setup: Vec<Part>,
     pub(super) lines: Vec<Line>,
 }
@@ -27,29 +27,29 @@ pub(super) enum Part {
     Toml(String),
 }
 
-/// A line of a case; one that ends in `\` goes on in the next.
+/// A line of a case. A line that ends in `\` continues in the next.
 pub(super) struct Line {
     pub(super) number: usize,
     pub(super) branch: Branch,
     pub(super) text: String,
 }
 
-/// Where a line goes on.
+/// The state that a line continues from.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Branch {
-    /// After the last line that belongs to no branch.
+    /// The state after the last line that belongs to no branch.
     None,
-    /// Here a branch begins.
+    /// The same, but the line begins a branch.
     Begins,
-    /// After the last line of the branch.
+    /// The state after the last line of the branch.
     GoesOn,
 }
 
 impl Known {
-    /// Reads a file: returns its cases and adds what it names.
+    /// Reads a file: returns its cases, and adds the setups and columns that it names.
     ///
     /// # Errors
-    /// The number of a line and what is wrong there.
+    /// The number of the faulty line, and what is wrong with it.
     pub(super) fn read(&mut self, text: &str) -> Result<Vec<Case>, String> {
         let mut cases: Vec<Case> = Vec::new();
         let mut lines = (1..).zip(text.lines().map(str::trim_end));

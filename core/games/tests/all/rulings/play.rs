@@ -9,31 +9,31 @@ use super::file::{Branch, Case, Known, Line, Part};
 use super::toml_text::{has_rows, written_out};
 use crate::{is_refused, outcome_of, repository};
 
-/// A match under way.
+/// A match in progress.
 pub(super) struct Play<'a> {
     rules: &'a dyn AnyRules,
     known: &'a Known,
-    /// The setup as the case writes it.
+    /// The setup as written in the case.
     toml: String,
-    /// Where the case stands, and where its branch does.
+    /// The current states of the case and of its branch.
     main: Option<Begun>,
     branch: Option<Begun>,
 }
 
-/// A state and the one that its case or branch began with.
+/// The current state, and the first state of its case or branch.
 struct Begun {
     state: Box<dyn AnyState>,
     first: Box<dyn AnyState>,
 }
 
-/// `true` if a line asserts something; else what does not come out as it says.
+/// `true` if a line asserts something, or how the result differs from the line.
 type Found = Result<bool, String>;
 
 impl<'a> Play<'a> {
     /// Begins a case.
     ///
     /// # Errors
-    /// The name of a setup that there is not.
+    /// The name of a setup that does not exist.
     pub(super) fn of(rules: &'a dyn AnyRules, known: &'a Known, case: &Case) -> Result<Self, String> {
         let text = |part: &Part| match part {
             Part::Toml(toml) => Ok(toml.clone()),
@@ -46,7 +46,7 @@ impl<'a> Play<'a> {
     /// Plays a line. Returns `true` if it asserts something.
     ///
     /// # Errors
-    /// What does not come out as the line says.
+    /// How the result differs from the line.
     pub(super) fn line(&mut self, line: &Line) -> Found {
         match line.branch {
             Branch::None => self.branch = None,
@@ -58,7 +58,7 @@ impl<'a> Play<'a> {
             Branch::GoesOn if self.branch.is_none() => return Err("this line belongs to no branch".into()),
             Branch::GoesOn => {}
         }
-        // A line without an outcome expects an empty one, such as of an empty list.
+        // A line without a result expects an empty one, for example an empty list.
         match line
             .text
             .strip_suffix(" =>")
@@ -69,7 +69,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Returns where the case or its branch stands; the match starts with the first line that needs it.
+    /// Returns the current state of the case or its branch. The match starts at the first line that needs it.
     fn begun(&mut self) -> Result<&mut Begun, String> {
         if self.main.is_none() {
             let start = |setup: Vec<u8>| self.rules.start(&setup).map_err(|error| error.to_string());
@@ -79,7 +79,7 @@ impl<'a> Play<'a> {
         Ok(self.branch.as_mut().or(self.main.as_mut()).unwrap())
     }
 
-    /// Reads the setup with more lines: keys before it, rows of lists and what follows them at its end.
+    /// Reads the setup with more lines added: keys before it, and rows of lists and what follows them after it.
     fn read_setup(&self, more: &str) -> Result<Vec<u8>, String> {
         let more: Vec<&str> = more.split(" \\n ").collect();
         let (keys, rows) = more.split_at(more.iter().position(|line| has_rows(line)).unwrap_or(more.len()));
@@ -89,7 +89,7 @@ impl<'a> Play<'a> {
         read.map_err(|error| error.to_string().trim_start_matches("setup:").trim_start().into())
     }
 
-    /// A line that expects no text.
+    /// Plays a line without an expected result.
     fn said(&mut self, line: &str) -> Found {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         match word {
@@ -145,7 +145,7 @@ impl<'a> Play<'a> {
         compare(asked, expected, &found)
     }
 
-    /// Plays commands that are all applied.
+    /// Plays commands that must all have effects.
     fn played(&mut self, seats: &str, commands: &str) -> Result<(), String> {
         let state = &mut self.begun()?.state;
         for_each(seats, commands, |seat, command| {
@@ -158,7 +158,7 @@ impl<'a> Play<'a> {
         })
     }
 
-    /// Reads texts in quotes as commands of every seat.
+    /// Requires the quoted texts to be malformed commands for every seat.
     fn malformed(&mut self, texts: &str) -> Result<(), String> {
         let texts: Vec<String> = serde_json::Deserializer::from_str(texts)
             .into_iter()
@@ -178,7 +178,7 @@ impl<'a> Play<'a> {
         if texts.is_empty() { Err("no texts".into()) } else { Ok(()) }
     }
 
-    /// Compares what every seat sees with what the host sees.
+    /// Requires every seat to see the same as the host.
     fn open(&mut self) -> Result<(), String> {
         let state = &self.begun()?.state;
         for seat in Seat::ALL {
@@ -196,7 +196,7 @@ fn fixture(rules: &dyn AnyRules, name: &str) -> Result<String, String> {
     fs::read_to_string(path).map_err(|_| format!("neither the file nor the fixtures have a setup `{name}`"))
 }
 
-/// Compares texts; `…` in the expected one stands for any text.
+/// Compares texts. `…` in the expected text stands for any text.
 fn compare(asked: &str, expected: &str, found: &str) -> Result<(), String> {
     if is_so(expected, found) {
         return Ok(());
@@ -242,7 +242,8 @@ fn legal_but(state: &dyn AnyState, seat: Seat, left_out: Option<&str>) -> String
     commands.join("; ")
 }
 
-/// A member of a view by its path such as `players/0/rows`; `/` is the whole view, and `units/*/hp` a member of each.
+/// Returns a member of a view by its path, such as `players/0/rows`. `/` is the whole view, and `units/*/hp` is a
+/// member of each element.
 fn seen(state: &dyn AnyState, viewer: Seat, path: &str) -> Result<String, String> {
     let view = state.view(viewer.into());
     if path == "/" {
@@ -272,7 +273,7 @@ fn for_each_seat(seats: &str, mut act: impl FnMut(Seat) -> Result<(), String>) -
     seats_of(seats)?.into_iter().try_for_each(&mut act)
 }
 
-/// Acts for each command and seat. Commands stand between `; `; `tap 0,1|0,2` is `tap 0,1; tap 0,2`.
+/// Calls `act` for each command and seat. `; ` separates commands, and `tap 0,1|0,2` means `tap 0,1; tap 0,2`.
 fn for_each(
     seats: &str,
     commands: &str,

@@ -1,10 +1,10 @@
-//! Setups as rulings write them: TOML with lists of tables in rows and repeated text.
+//! Setups as rulings write them: TOML in which lists of tables are written in rows, and text can be repeated.
 
 use std::collections::BTreeMap;
 
 use turnfold_core::Board;
 
-/// Writes out what is short: rows of lists and repetitions.
+/// Expands the short forms: rows of lists, and repetitions.
 pub(super) fn written_out(text: &str, columns: &BTreeMap<String, Vec<String>>) -> String {
     let lines = repeated(text);
     lines.lines().map(str::trim).flat_map(|line| [tables(line, columns), "\n".into()]).collect()
@@ -15,8 +15,8 @@ pub(super) fn has_rows(line: &str) -> bool {
     line.split_once(": ").is_some_and(|(name, _)| name.bytes().all(|byte| byte.is_ascii_lowercase()))
 }
 
-/// Writes `<3 * TEXT>` as three texts with commas between them. In each, `%` is its number from 1 and `%hex` the hex of
-/// that number on a board.
+/// Expands `<3 * TEXT>` to three texts with commas between them. In each, `%` is its number from 1, and `%hex` the hex
+/// with that number on a board.
 fn repeated(text: &str) -> String {
     let Some((before, rest)) = text.split_once('<') else { return text.into() };
     let (inside, after) = rest.split_once('>').unwrap_or_else(|| panic!("`<` without `>` in {text}"));
@@ -31,7 +31,7 @@ fn repeated(text: &str) -> String {
     format!("{before}{}{}", texts.join(", "), repeated(after))
 }
 
-/// Writes rows as tables of their list; a row's words are the values of its columns, and `-` is none.
+/// Expands rows to tables of their list. The words of a row are the values of the columns; `-` omits a value.
 fn tables(line: &str, columns: &BTreeMap<String, Vec<String>>) -> String {
     let Some((name, rows)) = line.split_once(": ").filter(|_| has_rows(line)) else { return line.into() };
     let keys = columns.get(name).unwrap_or_else(|| panic!("`{name}` has no columns"));
@@ -46,7 +46,7 @@ fn tables(line: &str, columns: &BTreeMap<String, Vec<String>>) -> String {
     rows.split("; ").map(table).collect()
 }
 
-/// Writes a word of a row as TOML: a number, a hex, what is TOML already, or a string.
+/// Converts a word of a row to TOML: a number, a hex, text that already is TOML, or a string.
 fn value(word: &str) -> String {
     let are_numbers = word.split(',').all(|number| number.parse::<i64>().is_ok());
     if word.starts_with(['[', '"']) || are_numbers && !word.contains(',') {
