@@ -19,7 +19,7 @@ use crate::documents;
 use crate::http::{BYTES, NoParameters, ValidQuery, require_accepted, typed};
 use crate::problem::{ApiResult, Problem};
 
-/// How much is sent at a time.
+/// How many bytes are sent at a time.
 const CHUNK_BYTES: usize = 64 << 10;
 
 /// Writes into a body, and waits while the client does not read.
@@ -74,7 +74,7 @@ pub(crate) async fn backup(
             let _ = to_body.send(Err(io::ErrorKind::BrokenPipe.into()));
         })
     });
-    // What fails before anything was sent is a problem and not the beginning of a backup.
+    // A failure before anything was sent is a problem, not the beginning of a backup.
     let Some(Ok(first)) = receiver.recv().await else {
         let written = written.await.map(Result::err).ok().flatten();
         return Err(written.map_or_else(Problem::internal, Problem::from));

@@ -39,7 +39,7 @@ pub(crate) fn open_branches(
     Ok(branches)
 }
 
-/// Lists branches with the heads that a viewer counts. Links are for the host.
+/// Lists branches with their heads in the viewer's numbering. Only the host gets links.
 fn listed(app: &Arc<App>, access: &Access, match_name: &MatchName) -> ApiResult<Vec<ListedBranch>> {
     let viewer = access.looks(match_name, None)?;
     let current = current_branch(app, match_name)?;
@@ -122,7 +122,7 @@ pub(crate) async fn create(
     .await
 }
 
-/// Reads where a branch begins or a history ends, written `BRANCH[:SEQ]`.
+/// Reads the revision at which a branch begins or a history ends, written `BRANCH[:SEQ]`.
 pub(crate) fn branch_point(match_name: &MatchName, text: &str) -> ApiResult<Revision> {
     name(&format!("{match_name}@{text}"))
 }

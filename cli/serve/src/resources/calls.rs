@@ -17,7 +17,7 @@ use crate::http::{JSON, NoParameters, ValidQuery, json, json_body, name, require
 use crate::problem::{ApiResult, Code, Problem};
 use crate::turn_calls::TurnCalls;
 
-/// The longest description of where, in characters.
+/// The longest address, in characters.
 const TO_MAX: usize = 200;
 
 /// Where a player is called.
@@ -37,7 +37,7 @@ pub(crate) struct CallJson {
     to: Option<String>,
 }
 
-/// Returns the calls of this service, if a token may have some: that of a player of the match.
+/// Returns the calls of this service. Requires the token of a player of the match.
 fn calls_for<'a>(app: &'a App, access: &Access, match_name: &MatchName) -> ApiResult<&'a TurnCalls> {
     access.require_match(match_name)?;
     access.playing_seat()?.ok_or_else(|| Problem::forbidden("only a player is called"))?;

@@ -1,4 +1,4 @@
-//! Two histories of a match compared, as `diff` prints them.
+//! Compares two histories of a match, as `diff` does.
 
 use std::sync::Arc;
 

@@ -128,11 +128,11 @@ pub(crate) async fn append(
     headers: HeaderMap,
     request: Request,
 ) -> ApiResult {
-    // SV-12: token, rate, body, seat; then, one request after another, key, precondition, rules, store.
+    // SV-12: the order is token, rate, body, seat; then, for one request at a time, key, precondition, rules, store.
     let access = app.admit(&bearer).await?;
     let commands = json_body::<Commands>(request).await?;
     let append = read(access, &path, commands, &headers, expect)?;
-    // From here on, a client that goes away changes nothing.
+    // From here on, the request is carried out even if the client disconnects.
     to_end(&Arc::clone(&app), perform(app, append, form)).await
 }
 
@@ -149,7 +149,7 @@ async fn perform(app: Arc<App>, append: Append, form: Form) -> ApiResult {
     answered
 }
 
-/// Reads a request: whose commands they are, and under which conditions.
+/// Reads a request: its commands, whose they are, and their conditions.
 fn read(
     access: Access,
     path: &BranchPath,
@@ -189,7 +189,7 @@ fn read(
     })
 }
 
-/// Reads the key that makes a request repeatable; each seat has its own (SV-14).
+/// Reads the key that makes a request repeatable. Each seat has its own keys (SV-14).
 fn key(headers: &HeaderMap, seat: Option<Seat>) -> ApiResult<Option<IdempotencyKey>> {
     const EXPECTED: &str = "expected `Idempotency-Key` to be 1 to 120 graphic ASCII characters";
     let mut given = headers.get_all("idempotency-key").iter();

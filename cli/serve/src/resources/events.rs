@@ -1,4 +1,4 @@
-//! The live stream of a branch: what a viewer learns, as it happens (SV-17 to SV-20).
+//! The stream of a branch: what a viewer learns, as it happens (SV-17 to SV-20).
 
 use std::io;
 use std::sync::Arc;
@@ -30,14 +30,14 @@ use turnfold_history::Viewer;
 
 const EVENTS: &str = "text/event-stream";
 
-/// What a stream begins with: a comment, so that proxies pass it on, and how soon to come again.
+/// The beginning of a stream: a comment, so that proxies pass it on, and how soon to reconnect.
 const BEGINNING: &str = ": turnfold\nretry: 2000\n\n";
 
-/// What is sent when nothing has happened, and how often, so that no proxy takes the stream for dead.
+/// What is sent when nothing has happened, and how often, so that no proxy closes the stream.
 const COMMENT: &str = ":\n\n";
 const COMMENT_EVERY: Duration = Duration::from_secs(15);
 
-/// How far ahead the end of a grant is waited for at a time.
+/// The longest time to wait at once for the end of a grant.
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// Where to begin.
@@ -95,7 +95,7 @@ pub(crate) async fn follow(
         };
         let expires_at_ms = access.grant().and_then(|grant| grant.expires_at_ms);
         let accord = app.accords.watch(&branch.revision().match_name);
-        // A client that follows a branch that the match left does not know it yet.
+        // A client that follows a branch that the match left does not know that yet.
         let sends_match = has_left(app, &branch)?;
         let bearer = bearer.admitted();
         let following = Following::new(&branch);
@@ -128,7 +128,7 @@ pub(crate) async fn follow(
     Ok(response)
 }
 
-/// The problem of a client that knows another history than the one that is there.
+/// The problem of a client that knows a history which another one has replaced.
 fn gone(seen: u64) -> Problem {
     let detail = format!(
         "another history took the place of the one with entry {seen}; read it and start again without `Last-Event-ID`"
@@ -136,7 +136,7 @@ fn gone(seen: u64) -> Problem {
     Problem::new(Code::Gone, detail)
 }
 
-/// Reads which event was the last that a client knows.
+/// Reads the id of the last event that a client knows.
 fn last_event(headers: &HeaderMap) -> ApiResult<Option<EventId>> {
     let Some(value) = headers.get("last-event-id").filter(|value| !value.is_empty()) else { return Ok(None) };
     let seen = value.to_str().ok().and_then(|text| text.parse().ok());
@@ -145,7 +145,7 @@ fn last_event(headers: &HeaderMap) -> ApiResult<Option<EventId>> {
     })
 }
 
-/// A stream: it remembers the last head that it sent, as the log counts, and nothing else (SV-17).
+/// A stream. Of the events, it remembers only the last head that it sent, in the log's numbering (SV-17).
 struct Stream {
     following: Following,
     viewer: Viewer,
@@ -159,7 +159,7 @@ struct Stream {
     sends_match: bool,
 }
 
-/// Why a stream ends.
+/// How a stream ends.
 enum End {
     /// With a last event.
     With(&'static str),
@@ -168,8 +168,8 @@ enum End {
 }
 
 impl Stream {
-    /// Finds the head at which `seen` entries were first visible. Of the streams that resume together, one does the work
-    /// (SV-31), and the others find what they look for afterwards.
+    /// Finds the head at which `seen` entries were first visible. If several streams resume together, one does the work
+    /// (SV-31), and the others use its result.
     async fn count_until(&self, app: &Arc<App>, access: Access, seen: u64) -> ApiResult<FirstHead> {
         let branch = self.following.branch();
         let viewer = self.viewer;
@@ -205,7 +205,7 @@ impl Stream {
                 let branch = Arc::clone(branch);
                 let work = move |app: &Arc<App>| branch.event_id(app, viewer, from);
                 let found = app.fold_for(self.bearer.reader()?, Some(match_name), work).await;
-                // More than one entry came to light there, and the client claims to know some of them.
+                // Several entries were revealed there, and the client states that it knows some of them.
                 found.map(|id| id.mark.filter(|_| id.head == seen).unwrap_or_default())
             }
             found => found.map(Option::unwrap_or_default),
@@ -229,7 +229,7 @@ impl Stream {
         if *closing.borrow_and_update() {
             return End::With("bye");
         }
-        // The grant may have been revoked after it was admitted and before that would be heard.
+        // The grant may have been revoked after it was admitted and before `revoked` was watched.
         if !self.may_go_on(app).await {
             return End::Silently;
         }
@@ -238,9 +238,8 @@ impl Stream {
         }
         let mut may_be_news = true;
         loop {
-            // The ends come first, also while the client does not read: a revoked stream gets nothing more. An event is
-            // worked out once there is room for it, so that a slow reader gets everything that has happened since
-            // at once.
+            // The ends come first, even while the client does not read, so that a revoked stream gets nothing more. An
+            // event is computed once there is room for it, so that a slow reader gets everything new at once.
             tokio::select! {
                 biased;
                 _ = closing.changed() => return End::With("bye"),
@@ -303,7 +302,7 @@ impl Stream {
             return Ok(None);
         }
         let delta = self.delta(app).await.map_err(|problem| {
-            // It may be deleted, and that not yet be announced.
+            // The branch may have been deleted, which is not announced yet.
             if problem.code() == Code::NotFound {
                 return End::With("gone");
             }
@@ -314,7 +313,7 @@ impl Stream {
         Ok(delta.event.clone())
     }
 
-    /// Returns the next step. Of the streams that need the same step, one computes it.
+    /// Returns the next delta. If several streams need the same delta, one computes it.
     async fn delta(&self, app: &Arc<App>) -> ApiResult<Arc<Delta>> {
         let branch = self.following.branch();
         let viewer = self.viewer;
@@ -341,7 +340,7 @@ impl Stream {
         .await
     }
 
-    /// Returns when the grant expires, if it does.
+    /// Returns when the grant expires, or a time a day from now if that is earlier.
     fn expires_at(&self, app: &App) -> Instant {
         let left = self.expires_at_ms.unwrap_or(i64::MAX).saturating_sub(app.now_ms());
         Instant::now() + Duration::from_millis(u64::try_from(left).unwrap_or(0).min(DAY_MS))

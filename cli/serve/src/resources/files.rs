@@ -1,4 +1,4 @@
-//! Whole histories: a replay file for who may know everything, a page and its frames for who looks (VW-10).
+//! Whole histories, as far as a viewer may know them: replay files, pages and frames (VW-10).
 
 use std::sync::Arc;
 
@@ -115,7 +115,7 @@ pub(crate) struct Frames {
     seat: Option<SeatName>,
 }
 
-/// Frames, and where a stream goes on.
+/// Frames, and the event id after which a stream continues.
 #[derive(Serialize)]
 struct Served {
     #[serde(flatten)]
@@ -139,7 +139,7 @@ pub(crate) async fn frames(
     let last = asked.last.map(|last| list_limit(Some(last))).transpose()?;
     let whole = Asked { path, seat: asked.seat, reach: Reach::Whole };
     app.read(&bearer, whole, move |app, _, BranchView { branch, viewer }| {
-        // Those who follow from these frames on come again by the id of an event, as if one had sent them.
+        // A client that follows from these frames on sends this id, as if an event had brought the frames.
         let event_id = match asked.at {
             None => Some(branch.event_id(app, *viewer, branch.head(app)?)?),
             Some(_) => None,

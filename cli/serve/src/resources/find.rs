@@ -1,5 +1,4 @@
-//! The entries after which a condition holds and before which it does not, as `find` and `w` of `replay --step` find them
-//! (VW-58).
+//! Finds the entries at which a condition becomes true, as `find` and `w` of `replay --step` do (VW-58).
 
 use std::fmt::Write;
 use std::ops::ControlFlow;
@@ -60,7 +59,7 @@ pub(crate) struct Found {
     next: Option<u64>,
 }
 
-/// The answer without `all`.
+/// The response without `all`.
 #[derive(Serialize)]
 struct First {
     seq: Option<u64>,
@@ -110,7 +109,7 @@ pub(crate) async fn find(
         }
         let is_wanted = |seen: &mut ViewedEntry<'_>| seen.seq() > from;
         let wanted = search::Wanted { when: Some(&condition), is_wanted: Some(&is_wanted) };
-        // One more than the limit shows that others follow; the rest is not looked for.
+        // One entry more than the limit shows that others follow, so the search ends there.
         search::find(&history, &wanted, &mut survey, &mut |found| {
             items.push(FoundEntry { seq: found.seq, entry: found.entry });
             if items.len() > limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -1,4 +1,4 @@
-//! Grants: whom the host lets see and play a match (SV-23 to SV-25).
+//! Grants: who may see and play a match (SV-23 to SV-25).
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ const EXPIRY_MAX_S: u64 = 366 * DAY_S;
 /// How long an invitation lasts unless the request states otherwise.
 const INVITATION_S: u64 = 7 * DAY_S;
 
-// `label` and `expires` stand in each kind, because serde flattens no struct into one that denies unknown fields.
+// Each kind has `label` and `expires`, because serde cannot flatten a struct into one that denies unknown fields.
 /// A grant to be made.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
@@ -129,7 +129,7 @@ impl GrantJson {
             GrantKind::Invitation(_) => "invitation",
             GrantKind::Calendar { .. } => "calendar",
         };
-        // A calendar is of the player whose token made it, and ends with that.
+        // A calendar belongs to the player whose token made it, and ends with that token.
         let player = match grant.kind {
             GrantKind::Calendar { token } => grants.iter().find(|(hash, _)| *hash == token).map(|(_, of)| of),
             _ => Some(grant),
@@ -137,7 +137,7 @@ impl GrantJson {
         let is_named = matches!(grant.kind, GrantKind::Player(_));
         let text = grant.label.to_string();
         let (label, name) = if is_named { (String::new(), Some(text)) } else { (text, None) };
-        // Who follows the match is here now.
+        // A token with streams is in use now.
         let seen_at_ms = if app.limits.has_streams(hash) { Some(now_ms) } else { app.seen.of(hash) };
         Self {
             id: GrantId::of(hash).to_string(),
@@ -172,7 +172,7 @@ fn seconds(text: &str) -> ApiResult<u64> {
 }
 
 impl NewGrantJson {
-    /// Reads what the grant is for, among the players of the match.
+    /// Returns the kind of the grant. A seat must be one of `players`.
     fn kind(&self, players: &[Seat]) -> ApiResult<GrantKind> {
         let player = |seat: &str| {
             let seat = name::<Seat>(seat)?;
@@ -192,7 +192,7 @@ impl NewGrantJson {
         })
     }
 
-    /// Returns its label, and how long it is valid.
+    /// Returns the label, and how long the grant is valid.
     fn label_and_expiry(&self) -> (&Option<String>, &Option<String>) {
         match self {
             Self::Host { label, expires }

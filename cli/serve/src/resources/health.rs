@@ -12,11 +12,11 @@ use crate::app::App;
 use crate::http::{JSON, NoParameters, ValidQuery, require_accepted, text, typed};
 use crate::problem::{ApiResult, Code, Problem};
 
-/// How long an answer of the database stays good, and how long we wait for one.
+/// How long an answer of the database stays good, and how long to wait for one.
 const GOOD_TIME: Duration = Duration::from_secs(1);
 const ANSWER_TIME: Duration = Duration::from_secs(1);
 
-/// The description that is kept; a test compares it with the one that is made.
+/// The description in the repository. A test compares it with the one made from the routes.
 pub(crate) const OPENAPI: &str = include_str!("../../openapi.json");
 
 /// Check that the process is alive

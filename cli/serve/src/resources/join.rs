@@ -94,7 +94,7 @@ pub(crate) async fn show(
     .await
 }
 
-/// Returns what the player of a grant is called.
+/// Returns the name of a grant's player, if there is one.
 fn name_in(grant: &Grant) -> Option<String> {
     matches!(grant.kind, GrantKind::Player(_)).then(|| grant.label.to_string())
 }
@@ -131,11 +131,11 @@ pub(crate) async fn join(
         let name = name.map_err(|error| Problem::content(error.to_string()))?;
         let hash = token.hash();
         let joined = app.store.join(&invitation.hash(), &hash, name.as_ref(), app.now_ms());
-        // An invitation that is spent counts no more.
+        // A spent invitation is no longer valid.
         app.grants.forget();
         let (status, grant) = match joined {
             Ok(JoinedSeat::Now(grant)) => {
-                // A turn begins once all are there.
+                // A turn begins once all players have joined.
                 app.auto_host.notify(&grant.match_name);
                 (StatusCode::CREATED, grant)
             }

@@ -1,4 +1,4 @@
-//! One match, as it is described to a viewer.
+//! The document of a match, as a viewer may know it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -127,7 +127,7 @@ impl HostingJson {
     }
 }
 
-/// Which branch of a match is described, for which viewer, and whether whose turn it is.
+/// Which branch of a match to describe, for which viewer, and whether with its turn.
 #[derive(Default)]
 pub(super) struct AskedOfMatch {
     pub(super) branch: Option<BranchName>,
@@ -148,7 +148,7 @@ impl MatchJson {
         let branch = asked.branch.clone().unwrap_or_else(|| current.clone());
         let shown = app.branch(match_name, &branch)?;
         let open = open_branches(app, match_name)?;
-        // A host can see that a match is there although this build does not have its rules.
+        // A host sees that a match exists even if this build does not have its rules.
         let has_rules = rules_of(&genesis, shown.revision(), &app.registry).is_ok() || !access.is_host();
         let mut takebacks = None;
         let (players, head, over, standing, now) = if has_rules {
@@ -223,8 +223,8 @@ const fn dice_name(dice: &DicePolicy) -> &'static str {
     }
 }
 
-/// Returns `true` if all these branches of a match are over for a viewer (SV-9): one seed rolls for all of them, and a
-/// branch may be played again by the same people. One that the match left is not.
+/// Returns `true` if all these branches of a match are over for a viewer (SV-9). All count, because one seed rolls for all
+/// of them, and the same people may play a branch again. Only a branch that the match left does not count.
 pub(crate) fn are_over(
     app: &App,
     viewer: Viewer,

@@ -1,4 +1,4 @@
-//! Matches: which a token knows, one of them, and new ones.
+//! Matches: the matches that a token knows, a single match, and new ones.
 
 use std::sync::Arc;
 
@@ -194,7 +194,7 @@ pub(crate) async fn create(
     require_accepted(&headers, JSON)?;
     let access = app.admit(&bearer).await?;
     access.require_admin()?;
-    // A document names its match itself.
+    // A JSON body names its match itself.
     if let Some(match_name) = import.name.filter(|_| !has_type(&request, JSON)) {
         let file = body(request, "text/plain", REPLAY_BYTES_MAX).await?;
         return app
@@ -250,7 +250,7 @@ fn dice(app: &App, new: &NewMatch) -> ApiResult<DicePolicy> {
     }
 }
 
-/// SV-45: reads the terms of a match, before anything of it is made.
+/// SV-45: reads the terms of a match, before anything is created.
 pub(super) fn accord_of(
     app: &App,
     match_name: &MatchName,
@@ -273,7 +273,7 @@ pub(super) fn accord_of(
     })
 }
 
-/// What a match is made of.
+/// The parts of a new match.
 struct NewGame {
     rules: Arc<dyn AnyRules>,
     /// The module that it pins (MD-8).

@@ -1,4 +1,4 @@
-//! The resources of the service (SV-8): one file each. A handler knows no rule; it asks what the verb of its name asks.
+//! The resources of the service (SV-8), one file each. Handlers know no rules; each calls what the verb of its name calls.
 
 pub(crate) mod backup;
 pub(crate) mod branches;

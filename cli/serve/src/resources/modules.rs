@@ -48,7 +48,7 @@ pub(crate) async fn show(
     .await
 }
 
-/// Finds a module that a match needs which the token knows. Any other is as unknown to it as one that is not there.
+/// Finds a module that is needed by a match that the token knows. All other modules are reported as missing.
 fn known(app: &App, access: &Access, digest: &Digest) -> ApiResult<Option<NeededModule>> {
     let needed = match access.grant() {
         Some(grant) => {

@@ -1,4 +1,4 @@
-//! The pages: one document for the home page and for every match, and the assets that it asks for (VW-13, VW-23).
+//! The pages: one document for the home page and for every match, and the assets that it loads (VW-13, VW-23).
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -24,7 +24,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; c
 const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 const CSS: &str = "text/css; charset=utf-8";
 
-/// The scripts that only the service serves; `live.js` begins when all others are there.
+/// The scripts that only the service serves. `live.js` is last, because it starts the page.
 const SCRIPTS: [&str; 30] = [
     include_str!("../page/access.js"),
     include_str!("../page/analysis.js"),
@@ -59,7 +59,8 @@ const SCRIPTS: [&str; 30] = [
     include_str!("../page/live.js"),
 ];
 
-/// The scripts of the service as one: over a slow line each file is a round trip, and one file is smaller compressed.
+/// The scripts of the service as one file. Over a slow connection each file costs a round trip, and one file compresses
+/// better.
 static LIVE: LazyLock<String> = LazyLock::new(|| as_one(&SCRIPTS));
 
 /// The scripts of the admin's page, which no player needs.
@@ -75,7 +76,7 @@ fn as_one(scripts: &[&str]) -> String {
     format!("import {{ {} }} from \"./viewer.js\";\n{}", names.join(", "), join(scripts))
 }
 
-/// A file that the document asks for.
+/// A file that the document loads.
 struct Asset {
     name: &'static str,
     media_type: &'static str,
@@ -104,14 +105,14 @@ static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
     ]
 });
 
-/// Returns the routes of the pages, which need no token: what they show they ask for with the browser's.
+/// Returns the routes of the pages. They need no token, because the pages load what they show with the browser's token.
 pub(crate) fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
     Router::new()
         .route("/", get(document))
         .route("/m/{match}", get(document))
         .route("/admin", get(admin_document))
         .route("/assets/{file}", get(asset))
-        // They are few, and asked for once.
+        // There are few pages and assets, and a browser loads each once.
         .layer(CompressionLayer::new().quality(CompressionLevel::Best))
 }
 

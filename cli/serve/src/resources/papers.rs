@@ -69,17 +69,17 @@ pub(crate) async fn take(
 ) -> ApiResult {
     require_hosted(&app)?;
     let game: MatchName = name(&match_name)?;
-    // Clients that are made from the description cannot always send text.
+    // Clients that were generated from the description cannot always send text.
     let media_type = if has_type(&request, BYTES) { BYTES } else { "text/plain" };
     let paper = body(request, media_type, PAPER_BYTES_MAX).await?;
     let paper = read(&paper).map_err(|error| Problem::new(Code::Malformed, one_line(&error.0)))?;
-    // PM-72: who has the token of a seat may join it, as the host gave it away.
+    // PM-72: the holder of a seat's token may join it, because the host gave the token away.
     let admitted = match paper.paper().content() {
         PaperContent::Join(_) if bearer.hash().is_some() => vec![seat_of(&app, &bearer, &game).await?],
         _ => Vec::new(),
     };
     let page = bearer.hash().map(|(hash, _)| hash);
-    // From here on, a client that goes away changes nothing.
+    // From here on, the request is carried out even if the client disconnects.
     to_end(&Arc::clone(&app), async move {
         let began = Instant::now();
         let answered = perform(&app, game, (paper, admitted, page), form).await;
@@ -131,7 +131,7 @@ async fn perform(
     Ok(answer(&taken, &receipt, status, form))
 }
 
-/// Makes the receipt for a recorded paper; only the first submission gets the seat's bundle.
+/// Returns the receipt for a recorded paper. Only the first submission gets the seat's bundle.
 fn receipt(
     app: &App,
     game: &MatchName,
@@ -174,7 +174,7 @@ fn answer(taken: &TakenPaper, receipt: &PaperTaken, status: StatusCode, form: Fo
     text(status, format!("{what}\nrecord {seq} of the desk\n\n{checkpoint}"))
 }
 
-/// Reports why the desk does not have a paper.
+/// Returns the problem that explains why the desk did not record a paper.
 fn refused(taken: &TakenPaper) -> Problem {
     let code = match taken.outcome {
         PaperOutcome::Malformed(_) => Code::Malformed,

@@ -36,15 +36,15 @@ pub(crate) struct At {
 }
 
 impl At {
-    /// Returns what of a branch is read.
+    /// Returns which part of a branch to read.
     pub(super) fn of(self, path: BranchPath) -> Asked {
         Asked { path, seat: self.seat, reach: Reach::of(self.at) }
     }
 }
 
-/// Returns what is seen at the head if it is in memory; where it is not, or may not be seen, is decided elsewhere.
+/// Returns the view at the head if it is in memory and the token permits it. Other cases are left to the caller.
 fn in_memory(app: &App, access: &Access, path: &BranchPath, at: At) -> Option<CachedView> {
-    // Where others write, too, the store is asked first (FL-18).
+    // If other services write to the store, it is asked first (FL-18).
     if app.store.is_shared() {
         return None;
     }
@@ -54,7 +54,7 @@ fn in_memory(app: &App, access: &Access, path: &BranchPath, at: At) -> Option<Ca
     at.at.is_none().then(|| app.branches.in_use(&match_name, &branch))??.shown_in_memory(viewer)
 }
 
-/// Answers with a view, or that it is still the one that is known.
+/// Returns a response with a view, or a 304 if the client knows the view.
 fn answer(shown: &CachedView, known: Option<&Tags>, body: impl FnOnce() -> Response) -> Response {
     let is_known = known.is_some_and(|known| known.hold(&shown.tag, true));
     let mut response = if is_known { StatusCode::NOT_MODIFIED.into_response() } else { body() };
@@ -133,7 +133,7 @@ pub(crate) async fn picture(
     .await
 }
 
-/// Marks an answer as a file.
+/// Marks a response as a file.
 pub(crate) fn attachment(mut response: Response, file: &str) -> Response {
     let disposition = format!("attachment; filename=\"{file}\"");
     if let Ok(disposition) = HeaderValue::from_str(&disposition) {

@@ -1,4 +1,4 @@
-//! `GET /v1/rulesets`: the games there are, and the rulebook of each.
+//! `GET /v1/rulesets`: the games and their rulebooks.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

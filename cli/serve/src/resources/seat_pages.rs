@@ -1,5 +1,5 @@
-//! The page of a seat in a match by mail: a code opens it, the desk as the seat may know it, and lines of a player without a
-//! key (PM-70 to PM-73).
+//! The page of a seat in a match by mail: the code that opens it, the desk as the seat may know it, and the lines of a
+//! player without a key (PM-70 to PM-73).
 
 use std::sync::Arc;
 
@@ -186,7 +186,7 @@ pub(crate) async fn open(
     app.block(move |app| grant(app, game, opened, &token)).await
 }
 
-/// Gives a token access to a seat, unless it has it.
+/// Gives a token access to a seat, unless it has access already.
 fn grant(app: &Arc<App>, match_name: MatchName, opened: OpenedPage, token: &AccessToken) -> ApiResult {
     let OpenedPage { seat, stale } = opened;
     let hash = token.hash();
@@ -202,7 +202,7 @@ fn grant(app: &Arc<App>, match_name: MatchName, opened: OpenedPage, token: &Acce
     if let Some(stale) = stale {
         return Err(Problem::new(Code::Rejected, stale));
     }
-    // Of several browsers the oldest makes room.
+    // If too many browsers have access, the oldest one loses it.
     let is_of_seat = |grant: &Grant| grant.kind.seat() == Some(seat) && grant.is_live(now_ms);
     let grants = app.store.grants_of(&match_name)?;
     let live: Vec<_> = grants.iter().filter(|(_, grant)| is_of_seat(grant)).collect();

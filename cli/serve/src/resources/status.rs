@@ -1,4 +1,4 @@
-//! `GET /v1/status`: how the service does, for its admin.
+//! `GET /v1/status`: what the service counts, for its admin.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Which problems a route may answer with, for its description (SV-33).
+//! The statuses of the problems that a route may return, for its description (SV-33).
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ fn problems(statuses: &[u16]) -> Responses {
     statuses.iter().map(|status| (status.to_string(), problem().into())).collect()
 }
 
-/// Declares what kinds of routes may answer.
+/// Declares kinds of routes with the statuses of their problems.
 macro_rules! kinds {
     ($($(#[$doc:meta])* $name:ident: $($status:literal)*;)*) => {$(
         $(#[$doc])*
@@ -36,35 +36,35 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// What needs no token.
+    /// A route that needs no token.
     Open: 400 406 503;
-    /// What a token looks at.
+    /// A route that reads.
     Looked: 400 401 403 404 406 429 500 501 503;
-    /// What is followed.
+    /// A stream.
     Followed: 400 401 403 404 406 410 429 500 501 503;
-    /// What may be too large.
+    /// A route that reads what may be too large.
     LookedLarge: 400 401 403 404 406 413 429 500 501 503;
-    /// What the rules or a condition may not answer.
+    /// A route whose question may have no answer.
     Answered: 400 401 403 404 406 422 429 500 501 503;
-    /// The same, which may be too large.
+    /// A route whose question may have no answer, or an answer that is too large.
     AnsweredLarge: 400 401 403 404 406 413 422 429 500 501 503;
-    /// What a token changes, with a body.
+    /// A route that changes something, with a body.
     Changed: 400 401 403 404 406 408 409 413 415 422 429 500 501 503 507;
-    /// What a token deletes.
+    /// A route that deletes something.
     Deleted: 400 401 403 404 409 429 500 503 507;
     /// An append.
     AppendProblems: 400 401 403 404 406 408 409 412 413 415 422 429 500 501 503 507;
-    /// What is tried out.
+    /// A trial of commands.
     TrialProblems: 400 401 403 404 406 408 409 413 415 422 429 500 501 503;
     /// A paper.
     PaperProblems: 400 401 403 404 406 408 409 413 415 422 429 500 501 503 507;
-    /// A calendar that is read.
+    /// Reading a calendar.
     CalendarRead: 400 404 406 429 500 501 503;
-    /// A calendar that ends.
+    /// Ending a calendar.
     CalendarEnded: 400 404 429 500 501 503 507;
-    /// An invitation that is looked at.
+    /// Reading an invitation.
     InvitedProblems: 400 401 403 406 409 410 429 500 503;
-    /// An invitation that is spent.
+    /// Spending an invitation.
     JoinProblems: 400 401 403 404 406 408 409 410 413 415 422 429 500 503 507;
 }
 

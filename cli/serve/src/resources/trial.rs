@@ -1,4 +1,4 @@
-//! Commands tried out on what a viewer knows of a match; nothing is recorded (VW-46).
+//! Trials of commands on what a viewer knows of a match. Nothing is recorded (VW-46).
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use crate::reading::{Asked, BranchPath, BranchView, Reach, SeatName};
 /// The most commands of a trial, rolls included.
 const COMMANDS_MAX: usize = 500;
 
-/// What one answer holds.
+/// The limits of one response.
 const LIMITS: FrameLimits = FrameLimits { frames_max: usize::MAX, bytes_max: ANSWER_BYTES_MAX };
 
 /// Who tries something out.
