@@ -1,25 +1,25 @@
-/** What this browser keeps of a match: tokens that give access as a viewer, and how they come and go (VW-38). */
+/** What this browser keeps of a match: the tokens that give access, and how they are added and dropped (VW-38). */
 import { html, shown } from "./viewer.js";
 import { Api, NoAnswer, Problem, makeToken, pause, sleep } from "./api.js";
 
-/** A token, and as whom it was last seen to give access; one that a letter's link gave has a page by mail (PM-70).
+/** A token, and the seat that it gave access to last. `mail` marks the token of a letter's link (PM-70).
  * @typedef {{token: string, seat?: string, mail?: boolean, unsaved?: boolean}} Access
  * @typedef {{tokens: Access[], chosen?: string, invitation?: string, joining?: string}} Kept */
 
 const PREFIX = "turnfold:";
 
-/** Where it is kept what was tried (VW-56). */
+/** The prefix of the storage keys of trials (VW-56). */
 export const TRIED = "turnfold-tried:";
 
-/** Where the order of a match by mail is kept until it is sent (PM-71). */
+/** The prefix of the storage keys of orders by mail until they are sent (PM-71). */
 export const ORDER = "turnfold-order:";
 
-/** Where the admin's token is kept, for a tab alone. */
+/** The storage key of the admin token, for one tab only. */
 export const ADMIN = "turnfold-admin";
 
 const TOKEN = /tf_[ahsv]_[\w-]{43}/;
 
-/** Returns what is kept of a match; the form of earlier pages had one token. @param {string} match @returns {Kept} */
+/** Returns what is kept of a match. Earlier pages kept a single token. @param {string} match @returns {Kept} */
 export function kept(match) {
 	try {
 		const { token, seat, tokens = token ? [{ token, seat }] : [], ...rest } = JSON.parse(localStorage.getItem(PREFIX + match) ?? "{}");
@@ -36,11 +36,11 @@ export function keep(match, what) {
 	sessionStorage.removeItem(PREFIX + match);
 }
 
-/** Returns the matches that this browser keeps something of. */
+/** Returns the matches of which this browser keeps something. */
 export const keptMatches = () =>
 	Object.keys(localStorage).filter((key) => key.startsWith(PREFIX)).map((key) => key.slice(PREFIX.length)).sort();
 
-/** Who a tab is: the end of its token, its name, and the seat that a host looks as. It stays so when it is loaded again.
+/** Who a tab is: the end of its token, its name, and the seat that a host looks as. This survives a reload.
  * @typedef {{end?: string, name?: string, as?: string}} Tab */
 
 /** @param {string} match @returns {Tab} */
@@ -52,15 +52,15 @@ export const keepTab = (match, what) => sessionStorage.setItem(PREFIX + match, J
 /** @param {string} token */
 const endOf = (token) => token.slice(-8);
 
-/** Returns the access that this tab uses, if there is any: its own, else the one that this browser used last.
+/** Returns the access that this tab uses, if any: its own, else the one that this browser used last.
  * @param {string} match @param {Kept} [what] @returns {Access | undefined} */
 export function chosenOf(match, { tokens, chosen } = kept(match)) {
 	const { end } = tabOf(match);
 	return tokens.find(({ token }) => endOf(token) === end) ?? tokens.find(({ token }) => token === chosen) ?? tokens.at(-1);
 }
 
-/** Keeps a token next to those that are there, and chooses it. @param {string} match @param {string} token @param {string} [seat]
- * @param {boolean} [unsaved] whether this browser alone has it */
+/** Adds a token to those of a match, and chooses it. @param {string} match @param {string} token @param {string} [seat]
+ * @param {boolean} [unsaved] whether only this browser has it */
 export function addToken(match, token, seat, unsaved) {
 	const what = kept(match);
 	const known = what.tokens.find((one) => one.token === token);
@@ -70,10 +70,10 @@ export function addToken(match, token, seat, unsaved) {
 	useInTab(match, token);
 }
 
-/** Returns the link that opens a match by a token. @param {string} match @param {string} token */
+/** Returns the link that opens a match with a token. @param {string} match @param {string} token */
 export const linkOf = (match, token) => `${location.origin}/m/${match}#t=${token}`;
 
-/** Has this tab use a token from now on. @param {string} match @param {string} token */
+/** Makes this tab use a token from now on. @param {string} match @param {string} token */
 export function useInTab(match, token) {
 	if (endOf(token) !== tabOf(match).end) keepTab(match, { end: endOf(token), as: "" });
 }
@@ -90,18 +90,18 @@ function dropInvitation(match) {
 	keep(match, { tokens, chosen });
 }
 
-/** Returns as whom a token gives access. @param {Access} access */
+/** Returns the name of what a token gives access as. @param {Access} access */
 export function nameOf({ token, seat }) {
 	/** @type {Record<string, string>} */ const names = { a: "admin", h: "host", v: "spectator" };
 	return names[token[3]] ?? seat ?? "a player";
 }
 
-/** Takes a secret out of the address, where a link put it, and keeps it; returns what became of it, if there was one.
+/** Takes the secret of a link out of the address and keeps it. Returns whether there was one, and whether it is complete.
  * @param {string} match @returns {"" | "kept" | "broken"} */
 export function takeToken(match) {
 	const [, letter, secret] = /^#([it])=(.*)$/.exec(location.hash) ?? [];
 	if (!letter) return "";
-	// A link that shows an entry has it next to the secret, in whose place it stands from then on (VW-63).
+	// A link to an entry has its number in the query. It replaces the secret in the address (VW-63).
 	const query = new URLSearchParams(location.search);
 	const at = /^\d+$/.exec(query.get("at") ?? "")?.[0];
 	query.delete("at");
@@ -115,7 +115,7 @@ export function takeToken(match) {
 	return "kept";
 }
 
-/** Returns the buttons that open a match as each of the kept, but for one. @param {string} match @param {string} [but] */
+/** Returns buttons that open a match with each of the kept tokens but one. @param {string} match @param {string} [but] */
 export function switches(match, but) {
 	return kept(match).tokens.filter(({ token }) => token !== but).map((access) => {
 		const button = html("button", { type: "button" }, `Open as ${nameOf(access)}`);
@@ -128,7 +128,7 @@ export function switches(match, but) {
 	});
 }
 
-/** Returns a field for another token. @param {string} match */
+/** Returns a form for another token. @param {string} match */
 export function tokenForm(match) {
 	const field = html("input", { id: "token", autocomplete: "off", spellcheck: "false", size: 30 });
 	const note = html("p", { role: "status", class: "note" });
@@ -151,16 +151,16 @@ export function showNoAccess(match, root, why, used) {
 	root.replaceChildren(html("section", { class: "panel noaccess" }, html("h2", {}, "No access"), html("p", { role: "alert" }, ...reason), next, tokenForm(match), ...switches(match, used)));
 }
 
-/** Reports why a token that the service refused gives no access. @param {Problem} problem @param {Access | undefined} access */
+/** Returns why a token that the service refused gives no access. @param {Problem} problem @param {Access | undefined} access */
 export function refusal({ status, ended }, access) {
-	// A match that the admin ends loses the tokens of its hosts, too.
+	// When the admin ends a match, its hosts lose their tokens, too.
 	if (ended === "revoked") return access?.token[3] === "h" ? "The admin has ended this match, or another host has taken this access back." : "The host or the admin has taken this access back.";
 	if (ended === "expired") return "This access has expired.";
 	if (access?.seat) return "The match is gone: the service no longer knows it.";
 	return status === 401 ? "The service does not know this token." : "This token is for another match, or the match is gone.";
 }
 
-/** Shows what an invitation is for, and asks whether it is to be accepted: programs that look at links must not spend it.
+/** Shows what an invitation is for, and asks whether to accept it, because programs that open links must not spend it.
  * @param {string} match @param {HTMLElement} root */
 export async function showInvitation(match, root) {
 	const { invitation = "", joining } = kept(match);
@@ -171,7 +171,7 @@ export async function showInvitation(match, root) {
 	try {
 		invited = await untilAnswered(note, () => new Api(invitation).get("/v1/join"));
 	} catch (error) {
-		// The answer to this browser's own request to join may have been lost: then the same request is repeated.
+		// The answer to this browser's own request to join may have been lost. Then it repeats the same request.
 		if (!joining || !(error instanceof Problem && error.code === "spent")) {
 			note.textContent = notInvited(error);
 			return dropInvitation(match);
@@ -193,7 +193,7 @@ export async function showInvitation(match, root) {
 async function accept(match, note, join, name) {
 	const button = join.querySelector("button");
 	button?.setAttribute("disabled", "");
-	// The token is made and kept before it is sent, so that the same request can be repeated if its answer is lost.
+	// Keep the token before it is sent, so that the same request can be repeated if its answer is lost.
 	const asked = kept(match);
 	const token = asked.joining ?? makeToken("s");
 	keep(match, { ...asked, joining: token });
@@ -204,7 +204,7 @@ async function accept(match, note, join, name) {
 		location.reload();
 	} catch (error) {
 		note.textContent = notInvited(error);
-		// Another name may do.
+		// Another name may be accepted.
 		if (error instanceof Problem && (error.code === "name_taken" || error.status === 422)) return button?.removeAttribute("disabled");
 		dropInvitation(match);
 		join.remove();
@@ -222,7 +222,7 @@ function notInvited(error) {
 	return error.status === 401 ? `${ends || "The service does not know this invitation."} Ask the host for a new one.` : error.message;
 }
 
-/** Asks until there is an answer, and shows when it asks again. @template T @param {HTMLElement} note @param {() => Promise<T>} ask */
+/** Asks until the service answers, and shows when it asks again. @template T @param {HTMLElement} note @param {() => Promise<T>} ask */
 export async function untilAnswered(note, ask) {
 	for (let tries = 1; ; tries++) {
 		try {

@@ -1,17 +1,17 @@
-/** The page of the admin: how the service does, its matches and their tokens. */
+/** The page of the admin: the status of the service, its matches and their tokens. */
 import { html, shown } from "./viewer.js";
 import { Api, Problem } from "./api.js";
 
-/** Where the admin's token is kept, for this tab alone. */
+/** The storage key of the admin token, for this tab only. */
 const ADMIN_TOKEN = "turnfold-admin";
 
 /** The label of the host of a match that the admin ended. */
 const ENDED = "ended by the admin";
 
-/** What the table has; on a phone each row is a list of it. */
+/** The columns of the table; on a phone each row is a list of them. */
 const COLUMNS = ["Match", "Game", "Entries", "Last move", "Tokens"];
 
-/** How many matches are asked for at once. */
+/** How many matches to ask for at once. */
 const MATCHES_OF_PAGE = 100;
 
 /**
@@ -25,7 +25,7 @@ const inBytes = (bytes) => (bytes < 2 ** 20 ? `${Math.ceil(bytes / 1024)} KiB` :
 /** @param {unknown} error */
 const inWords = (error) => (error instanceof Error ? error.message : `${error}`);
 
-/** @param {string} text @param {() => Promise<void>} work @param {HTMLElement} note what failed is shown there */
+/** @param {string} text @param {() => Promise<void>} work @param {HTMLElement} note shows what failed */
 function button(text, work, note) {
 	const made = html("button", { type: "button" }, text);
 	made.addEventListener("click", async () => {
@@ -37,7 +37,7 @@ function button(text, work, note) {
 	return made;
 }
 
-/** Shows a field for the token, and what it opens. @param {HTMLElement} root */
+/** Shows a field for the token, and the page that the token opens. @param {HTMLElement} root */
 function showAdmin(root) {
 	document.body.classList.add("home", "admin");
 	const token = html("input", { id: "admin", type: "password", autocomplete: "off", size: 40 });
@@ -48,7 +48,7 @@ function showAdmin(root) {
 		note.textContent = "";
 		const api = new Api(admin);
 		try {
-			// A token of a match lists that match, so what only the admin may see is asked for first.
+			// Tokens of matches may list matches, too, so ask first for what only the admin may see.
 			const status = await api.get("/v1/status");
 			sessionStorage.setItem(ADMIN_TOKEN, admin);
 			root.replaceChildren(...new AdminPage(api, status).parts);
@@ -124,7 +124,7 @@ class AdminPage {
 		return html("tr", { role: "row" }, name, cell(1, `${match.ruleset} ${match.version}`), cell(2, `${match.head}`), cell(3, time), cell(4, tokens));
 	}
 
-	/** Lists the tokens of a match that count. @param {string} match @returns {Promise<HTMLElement>} */
+	/** Lists the valid tokens of a match. @param {string} match @returns {Promise<HTMLElement>} */
 	async #tokens(match) {
 		const path = `/v1/matches/${match}/grants`;
 		/** @type {{items: AdminGrant[]}} */ const { items } = await this.api.get(path);
@@ -147,7 +147,7 @@ class AdminPage {
 		if (live.every((grant) => grant.label === ENDED)) return html("p", {}, "ended");
 		const end = button("End the match", async () => {
 			if (!confirm(`End ${match}? All ${live.length} tokens stop working at once and for good. The log stays.`)) return;
-			// A match keeps a host: one whose token is thrown away.
+			// A match must keep a host, so create one and forget its token.
 			await this.api.post(path, { kind: "host", label: ENDED });
 			await revoke(live);
 		}, this.note);
@@ -160,7 +160,7 @@ class AdminPage {
 		const response = await this.api.fetch("/v1/backup");
 		const address = URL.createObjectURL(await response.blob());
 		html("a", { href: address, download: "turnfold.backup" }).click();
-		// The browser has begun to read it by then.
+		// The browser has begun to read the file by then.
 		setTimeout(() => URL.revokeObjectURL(address), 60_000);
 	}
 }

@@ -1,5 +1,5 @@
 /**
- * What looks into a match (VW-56 to VW-58): trials, comparisons, a search by condition, the view as JSON, the revision.
+ * Tools to analyze a match (VW-56 to VW-58): trials, comparisons, a search by condition, the view as JSON, the revision.
  *
  * @import {LiveMatch} from "./match.js"
  */
@@ -7,7 +7,7 @@ import { html } from "./viewer.js";
 import { action, fold } from "./buttons.js";
 import { comparisonOf } from "./compare.js";
 
-/** The part of the page for looking into a match. */
+/** The part of the page with tools to analyze a match. */
 export class Analysis {
 	other = html("select", { id: "other-branch" });
 	condition = html("input", { id: "condition", autocomplete: "off", autocapitalize: "off", spellcheck: "false", size: 18, placeholder: "/turn == 3", required: "" });
@@ -42,14 +42,14 @@ export class Analysis {
 		this.element = fold("Analysis", html("div", { class: "files" }, ...actions), submits(find, async () => report(await this.#find())), submits(this.compare, () => this.#compare()), this.view);
 	}
 
-	/** Lists what to compare with. @param {string[]} branches */
+	/** Lists the branches to compare with. @param {string[]} branches */
 	list(branches) {
 		const others = branches.filter((branch) => branch !== this.live.branch);
 		this.other.replaceChildren(...others.map((branch) => html("option", { value: branch }, branch)));
 		this.compare.hidden = others.length === 0;
 	}
 
-	/** Another entry may be shown. */
+	/** Hides the JSON view if another entry is shown. */
 	moved() {
 		if (this.#number !== this.#viewed) this.view.hidden = true;
 	}
@@ -62,14 +62,14 @@ export class Analysis {
 		return timeline.number(position);
 	}
 
-	/** Copies how commands of the terminal name the entry, or shows it. */
+	/** Copies the revision of the entry for commands in a terminal; if that fails, returns it. */
 	async #copy() {
 		const { match, branch } = this.live;
 		const revision = `${match}@${branch}:${this.#number}`;
 		return navigator.clipboard.writeText(revision).then(() => `Copied ${revision}.`, () => revision);
 	}
 
-	/** Goes to the next entry after which a condition becomes true, around the end too. */
+	/** Goes to the next entry at which a condition becomes true; continues from the start after the end. */
 	async #find() {
 		const { live } = this;
 		/** @param {number} after @returns {Promise<number | null>} */

@@ -1,10 +1,10 @@
 /**
- * Asks the service: requests with a token, and the live stream.
+ * Requests to the service with a token, and the live stream.
  *
  * @typedef {{type: string, title: string, status: number, detail: string, ended?: "revoked" | "expired", index?: number, record?: {message: string | null, reason: string | null}}} ProblemJson
  */
 
-/** What the service refused, and why. */
+/** Why the service refused a request. */
 export class Problem extends Error {
 	/** @param {number} status @param {ProblemJson | null} problem */
 	constructor(status, problem) {
@@ -16,7 +16,7 @@ export class Problem extends Error {
 	}
 }
 
-/** A connection that broke off, or a service that cannot answer now: the same again may work. */
+/** A lost connection, or a service that cannot answer now. The same request may work later. */
 export class NoAnswer extends Error {}
 
 /** Returns after this number of milliseconds. @param {number} ms @param {AbortSignal} [signal] */
@@ -26,11 +26,11 @@ export const sleep = (ms, signal) =>
 		signal?.addEventListener("abort", () => (clearTimeout(timer), done(undefined)), { once: true });
 	});
 
-/** After how many milliseconds without a byte a request has failed, and a stream, in which there is a comment every 15 s. */
+/** After how many milliseconds without a byte a request fails, and a stream, which has a comment every 15 s. */
 const SILENT_MAX = 15_000;
 const SILENT_STREAM_MAX = 45_000;
 
-/** Returns an answer that ends when no byte of it comes for a while (VW-42). A slow line is none that is silent.
+/** Returns a response that fails when no byte comes for a while (VW-42). A slow connection is not a silent one.
  * @param {string} path @param {RequestInit} options @param {number} silentMax */
 async function heard(path, options, silentMax) {
 	const silence = new AbortController();
@@ -42,7 +42,7 @@ async function heard(path, options, silentMax) {
 	};
 	listen(SILENT_MAX);
 	const { body, status, statusText, headers } = await fetch(path, { ...options, signal: AbortSignal.any(signals) }).finally(() => clearTimeout(timer));
-	// Chromium has an empty body in an answer that may have none.
+	// Chromium gives an empty body to a response that may have none.
 	if (!body || status === 204) return new Response(null, { status, statusText, headers });
 	listen();
 	/** @type {TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>} */ const passed = new TransformStream({
@@ -52,7 +52,7 @@ async function heard(path, options, silentMax) {
 	return new Response(body.pipeThrough(passed), { status, statusText, headers });
 }
 
-/** Asks as the holder of a token. */
+/** Sends requests as the holder of a token. */
 export class Api {
 	/** @param {string} token */
 	constructor(token) {
@@ -73,7 +73,7 @@ export class Api {
 		if (response.ok) return response;
 		const body = await response.json().catch(() => null);
 		const problem = new Problem(response.status, body);
-		// Where waiting helps, the service names a time; a proxy that answers for it names no problem.
+		// If waiting helps, the service names a time. A proxy that answers instead of the service names no problem.
 		const isPassing = [429, 502, 503, 504].includes(response.status) && (!problem.code || response.headers.has("retry-after"));
 		if (isPassing) throw new NoAnswer(`${problem.message[0].toUpperCase()}${problem.message.slice(1).replace(/\.$/, "")}.`);
 		throw problem;
@@ -95,7 +95,7 @@ export class Api {
 	}
 }
 
-/** Returns what an answer holds, which may break off as a connection does. @param {Response} response @returns {Promise<any>} */
+/** Returns the JSON of a response, whose connection may break. @param {Response} response @returns {Promise<any>} */
 export const readJson = (response) =>
 	response.json().catch(() => {
 		throw new NoAnswer("No connection.");
@@ -104,8 +104,8 @@ export const readJson = (response) =>
 /** Returns how long to wait before try number `tries`: at random around 2, 4, … 30 seconds. @param {number} tries */
 export const pause = (tries) => Math.min(30, 2 ** Math.min(tries, 5)) * (750 + 500 * Math.random());
 
-/** Reads a live stream and hands each event on; ends when the stream does. `fetch` because `EventSource` sends no token.
- * @param {Api} api @param {string} path @param {string} last the event that is known
+/** Reads a live stream and passes on each event, until the stream ends. Uses `fetch`, because `EventSource` sends no token.
+ * @param {Api} api @param {string} path @param {string} last the last event that is known
  * @param {(event: string, data: string, id: string) => void} receive @param {() => void} opened @param {AbortSignal} signal */
 export async function readEvents(api, path, last, receive, opened, signal) {
 	const response = await api.fetch(path, { headers: { accept: "text/event-stream", "last-event-id": last }, signal }, SILENT_STREAM_MAX);
@@ -125,7 +125,7 @@ export async function readEvents(api, path, last, receive, opened, signal) {
 	}
 }
 
-/** Returns a token of a kind, made of 32 random bytes. @param {"s" | "h" | "c"} kind */
+/** Returns a new token of a kind, made from 32 random bytes. @param {"s" | "h" | "c"} kind */
 export function makeToken(kind) {
 	const bytes = crypto.getRandomValues(new Uint8Array(32));
 	const text = btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");

@@ -1,10 +1,10 @@
-/** A calendar of the deadlines of all seats that this browser plays (VW-68): one secret link for calendar programs. */
+/** A calendar of the deadlines of all seats that this browser plays (VW-68), as one secret link for calendar programs. */
 import { html } from "./viewer.js";
 import { Api, makeToken } from "./api.js";
 import { kept, keptMatches } from "./access.js";
 import { action } from "./buttons.js";
 
-/** What this browser keeps of its calendar, and the ends of the tokens whose deadlines that shows.
+/** What this browser keeps of its calendar. `shows` has the ends of the tokens whose deadlines the calendar shows.
  * @typedef {{token: string, link: string, shows: string[]}} KeptCalendar */
 
 const CALENDAR = "turnfold-calendar";
@@ -23,7 +23,7 @@ export async function showInCalendar(match) {
 	const calendar = keptCalendar();
 	if (!calendar) return;
 	for (const { token, mail } of kept(match).tokens) {
-		// The letters of a match by mail have their deadlines.
+		// The deadlines of a match by mail are in its letters.
 		if (token[3] !== "s" || mail || calendar.shows.includes(token.slice(-8))) continue;
 		const { link } = await new Api(token).post(`/v1/matches/${match}/calendar`, { token: calendar.token });
 		calendar.link = link;
@@ -49,7 +49,7 @@ export function calendarPart(match) {
 		localStorage.setItem(CALENDAR, JSON.stringify({ token: makeToken("c"), link: "", shows: [] }));
 		try {
 			await showInCalendar(match);
-			// A match that is gone is none of the calendar's.
+			// A match that is gone is left out.
 			for (const other of keptMatches()) await showInCalendar(other).catch(() => {});
 			note.textContent = "Your calendar shows the deadlines of all your matches in this browser, of later ones, too. Whoever has its link sees them and nothing else.";
 		} catch (error) {

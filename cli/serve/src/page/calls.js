@@ -1,13 +1,13 @@
-/** How a player is called who looks elsewhere (VW-40), by the page of a match and by the home page. */
+/** Calls a player who looks elsewhere (VW-40), for the page of a match and the home page. */
 import { html } from "./viewer.js";
 
-/** Where it is kept how this browser calls. */
+/** The storage key of how this browser calls. */
 const CALLS = "turnfold-calls";
 
-/** Where it is kept for which turn of a match this browser called last: of several tabs one does. */
+/** The storage key of the last turn that this browser called for, so that only one of several tabs calls. */
 const CALLED = "turnfold-called";
 
-/** Calls as was asked for in this browser. */
+/** Calls in the ways that were chosen in this browser. */
 export class Calls {
 	/** @type {AudioContext | null} */ #audio = null;
 	#calls = readCalls();
@@ -23,11 +23,11 @@ export class Calls {
 			const note = new Notification("Your turn", { body: title, icon: "/assets/icon-turn.svg", tag: `turnfold:${match}` });
 			note.onclick = () => (focus(), note.close());
 		} catch {
-			// Some browsers of phones have notifications for service workers only.
+			// Some browsers on phones allow notifications only from service workers.
 		}
 	}
 
-	/** Plays two notes, where the browser lets a page be heard. */
+	/** Plays two notes, if the browser allows sound. */
 	#ring() {
 		const audio = (this.#audio ??= new AudioContext());
 		audio.resume().then(() => [660, 880].forEach((pitch, index) => {
@@ -41,12 +41,12 @@ export class Calls {
 		}), () => {});
 	}
 
-	/** Whether anything calls at all. */
+	/** Whether any way of calling is chosen. */
 	get isWanted() {
 		return this.#calls.sound || this.#calls.notification;
 	}
 
-	/** Returns the choices of how to be called: none unless asked for. */
+	/** Returns the choices of how to be called. By default nothing calls. */
 	choices() {
 		const note = html("p", { role: "status", class: "note" });
 		/** @param {"sound" | "notification"} way */
@@ -67,7 +67,7 @@ export class Calls {
 	}
 }
 
-/** Marks this tab as one where it is the turn of who looks. @param {boolean} isMine */
+/** Marks this tab if it is the viewer's turn. @param {boolean} isMine */
 export const markTab = (isMine) => document.querySelector("link[rel=icon]")?.setAttribute("href", isMine ? "/assets/icon-turn.svg" : "/assets/icon.svg");
 
 async function mayNotify() {

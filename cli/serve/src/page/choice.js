@@ -1,18 +1,18 @@
 /**
- * A command chosen part by part (VW-43): what is legal as a trie of its parts. What the picture names is clicked there, any
- * other part is a button. One algorithm serves all games.
+ * Chooses a command part by part (VW-43), in a trie of the legal commands' parts. Parts that the picture names are clicked there,
+ * and all other parts are buttons. One algorithm serves all games.
  *
- * A part is written `0 e4` for a place of a board, `@unit ogre` for what the picture names, and `=venom` for a word.
+ * A part is written `0 e4` for a place on a board, `@unit ogre` for a name in the picture, and `=venom` for a word.
  */
 
 /**
- * A command, and what of it is clicked, in the order of clicks.
+ * A command, and the parts of it that are clicked, in the order of clicks.
  *
  * @typedef {{seat: string, command: string, targets?: Target[], irreversible?: boolean}} Legal
  * @typedef {string | {piece: string} | [board: number, place: string | [number, number]]} Target
  */
 
-/** How a command is chosen; one that has targets may begin without its first word. @typedef {{legal: Legal, verb: string, parts: string[], isOpen: boolean}} Path */
+/** The way to choose a command. A command with targets is open: it may begin without its first word. @typedef {{legal: Legal, verb: string, parts: string[], isOpen: boolean}} Path */
 
 /** Whether a part is a button. @param {string} part */
 export const isWord = (part) => part.startsWith("=");
@@ -20,9 +20,9 @@ export const isWord = (part) => part.startsWith("=");
 /** Returns a part in words. @param {string} part */
 export const wordsOf = (part) => part.replace(/^(=|@(p\d+ )?|\d+ )/, "");
 
-/** What was chosen of a command, and what may follow. */
+/** The chosen parts of a command, and the parts that may follow. */
 export class Choice {
-	/** The first word chosen; with a seat before it where several have commands. */
+	/** The chosen first word, after the seat if several seats have commands. */
 	verb = "";
 	/** @type {string[]} */ parts = [];
 	/** @type {Path[]} */ #paths;
@@ -50,7 +50,7 @@ export class Choice {
 		return !this.verb && this.parts.length === 0;
 	}
 
-	/** Returns the commands that go on from what is chosen, and from more parts. @param {string[]} more */
+	/** Returns the commands that continue the chosen parts, followed by `more`. @param {string[]} more */
 	#from(...more) {
 		const parts = [...this.parts, ...more];
 		return this.#paths.filter((path) => (this.verb ? path.verb === this.verb : path.isOpen) && parts.every((part, index) => path.parts[index] === part));
@@ -63,14 +63,14 @@ export class Choice {
 		return verbs;
 	}
 
-	/** Returns the parts that may follow. Of words there are none before the first one, where there is one. */
+	/** Returns the parts that may follow. The first word of a command comes before its other words. */
 	next() {
 		const { length } = this.parts;
 		const paths = this.#from().filter(({ verb, parts }) => !(this.isEmpty && verb && isWord(parts[0])));
 		return new Set(paths.flatMap(({ parts }) => parts.slice(length, length + 1)));
 	}
 
-	/** Returns the commands that are chosen as a whole. */
+	/** Returns the commands that are chosen completely. */
 	whole() {
 		return this.isEmpty ? [] : this.#from().filter(({ parts }) => parts.length === this.parts.length).map(({ legal }) => legal);
 	}
@@ -80,20 +80,20 @@ export class Choice {
 		return this.#from().some(({ parts }) => parts.length > this.parts.length);
 	}
 
-	/** Returns the first word of all commands that go on from here, if it is one. */
+	/** Returns the first word of the commands that go on from here, if all have the same. */
 	get only() {
 		const verbs = new Set(this.#from().map(({ verb }) => verb));
 		return this.isEmpty || verbs.size !== 1 ? "" : [...verbs][0];
 	}
 
-	/** Adds the first of these parts that goes on; where none does, another command may begin. @param {string[]} parts
+	/** Adds the first of these parts that goes on. If none does, another command may begin. @param {string[]} parts
 	 * @returns {boolean} whether one does */
 	pick(parts) {
 		const isSame = parts.some((part) => this.parts.includes(part));
 		for (const [verb, before] of [[this.verb, this.parts], [this.verb, []], ["", []]]) {
 			Object.assign(this, { verb, parts: before });
 			const part = parts.find((one) => this.#from(one).length > 0);
-			// What is chosen already is taken back.
+			// A part that was chosen before is taken back.
 			if (part && !(isSame && before.length === 0)) return (this.parts = [...this.parts, part]), true;
 		}
 		return isSame;

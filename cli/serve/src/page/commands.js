@@ -1,5 +1,5 @@
 /**
- * Playing (VW-18, VW-43): what is legal, chosen part by part, a field for any command, and what became of the last one.
+ * Playing (VW-18, VW-43): legal commands, chosen part by part, a field for any command, and the outcome of the last one.
  *
  * @import {LiveMatch} from "./match.js"
  * @import {Legal} from "./choice.js"
@@ -20,10 +20,10 @@ export class CommandPanel {
 	/** The commands that may be given from here. @type {Legal[]} */ legal = [];
 	/** The seats that others have or are invited to. @type {Set<string>} */ taken = new Set();
 	#choice = new Choice([], new Set());
-	/** What is shown before it is sent. @type {Legal | null} */ #tried = null;
-	/** From which on words are offered. */ #first = 0;
+	/** The command whose preview is shown before it is sent. @type {Legal | null} */ #tried = null;
+	/** The first word button that is shown. */ #first = 0;
 	/** What the commands mean, by their first words. @type {Map<string, string> | undefined} */ #meanings;
-	/** How many entries were there when a command was refused: what comes later makes that old. */
+	/** How many entries there were when a command was refused. Later entries make that report obsolete. */
 	#refusedAt = Infinity;
 	#asked = 0;
 	field = html("input", { id: "command", autocomplete: "off", autocapitalize: "off", spellcheck: "false" });
@@ -74,7 +74,7 @@ export class CommandPanel {
 		}
 	}
 
-	/** Offers nothing until it is asked again. */
+	/** Offers nothing until the next refresh. */
 	clear() {
 		this.#asked++;
 		this.legal = [];
@@ -91,7 +91,7 @@ export class CommandPanel {
 		this.#choice = new Choice(this.legal, this.live.viewer.names());
 		this.#tried = null;
 		this.roll.hidden = !this.due;
-		// One button stands out: what is due.
+		// Only one button stands out: the roll if it is due, else *Send*.
 		this.roll.classList.toggle("primary", this.due);
 		this.send.classList.toggle("primary", !this.due);
 		this.list.removeAttribute("aria-busy");
@@ -111,7 +111,7 @@ export class CommandPanel {
 		if (hadFocus) this.list.querySelector("button")?.focus({ preventScroll: true });
 	}
 
-	/** Whether the board alone does not lead on (VW-61). */
+	/** Whether the board alone is not enough to choose a command (VW-61). */
 	get #needsButtons() {
 		const choice = this.#choice;
 		const { info, sees, hosts } = this.live;
@@ -144,7 +144,7 @@ export class CommandPanel {
 	#button(text, meaning, act) {
 		return wordButton(text, meaning, (button, isByKey) => {
 			act(button);
-			// Someone at the keyboard goes on where the next part is.
+			// At the keyboard, the focus moves on to the next part.
 			const next = this.list.querySelector("button:not(.back)") ? null : this.live.root.querySelector(".picture .reach");
 			if (isByKey && (next instanceof HTMLElement || next instanceof SVGElement)) next.focus();
 		});
@@ -171,7 +171,7 @@ export class CommandPanel {
 		return this.#meanings?.get(verb.split(" ").at(-1) ?? "") ?? "";
 	}
 
-	/** Shows what there is to do, where no button shows it. */
+	/** Shows what there is to do, if no button shows it. */
 	#drawHint() {
 		this.hint.textContent = this.#hint();
 	}
@@ -192,7 +192,7 @@ export class CommandPanel {
 		return isTurn ? "These rules list no commands: type one." : "";
 	}
 
-	/** Returns a command as it is sent; a player's own needs no seat. @param {Legal} legal */
+	/** Returns the text to send for a command; a player's own command needs no seat. @param {Legal} legal */
 	#text({ seat, command }) {
 		return this.live.hosts || this.live.trying.isOfAll ? `${seat}: ${command}` : command;
 	}
@@ -212,7 +212,7 @@ export class CommandPanel {
 
 	#marked = "";
 
-	/** Another entry is shown. @param {boolean} isAtHead */
+	/** Updates the panel after another entry is shown. @param {boolean} isAtHead */
 	moved(isAtHead) {
 		this.list.hidden = !isAtHead;
 		if (!isAtHead) this.#tried = null;
@@ -220,7 +220,7 @@ export class CommandPanel {
 		if (!isAtHead || !this.list.hasAttribute("aria-busy")) this.#drawHint();
 	}
 
-	/** Parts of commands were clicked; one of them is meant. @param {string[]} parts */
+	/** Handles a click on parts of commands, of which one is meant. @param {string[]} parts */
 	picked(parts) {
 		const { viewer, plays } = this.live;
 		if (!plays) return;
@@ -228,17 +228,17 @@ export class CommandPanel {
 		if (viewer.position !== viewer.length) return this.#report("Go to the last entry to play.");
 		const choice = this.#choice;
 		if (this.#tried) {
-			// VW-47: the second click on the same sends.
+			// VW-47: a second click on the same part sends the command.
 			if (parts.includes(choice.parts.at(-1) ?? "")) return this.#send(this.#tried);
 			this.#forget();
 			choice.undo();
 		}
 		this.#report(choice.pick(parts) ? "" : "Nothing to do here.");
-		// A hex that has a name of its own is where it was clicked.
+		// A hex with a name of its own is found where it was clicked.
 		this.#went(this.#shownAt(choice.parts.at(-1)) ?? this.#shownAt(parts[0]));
 	}
 
-	/** Goes on from what is chosen: to the next part, a menu of what it may be, or the command. @param {HTMLElement | null} near */
+	/** Continues after a choice: with the next part, with a menu of choices, or with the whole command. @param {HTMLElement | null} near */
 	#went(near) {
 		const choice = this.#choice;
 		this.#first = 0;
@@ -261,7 +261,7 @@ export class CommandPanel {
 		this.#draw();
 	}
 
-	/** Shows again what is. */
+	/** Ends the preview and shows the position again. */
 	#forget() {
 		if (!this.#tried) return;
 		this.#tried = null;
@@ -269,7 +269,7 @@ export class CommandPanel {
 		viewer.show(viewer.position);
 	}
 
-	/** Returns what stands for a part on the page. @param {string | undefined} part @returns {HTMLElement | null} */
+	/** Returns the element of a part on the page. @param {string | undefined} part @returns {HTMLElement | null} */
 	#shownAt(part = "") {
 		const [, board, name] = /^(@|\d+ )(.*)$/.exec(part) ?? [];
 		if (!board) return null;
@@ -283,12 +283,12 @@ export class CommandPanel {
 		else this.give(text);
 	}
 
-	/** Gives a command, once it is confirmed where it cannot be undone, or was shown where that is wanted.
+	/** Gives a command. One that cannot be undone is confirmed first; if previews are wanted, the command is previewed first.
 	 * @param {Legal} one @param {HTMLElement | null} near */
 	#choose(one, near) {
 		const text = this.#text(one);
 		if (one.irreversible) {
-			// The button may be another one once it is drawn again.
+			// Drawing may replace the button, so take its place first.
 			const place = near?.getBoundingClientRect();
 			this.#choice.clear();
 			this.#draw();
@@ -313,7 +313,7 @@ export class CommandPanel {
 		this.give(this.#text(one));
 	}
 
-	/** Gives a command, or has what is due rolled. @param {string} text */
+	/** Gives a command; an empty text rolls what is due. @param {string} text */
 	async give(text) {
 		const { viewer } = this.live;
 		if (viewer.position !== viewer.length) return this.#report("Go to the last entry to play.");
@@ -336,12 +336,12 @@ export class CommandPanel {
 		const { text: why, buttons } = await this.live.rulebook.explain(reason);
 		// Something else may have been reported in the meantime.
 		if (this.note.textContent !== text) return;
-		// Reasons for which nothing changes have no words but those of the rulebook.
+		// Reasons of ignored commands have only the rulebook's words.
 		if (text.endsWith(":")) this.note.append(` ${shown(why || reason)}`);
 		this.note.append(...buttons.flatMap((button) => [" ", button]));
 	}
 
-	/** Brings to the reader what can be done. */
+	/** Brings into sight what can be done. */
 	show() {
 		const [first] = this.list.querySelectorAll("button");
 		if (this.legal.length === 0) return void this.#report(`${waiting(this.live.info?.now?.turn)}. On your turn, what you can do is shown here.`);
@@ -351,7 +351,7 @@ export class CommandPanel {
 		near?.focus({ preventScroll: true });
 	}
 
-	/** Nothing more can be given. */
+	/** Ends: no more commands can be given. */
 	end() {
 		this.send.disabled = this.roll.disabled = true;
 		this.#asked++;

@@ -1,12 +1,12 @@
 /**
- * Two branches of a match next to each other, stepped together (VW-57).
+ * Shows two branches of a match next to each other, and steps through both together (VW-57).
  *
  * @import {Frames} from "./frames.d.ts"
  * @import {Api} from "./api.js"
  */
 import { LogView, PictureView, Timeline, bdi, button, html, isChord, seatClass, shown, span, worded } from "./viewer.js";
 
-/** How far keys go. @type {Record<string, number>} */
+/** How many entries each key goes. @type {Record<string, number>} */
 const KEYS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -Infinity, End: Infinity };
 
 /** Returns the address of a comparison. @param {string} match @param {string} branch @param {string} other @param {string} as */
@@ -41,7 +41,7 @@ async function readAll(api, match, branch, as) {
 	return frames;
 }
 
-/** One of the branches. */
+/** One of the two branches. */
 class Side {
 	log = new LogView();
 	current = html("p", { class: "current" });
@@ -74,7 +74,7 @@ class Side {
 	}
 }
 
-/** Both branches, and the steps. */
+/** Both branches, and the buttons for steps. */
 class Comparison {
 	position = 0;
 	#writing = 0;
@@ -111,7 +111,7 @@ class Comparison {
 		if (!this.#follow(location.hash)) this.show(this.parting || this.length);
 	}
 
-	/** Shows a position of both, where they have it. @param {number} position */
+	/** Shows a position of both branches; a shorter branch stays at its end. @param {number} position */
 	show(position) {
 		this.position = Math.max(0, Math.min(this.length, position));
 		for (const side of this.sides) side.show(this.position);
@@ -119,14 +119,14 @@ class Comparison {
 		this.slider.value = `${this.position}`;
 		this.slider.setAttribute("aria-valuetext", `${number}`);
 		this.back.href = `${this.address}#${number}`;
-		// Browsers refuse what comes too often.
+		// Browsers refuse addresses that change too often.
 		this.#writing ||= window.setTimeout(() => {
 			this.#writing = 0;
 			history.replaceState(history.state, "", `#${this.#number(this.position)}`);
 		}, 200);
 	}
 
-	/** Returns the number of an entry, as the longer branch counts. @param {number} position */
+	/** Returns the number of the entry at a position, in the longer branch. @param {number} position */
 	#number(position) {
 		return Math.max(...this.sides.map(({ timeline }) => timeline.number(Math.min(position, timeline.frames.length))));
 	}
@@ -149,7 +149,7 @@ class Comparison {
 	}
 }
 
-/** Returns the position of the first entry that differs, 0 where none does. @param {Frames[]} frames */
+/** Returns the position of the first entry that differs, or 0 if none does. @param {Frames[]} frames */
 function partingOf([one, other]) {
 	const [length, most] = [one, other].map(({ frames }) => frames.length).sort((one, other) => one - other);
 	/** @param {Frames} frames @param {number} index */

@@ -1,5 +1,5 @@
 /**
- * The order of a match by mail (PM-71): commands that are tried on what the seat knows, kept in this browser, and sent as one
+ * The order of a match by mail (PM-71). Its commands are tried on what the seat knows, kept in this browser, and sent as one
  * paper.
  *
  * @import {MailMatch} from "./mail.js"
@@ -18,10 +18,10 @@ import { waiting } from "./turn.js";
 /** The desk as all see it (PM-24).
  * @typedef {{phase: string, turn: number, deadline: string | null, stand: {line: string, link: string} | null, seats: Player[], result: string | null}} Desk */
 
-/** The desk as the seat may know it, and what its next paper names.
+/** The desk as the seat may know it, and what the seat's next paper has to name.
  * @typedef {{seat: string, desk: Desk, terms: string[], default: string[], order: {number: number, plays: string[]} | null, key: string | null, plain: boolean, playable: boolean, match_id: string, number: number, seen: string}} SeatDesk */
 
-/** What became of a paper. @typedef {{kind: string, number: number, outcome: string, reason: string | null, seq: number | null}} Receipt */
+/** The outcome of a paper. @typedef {{kind: string, number: number, outcome: string, reason: string | null, seq: number | null}} Receipt */
 
 /** Why a paper does not count, in words. @type {Record<string, string>} */
 const REASONS = {
@@ -35,17 +35,17 @@ const REASONS = {
 	not_yet: "the match waits for something else first",
 };
 
-/** Returns a time as this browser writes it, with its zone. @param {string | number} time */
+/** Returns a time in the browser's format, with its zone. @param {string | number} time */
 export const inWords = (time) => new Intl.DateTimeFormat([], { weekday: "short", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", timeZoneName: "short" }).format(new Date(time));
 
-/** The order that is being chosen. It takes the place of trials (VW-56). */
+/** The order that is being chosen. It replaces trials (VW-56). */
 export class Draft extends Trying {
 	/** Its commands. @type {string[]} */ plays = [];
 	/** @type {SeatDesk | null} */ #desk = null;
-	/** How many frames there are without it. */ #base = 0;
+	/** The number of frames before the order. */ #base = 0;
 	#turns = 0;
 	/** The turn of the last report. */ #reported = 0;
-	/** What others would do first. @type {string[]} */ #before = [];
+	/** What other seats are assumed to do first. @type {string[]} */ #before = [];
 	/** The other seat whose commands the game takes first. @type {string | undefined} */ #first;
 	/** Whether commands can be added that cannot be tried. */ #isBlind = false;
 	list = html("ol", { role: "list", class: "tree", "aria-label": "Your order" });
@@ -54,7 +54,7 @@ export class Draft extends Trying {
 	back = action("Take back", () => this.#change(this.plays.slice(0, -1)));
 	name = html("input", { id: "player-name", maxlength: 64, required: "", autocomplete: "nickname", size: 16 });
 	join = html("form", { class: "giving" }, html("label", { for: "player-name" }, "Your name"), this.name, html("button", { class: "primary" }, "Join"));
-	/** What was signed last. */ signed = html("pre", { class: "json", tabindex: 0, role: "group", "aria-label": "What was signed" });
+	/** The last paper that was signed. */ signed = html("pre", { class: "json", tabindex: 0, role: "group", "aria-label": "What was signed" });
 
 	/** @param {MailMatch} mail */
 	constructor(mail) {
@@ -72,7 +72,7 @@ export class Draft extends Trying {
 		return false;
 	}
 
-	/** Whether the desk waits for the order of the seat, or takes another one. */
+	/** Whether the desk waits for the seat's order, or still takes a new one. */
 	get isAsked() {
 		return this.#desk?.desk.phase === "open" && ["none", "ordered"].includes(this.#own?.status ?? "") && this.#desk.playable;
 	}
@@ -81,18 +81,18 @@ export class Draft extends Trying {
 		return this.#desk?.desk.seats.find(({ seat }) => seat === this.#desk?.seat);
 	}
 
-	/** Trials are no part of this page. */
+	/** Refuses: this page has no trials. */
 	async begin() {
 		throw new Error("On this page you choose an order instead.");
 	}
 
 	end() {}
 
-	/** Takes the desk as it is now. @param {SeatDesk} desk @param {boolean} isLoaded whether the match was read since */
+	/** Shows the present desk. @param {SeatDesk} desk @param {boolean} isLoaded whether the match was read again, too */
 	async take(desk, isLoaded) {
 		this.#desk = desk;
 		if (isLoaded) {
-			// What was reported of an earlier turn is old.
+			// Reports about an earlier turn are out of date.
 			if (desk.desk.turn > this.#reported + Math.sign(this.#reported)) this.note.textContent = "";
 			this.#base = this.mail.viewer.length;
 			this.legal = [];
@@ -102,7 +102,7 @@ export class Draft extends Trying {
 		this.#draw();
 	}
 
-	/** Tries what was chosen before the page was loaded; where it is no order any more, it is dropped. */
+	/** Tries the commands that were chosen before the page was loaded, and drops them if they are no valid order any more. */
 	async #begin() {
 		const { turn, plays } = this.#read();
 		await this.#assume();
@@ -110,7 +110,7 @@ export class Draft extends Trying {
 		if (turn === this.#desk?.desk.turn) await this.#try(plays).catch((error) => error instanceof NoAnswer && Promise.reject(error));
 	}
 
-	/** Where the game takes commands of another seat first, finds where it would go on by the default of the terms. */
+	/** If the game takes another seat's commands first, assumes the terms' default commands for that seat. */
 	async #assume() {
 		this.#isBlind = false;
 		this.#before = [];
@@ -142,7 +142,7 @@ export class Draft extends Trying {
 		}
 	}
 
-	/** Drops the order, which was sent. If it completed the turn, nothing can be tried any more where it was chosen. */
+	/** Drops the order after it was sent. If it completed the turn, nothing can be tried at that position any more. */
 	async #clear() {
 		this.plays = [];
 		this.#write();
@@ -156,7 +156,7 @@ export class Draft extends Trying {
 		this.#draw();
 	}
 
-	/** Makes these commands the order, and shows what they do. @param {string[]} plays */
+	/** Replaces the order by these commands, and shows what they do. @param {string[]} plays */
 	async #try(plays) {
 		const { mail } = this;
 		const turn = ++this.#turns;
@@ -220,7 +220,7 @@ export class Draft extends Trying {
 		return `Turn ${turn}: ${this.isAsked ? "your order is in. " : ""}${waiting(missing)}${until}`;
 	}
 
-	/** Joins with a key of this browser, or without one where the terms allow it. */
+	/** Joins with a key of this browser, or without a key if the terms allow that. */
 	async #join() {
 		await this.#sending(async (desk) => {
 			const { mail } = this;
@@ -242,7 +242,7 @@ export class Draft extends Trying {
 		});
 	}
 
-	/** Sends something that needs the desk as it is, and reports what became of it. @param {(desk: SeatDesk) => Promise<Receipt>} send */
+	/** Reads the desk, sends something that depends on it, and reports the outcome. @param {(desk: SeatDesk) => Promise<Receipt>} send */
 	async #sending(send) {
 		const buttons = this.element.querySelectorAll("button");
 		for (const button of buttons) button.disabled = true;
@@ -297,7 +297,7 @@ export class Draft extends Trying {
 	}
 }
 
-/** Reports what became of a paper. @param {Receipt} receipt @param {number} turn */
+/** Returns a report of the outcome of a paper. @param {Receipt} receipt @param {number} turn */
 function receiptOf({ kind, number, outcome, reason, seq }, turn) {
 	if (outcome !== "applied") return `The host did not take it: ${REASONS[reason ?? outcome] ?? reason ?? outcome}.`;
 	if (kind !== "order") return `You have joined: record ${seq} of the desk.`;

@@ -1,11 +1,11 @@
-/** The home page (VW-13): the matches that this browser holds tokens for, and for the admin new ones. */
+/** The home page (VW-13): the matches for which this browser has tokens, and new matches for the admin. */
 import { html, shown } from "./viewer.js";
 import { Api, Problem } from "./api.js";
 import { ADMIN, addToken, chosenOf, kept, keptMatches, nameOf, refusal } from "./access.js";
 import { Calls, markTab } from "./calls.js";
 import { countOfEntries, until, waiting } from "./turn.js";
 
-/** How often the matches are asked for while the page is visible, in milliseconds (VW-23). */
+/** How often to ask for the matches while the page is visible, in milliseconds (VW-23). */
 const ASK_EVERY = 15_000;
 
 /** Shows the home page. @param {HTMLElement} root */
@@ -15,9 +15,9 @@ export function showHome(root) {
 	const calls = new Calls();
 	const own = html("section", { class: "panel" }, html("h2", {}, "Your matches"), list, calls.choices());
 	root.replaceChildren(own, adminPart());
-	/** The turns that were mine when it was asked last. @type {Set<string> | null} */ let before = null;
+	/** The turns that were the player's at the last look. @type {Set<string> | null} */ let before = null;
 	const ask = async () => {
-		// Out of sight it is asked, too, where someone wants to be called.
+		// A hidden page asks, too, if the player wants to be called.
 		if (document.visibilityState === "hidden" && !calls.isWanted) return;
 		const matches = await Promise.all(keptMatches().map(look));
 		matches.sort((one, other) => one.order - other.order || one.match.localeCompare(other.match));
@@ -36,7 +36,7 @@ export function showHome(root) {
 	document.addEventListener("visibilitychange", ask);
 }
 
-/** Which matches come first: those that wait for me, those that go on, those that are over or cannot be seen. */
+/** The order of matches: those that wait for the player, open ones, then those that are over or cannot be seen. */
 const [MINE, OPEN, ENDED] = [0, 1, 2];
 
 /** Looks at a match. @param {string} match */
@@ -88,7 +88,7 @@ function adminPart() {
 	/** @param {string} admin */
 	const open = async (admin) => {
 		try {
-			// Every token may list its matches, so the kind is looked at, too.
+			// Every token may list its matches, so check the kind, too.
 			if (!admin.startsWith("tf_a_")) return refused("That is not the admin token.");
 			await new Api(admin).get("/v1/matches?limit=1");
 			sessionStorage.setItem(ADMIN, admin);
@@ -108,7 +108,7 @@ function adminPart() {
 /** @param {string} label @param {HTMLElement} field */
 const labelled = (label, field) => html("p", { class: "labelled" }, html("label", { for: field.id }, label), field);
 
-/** The hours of a turn that suit most games. */
+/** How many hours of a turn suit most games. */
 const GOOD_HOURS = "72";
 
 /** Who hosts a match, and how long a turn lasts if the service does (VW-66). */
@@ -120,7 +120,7 @@ const HOSTING = [
 	["0", "the service, without deadlines"],
 ];
 
-/** @param {() => void} refused what is done when the admin token counts no more */
+/** @param {() => void} refused called when the admin token is no longer valid */
 async function newMatch(refused) {
 	/** @type {{items: {ruleset: string, summary: string, example: string, terms: string}[]}} */
 	const { items } = await new Api("").get("/v1/rulesets");
@@ -135,14 +135,14 @@ async function newMatch(refused) {
 	const form = html("form", { class: "newmatch" }, labelled("Name", name), labelled("Title", title), labelled("Game", ruleset), labelled("Setup", setup), labelled("Dice", dice), labelled("Host", hosting), terms, html("button", { class: "primary" }, "Make it"), note);
 	const describe = () => {
 		const all = items.find((one) => one.ruleset === ruleset.value)?.terms.split("\n") ?? [];
-		// The others are about play by mail.
+		// The other terms are about play by mail.
 		const named = all.filter((line) => /^(default|between) = \[./.test(line) && !line.endsWith("[]")).join("; ");
 		terms.textContent = hosting.value ? `At a deadline and between turns: ${named || "nothing, as the game names no commands for it"}` : "";
 	};
 	const example = () => {
 		const one = items.find(({ ruleset: name }) => name === ruleset.value);
 		setup.value = one?.example ?? "";
-		// Of a game that names good terms, the service is a good host.
+		// If a game names good terms, the service is a good host.
 		hosting.value = one?.terms ? GOOD_HOURS : "";
 		describe();
 	};

@@ -1,13 +1,13 @@
 /**
- * Asks what is legal, and what commands mean.
+ * Asks for the legal commands, and for what commands mean.
  *
  * @import {LiveMatch} from "./match.js"
  * @import {Legal} from "./choice.js"
  */
 import { Problem } from "./api.js";
 
-/** Returns the legal commands that are this token's to give, none where there are too many or nothing lists them; and the
- * seats that others have or are invited to, whose commands a host does not give. @param {LiveMatch} live */
+/** Returns the legal commands that this token may give, none if there are too many or the rules list none. Also returns the
+ * seats that others have or are invited to, because a host does not give their commands. @param {LiveMatch} live */
 export async function askLegal(live) {
 	if (live.trying.isOn) return { taken: new Set(), legal: live.trying.legal };
 	try {
@@ -31,6 +31,6 @@ export async function askMeanings(live) {
 	/** @type {{items: {ruleset: string, commands?: {command: string, text: string}[]}[]}} */
 	const { items } = await live.api.get("/v1/rulesets");
 	const { commands = [] } = items.find(({ ruleset }) => ruleset === live.info?.ruleset) ?? {};
-	// Of several forms of a command the first has the simplest text.
+	// If a command has several forms, the first one has the simplest text.
 	return new Map(commands.toReversed().map(({ command, text }) => [command.split(" ")[0], text]));
 }

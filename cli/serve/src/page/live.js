@@ -1,4 +1,4 @@
-/** The pages of the service: one match at `/m/{match}`, all that this browser knows at `/`. */
+/** Starts the pages of the service: a match at `/m/{match}`, all matches that this browser knows at `/`. */
 import { showHome } from "./home.js";
 import { showMail } from "./mail.js";
 

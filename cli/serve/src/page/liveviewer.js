@@ -1,28 +1,28 @@
 /**
- * The viewer of a match that goes on: it takes new frames, marks what may be chosen, and shows what would be.
+ * The viewer of a live match. It adds new frames, marks what may be chosen, and shows previews.
  *
  * @import {Frame, Frames} from "./frames.d.ts"
  */
 import { Timeline, Viewer } from "./viewer.js";
 
-/** How many entries are read at once where someone goes. */
+/** How many entries around a requested one are read at once. */
 const WINDOW = 500;
 
-/** How far a step goes at most. */
+/** The longest step that is counted in entries even over gaps. */
 const STEP_MAX = 10;
 
-/** Stands for entries that are not there. @param {number} gap the entry before them @param {number} seq the last one
- * @param {Pick<Frame, "picture" | "standing">} shown what is seen after it @returns {Frame} */
+/** Returns a frame that stands for entries that were not read. @param {number} gap the entry before them @param {number} seq the last one
+ * @param {Pick<Frame, "picture" | "standing">} shown what is shown after the last one @returns {Frame} */
 function gapOf(gap, seq, { picture, standing }) {
 	const record = { seq, seat: "", command: `${gap + 1} to ${seq}`, outcome: "applied" };
 	return { record, text: "not read yet", picture, standing, fields: [], gap };
 }
 
-/** A viewer of a match that goes on. */
+/** The viewer of a live match. */
 export class LiveViewer extends Viewer {
-	/** What is marked of what commands are made of, such as with ` reach`. @type {Map<string, string>} */ #marks = new Map();
+	/** The marks of parts of commands, such as ` reach`. @type {Map<string, string>} */ #marks = new Map();
 
-	/** @param {HTMLElement} root @param {(parts: string[]) => void} pick what is done when parts of commands are clicked */
+	/** @param {HTMLElement} root @param {(parts: string[]) => void} pick called when parts of commands are clicked */
 	constructor(root, pick) {
 		super(root);
 		addEventListener("hashchange", () => this.isAddressed && !location.hash && this.go(this.length));
@@ -45,19 +45,19 @@ export class LiveViewer extends Viewer {
 		});
 	}
 
-	/** Reads the frames after an entry up to another, as far as one of them at least; null where that came to nothing.
+	/** Reads the frames after an entry up to another, at least up to `least`; null if that failed.
 	 * @type {(after: number, at: number, least: number) => Promise<Frames | null>} */
 	read = async () => null;
 
-	/** Whether the address names the entry that is shown: then new entries leave it there (VW-14). */
+	/** Whether the address names the entry that is shown. Then new entries do not change the position (VW-14). */
 	isPinned = false;
 
-	/** Whether what comes is shown as it comes. */
+	/** Whether new entries are shown as they come. */
 	get isFollowing() {
 		return !this.isPinned && this.position === this.length;
 	}
 
-	/** Following the end is no entry. */
+	/** Returns the address, which names no entry while the end is followed. */
 	address() {
 		return this.isFollowing ? location.pathname + location.search : super.address();
 	}
@@ -66,7 +66,7 @@ export class LiveViewer extends Viewer {
 		return super.isFirst && this.timeline.after === 0;
 	}
 
-	/** The entry from which on everything is there. */
+	/** The entry after which all entries were read. */
 	get tail() {
 		return this.timeline.frames.findLast(({ gap }) => gap !== undefined)?.record.seq ?? this.timeline.after;
 	}
@@ -78,7 +78,7 @@ export class LiveViewer extends Viewer {
 		else super.reach(number);
 	}
 
-	/** A step is counted in entries, also over those that are not there. @param {number} by */
+	/** Goes some entries forward or back, even over entries that were not read. @param {number} by */
 	step(by) {
 		const { timeline, position } = this;
 		const to = position + by;
@@ -123,7 +123,7 @@ export class LiveViewer extends Viewer {
 		else this.#readAll(() => super.goToChange(path, way));
 	}
 
-	/** Returns which entries are not there where one of them is not: those after the first number, up to the second.
+	/** Returns the gap that contains an entry: the entries after the first number, up to the second.
 	 * @param {number} number @returns {[after: number, to: number] | undefined} */
 	#unread(number) {
 		const { timeline } = this;
@@ -134,11 +134,11 @@ export class LiveViewer extends Viewer {
 		if (timeline.after > 0 && number <= timeline.after) return [0, timeline.after];
 	}
 
-	/** What is done once an entry is there; what was asked for last counts. @type {{number: number, then: () => void} | null} */
+	/** What to do once an entry was read; only the last request counts. @type {{number: number, then: () => void} | null} */
 	#wanted = null;
-	/** What reads; it ends when no one waits for an entry. @type {Promise<void> | null} */ #reader = null;
+	/** The reading that runs; it ends when no entry is wanted. @type {Promise<void> | null} */ #reader = null;
 
-	/** Reads the entries around one before it does something. @param {number} number @param {() => void} then */
+	/** Reads the entries around one, then calls `then`. @param {number} number @param {() => void} then */
 	#reading(number, then) {
 		this.#wanted = { number, then };
 		this.report("Reading entries…");
@@ -147,7 +147,7 @@ export class LiveViewer extends Viewer {
 	}
 
 	async #readWanted() {
-		await null; // so that it is known as the reader before it ends
+		await null; // so that `#reader` is set before this ends
 		while (this.#wanted) {
 			const wanted = /** @type {{number: number, then: () => void}} */ (this.#wanted);
 			const [after, to] = this.#unread(wanted.number) ?? [0, 0];
@@ -160,7 +160,7 @@ export class LiveViewer extends Viewer {
 		this.#reader = null;
 	}
 
-	/** Reads of what is not there the part around an entry. @param {number} after @param {number} to @param {number} number */
+	/** Reads the part of a gap around an entry. @param {number} after @param {number} to @param {number} number */
 	async #readPart(after, to, number) {
 		const [from, at] = [Math.max(after, number - WINDOW / 2), Math.min(to, Math.max(0, number - WINDOW / 2) + WINDOW)];
 		const part = await this.read(from, at, number);
@@ -169,7 +169,7 @@ export class LiveViewer extends Viewer {
 		return true;
 	}
 
-	/** Reads everything that is not there before it does something. @param {() => void} then */
+	/** Reads all gaps, then calls `then`. @param {() => void} then */
 	async #readAll(then) {
 		for (let isThere = true; isThere && !this.#reader; ) {
 			const to = this.tail;
@@ -190,14 +190,14 @@ export class LiveViewer extends Viewer {
 		super.take(frames);
 	}
 
-	/** Puts frames where entries are not there, and goes on showing the same entry. @param {Frames} part
+	/** Fills a gap, or a part of it, with frames. The same entry stays in sight. @param {Frames} part
 	 * @param {number} after @param {number} to */
 	#insert(part, after, to) {
 		const { timeline } = this;
 		const number = timeline.number(this.position);
 		const end = part.frames.at(-1)?.record.seq ?? part.after;
 		const index = timeline.frames.findIndex(({ gap, record }) => gap === after && record.seq === to);
-		// What is seen before the first frame is of the end of what is not there.
+		// What is shown before the first frame belongs to the end of the gap.
 		const { picture, standing } = index < 0 ? this.#start : timeline.frames[index];
 		const before = index < 0 || part.after === after ? [] : [gapOf(after, part.after, part)];
 		const behind = end < to ? [gapOf(end, to, { picture, standing })] : [];
@@ -206,7 +206,7 @@ export class LiveViewer extends Viewer {
 		super.show(this.timeline.position(number));
 	}
 
-	/** Adds frames in place of those after `position`. @param {Frame[]} frames @param {number} [position] */
+	/** Replaces the frames after `position`. @param {Frame[]} frames @param {number} [position] */
 	append(frames, position = this.length) {
 		const { timeline } = this;
 		timeline.frames.length = Math.min(timeline.frames.length, position);
@@ -222,7 +222,7 @@ export class LiveViewer extends Viewer {
 	show(position) {
 		const { timeline } = this;
 		if (timeline.frames[position - 1]?.gap !== undefined) {
-			// Playing has come to entries that are not there.
+			// Playing has reached a gap.
 			const number = timeline.number(this.position) + 1;
 			return void this.#reading(number, () => this.show(this.timeline.position(number)));
 		}
@@ -230,23 +230,23 @@ export class LiveViewer extends Viewer {
 		this.#markNamed();
 	}
 
-	/** Marks what commands are made of, such as with ` reach`. @param {Map<string, string>} marks */
+	/** Marks parts of commands, such as with ` reach`. @param {Map<string, string>} marks */
 	mark(marks) {
 		this.#marks = marks;
 		this.#markBoards();
-		// It is drawn again and not gone to: entries that are not there are not read for that.
+		// Draw the position again instead of going there, because that could read a gap.
 		super.show(this.position);
 		this.#markNamed();
 	}
 
-	/** Shows what would be, until another position is shown. @param {Frames} frames */
+	/** Shows the last of some frames until another position is shown. @param {Frames} frames */
 	preview(frames) {
 		const timeline = new Timeline(frames);
 		this.picture.draw(timeline, timeline.frames.length);
 		this.#markNamed();
 	}
 
-	/** Returns the hexes of a board that stand for parts of commands. @param {number} board @returns {[at: [number, number], name: string][]} */
+	/** Returns the hexes of a board that stand for parts of commands, with the parts' names. @param {number} board @returns {[at: [number, number], name: string][]} */
 	#named(board) {
 		const block = this.picture.views.indexOf(this.picture.boards[board]);
 		return /** @type {any} */ (this.timeline.blocks[block]?.get("targets")?.at(this.position) ?? []);
@@ -262,7 +262,7 @@ export class LiveViewer extends Viewer {
 		});
 	}
 
-	/** Makes buttons of the pieces, rows, bars and chips that may be chosen. Of those with one name, Tab goes to the first. */
+	/** Makes the pieces, rows, bars and chips that may be chosen into buttons. Tab goes to the first one with each name. */
 	#markNamed() {
 		const names = new Set();
 		for (const element of this.picture.element.querySelectorAll("[data-target]")) {
@@ -281,7 +281,7 @@ export class LiveViewer extends Viewer {
 		}
 	}
 
-	/** Returns what the last picture names. */
+	/** Returns the names of parts of commands in the last picture. */
 	names() {
 		const { timeline, length } = this;
 		const shapes = timeline.shapes.at(length) ?? [];

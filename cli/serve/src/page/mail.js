@@ -1,5 +1,5 @@
 /**
- * A match by mail in a browser (PM-70, PM-71): the link of a letter opens it, and orders are chosen on the board.
+ * A match by mail in a browser (PM-70, PM-71): the link in a letter opens it, and orders are chosen on the board.
  *
  * @import {Access} from "./access.js"
  * @import {SeatDesk} from "./draft.js"
@@ -21,7 +21,7 @@ function takeCode() {
 	return code;
 }
 
-/** Exchanges the code of a letter for a token, which this browser keeps as it keeps others (VW-38).
+/** Exchanges the code of a letter for a token, which this browser keeps like other tokens (VW-38).
  * @param {string} match @param {string} code @param {HTMLElement} note */
 async function openPage(match, code, note) {
 	const known = kept(match).tokens.filter(({ mail }) => mail).at(-1)?.token;
@@ -32,13 +32,13 @@ async function openPage(match, code, note) {
 			const what = kept(match);
 			return keep(match, { ...what, tokens: what.tokens.map((one) => (one.token === token ? { ...one, mail: true } : one)) });
 		} catch (error) {
-			// The token may be of another seat, or revoked: then a new one is needed.
+			// The token may be revoked, or belong to another seat. Then a new one is needed.
 			if (token !== known || !(error instanceof Problem)) throw error;
 		}
 	}
 }
 
-/** Shows a match: by mail where a letter led here, else live. @param {string} match @param {HTMLElement} root */
+/** Shows a match: by mail if a letter led here, else live. @param {string} match @param {HTMLElement} root */
 export async function showMail(match, root) {
 	const code = takeCode();
 	const note = html("p", { role: "status", class: "note" });
@@ -49,7 +49,7 @@ export async function showMail(match, root) {
 	if (code) {
 		root.replaceChildren(note);
 		/** @type {unknown} */ const failed = await openPage(match, code, note).catch((error) => error);
-		// The link of an older letter opens nothing new, but what is open stays.
+		// The link of an older letter gives no access, but earlier access stays.
 		if (failed && !chosenOf(match)) return showNoAccess(match, root, [failed instanceof Error ? failed.message : `${failed}`]);
 		note.remove();
 	}
@@ -58,12 +58,12 @@ export async function showMail(match, root) {
 	await new MailMatch(match, access, root).begin();
 }
 
-/** A match by mail, which is followed as it is played. */
+/** A match by mail that is followed as it is played. */
 export class MailMatch extends LiveMatch {
 	/** @type {SeatDesk | null} */ #desk = null;
-	/** Which turn was read last. */ #read = "";
+	/** The turn that was read last. */ #read = "";
 	#isLoading = false;
-	/** What reads the desk, one after the other. */ #last = Promise.resolve();
+	/** The last read of the desk; the next one waits for it. */ #last = Promise.resolve();
 	#asks = 0;
 	players = html("ul", { role: "list" });
 	terms = html("ul", {});
@@ -84,7 +84,7 @@ export class MailMatch extends LiveMatch {
 		document.addEventListener("visibilitychange", ask);
 	}
 
-	/** The branch that the address names, else where the game is. */
+	/** The branch that the address names, or the game's current one. */
 	get branch() {
 		return new URLSearchParams(location.search).get("branch") ?? this.#line;
 	}
@@ -97,12 +97,12 @@ export class MailMatch extends LiveMatch {
 		return this.draft ? this.draft.isAsked && this.branch === this.#line : super.plays;
 	}
 
-	/** Returns the desk as it is now. @returns {Promise<SeatDesk>} */
+	/** Reads the present desk. @returns {Promise<SeatDesk>} */
 	readDesk() {
 		return this.api.get(`/v1/matches/${this.match}/desk`);
 	}
 
-	/** Does something once all before it is done. @param {() => Promise<void>} act */
+	/** Calls `act` once all earlier calls are done. @param {() => Promise<void>} act */
 	#queue(act) {
 		const done = this.#last.then(act);
 		this.#last = done.catch(() => {});
@@ -121,7 +121,7 @@ export class MailMatch extends LiveMatch {
 			await super.load();
 			await this.#take(true);
 		} catch (error) {
-			// The next time it is read again.
+			// Read everything again the next time.
 			this.#read = "";
 			throw error;
 		} finally {
@@ -131,11 +131,11 @@ export class MailMatch extends LiveMatch {
 
 	async readInfo() {
 		await super.readInfo();
-		// Something was played: the desk may be at another turn.
+		// Something was played, so the desk may be at another turn.
 		if (!this.#isLoading) setTimeout(() => this.ask());
 	}
 
-	/** Asks how the desk is; another turn is read as a whole. */
+	/** Reads the desk, and the whole match if the turn is another one. */
 	async ask() {
 		if (this.#asks > 1 || !this.sees) return;
 		this.#asks++;
@@ -152,7 +152,7 @@ export class MailMatch extends LiveMatch {
 		}
 	}
 
-	/** Names what an order is for. */
+	/** Identifies the turn that an order is for. */
 	get #turn() {
 		const { desk } = /** @type {SeatDesk} */ (this.#desk);
 		const isOpen = desk.phase === "open" || desk.phase === "joining";

@@ -1,5 +1,5 @@
 /**
- * One match, live: the viewer, what it shows from the service, and what belongs to playing (VW-13).
+ * A live match: the viewer, the data that it shows, and everything for playing (VW-13).
  *
  * @import {Frames} from "./frames.d.ts"
  */
@@ -20,16 +20,16 @@ import { TurnLine } from "./turn.js";
 
 /** @typedef {{match: string, ruleset: string, version: number, title: string, players: string[], branches: string[], branch: string, current: string, head: number, over: boolean, dice: string, names?: Record<string, string>, now?: import("./turn.js").Now, hosting?: import("./turn.js").Hosting, takebacks?: boolean, takeback?: import("./takeback.js").Asked}} MatchInfo */
 
-/** How many entries are read at first; those before are read when someone goes there (VW-53). */
+/** How many entries are read at first. Earlier ones are read when the viewer goes there (VW-53). */
 const FIRST_ENTRIES = 500;
 
-/** At most so often, in milliseconds, new entries are shown. */
+/** The least time between two updates with new entries, in milliseconds. */
 const SHOW_EVERY = 250;
 
 /** Shows a match. @param {string} match @param {HTMLElement} root */
 export async function showMatch(match, root) {
 	const link = takeToken(match);
-	// A link that is pasted into an open page brings its secret there.
+	// A link that is pasted into the address of an open page contains a secret.
 	addEventListener("hashchange", () => takeToken(match) === "kept" && location.reload());
 	const what = kept(match);
 	const admin = sessionStorage.getItem(ADMIN);
@@ -42,7 +42,7 @@ export async function showMatch(match, root) {
 	await showComparison(new Api(access.token), match, root).catch((error) => showNoAccess(match, root, [error instanceof Problem ? refusal(error, access) : `${error.message}`]));
 }
 
-/** Returns the button that shows or hides what of a dock is folded on a phone (VW-61). @param {HTMLElement} dock */
+/** Returns the button that shows or hides the parts of a dock that are folded on a phone (VW-61). @param {HTMLElement} dock */
 function foldOf(dock) {
 	const fold = html("button", { type: "button", class: "unfold", "aria-expanded": "false" }, "More");
 	fold.addEventListener("click", () => {
@@ -55,24 +55,24 @@ function foldOf(dock) {
 
 /** A match that is followed as it is played. */
 export class LiveMatch {
-	/** The tag of the last frame, by which the service knows whether what is shown has changed since; none while it is read. */
+	/** The tag of the last frame, by which the service checks that the page is up to date; empty while the match is read. */
 	tag = "";
-	/** A tag that the service named, and of what. */ #named = { head: -1, tag: "" };
+	/** The last tag that the service named, and its head. */ #named = { head: -1, tag: "" };
 	/** Whether every branch is over. */
 	over = false;
 	/** @type {MatchInfo | null} */ info = null;
-	/** Viewer see what is shown. */
+	/** The viewer whose view is shown. */
 	sees = "";
 	#abort = new AbortController();
 	#wanted = Infinity;
 	#isLoading = false;
-	/** What fetches news. @type {Promise<void> | null} */ #fetching = null;
+	/** The fetching of new entries, while it runs. @type {Promise<void> | null} */ #fetching = null;
 	#shownAt = 0;
 	#unseen = 0;
 	connection = html("p", { class: "connection", role: "status" });
 	trying = new Trying(this);
 	fresh = html("button", { type: "button", class: "fresh", hidden: "" });
-	/** Whether this tab is another seat than before. */ changed = html("p", { class: "note", role: "status" });
+	/** Reports that this tab is another seat than before. */ changed = html("p", { class: "note", role: "status" });
 
 	/** @param {string} match @param {import("./access.js").Access} access @param {HTMLElement} root */
 	constructor(match, access, root) {
@@ -96,7 +96,7 @@ export class LiveMatch {
 		this.viewer.addEventListener("position", () => this.#moved());
 		addEventListener("popstate", () => this.branch !== this.#shownBranch && this.load());
 		document.querySelector("header")?.append(this.connection, this.presence.element, this.changed, this.fresh, this.tools.element);
-		// What can be done stands below the board, in sight on a phone too.
+		// What can be done is below the board, in sight on a phone too.
 		const controls = root.querySelector(".controls");
 		const dock = html("div", { class: "dock folded" }, this.rulebook.offer, this.trying.element, this.takeback.element);
 		dock.append(html("div", { class: "turnrow" }, this.turn.element, this.presence.again, foldOf(dock)), this.commands.element, this.takeback.offer);
@@ -113,7 +113,7 @@ export class LiveMatch {
 		return new URLSearchParams(location.search).get("branch") ?? this.#current;
 	}
 
-	/** Whether the match continues on another branch than the one that is shown. A page of a match by mail asks its desk. */
+	/** Whether the match continues on another branch than the one shown. The page of a match by mail asks its desk instead. */
 	get #hasMoved() {
 		return !this.access.mail && this.branch !== this.#shownBranch;
 	}
@@ -128,7 +128,7 @@ export class LiveMatch {
 		return "ah".includes(this.kind);
 	}
 
-	/** Returns the path of something of the shown branch. @param {string} what @param {Record<string, string | number>} [query] */
+	/** Returns the path of a resource of the shown branch. @param {string} what @param {Record<string, string | number>} [query] */
 	path(what, query = {}) {
 		const asked = new URLSearchParams(Object.entries({ ...query, ...(this.as ? { as: this.as } : {}) }).map(([name, value]) => [name, `${value}`]));
 		return `/v1/matches/${this.match}/branches/${encodeURIComponent(this.branch)}/${what}${asked.size ? `?${asked}` : ""}`;
@@ -165,7 +165,7 @@ export class LiveMatch {
 		this.tag = "";
 		this.commands.clear();
 		this.turn.load();
-		// What other tabs hear from now on may come after what is read here.
+		// Listen before reading, because other tabs may hear of entries after those that are read here.
 		const stream = new Stream(this.api, this.path("events"), (event, data) => this.#received(event, data), this.#report, signal);
 		const [first] = await Promise.all([this.api.get(this.path("frames", { last: FIRST_ENTRIES })), this.readInfo()]);
 		if (this.#hasMoved) return this.load();
@@ -178,7 +178,7 @@ export class LiveMatch {
 		this.tag = tag;
 		this.commands.due = isDue;
 		const asked = /^#(\d+)$/.exec(location.hash)?.[1];
-		// Nothing is live before the entry that the address names is there.
+		// The page is not live before the entry that the address names was read.
 		if (asked) await this.viewer.goTo(asked, true);
 		if (signal.aborted) return;
 		this.#isLoading = false;
@@ -189,14 +189,14 @@ export class LiveMatch {
 		if (this.#wanted < Infinity) this.#fetchNews();
 	}
 
-	/** Follows the match no more until it is loaded again. @param {string} why */
+	/** Stops following the match until it is loaded again. @param {string} why */
 	suspend(why) {
 		this.#abort.abort();
 		this.commands.clear();
 		this.#report("lost", why);
 	}
 
-	/** Keeps as whom the token gives access, and reports it where this tab was someone else. @param {string} seat */
+	/** Keeps the name that the token gives access as, and reports it if this tab had another name. @param {string} seat */
 	#known(seat) {
 		const { name } = tabOf(this.match);
 		if (name && name !== seat) this.changed.textContent = `You are ${seat} here now, no longer ${name}.`;
@@ -204,18 +204,18 @@ export class LiveMatch {
 		if (this.access.seat === seat) return;
 		this.access.seat = seat;
 		this.tools.describe();
-		// It may have been forgotten in another tab.
+		// The token may have been forgotten in another tab.
 		if (kept(this.match).tokens.some(({ token }) => token === this.access.token)) addToken(this.match, this.access.token, seat);
 	}
 
-	/** Looks as a seat, as the host may; none is the host's own. @param {string} seat */
+	/** Looks as a seat, which only the host may do; an empty seat is the host's own view. @param {string} seat */
 	lookAs(seat) {
 		this.as = seat;
 		keepTab(this.match, { as: seat });
 		return this.load();
 	}
 
-	/** Reads what is known of the match; once it is over, more may be open to its players. */
+	/** Reads the information about the match. Once it is over, its players may know more. */
 	async readInfo() {
 		const branch = new URLSearchParams(location.search).get("branch");
 		const asked = new URLSearchParams({ ...(branch ? { branch } : {}), ...(this.as ? { as: this.as } : {}) });
@@ -238,7 +238,7 @@ export class LiveMatch {
 		return this.load().catch((error) => this.fail(error));
 	}
 
-	/** Shows players by their names from now on. @param {Record<string, string>} names */
+	/** Shows players by these names from now on. @param {Record<string, string>} names */
 	#name(names) {
 		if (JSON.stringify(names) === this.#names) return;
 		this.#names = JSON.stringify(names);
@@ -252,7 +252,7 @@ export class LiveMatch {
 
 	#names = "{}";
 
-	/** Reads the frames after an entry up to another, as far as one of them at least. @param {number} after @param {number} at
+	/** Reads the frames after an entry up to another, at least up to `least`. @param {number} after @param {number} at
 	 * @param {number} least @returns {Promise<Frames | null>} */
 	async #readPart(after, at, least) {
 		const { signal } = this.#abort;
@@ -268,7 +268,7 @@ export class LiveMatch {
 		return null;
 	}
 
-	/** Returns the frames after an entry, up to another or at least so far. @param {number} after @param {number} [at]
+	/** Returns the frames after an entry up to another, at least up to `least`. @param {number} after @param {number} [at]
 	 * @param {number} [least] @returns {Promise<Frames & {head: number}>} */
 	async #read(after, at, least = Infinity) {
 		const frames = await this.api.get(this.path("frames", { after, ...(at === undefined ? {} : { at }) }));
@@ -280,13 +280,13 @@ export class LiveMatch {
 		return frames;
 	}
 
-	/** Reads the tag of what is seen after an entry, and whether a roll is due then. @param {number} head */
+	/** Reads the tag of the view after an entry, and whether a roll is due then. @param {number} head */
 	async #readTag(head) {
 		const named = this.#named.head === head ? this.#named.tag : "";
-		// What is in memory is answered at once; where it has gone on, what was is looked for.
+		// The service has the head's view in memory. If the head has moved on, ask for the view at this entry.
 		let response = named ? await this.api.fetch(this.path("view")) : null;
 		const isRight = response?.headers.get("etag") === named;
-		// Who only looks on sends no tag.
+		// A spectator sends no tag.
 		if (!response || !isRight) response = await this.api.fetch(this.path("view", this.kind === "v" ? {} : { at: head }));
 		const view = await readJson(response);
 		return { tag: response.headers.get("etag") ?? "", isDue: Boolean(view.due_roll) };
@@ -306,7 +306,7 @@ export class LiveMatch {
 	/** @param {string} event @param {string} data */
 	#received(event, data) {
 		if (event === "gone") return this.fail(new Error("This branch was deleted."));
-		// Who asks to take back, and where the match goes on (VW-85).
+		// The match has a question to take back, or another current branch (VW-85).
 		if (event === "match") return void this.readInfo().catch((error) => (error instanceof NoAnswer ? undefined : this.fail(error)));
 		if (event !== "entries") return;
 		const { entries, head, tag } = JSON.parse(data);
@@ -314,20 +314,20 @@ export class LiveMatch {
 		this.learn(entries, head, tag);
 	}
 
-	/** Reads what is new, and shows it. An entry may come to light behind later ones; everything from there on is read again.
-	 * @param {{seq: number}[]} entries @param {number} head @param {string} tag of what is seen there */
+	/** Reads and shows what is new. An entry may be revealed before later ones; everything from there on is read again.
+	 * @param {{seq: number}[]} entries @param {number} head @param {string} tag of the view there */
 	learn(entries, head, tag) {
 		this.#named = { head, tag };
 		this.#wanted = Math.min(this.#wanted, ...entries.map(({ seq }) => seq));
 		if (this.#isLoading) return null;
 		this.#fetchNews();
-		// The stream may name the same entries, which are fetched again; a command does not wait for that.
+		// The stream may name the same entries again. They are fetched again, but a command does not wait for that.
 		return /** @type {Promise<void>} */ (new Promise((done) => this.#waiting.push(done)));
 	}
 
-	/** Who waits for what is new to be shown. @type {(() => void)[]} */ #waiting = [];
+	/** Called once what is new is shown. @type {(() => void)[]} */ #waiting = [];
 
-	/** Fetches what is new, a few times a second at most. */
+	/** Fetches what is new, at most a few times a second. */
 	#fetchNews() {
 		return (this.#fetching ??= this.#fetchAll().finally(() => (this.#fetching = null)));
 	}
@@ -337,13 +337,13 @@ export class LiveMatch {
 			const { signal } = this.#abort;
 			await sleep(Math.max(0, this.#shownAt + SHOW_EVERY - Date.now()));
 			const after = this.#wanted - 1;
-			// What came to light lies before all that was read.
+			// The revealed entry comes before those that were read.
 			if (after < this.viewer.tail) return void this.begin();
 			this.#wanted = Infinity;
 			try {
 				const [more] = await Promise.all([this.#read(after), this.readInfo()]);
 				const { tag, isDue } = await this.#readTag(more.head);
-				// Another branch is shown by now, and its address must not change.
+				// If another branch is shown by now, its address must not change.
 				if (signal.aborted) continue;
 				const { isFollowing, length } = this.viewer;
 				this.viewer.append(more.frames, this.viewer.timeline.position(after));
@@ -363,7 +363,7 @@ export class LiveMatch {
 		}
 	}
 
-	/** Something new is there. @param {boolean} toHead */
+	/** Updates the page after new entries came. @param {boolean} toHead */
 	#arrived(toHead) {
 		if (toHead) this.viewer.go(this.viewer.length);
 		this.#moved();
@@ -393,7 +393,7 @@ export class LiveMatch {
 		if (state === "live") this.presence.ask();
 	};
 
-	/** Reports why nothing more will come. @param {unknown} error */
+	/** Ends following, and reports why. @param {unknown} error */
 	async fail(error) {
 		this.#abort.abort();
 		if (this.sees) this.commands.end();
@@ -409,7 +409,7 @@ export class LiveMatch {
 		else if (isOfBranch) this.connection.append(" ", main);
 	}
 
-	/** Reports what is wrong: with the branch, the token or the match. @param {unknown} error @returns {Promise<string>} */
+	/** Returns what is wrong: with the branch, the token or the match. @param {unknown} error @returns {Promise<string>} */
 	async #why(error) {
 		if (!(error instanceof Problem) || ![401, 404].includes(error.status) || error.code === "no_entry") return `${error instanceof Error ? error.message : error}`;
 		if (error.status === 401) return refusal(error, this.access);

@@ -1,7 +1,7 @@
-/** A menu next to what it is about. */
+/** Menus next to the elements that they are about. */
 import { html, shown } from "./viewer.js";
 
-/** Opens a menu in an element. @param {Element} inside @param {string} name @param {DOMRect | undefined} place what it is about
+/** Opens a menu in an element. @param {Element} inside @param {string} name @param {DOMRect | undefined} place the place of what it is about
  * @param {[text: string, chosen: () => void][]} choices */
 export function openMenu(inside, name, place, choices) {
 	const items = choices.map(([text, chosen]) => {
@@ -9,7 +9,7 @@ export function openMenu(inside, name, place, choices) {
 		item.addEventListener("click", () => (menu.hidePopover(), chosen()));
 		return item;
 	});
-	// A popover is above everything; Escape and a click elsewhere close it, and the focus goes back to the board.
+	// A popover is above everything. Escape and a click elsewhere close it, and return the focus to the board.
 	const menu = html("div", { role: "menu", class: "menu", popover: "", "aria-label": name }, ...items);
 	menu.addEventListener("keydown", (event) => {
 		const index = items.indexOf(/** @type {HTMLButtonElement} */ (document.activeElement));

@@ -1,10 +1,10 @@
-/** QR codes (ISO/IEC 18004) of short texts: as bytes, with error correction of level M. */
+/** QR codes (ISO/IEC 18004) of short texts, as bytes with error correction level M. */
 import { svg } from "./viewer.js";
 
-/** For versions 1 to 15: bytes of error correction in each block, and how many blocks there are. */
+/** For versions 1 to 15: the bytes of error correction in each block, and the number of blocks. */
 const BLOCKS = [[10, 1], [16, 1], [26, 1], [18, 2], [24, 2], [16, 4], [18, 4], [22, 4], [22, 5], [26, 5], [30, 5], [22, 8], [22, 9], [24, 9], [24, 10]];
 
-/** Level M, as the format of a code has it. */
+/** Level M in the format of a code. */
 const LEVEL_M = 0;
 
 /** The eight masks, by column and row. @type {((x: number, y: number) => boolean)[]} */
@@ -19,7 +19,7 @@ const MASKS = [
 	(x, y) => (((x + y) % 2) + ((x * y) % 3)) % 2 === 0,
 ];
 
-/** Multiplies in the field of 256 elements. @param {number} a @param {number} b */
+/** Multiplies in the field with 256 elements. @param {number} a @param {number} b */
 function times(a, b) {
 	let product = 0;
 	for (let bit = 7; bit >= 0; bit--) product = (product << 1) ^ ((product >> 7) * 0x11d) ^ (((b >> bit) & 1) * a);
@@ -41,14 +41,14 @@ function corrections(block, count) {
 	return rest;
 }
 
-/** How many bytes a version holds in all. @param {number} version */
+/** Returns how many bytes a version has in total. @param {number} version */
 function capacity(version) {
 	const aligned = version > 1 ? Math.floor(version / 7) + 2 : 0;
 	const patterns = aligned ? (25 * aligned - 10) * aligned - 55 + (version > 6 ? 36 : 0) : 0;
 	return Math.floor(((16 * version + 128) * version + 64 - patterns) / 8);
 }
 
-/** Returns all bytes of a code: the text, then its corrections, interleaved. @param {Uint8Array} bytes @param {number} version */
+/** Returns all bytes of a code: the blocks of the text, then their corrections, both interleaved. @param {Uint8Array} bytes @param {number} version */
 function codewords(bytes, version) {
 	const [each, count] = BLOCKS[version - 1];
 	const total = capacity(version);
@@ -69,7 +69,7 @@ function codewords(bytes, version) {
 	return [blocks, checks].flatMap((parts) => Array.from({ length: Math.max(...parts.map(({ length }) => length)) }, (_, at) => parts.flatMap((part) => part.slice(at, at + 1))).flat());
 }
 
-/** Returns the squares of a code in rows, dark ones as 1; null where the text is too long. @param {string} text */
+/** Returns the squares of a code in rows, dark ones as 1; null if the text is too long. @param {string} text */
 export function squaresOf(text) {
 	const bytes = new TextEncoder().encode(text);
 	const version = 1 + BLOCKS.findIndex(([each, count], at) => capacity(at + 1) - each * count >= bytes.length + (at < 9 ? 2 : 3));
@@ -83,7 +83,7 @@ export function squaresOf(text) {
 		rows[y][x] = Number(dark);
 		fixed[y][x] = true;
 	};
-	/** Draws squares around a middle: those as far from it as listed are light. @param {number} x @param {number} y @param {number} reach @param {number[]} light */
+	/** Draws square rings around a middle; those at the distances listed in `light` are light. @param {number} x @param {number} y @param {number} reach @param {number[]} light */
 	const rings = (x, y, reach, light) => {
 		for (let dx = -reach; dx <= reach; dx++) for (let dy = -reach; dy <= reach; dy++) fix(x + dx, y + dy, !light.includes(Math.max(Math.abs(dx), Math.abs(dy))));
 	};
@@ -123,7 +123,7 @@ export function squaresOf(text) {
 	}
 	/** @param {number} mask */
 	const turn = (mask) => rows.forEach((row, y) => row.forEach((_, x) => (row[x] ^= Number(!fixed[y][x] && MASKS[mask](x, y)))));
-	// Scanners are confused by large areas of one color: the mask with the fewest wins.
+	// Large areas of one color confuse scanners, so the mask with the fewest of them wins.
 	const counts = MASKS.map((_, mask) => {
 		fixFormat(mask);
 		turn(mask);
@@ -137,7 +137,7 @@ export function squaresOf(text) {
 	return rows;
 }
 
-/** Draws the code of a text, black on white whatever the colors of the page; null where the text is too long. @param {string} text */
+/** Draws the code of a text, black on white whatever the page's colors; null if the text is too long. @param {string} text */
 export function qrCode(text) {
 	const rows = squaresOf(text);
 	if (!rows) return null;

@@ -1,5 +1,5 @@
 /**
- * How to play (VW-62): the rulebook of the game next to the board, what a newcomer is offered, and why a command was refused.
+ * How to play (VW-62): the game's rulebook next to the board, an offer for newcomers, and why a command was refused.
  *
  * @import {LiveMatch} from "./match.js"
  */
@@ -8,22 +8,22 @@ import { action, fold } from "./buttons.js";
 
 /** A game's rulebook as Markdown, and the rules behind its reasons. @typedef {{text: string, reasons: Record<string, {text: string, rules: string[]}>}} Book */
 
-/** Where it is kept which games this browser knows. */
+/** The storage key of the games that this browser knows. */
 const TAUGHT = "turnfold-taught";
 
-/** How many sentences a newcomer is shown of the game itself. */
+/** How many sentences about the game a newcomer is shown. */
 const SENTENCES = 2;
 
-/** Returns a text with code, strong words and the words of links. @param {string} text */
+/** Returns a text with code and strong words; of a link, only its words. @param {string} text */
 export function inline(text) {
 	return [...text.matchAll(/`([^`]+)`|\*\*(.+?)\*\*|\[([^\]]+)\]\([^)]*\)|[^`*[]+|./gs)].map(([all, code, strong, link]) => (code ? html("code", {}, shown(code)) : strong ? html("strong", {}, shown(strong)) : shown(link ?? all)));
 }
 
-/** Draws what of Markdown rulebooks are written in: headings, paragraphs, lists, tables and code. @param {string} text */
+/** Draws the Markdown of rulebooks: headings, paragraphs, lists, tables and code. @param {string} text */
 export function drawn(text) {
 	/** @type {HTMLElement[]} */ const made = [];
 	/** @type {string[]} */ let open = [];
-	// The lines of a paragraph or of an item are one text; those of code and tables stay.
+	// The lines of a paragraph or an item become one text; lines of code and tables stay.
 	const close = () => {
 		if (open.length === 0) return;
 		const whole = open.join(" ").trim();
@@ -52,10 +52,10 @@ export function drawn(text) {
 	return made;
 }
 
-/** Returns a heading; one with a rule's id is found by it. @param {number} level @param {string} title */
+/** Returns a heading. A heading that begins with a rule's id can be found by it. @param {number} level @param {string} title */
 function headingOf(level, title) {
 	const [, id = ""] = /^([A-Z]+-\d+[a-z]?)\b/.exec(title) ?? [];
-	// The page has a title of its own, and the fold that the book stands in.
+	// The page and the fold around the book have titles already, so the book begins with a smaller one.
 	return html(level < 3 ? "h2" : "h3", id ? { "data-rule": id, tabindex: -1 } : {}, ...inline(title));
 }
 
@@ -78,7 +78,7 @@ export class Rulebook {
 		this.element.addEventListener("toggle", () => this.element.open && this.#show());
 	}
 
-	/** Reads the book once; without it, nothing of it is shown. @returns {Promise<Book | null>} */
+	/** Reads the book once; null if it cannot be read. @returns {Promise<Book | null>} */
 	read() {
 		const { api, info } = this.live;
 		if (!info) return Promise.resolve(null);
@@ -111,7 +111,7 @@ export class Rulebook {
 		return { text, buttons };
 	}
 
-	/** Offers nothing more to one who has begun to play. */
+	/** Ends the offer after the player has begun to play. */
 	began() {
 		const { info } = this.live;
 		if (!info || this.offer.hidden) return;
@@ -119,7 +119,7 @@ export class Rulebook {
 		localStorage.setItem(TAUGHT, JSON.stringify([...taught(), info.ruleset]));
 	}
 
-	/** Offers who has never played the game three sentences, and what can be done. */
+	/** Offers a player who is new to the game a few sentences about it, and what can be done. */
 	async welcome() {
 		const { info, kind } = this.live;
 		if (!info || kind !== "s" || taught().includes(info.ruleset)) return;
@@ -129,7 +129,7 @@ export class Rulebook {
 		const text = html("p", {}, ...inline(opening(book.text)), " What you can do is marked or a button, and a refused command costs nothing.");
 		show.classList.add("primary");
 		this.offer.replaceChildren(text, html("div", { class: "files" }, show, action("Rules", () => (this.began(), (this.element.open = true))), action("I know it", () => this.began())));
-		// On a phone it stands above the board: below it, it would cover the board.
+		// On a phone the offer is above the board, because in the dock it would cover the board.
 		const phone = matchMedia("(max-width: 36rem)");
 		const place = () => (phone.matches ? this.live.root : this.live.root.querySelector(".dock"))?.prepend(this.offer);
 		phone.addEventListener("change", place);

@@ -1,5 +1,5 @@
 /**
- * My seat: the link that brings it back, and who else plays (VW-59, VW-60).
+ * *My seat*: the link that brings the seat back, and who else plays (VW-59, VW-60).
  *
  * @import {LiveMatch} from "./match.js"
  */
@@ -10,10 +10,10 @@ import { calendarPart, showInCalendar } from "./calendar.js";
 import { inWords } from "./draft.js";
 import { qrCode } from "./qr.js";
 
-/** Shows a seat with the name of its player. @param {string} seat @param {Record<string, string>} [names] */
+/** Returns a seat with the name of its player. @param {string} seat @param {Record<string, string>} [names] */
 export const called = (seat, names = {}) => (names[seat] ? `${shown(names[seat])} (${seat})` : seat);
 
-/** Shows the terms by which the service hosts a match. @param {import("./turn.js").Hosting["terms"]} terms */
+/** Returns the terms by which the service hosts a match, in sentences. @param {import("./turn.js").Hosting["terms"]} terms */
 function termsInSentences({ hours, missed, default: commands, between, patience }) {
 	const listed = (/** @type {string[]} */ list) => list.map((command) => `“${shown(command)}”`).join(", ");
 	const parts = ["The service hosts this match."];
@@ -25,16 +25,16 @@ function termsInSentences({ hours, missed, default: commands, between, patience 
 	return parts.join(" ");
 }
 
-/** The part of a match that is about the one who looks. */
+/** The part of the page about the viewer. */
 export class MySeat {
 	note = html("p", { role: "status", class: "note" });
 	code = html("div", {});
 	players = html("ul", { role: "list", class: "players" });
-	/** Where the service calls on a turn while no page is open, if it calls anyone (VW-65). */ calls = html("form", { class: "calls", hidden: "" });
-	/** By which terms the service hosts the match, and until when the player is away (VW-67). */ hosting = html("p", { class: "note" });
+	/** The address at which the service calls the player while no page is open, if it calls players (VW-65). */ calls = html("form", { class: "calls", hidden: "" });
+	/** The terms by which the service hosts the match; `away` is for the player's absence (VW-67). */ hosting = html("p", { class: "note" });
 	away = html("form", { class: "absence", hidden: "" });
 	/** The deadlines for calendar programs (VW-68). */ calendar = html("div", {});
-	/** Stays in sight until the link is somewhere else than in this browser. */ reminder = action("Save your link", () => this.#open());
+	/** Stays in sight until the link is also kept outside of this browser. */ reminder = action("Save your link", () => this.#open());
 
 	/** @param {LiveMatch} live */
 	constructor(live) {
@@ -47,7 +47,7 @@ export class MySeat {
 		mail.addEventListener("click", () => this.#saved());
 		const code = action("QR code", () => this.#draw());
 		const what = access.token[3] === "s" ? "your seat" : "your access";
-		// The letters of a match by mail have a link of their own.
+		// A match by mail has its own links in its letters.
 		const own = access.mail ? [] : [html("p", {}, `This link is ${what}: it brings you back if this browser forgets, and opens the match on another device. Whoever has it is you, so show it to no one.`), html("div", { class: "files save" }, copy, mail, code), this.code, this.note];
 		this.element = html("section", { class: "myseat" }, html("h2", {}, "My seat"), ...own, this.players, this.hosting, this.away, this.calendar, this.calls);
 	}
@@ -90,7 +90,7 @@ export class MySeat {
 		const isPlayer = live.kind === "s" && !live.access.mail;
 		if (isPlayer && hosting && hosting.terms.hours > 0 && !this.calendar.firstChild) {
 			this.calendar.append(calendarPart(live.match));
-			// A calendar that there is shows this match from its first visit on; what fails is tried again on the next.
+			// An existing calendar shows this match from its first visit on. A failure is tried again on the next visit.
 			showInCalendar(live.match).catch(() => {});
 		}
 		away.hidden = !hosting || !isPlayer || hosting.terms.hours === 0 || hosting.terms.absences === 0;
@@ -118,7 +118,7 @@ export class MySeat {
 		this.element.querySelector("button")?.focus();
 	}
 
-	/** The link is kept elsewhere, too. */
+	/** Notes that the link is kept elsewhere, too. */
 	#saved() {
 		const { match, access } = this.live;
 		const what = kept(match);
@@ -146,7 +146,7 @@ export class MySeat {
 		if (code) this.#saved();
 	}
 
-	/** Shows who plays. */
+	/** Shows the players. */
 	describe() {
 		const { info, sees, hosts } = this.live;
 		const { players = [], names = {} } = info ?? {};

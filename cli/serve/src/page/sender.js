@@ -1,15 +1,15 @@
 /**
- * Sends a command until there is an answer to it (VW-18).
+ * Sends a command until the service answers (VW-18).
  *
  * @import {LiveMatch} from "./match.js"
  */
 import { shown } from "./viewer.js";
 import { NoAnswer, Problem, readJson, sleep } from "./api.js";
 
-/** How long a command waits at most, in milliseconds, until what came of it is shown. */
+/** How long a command waits at most, in milliseconds, until its entries are shown. */
 const SHOWN_MAX = 5_000;
 
-/** Sends commands, one at a time, and reports what became of them. */
+/** Sends commands, one at a time, and reports their outcomes. */
 export class Sender {
 	#isSending = false;
 
@@ -19,15 +19,15 @@ export class Sender {
 		this.report = report;
 	}
 
-	/** Gives a command, or has what is due rolled; sends it again, with the same key, until an answer comes.
-	 * @param {string} command @returns {Promise<"given" | "moved" | "refused" | "waiting">} what became of it */
+	/** Gives a command; an empty one rolls what is due. Sends it again, with the same key, until an answer comes.
+	 * @param {string} command @returns {Promise<"given" | "moved" | "refused" | "waiting">} the outcome */
 	async give(command) {
 		if (this.#isSending) return this.report("The last command is still on its way."), "waiting";
 		const { live } = this;
 		if (live.trying.isOn) return live.trying.give(command, this.report);
 		if (!live.tag) return this.report("The match is being read. Look at it, then send again."), "refused";
 		this.#isSending = true;
-		// The tag is of what is shown: what was decided on that counts for nothing else.
+		// The tag belongs to the view that is shown. The command was decided on that view, and counts for no other.
 		const headers = { "idempotency-key": crypto.randomUUID(), "if-match": live.tag };
 		try {
 			const entries = await this.#sent({ commands: command ? [command] : [] }, headers, command || "the roll");
@@ -52,7 +52,7 @@ export class Sender {
 				this.report(`Sending ${shown(what)} …`);
 				const response = await this.live.api.send(this.live.path("entries"), body, headers);
 				const { entries, head } = await readJson(response);
-				// The next command is for the board that this one leads to.
+				// The next command is given after these entries, so show them.
 				this.live.viewer.isPinned = false;
 				await Promise.race([this.live.learn(entries, head, response.headers.get("etag") ?? ""), sleep(SHOWN_MAX)]);
 				return entries;

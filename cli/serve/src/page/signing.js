@@ -1,18 +1,18 @@
 /**
- * Papers that this browser signs (PM-72): a key that never leaves it, and the text of a paper with its signature.
+ * Papers that this browser signs (PM-72), with a key that never leaves the browser.
  *
  * @import {SeatDesk} from "./draft.js"
  */
 
-/** A key of a seat; `papers` has its public half as papers write it. @typedef {{name: string, papers: string, pair: CryptoKeyPair}} SeatKey */
+/** A seat's key. `papers` is its public half in the form of papers. @typedef {{name: string, papers: string, pair: CryptoKeyPair}} SeatKey */
 
-/** Where it is kept how far the history of a desk was seen. */
+/** The storage key of the last history of a desk that was seen. */
 const SEEN = "turnfold-seen:";
 
 /** @param {Uint8Array} bytes */
 const base64 = (bytes) => btoa(String.fromCharCode(...bytes));
 
-/** Reads or writes in the database of keys. @param {IDBTransactionMode} mode
+/** Reads or writes the database of keys. @param {IDBTransactionMode} mode
  * @param {(keys: IDBObjectStore) => IDBRequest} act @returns {Promise<any>} */
 function withKeys(mode, act) {
 	return new Promise((done, failed) => {
@@ -31,7 +31,7 @@ function withKeys(mode, act) {
 /** Returns the key of a seat, if this browser has it. @param {string} match @param {string} seat @returns {Promise<SeatKey | undefined>} */
 export const readKey = (match, seat) => withKeys("readonly", (keys) => keys.get(`${match} ${seat}`)).catch(() => undefined);
 
-/** Makes a key for a seat and keeps it; returns none where the browser cannot (PM-73).
+/** Generates and keeps a key for a seat; returns undefined if the browser cannot (PM-73).
  * @param {string} match @param {string} seat @param {string} name @returns {Promise<SeatKey | undefined>} */
 export async function makeKey(match, seat, name) {
 	try {
@@ -45,10 +45,10 @@ export async function makeKey(match, seat, name) {
 	}
 }
 
-/** Returns a name as keys have it: small letters, digits and dots. @param {string} name */
+/** Returns a name in the form of key names: lowercase letters, digits and dots. @param {string} name */
 const nameOfKey = (name) => name.normalize("NFKD").toLowerCase().replace(/[^a-z0-9]+/g, " ").trim().replaceAll(" ", ".").slice(0, 64) || `player.${crypto.getRandomValues(new Uint16Array(1))[0]}`;
 
-/** Returns the text of a paper (PM-4). @param {SeatDesk} desk @param {"join" | "order"} kind @param {string[]} lines what the kind has */
+/** Returns the text of a paper (PM-4). @param {SeatDesk} desk @param {"join" | "order"} kind @param {string[]} lines the lines of this kind of paper */
 export function paperOf({ seat, match_id, number, seen, desk }, kind, lines) {
 	const nonce = [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 	const [count, turn, link] = kind === "join" ? [0, 0, []] : [number, desk.turn, [`link: ${desk.stand?.link}`]];
@@ -64,7 +64,7 @@ export async function sign(text, { name, papers, pair }) {
 	return `${text}\n\u2014 ${name} ${base64(new Uint8Array([...id.slice(0, 4), ...signature]))}\n`;
 }
 
-/** Requires that a desk continues the history that this browser saw before: a signed paper names it.
+/** Requires that a desk continues the history that this browser saw before, because a signed paper names the history.
  * @param {string} match @param {SeatDesk} desk */
 export function requireSameHistory(match, { match_id, seen }) {
 	const [size, root] = seen.split(" ");

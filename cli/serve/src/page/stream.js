@@ -1,16 +1,16 @@
 /**
- * Follows a branch, with one stream for all tabs of a browser that show the same, and none for those that are hidden: a browser
- * opens six connections to a server that speaks HTTP/1.1, and a stream holds one (VW-23).
+ * Follows a branch. All tabs of a browser that show the same branch share one stream, and hidden tabs have none, because a
+ * browser opens only six connections to an HTTP/1.1 server, and a stream takes one of them (VW-23).
  *
- * The tab that holds the lock of a stream reads it and hands on what it hears. When that tab is closed or hidden, the lock
- * passes to the next one. A few streams may be open at a time, for windows next to each other; other tabs ask again and again.
+ * The tab that holds the lock of a stream reads it and passes its events on. When that tab is closed or hidden, the lock goes to
+ * the next one. A few streams may be open at a time, for windows next to each other; other tabs poll.
  */
 import { NoAnswer, Problem, pause, readEvents, sleep } from "./api.js";
 
 /** The most streams of a browser. */
 const STREAMS_MAX = 3;
 
-/** How often a tab without a stream asks, in sight and hidden, and how long it listens: news is there at once. */
+/** How often a tab without a stream asks, in sight and hidden, and how long it then listens, because news comes at once. */
 const LOOK_EVERY = 5_000;
 const LOOK_HIDDEN_EVERY = 30_000;
 const LOOK_FOR = 700;
@@ -19,7 +19,7 @@ const isHidden = () => document.visibilityState === "hidden";
 
 /** @typedef {(state: "live" | "often" | "lost", why?: string) => void} Report */
 
-/** Waits, and shows for what and how long; a network that is back, or a page in sight again, ends the wait.
+/** Waits, and shows why and how long. The wait ends early if the network is back or the page is in sight again.
  * @param {number} ms @param {string} why @param {Report} report @param {AbortSignal} [signal] */
 export async function waitFor(ms, why, report, signal) {
 	const ended = new AbortController();
@@ -36,11 +36,11 @@ export async function waitFor(ms, why, report, signal) {
 
 /** A branch that is followed, by a stream of this tab or of another one. */
 export class Stream {
-	/** The event that was heard last. */ #last = "";
+	/** The id of the last event. */ #last = "";
 	/** @type {Parameters<Report>} */ #state = ["lost", "Connecting…"];
 	#leads = false;
 
-	/** Hears what other tabs hear from now on.
+	/** Receives the events of other tabs from now on.
 	 * @param {import("./api.js").Api} api @param {string} path @param {(event: string, data: string) => void} receive
 	 * @param {Report} report @param {AbortSignal} signal */
 	constructor(api, path, receive, report, signal) {
@@ -59,7 +59,7 @@ export class Stream {
 		signal.addEventListener("abort", () => this.channel.close(), { once: true });
 	}
 
-	/** Follows after an event or entry until the signal ends it; throws what the service refuses. @param {string} last */
+	/** Follows after an event or entry until the signal aborts. Throws the problem if the service refuses. @param {string} last */
 	async follow(last) {
 		this.#last = last;
 		while (!this.signal.aborted) {
@@ -96,7 +96,7 @@ export class Stream {
 	async #lead(signal) {
 		this.#leads = true;
 		for (let tries = 1; !signal.aborted; tries++) {
-			// What was connected before the network changed is not any more, however silent it may be about that.
+			// After a change of the network, an old connection is dead, even if it does not report that.
 			const moved = new AbortController();
 			for (const change of ["online", "offline"]) addEventListener(change, () => moved.abort(), { signal: moved.signal });
 			const ends = AbortSignal.any([signal, moved.signal]);
@@ -107,15 +107,15 @@ export class Stream {
 				this.#report("often");
 				await sleep(LOOK_EVERY, ends);
 			} else if (moved.signal.aborted) {
-				// What brought the end of this connection needs no wait before the next.
+				// After a change of the network, connect again without a wait.
 				this.#report("lost", "Connecting…");
 			} else if (!signal.aborted) await waitFor(pause(tries), "Connection lost.", this.#report, signal);
 			moved.abort();
 		}
 	}
 
-	/** Reads for a moment what is new, one tab at a time. @param {AbortSignal} signal
-	 * @returns {Promise<boolean>} whether there was an answer */
+	/** Reads new events for a moment, one tab at a time. @param {AbortSignal} signal
+	 * @returns {Promise<boolean>} whether the service answered */
 	async #ask(signal) {
 		let isOpen = false;
 		const enough = new AbortController();
@@ -142,17 +142,17 @@ export class Stream {
 	}
 }
 
-/** Does something while this tab alone holds a lock, once it has it. @param {string} name @param {() => Promise<void>} act
+/** Waits for a lock, and calls `act` while this tab holds it. @param {string} name @param {() => Promise<void>} act
  * @param {AbortSignal} signal */
 async function withLock(name, act, signal) {
-	// Pages without encryption have no locks; there each tab has a stream.
+	// Pages without encryption have no locks, so each of their tabs has a stream.
 	if (!navigator.locks) return act();
 	/** @type {unknown} */ let failed;
 	await navigator.locks.request(name, { signal }, () => act().catch((error) => (failed = error))).catch(() => {});
 	if (failed) throw failed;
 }
 
-/** Does something in one of the places for streams; returns `false` where all are taken. @param {() => Promise<void>} act */
+/** Calls `act` in one of the places for streams; returns `false` if all are taken. @param {() => Promise<void>} act */
 async function withPlace(act) {
 	if (!navigator.locks) return act().then(() => true);
 	/** @type {unknown} */ let failed;

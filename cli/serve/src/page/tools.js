@@ -1,5 +1,5 @@
 /**
- * What stands in the head of a match: which viewer, its branches, files, and for the host invitations.
+ * The tools at the head of a match: its viewer, branches and files, and invitations for the host.
  *
  * @import {LiveMatch} from "./match.js"
  */
@@ -14,16 +14,16 @@ import { countOfEntries } from "./turn.js";
 /** @typedef {{id: string, kind: string, seat: string | null, label: string, name: string | null, live: boolean, became: string | null, created_at_ms: number, expires_at_ms: number | null, seen_at_ms: number | null}} Grant */
 /** @typedef {{branch: string, entries: number, from: {branch: string, seq: number} | null}} Branch */
 
-/** Shows a time as short as it can be understood. @param {number} ms */
+/** Returns a short form of a time. @param {number} ms */
 export const atTime = (ms) => new Date(ms).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
 
-/** When a link ends that a host gives away, by the time that is asked for. */
+/** When a host's link can end: the values for the service, and their names. */
 const ENDS = { "": "never", "1d": "in a day", "7d": "in a week", "30d": "in a month" };
 
-/** How long a token counts as in use after a request of it, in milliseconds. */
+/** How long a token counts as in use after a request with it, in milliseconds. */
 const HERE_FOR = 20_000;
 
-/** Returns since when a token is out, and when it was last used (VW-60). @param {Grant} grant @param {Grant[]} all */
+/** Returns when a token was given out, and when it was last used (VW-60). @param {Grant} grant @param {Grant[]} all */
 function historyOf({ id, kind, created_at_ms, expires_at_ms, seen_at_ms }, all) {
 	const isJoined = all.some(({ became }) => became === id);
 	const seen = seen_at_ms === null ? "not seen since the service started" : seen_at_ms > Date.now() - HERE_FOR ? "here now" : `last seen ${atTime(seen_at_ms)}`;
@@ -31,13 +31,13 @@ function historyOf({ id, kind, created_at_ms, expires_at_ms, seen_at_ms }, all) 
 	return [`${isJoined ? "joined" : "given out"} ${atTime(created_at_ms)}`, ...until, ...(kind === "invitation" ? ["not accepted yet"] : [seen])].join(", ");
 }
 
-/** The tools of a match (VW-15): branches are started here (VW-20). */
+/** The tools of a match (VW-15), which also start branches (VW-20). */
 export class MatchTools {
 	element = html("div", { class: "matchtools" });
 	branches = html("div", { class: "branches" });
 	about = html("p", { class: "about" });
 	note = html("p", { role: "status", class: "note" });
-	/** As whom this page looks and plays, the switch to others (VW-38). */
+	/** As whom this page looks and plays; it opens the switch to others (VW-38). */
 	you = html("summary", {});
 	seat = html("select", { id: "look-as", "aria-label": "Viewer" });
 	branchName = html("input", { id: "branch-name", autocomplete: "off", size: 12 });
@@ -75,7 +75,7 @@ export class MatchTools {
 	problem = html("input", { id: "problem", autocomplete: "off", maxlength: 1000, placeholder: "what is wrong at this entry", required: "" });
 	replayFile = action("Replay file (.tfl)", () => this.#download("replay.tfl"));
 
-	/** Shows what is known of the match. */
+	/** Shows the information about the match. */
 	describe() {
 		const { info, as, hosts } = this.live;
 		if (!info) return;
@@ -96,7 +96,7 @@ export class MatchTools {
 		this.you.textContent = `You are: ${called(nameOf(access), this.live.info?.names)}${as ? `, as ${as}` : ""}`;
 	}
 
-	/** Lists the branches, each under the one it begins on. */
+	/** Lists the branches, each under its parent. */
 	async listBranches() {
 		const { live } = this;
 		/** @type {{items: Branch[]}} */ const { items } = await live.api.get(`/v1/matches/${live.match}/branches`);
@@ -124,7 +124,7 @@ export class MatchTools {
 		return html("span", {}, link, ` ${countOfEntries(entries)}${from ? `, from entry ${from.seq}` : ""}${isCurrent && branch !== "main" ? ", the match continues here" : ""}`);
 	}
 
-	/** Another entry is shown. */
+	/** Updates the tools after another entry is shown. */
 	moved() {
 		const { viewer } = this.live;
 		this.here.textContent = `Entry ${viewer.timeline.number(viewer.position)} is shown.`;
@@ -136,7 +136,7 @@ export class MatchTools {
 		return this.#branch(this.branchName.value.trim(), timeline.number(position));
 	}
 
-	/** Makes a branch that begins after an entry, and goes there. @param {string} name @param {number} number */
+	/** Creates a branch after an entry, and goes there. @param {string} name @param {number} number */
 	async #branch(name, number) {
 		const { live } = this;
 		try {
@@ -148,7 +148,7 @@ export class MatchTools {
 		}
 	}
 
-	/** Saves a file of what may be known (VW-25). Links carry no token, so it is fetched. @param {string} what */
+	/** Saves a file of what the viewer may know (VW-25). Links carry no token, so the file is fetched. @param {string} what */
 	async #download(what) {
 		try {
 			const response = await this.live.api.fetch(this.live.path(what));
@@ -158,7 +158,7 @@ export class MatchTools {
 		}
 	}
 
-	/** Saves what may be known up to the entry that is shown, with what is wrong there, for the tools (VW-63). */
+	/** Saves a replay file up to the entry shown, with a comment about what is wrong there (VW-63). */
 	async #reportProblem() {
 		const { live } = this;
 		const { timeline, position } = live.viewer;
@@ -167,7 +167,7 @@ export class MatchTools {
 			const replay = await (await live.api.fetch(live.path("replay.tfl", { view: "true", at: number }))).text();
 			const said = shown(this.problem.value.trim()).replaceAll("\ufeff", "");
 			const from = shown(`${live.match}@${live.branch}:${number}, as ${live.sees}`);
-			// A comment behind the last entry, which is the one that the report is about.
+			// The comment comes after the last entry, which the report is about.
 			const whole = `${replay}# reported at ${from}: ${said}\n`;
 			const file = `${live.match}-${number}.tfl`;
 			this.#save(new Blob([whole], { type: "text/plain" }), file);
@@ -225,7 +225,7 @@ export class MatchTools {
 		});
 		const list = async () => {
 			/** @type {{items: Grant[]}} */ const { items } = await live.api.get(path);
-			// Who plays comes first, then who may yet.
+			// Players come first, then those who may still join.
 			const order = ["seat", "invitation", "host", "spectator", "calendar"];
 			const counted = items.filter((one) => one.live).sort((one, other) => order.indexOf(one.kind) - order.indexOf(other.kind) || `${one.seat}`.localeCompare(`${other.seat}`));
 			this.grants.replaceChildren(...counted.map((one) => {

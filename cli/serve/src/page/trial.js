@@ -1,20 +1,20 @@
 /**
- * What a command would do, before it is sent (VW-47): by what the viewer knows, and never by a roll.
+ * Shows what a command would do, before it is sent (VW-47): by what the viewer knows, and without rolls.
  *
  * @import {LiveMatch} from "./match.js"
  * @import {Legal} from "./choice.js"
  */
 import { html, inNames, shown } from "./viewer.js";
 
-/** Where it is kept whether this browser shows what a command would do. */
+/** The storage key of whether this browser shows what a command would do. */
 const KEPT = "turnfold-preview";
 
-/** The least pixels of a hex or square that is hit with certainty. */
+/** The least width of a hex or square that is hit with certainty, in pixels. */
 const EASY = 24;
 
 const coarse = matchMedia("(pointer: coarse)");
 
-/** Whether a command is shown before it is sent: as chosen, else where fingers or small places may miss. */
+/** Whether to preview a command: as chosen, else if fingers or small places may miss. */
 export function isTried() {
 	const kept = localStorage.getItem(KEPT);
 	if (kept) return kept === "on";
@@ -23,18 +23,18 @@ export function isTried() {
 	return coarse.matches || (size > 0 && size < EASY);
 }
 
-/** Returns the choice whether commands are shown before they are sent. */
+/** Returns the choice whether to preview commands. */
 export function trialChoice() {
 	const box = html("input", { type: "checkbox", id: "preview" });
 	box.addEventListener("change", () => localStorage.setItem(KEPT, box.checked ? "on" : "off"));
 	const choice = html("span", { class: "pair" }, box, html("label", { for: box.id }, "Show what a command does before it is sent"));
-	// The device and the board decide until it is chosen, and they may change.
+	// The device and the board decide until the player chooses, and they may change.
 	setTimeout(() => choice.closest("details")?.addEventListener("toggle", () => (box.checked = isTried())));
 	return choice;
 }
 
-/** Returns what a command would do, in words, and shows it. @param {LiveMatch} live @param {Legal} legal
- * @param {() => boolean} isWanted whether it is still asked for */
+/** Previews a command on the board, and returns what it would do, in words. @param {LiveMatch} live @param {Legal} legal
+ * @param {() => boolean} isWanted whether the preview is still wanted */
 export async function tryOut(live, { seat, command }, isWanted) {
 	try {
 		const shownThen = await live.api.post(live.path("trial"), { commands: [`${seat}: ${command}`], roll: false });
@@ -44,7 +44,7 @@ export async function tryOut(live, { seat, command }, isWanted) {
 		const happened = frames.map(({ text, sentence }) => (sentence ? inNames(sentence) : `${shown(text)}.`)).join(" ");
 		return `By what you know: ${happened || "nothing that you see."}${shownThen.due_roll ? " Then a roll." : ""}`;
 	} catch (error) {
-		// What the viewer may not know may decide it: the command can be sent all the same.
+		// The outcome may depend on what is concealed. The command can be sent all the same.
 		return `What comes of it cannot be shown: ${error instanceof Error ? error.message : error}`;
 	}
 }

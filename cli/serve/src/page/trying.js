@@ -1,5 +1,5 @@
 /**
- * Trying from here (VW-56): commands on what the viewer knows at an entry. They are kept in this browser and recorded nowhere.
+ * Trials from an entry (VW-56): commands on what the viewer knows there. They are kept in this browser and never recorded.
  *
  * @import {LiveMatch} from "./match.js"
  * @import {Legal} from "./choice.js"
@@ -15,16 +15,16 @@ import { seatsOf } from "./turn.js";
 
 /** @typedef {Frames & {commands: string[], legal: Legal[], now: Now}} Answer */
 
-/** What is tried from an entry of a match: a tree; one path of it is shown. */
+/** The tree of trials from an entry of a match. One path of it is shown. */
 export class Trying {
 	isOn = false;
-	/** What may be tried next. @type {Legal[]} */ legal = [];
-	/** Where it stands, in a line. */ line = "";
-	/** Whether that calls who looks. */ isMine = false;
+	/** The commands that may be tried next. @type {Legal[]} */ legal = [];
+	/** The turn in the trial, as one line of text. */ line = "";
+	/** Whether the line calls for the viewer. */ isMine = false;
 	#after = 0;
 	#asked = 0;
-	/** Where the match was. */ #address = "";
-	/** From the root to what is shown. @type {Tried[]} */ #path = [];
+	/** The address of the match before the trial. */ #address = "";
+	/** The path from the root to the trial that is shown. @type {Tried[]} */ #path = [];
 	title = html("h2", { tabindex: -1 });
 	note = html("p", { role: "status", class: "note" });
 	tree = html("ul", { role: "list", class: "tree", tabindex: 0, "aria-label": "What was tried" });
@@ -39,12 +39,12 @@ export class Trying {
 		this.element = html("section", { class: "trying", "aria-label": "Trial", hidden: "" }, this.title, this.tree, html("div", { class: "files" }, leave, this.undo, forget), this.note);
 	}
 
-	/** Whether commands of all seats are tried. */
+	/** Whether commands of all seats can be tried. */
 	get isOfAll() {
 		return this.isOn;
 	}
 
-	/** Begins after the entry that is shown. */
+	/** Begins a trial after the entry that is shown. */
 	async begin() {
 		const { live } = this;
 		const { viewer } = live;
@@ -62,7 +62,7 @@ export class Trying {
 		this.title.focus();
 	}
 
-	/** Ends: the match is shown again. */
+	/** Ends the trial. The caller shows the match again. */
 	end() {
 		this.#asked++;
 		this.isOn = false;
@@ -100,7 +100,7 @@ export class Trying {
 			const answer = await this.#ask(path.flatMap(({ commands }) => commands));
 			if (asked === this.#asked) this.#show(path, answer);
 		} catch (error) {
-			// The host may have changed the branch: what was tried on it need not be possible any more.
+			// The host may have changed the branch, so the trial may not be possible any more.
 			this.note.textContent = `${error instanceof Error ? error.message : error}`;
 		}
 	}
@@ -131,7 +131,7 @@ export class Trying {
 		this.tree.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
 	}
 
-	/** Returns what was tried after the end of a path: in one list, until it parts. @param {Tried[]} path @returns {HTMLElement[]} */
+	/** Returns what was tried after the end of a path, as one list until the tree branches. @param {Tried[]} path @returns {HTMLElement[]} */
 	#items(path) {
 		const next = path.at(-1)?.next ?? [];
 		const lines = next.map((tried) => [this.#item([...path, tried], tried), ...this.#items([...path, tried])]);
@@ -151,13 +151,13 @@ export class Trying {
 		this.#go([{ commands, next: [] }]);
 	}
 
-	/** Goes back to the entry where it began. */
+	/** Goes back to the entry where the trial began. */
 	#leave() {
 		history.replaceState(history.state, "", this.#address);
 		this.live.load().catch((error) => this.live.fail(error));
 	}
 
-	/** Makes it plain that this is not the match. */
+	/** Marks the page as a trial, or as the match again. */
 	#mark() {
 		const { live, isOn } = this;
 		this.element.hidden = !isOn;
@@ -166,7 +166,7 @@ export class Trying {
 		document.body.classList.toggle("on-trial", isOn);
 	}
 
-	/** Names the entry, as this viewer counts. */
+	/** The storage key of the entry, in the viewer's numbering. */
 	get #key() {
 		const { live } = this;
 		return `${live.sees} ${live.branch}:${this.#after}`;
@@ -189,7 +189,7 @@ export class Trying {
 	}
 }
 
-/** Shows whose turn it is; in a trial no one waits for anyone. @param {Now} now */
+/** Returns whose turn it is, as the end of a line; in a trial no one waits for others. @param {Now} now */
 function lineOf({ over, turn }) {
 	if (over) return ": over";
 	if (!turn) return "";

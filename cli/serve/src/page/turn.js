@@ -1,5 +1,5 @@
 /**
- * Whose turn it is, in one line (VW-39), and what calls a player who looks elsewhere (VW-40).
+ * Shows whose turn it is, in one line (VW-39), and calls a player who looks elsewhere (VW-40).
  *
  * @import {LiveMatch} from "./match.js"
  */
@@ -7,32 +7,32 @@ import { html, playerOf, shown } from "./viewer.js";
 import { Calls, markTab } from "./calls.js";
 import { inWords } from "./draft.js";
 
-/** Whose turn it is, as the service reports it; null where the viewer may not know.
+/** Whose turn it is, as the service reports it; null if the viewer may not know.
  * @typedef {{over: boolean | null, turn: string[] | null, result?: object}} Now */
 
-/** How the service hosts a match: the terms, and when turns and absences end, by seats (VW-66).
+/** How the service hosts a match: the terms, and the ends of turns and absences by seats (VW-66).
  * @typedef {{terms: {hours: number, missed: string, default: string[], between: string[], patience: number, absences: number}, deadlines: Record<string, number>, absent: Record<string, number>}} Hosting */
 
-/** The most verbs of commands that are listed. */
+/** The most verbs of commands to list. */
 const VERBS_MAX = 4;
 
 /** Returns a count in words, such as `1 entry`. @param {number} count */
 export const countOfEntries = (count) => `${count} ${count === 1 ? "entry" : "entries"}`;
 
-/** Joins words as a sentence does. @param {string[]} words @param {string} last */
+/** Joins words as in a sentence. @param {string[]} words @param {string} last */
 export const joined = (words, last) => (words.length > 1 ? `${words.slice(0, -1).join(", ")} ${last} ${words.at(-1)}` : words.join(""));
 
-/** Shows for whom a match waits. @param {string[] | null | undefined} seats @param {Record<string, string>} [names] */
+/** Returns a sentence with the seats that a match waits for. @param {string[] | null | undefined} seats @param {Record<string, string>} [names] */
 export function waiting(seats, names) {
 	if (!seats) return "Waiting for the others";
 	if (seats.length === 0) return "No one has anything to do";
 	return `Waiting for ${seatsOf(seats, names)}`;
 }
 
-/** Names seats, by the names of a match where they are not the page's. @param {string[]} seats @param {Record<string, string>} [names] */
+/** Returns the names of seats. `names` are those of a match that is not the page's. @param {string[]} seats @param {Record<string, string>} [names] */
 export const seatsOf = (seats, names = {}) => joined(seats.map((seat) => (seat === "host" ? "the host" : names[seat] ? shown(names[seat]) : playerOf(seat))), "and");
 
-/** Shows when the first turn of seats ends, if one does. @param {Hosting | undefined} hosting @param {string[] | null | undefined} seats */
+/** Returns when the first turn of the seats ends, as the end of a sentence; empty without a deadline. @param {Hosting | undefined} hosting @param {string[] | null | undefined} seats */
 export function until(hosting, seats) {
 	const times = (seats ?? []).flatMap((seat) => hosting?.deadlines[seat] ?? []);
 	return times.length > 0 ? `, until ${inWords(Math.min(...times))}` : "";
@@ -41,7 +41,7 @@ export function until(hosting, seats) {
 /** The line that shows whose turn it is. */
 export class TurnLine {
 	element = html("p", { class: "turn", role: "status" }, "Loading…");
-	/** Whether it is the turn of who looks, once that is known. @type {boolean | null} */ #isMine = null;
+	/** Whether it is the viewer's turn, once that is known. @type {boolean | null} */ #isMine = null;
 	calls = new Calls();
 
 	/** @param {LiveMatch} live */
@@ -80,13 +80,13 @@ export class TurnLine {
 	#mine({ turn }) {
 		const { plays, hosts, sees, commands } = this.live;
 		if (!plays) return [];
-		// Dice that the service rolls wait for anyone to have them rolled.
+		// If the service rolls the dice, anyone may request the roll.
 		if (commands.isDueByService) return [sees];
 		const seats = turn ?? commands.legal.map(({ seat }) => seat);
 		return seats.filter((seat) => (hosts ? !commands.taken.has(seat) : seat === sees));
 	}
 
-	/** Shows what there is to do, by the first words of the commands. @param {string[]} mine */
+	/** Returns what there is to do, by the first words of the commands. @param {string[]} mine */
 	#doing(mine) {
 		const { commands, hosts, sees } = this.live;
 		if (commands.due) return "roll the dice";
