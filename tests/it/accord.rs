@@ -1,4 +1,4 @@
-//! The accord of a match: what is taken back, and the current branch of the match (SV-63 to SV-65).
+//! The accord of a match: takebacks, and the current branch of the match (SV-63 to SV-65).
 
 use turnfold_core::rules::accord::{Accord, Command, State, Terms};
 use turnfold_core::{BranchName, Rules as _, Seat, Verdict};
@@ -24,7 +24,7 @@ fn sv_63_one_question_is_open_until_the_next_entry() {
     assert_eq!(state.takeback(4).map(|asked| asked.number), Some(1));
     assert_eq!(state.takeback(5), None);
     assert!(!apply(&mut state, Seat::Host, "agree 1"), "the host takes back without asking");
-    // With another entry, it is another question.
+    // A takeback to another entry is another question.
     assert!(apply(&mut state, Seat::P2, "takeback main 5 4"));
     assert_eq!(state.takeback(5).map(|asked| asked.number), Some(2));
 }

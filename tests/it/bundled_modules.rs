@@ -1,4 +1,4 @@
-//! Modules in bundles, and what lists those that are not there (MD-10).
+//! Modules in bundles, and the commands that list missing modules (MD-10).
 
 mod hostile;
 #[cfg(feature = "serve")]
@@ -18,7 +18,7 @@ fn module() -> Vec<u8> {
     fs::read(workspace().join("fixtures/modules/tictactoe.wasm")).unwrap()
 }
 
-/// A match that pins a module; the laws, which take long, are noted as passed.
+/// Creates a match that pins a module. The laws take long, so they are marked as passed.
 fn recorded() -> Sandbox {
     let sandbox = Sandbox::new();
     fs::create_dir_all(sandbox.path(".turnfold/modules")).unwrap();
@@ -30,14 +30,14 @@ fn recorded() -> Sandbox {
     sandbox
 }
 
-/// A place with this file and neither a store nor modules.
+/// Returns a sandbox with this file, without a store or modules.
 fn with_file(name: &str, content: &[u8]) -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.write(name, content);
     sandbox
 }
 
-/// Makes a bundle of the match with these options, and puts it where there is neither a store nor a module.
+/// Bundles the match with these options, and puts the bundle into a sandbox without a store or modules.
 fn bundled_elsewhere(options: &str) -> Sandbox {
     let sandbox = recorded();
     sandbox.ok(&format!("bundle duel -o duel.bundle {options}"));
@@ -51,7 +51,7 @@ fn files(sandbox: &Sandbox, folder: &str) -> Vec<String> {
     names
 }
 
-/// MD-10: the bundle and the program are all that an auditor needs, and `import` adds the module after the laws.
+/// MD-10: an auditor needs only the bundle and the program, and `import` adds the module once it has passed the laws.
 #[test]
 fn md_10_a_bundle_is_audited_and_imported_where_there_is_nothing_else() {
     recorded().check(str![[r#"
@@ -99,7 +99,7 @@ ok duel@main: 2 entries state ecba972ee86a82bb link [LINK]
     assert_eq!(fs::read(sandbox.path(".turnfold/modules").join(&expected[1])).unwrap(), module());
 }
 
-/// MD-10: without modules a bundle is the same but for them, and what reads it names the digest it needs.
+/// MD-10: a bundle without modules is otherwise the same, and commands that read it name the digest they need.
 #[test]
 fn md_10_a_bundle_without_modules_names_the_digest_it_needs() {
     let sandbox = recorded();
@@ -126,7 +126,7 @@ $ turnfold show duel
 exit 2| error: match `duel`: the module 7d7e68dac64fd2eaa2d593ef0f4bfac9a597ea043d7826bc2c11172b3fa50eee of `tictactoe` version 1 is missing; put its file into `modules/` of the store, or name its folder with `--modules`
 
 "#]]);
-    // A module that is missing here cannot be bundled, and the rest can.
+    // A missing module cannot be bundled; the rest of the match can.
     fs::remove_dir_all(sandbox.path(".turnfold/modules")).unwrap();
     sandbox.check(str![[r#"
 $ turnfold bundle duel -o rest.bundle
@@ -140,7 +140,7 @@ stderr|  WARN turnfold::commands::bundle: not bundled, because it is missing her
     assert_eq!(sandbox.read("rest.bundle"), without);
 }
 
-/// MD-9, MD-10: a module that is recorded for a match without a pin goes with it, too.
+/// MD-9, MD-10: a bundle also contains the module recorded for a match without a pin.
 #[test]
 fn md_10_a_bundle_has_the_module_that_is_recorded_for_a_match() {
     let sandbox = recorded();
@@ -186,7 +186,7 @@ $ turnfold --format json import duel.bundle
 "#]]);
 }
 
-/// MD-10: backups hold no modules, and list what a restore needs.
+/// MD-10: backups contain no modules, but list the modules that a restore needs.
 #[test]
 fn md_10_backups_list_the_modules_that_a_restore_needs() {
     let sandbox = recorded();
@@ -214,7 +214,7 @@ exit 2| error: match `duel`: the module 7d7e68dac64fd2eaa2d593ef0f4bfac9a597ea04
     assert!(String::from_utf8_lossy(&listed.stderr).contains("module tictactoe 1 7d7e68dac64fd2ea"));
 }
 
-/// MD-10: a page holds no module, and `check` names the digest it needs.
+/// MD-10: a page contains no module, and `check` names the digest it needs.
 #[test]
 fn md_10_a_page_names_the_module_it_needs() {
     let sandbox = recorded();

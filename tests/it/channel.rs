@@ -1,4 +1,4 @@
-//! Proofs of `channel` that no script can write.
+//! Tests of `channel` that cannot be written as a script.
 
 use std::fmt::Write as _;
 
@@ -11,17 +11,17 @@ mod deals;
 mod properties;
 mod recorded;
 
-/// A table as tests write it: what is left out is empty, fresh tokens, nothing known.
+/// A table in short form: omitted parts are empty, tokens are fresh, and nothing is known.
 #[derive(Clone, Default)]
 struct Table {
     yinyang: bool,
-    /// For each player, the tokens and the rest of the board's lines.
+    /// For each player, the tokens and the other TOML lines of the board.
     boards: Vec<String>,
     energies: String,
 }
 
 impl Table {
-    /// A table for one player: tokens, and energies as `ID COLOR AT [ROW COL]`, parted by `, `.
+    /// Returns a table for one player, with tokens, and energies as `ID COLOR AT [ROW COL]`, separated by `, `.
     fn alone(tokens: &str, energies: &str) -> Self {
         Self::default().board(tokens, "").energies(energies)
     }

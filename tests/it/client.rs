@@ -1,4 +1,4 @@
-//! The terminal as client of the service (SV-40).
+//! The command line as a client of the service (SV-40).
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -13,7 +13,7 @@ use turnfold_tests::sandbox::{Sandbox, words};
 use turnfold_tests::service::Running;
 use turnfold_tests::transcript;
 
-/// A sandbox whose store holds `ford`, a game with secrets in which every roll is known.
+/// Returns a sandbox whose store contains `ford`, a match with secrets in which every roll is known.
 fn ford() -> Sandbox {
     let sandbox = Sandbox::new();
     let seed = "ab".repeat(32);
@@ -23,7 +23,7 @@ fn ford() -> Sandbox {
     sandbox
 }
 
-/// Puts a seat's token, the host's and the admin's into files.
+/// Writes tokens for both seats, the host and the admin to files.
 fn write_tokens(sandbox: &Sandbox, service: &Running) {
     for seat in ["p1", "p2"] {
         let grant = service.grant("ford", &format!(r#"{{"kind":"seat","seat":"{seat}"}}"#));
@@ -34,7 +34,7 @@ fn write_tokens(sandbox: &Sandbox, service: &Running) {
     sandbox.write("admin.token", service.admin());
 }
 
-/// SV-40: a search with more hits than a player may send requests in a second, and the client waits where it has to.
+/// SV-40: a search has more hits than the requests that a player may send in a second, so the client has to wait.
 #[test]
 fn sv_40_a_search_with_many_hits_works_with_a_players_token() {
     let sandbox = ford();
@@ -52,14 +52,14 @@ fn sv_40_a_search_with_many_hits_works_with_a_players_token() {
             assert!(text(&there.stdout).lines().count() >= 100, "{}", text(&there.stdout));
         }
     }
-    // The last of them have to wait.
+    // The last of these requests have to wait.
     for _ in 0..12 {
         let log = run(&sandbox, service.origin(), "p1", "log ford");
         assert!(log.status.success(), "{}", text(&log.stderr));
     }
 }
 
-/// SV-40: `export` writes what the service has; what only the store could write is refused.
+/// SV-40: `export` writes files from the service; it refuses files that need the store itself.
 #[test]
 fn sv_40_export_writes_the_files_of_a_service() {
     let sandbox = ford();
@@ -82,12 +82,12 @@ fn sv_40_export_writes_the_files_of_a_service() {
     let (code, _, refused) = there("host", "export ford --as p1");
     assert!(code == Some(2) && refused.contains("needs the store itself"), "{refused}");
     assert_eq!(there("p1", "export ford").0, Some(2), "a player may not have the seed yet");
-    // One type in both.
+    // The member has the same type as without a service.
     let listed = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["branches"].clone();
     assert_eq!(listed(&there("p1", "--format json matches").1), 1);
 }
 
-/// Runs a line with a token on a service.
+/// Runs a command with a token on a service.
 fn run(sandbox: &Sandbox, origin: &str, token: &str, line: &str) -> Output {
     sandbox.run(&format!("--store {origin} --token {token}.token {line}"))
 }
@@ -96,7 +96,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// Blanks out the number that a member of JSON lines has.
+/// Removes the values of `recorded_at_ms` from JSON lines.
 fn without_times(text: &str) -> String {
     let mut parts = text.split("\"recorded_at_ms\":");
     let first = parts.next().unwrap().to_string();
@@ -171,7 +171,7 @@ fn sv_40_a_seats_session_on_a_service_prints_what_it_prints_on_a_store() {
         assert_eq!(without_times(&found_text), without_times(&expected_text), "{seat} {line}");
         assert_eq!(found.status.code(), expected.status.code(), "{seat} {line}: {}", text(&found.stderr));
         assert_eq!(found.stderr.is_empty(), expected.stderr.is_empty(), "{seat} {line}");
-        // With one's own seat named it is the same.
+        // The output is the same if the player names their own seat.
         if !line.contains("play") {
             let named = run(&on_service, service.origin(), seat, &format!("{line} --as {seat}"));
             assert_eq!(text(&named.stdout), found_text, "{seat} {line}");
@@ -246,7 +246,7 @@ exit 2| error: cannot read token file `missing.token`: No such file or directory
     );
 }
 
-/// What is found is what the token may read, in which form ever it is asked for.
+/// A search of any form finds only what the token may read.
 #[test]
 fn sv_40_a_search_finds_only_what_the_token_may_read() {
     let sandbox = ford();
@@ -324,7 +324,7 @@ fn sv_40_every_other_verb_needs_the_store_itself() {
         assert_eq!(output.status.code(), Some(2), "{line}: {stderr}");
         assert!(stderr.contains("needs the store itself"), "{line}: {stderr}");
     }
-    // Files are read here, and what needs no store works as without a service.
+    // Files are read locally, and commands that need no store work as without a service.
     assert!(run(&sandbox, service.origin(), "missing", "show ford.tfl").status.success());
     assert!(run(&sandbox, service.origin(), "missing", "check ford.tfl").status.success());
 }
@@ -354,7 +354,7 @@ fn sv_40_tokens_go_nowhere_unencrypted_and_are_never_shown() {
     }
     let traced = run(&sandbox, service.origin(), "admin", "-vvv show ford");
     assert!(traced.status.success() && !text(&traced.stderr).contains(&secret));
-    // Where TLS is expected and none is spoken, nothing is tried again.
+    // The client does not retry if it expects TLS from a server without TLS.
     let tls = service.origin().replace("http:", "https:");
     let output = run(&sandbox, &tls, "admin", "play ford resolve");
     assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
@@ -405,7 +405,8 @@ fn sv_40_lists_are_read_page_after_page() {
     assert!(json.starts_with("{\"match\":\"ant\",") && json.lines().count() == 1, "{json}");
 }
 
-/// Passes connections on to a service, but keeps the answers of the first ones and hangs up. Returns where it is.
+/// Starts a proxy to a service and returns its origin. It withholds the answers of the first `lost` connections and
+/// closes them.
 fn losing_answers(service: &Running, lost: usize) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let origin = format!("http://{}", listener.local_addr().unwrap());
@@ -459,7 +460,7 @@ fn sv_40_a_command_waits_for_a_service_that_is_started_again() {
     assert!(played.status.success(), "{}", text(&played.stderr));
     let log = run(&sandbox, service.origin(), "p1", "log ford");
     assert_eq!(text(&log.stdout), text(&played.stdout));
-    // What only reads is not repeated.
+    // A request that only reads is not repeated.
     drop(service);
     let output = run(&sandbox, &origin, "p1", "show ford");
     assert_eq!(output.status.code(), Some(3));
@@ -496,7 +497,7 @@ you are p1 of ford; `turnfold --store SERVICE --token p1.token show ford` shows 
     }
     let shown = run(&sandbox, service.origin(), "p1", "show ford");
     assert_eq!(text(&shown.stdout), as_p1);
-    // The same file again is the same seat; another is too late and is not left behind.
+    // The same file joins the same seat again. Another file is too late and is not left behind.
     assert_eq!(sandbox.ok(&join), joined);
     assert_eq!(sandbox.read("p1.token"), token);
     let late = sandbox.run(&format!("join {link} -o late.token"));
@@ -517,7 +518,7 @@ you are p1 of ford; `turnfold --store SERVICE --token p1.token show ford` shows 
     assert!(run(&sandbox, service.origin(), "p2", "show ford").status.success());
 }
 
-/// A name for all players to see; the first who joins has the seat, and the saved link brings it to a second device.
+/// All players see the name, the first to join gets the seat, and the saved link opens it on a second device.
 #[test]
 fn sv_41_a_player_joins_under_a_name_and_takes_the_seat_to_another_device() {
     let sandbox = ford();

@@ -1,4 +1,4 @@
-//! Proofs of `cycletap` that no script can write.
+//! Tests of `cycletap` that cannot be written as a script.
 
 use turnfold_core::{AnyState, Seat};
 
@@ -8,7 +8,7 @@ mod binary;
 mod properties;
 mod random;
 
-/// Writes a setup; each unit is `OWNER KIND Q,R` or `OWNER KIND Q,R STRENGTH`, parted by `; `.
+/// Returns a setup. Each unit is `OWNER KIND Q,R` or `OWNER KIND Q,R STRENGTH`, separated by `; `.
 fn setup(top: &str, units: &str) -> String {
     let unit = |unit: &str| {
         let words: Vec<&str> = unit.split(' ').collect();
@@ -25,7 +25,7 @@ fn start(toml: &str) -> Box<dyn AnyState> {
     script::start("cycletap", toml)
 }
 
-/// Plays commands that are all applied; a tap may be written as its hex alone.
+/// Plays commands that must all be applied. A tap may be written as its hex alone.
 fn play(state: &mut dyn AnyState, seat: Seat, commands: &str) {
     for word in commands.split(' ') {
         let command = if word.contains(',') { format!("tap {word}") } else { word.to_owned() };

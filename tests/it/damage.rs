@@ -1,4 +1,4 @@
-//! A store with a flipped byte: what is damaged is named, nothing panics, and nothing shorter or other is served.
+//! A store with a flipped byte: the damage is named, nothing panics, and no shortened or changed log is served.
 
 use std::fs;
 
@@ -24,7 +24,7 @@ fn a_flipped_byte_in_a_stored_entry_is_named_by_verify() {
     let entries = places(&sound, b"a-key-to-be-found");
     assert!(entries.len() >= 2, "both entries carry the key");
     for at in entries {
-        // The record around the key: length, seat, command and time before it, the key itself.
+        // The record around the key: its length, seat, command and time, and the key itself.
         for offset in (at - 16)..(at + 17) {
             let mut damaged = sound.clone();
             damaged[offset] ^= 1;

@@ -1,4 +1,4 @@
-//! The ruling of `desk`: scenes of signed papers, which are its golden logs too, and what no scene can show.
+//! The rulings of `desk`: scenes of signed papers, which are also its golden logs, and tests of what no scene can show.
 
 use std::fs;
 
@@ -14,7 +14,7 @@ use scene::Scene;
 
 use turnfold_tests::sandbox::workspace;
 
-/// Every scene of `tests/rulings/desk/`; a golden log has its name.
+/// Returns every scene of `tests/rulings/desk/`. Its golden log has the same name.
 fn scenes() -> Vec<Scene> {
     let folder = fs::read_dir(workspace().join("tests/rulings/desk")).unwrap();
     let mut paths: Vec<_> = folder.map(|file| file.unwrap().path()).collect();

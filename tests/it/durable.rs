@@ -1,4 +1,4 @@
-//! The real binary and the disk: what it syncs, how signals end it, and what its log does not disclose.
+//! The real binary and the disk: what it syncs, how signals end it, and what its log must not disclose.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -18,11 +18,11 @@ fn seeded(name: &str) -> String {
     )
 }
 
-/// Runs a line under strace in a sandbox. Returns these calls up to the first words on standard output, or nothing where
-/// strace may not trace.
+/// Runs a command under strace in a sandbox. Returns these system calls up to the first output, or nothing if strace
+/// may not trace.
 #[cfg(target_os = "linux")]
 fn calls_before_answer(sandbox: &Sandbox, calls: &str, line: &str) -> Vec<String> {
-    // The store's own tests count calls, too.
+    // The store's own tests also count calls.
     if !can_trace_or_skips("the calls before an answer") {
         return Vec::new();
     }
@@ -55,14 +55,15 @@ fn pm_34_an_acknowledged_letter_is_synced_before_its_rename_and_its_folder_after
     mailbox.join(&[Seat::P1, Seat::P2]);
     let run = "mail run duel --key host.key --roll 1 1 2 2";
     check_letters(&mailbox, run, &["00000005-p1.eml", "00000005-p2.eml"], "/.turnfold>");
-    // A letter that is missing is written again.
+    // A missing letter is written again.
     fs::remove_file(mailbox.sandbox.path(".turnfold/outbox/00000005-p1.eml")).unwrap();
     check_letters(&mailbox, run, &["00000005-p1.eml"], "/outbox>");
-    // A run that finds them all syncs the names that an interrupted one may have left.
+    // A run that finds all letters syncs the names that an interrupted run may have left unsynced.
     check_letters(&mailbox, run, &[], "/.turnfold>");
 }
 
-/// Requires a line to write these letters, and to sync them and the outbox, whose folder is `above`, before it answers.
+/// Requires a command to write these letters, and to sync them, the outbox and its parent folder `above` before it
+/// answers.
 #[cfg(target_os = "linux")]
 fn check_letters(mailbox: &Mailbox, line: &str, letters: &[&str], above: &str) {
     let calls = calls_before_answer(&mailbox.sandbox, "fsync,rename", line);
@@ -72,7 +73,7 @@ fn check_letters(mailbox: &Mailbox, line: &str, letters: &[&str], above: &str) {
     let at = |found: &dyn Fn(&str) -> bool| {
         calls.iter().rposition(|call| found(call)).unwrap_or_else(|| panic!("{calls:#?}"))
     };
-    // A call that another thread interrupts is shown where it begins. The calls of one thread keep their order.
+    // A call that another thread interrupts is listed where it begins. Calls of one thread keep their order.
     let synced = |file: &str| at(&|call| call.contains(" fsync(") && call.contains(file));
     let outbox = synced("/outbox>");
     assert!(synced(above) >= outbox, "{calls:#?}");
@@ -83,7 +84,7 @@ fn check_letters(mailbox: &Mailbox, line: &str, letters: &[&str], above: &str) {
     }
 }
 
-/// Ends a process that appends in many calls by a signal, and requires the store to hold all that it reported.
+/// Sends a signal to a shell that appends with many commands, and requires the store to contain every reported entry.
 #[cfg(unix)]
 fn check_signal(signal: &str, number: i32) {
     use std::io::{BufRead, BufReader};
@@ -93,9 +94,9 @@ fn check_signal(signal: &str, number: i32) {
     sandbox.ok("new duel --rules initiative --setup fixtures/initiative/small-board.toml");
     sandbox.ok("play duel \"roll 1 2 3 4\"");
     let before = sandbox.ok("log duel").lines().count();
-    // One call would be over before the signal comes, so the signal has to end the shell.
+    // One command would end before the signal arrives, so the signal must end the shell.
     let script = "while :; do \"$0\" play duel cycle || exit; done";
-    // What is started in the background inherits that Ctrl-C is ignored.
+    // A process started in the background inherits that Ctrl-C is ignored.
     let mut shell = if is_ignored(number) { Command::new("env") } else { Command::new("sh") };
     if is_ignored(number) {
         shell.args([&format!("--default-signal={signal}"), "sh"]);
@@ -141,7 +142,7 @@ fn the_log_discloses_no_secrets() {
         assert!(output.status.success(), "{line}");
         log.push_str(&String::from_utf8(output.stderr).unwrap());
     }
-    // Other commands under the same key, a locked store and a damaged one.
+    // A different command with the same key, a locked store and a damaged one.
     log.push_str(&String::from_utf8(sandbox.run(&format!("play duel --once {key} confirm")).stderr).unwrap());
     let lock = fs::File::options().write(true).open(sandbox.path(".turnfold/LOCK")).unwrap();
     lock.lock().unwrap();

@@ -1,4 +1,4 @@
-//! `store/FORMAT.md` and `cli/history/TFL.md`, held against what the program writes and reads.
+//! Compares `store/FORMAT.md` and `cli/history/TFL.md` with what the program writes and reads.
 
 mod schema;
 
@@ -14,7 +14,7 @@ use turnfold_store::{Genesis, GrantKind, NewEntry, NewGrant, Note, NoteId, Noted
 
 use turnfold_tests::sandbox::{Sandbox, workspace};
 
-/// Returns the cells of each row of the tables under a header row that begins with a word.
+/// Returns the cells of each row in the tables whose header begins with the word `first`.
 fn rows(page: &str, first: &str) -> Vec<Vec<String>> {
     let cells = |line: &str| -> Vec<String> {
         let inner = line.trim().trim_start_matches("| ").trim_end_matches('|');
@@ -35,7 +35,7 @@ fn page(path: &str) -> String {
     fs::read_to_string(workspace().join(path)).unwrap()
 }
 
-/// The types that the page describes.
+/// Returns the types that the page describes.
 fn schema_of(page: &str) -> Schema {
     let mut schema = Schema::default();
     for row in rows(page, "type") {
@@ -49,7 +49,7 @@ fn hash(context: &str, bytes: &[u8]) -> [u8; 32] {
     blake3::derive_key(context, bytes)
 }
 
-/// A store with records of every table.
+/// Creates a store with records in every table.
 fn every_record() -> Sandbox {
     let sandbox = Sandbox::new();
     let seed = "12".repeat(32);
@@ -61,14 +61,14 @@ fn every_record() -> Sandbox {
     sandbox.ok("branch long:70 line");
     sandbox.ok("branch long:3 other");
     sandbox.ok("branch --delete --force long@other");
-    // A setup longer than a value may be.
+    // A setup longer than the limit of a value.
     let board = "[[boards]]\ntokens = \"b1b2b3b4b5\"\nknown = []\n";
     let plenitude =
         "plenitude = { purple = 1, darkblue = 1, blue = 1, green = 1, yellow = 1, orange = 1, red = 1 }";
     let bag = (1..=1000).map(|id| format!("[[energies]]\nid = {id}\ncolor = \"red\"\nat = \"bag\"\n"));
     sandbox.write("many.toml", format!("players = 1\n{plenitude}\n{board}{}", bag.collect::<String>()));
     sandbox.ok("new many --rules channel --setup many.toml");
-    // Only a service makes grants. Where no head holds a commit, all of them go into the index at once.
+    // Only a service creates grants. The heads are too small for a commit, so all commits go directly into the index.
     let store = Store::open_or_create_with_heads_of(&sandbox.path(".turnfold"), 1).unwrap();
     let kinds = [
         GrantKind::Host,
@@ -83,7 +83,7 @@ fn every_record() -> Sandbox {
         store.grant(&Digest::new([number; 32]), new, 0).unwrap();
     }
     store.join(&invitation, &token, None, 0).unwrap();
-    // Only a service writes notes, too.
+    // Only a service writes notes.
     let about = NotedEntry { branch: "main".parse().unwrap(), seq: 1 };
     let note = Note {
         id: NoteId::of(7),
@@ -96,7 +96,7 @@ fn every_record() -> Sandbox {
         written_at_ms: 1,
     };
     store.write_note(&"long".parse().unwrap(), note).unwrap();
-    // Only a module that plays a match which pins none is recorded.
+    // A module is recorded only for a match that pins none.
     let short = store.genesis(&"short".parse().unwrap()).unwrap();
     let played = Genesis { match_id: [5; 16], played_by: Some(Digest::new([6; 32])), ..short };
     let entry = NewEntry { seat: Seat::P1, command: vec![0], recorded_at_ms: 0 };
@@ -105,9 +105,9 @@ fn every_record() -> Sandbox {
     sandbox
 }
 
-/// Reads the records as sled has them.
+/// Reads the records from sled.
 fn records(sandbox: &Sandbox) -> BTreeMap<Vec<u8>, Vec<u8>> {
-    // A process that another test begins at this moment holds what this one has closed, until it is a program of its own.
+    // A process that another test forks at this moment keeps closed files open until it executes its program.
     let open = || sled::open(sandbox.path(".turnfold/sled/1"));
     let is_held = |error: &sled::Error| error.to_string().contains("could not acquire lock");
     let mut db = open();
@@ -195,7 +195,7 @@ fn what_is_stored_is_chained_as_the_format_page_states() {
     assert!(page.contains(&format!("`format: u16` ({})", genesis[0])));
     let link = hash("turnfold v1 genesis", genesis);
     let pages = records.iter().filter(|(key, _)| key[0] == b'p' && key.ends_with(&1_u64.to_be_bytes()));
-    // A page is its version, the link after it, and its entries, each after its length.
+    // A page consists of its version, the link after it, and its entries, each after its length.
     let chained = |page: &[u8]| {
         let number = |at: &mut usize| {
             let (mut value, mut shift) = (0, 0);
@@ -297,7 +297,8 @@ fn the_keys_of_a_replays_header_match_its_page() {
     }
 }
 
-/// Requires the words of a line to match its form: words in capitals stand for anything, hashes for their digits.
+/// Requires the words of a line to match its form. Words in capitals stand for anything, and hashes must have the right
+/// number of digits.
 fn check_line(line: &str, form: &str, digits: &BTreeMap<String, usize>) {
     let (mut words, mut forms) = (line.split(' '), form.split(' '));
     for form in forms.by_ref() {

@@ -16,7 +16,7 @@ fn document(seat_history: &SeatHistory) -> Value {
     serde_json::to_value(FrameDocument::of(seat_history, 0, ALL).unwrap()).unwrap()
 }
 
-/// Changes a part of a block, as a page does.
+/// Changes a part of a block as the page does.
 fn change(block: &mut Value, place: &Value, content: &Value) {
     if let Some(part @ ("arrows" | "targets")) = place.as_str() {
         let block = block.as_object_mut().unwrap();
@@ -43,7 +43,7 @@ fn change(block: &mut Value, place: &Value, content: &Value) {
     list[index] = content.clone();
 }
 
-/// Goes one frame on.
+/// Applies a frame to a picture.
 pub(crate) fn step(picture: &mut Value, frame: &Value) {
     if let Some(whole) = frame.get("picture") {
         assert!(frame.get("changes").is_none(), "{frame}");
@@ -62,7 +62,7 @@ fn vw_11_changes_applied_to_the_first_picture_make_the_picture_after_every_entry
     for (index, path) in goldens().into_iter().enumerate() {
         let text = fs::read_to_string(&path).unwrap();
         let viewers = viewers(&path, &text);
-        // A viewer a log: over all logs, each kind of viewer comes often.
+        // One viewer for each log is enough, because over all logs each kind of viewer occurs often.
         let viewer = &viewers[index % viewers.len()];
         let seat_history = seat_history(&path, &text, viewer);
         let document = document(&seat_history);

@@ -1,6 +1,7 @@
-//! The fuzz targets on stable Rust: each over its corpus, its seeds and seeded mutations of both.
+//! The fuzz targets on stable Rust. Each runs over its corpus, its seeds, and seeded mutations of both.
 //!
-//! `fuzz/README.md` has the commands to fuzz for longer. An input that once broke a promise lies in the corpus as `found-…`.
+//! `fuzz/README.md` lists the commands for longer fuzzing. An input that once broke a promise is in the corpus as
+//! `found-…`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,10 +15,10 @@ use mutation::Mutator;
 
 mod mutation;
 
-/// How many mutations each target is tried on, which takes it a few seconds.
+/// The number of mutations for each target, which take a few seconds.
 const MUTATIONS: usize = 25;
 
-/// What the corpora may hold, so that they can be kept next to the code.
+/// Limits of the corpora, so that they can stay next to the code.
 const CORPUS_FILES_MAX: usize = 300;
 const CORPUS_BYTES_MAX: u64 = 1_000_000;
 
@@ -35,7 +36,7 @@ fn name_of(path: &Path) -> String {
     path.file_name().unwrap().to_str().unwrap().to_owned()
 }
 
-/// Runs a target on an input; gives a sentence if it fails. What it panics with is printed as usual.
+/// Runs a target on an input, and returns a sentence if it fails. The panic message is printed as usual.
 fn failure(target: &FuzzTarget, what: &str, input: &[u8]) -> Option<String> {
     let run = catch_unwind(AssertUnwindSafe(|| (target.run)(input)));
     run.err().map(|_| format!("`{}` fails on {what}: b\"{}\"", target.name, input.escape_ascii()))

@@ -1,4 +1,4 @@
-//! The golden logs in `replays/`: they check, and they are blessed.
+//! The golden logs in `replays/` are blessed and pass `check`.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Proofs of `hexcapture` that no script can write.
+//! Tests of `hexcapture` that cannot be written as a script.
 
 use turnfold_core::AnyState;
 

@@ -1,3 +1,3 @@
-//! Proofs of `initiative` that no script can write.
+//! Tests of `initiative` that cannot be written as a script.
 
 mod reach;

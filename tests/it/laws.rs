@@ -1,4 +1,4 @@
-//! A ruleset that breaks a law is caught; that every ruleset keeps the laws is a test of the core.
+//! Tests that a ruleset that breaks a law is caught. A test of the core checks that every ruleset keeps the laws.
 
 mod liar;
 mod toy;

@@ -1,5 +1,5 @@
-//! What no compiler checks of the repository: dependencies point one way, the core has no floats, every ruleset is
-//! registered, and every rule stands in the code, in a proof and on a page.
+//! Properties of the repository that no compiler checks: dependencies point one way, the core has no floats, every
+//! ruleset is registered, and every rule is named in the code, in a test and on a page.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -21,12 +21,12 @@ const CRATES: [(&str, &str); 13] = [
     ("cli", "turnfold"),
     ("tests", "turnfold-tests"),
 ];
-/// The files with unsafe code: a test stands in for functions of the C library, and the exports of a module have names of
-/// their own.
+/// The files with unsafe code: a test replaces functions of the C library, and a module exports functions with fixed
+/// names.
 const UNSAFE: [&str; 2] = ["core/guest/src/lib.rs", "store/tests/files/calls.rs"];
-/// Rules of specifications next to the rulesets, which rulesets carry out where they meet them.
+/// Specifications outside of the rulesets, whose rules a ruleset may also name.
 const OTHER_PAGES: [&str; 2] = ["FD", "TR"];
-/// The last rule of a page whose further rules belong to verbs, not to the ruleset.
+/// The last rule of a page for the ruleset; its later rules are for verbs.
 const RULESET_ENDS: [(&str, u32); 1] = [("PM", 24)];
 
 fn root() -> PathBuf {
@@ -55,7 +55,7 @@ fn a_test_is_skipped_for_a_good_reason_or_fails_ci() {
     }
 }
 
-/// Finds the files below a folder whose names end so; none is an error.
+/// Finds the files below a folder whose names have this ending. Panics if there are none.
 fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
@@ -99,7 +99,7 @@ fn every_ruleset_has_a_page_and_is_registered() {
     assert_eq!(folders, registered, "folders and registry, in the order of their names");
 }
 
-/// SV-3 among them: the service on the library and the store, and the command line on all.
+/// SV-3: the service depends on the library and the store, and the command line on everything.
 #[test]
 fn crates_depend_one_way() {
     for (place, (folder, package)) in CRATES.into_iter().enumerate() {
@@ -115,7 +115,7 @@ fn crates_depend_one_way() {
     }
 }
 
-/// The store keeps commands and states as bytes. Rules that it could reach would change what a stored log means.
+/// The store handles commands and states as bytes. If it used the rules, they could change the meaning of a stored log.
 #[test]
 fn the_store_uses_few_names_of_the_core() {
     let known = ["BranchName", "DicePolicy", "Digest", "Malformed", "Seat", "decode", "names"];
@@ -139,7 +139,7 @@ fn the_store_uses_few_names_of_the_core() {
 fn the_core_has_no_floats() {
     for path in files(&root().join("core/src"), ".rs") {
         for (number, line) in (1..).zip(read(&path).lines()) {
-            // A serializer has to take what no value of the core holds.
+            // A serializer must also implement types that no value of the core has.
             let asked_for = ["fn serialize_f32(", "fn serialize_f64("];
             if asked_for.iter().any(|start| line.trim_start().starts_with(start)) {
                 continue;
@@ -151,7 +151,7 @@ fn the_core_has_no_floats() {
     }
 }
 
-/// Leaves out of a line its comment and what stands in quotes.
+/// Returns a line without its comment and without quoted text.
 fn code_of(line: &str) -> String {
     let mut code = String::new();
     let mut quoted = false;
@@ -172,7 +172,7 @@ fn is_in_word(character: char) -> bool {
     character.is_ascii_alphanumeric() || character == '_'
 }
 
-/// Finds a float type or literal; fields such as `pair.0.1`, ranges and methods of integers are none.
+/// Finds a float type or literal, but not fields such as `pair.0.1`, ranges, or methods of integers.
 fn float_in(code: &str) -> Option<String> {
     let in_word = is_in_word;
     let mut rest = code;
@@ -215,7 +215,7 @@ fn floats_are_distinguished_from_what_looks_like_them() {
     assert_eq!(code_of(r#"print("1.5 \" 2.5"); // 3.5"#), "print(); ");
 }
 
-/// ST-20 among them: the product has no unsafe code, the store's tests stand in for calls of the C library.
+/// ST-20: the product has no unsafe code; only the store's tests replace calls of the C library.
 #[test]
 fn no_published_crate_has_a_build_script_and_unsafe_code_stands_in_one_file() {
     let mut unsafe_files = BTreeSet::new();
@@ -239,7 +239,7 @@ fn no_published_crate_has_a_build_script_and_unsafe_code_stands_in_one_file() {
     assert_eq!(unsafe_files, UNSAFE.map(Into::into).into());
 }
 
-/// The tests build the example from what the workspace has fetched, so a machine that built the workspace can build it.
+/// The tests build the example from the crates that the workspace has fetched, so it needs nothing else.
 #[test]
 fn the_example_needs_no_crate_that_the_workspace_does_not_have() {
     let packages = |lock: &str| -> BTreeSet<(String, String)> {
@@ -260,7 +260,7 @@ fn the_example_needs_no_crate_that_the_workspace_does_not_have() {
     }
 }
 
-/// The promises of the store on disk: 1 to 22, without 21.
+/// The promises of the store on disk are numbered 1 to 22, without 21.
 #[test]
 fn every_promise_of_the_store_stands_in_the_code_and_in_a_proof() {
     let ids_in = |folders: &[&str]| {
@@ -276,7 +276,7 @@ fn every_promise_of_the_store_stands_in_the_code_and_in_a_proof() {
     assert_eq!(ids_in(&["store/tests", "tests/it", "tests/system"]), promises, "in the proofs");
 }
 
-/// The pages of `docs/spec` by the prefix of their ids. The rules of games, and those of the desk, stand in a `RULES.md`.
+/// The pages of `docs/spec` by the prefix of their ids. The rules of games and of the desk are in `RULES.md` files.
 const SPEC_PAGES: [(&str, &str); 8] = [
     ("FD", "dice"),
     ("FL", "fleet"),
@@ -325,7 +325,7 @@ fn every_id_in_code_and_tests_is_defined_in_the_repository() {
 
 #[test]
 fn every_rule_stands_in_the_code_and_in_a_proof() {
-    // This file names rules only as examples.
+    // This file is excluded, because it names rules only as examples.
     let tests = files(&root().join("tests"), ".rs").into_iter().filter(|path| !path.ends_with("layout.rs"));
     let rulings = files(&root().join("tests/rulings"), ".txt");
     let tests: String = tests.chain(rulings).map(|path| read(&path)).collect();
@@ -340,7 +340,7 @@ fn every_rule_stands_in_the_code_and_in_a_proof() {
         assert_eq!(ids, ruled, "the rules in the code of {name} and the rules of its RULES.md");
         let prefixes: BTreeSet<&String> = ruled.iter().map(|(prefix, _)| prefix).collect();
         assert_eq!(prefixes.len(), 1, "{name} has rules of {prefixes:?}");
-        // Ids between the ids of a ruleset belong to verbs.
+        // Ids above the last rule of a ruleset belong to verbs.
         let is_before = |number: &u32| {
             let is_of = |prefix: &str| prefixes.iter().any(|own| *own == prefix);
             RULESET_ENDS.iter().all(|(prefix, last)| !is_of(prefix) || number <= last)
@@ -362,7 +362,7 @@ fn every_rule_stands_in_the_code_and_in_a_proof() {
     }
 }
 
-/// Finds the rules that have a heading of their own; `XY-1b` belongs to `XY-1` and follows it.
+/// Finds the rules with a heading of their own. `XY-1b` belongs to `XY-1` and follows it.
 fn ruled_ids(rules: &str) -> BTreeSet<(String, u32)> {
     let headings: Vec<&str> = rules.lines().filter_map(|line| line.strip_prefix("### ")).collect();
     let names: Vec<&str> = headings.iter().filter_map(|heading| heading.split(' ').next()).collect();

@@ -1,4 +1,4 @@
-//! Proofs of `lifecycle` that no script can write.
+//! Tests of `lifecycle` that cannot be written as a script.
 
 use turnfold_core::AnyState;
 
@@ -11,7 +11,7 @@ fn start(toml: &str) -> Box<dyn AnyState> {
     script::start("lifecycle", toml)
 }
 
-/// Writes a setup of units, each given as `ID TEAM HP SPEED` and, on the lines below it, further TOML.
+/// Returns a setup of units. Each is given as `ID TEAM HP SPEED`, followed by lines of further TOML.
 fn units(text: &str) -> String {
     let toml = |line: &str| match line.split(' ').collect::<Vec<_>>()[..] {
         [id, team, hp, speed] if !line.contains('=') => {

@@ -1,4 +1,4 @@
-//! The main job on real input: a whole match between two named forces, played, branched, diffed, blessed, checked.
+//! The main job on real input: a whole match between two named forces is played, branched, diffed, blessed and checked.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use turnfold_tests::sandbox::{Sandbox, workspace};
 
 const GOLDEN: &str = "replays/initiative/lance-against-star.tfl";
 
-/// The last entry before p1, having lost the initiative of turn 3, must show its plan.
+/// The last entry before p1 must reveal its plan, because it lost the initiative of turn 3.
 const TURNING_POINT: u64 = 52;
 
 fn golden() -> String {
@@ -17,7 +17,7 @@ fn entries(replay: &str) -> Vec<&str> {
     replay.lines().filter(|line| line.starts_with(|digit: char| digit.is_ascii_digit())).collect()
 }
 
-/// Returns the commands of the golden log as a script, without the rolls, which follow from the seed.
+/// Returns the commands of the golden log as a script, without the rolls, because the seed determines them.
 fn script(golden: &str) -> String {
     let commands = entries(golden).into_iter().map(|entry| entry.split(" => ").next().unwrap());
     let lines = commands.map(|command| {

@@ -1,7 +1,7 @@
 //! Matches that pin a module, and modules that fail (MD-1, MD-6, MD-8).
 //!
-//! The game is `heaps` of `src/toys`: `m1` is its version 1 as a module, and `f1` the same module, which fails at a move that
-//! takes three stones; `r1` fails there only where checks fold it twice.
+//! The game is `heaps` of `src/toys`. `m1` is its version 1 as a module. `f1` is the same module, but fails at a move
+//! that takes three stones. `r1` fails there only when checks fold it twice.
 
 mod shared;
 
@@ -23,7 +23,7 @@ fn recorded() -> Sandbox {
     sandbox
 }
 
-/// MD-2, MD-7: the module lies next to the program and needs neither an option nor a check.
+/// MD-2, MD-7: a module next to the program needs neither an option nor a check.
 #[test]
 fn a_game_that_comes_with_the_program_is_there_at_once() {
     let sandbox = Sandbox::installed();
@@ -37,11 +37,11 @@ fn a_game_that_comes_with_the_program_is_there_at_once() {
     sandbox.ok("export duel -o duel.tfl");
     sandbox.ok("check duel.tfl");
     sandbox.ok("verify");
-    // What passed needs no check: an import adds it to no folder.
+    // The module needs no check, so an import does not add it to a folder.
     sandbox.ok("bundle duel -o duel.bundle");
     sandbox.ok("--store other import duel.bundle");
     assert!(!sandbox.path(".turnfold/modules").exists());
-    // A module that was added takes its place.
+    // An added module takes precedence over it.
     let added =
         sandbox.ok(&format!("game add \"{}\"", workspace().join("fixtures/modules/chess.wasm").display()));
     assert!(added.contains("chess 1"), "{added}");
@@ -49,7 +49,8 @@ fn a_game_that_comes_with_the_program_is_there_at_once() {
     sandbox.ok("new again --rules chess");
 }
 
-/// MD-2: in `bin` the modules lie next to that folder; elsewhere nothing above the program is looked at.
+/// MD-2: if the program is in `bin`, its modules are next to that folder. Otherwise no folder above the program is
+/// searched.
 #[test]
 fn modules_of_the_program_are_found_by_where_it_lies() {
     let module = workspace().join("fixtures/modules/nim-1.wasm");
@@ -61,7 +62,7 @@ fn modules_of_the_program_are_found_by_where_it_lies() {
     }
 }
 
-/// MD-1, MD-8: a pin is that module and nothing else, in the store, in files and in bundles.
+/// MD-1, MD-8: a pin means exactly that module, in the store, in files and in bundles.
 #[test]
 fn a_match_is_played_by_the_module_that_it_pins_and_no_other() {
     let sandbox = recorded();
@@ -141,7 +142,7 @@ exit 2| error: cannot read `heaps.wasm`: No such file or directory (os error 2)
 "#]]);
 }
 
-/// MD-6: a module that fails is one line, wherever it is met, and nothing is recorded.
+/// MD-6: a failing module gives one line of error in every command, and nothing is recorded.
 #[test]
 fn a_module_that_fails_ends_what_needs_it_and_nothing_else() {
     let sandbox = recorded();
@@ -207,7 +208,7 @@ exit 2| error: ruleset heaps 1 (module a5a5a5a5a5a5a5a5): trapped: unreachable
 "#]]);
 }
 
-/// MD-7: checks fold a module twice and find what folding once does not show.
+/// MD-7: checks fold a module twice, and find errors that a single fold does not show.
 #[test]
 fn checks_fold_a_module_twice() {
     let sandbox = recorded();
@@ -237,7 +238,8 @@ exit 1
 "#]]);
 }
 
-/// MD-2, MD-7: a module is checked and copied once, then plays like any game; its file alone makes another machine able to.
+/// MD-2, MD-7: a module is checked and copied once, and then plays like any game. Its file is all that another machine
+/// needs.
 #[test]
 fn a_game_in_another_language_has_every_verb() {
     let sandbox = Sandbox::new();

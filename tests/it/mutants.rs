@@ -1,7 +1,7 @@
-//! Rules that were altered on purpose, and `check`, which must find out where and in what.
+//! Rules that are altered on purpose, and `check`, which must find the entry and the difference.
 //!
-//! For each ruleset a build with one rule altered blesses a golden log: its commands are folded under the altered rules,
-//! and the outcomes and hashes that come of it are written down. The real program then checks that log.
+//! For each ruleset, a build with one altered rule blesses a golden log: it folds the commands under the altered rules
+//! and writes the resulting outcomes and hashes. The real program then checks that log.
 
 use std::cell::Cell;
 use std::fs;
@@ -91,7 +91,7 @@ impl Alteration for SwapsTheDice {
     }
 }
 
-/// LC-11: every skill that wounds takes one hit point more.
+/// LC-11: every skill that wounds takes one more hit point.
 struct WoundsDeeper;
 
 fn for_each_damage(state: &mut Value, delta: i64) {
@@ -137,7 +137,7 @@ fn add(number: &mut Value, delta: i64) {
 }
 
 thread_local! {
-    /// How often a match was started, and how many commands were carried out since.
+    /// The number of started matches, and of commands carried out since the last start.
     static STARTS: Cell<u32> = const { Cell::new(0) };
     static CARRIED_OUT: Cell<u32> = const { Cell::new(0) };
 }
@@ -161,7 +161,8 @@ impl Alteration for Forgets {
     }
 }
 
-/// Ignores commands in the first fold only, those on which the game agrees too: what begins first is read, not folded.
+/// Ignores some commands in the first fold only, which is the second start, because the first start only reads the
+/// match.
 struct IgnoresAtFirst<const WHAT: char>;
 
 impl<const WHAT: char> Alteration for IgnoresAtFirst<WHAT> {
@@ -177,8 +178,8 @@ impl<const WHAT: char> Alteration for IgnoresAtFirst<WHAT> {
     }
 }
 
-/// Returns the golden log as a build with these rules would have blessed it, without attempts and up to the first entry
-/// that it would not accept.
+/// Returns the golden log as a build with these rules would have blessed it, without attempts, up to the first entry
+/// that it would refuse.
 fn blessed_by(rules: &Arc<dyn AnyRules>, golden: &str) -> String {
     let registry = turnfold_games::standard().replacing(rules.clone());
     let mut replay = tfl::read("golden", golden.as_bytes(), &registry).unwrap();
@@ -191,7 +192,7 @@ fn blessed_by(rules: &Arc<dyn AnyRules>, golden: &str) -> String {
     }
 }
 
-/// What `check` must print of the first entry in which the altered build's log differs.
+/// What `check` must print about the first entry that differs in the altered build's log.
 struct Finding {
     golden: &'static str,
     seq: u64,
@@ -200,9 +201,9 @@ struct Finding {
     /// The ids of the rules that the outcomes name.
     rules: &'static [&'static str],
     dice: Option<&'static str>,
-    /// What the old and new values below are.
+    /// The meaning of the old and the new value below.
     sides: &'static str,
-    /// A field of the state difference, as the text report writes it.
+    /// A field of the state difference, as in the text report.
     field: &'static str,
 }
 
@@ -338,7 +339,8 @@ units = [{ id = \"a1\", owner = \"p1\", at = [0, 3] }, { id = \"b1\", owner = \"
 5 p1 click 2,2
 ";
 
-/// Checks a log blessed by these rules under others; returns kind and entry of the difference, and how it is reported.
+/// Checks a log blessed by some rules under other rules. Returns the kind and the entry of the difference, and its
+/// report.
 fn check_under(
     blessed: &Arc<dyn AnyRules>,
     rules: &Arc<dyn AnyRules>,
@@ -352,14 +354,14 @@ fn check_under(
     Some((mismatch.kind(), mismatch.divergence.subject.seq(), lines.join("\n")))
 }
 
-/// Whatever comes of a file must come of it again, also from a state stored half-way.
+/// A file must give the same result every time, also from a state stored half-way.
 #[test]
 fn rules_that_do_not_fold_alike_every_time_are_found() {
     let rules = turnfold_games::find("initiative").unwrap();
     assert_eq!(check_under(&rules, &rules), None);
     for (rules, seq) in [
         (erase::<Altered<IgnoresAtFirst<'3'>>>(), 2),
-        // The state is the same: only the reason is another.
+        // The state is the same; only the reason differs.
         (erase::<Altered<IgnoresAtFirst<'2'>>>(), 5),
     ] {
         let (kind, found, _) = check_under(&turnfold_games::find("initiative").unwrap(), &rules).unwrap();
@@ -387,7 +389,7 @@ fn a_command_that_is_not_written_canonically_differs_before_its_outcome_does() {
     assert!(mismatch.title().ends_with("command differs from its canonical form"));
 }
 
-/// Channel as it is, under another version.
+/// `channel` unchanged, under another version.
 struct NewVersion;
 
 impl Alteration for NewVersion {

@@ -1,6 +1,6 @@
-//! Matches whose rules are gone: what can still be read, and how a match continues under another version.
+//! Matches whose rules are missing: what can still be read, and how a match continues under another version.
 //!
-//! The game is `heaps` of `src/toys`. The first word of each line lists the versions that the program has.
+//! The game is `heaps` of `src/toys`. The first word of each command lists the versions that the program has.
 
 use snapbox::str;
 use turnfold_core::Registry;
@@ -13,7 +13,8 @@ use turnfold_store::{BranchCopy, Genesis, MatchName, Store, StoreReader};
 use turnfold_tests::fixture;
 use turnfold_tests::sandbox::{Sandbox, without_links};
 
-/// A store with a match that versions 1 and 2 play the same, with a branch, and one that they do not.
+/// Creates a store with a match that versions 1 and 2 play the same, with a branch, and a match that they play
+/// differently.
 fn recorded() -> Sandbox {
     let sandbox = Sandbox::of_toys();
     sandbox.write("heaps.toml", "heaps = [5, 4, 7]\n");
@@ -259,7 +260,7 @@ same   heaps  2 entries, 2 branches  [TIME]  again
 "#]]);
 }
 
-/// A branch comes after the one that it begins on, whatever their names; what was played since then is another match.
+/// A branch is migrated after its parent, whatever their names. Entries played since then make another match.
 #[test]
 fn branches_of_branches_are_migrated_and_a_later_match_is_another_one() {
     let sandbox = recorded();
@@ -289,7 +290,7 @@ ok later@flank: 3 entries state ae3e10f194524ae0 link [LINK]
 "#]]);
 }
 
-/// ST-3: damage is damage, with the rules or without.
+/// ST-3: damage is reported with or without the rules.
 #[test]
 fn damage_is_named_without_the_rules() {
     let sandbox = recorded();
@@ -305,7 +306,7 @@ exit 3| error: corrupt store: match `other`, branch `main`, entry 3: the journal
 "#]]);
 }
 
-/// What `verify`, `verify --chain` and `audit` find.
+/// Returns what `verify`, `verify --chain` and `audit` find.
 fn found(store: &Store, name: &MatchName) -> Vec<Vec<Finding>> {
     let registry = Registry::default();
     let by_rules = verify(store, name, &registry).unwrap().findings.into_iter();
@@ -313,7 +314,7 @@ fn found(store: &Store, name: &MatchName) -> Vec<Vec<Finding>> {
     vec![by_rules, verify_chain(store, name).unwrap().findings]
 }
 
-/// The match alone shows that an origin is false: its entries do not give the link that it names.
+/// The match alone reveals a false origin, because its entries do not give the link of the origin.
 #[test]
 fn a_false_origin_is_found_without_the_match_that_it_names() {
     let sandbox = recorded();
@@ -353,7 +354,8 @@ fn a_false_origin_is_found_without_the_match_that_it_names() {
     }
 }
 
-/// TR-20: the link of an origin covers every entry of the old match, so a seat could try what it may not know on it.
+/// TR-20: the link of an origin covers every entry of the old match, so a seat could test guesses about concealed
+/// entries with it.
 #[test]
 fn a_seats_bundle_of_a_migrated_match_with_secrets_is_refused() {
     let sandbox = Sandbox::new();

@@ -1,5 +1,5 @@
-//! Papers: their text, digest and signature, against the vector of `mail.md` and whatever else can be written (PM-4,
-//! PM-4a, PM-5), and what PM-6 and PM-7 ask of it.
+//! Papers: their text, digest and signature, tested with the vector of `mail.md` and with changed texts (PM-4, PM-4a,
+//! PM-5), and the requirements of PM-6 and PM-7.
 
 use turnfold_core::Seat;
 use turnfold_core::paper::{DeskTime, Nonce, Paper, PaperHead, PaperLine, SeatKey, SignedPaper};
@@ -8,7 +8,7 @@ use turnfold_store::Entry;
 
 mod properties;
 
-/// The text of the paper of `mail.md`.
+/// The text of the paper in `mail.md`.
 macro_rules! vector {
     () => {
         "#turnfold paper 1
@@ -55,7 +55,7 @@ fn pm_4_and_pm_5_the_paper_of_the_page_has_its_digest_and_signature() {
     assert_eq!(read.to_string().parse(), Ok(read));
 }
 
-/// Match, seat, number, turn, link and history are known, and the order is one of a few: only the nonce is not.
+/// Match, seat, number, turn, link and history are known, and there are few possible orders. Only the nonce is unknown.
 #[test]
 fn pm_5_the_nonce_hides_an_order_behind_its_digest_tag_and_leaf() {
     let paper: Paper = VECTOR.parse().unwrap();
@@ -167,8 +167,8 @@ fn pm_4_text_of_any_other_form_is_malformed() {
         assert!(VECTOR.contains(from), "{from}");
         malformed(&VECTOR.replacen(from, to, 1));
     }
-    // A line dropped, doubled or exchanged with the next one; but commands are as many as wanted, in any order, and the
-    // element of fair dice may be missing.
+    // Drops, doubles or swaps each line. But a paper may have any number of commands in any order, and may lack the
+    // element of fair dice.
     for place in 0..lines.len() {
         let (mut dropped, mut doubled, mut swapped) = (lines.clone(), lines.clone(), lines.clone());
         dropped.remove(place);
@@ -208,7 +208,7 @@ fn pm_4_a_join_is_the_first_paper_and_a_paper_is_at_most_32_kib() {
     malformed(&join.replace("turn: 0", "turn: 1"));
     malformed(&join.replace("name: ann.example", &format!("name: {}", "a".repeat(65))));
     malformed(&join.replace("name: ann.example", "name: Ann"));
-    // A key that only cosigns; one that is no point of the curve; one of small order.
+    // A key that only cosigns, a key that is not a point of the curve, and a key of small order.
     for other in [
         "BCmsuuFBvMrwsi4alNNNC8c2HlJtC/4SyJeUvJMilm3X",
         "AQIAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",

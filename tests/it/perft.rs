@@ -1,17 +1,18 @@
-//! The tables of `tests/perft/` guard what the rules offer: how many command sequences there are from small setups.
+//! The tables of `tests/perft/` guard which commands the rules offer: they count the command sequences from small
+//! setups.
 //!
-//! Each number is counted by two routes. One is the program's: `turnfold game perft`, through `legal` and merging equal
-//! states by their hash. The other is brute force: every text that the grammar of a table makes is tried at every state
-//! by every player, by one other seat and by the host; states are distinguished by their bytes. Anyone who changes the
-//! numbers states in the commit which commands came or went.
+//! Each number is counted in two ways. The first is `turnfold game perft`, which uses `legal` and merges equal states
+//! by their hash. The second is brute force: it tries every text of a table's grammar at every state, by every player,
+//! one other seat and the host, and distinguishes states by their bytes. A commit that changes the numbers must name
+//! the commands that were added or removed.
 //!
 //! A table is read line by line; `#` begins a comment:
 //!
-//! - `any <NAME> hexes R`: the name stands for every hex within R of the middle
-//! - `any <NAME> LOW..HIGH`: for every whole number of the range, both ends included
+//! - `any <NAME> hexes R`: the name stands for every hex within R of the center
+//! - `any <NAME> LOW..HIGH`: for every integer of the range, including both ends
 //! - `any <NAME> WORD…`: for each of the words
-//! - `try WORD…`: a form of command; names in it are replaced in every way
-//! - `setup PATH`: the setup of the counts that follow, and `seed HEX` that of its dice, which are otherwise recorded
+//! - `try WORD…`: a form of a command; names in it are replaced in every way
+//! - `setup PATH`: the setup of the following counts; `seed HEX` is the seed of its dice, which are recorded otherwise
 //! - `DEPTH SEQUENCES STATES`
 
 use std::collections::BTreeMap;
@@ -24,12 +25,12 @@ use turnfold_games::rulesets;
 
 use turnfold_tests::sandbox::{Sandbox, workspace};
 
-/// What a table states.
+/// A parsed table.
 #[derive(Default)]
 struct Table {
-    /// What each name stands for, by its brackets and all.
+    /// The values of each name, which includes its brackets.
     names: Vec<(String, Vec<String>)>,
-    /// Every text to be tried.
+    /// Every text to try.
     texts: Vec<String>,
     sections: Vec<Section>,
 }
@@ -38,7 +39,7 @@ struct Table {
 struct Section {
     setup: String,
     seed: Option<String>,
-    /// A line for each depth, from 1.
+    /// The line of each depth, from 1.
     counts: Vec<String>,
 }
 
@@ -76,14 +77,14 @@ fn values_of(values: &str) -> Vec<String> {
     values.split(' ').map(String::from).collect()
 }
 
-/// Replaces the names in a form in every way, the first of them first.
+/// Replaces the names in a form in every way, beginning with the first name.
 fn expand(form: &str, names: &[(String, Vec<String>)]) -> Vec<String> {
     let found = names.iter().filter_map(|(name, values)| Some((form.find(name)?, name, values)));
     let Some((_, name, values)) = found.min_by_key(|(place, ..)| *place) else { return vec![form.into()] };
     values.iter().flat_map(|value| expand(&form.replacen(name.as_str(), value, 1), names)).collect()
 }
 
-/// Counts through the program, in the form of a table's lines.
+/// Counts with the program. Returns lines as in a table.
 fn count_by_legal(ruleset: &str, section: &Section) -> Vec<String> {
     let depth = section.counts.len().to_string();
     let setup = workspace().join(&section.setup);
@@ -100,9 +101,9 @@ fn count_by_legal(ruleset: &str, section: &Section) -> Vec<String> {
     report["depths"].as_array().unwrap().iter().map(line).collect()
 }
 
-/// Counts by trying every text, in the form of a table's lines.
+/// Counts by trying every text. Returns lines as in a table.
 fn count_by_force(rules: &dyn AnyRules, section: &Section, texts: &[String]) -> Vec<String> {
-    // A command counts once, however many ways there are to write it.
+    // A command counts once, even if it can be written in several ways.
     let texts: Vec<&String> = texts
         .iter()
         .filter(|text| rules.canonical(text).is_ok_and(|canonical| canonical == **text))
@@ -138,10 +139,10 @@ fn applies(state: &dyn AnyState, seat: Seat, text: &str) -> bool {
     state.judge(seat, text) == Ok(Verdict::Applied(()))
 }
 
-/// What decides which commands follow: the bytes of a state and, where the dice are seeded, how many were rolled.
+/// What determines the following commands: the bytes of a state and, with seeded dice, the number of rolls.
 type Key = (Vec<u8>, u64);
 
-/// Returns the state after a command, or `None` for a roll that is not the one of the seed.
+/// Returns the state after a command, or `None` for a roll that differs from the seed's.
 fn folded(state: &dyn AnyState, seq: u64, seat: Seat, text: &str, dice: &DicePolicy) -> Option<Key> {
     let mut after = state.fork();
     let entry = Logged { seq, seat, command: CommandSource::Text(text) };

@@ -1,4 +1,4 @@
-//! Pictures of the golden logs as SVG: what stands where (VW-31, VW-34).
+//! Pictures of the golden logs as SVG: the positions of their parts (VW-31, VW-34).
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use turnfold_show::drawing::{Highlights, svg};
 
 use turnfold_tests::goldens::goldens;
 
-/// Where a text stands, at an estimate: letters are three fifths as wide as they are high.
+/// A text and its estimated box: the width of a letter is three fifths of its height.
 struct TextBox {
     text: String,
     /// Left, top, right and bottom, in tenths.
@@ -44,7 +44,7 @@ fn number(element: &str, name: &str) -> i32 {
     attribute(element, name).unwrap_or_else(|| panic!("no {name} in {element}")).parse().unwrap()
 }
 
-/// Returns text without tags, one character for each escape.
+/// Returns the text of an element without tags, with one character for each escape.
 fn content(element: &str) -> String {
     let mut text = String::new();
     for piece in element.split('<') {
@@ -53,7 +53,7 @@ fn content(element: &str) -> String {
     ["&lt;", "&gt;", "&amp;", "&quot;", "&apos;"].iter().fold(text, |text, escape| text.replace(escape, "?"))
 }
 
-/// Returns the boxes of all texts of a picture; what is on a board is in a group that is moved and scaled.
+/// Returns the boxes of all texts in a picture. Texts on a board are in a group that is moved and scaled.
 fn text_boxes(svg: &str) -> Vec<TextBox> {
     let (mut boxes, mut is_middle, mut depth) = (Vec::new(), Vec::new(), 0);
     let (mut moved, mut hundredths) = ([0, 0], 100);

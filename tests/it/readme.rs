@@ -1,12 +1,13 @@
-//! Every console block of README and guides is run here or in `system/guides.rs`, and prints what the document shows. Each
-//! runs in an empty folder, with the program as it is installed: with `TURNFOLD_RELEASE`, the one of that release.
+//! Every console block of the README and the guides is run here or in `system/guides.rs`, and must print what the
+//! document shows. Each document runs in an empty folder with the installed program, or with the program of a release
+//! if `TURNFOLD_RELEASE` is set.
 
 use std::fs;
 
 use turnfold_tests::document::{Document, output_of, run_blocks, without_what_is_random};
 use turnfold_tests::sandbox::{Sandbox, workspace};
 
-/// Runs the plain blocks of a document, which are the only ones that it has.
+/// Runs a document that has only plain blocks.
 fn run_plain(name: &str) -> Sandbox {
     let (document, sandbox) = (Document::read(name), Sandbox::installed());
     run_blocks(&document, "console", &sandbox, "");
@@ -23,7 +24,7 @@ fn the_readme_shows_what_its_commands_print() {
     assert!(readme.contains("$ turnfold new "), "the README shows a match");
     assert!(readme.contains("$ turnfold check "), "the README shows a check");
     assert!(readme.contains("](docs/duel.svg)"), "the README shows a picture");
-    // The picture that it shows is the one that it makes.
+    // The picture in the document is the one that its commands create.
     snapbox::assert_data_eq!(sandbox.read("duel.svg"), snapbox::file!["../../docs/duel.svg": Text].raw());
 }
 
@@ -43,7 +44,7 @@ fn the_guide_to_debugging_shows_what_its_commands_print() {
     run_plain("docs/guide/debugging.md");
 }
 
-/// The blocks that need an engine are run with node, in `system/guides.rs`.
+/// `system/guides.rs` runs the blocks that need an engine, with node.
 #[test]
 fn the_guide_to_referees_shows_a_recording() {
     let (document, sandbox) = (Document::read("docs/guide/referees.md"), Sandbox::installed());
@@ -66,7 +67,8 @@ fn the_guide_to_hosting_by_mail_shows_what_its_commands_print() {
     run_plain("docs/guide/mail-host.md");
 }
 
-/// The player's page begins with an invitation and goes on with the letter of the first turn, which a host makes here.
+/// The player's guide begins with an invitation and continues with the letter of the first turn. Here a host creates
+/// both.
 #[test]
 fn the_guide_to_playing_by_mail_shows_what_its_commands_print() {
     let (document, sandbox) = (Document::read("docs/guide/mail-player.md"), Sandbox::installed());
@@ -86,7 +88,7 @@ fn the_guide_to_playing_by_mail_shows_what_its_commands_print() {
     let blocks = document.blocks("console");
     let mut found = Vec::new();
     for block in &blocks {
-        // Between joining and ordering the host begins the first turn.
+        // The host begins the first turn between the join and the order.
         if block.contains("write order") {
             sandbox.ok("key new cleo.key --name cleo.example");
             sandbox.ok("mail write join p2 --from cleo.bundle --key cleo.key -o cleo.txt");
@@ -113,7 +115,7 @@ fn the_guide_to_operating_shows_what_its_commands_print() {
     run_blocks(&document, "console", &sandbox, "");
 }
 
-/// The script for a timer proves its backup, keeps the last ones, and fails when the store is damaged.
+/// The script for a timer tests its backup, keeps the last backups, and fails if the store is damaged.
 #[cfg(unix)]
 #[test]
 fn the_guide_to_operating_backs_up_by_a_script_with_retention() {
@@ -172,7 +174,7 @@ fn the_guide_to_versions_names_the_formats_that_the_program_writes() {
     assert!(guide.contains(&format!("`{}`", version.trim().strip_prefix("turnfold ").unwrap())), "{version}");
 }
 
-/// Every guide has a test above, is in the index, and every console block begins with a word that a test runs.
+/// Every guide is tested above and listed in the index, and every console block begins with a word that a test runs.
 #[test]
 fn every_guide_is_in_the_index_and_run_by_a_test() {
     let index = Document::read("docs/guide/index.md").text;

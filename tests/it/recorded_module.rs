@@ -1,7 +1,7 @@
-//! MD-9: a match that pins no module is played by the only module of its name and version. The first entry that the module
-//! plays records its digest in the store, and no other plays the match then.
+//! MD-9: a match that pins no module is played by the only module of its name and version. The first entry that the
+//! module judges records its digest in the store, and then no other module can play the match.
 //!
-//! The module is version 1 of Nim, and `other.wasm` the same game with other bytes.
+//! The module is version 1 of Nim; `other.wasm` is the same game in different bytes.
 
 use std::fs;
 
@@ -13,11 +13,11 @@ use turnfold_tests::transcript::check;
 const PLAIN: &str = "turnfold replay 2\n+++\nruleset = \"nim\"\nversion = 1\ndice = \"recorded\"\ntitle = \"\"\n\
     [setup]\nheaps = [4, 5]\n+++\n";
 
-/// A sandbox with `one.wasm`, `other.wasm` and `plain.tfl`, the log of a match that pins no module.
+/// Returns a sandbox with `one.wasm`, `other.wasm` and `plain.tfl`, the log of a match that pins no module.
 fn prepared() -> Sandbox {
     let sandbox = Sandbox::new();
     let one = fs::read(workspace().join("fixtures/modules/nim-1.wasm")).unwrap();
-    // A section that no one reads.
+    // A section that nothing reads.
     let other = [&one[..], &[0, 3, 2, b'v', b'2']].concat();
     sandbox.write("one.wasm", one);
     sandbox.write("other.wasm", other);
@@ -26,7 +26,7 @@ fn prepared() -> Sandbox {
     sandbox
 }
 
-/// Blanks out the digests of modules, which change whenever they are packed from other sources.
+/// Blanks out the digests of modules, because they change whenever a module is packed from other sources.
 fn without_digests(transcript: &str) -> String {
     let words = transcript.split_inclusive(|separator: char| !separator.is_ascii_alphanumeric());
     let shown = words.map(|word| {
@@ -37,7 +37,7 @@ fn without_digests(transcript: &str) -> String {
     shown.collect()
 }
 
-/// Has the store find this module and no other.
+/// Makes this the only module that the store finds.
 fn put(sandbox: &Sandbox, module: &str) {
     fs::copy(sandbox.path(module), sandbox.path("modules/nim.wasm")).unwrap();
 }
@@ -47,7 +47,7 @@ fn md_9_the_first_entry_by_a_module_records_it_and_another_module_is_refused() {
     let sandbox = prepared();
     put(&sandbox, "other.wasm");
     sandbox.ok("--modules modules import plain.tfl --name duel");
-    // Nothing is recorded yet, so the match is played by any module that is the only one.
+    // Nothing is recorded yet, so any module plays the match if it is the only one.
     sandbox.ok("--modules modules show duel");
     put(&sandbox, "one.wasm");
     sandbox.ok("--modules modules play duel \"take 1 1\"");
@@ -98,7 +98,7 @@ exit 2| error: match `again`: two modules are `nim` version 1: [MODULE] and [MOD
     );
 }
 
-/// A recorded module that is missing is an answer of 503, and a bundle or file that is imported records its own.
+/// If a recorded module is missing, the answer is 503. An imported bundle or file records its own module.
 #[test]
 fn md_9_the_service_and_imports_keep_to_the_recorded_module() {
     let sandbox = prepared();
@@ -128,7 +128,7 @@ fn md_9_the_service_and_imports_keep_to_the_recorded_module() {
     }
 }
 
-/// Looking at a match records nothing. A version that is built in again does not play what a module played.
+/// Reading a match records nothing. A version that is built in later does not play a match that a module played.
 #[test]
 fn md_9_the_recorded_module_counts_also_where_the_version_is_built_in_again() {
     Sandbox::of_toys().check(str![[r#"

@@ -1,4 +1,4 @@
-//! Rules as a program in another language: a referee (RF-1 to RF-17). The one here is `sums`, a program of these tests.
+//! Rules as a program in another language: a referee (RF-1 to RF-17). These tests use their own program `sums`.
 
 mod distrust;
 mod faults;
@@ -15,15 +15,15 @@ mod service;
 use snapbox::str;
 use turnfold_tests::sandbox::{Sandbox, program};
 
-/// A place with the referee `./sums` and nothing else.
+/// Returns a sandbox with only the referee `./sums`.
 fn sandbox() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.add_program(&program("referee-under-test"), "sums");
     sandbox
 }
 
-/// RF-1, RF-8, RF-12, RF-17: a match is made, played, shown, branched, compared, searched and audited by the rules of a
-/// program.
+/// RF-1, RF-8, RF-12, RF-17: a match is created, played, shown, branched, compared, searched and audited by the rules
+/// of a program.
 #[test]
 fn rf_1_a_match_is_played_by_a_program() {
     sandbox().check(str![[r#"
@@ -169,9 +169,9 @@ exit 2| error: unknown ruleset `sums`; known: [RULESETS]; `turnfold game add FIL
 "#]]);
 }
 
-/// RF-5: banners, blank lines, byte order marks, `\r`, an empty object for a list and `1.0` for 1 change no answer; `banner` and
-/// `noise` in the faults are the lines before and after the answer to `hello`.
-/// RF-7: a referee that folds fewer entries than it was asked to is asked on.
+/// RF-5: banners, blank lines, byte order marks, `\r`, an empty object for a list, and `1.0` for 1 change no answer.
+/// The faults `banner` and `noise` are the lines before and after the answer to `hello`. RF-7: a referee that folds
+/// fewer entries than requested is asked for the rest.
 #[test]
 fn rf_5_answers_are_read_as_many_languages_write_them() {
     let played = |how: &str| {
@@ -186,7 +186,7 @@ fn rf_5_answers_are_read_as_many_languages_write_them() {
     assert_eq!(played("one-by-one"), tidy);
 }
 
-/// RF-8, RF-14: a golden log of a referee's game is a replay file like any other; nothing in it names the program.
+/// RF-8, RF-14: a golden log of a referee's game is an ordinary replay file; nothing in it names the program.
 #[test]
 fn rf_14_golden_logs_are_checked_by_the_program_as_it_is_today() {
     sandbox().check(str![[r#"
@@ -212,7 +212,7 @@ exit 1
 "#]]);
 }
 
-/// RF-13: without `"secrets": "none"` a seat gets what is marked for it, and nothing leaves with its name.
+/// RF-13: without `"secrets": "none"` a seat gets only what is marked for it, and nothing that it must not see.
 #[test]
 fn rf_13_secrets_of_a_program_fail_closed() {
     let sandbox = sandbox();
@@ -250,7 +250,7 @@ $ turnfold --referee "./sums closed" bundle duel --as p2 -o p2.bundle
 exit 2| error: stored setup: it is not known what a seat may know of a setup of `sums`; its matches are shown as a whole to the host alone
 
 "#]]);
-    // What p1 thought changes no byte that p2 gets.
+    // What p1 thinks changes no byte that p2 gets.
     let seen = |thought: &str| {
         let sandbox = self::sandbox();
         sandbox.ok("--referee \"./sums closed\" new duel --rules sums");

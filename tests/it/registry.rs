@@ -1,4 +1,4 @@
-//! The registry of rulesets, and what is so of each that has dice.
+//! The registry of rulesets, and properties of each ruleset with dice.
 
 use turnfold_core::Registry;
 use turnfold_core::any::erase;

@@ -1,4 +1,4 @@
-//! Matches for tests that fold them themselves; what a script can contain stands in `tests/rulings/`.
+//! Matches for tests that do their own folding. Tests that can be written as scripts are in `tests/rulings/`.
 
 use std::path::PathBuf;
 
@@ -17,7 +17,7 @@ pub(crate) fn fixture(ruleset: &str, name: &str) -> String {
     std::fs::read_to_string(folder.join(name).with_extension("toml")).unwrap()
 }
 
-/// Folds a command and returns what became of it; ignored and rejected ones must change nothing.
+/// Folds a command and returns its outcome. Requires that an ignored or rejected command changes nothing.
 pub(crate) fn outcome_of(state: &mut dyn AnyState, seq: u64, seat: Seat, command: &str) -> String {
     let before = state.state_bytes();
     let entry = Logged { seq, seat, command: CommandSource::Text(command) };

@@ -1,4 +1,4 @@
-//! Random legal play: legal, the same on every machine, and from any point on.
+//! Random play is legal, the same on every machine, and the same when continued from any point.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use turnfold_games::rulesets;
 use crate::script::{fixture, start};
 use turnfold_tests::fixtures;
 
-/// Plays from a state on; gives what was played, line by line.
+/// Plays from a state, and returns the played entries as lines.
 fn play(state: &mut dyn AnyState, dice: &DicePolicy, seed: u64, seq: u64, count: u64) -> Vec<String> {
     let mut lines = Vec::new();
     let played = Simulation::new(seed)

@@ -1,4 +1,4 @@
-//! The stepper on a real terminal (VW-4, VW-7, VW-9); the screen is read as a terminal would show it.
+//! The stepper on a real terminal (VW-4, VW-7, VW-9). The tests read the screen as a terminal would show it.
 
 use std::num::NonZero;
 use std::process::ExitStatus;
@@ -8,14 +8,14 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::terminal::{Running, is_ignored};
 use turnfold_tests::sandbox::Sandbox;
 
-/// A stepper that runs, and what its terminal shows.
+/// A running stepper and the size of its terminal.
 struct Stepping {
     running: Running,
     size: (u16, u16),
 }
 
 impl Stepping {
-    /// Starts a line on a terminal of this number of rows and columns; `None` where none can be opened.
+    /// Starts a command on a terminal with these rows and columns, or returns `None` if no terminal can be opened.
     fn start(sandbox: &Sandbox, line: &str, size: (u16, u16), variables: &[(&str, &str)]) -> Option<Self> {
         let mut command = sandbox.command(line.split(' '));
         command.envs(variables.iter().copied());
@@ -43,7 +43,7 @@ impl Stepping {
         self.wait_for(text)
     }
 
-    /// Types the last keys; returns the screen that is left and how the program ended.
+    /// Types the last keys. Returns the final screen, its text, and the exit status of the program.
     fn leave(self, keys: &str) -> (vt100::Screen, String, ExitStatus) {
         let Self { mut running, size } = self;
         running.type_in(keys);
@@ -52,7 +52,7 @@ impl Stepping {
     }
 }
 
-/// Returns what a terminal of a size shows that was sent this.
+/// Returns the screen of a terminal of this size after it received these bytes.
 fn screen(sent: &[u8], (rows, columns): (u16, u16)) -> vt100::Screen {
     let length = |length| NonZero::new(length).unwrap();
     let mut parser = vt100::Parser::new(length(rows), length(columns), 0);
@@ -62,7 +62,7 @@ fn screen(sent: &[u8], (rows, columns): (u16, u16)) -> vt100::Screen {
 
 const SIZE: (u16, u16) = (24, 80);
 
-/// A match with two branches, on which two players move.
+/// Returns a sandbox with a match of two players and two branches.
 fn sandbox() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.ok("new duel --rules initiative --setup fixtures/initiative/small-board.toml");
@@ -151,13 +151,13 @@ fn vw_5_a_terminal_that_changes_its_size_is_filled_again() {
 #[test]
 fn vw_4_a_signal_gives_the_terminal_back_first() {
     let sandbox = sandbox();
-    // What `nohup` starts inherits that the end of its terminal is ignored.
+    // A program started by `nohup` inherits that hang-ups are ignored.
     for (signal, ends) in
         [(Signal::TERM, 15), (Signal::HUP, 1)].into_iter().filter(|(_, ends)| !is_ignored(*ends))
     {
         let Some(mut stepping) = Stepping::start(&sandbox, "replay duel --step", SIZE, &[]) else { return };
         stepping.wait_for("entry 0 of 3");
-        // Each key is answered with a drawing, so the signal comes while there is one.
+        // Each key causes a redraw, so the signal arrives during a redraw.
         stepping.press(&"lh".repeat(200), "entry 1 of 3");
         kill_process(pid(&stepping), signal).unwrap();
         let (screen, _, status) = stepping.leave("");
@@ -199,7 +199,7 @@ fn vw_9_a_stopped_stepper_leaves_the_terminal_to_the_shell_and_comes_back() {
     assert_eq!(stepping.leave("q").2.code(), Some(0));
 }
 
-/// Gives the terminal its size, and sends the signal by which the system reports it to a process.
+/// Resizes the terminal, and sends the signal that reports the new size to the process.
 fn resize(stepping: &mut Stepping) {
     stepping.running.resize(stepping.size);
     kill_process(pid(stepping), Signal::WINCH).unwrap();

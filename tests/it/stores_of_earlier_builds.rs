@@ -1,5 +1,5 @@
-//! Backups and replay files that earlier builds wrote stay readable: `fixtures/stores/` keeps some as they were written,
-//! with the directories that builds since refuse.
+//! Backups and replay files of earlier builds stay readable. `fixtures/stores/` contains some as they were written,
+//! with store directories that current builds refuse.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::process::Command;
 use turnfold_tests::parts::has_or_skips;
 use turnfold_tests::sandbox::{Sandbox, binary, copy_folder, words, workspace};
 
-/// Returns what is kept of formats that are refused: a folder for each, with a store, a backup and replay files in it.
+/// Returns a folder for each refused format, with a store, a backup and replay files.
 fn kept() -> Vec<PathBuf> {
     let folders = fs::read_dir(workspace().join("fixtures/stores")).unwrap();
     let folders = folders.map(|entry| entry.unwrap().path());
@@ -18,7 +18,8 @@ fn kept() -> Vec<PathBuf> {
     folders
 }
 
-/// Makes a store of a kept backup, and lays the kept directory next to it as its owner would have it.
+/// Restores a store from the backup in a folder, and puts the old store directory next to it, as an owner would have
+/// it.
 fn restored(folder: &Path) -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.ok(&format!("store restore {} .turnfold", folder.join("backup.tfb").display()));
@@ -30,7 +31,7 @@ fn first_legal(sandbox: &Sandbox, name: &str) -> String {
     sandbox.ok(&format!("legal {name}")).lines().next().unwrap().to_owned()
 }
 
-/// ST-19: a directory of an earlier format is refused with the way over, and stays as it is.
+/// ST-19: a directory of an earlier format is refused with instructions for the transition, and stays unchanged.
 #[test]
 fn every_kept_directory_is_refused_with_the_way_over() {
     for folder in kept() {
@@ -54,7 +55,7 @@ fn every_kept_directory_is_refused_with_the_way_over() {
     }
 }
 
-/// ST-19: old backups restore, with the links and heads of then.
+/// ST-19: old backups can be restored, with their original links and heads.
 #[test]
 fn every_kept_backup_is_restored_verified_and_appended_to() {
     for folder in kept() {
@@ -76,15 +77,15 @@ fn every_kept_backup_is_restored_verified_and_appended_to() {
             sandbox.ok(&format!("play {name} --expect {head} \"{command}\""));
             assert_eq!(sandbox.ok(&format!("log {name}")).lines().count(), head + 1);
         }
-        // A call of then is still known by its key.
+        // An old append is still known by its key.
         assert!(sandbox.ok("log duel --format json").contains("\"key\":\"first\""));
         sandbox.ok("verify");
         sandbox.ok("store check");
     }
 }
 
-/// A store of this format that a build wrote before journals recorded their end twice: read, written to, and after that
-/// noticed when its last frames are gone.
+/// A store of this format from a build that recorded the end of the journal only once. It can be read and written, and
+/// then a loss of its last frames is noticed.
 #[test]
 fn a_store_of_an_earlier_build_of_this_format_is_used_as_it_is() {
     let folder = workspace().join("fixtures/stores/format-4");
@@ -101,7 +102,7 @@ fn a_store_of_an_earlier_build_of_this_format_is_used_as_it_is() {
     let command = first_legal(&sandbox, "ford");
     sandbox.ok(&format!("play ford \"{command}\""));
     sandbox.ok("verify");
-    // Whichever head has the last frames, the other shows that they are gone.
+    // Whichever head has the last frames, the other head reveals their loss.
     let at = |head: &String| fs::read(sandbox.path(head)).unwrap();
     let last = |bytes: &[u8]| bytes.iter().rposition(|byte| *byte != 0).unwrap();
     let current = heads.iter().max_by_key(|head| last(&at(head))).unwrap();
@@ -126,7 +127,7 @@ fn every_kept_replay_file_is_checked_imported_and_played_on() {
             let kept = fs::read_to_string(folder.join(format!("{name}.tfl"))).unwrap();
             sandbox.write("kept.tfl", &kept);
             sandbox.ok("check kept.tfl");
-            // The store has the same as the file.
+            // The store has the same contents as the file.
             assert_eq!(sandbox.ok(&format!("export {name}")), kept);
             sandbox.ok(&format!("import kept.tfl --name again-{name}"));
             let command = first_legal(&sandbox, name);
@@ -137,7 +138,7 @@ fn every_kept_replay_file_is_checked_imported_and_played_on() {
     }
 }
 
-/// A clock before 1970 is one line of error, and the store stays as it is; reading needs no clock.
+/// A clock before 1970 gives one line of error, and the store stays unchanged. Reading needs no clock.
 #[test]
 fn a_clock_before_1970_is_named_in_one_line() {
     let sandbox = Sandbox::new();

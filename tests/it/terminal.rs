@@ -1,4 +1,4 @@
-//! A terminal to run the binary on: the other end of a pseudo-terminal that the test holds.
+//! A terminal for the binary: the test holds the other end of a pseudo-terminal.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -13,14 +13,14 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 use turnfold_tests::parts::skipped;
 
-/// Runs a command with its three standard streams on a terminal of its own, on which `typed` is typed ahead. Returns
-/// what the terminal shows, the typed text included, and the exit code; `None` where no terminal can be opened.
+/// Runs a command with its three standard streams on a terminal of its own, with `typed` as input. Returns what the
+/// terminal shows, including the typed text, and the exit code, or `None` if no terminal can be opened.
 pub(crate) fn run(command: Command, typed: &str) -> Option<(String, Option<i32>)> {
     let (text, status) = Running::start(command, typed, 0)?.finish();
     Some((text, status.code()))
 }
 
-/// Returns `true` if this process ignores a signal, as far as the operating system reports it.
+/// Returns `true` if this process ignores a signal, according to the operating system.
 pub(crate) fn is_ignored(number: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -36,17 +36,17 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Starts a command on a terminal of this number of rows, or of an unknown size.
+    /// Starts a command on a terminal with this number of rows; 0 means an unknown size.
     pub(crate) fn start(command: Command, typed: &str, rows: u16) -> Option<Self> {
         Self::start_in(command, typed, (rows, rows.saturating_mul(100)))
     }
 
-    /// Starts a command on a terminal of this number of rows and columns.
+    /// Starts a command on a terminal with this number of rows and columns.
     pub(crate) fn start_in(command: Command, typed: &str, size: (u16, u16)) -> Option<Self> {
         Self::start_as(command, "xterm", typed, size)
     }
 
-    /// Starts a command on a terminal of a kind.
+    /// Starts a command on a terminal of this kind.
     pub(crate) fn start_as(
         mut command: Command,
         kind: &str,
@@ -65,19 +65,19 @@ impl Running {
         held.write_all(typed.as_bytes()).unwrap();
         let end = || Stdio::from(terminal.try_clone().unwrap());
         let child = command.stdin(end()).stdout(end()).stderr(end()).env("TERM", kind).spawn().unwrap();
-        // What they hold of the terminal would keep it open.
+        // These hold handles that would keep the terminal open.
         drop((command, terminal));
         Some(Self { held, child, shown: Vec::new() })
     }
 
-    /// Reads on until the terminal has shown a text.
+    /// Reads until the terminal has shown a text.
     pub(crate) fn wait_for(&mut self, text: &str) {
         while !self.text().contains(text) {
             assert!(self.read(), "{text} was not shown: {}", self.text());
         }
     }
 
-    /// Closes the terminal and waits for the end.
+    /// Closes the terminal and waits for the process to end.
     #[cfg(feature = "stepper")]
     pub(crate) fn close(self) -> ExitStatus {
         let Self { held, mut child, .. } = self;
@@ -92,32 +92,32 @@ impl Running {
         panic!("it goes on without a terminal");
     }
 
-    /// Waits for the end; returns what the terminal showed and how it ended.
+    /// Waits for the process to end. Returns what the terminal showed, and the exit status.
     pub(crate) fn finish(mut self) -> (String, ExitStatus) {
         while self.read() {}
         (self.text(), self.child.wait().unwrap())
     }
 
-    /// Types.
+    /// Types a text.
     #[cfg(feature = "stepper")]
     pub(crate) fn type_in(&mut self, text: &str) {
         self.held.write_all(text.as_bytes()).unwrap();
     }
 
-    /// Gives the terminal another size.
+    /// Resizes the terminal.
     #[cfg(feature = "stepper")]
     pub(crate) fn resize(&mut self, (rows, columns): (u16, u16)) {
         tcsetwinsize(&self.held, Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 })
             .unwrap();
     }
 
-    /// Returns everything the terminal was sent.
+    /// Returns everything that was sent to the terminal.
     #[cfg(feature = "stepper")]
     pub(crate) fn sent(&self) -> &[u8] {
         &self.shown
     }
 
-    /// Reads some of what the terminal shows; `false` at the end.
+    /// Reads some output of the terminal. Returns `false` at the end.
     pub(crate) fn read(&mut self) -> bool {
         let mut piece = [0; 4096];
         let mut ready = [PollFd::new(&self.held, PollFlags::IN)];
@@ -127,7 +127,7 @@ impl Running {
             "nothing came for long after {}",
             self.text()
         );
-        // When the last end is closed, Linux reports that it is an error to read on.
+        // On Linux, reading fails once the last handle at the other end is closed.
         let length = self.held.read(&mut piece).unwrap_or(0);
         self.shown.extend_from_slice(&piece[..length]);
         length > 0

@@ -1,5 +1,5 @@
-//! Trust: what is signed of a log and what proves it, against the vectors of its specification and against programs that
-//! no one here wrote (TR-1 to TR-30).
+//! Trust: signatures and proofs of logs, tested with the vectors of the specification and with independent programs
+//! (TR-1 to TR-30).
 
 mod audits;
 mod bundles;

@@ -1,4 +1,4 @@
-//! What the library reports of stored matches and their rules; `cli::verify` has what the command line prints of it.
+//! What the library reports about stored matches and their rules. `cli::verify` tests what the command line prints.
 
 use std::fs;
 
@@ -41,12 +41,13 @@ fn genesis() -> Genesis {
     }
 }
 
-/// A match's first state.
+/// Returns the first state of a match.
 fn start() -> Box<dyn AnyState> {
     turnfold_games::find("initiative").unwrap().start(&genesis().setup).unwrap()
 }
 
-/// Returns `count` commands that the rules accept, a roll and then the cursor going round, and the state after them.
+/// Returns `count` commands that the rules accept, a roll and then the cursor going in circles, and the state after
+/// them.
 fn commands(count: u64) -> (Vec<NewEntry>, Box<dyn AnyState>) {
     let mut state = start();
     let mut entries = Vec::new();
@@ -65,7 +66,7 @@ fn verified(store: &StoreReader) -> Verification {
     verify(store, &name(), &turnfold_games::standard()).unwrap()
 }
 
-/// Audits a match that was stored as it is, with other rules in mind.
+/// Verifies a stored match that disagrees with its rules, and requires this finding.
 fn check_disagreement(genesis: &Genesis, entries: Vec<NewEntry>, expected: (FindingKind, Option<u64>, &str)) {
     let store = Store::in_memory();
     store.create_match(&name(), genesis, entries).unwrap();
@@ -134,7 +135,7 @@ fn a_kept_state_that_its_entries_do_not_fold_to_is_named() {
     assert_eq!(verified(&store).findings, []);
     keep(state.rolls() + 1, state.state_bytes());
     assert_eq!(verified(&store).findings[0].kind, FindingKind::WrongSnapshot);
-    // The state of another entry, under a proper check: what rules that changed unnoticed would leave.
+    // The state of another entry with a valid check, as rules that changed unnoticed would leave it.
     keep(state.rolls(), start().state_bytes());
     let Verification { branches, findings, .. } = verified(&store);
     let [finding] = findings.as_slice() else { panic!("{findings:?}") };

@@ -1,4 +1,4 @@
-//! Logs of a version this build does not have are refused by name and version, never folded wrongly.
+//! Logs of a version that this build lacks are refused by name and version, and never folded wrongly.
 
 use snapbox::str;
 
@@ -25,7 +25,7 @@ exit 1
 "#]]);
 }
 
-/// SV-7: a service reports such a match as the verbs do, its client has the same exit code, and it still lists it.
+/// SV-7: a service reports such a match as the verbs do, and still lists it. Its client has the same exit code.
 #[cfg(all(unix, feature = "serve"))]
 #[test]
 fn sv_7_a_service_refuses_matches_of_other_rules_by_name() {

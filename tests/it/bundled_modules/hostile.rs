@@ -1,4 +1,4 @@
-//! Bundles with modules that are damaged, of other matches, hostile or against the laws (MD-7, MD-10).
+//! Bundles with modules that are damaged, belong to other matches, are hostile or break the laws (MD-7, MD-10).
 
 use std::fmt::Write as _;
 use std::fs;
@@ -12,13 +12,13 @@ use turnfold_tests::sandbox::Sandbox;
 
 use super::{bundled_elsewhere, module, with_file};
 
-/// The replies of a game of two players without commands.
+/// The replies of a game with two players and no commands.
 const DESCRIBED: &str = r#"{"id":1,"ok":{"name":"toy","version":7,"summary":"a toy","example":"","rulebook":"","secrets":"none","encoding":"bytes","can":["see","choices"]}}"#;
 const STARTED: &str = r#"{"id":1,"ok":{"state":"AA==","status":{"players":["p1","p2"]}}}"#;
 const NO_ROLL: &str = r#"{"id":1,"ok":[{"no":"there are no rolls"}]}"#;
 
-/// Writes a module that describes itself, starts and resumes a match, and knows nothing else. Before its answer to the
-/// operation that begins with these letters it runs these instructions.
+/// Returns a module that can only describe itself, and start and resume a match. It runs `instructions` before its
+/// answer to the operation that begins with the letters `hostile`.
 fn toy(hostile: &str, instructions: &str) -> Vec<u8> {
     let (mut texts, mut cases, mut at) = (String::new(), String::new(), 16);
     let ops = [("hell", DESCRIBED), ("comm", NO_ROLL), ("star", STARTED), ("fold", STARTED)];
@@ -43,7 +43,7 @@ fn toy(hostile: &str, instructions: &str) -> Vec<u8> {
     wat::parse_str(text).unwrap()
 }
 
-/// Stores a match without entries that pins a module, and bundles it. Where the bundle is there is nothing else.
+/// Bundles a match without entries that pins a module, and returns a sandbox with only the bundle.
 fn bundle_of(module: &[u8]) -> Sandbox {
     let sandbox = Sandbox::new();
     let genesis = Genesis {
@@ -69,7 +69,7 @@ fn bundle_of(module: &[u8]) -> Sandbox {
     with_file("duel.bundle", &fs::read(sandbox.path("duel.bundle")).unwrap())
 }
 
-/// Puts these files in the place of the modules of a bundle, with an end that fits.
+/// Replaces the modules of a bundle with these files, and its last line to match.
 fn with_modules(bundle: &str, modules: &[&[u8]]) -> String {
     let mut text = bundle.split_once("-- module ").unwrap().0.to_owned();
     for module in modules {
@@ -83,7 +83,7 @@ fn with_modules(bundle: &str, modules: &[&[u8]]) -> String {
     text + "-- end " + &end + "\n"
 }
 
-/// Returns the rows of an audit that are not about checkpoints.
+/// Returns the rows of an audit, except those about checkpoints.
 fn rows(sandbox: &Sandbox) -> Vec<String> {
     let audited = sandbox.run("audit duel.bundle --seconds 1");
     assert!(audited.stderr.is_empty(), "{}", String::from_utf8_lossy(&audited.stderr));
@@ -96,7 +96,7 @@ fn row(sandbox: &Sandbox, name: &str) -> String {
     rows(sandbox).into_iter().find(|row| row.starts_with(name)).unwrap()
 }
 
-/// Requires `import` to refuse a bundle in one line, and to write nothing.
+/// Requires `import` to refuse a bundle with one line of error, and to write nothing.
 fn is_not_imported(sandbox: &Sandbox, expected: &str) {
     let refused = sandbox.run("import duel.bundle");
     let stderr = String::from_utf8(refused.stderr).unwrap();
@@ -128,13 +128,13 @@ fn md_10_the_digest_of_a_module_is_computed_and_never_believed() {
         sandbox.write("duel.bundle", with_modules(&bundle, &[surplus]));
         assert!(row(&sandbox, "bytes").contains("PASS"));
         assert!(row(&sandbox, "rules").contains(missing), "{}", row(&sandbox, "rules"));
-        // What is not checked is reported, and a module that no match is played by is not added.
+        // The import reports what it did not check, and does not add a module that plays no match.
         let imported = sandbox.ok("--store other import duel.bundle");
         assert!(imported.contains("not checked"), "{imported}");
         assert!(!sandbox.path("other/modules").exists());
         fs::remove_dir_all(sandbox.path("other")).unwrap();
     }
-    // Together with the right one, any other is no harm.
+    // A further module next to the right one does no harm.
     let mut both = [changed, module()];
     both.sort_by_key(|module| blake3::hash(module).to_hex());
     sandbox.write("duel.bundle", with_modules(&bundle, &[&both[0], &both[1]]));

@@ -1,10 +1,10 @@
-//! Modules by the service (MD-10).
+//! Modules from the service (MD-10).
 
 use turnfold_tests::service::Running;
 
 use super::{DIGEST, module, recorded};
 
-/// MD-10: a token gets the modules of the matches that it knows, and nothing of others.
+/// MD-10: a token can get the modules of the matches that it may read, and no others.
 #[test]
 fn md_10_the_service_answers_with_the_modules_of_matches_that_a_token_knows() {
     let sandbox = recorded();
@@ -25,7 +25,7 @@ fn md_10_the_service_answers_with_the_modules_of_matches_that_a_token_knows() {
     for token in [service.admin(), &player, &other] {
         assert_eq!(status(&unknown, token), 404);
     }
-    // The answer does not depend on whether another match has it.
+    // The answer does not reveal whether another match has the module.
     let detail = |digest: &str| {
         let refused = service.send("GET", &path(digest), &other, "").json();
         (refused["status"].clone(), refused["detail"].as_str().unwrap().replace(digest, ""))
@@ -37,7 +37,7 @@ fn md_10_the_service_answers_with_the_modules_of_matches_that_a_token_knows() {
     let invitation = token("duel", r#"{"kind":"invitation","seat":"p2"}"#);
     assert_eq!(status(DIGEST, &invitation), 403);
     assert_eq!(service.send("POST", &path(DIGEST), service.admin(), "{}").status, 405);
-    // A pinned module that is missing is named, as everywhere.
+    // As everywhere, the answer names a missing pinned module.
     std::fs::remove_file(sandbox.path(&format!(".turnfold/modules/{DIGEST}.wasm"))).unwrap();
     let missing = service.send("GET", &path(DIGEST), &player, "");
     assert!(missing.status == 503 && missing.body.contains(DIGEST), "{}", missing.body);

@@ -1,4 +1,5 @@
-//! Whose word the rules of a bundle are: built in, one's own, signed, listed in a policy, or only brought (TR-27, MD-10).
+//! Who vouches for the rules of a bundle: they are built in, the auditor's own, signed, listed in a policy, or only in
+//! the bundle (TR-27, MD-10).
 
 use std::fmt::Write as _;
 use std::fs;
@@ -13,7 +14,7 @@ use turnfold_tests::sandbox::{Sandbox, workspace};
 
 use super::{DIGEST, bundled_elsewhere, module, recorded, with_file};
 
-/// The row `rules` of an audit: its result and its reason.
+/// Returns the result and the reason of the row `rules` of an audit.
 fn rules_of(sandbox: &Sandbox, line: &str) -> (String, String) {
     let output = sandbox.run(&format!("--format json audit {line}"));
     let document: Value = serde_json::from_slice(&output.stdout)
@@ -29,7 +30,7 @@ fn expect(sandbox: &Sandbox, line: &str, result: &str, reason: &str) {
     assert!(found == result && why.contains(reason), "{line}: {found} {why}");
 }
 
-/// Puts a file into a bundle as a module that no match of it needs, or that comes with it.
+/// Adds a file to a bundle as a module.
 fn with_module(bundle: &str, file: &[u8]) -> String {
     let (before, _) = bundle.rsplit_once("-- end ").unwrap();
     let mut text = format!("{before}-- module {}\n", file.len());
@@ -40,7 +41,7 @@ fn with_module(bundle: &str, file: &[u8]) -> String {
     text + &format!("-- end {end}\n")
 }
 
-/// A module that claims a name, and answers what no game of it would.
+/// Returns a module that claims the name of a game but answers differently.
 fn impostor(name: &str, otherwise: &str) -> Vec<u8> {
     let described = format!(
         r##"{{"id":1,"ok":{{"name":"{name}","version":1,"summary":"a toy","example":"","rulebook":"# Toy\n\nNothing.\n","secrets":"none","encoding":"bytes","can":["see","choices"]}}}}"##
@@ -48,7 +49,7 @@ fn impostor(name: &str, otherwise: &str) -> Vec<u8> {
     let started = r#"{"id":1,"ok":{"state":"AA==","status":{"players":["p1","p2"]}}}"#;
     let setup = r#"{"id":1,"ok":"AA=="}"#;
     let none = r#"{"id":1,"ok":[{"no":"there are no rolls"}]}"#;
-    // One that hangs does so in all that is not answered here.
+    // A module that hangs does so in every operation that is not answered here.
     let (mut at, mut data, mut cases) = (16, String::new(), String::new());
     let answers =
         [("hell", described.as_str()), ("setu", setup), ("star", started), ("fold", started), ("comm", none)];
@@ -71,7 +72,7 @@ fn impostor(name: &str, otherwise: &str) -> Vec<u8> {
     wat::parse_str(text).unwrap()
 }
 
-/// A bundle of one match without entries that pins a module, and the module in it.
+/// Returns a sandbox with a bundle of a match without entries that pins a module, including the module.
 fn pinned_to(file: &[u8], ruleset: &str) -> Sandbox {
     let sandbox = Sandbox::new();
     let store = Store::open_or_create(&sandbox.path(".turnfold")).unwrap();
@@ -95,13 +96,13 @@ fn pinned_to(file: &[u8], ruleset: &str) -> Sandbox {
     with_file("duel.bundle", with_module(&sandbox.read("bare.bundle"), file).as_bytes())
 }
 
-/// A bundle's own module proves nothing until someone whom the auditor trusts vouches for it.
+/// A module in a bundle proves nothing until someone whom the auditor trusts vouches for it.
 #[test]
 fn rules_that_only_the_bundle_brings_are_not_checked() {
     let sandbox = bundled_elsewhere("");
     let brought = format!("rules brought by the bundle: module {DIGEST}, and no signature covers the pin");
     expect(&sandbox, "duel.bundle", "not_checked", &brought);
-    // The auditor has the module.
+    // The auditor has the module already.
     sandbox.write("game.wasm", module());
     expect(&sandbox, "duel.bundle --modules .", "pass", &format!("by the pinned module {DIGEST}"));
     // A policy lists it, or lists another.
@@ -117,7 +118,7 @@ fn rules_that_only_the_bundle_brings_are_not_checked() {
     }
 }
 
-/// The pin stands in the first record, so whoever signs the match vouches for the digest.
+/// The pin is in the first record, so whoever signs the match vouches for the digest.
 #[test]
 fn a_signature_of_the_policy_vouches_for_the_module_that_a_match_pins() {
     let sandbox = recorded();
@@ -132,12 +133,12 @@ fn a_signature_of_the_policy_vouches_for_the_module_that_a_match_pins() {
     expect(&elsewhere, "duel.bundle --policy policy", "not_checked", "no signature covers the pin");
 }
 
-/// Any module may call itself by the name of a game that is built in.
+/// Any module can claim the name of a built-in game.
 #[test]
 fn where_a_game_is_built_in_it_judges_and_a_module_of_its_name_does_not() {
     let evil = pinned_to(&impostor("initiative", ""), "initiative");
     expect(&evil, "duel.bundle", "fail", "the rules built in refuse the setup: ");
-    // The same rules as a module agree with those that are built in.
+    // The same rules as a module agree with the built-in rules.
     let packed = fs::read(workspace().join("fixtures/modules/initiative.wasm")).unwrap();
     let sandbox = Sandbox::new();
     let digest = Digest::from(blake3::hash(&packed));
@@ -154,7 +155,7 @@ fn where_a_game_is_built_in_it_judges_and_a_module_of_its_name_does_not() {
     expect(&elsewhere, "duel.bundle", "pass", &also);
 }
 
-/// A file that no match needs is not even loaded.
+/// A file that no match needs is not loaded.
 #[test]
 fn a_surplus_module_does_not_spoil_the_row() {
     let sandbox = Sandbox::new();
@@ -165,12 +166,12 @@ fn a_surplus_module_does_not_spoil_the_row() {
         sandbox.write("more.bundle", with_module(&bundle, &surplus));
         expect(&sandbox, "more.bundle", "pass", "0 entries of 1 branch folded from the setup");
     }
-    // One that a match pins is missed.
+    // A file that a match pins must load.
     let sandbox = pinned_to(b"no module", "tictactoe");
     expect(&sandbox, "duel.bundle", "not_checked", "no WebAssembly of a module");
 }
 
-/// A match without a pin is folded by a module of the bundle, which shows what is wrong and proves nothing.
+/// A module of the bundle folds a match without a pin. This reveals errors but proves nothing.
 #[test]
 fn an_unpinned_match_gets_no_pass_by_the_module_that_the_bundle_brings() {
     let sandbox = recorded();
@@ -186,7 +187,7 @@ fn an_unpinned_match_gets_no_pass_by_the_module_that_the_bundle_brings() {
     expect(&sandbox, "open.bundle", "pass", "by the only module");
 }
 
-/// The modules of an audit and the laws of a check end together, however many calls they have.
+/// All module calls of an audit, or of the laws in a check, share one time limit, however many there are.
 #[test]
 fn modules_that_hang_end_a_check_and_an_audit_in_their_time() {
     let endless = "(loop (br 0))";
@@ -199,12 +200,12 @@ fn modules_that_hang_end_a_check_and_an_audit_in_their_time() {
     let output = sandbox.run("game add hangs.wasm --seconds 1");
     let found = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.code() == Some(1) && found.contains("not all tried within 1 s"), "{found}");
-    // The match has no entries; that it can be asked for a roll is what hangs.
+    // The match has no entries; the module hangs when asked about a roll.
     let (_, why) = rules_of(&sandbox, "duel.bundle --seconds 1");
     assert!(why.contains("the modules have used up their 1 s"), "{why}");
 }
 
-/// Titles obey their limit wherever they come from.
+/// Titles must obey their limit wherever they come from.
 #[test]
 fn a_title_beyond_its_limit_is_no_title_of_a_bundle() {
     let sandbox = Sandbox::new();
@@ -230,7 +231,7 @@ fn a_title_beyond_its_limit_is_no_title_of_a_bundle() {
     }
 }
 
-/// A game that is unknown may be in a file that does not load.
+/// An unknown game may be in a file that does not load.
 #[test]
 fn new_names_the_module_that_does_not_load() {
     let sandbox = Sandbox::new();

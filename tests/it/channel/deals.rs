@@ -1,11 +1,11 @@
-//! CH-1 and CH-18: what a seed deals, and the order of the bag, which no player sees.
+//! CH-1 and CH-18: the deal of a seed, and the order of the bag, which no player sees.
 
 use turnfold_core::Seat;
 use turnfold_core::dice::DiceStream;
 
 use super::{Table, start, view};
 
-/// Fisher–Yates as the ruling writes it.
+/// Fisher–Yates as in the ruling.
 fn shuffle<T>(stream: &mut DiceStream, items: &mut [T]) {
     for last in (1..items.len()).rev() {
         let drawn = stream.draw(0, i32::try_from(last).unwrap());

@@ -1,4 +1,4 @@
-//! What holds along random legal play of every fixture and of fresh deals.
+//! Properties that hold along random legal play of every fixture and of fresh deals.
 
 use turnfold_core::dice::DiceStream;
 use turnfold_core::{AnyState, Seat};
@@ -8,9 +8,10 @@ use crate::script::fixture;
 
 const STEPS_MAX: usize = 220;
 
-/// Plays legal commands drawn from a seed and shows the table before each, with the commands to choose from.
+/// Plays legal commands drawn from a seed. Before each, calls `observe` with the state, the seat and the legal
+/// commands.
 ///
-/// The verb is drawn first, or takes would crowd out the rest. Gives the number of commands played.
+/// The verb is drawn first, because otherwise takes would crowd out the rest. Returns the number of commands played.
 fn wander(toml: &str, seed: u8, mut observe: impl FnMut(&dyn AnyState, Seat, &[String])) -> usize {
     let mut state = start(toml);
     let mut stream = DiceStream::new(&[seed; 32], 0);
@@ -18,7 +19,7 @@ fn wander(toml: &str, seed: u8, mut observe: impl FnMut(&dyn AnyState, Seat, &[S
     for step in 0..STEPS_MAX {
         let active = state.players().iter().copied().find(|seat| !state.legal(*seat).is_empty());
         let Some(seat) = active else {
-            // CH-16: only the end of the match leaves nothing to do.
+            // CH-16: there is always a legal command until the match ends.
             assert_eq!(
                 view(&*state, Seat::P1)["state"],
                 "over",
@@ -90,7 +91,7 @@ fn ch_1_ch_12_ch_13_energies_are_conserved_and_rows_never_overflow() {
     assert!(observed > 700, "only {observed} tables were looked at");
 }
 
-/// Tries every offered move to the end of its sequence, every continuation of it, and `undo` there.
+/// Tries every offered move to the end of its sequence, with every continuation, and `undo` at each point.
 fn complete(state: &dyn AnyState, seat: Seat, before: &[u8], sequences: &mut usize) {
     let legal = state.legal(seat);
     if legal.iter().any(|command| command == "confirm") {
@@ -118,7 +119,7 @@ fn ch_9_ch_11_every_offered_move_leads_to_the_end_and_undo_restores_the_bytes() 
             let channels: Vec<&String> =
                 legal.iter().filter(|command| command.starts_with("channel ")).collect();
             turns += 1;
-            // All continuations of one channel now and then: they are hundreds.
+            // Only occasionally all continuations of one channel, because there are hundreds.
             let Some(command) = channels.get(turns % channels.len().max(1)).filter(|_| turns % 11 == 0)
             else {
                 return;

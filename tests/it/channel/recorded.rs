@@ -1,6 +1,8 @@
-//! Recorded play of another implementation: every availability, every offer, every position, every refusal.
+//! Compares recorded play of another implementation: everything available, every offer, every position and every
+//! refusal.
 //!
-//! Where the rules depart from the recording, the test names the rule's id and counts. `--nocapture` shows the counts.
+//! Where the rules differ from the recording, the test names the rule's id and counts the cases. `--nocapture` shows
+//! the counts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -19,7 +21,7 @@ type Take = (u64, Vec<u64>);
 /// The moves on offer: energy, variant, row.
 type Moves = BTreeSet<(u64, u64, u64)>;
 
-/// How often each thing was compared, by what it is.
+/// The number of comparisons of each kind.
 #[derive(Default)]
 struct Counts(BTreeMap<&'static str, usize>);
 
@@ -28,7 +30,8 @@ impl Counts {
         *self.0.entry(what).or_default() += count;
     }
 
-    /// Prints the counts and requires these: a change of the data or of a rule requires a look at what was compared.
+    /// Prints the counts and requires these values, so that a change of the data or of a rule makes someone review the
+    /// comparisons.
     #[expect(clippy::print_stderr, reason = "the counts are part of the proof; `--nocapture` shows them")]
     fn check(&self, expected: &[(&'static str, usize)]) {
         eprintln!("{:#?}", self.0);
@@ -54,7 +57,7 @@ fn array(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// The seat of a recorded player, who is counted from 1.
+/// Returns the seat of a recorded player; players are numbered from 1.
 fn seat(player: &Value) -> Seat {
     Seat::ALL[usize::try_from(player.as_u64().unwrap()).unwrap() - 1]
 }
@@ -69,7 +72,7 @@ fn takes(groups: &Value) -> BTreeSet<Take> {
     array(groups).iter().flat_map(group).collect()
 }
 
-/// Reads moves written as in the view.
+/// Reads moves in the form of the view.
 fn moves(possibles: &Value) -> Moves {
     let number = |text: &String| text.parse().unwrap();
     let of_energy = |(id, rows): (&String, &Value)| -> Vec<_> {
@@ -79,7 +82,7 @@ fn moves(possibles: &Value) -> Moves {
     possibles.as_object().into_iter().flatten().flat_map(of_energy).collect()
 }
 
-/// Takes away the listed moves `[id, row]`.
+/// Removes the listed moves `[id, row]`.
 fn without(mut moves: Moves, listed: &Value) -> Moves {
     for listed in array(listed).iter().map(numbers) {
         let before = moves.len();
@@ -93,13 +96,13 @@ fn options(state: &dyn AnyState) -> Value {
     serde_json::from_str(&state.query(Seat::P1.into(), "options").unwrap().json).unwrap()
 }
 
-/// The command of a take.
+/// Returns the command of a take.
 fn take_command((row, ids): &Take) -> String {
     let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
     format!("take {row} {}", ids.join(" "))
 }
 
-/// Asks whether a channel could be carried out, tokens disregarded.
+/// Returns `true` if a channel could be carried out, regardless of tokens.
 fn is_possible(state: &dyn AnyState, channel: u64) -> bool {
     *state.query(Seat::P1.into(), &format!("possible {channel}")).unwrap().json == *"true"
 }
@@ -115,7 +118,7 @@ fn compare_choices(counts: &mut Counts, state: &dyn AnyState, player: Seat, args
         array(&options["takes"]).iter().map(|take| (take[0].as_u64().unwrap(), numbers(&take[1]))).collect();
     let mut expected = takes(&args["takes"]);
     counts.add("takes", expected.len());
-    // CH-4: the recording lists takes that lock the last token.
+    // CH-4: the recording also lists takes that lock the last token.
     expected.retain(|take| {
         let lock = rejection(state, player, &take_command(take)).as_deref() == Some("last_token");
         assert!(!lock || args["notBlocked"] == json!(1), "{place}: {take:?} is not about the last token");
@@ -123,7 +126,7 @@ fn compare_choices(counts: &mut Counts, state: &dyn AnyState, player: Seat, args
         !lock
     });
     assert_eq!(found, expected, "{place}");
-    // CH-4: the recording lets a take hold black and white, which it never plays.
+    // CH-4: the recording permits takes of both black and white, but never plays them.
     for take in takes(&args["takesBoth"]) {
         assert_eq!(
             rejection(state, player, &take_command(&take)).as_deref(),
@@ -135,7 +138,7 @@ fn compare_choices(counts: &mut Counts, state: &dyn AnyState, player: Seat, args
     let chosen = (1..).zip(numbers(&args["channel"])).filter(|(_, flag)| *flag == 1);
     let mut chosen: Vec<u64> = chosen.map(|(channel, _)| channel).collect();
     let recorded = chosen.len();
-    // CH-9: the recording offers those that only a move into a full earth completes.
+    // CH-9: the recording also offers channels that only a move into a full earth would complete.
     chosen.retain(|channel| is_possible(state, *channel));
     counts.add("CH-9 channels not offered", recorded - chosen.len());
     assert_eq!(numbers(&options["channels"]), chosen, "{place}");
@@ -143,7 +146,7 @@ fn compare_choices(counts: &mut Counts, state: &dyn AnyState, player: Seat, args
     counts.add("lists of channels", 1);
 }
 
-/// Compares the moves on offer: the recording's without those that it lists as `dead` or `fail`.
+/// Compares the moves on offer with the recorded moves, except those listed as `dead` or `fail`.
 fn compare_moves(counts: &mut Counts, state: &dyn AnyState, args: &Value, place: &str) {
     let found = moves(&view(state, Seat::P1)["possibles"]);
     assert_eq!(moves(&options(state)["moves"]), found, "{place}");
@@ -153,7 +156,7 @@ fn compare_moves(counts: &mut Counts, state: &dyn AnyState, args: &Value, place:
     counts.add("CH-9 dead moves", array(&args["dead"]).len());
     counts.add("CH-9 moves into a full earth", array(&args["fail"]).len());
     let expected = without(without(recorded, &args["dead"]), &args["fail"]);
-    // CH-9: what only a move into a full earth could complete is not offered either.
+    // CH-9: moves of channels that only a move into a full earth could complete are not offered either.
     let unfinished = expected.difference(&found).count();
     assert!(found.is_subset(&expected), "{place}: {found:?} but {expected:?}");
     assert!(
@@ -163,7 +166,7 @@ fn compare_moves(counts: &mut Counts, state: &dyn AnyState, args: &Value, place:
     counts.add("CH-9 moves that only such a move completes", unfinished);
 }
 
-/// Returns `true` if one of the moves leads to eight energies in the earth, or they are there already.
+/// Returns `true` if the earth has eight energies already or after one of the moves.
 fn earth_is_full_after_any(state: &dyn AnyState, moves: &Moves) -> bool {
     let view = view(state, Seat::P1);
     let player = array(&view["players"]).iter().find(|player| player["seat"] == view["active"]).unwrap();

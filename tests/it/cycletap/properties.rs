@@ -1,4 +1,4 @@
-//! What holds whatever is played.
+//! Properties that hold whatever is played.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ fn list<'a>(view: &'a Value, key: &str) -> &'a Vec<Value> {
     view[key].as_array().unwrap()
 }
 
-/// CT-1: used slots are the slots of the orders held, and what is available is the rest.
+/// CT-1: the used slots are those of the existing orders, and the other slots are available.
 fn check_pools(view: &Value) {
     for seat in ["p1", "p2"] {
         let own = |key: &str, owner: &str| -> Vec<String> {
@@ -37,14 +37,14 @@ fn check_pools(view: &Value) {
     }
 }
 
-/// CT-14 to CT-17 leave every unit on dry land of its own.
+/// CT-14 to CT-17 leave every unit on a dry hex of its own.
 fn check_places(view: &Value) {
     let places: BTreeSet<Hex> = list(view, "units").iter().map(|unit| hex(&unit["at"])).collect();
     assert_eq!(places.len(), list(view, "units").len(), "two units stand on one hex: {view}");
     assert!(list(view, "water").iter().all(|water| !places.contains(&hex(water))));
 }
 
-/// A unit has one kind of order, and only ATTACKs stand more than once, on different hexes.
+/// A unit has orders of one kind, and only an ATTACK can occur more than once, on different hexes.
 fn check_orders(view: &Value) {
     let mut tasks: BTreeMap<&str, Vec<(&str, &Value)>> = BTreeMap::new();
     for order in list(view, "orders") {
@@ -88,7 +88,7 @@ fn ct_1_ct_18_pools_places_and_orders_stay_sound_along_random_play() {
     );
 }
 
-/// A few units with different strengths, so that no advance is decided by numbers.
+/// Returns a setup of a few units with different strengths, so that numbers never decide an advance.
 fn ranks() -> String {
     let p1 = "p1 captain 0,1 1; p1 captain -1,1 2; p1 infantry 1,0 3; p1 cavalry -2,2 4; p1 officer 1,1 5";
     let p2 =
@@ -96,8 +96,7 @@ fn ranks() -> String {
     setup("radius = 3\ndefense_bonus = 2", &format!("{p1}; {p2}"))
 }
 
-/// Makes up taps that give an order to the unit at `from`, and touch no other: a DEFENSE, one ATTACK, a DEPLOY or a
-/// MOVEMENT.
+/// Returns random taps that give an order only to the unit at `from`: a DEFENSE, one ATTACK, a DEPLOY or a MOVEMENT.
 fn block(chooser: &mut Chooser, seat: Seat, from: Hex) -> Option<Vec<String>> {
     let mut around = |hex: Hex| *chooser.pick(&hex.neighbors().collect::<Vec<_>>());
     let first = around(from);
@@ -122,7 +121,7 @@ fn block(chooser: &mut Chooser, seat: Seat, from: Hex) -> Option<Vec<String>> {
     (applied && selections == 1).then_some(taps)
 }
 
-/// Plays the blocks of both sides and gives the effects of `resolve`, sorted, and the units after it.
+/// Plays the blocks of both sides. Returns the sorted effects of `resolve`, and the units after it.
 fn resolve(blocks: &[Vec<Vec<String>>; 2]) -> (Vec<String>, Value) {
     let mut state = start(&ranks());
     for (seat, blocks) in [Seat::P1, Seat::P2].into_iter().zip(blocks) {
@@ -162,7 +161,7 @@ fn ct_13_ct_17_the_order_of_orders_decides_nothing_but_advances() {
 
 #[test]
 fn ct_15_ct_16_the_largest_match_resolves() {
-    // 200 captains a side with all there is of strength, paths and pools, on alternate hexes of a small board.
+    // 200 captains on each side, with the maximum of strength, paths and pools, on alternate hexes of a small board.
     let places = (-18..=18_i32).flat_map(|q| (-18..=18_i32).map(move |r| (q, r)));
     let places = places.filter(|(q, r)| (q + r).abs() <= 18 && q % 2 == 0).take(400).enumerate();
     let units: Vec<String> =

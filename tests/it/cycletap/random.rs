@@ -1,4 +1,4 @@
-//! Random legal play, the same on every machine, that gives orders rather than wander from unit to unit.
+//! Random legal play, the same on every machine, that favors orders over moving from unit to unit.
 
 use std::fmt::Write as _;
 
@@ -25,10 +25,10 @@ impl Chooser {
         &items[self.below(items.len())]
     }
 
-    /// Chooses a legal command of a seat that may act; `None` once the match is over.
+    /// Chooses a legal command of a seat that may act, or returns `None` once the match is over.
     ///
-    /// Most taps are near the origin or the end of the path, where orders come from, and many on enemies there. About
-    /// one command in `length` ends the planning.
+    /// Most taps are near the origin or the end of the path, because they lead to orders, and many of these are on
+    /// enemies. About one in `length` commands ends the planning.
     pub(super) fn choose(&mut self, state: &dyn AnyState, length: usize) -> Option<(Seat, String)> {
         let Some(seat) = [Seat::P1, Seat::P2].into_iter().find(|seat| state.judge(*seat, "switch").is_ok())
         else {
@@ -56,7 +56,7 @@ impl Chooser {
     }
 }
 
-/// The end of the path being built, or the origin.
+/// Returns the end of the path being built, or the origin.
 fn centre(view: &Value) -> Option<Hex> {
     let origin = Some(&view["tap"]["origin"]).filter(|origin| origin.is_array());
     view["tap"]["path"].as_array().and_then(|path| path.last()).or(origin).map(hex)
@@ -71,7 +71,7 @@ fn tapped(command: &str) -> Option<Hex> {
     command.strip_prefix("tap ").map(|hex| hex.parse().unwrap())
 }
 
-/// Sets up two armies of all kinds in two rows each, with one row free between them.
+/// Returns a setup of two armies of all kinds, in two rows each, with one free row between them.
 pub(super) fn armies(radius: u8, units_each: usize) -> String {
     let kinds = ["captain", "infantry", "cavalry", "officer"];
     let mut toml = format!("radius = {radius}\nwater = [[{radius}, 0]]\n");
@@ -79,7 +79,7 @@ pub(super) fn armies(radius: u8, units_each: usize) -> String {
     for number in 0..units_each {
         let (column, row) = (i32::try_from(number).unwrap() % width, i32::try_from(number).unwrap() / width);
         let q = column - width / 2;
-        // Rows of hexes are level where r + q / 2 is.
+        // The hexes of a level row have the same r + q / 2.
         let level = -q.div_euclid(2);
         for (owner, r) in [("p1", level + 1 + row), ("p2", level - 1 - row)] {
             let kind = kinds[(number + usize::from(owner == "p2")) % kinds.len()];

@@ -1,4 +1,4 @@
-//! What a host or auditor asks a state that it folds itself, the view and `who` (PM-19, PM-24, FD-9).
+//! The functions for a host or auditor that folds the state itself, the view, and `who` (PM-19, PM-24, FD-9).
 
 use serde_json::json;
 use turnfold_core::rules::desk::Desk;
@@ -81,7 +81,8 @@ fn pm_19_orders_are_settled_in_the_order_of_seats() {
     assert_eq!(state.stands_on().map(|(line, seq)| (line.as_str(), seq)), Some(("main", 0)));
 }
 
-/// FD-9: contributions are renewed when a turn is ready, by the orders chosen; silence keeps what was there.
+/// FD-9: when a turn is ready, the chosen orders renew the contributions; a seat without an order keeps its
+/// contribution.
 #[test]
 fn fd_9_contributions_come_from_the_orders_chosen() {
     let indices = |script: &'static str| {

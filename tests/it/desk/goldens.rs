@@ -1,4 +1,4 @@
-//! The golden logs of the desk are its scenes. To write them again: `SNAPSHOTS=overwrite`, then `turnfold bless`.
+//! The golden logs of the desk are its scenes. `SNAPSHOTS=overwrite` and then `turnfold bless` rewrite them.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -16,7 +16,7 @@ fn every_scene_comes_out_as_written() {
     }
 }
 
-/// The lines of a replay file before anybody blesses it.
+/// Returns the text of a replay file that is not blessed yet.
 fn unblessed(scene: &Scene) -> String {
     let setup = scene.toml();
     let mut text = format!(
@@ -36,7 +36,7 @@ fn unblessed(scene: &Scene) -> String {
     text
 }
 
-/// The commands of a replay file, those that are rejected among them.
+/// Returns the commands of a replay file, including rejected ones.
 fn commands(text: &str) -> Vec<&str> {
     let body = text.split("+++\n").nth(2).unwrap();
     let lines = body.lines().filter(|line| !line.starts_with(['=', '#']));

@@ -1,14 +1,15 @@
-//! A scene: what players and host do at a desk, in few words, with real keys, signatures and dice.
+//! A scene: a short script of what players and host do at a desk, with real keys, signatures and dice.
 //!
-//! Lines are `SEAT WORDS => OUTCOME`, the beginning of what must come of them. The words of `host` are its commands. Of a
-//! player they are a kind of paper, `@NAME` to speak of it later, options, and behind ` : ` the commands or the offer:
+//! Lines are `SEAT WORDS => OUTCOME`, where the result must begin with OUTCOME. The words of `host` are its commands.
+//! The words of a player are a kind of paper, `@NAME` for later references, options, and the commands or the offer
+//! after ` : `:
 //!
 //! - `p1 join`, `p1 resign`, `p1 rekey key=LABEL`, `p1 seal @ORDER`, `p1 answer @OFFER agree`
-//! - `p1 order @NAME wait : move 2,-3; stand`; with `let` before the line it is written and not handed in; `p1 send @NAME`
+//! - `p1 order @NAME wait : move 2,-3; stand`; with `let` before it, it is written but not handed in; `p1 send @NAME`
 //! - `p1 offer @NAME : end draw`
 //! - `p1 enter name=NAME`, `p1 absent until=TIME`, `p1 press to=p2 : WORDS`, `p1 ahead : 4 stand; 5 move 2,-3; 5 stand`
 //! - `p2 ahead : after stand; if move 2,-3 then stand, if stand then move 0,0`: lines of answers (PM-122)
-//! - `plain` as an option makes it a paper without a signature (PM-38)
+//! - the option `plain` makes a paper without a signature (PM-38)
 //! - options: `turn=N`, `number=N`, `link=Ln`, `match=other`, `dice=N` or `dice=none`, `by=LABEL` (who signs), `as=SEAT` (who
 //!   hands it in)
 //!
@@ -39,7 +40,7 @@ pub(super) struct Scene {
     pub(super) script: &'static str,
 }
 
-/// A line of a scene as the desk gets it.
+/// A line of a scene, with its command for the desk.
 #[derive(Clone, Debug)]
 pub(super) struct Given {
     pub(super) seat: Seat,
@@ -105,7 +106,7 @@ impl Scene {
         rules.start(&rules.read_setup(&self.toml()).unwrap()).unwrap()
     }
 
-    /// Folds the scene; every line must come out as written. Returns the state at its end.
+    /// Folds the scene and requires every line to have its result. Returns the state at the end.
     pub(super) fn play(&self) -> Box<dyn AnyState> {
         let mut state = self.start();
         let mut wrong = Vec::new();
@@ -127,7 +128,7 @@ fn reply(words: &str) -> Reply {
     Reply { on: on.parse().unwrap(), play: play.parse().unwrap() }
 }
 
-/// What becomes of a command; ignored and rejected ones must change nothing.
+/// Returns the outcome of a command, and requires that an ignored or rejected command changes nothing.
 pub(super) fn outcome(state: &mut dyn AnyState, given: &Given) -> String {
     let before = state.state_bytes();
     let entry = Logged { seq: 1, seat: given.seat, command: CommandSource::Text(&given.command) };
@@ -154,7 +155,7 @@ struct Writer {
     keys: BTreeMap<Seat, String>,
     named: BTreeMap<String, (Paper, String)>,
     papers: u32,
-    /// The paper in hand counts, so its key is the seat's.
+    /// Whether the current paper will be accepted, so that its key becomes the key of the seat.
     takes_key: bool,
 }
 
@@ -230,7 +231,7 @@ impl Writer {
         text.split(' ').map(word).collect::<Vec<_>>().join(" ")
     }
 
-    /// Writes a paper, and the command that hands it in.
+    /// Returns a paper, and the command that hands it in.
     fn paper(&mut self, seat: Seat, kind: &str, options: &Options<'_>, body: &str) -> (Paper, String) {
         self.papers += 1;
         let next = self.numbers.entry(seat).or_default();

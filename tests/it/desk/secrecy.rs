@@ -1,4 +1,4 @@
-//! Who reads an order, and when (PM-23).
+//! Who can read an order, and when (PM-23).
 
 use turnfold_core::{CommandSource, DicePolicy, Logged, Seat};
 
@@ -22,8 +22,8 @@ const SCRIPT: &str = "
     host close draw enough => over
 ";
 
-/// Which orders a viewer reads of the first entries: their first words behind `play: move `, in order. Everything else,
-/// and the effects of all, is shown to everybody.
+/// Returns the orders that a viewer can read in the first entries: their first words after `play: move `, in order.
+/// Requires that everything else and all effects are shown to every viewer.
 fn read(scene: &Scene, given: &[Given], viewer: Seat) -> Vec<String> {
     let mut state = scene.start();
     let entries: Vec<_> = (1..)
@@ -57,10 +57,10 @@ fn pm_23_orders_are_read_once_a_later_stand_had_a_state() {
     check(turn, 8, Seat::P2, &["2,2"]);
     check(turn, 8, Seat::P8, &[]);
     check(turn, 8, Seat::Host, &["1,1", "2,2"]);
-    // Not at the next stand, which has no STATE; nor a late order before its own turn is over.
+    // Not at the next turn position, which has no STATE. A late order is not shown before its own turn is over.
     check(turn, 11, Seat::P1, &["1,1"]);
     check(turn, 11, Seat::P2, &["2,2", "3,3", "4,4"]);
-    // PM-81: the late order stays concealed, and so does one that the end of the match overtook.
+    // PM-81: the late order stays concealed, and so does an order that came too late because the match ended.
     check(turn, 13, Seat::P1, &["1,1", "2,2", "4,4"]);
     check(turn, 14, Seat::P2, &["1,1", "2,2", "3,3", "4,4"]);
     check(turn, 14, Seat::P8, &["1,1", "2,2", "4,4"]);

@@ -1,8 +1,8 @@
-//! Setups of a desk: what is not allowed is refused with the name of its field (PM-3).
+//! Setups of a desk: the error for an invalid value names the field (PM-3).
 
 use super::scene::Scene;
 
-/// Starts a desk with these keys after the first ones; returns what it is refused for.
+/// Starts a desk with these additional keys, and returns the reason if it is refused.
 fn refused(setup: &'static str) -> Option<String> {
     let toml = Scene { name: "", title: "", setup, script: "" }.toml();
     start(&toml)

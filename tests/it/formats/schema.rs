@@ -1,4 +1,4 @@
-//! The fields that a page names, read from bytes as postcard writes them.
+//! Reads the fields that a page names from bytes in postcard format.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ impl Reader<'_> {
         if self.at <= self.bytes.len() { Ok(()) } else { Err("the bytes end too early".into()) }
     }
 
-    /// Reads an unsigned number, seven bits a byte.
+    /// Reads an unsigned number with seven bits in each byte.
     fn number(&mut self) -> Result<usize, String> {
         let mut number = 0;
         for shift in 0.. {
@@ -40,8 +40,8 @@ impl Schema {
         self.types.insert(name.to_owned(), fields.to_owned());
     }
 
-    /// Reads the fields that a cell names, and nothing may be left over; returns the bytes of each, of type `bytes`
-    /// without their length.
+    /// Reads the fields that a cell names, and requires that no byte is left. Returns the bytes of each field; those of
+    /// type `bytes` without their length.
     pub(super) fn read_all(&self, cell: &str, bytes: &[u8]) -> Result<BTreeMap<String, Vec<u8>>, String> {
         let mut reader = Reader { bytes, at: 0 };
         let mut found = BTreeMap::new();
@@ -113,7 +113,7 @@ impl Schema {
     }
 }
 
-/// Returns the fields that a cell has in backticks, with their types; the last backtick of a cell may be cut off.
+/// Returns the fields in the backticks of a cell, with their types. The last backtick of the cell may be missing.
 fn fields(cell: &str) -> Vec<(String, String)> {
     let cell = format!("`{}", cell.trim_start_matches('`'));
     let parts = cell.split('`').skip(1).step_by(2);

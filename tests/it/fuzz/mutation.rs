@@ -1,17 +1,17 @@
-//! Mutations of inputs, the same on every machine.
+//! Mutations of inputs that are the same on every machine.
 
 use turnfold_core::dice::DiceStream;
 
-/// The most changes made to one input.
+/// The maximum number of changes to one input.
 const CHANGES_MAX: usize = 4;
 
-/// The most bytes inserted, removed or copied by one change.
+/// The maximum number of bytes that one change inserts, removes or copies.
 const SLICE_MAX: usize = 32;
 
-/// Bytes that mean something in one format or another.
+/// Bytes with a special meaning in one of the formats.
 const ODD_BYTES: [u8; 12] = [0, 1, 0x7f, 0x80, 0xff, b'\n', b' ', b'"', b'#', b'-', b'0', b'9'];
 
-/// Changes inputs here and there.
+/// Changes inputs at random places.
 pub(super) struct Mutator<'a> {
     inputs: &'a [Vec<u8>],
     chance: DiceStream,

@@ -121,7 +121,7 @@ C #996600  chance  50 %, eaten 1, next to their like 0
 "#]]);
 }
 
-/// Returns how pictures of golden logs draw the turtle at entries of these numbers.
+/// Returns the symbol of the turtle in pictures of a golden log at these entries.
 fn heads(golden: &str, entries: &[usize]) -> Vec<String> {
     let sandbox = Sandbox::new();
     let log = fs::read_to_string(workspace().join(format!("replays/hexcapture/{golden}.tfl"))).unwrap();
@@ -136,10 +136,10 @@ fn heads(golden: &str, entries: &[usize]) -> Vec<String> {
 
 #[test]
 fn the_head_of_the_turtle_points_to_the_cursor_whatever_it_faces() {
-    // It faces where it walked last, which was up; the cursor is elsewhere.
+    // The turtle faces the direction of its last step, which was up, not the cursor.
     assert_eq!(heads("release-interrupted", &[9, 11, 13]), ["↘", "↘", "↘"]);
     assert_eq!(heads("follower", &[21]), ["↓"]);
-    // A hex that is being released goes before it, and so does a carried one where the cursor is under the turtle.
+    // A hex that is being released takes precedence, and so does a carried hex if the cursor is under the turtle.
     assert_eq!(heads("release-interrupted", &[10, 14]), ["↑", "↑"]);
     assert_eq!(heads("release-at-the-rim", &[5, 14]), ["↑", "↗"]);
 }

@@ -38,7 +38,7 @@ fn hc_1_each_cell_draws_whether_it_is_coloured_and_then_its_colour() {
 
 #[test]
 fn hc_11_a_hex_is_brought_from_rim_to_rim_of_the_largest_disc() {
-    // Every fifth hex or two is empty, and the one at the other end.
+    // About two of five hexes are empty, and so is the hex at the other end.
     let target = Hex::new(39, 0);
     let colored = |hex: &Hex| (7 * hex.q + 3 * hex.r).rem_euclid(5) >= 2 && *hex != target;
     let cells: Vec<String> =
@@ -53,8 +53,9 @@ fn hc_11_a_hex_is_brought_from_rim_to_rim_of_the_largest_disc() {
         outcome = outcome_of(&mut *state, 1, seat, command);
     }
     assert!(outcome.contains("dropped field=world at=39,0"), "{outcome}");
-    // As soon as on an empty disc: a step to let the turtle past, and 78 to the cell next to the cursor, the first at
-    // once and then one in four ticks. Six ticks later it is charged again, and after six more a roll is due.
+    // As fast as on an empty disc: one step to let the turtle past, and 78 steps to the cell next to the cursor, the
+    // first at once and then one every four ticks. After six ticks it is charged again, and after six more a roll is
+    // due.
     let ticks = 1 + 4 * 78 + 6 + 6;
     assert!(outcome.ends_with(&format!("ticked ticks={ticks}")), "{outcome}");
 }

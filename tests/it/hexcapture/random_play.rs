@@ -1,4 +1,4 @@
-//! What holds after every command of random play: HC-16, and that a count of ticks is as many single ticks.
+//! Properties that hold after every command of random play: HC-16, and that `tick N` equals N single ticks.
 
 use serde_json::Value;
 use turnfold_core::dice::DiceStream;
@@ -7,12 +7,12 @@ use turnfold_core::{AnyState, Board, Hex, Seat};
 use super::start;
 use crate::script::outcome_of;
 
-/// The commands of an ordinary run, and of the long one.
+/// The number of commands in a run, unless `TURNFOLD_RANDOM_COMMANDS` sets another.
 const COMMANDS: u32 = 12_000;
-/// The commands of a match; then another begins, on another disc.
+/// The number of commands in a match; then another match begins, on another disc.
 const COMMANDS_OF_A_MATCH: u32 = 400;
 
-/// Random choices that lead somewhere more often than picking from the legal commands would.
+/// Random choices that make progress more often than random legal commands would.
 struct Player(DiceStream);
 
 impl Player {
@@ -23,7 +23,7 @@ impl Player {
     fn setup(&mut self) -> String {
         let (radius, percent) = (1 + self.below(4), [25, 60, 98][usize::try_from(self.below(3)).unwrap()]);
         let (seed, hold) = (self.below(i32::MAX), self.below(7));
-        // Often the inventory is full from the start.
+        // The inventory is often full from the start.
         let full = radius < 3 && self.below(2) == 0;
         let hexes = Board::new(u8::try_from(radius).unwrap()).hexes().filter(|_| full);
         let inventory: Vec<String> = hexes.map(|at| format!("{{ at = [{at}], color = 1 }}")).collect();
@@ -59,12 +59,12 @@ fn hex(value: &Value) -> Hex {
     serde_json::from_value(value.clone()).unwrap()
 }
 
-/// The coloured hexes of both fields.
+/// Returns the number of coloured hexes in both fields.
 fn hexes(view: &Value) -> usize {
     view["world"].as_array().unwrap().len() + view["inventory"].as_array().unwrap().len()
 }
 
-/// HC-16, `hexes` being those there must be.
+/// Checks HC-16; there must be `expected` hexes.
 fn check_invariants(view: &Value, board: Board, expected: usize) {
     let turtle = hex(&view["turtle"]);
     assert!(board.contains(turtle) && board.contains(hex(&view["cursor"])), "off the disc: {view}");
@@ -79,7 +79,8 @@ fn check_invariants(view: &Value, board: Board, expected: usize) {
     assert_eq!(hexes(view), expected, "a hex was made or lost: {view}");
 }
 
-/// Plays matches; gives how often it saw a capture, one in the inventory, a hex put down, one lost, and a blocked way.
+/// Plays matches. Returns how often it saw a capture, a capture in the inventory, a hex put down, a hex lost, and a
+/// blocked way.
 fn play(commands: u32) -> [u32; 5] {
     let words = [
         "captured field=world",
@@ -110,8 +111,8 @@ fn play(commands: u32) -> [u32; 5] {
     seen
 }
 
-/// How many commands to play; the variable `TURNFOLD_RANDOM_COMMANDS` asks for more, such as a million after a change
-/// to the rules.
+/// Returns the number of commands to play. `TURNFOLD_RANDOM_COMMANDS` sets another, such as a million after a change to
+/// the rules.
 fn commands() -> u32 {
     let asked = std::env::var("TURNFOLD_RANDOM_COMMANDS").ok();
     asked.map_or(COMMANDS, |count| count.parse().expect("TURNFOLD_RANDOM_COMMANDS is a number"))

@@ -1,12 +1,12 @@
-//! Recorded play of an independent implementation, played again and compared field by field; see
+//! Recorded play of an independent implementation is repeated and compared field by field; see
 //! `tests/vectors/hexcapture/README.md`.
 //!
 //! Left out:
-//! - games in which the turtle does not follow the free cursor where it matters: HC-6 has it follow;
-//! - the game in which a capture in the inventory pushes the turtle off the world cell of the same name: HC-12 leaves
-//!   the turtle alone;
-//! - the facing from a bump at the rim until the turtle turns next: there the other program turns it, while by HC-2
-//!   a move off the disc is ignored and changes nothing.
+//! - games in which the turtle does not follow the free cursor and this matters, because in HC-6 it follows;
+//! - the game in which a capture in the inventory pushes the turtle off the world cell of the same name, because in
+//!   HC-12 the turtle stays;
+//! - the facing from a bump at the rim until the turtle turns next, because the other program turns it there, while by
+//!   HC-2 a move off the disc is ignored and changes nothing.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,7 +18,7 @@ use turnfold_core::{AnyState, Board, Hex, Seat};
 use super::start;
 use crate::script::outcome_of;
 
-/// The traces there are, and those left out.
+/// The number of traces, and of traces left out.
 const TRACES: usize = 64;
 const LEFT_OUT: usize = 7;
 
@@ -29,7 +29,7 @@ fn traces() -> Vec<Value> {
     fs::read_to_string(path).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// The coloured cells of a string with a character for each cell of the disc.
+/// Returns the coloured cells of a string that has a character for each cell of the disc.
 fn cells(text: &Value) -> Cells {
     let hexes = Board::new(5).hexes().zip(text.as_str().unwrap().chars());
     hexes.filter_map(|(hex, cell)| Some((hex, json!(cell.to_digit(10)?)))).collect()
@@ -59,7 +59,7 @@ fn command(input: &str) -> String {
     }
 }
 
-/// The fields of a trace's state by the names of the view.
+/// Returns the fields of a trace's state under the names in the view.
 fn expected(step: &Value, world: &Cells, inventory: &Cells) -> Map<String, Value> {
     let list =
         |cells: &Cells| cells.iter().map(|(at, color)| json!({"at": at, "color": color})).collect::<Value>();
@@ -95,7 +95,7 @@ fn update(cells: &mut Cells, changes: &Value) {
     }
 }
 
-/// Plays an input and the roll it leads to, which must be due exactly where the trace has one.
+/// Plays an input and the roll after it. A roll must be due exactly where the trace has one.
 fn play(state: &mut dyn AnyState, step: &Value) -> Vec<String> {
     let mut outcomes = Vec::new();
     let mut give = |state: &mut dyn AnyState, command: &str| {
@@ -114,7 +114,7 @@ fn play(state: &mut dyn AnyState, step: &Value) -> Vec<String> {
                 );
                 give(state, &format!("roll {value}"));
             }
-            // With a full inventory there is nothing to pick.
+            // With a full inventory there is nothing to roll for.
             None => assert!(value.is_null(), "no roll is due for {roll}"),
         }
     }
@@ -122,7 +122,7 @@ fn play(state: &mut dyn AnyState, step: &Value) -> Vec<String> {
     outcomes
 }
 
-/// Plays a trace; gives how many fields were compared.
+/// Plays a trace. Returns the number of compared fields.
 fn check_trace(trace: &Value) -> usize {
     let init = &trace["init"];
     let mut state = start(&setup(init));

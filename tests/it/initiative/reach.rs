@@ -1,4 +1,4 @@
-//! IN-11: who reaches which hex, against a search written for these tests, on random boards.
+//! IN-11: compares reachable hexes with a search written for these tests, on random boards.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ struct Field {
 }
 
 impl Field {
-    /// Draws a board of radius 1 to 5, up to half of it blocked, with up to ten machines on the rest.
+    /// Draws a board of radius 1 to 5, with up to half of it blocked, and up to ten machines on the rest.
     fn draw(stream: &mut DiceStream) -> Self {
         let radius = stream.draw(1, 5);
         let density = stream.draw(0, 5);
@@ -59,7 +59,7 @@ impl Field {
         [top].into_iter().chain(self.machines.iter().enumerate().map(unit)).collect()
     }
 
-    /// Spreads out from the machine, one step at a time; sorted by q, then r.
+    /// Returns the places that a machine reaches, found one step at a time, sorted by q and then r.
     fn reach(&self, machine: &Machine) -> BTreeSet<Place> {
         let open = |place: Place| {
             let opponent =
@@ -95,7 +95,7 @@ fn in_11_reach_and_the_legal_moves_are_what_a_plain_search_finds() {
         let mut state = start("initiative", &field.toml());
         for (number, machine) in field.machines.iter().enumerate() {
             let expected = field.reach(machine);
-            // On any player's turn: here a roll is due.
+            // The answer does not depend on the turn; here a roll is due.
             let answer = state.query(Seat::P1.into(), &format!("reach m{number}")).unwrap();
             assert_eq!(answer.text, written(&expected), "board {board}, m{number}:\n{}", field.toml());
             let json: Vec<Place> = serde_json::from_str(&answer.json).unwrap();

@@ -1,4 +1,4 @@
-//! Play at random, at the limits of every range too: every state is sound.
+//! Random play, also at the limits of every range: every state is sound.
 
 use serde_json::Value;
 use turnfold_core::dice::DiceStream;
@@ -17,7 +17,7 @@ impl Choices {
     }
 }
 
-/// LC-8, LC-11, LC-12: hp stays within its bounds, the dead stay dead and only the active unit has done anything.
+/// LC-8, LC-11, LC-12: hp stays within its bounds, dead units stay dead, and only the active unit acts.
 #[test]
 fn every_state_of_seeded_play_is_sound() {
     for fixture in ["duel", "skirmish", "one-team", "limits"] {
@@ -42,7 +42,7 @@ fn every_state_of_seeded_play_is_sound() {
     }
 }
 
-/// Checks each unit of the view and counts the dead.
+/// Checks each unit of the view and returns the number of dead units.
 fn check_units(state: &dyn AnyState, fixture: &str) -> usize {
     let view: Value = serde_json::from_str(&state.view(Seat::Host.into())).unwrap();
     let units = view["units"].as_array().unwrap();

@@ -1,4 +1,4 @@
-//! Properties of the race, on setups drawn at random over the whole of their ranges.
+//! Properties of the race, on random setups over their whole ranges.
 
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
@@ -7,7 +7,7 @@ use turnfold_core::{AnyState, Seat};
 
 use super::{outcome_of, start, units};
 
-/// A unit as far as the race is concerned.
+/// The properties of a unit that matter for the race.
 #[derive(Clone, Debug)]
 struct Racer {
     id: String,
@@ -21,7 +21,7 @@ fn config() -> ProptestConfig {
     ProptestConfig { cases: 96, failure_persistence, ..ProptestConfig::default() }
 }
 
-/// Races of up to 12 units, slow and fast, with and without a head start.
+/// Generates races of up to 12 units, slow and fast, with and without a head start.
 fn racers() -> impl Strategy<Value = Vec<Racer>> {
     let speed = prop_oneof![Just(0), 1..=5_u64, 1..=120_u64, 9_990..=10_000_u64];
     let charge = prop_oneof![Just(0), 0..=99_u64, 90..=110_u64, 0..=1000_u64, 999_990..=1_000_000_u64];
@@ -37,7 +37,7 @@ fn racers() -> impl Strategy<Value = Vec<Racer>> {
     })
 }
 
-/// Runs a race as the words of the rules have it, tick by tick; `None` in a stalemate.
+/// Runs a race tick by tick, as the rules state it, or returns `None` in a stalemate.
 fn run_naively(racers: &mut [Racer], ticks_max: u64) -> Option<(u64, Option<usize>)> {
     if racers.iter().all(|racer| racer.speed == 0 && racer.charge < 100) {
         return None;
@@ -72,11 +72,11 @@ proptest! {
     }
 }
 
-/// LC-2 to LC-5, LC-12: ticks in closed form, the choice of a unit and what is left agree with the naive loop.
+/// LC-2 to LC-5, LC-12: the closed form of ticks, the chosen unit and the remaining charge agree with the naive loop.
 fn check_against_the_naive_loop(mut racers: Vec<Racer>, limits: &[u64]) {
     let mut game = Game::of(&racers);
     for &limit in limits {
-        // Every third command is `advance`, the others are ticks of some length.
+        // Every third command is `advance`; the others are ticks of some length.
         let (command, ticks_max) =
             if limit % 3 == 0 { ("advance".into(), u64::MAX) } else { (format!("tick {limit}"), limit) };
         let before = racers.clone();
@@ -86,7 +86,7 @@ fn check_against_the_naive_loop(mut racers: Vec<Racer>, limits: &[u64]) {
         };
         let happened = game.play(&command);
         assert_eq!(happened.split("; ").next(), Some(&*format!("ticked ticks={ticks}")));
-        // Charge is conserved: each gains its speed for each tick, and 100 are spent by the unit that had a turn.
+        // Charge is conserved: each unit gains its speed for each tick, and a unit that had a turn spent 100.
         let gained: Vec<u64> = before.iter().map(|racer| racer.charge + racer.speed * ticks).collect();
         assert_eq!(game.charges(), gained);
         assert_eq!(started(&happened), next.map(|next| racers[next].id.clone()));
@@ -98,7 +98,7 @@ fn check_against_the_naive_loop(mut racers: Vec<Racer>, limits: &[u64]) {
     }
 }
 
-/// LC-15: from anywhere, with any unit active, `predict N` is what happens when everybody just ends.
+/// LC-15: from any state, with any unit active, `predict N` is what happens if every unit only ends its turn.
 fn check_prediction(racers: &[Racer], skipped: usize) {
     let mut game = Game::of(racers);
     for command in ["advance", "end"].into_iter().cycle().take(skipped) {
@@ -117,7 +117,7 @@ fn check_prediction(racers: &[Racer], skipped: usize) {
     assert_eq!(foreseen, happened);
 }
 
-/// A match under way, in which everybody who is asked by default gives the commands.
+/// A match in progress, in which each command comes from its default seat.
 struct Game {
     state: Box<dyn AnyState>,
     seq: u64,
@@ -144,7 +144,7 @@ impl Game {
     }
 }
 
-/// Returns the unit whose turn starts in an outcome.
+/// Returns the unit whose turn an outcome starts.
 fn started(outcome: &str) -> Option<String> {
     let (_, rest) = outcome.split_once(" next=")?;
     rest.split(' ').next().map(str::to_owned)
@@ -155,7 +155,7 @@ fn predicted(state: &dyn AnyState, count: usize) -> Vec<String> {
     serde_json::from_str(&answer.json).unwrap()
 }
 
-/// `CoA 2`: the prediction before the golden log's first entry is the order of turns it holds.
+/// `CoA 2`: the prediction before the golden log's first entry is the order of turns in the log.
 #[test]
 fn lc_15_the_golden_log_of_the_prediction_is_predicted() {
     let (setup, turns) = golden_turns("coa-2-the-prediction-comes-true");
@@ -163,7 +163,7 @@ fn lc_15_the_golden_log_of_the_prediction_is_predicted() {
     assert_eq!(predicted(&*start(&setup), turns.len()), turns);
 }
 
-/// `CoA 1`: of 30 turns the unit of speed 20 has 20 and that of speed 10 has 10.
+/// `CoA 1`: of 30 turns, the unit with speed 20 has 20 and the unit with speed 10 has 10.
 #[test]
 fn lc_2_the_golden_log_of_frequency_has_20_and_10_turns() {
     let (_, turns) = golden_turns("coa-1-speed-determines-frequency");
@@ -171,7 +171,7 @@ fn lc_2_the_golden_log_of_frequency_has_20_and_10_turns() {
     assert_eq!((turns.len(), of("hare"), of("tortoise")), (30, 20, 10));
 }
 
-/// Returns a golden log's setup, and whose turns start in it.
+/// Returns the setup of a golden log, and the units whose turns start in it.
 fn golden_turns(name: &str) -> (String, Vec<String>) {
     let path =
         turnfold_tests::sandbox::workspace().join("replays/lifecycle").join(name).with_extension("tfl");
