@@ -1,10 +1,10 @@
-//! How long all modules and referees together may take in an operation, such as an audit: many calls, each of them within its
-//! own limit, could go on for hours.
+//! Limits the total time of all modules and referees in an operation, such as an audit. Otherwise many calls, each within
+//! its own limit, could go on for hours.
 
 use std::cell::Cell;
 use std::time::Duration;
 
-/// What all calls together may take that this thread makes, and what is left of that.
+/// The time for all calls of this thread together, and what is left of it.
 #[derive(Clone, Copy)]
 pub(crate) struct Allowance {
     pub(crate) all: Duration,
@@ -15,10 +15,10 @@ thread_local! {
     static ALLOWANCE: Cell<Option<Allowance>> = const { Cell::new(None) };
 }
 
-/// Does work in which the modules and referees that are asked on this thread take at most this long, all their calls
-/// together. The call that passes it ends with a [`Fault`](turnfold_core::Fault) of the kind `Overrun`, and so does each later one.
+/// Runs work in which all calls of modules and referees on this thread take at most `all` together. The call that exceeds
+/// it ends with a [`Fault`](turnfold_core::Fault) of the kind `Overrun`, and so does each later call.
 pub fn within<T>(all: Duration, work: impl FnOnce() -> T) -> T {
-    // A drop puts it back, because a fault unwinds through here.
+    // A drop restores the former allowance, because a fault unwinds through here.
     struct PutBack(Option<Allowance>);
     impl Drop for PutBack {
         fn drop(&mut self) {
@@ -29,7 +29,7 @@ pub fn within<T>(all: Duration, work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Returns the allowance of the operation; none where nothing limits its calls together.
+/// Returns the allowance of the operation; `None` if nothing limits its total time.
 pub(crate) fn current() -> Option<Allowance> {
     ALLOWANCE.get()
 }

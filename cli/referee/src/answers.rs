@@ -1,4 +1,4 @@
-//! What a referee answers about a match, checked before it is believed (RF-7, RF-11, RF-13).
+//! A referee's answers about a match, checked before use (RF-7, RF-11, RF-13).
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -19,7 +19,7 @@ use crate::laws;
 /// The most players of a match (RF-11).
 pub(crate) const PLAYERS_MAX: usize = 16;
 
-/// What all may know of a state (RF-11).
+/// What everyone may know of a state (RF-11).
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Status {
     pub(crate) players: Vec<Seat>,
@@ -36,7 +36,7 @@ pub(crate) struct Status {
 }
 
 impl Status {
-    /// Reads a whole status; what it leaves out is none.
+    /// Reads a whole status. Missing fields are absent values.
     pub(crate) fn read(node: &Node) -> Result<Self, String> {
         let status = Self {
             players: seats(node, "players")?,
@@ -52,7 +52,7 @@ impl Status {
         Ok(status)
     }
 
-    /// Writes what a recording keeps of it.
+    /// Returns the JSON that a recording keeps of the status.
     pub(crate) fn as_sent(&self) -> String {
         // Plain data always encodes.
         serde_json::to_string(self).unwrap_or_default()
@@ -103,7 +103,7 @@ fn result(node: &Node) -> Result<MatchResult, String> {
     })
 }
 
-/// Reads which roll the match waits for (RF-12).
+/// Reads the roll that the match waits for (RF-12).
 fn due(node: &Node) -> Result<DueRoll, String> {
     let bound = |field: &str| {
         let bound = node.field(field).ok_or_else(|| format!("`due` has no `{field}`"))?;
@@ -145,7 +145,7 @@ impl ShownTo {
         }
     }
 
-    /// Returns `true` if a viewer may know of it, whoever gave the command.
+    /// Returns `true` if a viewer may know of it. `giver` is the seat that gave the command.
     pub(crate) fn shows(&self, giver: Seat, viewer: Perspective) -> bool {
         let is_marked = match self {
             Self::All => true,
@@ -160,7 +160,7 @@ impl ShownTo {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Effect {
     pub(crate) text: String,
-    /// None where it was not asked for.
+    /// `None` if the answer has only the text.
     pub(crate) node: Option<Node>,
     pub(crate) to: ShownTo,
 }
@@ -187,7 +187,7 @@ impl Became {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct StepAnswer {
     pub(crate) became: Became,
-    /// The state after the entry, where it was asked for and changed.
+    /// The state after the entry, if it was asked for and changed.
     pub(crate) state: Option<Held>,
     pub(crate) status: Option<Status>,
     pub(crate) to: ShownTo,
@@ -200,12 +200,12 @@ pub(crate) struct StepAnswer {
 pub(crate) enum Stopped {
     /// The code and a message.
     Rejected(String, String),
-    /// It is no command, which only the referee can tell.
+    /// It is not a command, by the answer of a referee that alone can read commands.
     Malformed(String),
     Undecodable(DecodeError),
 }
 
-/// What a fold answered (RF-7).
+/// The answer to a fold (RF-7).
 pub(crate) struct FoldAnswer {
     pub(crate) steps: Vec<StepAnswer>,
     /// Why the entry after them is rejected.
@@ -215,7 +215,7 @@ pub(crate) struct FoldAnswer {
 }
 
 impl FoldAnswer {
-    /// Reads the answer to a fold of so many entries.
+    /// Reads the answer to a fold of `entries` entries.
     pub(crate) fn read(mut answer: Node, hello: &Hello, entries: usize) -> Result<Self, String> {
         let state = answer.take("state").ok_or("its answer to `fold` has no `state`")?;
         let state = Held::of(state, hello.is_bytes)?;
@@ -233,7 +233,7 @@ impl FoldAnswer {
             Some(other) if other.list().is_some() => {}
             Some(_) => return Err("`steps` of its answer to `fold` is no list".into()),
         }
-        // A referee may stop before the last entry, but not without a step, because it would be asked the same for ever.
+        // A referee may fold only some of the entries, but at least one. Otherwise it would be asked the same forever.
         let is_possible = match stop {
             Some(_) => steps.len() < entries,
             None => steps.len() <= entries && (!steps.is_empty() || entries == 0),
@@ -260,8 +260,8 @@ fn read_stop(stop: &Node, hello: &Hello) -> Result<Stopped, String> {
             None => Stopped::Malformed(message),
         });
     }
-    // Any referee may find that a text is no command or names the wrong seat. The other refusals are turnfold's own, but a
-    // referee of bytes has the core's admission in it.
+    // Any referee may find that a text is not a command or names the wrong seat. The other refusals are turnfold's own,
+    // except that a guest of bytes contains the core's admission.
     let is_refusal =
         code == "malformed" || code == "wrong_seat" || (hello.is_bytes && Refusal::CODES.contains(&code));
     if !is_refusal && !hello.rejected.iter().any(|(declared, _)| declared == code) {
@@ -274,7 +274,7 @@ fn undeclared(code: &str) -> String {
     format!("it does not declare the code `{}`", in_one_line(code))
 }
 
-/// Reads why bytes are none: with its kind, or a text alone.
+/// Reads why bytes cannot be decoded: an error with its kind, or only a text.
 pub(crate) fn decode_error(no: &Node) -> DecodeError {
     if let Some(text) = no.text() {
         return DecodeError::Unreadable(in_one_line(text));
@@ -308,11 +308,11 @@ pub(crate) fn read_step(mut step: Node, hello: &Hello) -> Result<StepAnswer, Str
     Ok(StepAnswer { became, state, status, to, rolled })
 }
 
-/// Reads the effects of a step, or of what `show` says of one.
+/// Reads the effects of a step, or of an entry in an answer to `show`.
 pub(crate) fn read_effects(step: &Node, hello: &Hello) -> Result<Vec<Effect>, String> {
     let texts = step.list_in("texts");
     let mut read = Vec::new();
-    // A referee that offers `show` may leave the effects for then.
+    // A referee that offers `show` may answer with texts now, and with the effects then.
     if step.field("effects").is_none() && hello.can("show") {
         let to = if hello.secrets == Secrecy::Closed { ShownTo::GiverAlone } else { ShownTo::All };
         for text in texts.unwrap_or_default() {
@@ -343,8 +343,8 @@ fn numbers(listed: &Node) -> Result<Vec<i32>, String> {
     Ok(numbers)
 }
 
-/// Reads an effect. If it comes without a text, that is its name, then ` key=value` in the order of the keys (RF-8). Without
-/// secrets all see it, and `to` is a field like any other: where a piece goes, for example (RF-13).
+/// Reads an effect. If it has no text, its text is its name, then ` key=value` in the order of the keys (RF-8). In a game
+/// without secrets all see it, and `to` is a field like any other, for example where a piece goes (RF-13).
 fn read_effect(effect: &Node, text: Option<&str>, secrets: Secrecy) -> Result<Effect, String> {
     let members = effect.members().ok_or("an effect is no object")?;
     let name = effect.text_in("effect").ok_or("an effect has no name in its field `effect`")?;
@@ -363,7 +363,7 @@ fn read_effect(effect: &Node, text: Option<&str>, secrets: Secrecy) -> Result<Ef
     Ok(Effect { text, node: Some(Node::Object(shown)), to })
 }
 
-/// Requires a text of an effect that reads back as one.
+/// Requires a text that reads back as one effect.
 fn effect_text(text: &str) -> Result<String, String> {
     match text.parse() {
         Ok(Outcome::Applied(effects)) if effects.iter().eq([text]) => Ok(text.into()),

@@ -6,12 +6,13 @@ use turnfold_core::any::FaultOf;
 
 use crate::json::Node;
 
-/// How much a request may take.
+/// The effort of a request, which sets its limits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effort {
-    /// How many entries it folds or judges; none for all other requests.
+    /// How many entries it folds or judges; 0 for all other requests.
     pub(crate) entries: usize,
-    /// Whether they are recorded now. What is recorded already has wider limits, so that no log becomes unreadable (MD-6).
+    /// Whether they are recorded now. Entries that were recorded before have wider limits, so that no log becomes
+    /// unreadable (MD-6).
     #[cfg_attr(
         not(feature = "interpreter"),
         expect(dead_code, reason = "only modules have limits that depend on it")
@@ -20,20 +21,20 @@ pub(crate) struct Effort {
 }
 
 impl Effort {
-    /// What a request may take that folds nothing.
+    /// The effort of a request that folds nothing.
     pub(crate) const NO_FOLD: Self = Self { entries: 0, is_new: false };
 }
 
 /// Carries requests to a referee, one after another. A referee remembers nothing, so it does not matter which child or
 /// instance answers.
 pub(crate) trait Carrier: Send + Sync {
-    /// Asks; returns the answer, an object with `ok`, `no` or `fault`.
+    /// Sends a request and returns the answer, an object with `ok`, `no` or `fault`.
     fn ask(&self, op: &'static str, args: &str, effort: Effort) -> Result<Node, NoAnswer>;
 
-    /// Returns whom a fault names.
+    /// Returns the module or command that a fault names.
     fn named(&self) -> FaultOf;
 
-    /// Returns one that carries to another child or instance, in which nothing was asked yet (MD-7, RF-15).
+    /// Returns a carrier to another child or instance, which was asked nothing yet (MD-7, RF-15).
     fn second(&self) -> Result<Box<dyn Carrier>, NoAnswer>;
 }
 
@@ -54,9 +55,9 @@ pub(crate) enum NoAnswer {
     Exhausted(String),
     /// It used up its memory. Another instance may do better, and so may fewer entries.
     OutOfMemory,
-    /// The time is used up that all requests of an operation have together.
+    /// All requests of the operation together have used up their time.
     Overrun(String),
-    /// What it answered is none.
+    /// Its answer breaks the protocol or a law.
     Broke(String),
 }
 

@@ -1,4 +1,4 @@
-//! Commands of a referee's game: a line of text, or a roll, which is the host's (RF-9).
+//! Commands of a referee's game: a line of text, or a roll of the host (RF-9).
 
 use turnfold_core::decode::{DecodeError, decode_strictly};
 use turnfold_core::text::number;
@@ -16,17 +16,17 @@ pub(crate) struct LoggedCommand {
     pub(crate) roll: Option<Vec<i32>>,
     /// The move and what was recorded with it, in a recording (RF-18).
     pub(crate) recorded: Option<(String, Node)>,
-    /// What stands in the place of the text, where only the referee can read it (RF-10).
+    /// The bytes instead of the text, if only the referee can read them (RF-10).
     pub(crate) encoded: Option<Vec<u8>>,
 }
 
 impl LoggedCommand {
-    /// Reads a command as people write it: blanks around it and double ones are left out.
+    /// Reads a command as people write it. Outer and double blanks are dropped.
     pub(crate) fn read(text: &str) -> Result<Self, Malformed> {
         let text = without_blanks(text)?;
         let mut words = text.split(' ');
         let mut roll = None;
-        // Any game's rolls are written this way (RF-12).
+        // Rolls of every game are written this way (RF-12).
         if words.next() == Some("roll") {
             let values = words.map(number).collect::<Result<Vec<i32>, _>>()?;
             if values.is_empty() {
@@ -75,7 +75,7 @@ impl LoggedCommand {
     }
 }
 
-/// Returns `true` for a text that is a command as it stands.
+/// Returns `true` if a text is a command without any change.
 pub(crate) fn is_plain(text: &str) -> bool {
     without_blanks(text).is_ok_and(|plain| plain == text)
 }

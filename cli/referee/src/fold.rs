@@ -38,7 +38,7 @@ pub(crate) struct FoldedEntry {
     pub(crate) rolled: Option<Vec<i32>>,
 }
 
-/// What a request to fold came to: entries, and why the one after them is rejected.
+/// The result of a request to fold: the folded entries, and why the one after them is rejected.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FoldedEntries {
     pub(crate) entries: Vec<FoldedEntry>,
@@ -73,7 +73,7 @@ pub(crate) fn ask_to_fold(
         if step.state.is_none() && matches!(step.became, Became::Applied(_)) {
             return Err(NoAnswer::broke("a step that was applied has no `state`"));
         }
-        // What a step leaves out is as it was before it.
+        // A state or status that a step omits is the one before the step.
         let before = folded.last().map_or(before, |last| &last.after);
         let after = Reached {
             state: step.state.unwrap_or_else(|| before.state.clone()),
@@ -89,14 +89,14 @@ pub(crate) fn ask_to_fold(
     Ok(FoldedEntries { entries: folded, stop: answer.stop })
 }
 
-/// Returns why turnfold itself refuses an entry, whatever the referee says (RF-8).
+/// Returns why turnfold itself refuses an entry, whatever the referee answers (RF-8).
 pub(crate) fn refusal(
     referee: &Referee,
     status: &Status,
     seat: Seat,
     command: &LoggedCommand,
 ) -> Option<Refusal> {
-    // What happened is not refused, and a guest of bytes has the core's own admission (RF-10).
+    // A recorded move has happened, so it is not refused. A guest of bytes contains the core's admission (RF-10).
     if referee.hello.is_bytes || command.recorded.is_some() {
         return None;
     }
@@ -125,7 +125,7 @@ pub(crate) fn refusal(
 #[derive(Clone)]
 pub(crate) struct Audience {
     pub(crate) viewer: Perspective,
-    /// The state of the match at that time, on which it depends what a game with kept secrets shows.
+    /// The present state of the match. A game with kept secrets decides by it what it shows.
     pub(crate) now: Held,
 }
 
@@ -149,14 +149,14 @@ pub(crate) fn fold(
         let mut entries = vec![(first.seat, command)];
         let room = (ANSWER_BYTES_MAX / state.sent().len().max(1)).clamp(1, count);
         for logged in rest.iter().take(room).skip(1) {
-            // What is no command ends the batch, and is an error once the entries before it are folded.
+            // A malformed command ends the batch. It is an error once the entries before it are folded.
             let Ok(command) = referee.logged(logged) else { break };
             entries.push((logged.seat, command));
         }
         let mut folded = match ask_to_fold(&referee, &state.now, &entries, state.is_new) {
             Ok(folded) => folded,
-            // Which entry it was shows when each is asked for alone (RF-8), and each of them alone was within the limits
-            // when it was recorded.
+            // Asking for each entry alone shows which one failed (RF-8). Each one alone was within the limits when it was
+            // recorded.
             Err(NoAnswer::Ended(_) | NoAnswer::Exhausted(_) | NoAnswer::OutOfMemory | NoAnswer::Broke(_))
                 if entries.len() > 1 =>
             {
@@ -201,7 +201,7 @@ pub(crate) fn fold(
     Ok(())
 }
 
-/// Drops the first entry that turnfold itself refuses and what follows it, whatever the referee made of them (RF-8).
+/// Drops the first entry that turnfold itself refuses and all later ones, whatever the referee answered (RF-8).
 fn drop_refused(
     referee: &Referee,
     before: &Status,
@@ -224,7 +224,7 @@ fn rejected(seq: u64, code: &str, message: String) -> FoldError {
     FoldError::Rejected { seq, rejected: Box::new(Rejected::new(code_of(code), message)) }
 }
 
-/// Requires a roll that the referee took to be the one that the dice of the match give.
+/// Requires that a roll which the referee accepted is the one that the dice of the match give.
 fn check_dice(
     state: &RefereeState,
     seq: u64,
@@ -243,7 +243,7 @@ fn check_dice(
     }
 }
 
-/// What `show` says of an entry.
+/// What `show` returns for an entry.
 pub(crate) struct ShownEntry {
     pub(crate) command: String,
     pub(crate) stand_in: Option<String>,
@@ -252,11 +252,11 @@ pub(crate) struct ShownEntry {
     pub(crate) effects: Vec<Effect>,
 }
 
-/// Entries that were folded together, and what is asked about all of them once it is asked about one.
+/// Entries that were folded together. A question about one of them is asked for all of them at once.
 pub(crate) struct Batch<'a> {
     referee: &'a Referee,
     pub(crate) entries: Vec<(Seat, LoggedCommand)>,
-    /// The states before each of the entries, where `show` may be asked.
+    /// The state before each of the entries, if the referee offers `show`.
     states: Vec<Held>,
     pub(crate) audience: Option<&'a Audience>,
     commands: OnceCell<Vec<EncodedCommand>>,
@@ -285,12 +285,12 @@ impl<'a> Batch<'a> {
         Ok(batch)
     }
 
-    /// Returns `true` if the referee says what the audience may know.
+    /// Returns `true` if the referee decides what the audience may know.
     pub(crate) fn is_asked_what_is_shown(&self) -> bool {
         self.audience.is_some() && self.referee.hello.secrets == Secrecy::Kept
     }
 
-    /// Returns what is shown of an entry; all of it where there is no audience.
+    /// Returns what is shown of an entry; everything if there is no audience.
     pub(crate) fn shown(&self, index: usize) -> &ShownEntry {
         let shown = self.shown.get_or_init(|| match self.ask_what_is_shown() {
             Ok(shown) => shown,
@@ -343,7 +343,7 @@ impl<'a> Batch<'a> {
         })
     }
 
-    /// Returns text and bytes of a command that the referee alone can read.
+    /// Returns the text and bytes of a command that only the referee can read.
     pub(crate) fn command(&self, index: usize) -> &EncodedCommand {
         let commands = self.commands.get_or_init(|| self.ask_for_commands());
         commands
@@ -353,7 +353,7 @@ impl<'a> Batch<'a> {
 
     fn ask_for_commands(&self) -> Vec<EncodedCommand> {
         let mut commands = Vec::new();
-        // A log has either form throughout, so this is one request.
+        // All commands of a log have the same form, so this is one request.
         for part in
             self.entries.chunk_by(|(_, one), (_, other)| one.encoded.is_some() == other.encoded.is_some())
         {

@@ -1,4 +1,4 @@
-//! Folders with modules (MD-2): files `*.wasm`, read when a registry asks for what is not built in.
+//! Folders with modules (MD-2): files `*.wasm`, read when a registry asks for a ruleset that is not built in.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -16,16 +16,16 @@ use crate::load::{LoadError, digest, load};
 
 const ENDING: &str = "wasm";
 
-/// The ending of the note that the laws passed on a module.
+/// The ending of the note that a module passed the laws.
 const PASSED: &str = "passed";
 
-/// Folders in which modules lie. What was read once is kept for as long as its file stays as it is.
+/// Folders with modules. A module that was read is kept as long as its file does not change.
 #[derive(Debug, Default)]
 pub struct ModuleFolders {
     folders: Vec<PathBuf>,
     /// The folder of the modules that come with the program.
     own: Option<PathBuf>,
-    /// Whether only modules count on which the laws passed (MD-7).
+    /// Whether to use only modules that passed the laws (MD-7).
     passed_only: bool,
     read: Mutex<BTreeMap<PathBuf, ReadFile>>,
 }
@@ -39,31 +39,31 @@ struct ReadFile {
 /// A file that should be a module.
 #[derive(Clone, Debug)]
 pub struct ModuleFile {
-    /// Where it lies.
+    /// Its path.
     pub path: PathBuf,
-    /// How long it is.
+    /// Its size in bytes.
     pub bytes: u64,
-    /// The digest of what is in it.
+    /// The digest of its content.
     pub digest: Digest,
     /// The ruleset, or why there is none.
     pub rules: Result<Arc<dyn AnyRules>, LoadError>,
 }
 
 impl ModuleFolders {
-    /// Looks in these folders, in this order; one that is not there has no modules.
+    /// Returns modules of these folders, in this order. A folder that does not exist has no modules.
     #[must_use]
     pub fn new(folders: Vec<PathBuf>) -> Self {
         Self { folders, ..Self::default() }
     }
 
-    /// Looks after these folders in the one of the modules that come with the program (MD-2).
+    /// Adds, after these folders, the folder of the modules that come with the program (MD-2).
     #[must_use]
     pub fn with_own(self) -> Self {
         let own = env::current_exe().and_then(fs::canonicalize).ok().and_then(|program| own_folder(&program));
         Self { own, ..self }
     }
 
-    /// Plays only modules on which the laws passed, as [`note_passed`](Self::note_passed) noted.
+    /// Uses only modules that passed the laws, as noted by [`note_passed`](Self::note_passed).
     #[must_use]
     pub fn passed_only(self) -> Self {
         Self { passed_only: true, ..self }
@@ -95,15 +95,15 @@ impl ModuleFolders {
         Ok(all)
     }
 
-    /// Copies a module into the first folder, under its digest, whole or not at all; returns where it lies.
+    /// Copies a module into the first folder, under its digest, whole or not at all. Returns the path.
     ///
     /// # Errors
-    /// What keeps it from being written, and [`io::ErrorKind::NotFound`] if there is no folder.
+    /// The error of writing the file, and [`io::ErrorKind::NotFound`] if there is no folder.
     pub fn add(&self, file: &[u8]) -> io::Result<PathBuf> {
         self.write(&format!("{}.{ENDING}", digest(file)), file)
     }
 
-    /// Notes in the first folder that the laws passed on a module.
+    /// Notes in the first folder that a module passed the laws.
     ///
     /// # Errors
     /// As for [`add`](Self::add).
@@ -111,7 +111,7 @@ impl ModuleFolders {
         self.write(&format!("{module}.{PASSED}"), b"the laws passed on this module\n").map(drop)
     }
 
-    /// Returns `true` if the laws passed on a module here, or if it comes with the program, whose tests try them (MD-7).
+    /// Returns `true` if a module passed the laws here, or if it comes with the program, whose tests check the laws (MD-7).
     #[must_use]
     pub fn has_passed(&self, module: &Digest) -> bool {
         let name = format!("{module}.{PASSED}");
@@ -138,7 +138,7 @@ impl ModuleFolders {
         self.find_in(&self.folders, module).or_else(|| self.find_in(self.own.as_slice(), module))
     }
 
-    /// Reads the module of a digest from folders, first the file that is named after it.
+    /// Reads the module of a digest from folders, trying first the file that is named after the digest.
     fn find_in(&self, folders: &[PathBuf], module: &Digest) -> Option<ModuleFile> {
         let mut paths: Vec<PathBuf> =
             folders.iter().map(|folder| folder.join(format!("{module}.{ENDING}"))).collect();
@@ -201,7 +201,7 @@ impl ModuleSource for ModuleFolders {
         load(file).map_err(|error| error.to_string())
     }
 
-    /// A module that the user added takes the place of one of its version that comes with the program.
+    /// Returns the modules of a name. A module that the user added replaces the program's own module of the same version.
     fn by_name(&self, name: &str) -> Vec<Arc<dyn AnyRules>> {
         let mut found = self.find_named(&self.folders, name);
         let mut own = self.find_named(self.own.as_slice(), name);
@@ -215,21 +215,21 @@ impl ModuleSource for ModuleFolders {
     }
 }
 
-/// Finds the folder of the modules that come with a program: `share/turnfold/modules` next to it or, where programs lie in a
-/// folder of their own, next to that folder.
+/// Finds the folder of the modules that come with a program: `share/turnfold/modules` next to the program or, if that is in
+/// a folder for programs, next to that folder.
 fn own_folder(program: &Path) -> Option<PathBuf> {
     let folder = program.parent()?;
-    // Only there, because next to another folder may lie what others put there.
+    // Only next to such folders, because others may have put files next to another folder.
     let is_for_programs = folder.file_name().is_some_and(|name| name == "bin" || name == "Scripts");
     let root = if is_for_programs { folder.parent()? } else { folder };
     let own = root.join("share").join("turnfold").join("modules");
     own.is_dir().then_some(own)
 }
 
-/// Reads a file that should be a module, as far as one may be long.
+/// Reads a file that should be a module, up to one byte more than the most bytes of a module.
 ///
 /// # Errors
-/// What keeps it from being read.
+/// The error of opening or reading the file.
 pub fn read_module(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = Vec::new();
     File::open(path)?.take(MODULE_BYTES_MAX as u64 + 1).read_to_end(&mut file)?;

@@ -1,4 +1,4 @@
-//! The form of a module: what a file must be to be one (MD-3).
+//! The form of a module: what its file must have (MD-3).
 
 use wasmi::{Config, CustomFuelCosts, Engine, ExternType, FuncType, Linker, Module, StoreLimits, ValType};
 
@@ -10,7 +10,7 @@ use crate::load::LoadError;
 /// The most bytes of an instance's memory (MD-6).
 pub(crate) const MEMORY_BYTES_MAX: usize = 256 << 20;
 
-/// How deep calls may nest, and the most bytes of what they hold.
+/// How deep calls may nest, and the most bytes of their stack.
 const CALL_DEPTH_MAX: usize = 10_000;
 const STACK_BYTES_MAX: usize = 4 << 20;
 
@@ -18,7 +18,7 @@ const PAGE_BYTES: u64 = 1 << 16;
 
 pub(crate) struct Form {
     pub(crate) module: Module,
-    /// Defines nothing: a module imports nothing.
+    /// Defines nothing, because a module imports nothing.
     pub(crate) linker: Linker<StoreLimits>,
 }
 
@@ -41,7 +41,7 @@ impl Form {
     }
 }
 
-/// What a module may use of WebAssembly. NaNs follow its deterministic profile, by a feature of the interpreter.
+/// The parts of WebAssembly that a module may use. NaNs follow its deterministic profile, by a feature of the interpreter.
 fn config() -> Config {
     let mut config = Config::default();
     config.wasm_mutable_global(true).wasm_sign_extension(true).wasm_saturating_float_to_int(true);
@@ -61,7 +61,7 @@ fn config() -> Config {
     config
 }
 
-/// Requires what the host calls, with exactly these types.
+/// Requires the exports that the host calls, with exactly these types.
 fn check_exports(module: &Module) -> Result<(), LoadError> {
     use ValType::{I32, I64};
     let functions = [

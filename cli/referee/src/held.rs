@@ -14,7 +14,7 @@ pub(crate) enum Held {
     Bytes(Vec<u8>),
 }
 
-/// A state that entries led to, and its status.
+/// A state after some entries, and its status.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Reached {
     pub(crate) state: Held,
@@ -81,7 +81,7 @@ impl Held {
     }
 }
 
-/// Reads bytes, which messages have in base64.
+/// Reads bytes, which messages contain in base64.
 pub(crate) fn bytes_of(node: &Node) -> Result<Vec<u8>, String> {
     let text = node.text().ok_or("expected bytes in base64")?;
     STANDARD.decode(text).map_err(|_| "expected bytes in base64".into())

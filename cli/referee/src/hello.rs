@@ -17,7 +17,7 @@ pub(crate) enum Secrecy {
     /// The host sees everything, and a seat what is marked for it.
     #[default]
     Closed,
-    /// A module says of each entry what a viewer may know; the laws have tried it.
+    /// The module decides for each entry what a viewer may know, which the laws have checked.
     Kept,
 }
 
@@ -33,14 +33,14 @@ pub(crate) struct Hello {
     /// The forms of its questions, such as `reach UNIT`.
     pub(crate) queries: Vec<String>,
     pub(crate) secrets: Secrecy,
-    /// The operations that it offers besides those that are needed.
+    /// The optional operations that it offers.
     pub(crate) can: BTreeSet<String>,
     /// The codes of ignored and of rejected commands, each with the ids of its rules.
     pub(crate) ignored: Vec<(String, Vec<String>)>,
     pub(crate) rejected: Vec<(String, Vec<String>)>,
     /// Whether it may be given many entries at once.
     pub(crate) batches: bool,
-    /// Whether states, setups and commands are bytes, those of a ruleset that is built in (RF-10).
+    /// Whether states, setups and commands are bytes, as those of a built-in ruleset (RF-10).
     pub(crate) is_bytes: bool,
 }
 
@@ -70,7 +70,7 @@ impl Hello {
         let secrets = match answer.text_in("secrets") {
             Some("none") => Secrecy::None,
             Some("kept") if is_module && can.contains("show") && can.contains("setup_seen") => Secrecy::Kept,
-            // What claims more than it can show, or than anyone has tried, shows least (RF-13).
+            // A referee that claims more than it can show, or than the laws have checked, shows least (RF-13).
             _ => Secrecy::Closed,
         };
         Ok(Self {
@@ -90,7 +90,7 @@ impl Hello {
         })
     }
 
-    /// Returns what a recording is: nothing is offered, since nothing is known but what was recorded.
+    /// Returns the description of a recording. It offers no operations, because only what was recorded is known.
     pub(crate) fn of_recording(name: &str, example: &str, secrets: Secrecy) -> Self {
         Self {
             name: name.into(),
@@ -139,8 +139,8 @@ fn codes(answer: &Node, field: &str) -> Result<Vec<(String, Vec<String>)>, Strin
     Ok(codes)
 }
 
-/// Reads why a setup is refused: `"no"` with a field and a message, or a message alone, which is about the bytes where a
-/// setup is bytes.
+/// Reads why a setup is refused: `"no"` with a field and a message, or only a message. If setups are bytes, a message alone
+/// is about the bytes.
 pub(crate) fn refused_setup(no: &Node, is_bytes: bool) -> SetupError {
     if is_bytes && let Some(why) = no.text() {
         return SetupError::Bytes(in_one_line(why));

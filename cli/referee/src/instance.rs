@@ -12,24 +12,24 @@ use crate::form::{Form, MEMORY_BYTES_MAX};
 /// The most bytes of a request, and of an answer (MD-4).
 pub(crate) const MESSAGE_BYTES_MAX: usize = 64 << 20;
 
-/// The version of the exports, which `turnfold_abi` answers.
+/// The version of the exports, which `turnfold_abi` returns.
 const ABI: i32 = 2;
 
-/// The most elements of a table: a module has fewer functions than that to call indirectly.
+/// The most elements of a table. A module has fewer functions to call indirectly.
 const TABLE_ELEMENTS_MAX: usize = 1 << 20;
 
-/// What an instance may burn for one entry, and for one call (MD-6).
+/// How much fuel one entry may burn, and one call (MD-6).
 const FUEL_OF_ENTRY: u64 = 1_000_000_000;
 const FUEL_OF_CALL: u64 = 100 * FUEL_OF_ENTRY;
 
-/// How long a call may take (MD-6). It holds for recorded entries too: fuel ends what is slow, this ends what hangs.
+/// How long a call may take (MD-6), also for recorded entries. Fuel ends slow calls; this ends calls that hang.
 const TIME_OF_CALL: Duration = Duration::from_secs(10);
 
-/// How long a call may take that folds many entries at once. Then each of them is folded alone, within the rest of the time
-/// of a call: so a reader of a log whose module hangs waits as long as one call takes.
+/// How long a call that folds many entries may take. After that each of them is folded alone, within the rest of the time of
+/// a call. So if the module hangs, a reader of the log waits only as long as for one call.
 const TIME_OF_MANY: Duration = Duration::from_secs(2);
 
-/// How many times as much fuel is there for entries that are recorded already, so that no log becomes unreadable (MD-6).
+/// How many times as much fuel recorded entries may burn, so that no log becomes unreadable (MD-6).
 const WIDER: u64 = 4;
 
 /// Fuel between two looks at the clock: some hundredths of a second.
@@ -42,13 +42,13 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    /// What a call may take that folds nothing new.
+    /// The budget of a call that folds nothing.
     const CALL: Self = Self { fuel: FUEL_OF_CALL, time: TIME_OF_CALL };
 
-    /// What a call may take that only returns which messages a module speaks.
+    /// The budget of the call that returns the version of the exports.
     const ABI: Self = Self { fuel: 1_000_000, time: TIME_OF_CALL };
 
-    /// Returns the budget of a request. One that folds many entries is made again for each of them if they take too long.
+    /// Returns the budget of a request. If many entries take too long, each of them is folded alone.
     pub(crate) fn of(effort: Effort) -> Self {
         let Effort { entries, is_new } = effort;
         let mut budget = Self::CALL;
@@ -93,13 +93,13 @@ fn trapped(trap: &str) -> NoAnswer {
     NoAnswer::Ended(format!("trapped: {trap}"))
 }
 
-/// A module that runs: its memory, and what is called in it.
+/// A running module: its memory and the functions to call.
 pub(crate) struct Instance {
     store: Store<StoreLimits>,
     memory: Memory,
     alloc: TypedFunc<i32, i32>,
     call: TypedFunc<(i32, i32), i64>,
-    /// Whether nothing was called yet.
+    /// Whether it has had no request yet.
     pub(crate) is_fresh: bool,
 }
 
@@ -133,7 +133,7 @@ impl Instance {
         self.memory.data_size(&self.store)
     }
 
-    /// Passes the module a request; returns its answer, which is there until the next call.
+    /// Passes the module a request. Returns the answer, which is valid until the next call.
     pub(crate) fn request(
         &mut self,
         request: &[u8],
@@ -190,16 +190,16 @@ impl Instance {
     }
 }
 
-/// How long a call takes, and a second one that is made because the first trapped.
+/// The time of a call, together with the second call after a trap.
 pub(crate) struct CallTime {
     since: Instant,
-    /// What the call may take, and how it stops then.
+    /// The time limit, and the error when it is exceeded.
     most: Duration,
     stop: NoAnswer,
 }
 
 impl CallTime {
-    /// Begins a call. What it takes counts for all calls of the operation.
+    /// Begins a call. Its time is taken off the operation's allowance.
     #[expect(clippy::disallowed_methods, reason = "a limit, which no answer depends on")]
     pub(crate) fn of(budget: Budget) -> Result<Self, NoAnswer> {
         let mut most = budget.time;

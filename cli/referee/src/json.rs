@@ -1,7 +1,7 @@
-//! JSON as a referee writes it (RF-5, RF-9): read with the order of its keys and the spelling of its numbers.
+//! JSON as a referee writes it (RF-5, RF-9), with the order of its keys and the spelling of its numbers.
 //!
-//! The values of `serde_json` keep neither: a game whose players are an object in seating order plays another game when
-//! its keys come back sorted, and an integer of 17 digits must not go through a double.
+//! The values of `serde_json` keep neither. A game whose players are an object in seating order would change if its keys
+//! came back sorted, and an integer of 17 digits must not become a double.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -25,7 +25,7 @@ pub(crate) enum Node {
     Number(String),
     Text(String),
     List(Vec<Node>),
-    /// Members in the order in which they were written; no key twice.
+    /// Members in the order in which they were written. No key occurs twice.
     Object(Vec<(String, Node)>),
 }
 
@@ -83,7 +83,7 @@ impl Node {
         self.field(name)?.list()
     }
 
-    /// Takes a member out of an object, also one that is `null`: in a state that has a meaning.
+    /// Takes a member out of an object, even if it is `null`, which has a meaning in a state.
     pub(crate) fn take(&mut self, name: &str) -> Option<Self> {
         let Self::Object(members) = self else { return None };
         let place = members.iter().position(|(key, _)| key == name)?;
@@ -121,13 +121,13 @@ impl Node {
         }
     }
 
-    /// Removes what a JSON pointer leads to, in which `*` stands for every name.
+    /// Removes what a JSON pointer leads to. In the pointer, `*` stands for every name.
     pub(crate) fn remove(&mut self, path: &str) {
         let Some(path) = path.strip_prefix('/') else { return };
         let (name, rest) = path.split_once('/').unwrap_or((path, ""));
         let is_named = |key: &str| name == "*" || key == unescaped(name);
         if rest.is_empty() {
-            // Elements of a list stay, because those behind one that goes would change their places.
+            // Elements of a list are not removed, because later ones would change their places.
             if let Self::Object(members) = self {
                 members.retain(|(key, _)| !is_named(key));
             }
@@ -153,7 +153,8 @@ impl Node {
         }
     }
 
-    /// Returns the elements of a list. An empty object is an empty list, as some languages know no difference (RF-5).
+    /// Returns the elements of a list. An empty object counts as an empty list, because some languages do not distinguish
+    /// them (RF-5).
     pub(crate) fn list(&self) -> Option<&[Self]> {
         match self {
             Self::List(elements) => Some(elements),
@@ -162,7 +163,7 @@ impl Node {
         }
     }
 
-    /// Returns the members of an object. An empty list is an empty object.
+    /// Returns the members of an object. An empty list counts as an empty object.
     pub(crate) fn members(&self) -> Option<&[(String, Self)]> {
         match self {
             Self::Object(members) => Some(members),
@@ -184,24 +185,24 @@ impl Node {
         self.text().map_or_else(|| self.canonical(), in_one_line)
     }
 
-    /// Returns an integer, however it is written: `1`, `1.0` and `1E0` are one (RF-5).
+    /// Returns an integer, however it is written: `1`, `1.0` and `1E0` are the same (RF-5).
     pub(crate) fn integer(&self) -> Option<i64> {
         let Self::Number(spelled) = self else { return None };
         canonical_number(spelled)?.parse().ok()
     }
 
-    /// Writes the document as it is sent back (RF-9): keys in their order, numbers as they were spelled, and strings so
-    /// that every line reader and every parser gets them whole.
+    /// Writes the document as it is sent back (RF-9): keys in their order, numbers as they were spelled, and strings escaped
+    /// so that every line reader and every parser reads them whole.
     pub(crate) fn as_sent(&self) -> String {
         self.written(Form::Sent)
     }
 
-    /// Writes the canonical form, which is hashed and compared (RF-9): that of RFC 8785, but for long integers.
+    /// Writes the canonical form, which is hashed and compared (RF-9): that of RFC 8785, except for long integers.
     pub(crate) fn canonical(&self) -> String {
         self.written(Form::Canonical)
     }
 
-    /// Writes the document as a ruleset that is built in writes it.
+    /// Writes the document as a built-in ruleset writes it.
     pub(crate) fn in_order(&self) -> String {
         self.written(Form::InOrder)
     }
@@ -284,7 +285,7 @@ impl Node {
     }
 }
 
-/// Where two documents differ, as a JSON pointer, and what stands there in each.
+/// Where two documents differ, as a JSON pointer, and the value there in each.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Difference {
     pub(crate) path: String,
@@ -293,7 +294,7 @@ pub(crate) struct Difference {
 }
 
 impl Difference {
-    /// Returns the difference of the documents that have these as a member or an element.
+    /// Returns the same difference for documents that have these as a member or an element.
     fn below(self, name: &str) -> Self {
         Self { path: pointer("", name) + &self.path, ..self }
     }
@@ -311,7 +312,7 @@ pub(crate) fn unescaped(name: &str) -> String {
     name.replace("~1", "/").replace("~0", "~")
 }
 
-/// Reads a document whose syntax was checked, so each part ends where its grammar ends it.
+/// Reads a document whose syntax was checked before.
 struct Parser<'a> {
     rest: &'a str,
     /// The keys and indexes that lead to the part, as a JSON pointer.
@@ -389,7 +390,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Goes to the next member or element; returns `true` behind the last one.
+    /// Goes to the next member or element; returns `true` after the last one.
     fn ends(&mut self, close: u8) -> bool {
         loop {
             self.skip_blanks();
@@ -448,7 +449,7 @@ pub(crate) fn json_of(text: &str) -> Json {
     serde_json::from_str(text).unwrap_or_else(|_| Json::of(&()))
 }
 
-/// Returns the canonical form of a number; none if it is beyond the range of doubles (RF-9).
+/// Returns the canonical form of a number; `None` if it is beyond the range of doubles (RF-9).
 pub(crate) fn canonical_number(spelled: &str) -> Option<Cow<'_, str>> {
     let digits = spelled.strip_prefix('-').unwrap_or(spelled);
     if digits.len() <= DIGITS_MAX && digits.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -1,4 +1,4 @@
-//! What an answer must be to be believed (MD-7), besides its types.
+//! What answers must fulfill besides their types (MD-7).
 
 use turnfold_core::DueRoll;
 use turnfold_core::picture::{Arrow, Block, Picture, TextLine};
@@ -6,7 +6,7 @@ use turnfold_core::text::in_one_line;
 
 const DICE_MAX: u32 = 10_000;
 
-/// How long names are: of rulesets, codes, rules and purposes of rolls.
+/// The most bytes of names: of rulesets, codes, rules and purposes of rolls.
 const NAME_BYTES_MAX: usize = 64;
 
 pub(crate) fn ruleset_name(name: &str) -> Result<(), String> {
@@ -116,7 +116,7 @@ pub(crate) fn snake_case(name: &str) -> Result<(), String> {
     Err(format!("the name {:?} is not in snake_case", name.chars().take(NAME_BYTES_MAX).collect::<String>()))
 }
 
-/// Requires a text without control characters but these.
+/// Requires a text without control characters other than those in `allowed`.
 pub(crate) fn plain(text: &str, allowed: &str) -> Result<(), String> {
     match text.chars().find(|found| found.is_control() && !allowed.contains(*found)) {
         Some(found) => Err(format!("a text with the control character {}", found.escape_unicode())),

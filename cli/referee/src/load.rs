@@ -1,4 +1,4 @@
-//! The file of a module: what is wrong with one, its digest, and the rules that are made of it.
+//! The file of a module: its errors, its digest, and the rules that it becomes.
 
 use std::sync::Arc;
 
@@ -7,17 +7,17 @@ use turnfold_core::{AnyRules, Digest};
 #[cfg(feature = "interpreter")]
 use crate::{module::Module, referee::Referee, rules::RefereeRules};
 
-/// A file that is no module, described in one line.
+/// Why a file is not a module, in one line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// The file is no WebAssembly, or uses a part of it that modules may not use (MD-3).
+    /// The file is not WebAssembly, or uses a part of it that modules may not use (MD-3).
     #[error("no WebAssembly of a module: {0}")]
     NoWebAssembly(String),
-    /// The file is WebAssembly that is no ruleset.
+    /// The file is WebAssembly, but not a ruleset.
     #[error("no module of a game: {0}")]
     NoModule(String),
-    /// This build runs no module.
+    /// This build cannot run modules.
     #[error("this build was made without its feature `modules`")]
     NoInterpreter,
 }
@@ -31,7 +31,7 @@ pub fn digest(file: &[u8]) -> Digest {
 /// Loads a module: checks its form, and asks it which ruleset it is.
 ///
 /// # Errors
-/// [`LoadError`] when the file is no module.
+/// [`LoadError`] if the file is not a module, or if this build cannot run modules.
 pub fn load(file: &[u8]) -> Result<Arc<dyn AnyRules>, LoadError> {
     #[cfg(feature = "interpreter")]
     {

@@ -1,4 +1,4 @@
-//! A module that was loaded: its instances, and how they are asked.
+//! A loaded module: its instances, and how they are asked.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,17 +13,17 @@ use crate::instance::{Budget, CallTime, Instance};
 use crate::json::Node;
 use crate::load::LoadError;
 
-/// How many instances of a module wait for the next request, and the most bytes of the memory of one that does (MD-6).
+/// How many instances of a module may wait for the next request, and the most bytes of memory of each (MD-6).
 const IDLE_MAX: usize = 4;
 const IDLE_BYTES_MAX: usize = 16 << 20;
 
-/// The most bytes that the waiting instances of all modules have (MD-6).
+/// The most bytes of memory of the waiting instances of all modules (MD-6).
 const ALL_IDLE_BYTES_MAX: usize = 64 << 20;
 
-/// How many bytes the waiting instances of all modules have.
+/// The bytes of memory of the waiting instances of all modules.
 static ALL_IDLE_BYTES: AtomicUsize = AtomicUsize::new(0);
 
-/// The number of every request: a call has one answer.
+/// The id of every request. All may have the same one, because a call has one answer.
 const ID: i64 = 1;
 
 pub(crate) struct Module {
@@ -61,7 +61,7 @@ impl Module {
 }
 
 impl Carrier for Module {
-    /// Calls an instance; after a trap, once more one in which nothing was called yet (MD-6).
+    /// Calls an instance. After a trap, calls a fresh instance once (MD-6).
     fn ask(&self, op: &'static str, args: &str, effort: Effort) -> Result<Node, NoAnswer> {
         let request = format!("{{\"id\":{ID},\"op\":\"{op}\",\"args\":{args}}}");
         let budget = Budget::of(effort);

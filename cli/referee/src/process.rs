@@ -1,4 +1,4 @@
-//! Referees that are programs of the user's, in any language (RF-1). Each is asked over its standard input and output, one
+//! Referees that are programs of the user, in any language (RF-1). Each is asked over its standard input and output, with one
 //! line of JSON for each request and answer, as `PROTOCOL.md` describes.
 
 mod child;

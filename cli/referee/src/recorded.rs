@@ -1,7 +1,7 @@
-//! `recorded`: matches without rules, whose entries hold the move, its effects and the state after it (RF-18).
+//! `recorded`: matches without rules, whose entries contain the move, its effects and the state after it (RF-18).
 //!
-//! The text of a command is the move and behind it, as JSON, what was recorded with it: `strike bob {"state":…}`. A state
-//! stands whole or as what changed against the entry before. What is shown of a command is its move.
+//! The text of a command is the move, followed by its record as JSON: `strike bob {"state":…}`. A record has the whole state,
+//! or the changes since the entry before. Only the move of a command is shown.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ const EXAMPLE: &str = "game = \"charge\"\nplayers = [\"ann\", \"bob\"]\n";
 
 pub(crate) struct RecordedRules;
 
-/// A match without rules, at some state: what stands in the place of its referee, and the state.
+/// A match without rules at some state: the stand-in for its referee, and the state.
 pub(crate) struct RecordedMatch {
     pub(crate) referee: Arc<Referee>,
     pub(crate) now: Reached,
@@ -52,7 +52,7 @@ impl RecordedMatch {
     }
 }
 
-/// Returns what stands in the place of a referee. Each match says itself, in its setup and its state, whether it has secrets.
+/// Returns the stand-in for a referee. Each match declares, in its setup and its state, whether it has secrets.
 fn stand_in(declared: &Node) -> Arc<Referee> {
     let secrets = if declared.text_in("secrets") == Some("none") { Secrecy::None } else { Secrecy::Closed };
     Arc::new(Referee::recording(NAME, EXAMPLE, secrets))
@@ -129,7 +129,7 @@ impl AnyRules for RecordedRules {
         Ok(Box::new(RecordedMatch::begin(&setup_of(setup)?)?.state(0)))
     }
 
-    /// What a state does not hold, who plays and what may be shown, is in its bytes as well.
+    /// Reads the bytes of a state, which also contain its status and whether the match has secrets.
     fn resume(&self, state: &[u8], rolls: u64) -> Result<Box<dyn AnyState>, DecodeError> {
         let unreadable = |why: &str| DecodeError::Unreadable(why.into());
         let text = std::str::from_utf8(state).map_err(|_| unreadable("it is not UTF-8"))?;
@@ -153,7 +153,7 @@ pub(crate) fn state_text(node: &Node, status: &Status, secrets: Secrecy) -> Stri
     format!("{{\"node\":{},\"status\":{},\"secrets\":\"{secrets}\"}}", node.as_sent(), status.as_sent())
 }
 
-/// Reads the text of a command: the move, and what was recorded with it.
+/// Reads the text of a command: the move and its record.
 pub(crate) fn read_command(text: &str) -> Result<LoggedCommand, Malformed> {
     let wrong =
         |why: &str| Malformed(format!("expected a move and behind it what was recorded, as JSON: {why}"));
@@ -175,7 +175,7 @@ pub(crate) fn read_command(text: &str) -> Result<LoggedCommand, Malformed> {
 }
 
 pub(crate) fn command_of(shown: &str, record: Node) -> LoggedCommand {
-    // What cannot stand in a line of a replay file, or would end the move, is quoted.
+    // A move that a line of a replay file cannot contain, or that would end too early, is quoted.
     let shown = if is_plain(shown) && !shown.contains(" {") && !shown.starts_with('"') {
         shown.to_owned()
     } else {
@@ -188,7 +188,7 @@ pub(crate) fn command_of(shown: &str, record: Node) -> LoggedCommand {
     }
 }
 
-/// Folds recorded entries: each holds what became of it.
+/// Folds recorded entries. Each contains its outcome.
 pub(crate) fn fold(referee: &Referee, before: &Reached, entries: &[(Seat, LoggedCommand)]) -> FoldedEntries {
     let mut folded = FoldedEntries { entries: Vec::with_capacity(entries.len()), stop: None };
     for (_, command) in entries {
@@ -224,13 +224,13 @@ pub(crate) fn fold_one(
     Ok(FoldedEntry { became: step.became, to: step.to, after, rolled: None })
 }
 
-/// Reads what was recorded with a move besides the state, and the status after it.
+/// Reads the record of a move without the state, and the status after the move.
 pub(crate) fn read_record(
     referee: &Referee,
     mut record: Node,
     before: &Status,
 ) -> Result<(StepAnswer, Status), String> {
-    // Those who play do not change, and need not be repeated.
+    // The players do not change, so a status need not repeat them.
     let status = match record.take("status") {
         Some(now) => Status { players: before.players.clone(), ..Status::read(&now)? },
         None => before.clone(),
@@ -238,7 +238,7 @@ pub(crate) fn read_record(
     Ok((read_step(record, &referee.hello)?, status))
 }
 
-/// Returns what changed from one state to the next: `[PATH, VALUE]`, or `[PATH]` for what is gone.
+/// Returns the changes from one state to the next: `[PATH, VALUE]`, or `[PATH]` for a member that was removed.
 pub(crate) fn changes(before: &Node, after: &Node) -> Vec<Node> {
     let mut changes = Vec::new();
     compare(before, after, "", &mut changes);

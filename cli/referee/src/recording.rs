@@ -14,14 +14,14 @@ use crate::recorded::{self, RecordedMatch, RecordedRules, changes, command_of};
 use crate::referee::Referee;
 use crate::setup;
 
-/// The most bytes of an entry, which a log and a replay file take, and of a line of the recording.
+/// The most bytes of an entry in a log and a replay file, and of a line of the recording.
 const ENTRY_BYTES_MAX: usize = 64 << 10;
 const LINE_BYTES_MAX: u64 = 64 << 20;
 
-/// After how many entries a state stands whole again (RF-18a).
+/// After how many entries a state is recorded whole again (RF-18a).
 const WHOLE_EVERY: u64 = 64;
 
-/// What a command is called that has no text: dice, stones or a cube set by hand.
+/// The text of a command without one, such as dice, stones or a cube set by hand.
 const SET: &str = "(set)";
 
 /// The fields of the first line of a match, and of the others.
@@ -37,7 +37,7 @@ pub struct Recording {
     pub rules: Arc<dyn AnyRules>,
     /// The setup for the log.
     pub setup: Vec<u8>,
-    /// What the first line calls the match.
+    /// The title from the first line.
     pub title: String,
     /// The main branch, then the others in the order in which they begin.
     pub branches: Vec<RecordingBranch>,
@@ -49,7 +49,7 @@ pub struct Recording {
 pub struct RecordingBranch {
     /// Its name.
     pub name: String,
-    /// The branch that it begins on and the entry after which it does; none for the main branch.
+    /// The branch and the entry after which it begins; `None` for the main branch.
     pub begins_after: Option<(String, u64)>,
     /// Its entries: the seat, the command's bytes and when it was given, in Unix milliseconds.
     pub entries: Vec<(Seat, Vec<u8>, Option<i64>)>,
@@ -65,7 +65,7 @@ struct BranchReader {
 }
 
 impl BranchReader {
-    /// Returns the number that the next entry has.
+    /// Returns the number of the next entry.
     fn next(&self) -> u64 {
         let before = self.begins_after.as_ref().map_or(0, |(_, after)| *after);
         before + self.entries.len() as u64 + 1
@@ -116,7 +116,7 @@ struct MatchReader {
     /// Fields that are not stored.
     drop: Vec<String>,
     referee: Arc<Referee>,
-    /// What every branch begins with.
+    /// The state before the first entry.
     start: Reached,
     branches: Vec<BranchReader>,
 }
@@ -129,7 +129,7 @@ impl MatchReader {
         let title = line.take("title");
         let drop = paths(line.take("drop").as_ref())?;
         paths(line.field("ignore"))?;
-        // A setup has the bytes that it has when a replay file has carried it.
+        // Read the setup from TOML, so that it has the same bytes as after an import from a replay file.
         let setup = setup::from_toml(&setup::to_toml(&line)?).map_err(|error| error.to_string())?;
         let RecordedMatch { referee, now: start } =
             RecordedMatch::begin(&setup).map_err(|error| error.to_string())?;
@@ -161,7 +161,7 @@ impl MatchReader {
         Ok(reader)
     }
 
-    /// Takes a line: an entry of the main branch or of the one that it names.
+    /// Takes a line: an entry of the branch that it names, or of the main branch.
     fn take(&mut self, mut line: Node) -> Result<(), String> {
         known_fields(&line, &FIELDS)?;
         let branch = self.branch(&line)?;
@@ -222,7 +222,7 @@ impl MatchReader {
         Ok(())
     }
 
-    /// Finds the branch of a line, by its index, and begins it where the line says so.
+    /// Returns the index of the branch that a line names. A new branch begins after the entry in the line's `after`.
     fn branch(&mut self, line: &Node) -> Result<usize, String> {
         let Some(name) = line.field("branch") else { return Ok(0) };
         let name = name.text().ok_or("`branch` is no text")?;
@@ -246,7 +246,7 @@ impl MatchReader {
         Ok(self.branches.len() - 1)
     }
 
-    /// Reads a seat: a name of the first line, `p1` and on, or `host`.
+    /// Reads a seat: a name of the first line, `p1` and so on, or `host`.
     fn seat(&self, node: &Node) -> Result<Seat, String> {
         let name = node.text().ok_or("a seat is text")?;
         let seats = Seat::players(self.players.len());
@@ -266,7 +266,7 @@ impl MatchReader {
         Ok(seat)
     }
 
-    /// Writes seats in the place of names.
+    /// Replaces names by seats in a field.
     fn with_seats(&self, field: &str, mut value: Node) -> Result<Node, String> {
         let seats = |listed: &Node| -> Result<Node, String> {
             let mut seats = Vec::new();

@@ -1,4 +1,4 @@
-//! A referee: what knows the rules of a game and is asked by the protocol, a module or a program (RF-1, RF-2).
+//! A referee: a module or a program that knows the rules of a game and is asked by the protocol (RF-1, RF-2).
 
 use std::collections::BTreeMap;
 use std::panic::resume_unwind;
@@ -16,27 +16,27 @@ use crate::process::HELLO;
 use crate::recorded;
 use crate::rules::setup_of;
 
-/// How much of a referee's own words an error repeats.
+/// How many characters of a referee's own words an error repeats.
 const QUOTED_CHARS_MAX: usize = 300;
 
-/// What a referee answered: `ok`, or `no` where the request has no answer.
+/// A referee's answer: `ok`, or `no` if it refuses the request.
 pub(crate) type Reply = Result<Node, Node>;
 
-/// A command that its referee alone can read, in both forms.
+/// A command that only its referee can read, in both forms.
 pub(crate) struct EncodedCommand {
     pub(crate) text: String,
     pub(crate) bytes: Vec<u8>,
 }
 
 pub(crate) struct Referee {
-    /// None for a recording, whose entries hold all answers (RF-18).
+    /// `None` for a recording, whose entries contain all answers (RF-18).
     carrier: Option<Box<dyn Carrier>>,
     pub(crate) named: FaultOf,
     pub(crate) hello: Hello,
 }
 
 impl Referee {
-    /// Asks what it is.
+    /// Asks the referee for its description.
     pub(crate) fn start(carrier: Box<dyn Carrier>) -> Result<Self, NoAnswer> {
         let answer = carrier.ask("hello", HELLO, Effort::NO_FOLD)?;
         let named = carrier.named();
@@ -50,7 +50,7 @@ impl Referee {
         Ok(Self { carrier: Some(carrier), named, hello })
     }
 
-    /// Returns the same referee behind a carrier to another child or instance, which is believed to be the same.
+    /// Returns the same referee with a carrier to another child or instance. Its description is not asked for again.
     pub(crate) fn second(&self) -> Self {
         let carrier = match self.carrier.as_ref().map(|carrier| carrier.second()).transpose() {
             Ok(carrier) => carrier,
@@ -59,13 +59,13 @@ impl Referee {
         Self { carrier, named: self.named.clone(), hello: self.hello.clone() }
     }
 
-    /// Returns what stands in the place of a referee in a recording.
+    /// Returns the stand-in for the referee of a recording.
     pub(crate) fn recording(name: &str, example: &str, secrets: Secrecy) -> Self {
         let hello = Hello::of_recording(name, example, secrets);
         Self { carrier: None, named: FaultOf::Referee(String::new()), hello }
     }
 
-    /// Returns `true` if there is nothing to ask: entries hold all answers.
+    /// Returns `true` if there is no one to ask, because entries contain all answers.
     pub(crate) fn is_recording(&self) -> bool {
         self.carrier.is_none()
     }
@@ -78,7 +78,7 @@ impl Referee {
         if self.is_recording() { recorded::read_command } else { LoggedCommand::read }
     }
 
-    /// Reads the text of a command, or keeps it for a referee that alone can read it (RF-10).
+    /// Reads the text of a command, or keeps it if only the referee can read it (RF-10).
     pub(crate) fn command(&self, text: &str) -> Result<LoggedCommand, Malformed> {
         if self.hello.is_bytes {
             return Ok(LoggedCommand { text: text.into(), ..LoggedCommand::default() });
@@ -98,7 +98,7 @@ impl Referee {
         Ok(command)
     }
 
-    /// Asks for text and bytes of commands that the referee alone can read: `args` are texts, bytes or the values of a roll.
+    /// Asks for the text and bytes of commands that only the referee can read. `args` are texts, bytes or the values of a roll.
     pub(crate) fn commands(&self, args: &str) -> Vec<Result<EncodedCommand, Node>> {
         let answer = match self.ask("command", args) {
             Ok(answer) => answer,
@@ -145,7 +145,7 @@ impl Referee {
         if self.hello.is_bytes { Ok(sent_bytes(setup)) } else { Ok(setup_of(setup)?.as_sent()) }
     }
 
-    /// Asks the referee; what it does not answer is a fault.
+    /// Asks the referee. A request without an answer is a fault.
     pub(crate) fn ask(&self, op: &'static str, args: &str) -> Reply {
         self.try_ask(op, args, Effort::NO_FOLD).unwrap_or_else(|stop| self.stop(&stop))
     }
@@ -177,7 +177,7 @@ impl Referee {
     }
 }
 
-/// Splits an answer into `ok` and `no`. A guest's `fault` is what went wrong in the game that it serves.
+/// Splits an answer into `ok` and `no`. A guest's `fault` describes what failed in the game that it serves.
 fn reply_of(answer: Node) -> Result<Reply, String> {
     let Node::Object(members) = answer else { return Err("its answer is no object".into()) };
     let mut members: BTreeMap<String, Node> = members.into_iter().collect();

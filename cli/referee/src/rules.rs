@@ -19,7 +19,7 @@ use crate::state::{Checked, RefereeState};
 
 pub(crate) struct RefereeRules {
     pub(crate) referee: Arc<Referee>,
-    /// Another child that is asked the same, where answers are checked (RF-15).
+    /// Another child that is asked the same, if answers are checked (RF-15).
     pub(crate) second: Arc<SecondChild>,
     pub(crate) distrusts: bool,
 }
@@ -30,7 +30,7 @@ impl RefereeRules {
         Self { second: Arc::new(SecondChild::of(referee.clone())), referee, distrusts: false }
     }
 
-    /// Makes the bytes of a setup that was read from a text, of all of it or of what stands in it under a name.
+    /// Returns the bytes of a setup that was read from a text: from all of it, or from the table `below`.
     fn setup_bytes(&self, setup: &Node, text: &str, below: Option<&str>) -> Result<Vec<u8>, SetupError> {
         if !self.hello().is_bytes {
             let bytes = setup.as_sent().into_bytes();
@@ -63,13 +63,13 @@ impl RefereeRules {
         &self.referee.hello
     }
 
-    /// Resumes a state by folding nothing (RF-7), and requires that it stays as it is.
+    /// Returns the status of a state by folding nothing (RF-7), and requires the state to stay as it is.
     fn status_of(&self, held: &Held) -> Result<Status, DecodeError> {
         let args = format!("{{\"state\":{},\"entries\":[],\"want\":\"last\"}}", held.as_sent());
         let answer = match self.referee.try_ask("fold", &args, Effort::NO_FOLD) {
             Ok(Ok(answer)) => answer,
             Ok(Err(no)) => return Err(decode_error(&no)),
-            // An engine that is given a state of another game may well throw.
+            // An engine may throw when it is given a state of another game.
             Err(NoAnswer::Ended(why)) if !self.referee.is_module() => {
                 return Err(DecodeError::Unreadable(why));
             }
@@ -161,7 +161,7 @@ impl AnyRules for RefereeRules {
         }
         let args = format!("{{\"setup\":{}}}", sent_bytes(setup));
         let mut written = self.referee.ask("setup", &args).map_err(|no| refused_setup(&no, true))?;
-        // TOML leaves out what is absent.
+        // TOML omits absent values.
         written.drop_nulls();
         setup::to_toml(&written).map_err(SetupError::Bytes)
     }

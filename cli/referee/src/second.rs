@@ -1,4 +1,4 @@
-//! The second child or instance of a check: whether a referee answers the same in another run (MD-7, RF-15).
+//! The second child or instance of a check, which shows whether a referee answers the same in another run (MD-7, RF-15).
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
@@ -14,10 +14,10 @@ use crate::held::{Held, Reached};
 use crate::json::{Difference, Node};
 use crate::referee::{Referee, Reply};
 
-/// How much later the first answers are asked for again: fields with a clock of seconds agree by luck otherwise.
+/// How much later the first requests are repeated. Otherwise fields with a clock in seconds could agree by luck.
 const LATER: Duration = Duration::from_secs(2);
 
-/// How many requests are asked for again later.
+/// How many requests are repeated later.
 const SAMPLES_MAX: usize = 4;
 
 /// What an answer must not depend on.
@@ -59,7 +59,7 @@ impl SecondChild {
         Reached::read(again.ok()?, &self.first.hello).ok().map(|start| start.state)
     }
 
-    /// Folds entries in the second child from its own state, with other borders, and goes on to what they lead to.
+    /// Folds entries in the second child from its own state, in other batches, and replaces that state by the last one.
     pub(crate) fn fold(
         &self,
         state: &mut Held,
@@ -68,7 +68,7 @@ impl SecondChild {
         first: &FoldedEntries,
         seq: u64,
     ) {
-        // A module may remember, so each time it is another instance in which nothing was called yet (MD-7).
+        // A module may remember earlier calls, so each check uses a fresh instance (MD-7).
         let fresh = self.first.is_module().then(|| self.first.second());
         let child = fresh.as_ref().unwrap_or_else(|| self.child());
         let before = Reached { state: state.clone(), status: status.clone() };
@@ -77,7 +77,7 @@ impl SecondChild {
             *state = last.after.state.clone();
         }
         let Some(found) = difference(first, &folded) else {
-            // What is asked again later finds a clock, and a module has none.
+            // Repeating a request later finds a clock. A module has none.
             if fresh.is_none() {
                 let sample = FoldSample { before, entries: entries.to_vec(), folded, seq };
                 self.keep(Sample::Fold(Box::new(sample)));
@@ -104,7 +104,7 @@ impl SecondChild {
         entries: &[(Seat, LoggedCommand)],
     ) -> FoldedEntries {
         let mut folded = FoldedEntries { entries: Vec::new(), stop: None };
-        // Half of a batch never ends where the batch does; two entries are folded one by one.
+        // Halves have other borders than the first child's batch. Two entries are folded one by one.
         let size = if self.first.is_module() { 1 } else { (entries.len() / 2).max(1) };
         while folded.stop.is_none()
             && let Some(rest) = entries.get(folded.entries.len()..)
@@ -130,7 +130,7 @@ impl SecondChild {
         ask_to_fold(child, before, entries, false).unwrap_or_else(|stop| self.first.stop(&stop))
     }
 
-    /// Requires another answer to `start` to be the same.
+    /// Requires a repeated answer to `start` to be the same.
     fn compare(&self, first: &Reply, again: &Reply) {
         let node = |reply: &Reply| match reply {
             Ok(node) => Node::Object(vec![("ok".into(), node.clone())]),
@@ -155,7 +155,7 @@ impl SecondChild {
         }
     }
 
-    /// Asks for the first answers again, as soon as enough time has passed.
+    /// Repeats the first requests, as soon as enough time has passed.
     pub(crate) fn settle(&self) {
         let samples = std::mem::take(&mut *self.samples.lock().unwrap_or_else(PoisonError::into_inner));
         for (sample, since) in samples {
@@ -182,7 +182,7 @@ struct EntryDifference {
 }
 
 impl EntryDifference {
-    /// Describes an answer that is another one in another run.
+    /// Describes an answer that differs in another run.
     fn in_another_run(&self, first_seq: u64) -> String {
         let Difference { path, here, there } = &self.found;
         let number = first_seq + self.index as u64;
@@ -192,7 +192,7 @@ impl EntryDifference {
     }
 }
 
-/// Returns the first entry that differs.
+/// Returns the first difference of two folds.
 fn difference(first: &FoldedEntries, again: &FoldedEntries) -> Option<EntryDifference> {
     let of_outcome = |index, here, there| {
         let path = "what became of it".into();
@@ -220,7 +220,7 @@ fn difference(first: &FoldedEntries, again: &FoldedEntries) -> Option<EntryDiffe
     of_outcome(first.entries.len(), here, there)
 }
 
-/// Writes what became of the entry behind those that were folded.
+/// Returns the outcome of the entry after those that were folded.
 fn code_of_stop(stop: Option<&Stopped>) -> String {
     match stop {
         None => "accepted".into(),
@@ -229,7 +229,7 @@ fn code_of_stop(stop: Option<&Stopped>) -> String {
     }
 }
 
-/// Writes what became of an entry but for the state, so that all of it can be compared and shown.
+/// Returns all of an entry's outcome except the state, as a text that can be compared and shown.
 fn shown(entry: &FoldedEntry) -> String {
     let became = match &entry.became {
         Became::Applied(effects) if effects.is_empty() => "applied".into(),

@@ -17,8 +17,8 @@ pub(crate) fn from_document(text: &str) -> Result<Option<Node>, SetupError> {
     document.remove("setup").map(|setup| node_of("", &setup)).transpose()
 }
 
-/// Returns where in a text a part of its setup begins, given the byte at which that part ends in the setup as it is sent. With
-/// `below` the setup is the table of that name.
+/// Returns the byte of a text at which a part of its setup begins. `at` is the byte at which the part ends in the setup as it
+/// is sent. With `below` the setup is the table of that name.
 pub(crate) fn place_in_toml(text: &str, below: Option<&str>, setup: &Node, at: usize) -> usize {
     let Ok(document) = DeTable::parse(text) else { return 0 };
     let mut start = document.span().start;
@@ -53,12 +53,12 @@ struct Part {
     is_key: bool,
 }
 
-/// Finds what ends at a byte of a document as it is sent.
+/// Finds the part that ends at a byte of a document as it is sent.
 fn path_to(node: &Node, start: usize, at: usize) -> Part {
     let mut place = start;
     for (index, (key, value)) in node.parts().into_iter().enumerate() {
         let name = key.map_or_else(|| index.to_string(), String::from);
-        // Behind the bracket or the comma.
+        // Skip the bracket or the comma.
         place += 1;
         if let Some(key) = key {
             place += sent_text(key).len();
@@ -82,7 +82,7 @@ fn unusable(path: &str, message: impl Into<String>) -> SetupError {
     SetupError::Value { field: path.trim_start_matches('/').replace('/', "."), message: message.into() }
 }
 
-/// Returns a value as JSON; the path leads to it, for errors.
+/// Returns a value as JSON. `path` is its place, for errors.
 fn node_of(path: &str, value: &toml::Value) -> Result<Node, SetupError> {
     Ok(match value {
         toml::Value::String(text) => Node::Text(text.clone()),
@@ -104,8 +104,8 @@ fn node_of(path: &str, value: &toml::Value) -> Result<Node, SetupError> {
             Node::List(nodes)
         }
         toml::Value::Table(table) => {
-            // TOML is written with the tables of a table behind its values, and so it is read: a setup has the same
-            // bytes when a replay file has carried it.
+            // TOML is written with the tables of a table after its values, and is read in that order. So a setup has the
+            // same bytes after an import from a replay file.
             let (tables, values): (Vec<_>, Vec<_>) = table.iter().partition(|(_, value)| is_table(value));
             let mut members = Vec::new();
             for (key, value) in values.into_iter().chain(tables) {

@@ -35,11 +35,11 @@ struct Listed {
     random: bool,
     /// Whether it applies now.
     legal: bool,
-    /// Its kind, of which random play knows how many there are.
+    /// The number of its kind, by which random play chooses.
     kind: u32,
 }
 
-/// The second child of a check, and the same state in its own text (RF-15).
+/// The second child of a check, and the same state in the text of that child (RF-15).
 #[derive(Clone)]
 pub(crate) struct Checked {
     pub(crate) second: Arc<SecondChild>,
@@ -59,7 +59,7 @@ pub(crate) struct RefereeState {
     asked: Asked,
 }
 
-/// What was asked about a state and need not be asked again.
+/// Answers about a state that need not be asked for again.
 #[derive(Clone, Default)]
 struct Asked {
     /// The state as it is sent to the referee.
@@ -87,7 +87,7 @@ impl RefereeState {
         self.asked.sent.get_or_init(|| self.now.state.as_sent())
     }
 
-    /// Returns who looks: a seat that no player has is a spectator's (RF-13).
+    /// Returns the viewer; a seat that is neither a player's nor the host's counts as a spectator (RF-13).
     fn known(&self, viewer: Perspective) -> Perspective {
         match viewer.seat() {
             Some(seat) if seat == Seat::Host || self.players().contains(&seat) => Perspective::Seat(seat),
@@ -95,16 +95,16 @@ impl RefereeState {
         }
     }
 
-    /// Asks what a viewer sees; none if the referee hides it or shows nothing.
+    /// Asks what a viewer sees; `None` if the referee conceals it or shows nothing.
     fn seen(&self, viewer: Perspective, what: &str) -> Option<Node> {
         let viewer = self.known(viewer);
         let args = format!("{{\"state\":{},\"viewers\":[\"{viewer}\"],\"what\":[\"{what}\"]}}", self.sent());
-        // An error of `see` hides; it never falls back to what the host sees (RF-13).
+        // After an error of `see` nothing is shown. It never falls back to what the host sees (RF-13).
         let seen = self.referee.ask("see", &args).ok()?;
         seen.field(&viewer.to_string())?.field(what).cloned()
     }
 
-    /// Returns the document that a viewer sees: what `see` shows, else the state of a game without secrets.
+    /// Returns the document that a viewer sees: what `see` shows, else the state if the viewer may know it.
     fn view_node(&self, viewer: Perspective) -> Option<Node> {
         if self.referee.hello.can("see") {
             return self.seen(viewer, "view");
@@ -119,7 +119,7 @@ impl RefereeState {
         Some(node.clone())
     }
 
-    /// Writes a document for others to read, where states are bytes as the ruleset that is built in writes it.
+    /// Returns a document for others to read. A guest of bytes has it in the form of a built-in ruleset.
     pub(crate) fn document(&self, node: &Node) -> Json {
         json_of(&self.text_of(node))
     }
@@ -143,7 +143,7 @@ impl RefereeState {
         self.referee.broke(format!("its picture cannot be drawn: {broken}"))
     }
 
-    /// Returns what the referee lists for a seat: the legal commands, of a guest of bytes also others.
+    /// Returns what the referee lists for a seat: the legal commands, and with `choices` others, too.
     fn listed(&self, seat: Seat) -> Vec<Listed> {
         if let Some(known) = self.asked.listed.borrow().get(&seat) {
             return known.clone();
@@ -153,7 +153,7 @@ impl RefereeState {
         } else if self.is_done() || !self.referee.hello.can("legal") {
             return Vec::new();
         } else {
-            // All candidates are many, what is legal is less: of that all seats are asked about at once.
+            // There are fewer legal commands than choices, so they are asked for all seats at once.
             ("legal", self.seats())
         };
         let named: Vec<String> = seats.iter().map(|seat| format!("\"{seat}\"")).collect();
@@ -167,7 +167,7 @@ impl RefereeState {
             let nodes = answer.list_in(asked.name()).unwrap_or_default();
             let mut commands: Vec<Listed> = nodes.iter().map(|node| self.read_listed(node)).collect();
             if op == "legal" {
-                // Engines list the same moves in another order in another process (RF-6).
+                // Engines may list the same moves in another order in another process (RF-6).
                 commands.sort_by(|one, other| one.text.cmp(&other.text));
                 commands.dedup_by(|one, other| one.text == other.text);
                 number_kinds(&mut commands);
@@ -184,7 +184,7 @@ impl RefereeState {
         seats
     }
 
-    /// Returns `true` while a roll is due and after the end: then no command of a seat is legal.
+    /// Returns `true` while a roll is due and after the end, when no command of a seat is legal.
     fn is_done(&self) -> bool {
         self.status().over || self.status().due.is_some()
     }
@@ -207,7 +207,8 @@ impl RefereeState {
         }
     }
 
-    /// Asks how a command is read as someone types it: its text, and the seat if the referee names one (RF-5).
+    /// Asks the referee to read a command as someone types it. Returns its text, and the seat if the referee names one
+    /// (RF-5).
     fn ask_to_read(&self, text: &str) -> Result<(String, Option<Seat>), Malformed> {
         let seat = match self.status().active.as_slice() {
             [one] => format!("\"seat\":\"{one}\","),
@@ -280,7 +281,8 @@ impl AnyState for RefereeState {
         Some(format!("roll {}", words.join(" ")))
     }
 
-    /// The seat that the referee names, else the only one that the match waits for (RF-11), the host for a roll.
+    /// Returns the host for a roll, else the seat that the referee names, else the only seat that the match waits for
+    /// (RF-11).
     fn default_seat(&self, command: &str) -> Option<Seat> {
         if self.referee.hello.is_bytes {
             let (text, seat) = self.ask_to_read(command).ok()?;
@@ -298,7 +300,7 @@ impl AnyState for RefereeState {
         if let [one] = self.status().active.as_slice() { Some(*one) } else { None }
     }
 
-    /// Judging is a fold of one entry that is thrown away (RF-8).
+    /// Judges a command by folding it as an entry and dropping the result (RF-8).
     fn judge(&self, seat: Seat, command: &str) -> Result<Verdict, Rejected> {
         let command = self.referee.command(command).map_err(|cause| Rejected::new("malformed", cause.0))?;
         if let Some(refusal) = refusal(&self.referee, self.status(), seat, &command) {
@@ -335,7 +337,7 @@ impl AnyState for RefereeState {
         dice: &DicePolicy,
         observe: &mut dyn FnMut(&mut dyn Step),
     ) -> Result<(), FoldError> {
-        // Of an entry with marks no later state shows more (RF-13). What a module shows depends on the end of the log.
+        // Marks show an entry in the same way in every later state (RF-13). A module decides by the state at the end.
         let mut now = self.now.state.clone();
         if self.referee.hello.secrets == Secrecy::Kept {
             let mut end = Self { checked: None, ..self.clone() };
@@ -458,7 +460,8 @@ impl AnyState for RefereeState {
         Some((seat, choice.command))
     }
 
-    /// A game without secrets shows its setup; no one but the host may know what another may know of it (RF-13).
+    /// Returns the setup as a viewer may know it. If the game has secrets and does not show its setup itself, only the host
+    /// sees the setup (RF-13).
     fn setup_seen(&self, setup: &[u8], viewer: Perspective) -> Result<Vec<u8>, SetupError> {
         let hello = &self.referee.hello;
         if hello.secrets == Secrecy::Kept {
@@ -520,7 +523,7 @@ impl AnyState for RefereeState {
         {
             return self.read_picture(&picture);
         }
-        // Without a picture, the fields of the view are its lines (RF-6).
+        // Without a picture, the fields of the view are shown as lines (RF-6).
         let mut lines = Vec::new();
         if !self.has_view(viewer) {
             let why = if self.referee.is_recording() {
@@ -587,7 +590,7 @@ fn texts(listed: Vec<Listed>) -> Vec<String> {
     listed.into_iter().map(|listed| listed.text).collect()
 }
 
-/// Writes a field of a view as lines: what it holds stands below it, if it holds objects.
+/// Writes a field of a view as lines. If it contains objects, each of its parts has a line below it.
 fn add_field(key: &str, value: &Node, lines: &mut Vec<String>) {
     let parts = value.parts();
     if !parts.iter().any(|(_, part)| matches!(part, Node::Object(_))) {
@@ -611,7 +614,7 @@ fn add_field(key: &str, value: &Node, lines: &mut Vec<String>) {
     }
 }
 
-/// Numbers the kinds of commands by their first words, as they first appear.
+/// Numbers the kinds of commands by their first words, in the order of their first appearance.
 fn number_kinds(commands: &mut [Listed]) {
     let mut kinds: Vec<String> = Vec::new();
     for command in commands.iter_mut().filter(|command| command.random) {

@@ -12,7 +12,7 @@ use crate::hello::Secrecy;
 use crate::json::Node;
 use crate::state::RefereeState;
 
-/// What a command reads that its viewer may not know, though something of its effects is shown.
+/// The text of a concealed command, some of whose effects are shown.
 const UNKNOWN: &str = "?";
 
 pub(crate) struct RefereeStep<'a> {
@@ -28,7 +28,7 @@ pub(crate) struct RefereeStep<'a> {
 }
 
 impl RefereeStep<'_> {
-    /// Returns the viewer from whom something may be concealed by marks (RF-13).
+    /// Returns the viewer from whom marks may conceal something (RF-13).
     fn viewer(&self) -> Option<Perspective> {
         let viewer = self.batch.audience?.viewer;
         if self.state.referee.hello.secrets != Secrecy::Closed || viewer == Perspective::HOST {
@@ -44,7 +44,7 @@ impl RefereeStep<'_> {
         }
     }
 
-    /// Returns what the referee itself shows to its audience.
+    /// Returns what the referee shows to the audience, if the referee decides that.
     fn shown_by_referee(&self) -> Option<&ShownEntry> {
         self.batch.is_asked_what_is_shown().then(|| self.batch.shown(self.index))
     }
@@ -87,7 +87,7 @@ impl Step for RefereeStep<'_> {
         if self.state.referee.hello.is_bytes {
             return self.batch.command(self.index).text.clone();
         }
-        // What was recorded with a move holds the whole state, which a viewer may not know though the move is shown.
+        // The record of a move contains the whole state, which a viewer who sees the move may not know.
         match &self.given().recorded {
             Some((shown, _)) if self.viewer().is_some() => shown.clone(),
             _ => self.given().text.clone(),
@@ -136,7 +136,7 @@ impl Step for RefereeStep<'_> {
     fn outcome(&self) -> Outcome {
         match &self.became {
             Became::Applied(_) => {
-                // Each text was found to read back when it was received.
+                // Each text was checked to read back when it was received.
                 let texts: Vec<&str> = self.effects().iter().map(|effect| effect.text.as_str()).collect();
                 texts.join("; ").parse().unwrap_or(Outcome::Applied(Effects::default()))
             }
@@ -147,7 +147,7 @@ impl Step for RefereeStep<'_> {
     fn effects_json(&self) -> Json {
         let mut effects = self.effects();
         if effects.iter().any(|effect| effect.node.is_none()) {
-            // The fold left their JSON for now.
+            // The fold returned only the texts, so ask for the JSON now.
             effects = self.batch.shown(self.index).effects.iter().collect();
             effects.retain(|effect| self.shows(&effect.to));
         }

@@ -1,4 +1,4 @@
-//! Trials in a state that is a value: logs are tried in it, and it goes back to states that were kept.
+//! Trials in a state, which can return to states that were kept.
 
 use turnfold_core::any::{AnyState, AnyTrial, Logged};
 use turnfold_core::{CommandSource, DicePolicy, Malformed, Seat};

@@ -19,36 +19,37 @@ use crate::json::Node;
 /// The most bytes of a line (RF-5).
 const LINE_BYTES_MAX: usize = 64 << 20;
 
-/// How much of standard error is kept (RF-5).
+/// How many bytes of standard error are kept (RF-5).
 const STDERR_BYTES: usize = 4 << 10;
 
-/// What a request may take, and more for each entry and for each MiB of its line (RF-16).
+/// The time for a request, and more time for each entry and for each MiB of its line (RF-16).
 const TIME_OF_REQUEST: Duration = Duration::from_secs(10);
 const TIME_OF_ENTRY: Duration = Duration::from_millis(20);
 const TIME_OF_MIB: Duration = Duration::from_secs(1);
 
-/// What the first request of each kind may take: some engines compile for seconds, partly at their first fold (RF-16).
+/// The time for the first request of each kind, because some engines compile for seconds, partly at their first fold
+/// (RF-16).
 const TIME_OF_FIRST: Duration = Duration::from_mins(1);
 
-/// After how long a hint is shown that a referee is waited for.
+/// After how long a hint reports the wait for a referee.
 const HINT_AFTER: Duration = Duration::from_secs(2);
 
-/// How often a child that is waited for is looked at.
+/// How often to check that the child still runs during a wait.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
-/// How long an answer may take after standard input was closed: it then came because of that (RF-16).
+/// How long to wait for an answer after standard input was closed. Such an answer came because of the closing (RF-16).
 const TIME_OF_CLOSING: Duration = Duration::from_secs(1);
 
-/// From how long on a request may be too long for a reader of lines.
+/// A request with so many bytes may be too long for some line readers.
 const LINE_READER_BYTES: usize = 4 << 10;
 
-/// How much of a line an error repeats.
+/// How many characters of a line an error repeats.
 const QUOTED_CHARS_MAX: usize = 80;
 
 /// The process groups of all children, so that the end of the program can end them too.
 static RUNNING: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 
-/// Ends all referees with whatever they started, for a program that ends without dropping them (RF-16).
+/// Ends all referees and the processes that they started, for a program that ends without dropping them (RF-16).
 pub fn end_all() {
     for group in std::mem::take(&mut *RUNNING.lock().unwrap_or_else(PoisonError::into_inner)) {
         kill_group(group);
@@ -64,8 +65,7 @@ fn kill_group(group: u32) {
     }
 }
 
-/// Windows has no groups of processes: its own program ends the child with all that it started, as far as their starters still
-/// run.
+/// Windows has no process groups. Its `taskkill` ends the child and all processes below it whose parents still run.
 #[cfg(windows)]
 fn kill_group(group: u32) {
     let Some(root) = std::env::var_os("SystemRoot") else { return };
@@ -93,18 +93,18 @@ fn in_path(program: &str) -> Option<PathBuf> {
     None
 }
 
-/// How a referee is started, and a section of a file of referees.
+/// How to start a referee; also a section of a file of referees.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Launch {
     /// The program and its arguments.
     pub command: Vec<String>,
-    /// Variables of its own.
+    /// Additional environment variables.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
-    /// The folder it runs in; that of the caller, if none.
+    /// The folder it runs in; the caller's if `None`.
     pub folder: Option<PathBuf>,
-    /// What a request may take at least, in seconds.
+    /// The least time limit of a request, in seconds.
     pub seconds: Option<u64>,
 }
 
@@ -115,7 +115,8 @@ impl Launch {
         in_one_line(&shlex::try_join(self.command.iter().map(String::as_str)).unwrap_or_default())
     }
 
-    /// Returns the program, found as the system finds it, and what else of the command is a file or folder.
+    /// Returns the program, found in the same way as by the system, and the other words of the command that are files or
+    /// folders.
     pub(super) fn paths(&self) -> Vec<PathBuf> {
         let folder = self.folder.as_deref().unwrap_or(Path::new(""));
         let mut paths = Vec::new();
@@ -135,7 +136,8 @@ impl Launch {
         paths
     }
 
-    /// Returns the variables that the child has (RF-3), others for the second child of a check (RF-15).
+    /// Returns the environment variables of the child (RF-3). The second child of a check gets another zone and locale
+    /// (RF-15).
     fn variables(&self, is_second: bool) -> BTreeMap<String, String> {
         let mut variables = BTreeMap::new();
         let kept: &[&str] = if cfg!(windows) {
@@ -166,7 +168,7 @@ impl Launch {
     }
 }
 
-/// What the thread that reads standard output passes on.
+/// A line from the thread that reads standard output.
 enum Received {
     Whole(Vec<u8>),
     TooLong,
@@ -174,7 +176,7 @@ enum Received {
 
 pub(crate) struct Running {
     child: Child,
-    /// Lines for its standard input; closed when it is dropped.
+    /// Lines for its standard input, which is closed when this sender is dropped.
     requests: Option<Sender<Vec<u8>>>,
     lines: Receiver<Received>,
     stderr: Arc<Mutex<Vec<u8>>>,
@@ -222,7 +224,7 @@ impl Running {
         let (requests, to_write) = mpsc::channel::<Vec<u8>>();
         thread::spawn(move || {
             for line in to_write {
-                // What cannot be written is noticed by whoever waits for the answer.
+                // The wait for the answer notices a failed write.
                 if stdin.write_all(&line).and_then(|()| stdin.flush()).is_err() {
                     break;
                 }
@@ -246,7 +248,7 @@ impl Running {
         })
     }
 
-    /// Asks the child; returns its answer, whose `id` has been checked.
+    /// Sends the child a request and returns the answer, whose `id` has been checked.
     pub(crate) fn ask(&mut self, op: &'static str, args: &str, entries: usize) -> Result<Node, NoAnswer> {
         self.id += 1;
         let line = format!("{{\"id\":{},\"op\":\"{op}\",\"args\":{args}}}\n", self.id);
@@ -258,7 +260,7 @@ impl Running {
         let allowance = allowance::current();
         let allowed = allowance.map_or(limit, |allowance| allowance.left.min(limit));
         if let Some(requests) = &self.requests {
-            // The thread that writes ends with the child only, which is noticed below.
+            // The thread that writes ends only with the child, which is noticed below.
             let _ = requests.send(line.into_bytes());
         }
         let timer = Timer::start(allowed).counted();
@@ -310,8 +312,8 @@ impl Running {
         }
     }
 
-    /// Waits for the next line. After a while it reports what is waited for. A child that has ended answers no more, even if
-    /// something that it started holds its standard output.
+    /// Waits for the next line, and reports the wait after a while. A child that has ended gives no more answers, even if a
+    /// process that it started keeps its standard output open.
     fn next_line(&mut self, timer: &Timer, op: &str) -> Result<Received, RecvTimeoutError> {
         let hint = Timer::start(HINT_AFTER);
         let mut has_hinted = false;
@@ -352,7 +354,7 @@ impl Running {
     fn ended(&mut self, bytes: usize, op: &str) -> NoAnswer {
         self.requests = None;
         let status = self.wait();
-        // What it printed last says why, and may not have been read yet. What it started may keep the pipe open.
+        // Its last output has the reason, and may not have been read yet. A process that it started may keep the pipe open.
         let timer = Timer::start(TIME_OF_CLOSING);
         while status.is_some() && !self.stderr_reader.is_finished() && !timer.left().is_zero() {
             thread::sleep(Duration::from_millis(1));
@@ -374,7 +376,7 @@ impl Running {
         NoAnswer::Ended(what)
     }
 
-    /// Finds out why no answer came: some programs only write when they end (RF-16).
+    /// Finds out why no answer came. Some programs write only when they end (RF-16).
     fn late(&mut self, limit: Duration) -> NoAnswer {
         self.requests = None;
         let what = match self.lines.recv_timeout(TIME_OF_CLOSING) {
@@ -398,20 +400,20 @@ impl Running {
         None
     }
 
-    /// Keeps a line with standard error.
+    /// Keeps a line as if it came from standard error.
     fn note(&self, line: &str) {
         let mut kept = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
         keep(&mut kept, line.as_bytes());
         keep(&mut kept, b"\n");
     }
 
-    /// Returns the last line of standard error, for a message.
+    /// Returns the last line of standard error that names an error, or else the last line, for a message.
     fn stderr_shown(&self) -> String {
         let kept = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(&kept);
         let mut shown = "";
         for line in text.lines().map(str::trim).rev() {
-            // A thrown error names itself, and then its stack: engines of JavaScript end with their version.
+            // A thrown error comes before its stack, and engines of JavaScript print their version last.
             if line.contains("Error") || line.contains("error") {
                 shown = line;
                 break;
@@ -439,7 +441,7 @@ impl Drop for Running {
 struct Timer {
     since: Instant,
     most: Duration,
-    /// Whether what it takes counts for all requests of the operation.
+    /// Whether its time is taken off the operation's allowance.
     is_counted: bool,
 }
 
@@ -503,7 +505,7 @@ fn keep(kept: &mut Vec<u8>, bytes: &[u8]) {
     kept.drain(..surplus);
 }
 
-/// Reads a line; none if it is blank.
+/// Returns the text of a line; `None` if it is blank.
 fn text_of<'a>(line: &'a [u8], op: &str) -> Result<Option<&'a str>, NoAnswer> {
     let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
     let text = std::str::from_utf8(line)
@@ -537,7 +539,7 @@ fn described(status: ExitStatus) -> String {
     status.code().map_or_else(|| status.to_string(), |code| format!("status {code}"))
 }
 
-/// How languages flush: what the name of an interpreter begins with, what that of a script ends with, and the call.
+/// How languages flush: the beginning of an interpreter's name, the ending of a script's name, and the call.
 const FLUSH_CALLS: [(&str, &str, &str); 5] = [
     ("python", ".py", "print(…, flush=True)"),
     ("ruby", ".rb", "$stdout.sync = true"),
@@ -546,7 +548,7 @@ const FLUSH_CALLS: [(&str, &str, &str); 5] = [
     ("love", ".love", "io.stdout:setvbuf(\"line\")"),
 ];
 
-/// Returns how a program of this command flushes, as far as the command shows its language (RF-16).
+/// Returns how a program flushes, in its language if the command shows that (RF-16).
 fn flush_call(command: &[String]) -> String {
     for (interpreter, ending, call) in FLUSH_CALLS {
         for word in command {

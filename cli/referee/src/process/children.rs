@@ -1,4 +1,4 @@
-//! The children of a referee that is a program, each asked one request at a time.
+//! The child processes of a referee. Each handles one request at a time.
 
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 
@@ -10,10 +10,10 @@ use crate::json::Node;
 
 pub(crate) const HELLO: &str = r#"{"protocol":1}"#;
 
-/// Children that are started when a request finds none that waits.
+/// The children of a referee. One is started when a request finds no waiting child.
 pub(crate) struct Children {
     launch: Arc<Launch>,
-    /// Whether they run in another time zone and locale than those of the first (RF-15).
+    /// Whether they run in another time zone and locale than the first ones (RF-15).
     is_second: bool,
     pool: Mutex<Pool>,
     /// Notified when a child waits again.
@@ -60,7 +60,7 @@ impl Children {
         started
     }
 
-    /// Starts a child, which must say that it is the same referee as those before it.
+    /// Starts a child and requires it to be the same referee as those before it.
     fn start_the_same(&self) -> Result<Running, NoAnswer> {
         let mut child = Running::start(&self.launch, self.is_second)?;
         // The very first child is asked by `ask`.
@@ -85,7 +85,7 @@ impl Children {
 }
 
 impl Carrier for Children {
-    /// Asks a child; if it ends, once more a new one (RF-16).
+    /// Asks a child. If it ends, asks a new one once (RF-16).
     fn ask(&self, op: &'static str, args: &str, effort: Effort) -> Result<Node, NoAnswer> {
         let mut child = self.take()?;
         let mut answer = child.ask(op, args, effort.entries);
@@ -101,7 +101,7 @@ impl Carrier for Children {
             }
         }
         let Ok(answer) = answer else {
-            // It may still answer what it was asked, so it is of no use for the next request.
+            // The child may still answer this request, so it cannot be asked the next one.
             drop(child);
             self.put_back(None);
             return answer;

@@ -1,4 +1,4 @@
-//! Where referees are named: by the user's own command line and files alone (RF-3).
+//! The referees that a user named. Only the user's own command line and files can name them (RF-3).
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,8 +21,8 @@ use crate::rules::RefereeRules;
 
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// The referees that a user named. None is started before a match of its game is folded; one without a name is started
-/// with the first match, since it alone knows which game it plays.
+/// The referees that a user named. A referee is started when a match of its game is folded. One without a name is started
+/// with the first match, because only the referee itself knows its game.
 #[derive(Debug, Default)]
 pub struct Referees {
     named: BTreeMap<String, Arc<Launch>>,
@@ -48,7 +48,7 @@ impl std::fmt::Debug for StartedReferees {
 }
 
 impl Referees {
-    /// Returns referees that may have this many children each at once.
+    /// Returns an empty list of referees, each of which may have up to `children_max` children at once.
     #[must_use]
     pub fn new(children_max: usize) -> Self {
         Self { children_max, ..Self::default() }
@@ -60,7 +60,7 @@ impl Referees {
         self.named.is_empty() && self.unnamed.is_empty()
     }
 
-    /// Adds what a file names, in sections `[NAME]`.
+    /// Adds the referees of a file, which has a section `[NAME]` for each.
     ///
     /// # Errors
     /// Why the file cannot be used, in one line.
@@ -85,7 +85,7 @@ impl Referees {
             if launch.command.is_empty() {
                 return Err(in_file(format!("[{name}] has an empty `command`")));
             }
-            // A folder is meant from where the file lies.
+            // A folder is relative to the file.
             if let Some(folder) = &mut launch.folder {
                 *folder = path.parent().unwrap_or(Path::new(".")).join(&*folder);
             }
@@ -94,8 +94,8 @@ impl Referees {
         Ok(())
     }
 
-    /// Adds `NAME=COMMAND` or `COMMAND`, split into words as a shell does; no shell runs. A name that a file has as well
-    /// is taken from here.
+    /// Adds `NAME=COMMAND` or `COMMAND`. The command is split into words as by a shell, but no shell runs. It replaces a
+    /// referee of the same name from a file.
     ///
     /// # Errors
     /// What is wrong with it, in one line.
@@ -195,7 +195,7 @@ impl RefereeSource for Referees {
     }
 }
 
-/// Refuses a file that is another user's or that others may write: who writes it chooses what runs here.
+/// Refuses a file that belongs to another user or that others may write, because its writer chooses what runs here.
 #[cfg(unix)]
 fn check_owner(path: &Path) -> Result<(), String> {
     use std::os::unix::fs::MetadataExt as _;
