@@ -1,4 +1,4 @@
-//! Answers requests by any ruleset (RF-10).
+//! Answers requests about any ruleset (RF-10).
 
 use alloc::format;
 use alloc::string::{String, ToString as _};
@@ -15,20 +15,20 @@ use turnfold_core::{DueRoll, MatchResult, Seat, Secrets, SetupError, Verdict};
 use crate::encoding::{Bytes, push_bytes, push_comma, push_encoded, push_json, push_name, push_text};
 use crate::request::{Args, Entry, Request};
 
-/// How large the answer of a fold may become before it ends early.
+/// The size in bytes at which the answer to a fold or to `show` ends early.
 const FOLDED_BYTES: usize = 1 << 20;
 
 /// Why a request has no answer.
 enum Refusal {
-    /// What stands in `no`, as JSON.
+    /// The value of `no`, as JSON.
     No(String),
     /// What is wrong with the request.
     Fault(String),
 }
 
-/// Answers a request, whatever it is, in one line.
+/// Answers any request, in one line.
 ///
-/// Nothing of it is remembered, so the answer follows from the request alone.
+/// Nothing is remembered, so the answer depends only on the request.
 #[must_use]
 pub fn answer<R: Rules>(request: &[u8]) -> String {
     let mut out = String::new();
@@ -155,7 +155,7 @@ fn hello<R: Rules>(out: &mut String) {
     push_name(out, "version");
     push_json(out, &R::VERSION);
     push_name(out, "queries");
-    // Each form stands between two backticks.
+    // Each form is between two backticks.
     let forms: Vec<&str> = R::QUERIES.split('`').skip(1).step_by(2).collect();
     push_json(out, &forms);
     push_name(out, "ignored");
@@ -174,7 +174,7 @@ fn push_codes(out: &mut String, rulings: impl Iterator<Item = Ruling>) {
     out.push('}');
 }
 
-/// Encodes a setup that is given as JSON, or writes one as JSON that is given by its bytes.
+/// Encodes a setup that is given as JSON, or writes a setup that is given as bytes as JSON.
 fn setup<R: Rules>(args: &Args<'_>, out: &mut String) -> Result<(), Refusal> {
     let Some(json) = args.json else {
         push_json(out, &setup_of::<R>(args)?);
@@ -183,7 +183,7 @@ fn setup<R: Rules>(args: &Args<'_>, out: &mut String) -> Result<(), Refusal> {
     let setup = match serde_json::from_str::<R::Setup>(json.get()) {
         Ok(setup) => setup,
         Err(error) => {
-            // The host knows which line of a file stands at this byte.
+            // The host finds the line of the file for this byte.
             let mut text = String::from("{");
             push_name(&mut text, "at");
             push_json(&mut text, &error.column());
@@ -199,7 +199,7 @@ fn setup<R: Rules>(args: &Args<'_>, out: &mut String) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Writes text and bytes of commands that are given as one of the two, or as the values of a roll.
+/// Writes the text and bytes of commands that are given as texts, as bytes, or as the values of a roll.
 fn commands<R: Rules>(args: &Args<'_>, out: &mut String) {
     out.push('[');
     for text in &args.commands {
@@ -233,7 +233,7 @@ fn push_name_of_command<R: Rules>(command: &R::Command, out: &mut String) {
     push_text(out, command);
 }
 
-/// What all may know of a state.
+/// What everyone may know of a state.
 struct Status {
     players: Vec<Seat>,
     active: Option<Seat>,
@@ -255,7 +255,7 @@ impl Status {
         }
     }
 
-    /// Returns `true` if a state has this status. Nothing is copied, because the status of most states is that before.
+    /// Returns `true` if a state has this status. Nothing is copied, because most states have the same status as before.
     fn is_of<R: Rules>(&self, state: &R::State) -> bool {
         self.players == R::players(state)
             && self.active == R::active_seat(state)
@@ -265,7 +265,7 @@ impl Status {
             && self.result == R::result(state)
     }
 
-    /// Writes what there is, as the member `status`.
+    /// Writes all values that are present, as the member `status`.
     fn push(&self, out: &mut String) {
         push_name(out, "status");
         out.push_str("{\"players\":[");
@@ -306,7 +306,7 @@ fn push_started<R: Rules>(state: &R::State, out: &mut String) {
     out.push('}');
 }
 
-/// Reads the command of an entry, or writes why it is none.
+/// Reads the command of an entry, or returns the reason why it is not a command, as JSON.
 fn read_command<R: Rules>(entry: &Entry) -> Result<R::Command, String> {
     let mut stop = String::from("{\"code\":\"malformed\"");
     if let Some(Bytes(bytes)) = &entry.bytes {
@@ -362,7 +362,7 @@ fn fold<R: Rules>(args: &Args<'_>, out: &mut String) -> Result<(), Refusal> {
                 break;
             }
         }
-        // The host asks for the rest.
+        // The host asks for the other entries later.
         if out.len() > FOLDED_BYTES {
             break;
         }
@@ -377,7 +377,7 @@ fn fold<R: Rules>(args: &Args<'_>, out: &mut String) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Begins a step: what became of an entry, the state after it, and the status if that is another one. `encoded` is a buffer.
+/// Begins a step: the outcome of an entry, the state after it, and the status if it changed. `encoded` is a buffer.
 fn push_step<R: Rules>(
     verdict: Verdict<(), R::Reason>,
     effects: &[R::Effect],
@@ -419,7 +419,7 @@ fn push_texts<'a, E: core::fmt::Display + 'a>(effects: impl IntoIterator<Item = 
     out.push(']');
 }
 
-/// Writes of each entry what a viewer may know of it, at the state `now`; all of it without a viewer.
+/// Writes what a viewer may know of each entry, at the state `now`; without a viewer, everything.
 fn show<R: Rules>(args: &Args<'_>, out: &mut String) -> Result<(), Refusal> {
     let mut state = state_of::<R>(args)?;
     let now: Option<R::State> = match &args.now {
@@ -482,13 +482,13 @@ fn push_shown<R: Rules>(shown: &ShownEntry<'_, R>, out: &mut String) {
     out.push('}');
 }
 
-/// Lists of each seat all that it might try, with what random play must know.
+/// Lists all commands that each seat might try, with the facts that random play needs.
 fn choices<R: Rules>(state: &R::State, seats: &[Seat], out: &mut String) {
     out.push('{');
     for seat in seats {
         push_name(out, seat.name());
         out.push('[');
-        // Kinds are counted as random play meets them, which never meets what is left out.
+        // Kinds are numbered in the order in which random play meets them. It never meets commands that are left out.
         let mut kinds: Vec<Discriminant<R::Command>> = Vec::new();
         for command in R::candidates(state, *seat) {
             push_comma(out);

@@ -1,4 +1,4 @@
-//! Bytes and texts as they stand in messages.
+//! The form of bytes and texts in messages.
 
 use alloc::borrow::Cow;
 use alloc::string::String;
@@ -38,21 +38,21 @@ pub(crate) fn push_json(out: &mut String, value: &(impl Serialize + ?Sized)) {
     out.push_str(&serde_json::to_string(value).expect("plain data encodes"));
 }
 
-/// Writes what something says of itself as a string of JSON.
+/// Writes the `Display` form of a value as a string of JSON.
 pub(crate) fn push_text(out: &mut String, text: &impl Display) {
     out.push('"');
     write!(Escaped(out), "{text}").expect("writing to a string cannot fail");
     out.push('"');
 }
 
-/// Goes on to the next element of a list or member of an object.
+/// Writes a comma, unless this is the first element of a list or the first member of an object.
 pub(crate) fn push_comma(out: &mut String) {
     if !out.ends_with(['[', '{']) {
         out.push(',');
     }
 }
 
-/// Begins the next member of an object. No name of a member needs an escape.
+/// Begins the next member of an object. Names of members need no escapes.
 pub(crate) fn push_name(out: &mut String, name: &str) {
     push_comma(out);
     out.push('"');

@@ -7,7 +7,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use std::sync::Mutex;
 
-/// A request that the host writes, and the answer that it reads.
+/// The request that the host writes, and the answer that it reads.
 pub struct Buffers(Mutex<(Vec<u8>, String)>);
 
 impl Buffers {
@@ -20,18 +20,18 @@ impl Buffers {
     /// Makes room for a request and returns where it is.
     ///
     /// # Panics
-    /// After a panic, which is a trap: a host calls nothing after a trap.
+    /// If a call panicked before. A panic is a trap, and a host calls nothing after a trap.
     pub fn alloc(&self, bytes: u32) -> *mut u8 {
         let (request, _) = &mut *self.0.lock().expect("a host calls nothing after a trap");
         *request = vec![0; bytes as usize];
         request.as_mut_ptr()
     }
 
-    /// Answers the request; returns where the answer is, shifted by 32 bits, and its length. It is there until the next
-    /// call.
+    /// Answers the request. Returns the address of the answer, shifted by 32 bits, and its length. The answer is valid until
+    /// the next call.
     ///
     /// # Panics
-    /// For a request that is not where [`alloc`](Self::alloc) made room for it.
+    /// If the request is not where [`alloc`](Self::alloc) made room for it.
     pub fn call(&self, answer: fn(&[u8]) -> String, request: *mut u8, bytes: u32) -> u64 {
         let (room, reply) = &mut *self.0.lock().expect("a host calls nothing after a trap");
         assert!(room.as_mut_ptr() == request && room.len() == bytes as usize, "no such request");

@@ -1,8 +1,8 @@
-//! Makes a game that turnfold asks of a ruleset: a WebAssembly module, one file (MD-5), or a program that is asked over its
-//! standard input and output (RF-2). Both speak the messages of `PROTOCOL.md`.
+//! Makes a ruleset available to turnfold as a WebAssembly module, which is one file (MD-5), or as a program that answers over
+//! its standard input and output (RF-2). Both use the messages of `PROTOCOL.md`.
 //!
-//! A crate that has `crate-type = ["cdylib", "rlib"]` and this line becomes a module when it is built for
-//! `wasm32-unknown-unknown`; built for anything else, the line does nothing:
+//! A crate with `crate-type = ["cdylib", "rlib"]` and the following invocation becomes a module when it is built for
+//! `wasm32-unknown-unknown`. For any other target, the invocation does nothing:
 //!
 //! ```
 //! turnfold_guest::export!(turnfold_games::initiative::Initiative);
@@ -27,13 +27,13 @@ pub use answer::answer;
 #[cfg(feature = "std")]
 pub use serve::serve;
 
-/// The version of the exports of a module, which `turnfold_abi` answers.
+/// The version of the exports of a module, which `turnfold_abi` returns.
 pub const ABI: i32 = 2;
 
-/// Exports what a host calls, for one ruleset: a type that implements [`Rules`](turnfold_core::Rules).
+/// Exports the functions that a host calls, for one ruleset: a type that implements [`Rules`](turnfold_core::Rules).
 ///
-/// The only unsafe thing about it is that the names of the exports stand for themselves: a program may have only one such
-/// line. No memory is read or written through a pointer of the host's.
+/// It is unsafe only because the names of the exports are not mangled, so a program may have only one such invocation. No
+/// memory is read or written through a pointer from the host.
 #[macro_export]
 macro_rules! export {
     ($rules:ty) => {

@@ -1,4 +1,4 @@
-//! What a guest is asked (`PROTOCOL.md`). Fields that it does not know are ignored.
+//! The requests to a guest (`PROTOCOL.md`). Unknown fields are ignored.
 
 use alloc::borrow::Cow;
 use alloc::string::String;
@@ -19,12 +19,12 @@ pub(crate) struct Request<'a> {
     pub(crate) args: Args<'a>,
 }
 
-/// The arguments of all operations: each has some of them, and one reader for all is a small one.
+/// The arguments of all operations. Each operation uses some of them; one reader for all keeps modules small.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Args<'a> {
     pub(crate) state: Option<Bytes>,
-    /// The state of the match at the time at which something is shown.
+    /// The state of the match at the time of showing.
     pub(crate) now: Option<Bytes>,
     pub(crate) setup: Option<Bytes>,
     /// A setup as JSON.
@@ -45,7 +45,7 @@ pub(crate) struct Args<'a> {
     pub(crate) roll: Option<Vec<i32>>,
 }
 
-/// An entry to be folded: a command by its text or by its bytes.
+/// An entry to fold, with its command as text or bytes.
 #[derive(Deserialize)]
 pub(crate) struct Entry {
     pub(crate) seat: Seat,
@@ -55,7 +55,7 @@ pub(crate) struct Entry {
     pub(crate) bytes: Option<Bytes>,
 }
 
-/// Who looks.
+/// The viewer of a request.
 #[derive(Clone, Copy)]
 pub(crate) struct Viewer(pub(crate) Perspective);
 

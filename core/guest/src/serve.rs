@@ -12,7 +12,7 @@ use crate::answer::answer;
 /// Serves a ruleset over standard input and output, until the input ends.
 ///
 /// # Errors
-/// What keeps a line from being read or written.
+/// The error of reading or writing a line.
 pub fn serve<R: Rules>() -> io::Result<()> {
     let mut input = io::stdin().lock();
     let mut output = io::stdout().lock();
