@@ -11,7 +11,7 @@ use turnfold_tests::sandbox::{Sandbox, workspace};
 
 const SEED: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 
-/// A match with recorded dice over two turns, without units: `next-turn` and rolls alternate.
+/// Returns a match with recorded dice over two turns, without units: `next-turn` and rolls alternate.
 fn turns() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.ok("new turns --rules initiative --setup fixtures/initiative/no-units.toml");
@@ -367,12 +367,12 @@ fn times_stay_with_the_entries_that_are_played_again_and_keys_do_not() {
     }
     assert!(new[2]["recorded_at_ms"].as_i64() > old[2]["recorded_at_ms"].as_i64());
     assert_eq!((&old[4]["key"], &new[4]["key"]), (&Value::from("k1"), &Value::Null));
-    // The key is free on the branch, and what it did on `main` stays as it was.
+    // The key is free on the branch, and its append on `main` is unchanged.
     sandbox.ok("play duel@flank --once k1 confirm");
     assert_eq!(log("duel"), old);
 }
 
-/// A ruleset in which every command is one step of a turn, so that none can be left out before the end.
+/// A ruleset in which every command is a step of a turn, so that only the last can be left out.
 const STEP_BY_STEP: &str = "channel";
 
 /// A golden log and its entries as `SEAT: COMMAND`.
@@ -406,13 +406,13 @@ fn commands(replay: &str) -> Vec<String> {
     commands.collect()
 }
 
-/// Returns what a replay records, without its comments and attempts.
+/// Returns the record of a replay, without its comments and attempts.
 fn record(replay: &str) -> Vec<&str> {
     let recorded = |line: &&str| line.starts_with(|first: char| first.is_ascii_digit() || first == '=');
     replay.lines().filter(recorded).collect()
 }
 
-/// Returns some of the numbers from 1 to `count`, spread evenly, with both ends.
+/// Returns some of the numbers from 1 to `count`, evenly spread, including both ends.
 fn some_of(count: usize) -> impl Iterator<Item = usize> {
     (1..=count).step_by(count.div_ceil(6).max(1)).chain([count])
 }
@@ -449,7 +449,7 @@ fn a_dropped_command_put_back_gives_the_original_in_every_ruleset() {
             for seq in some_of(golden.commands.len() - 1) {
                 let command = &golden.commands[seq - 1];
                 let dropped = sandbox.run(&format!("amend golden.tfl:{seq} --drop -o dropped.tfl --force"));
-                // Without a conflict nothing is lost on the way, except that a seeded roll is made again at once.
+                // Without a conflict no entry is lost, except that a seeded roll is made again at once.
                 if !dropped.status.success() {
                     let stderr = String::from_utf8_lossy(&dropped.stderr);
                     assert!(stderr.contains("no longer appl"), "{stderr}");

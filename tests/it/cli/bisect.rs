@@ -47,7 +47,7 @@ $ turnfold --format json bisect duel --when "/active_player == p2"
 fn a_command_may_judge_the_prefixes() {
     let sandbox = duel();
     sandbox.ok("export duel -o duel.tfl");
-    // `grep` succeeds where the line is there, which must count as true.
+    // `grep` succeeds if the line is there, which must count as true.
     sandbox.write("bad.sh", "! grep -q 'p1 confirm' \"$1\"\n");
     sandbox.write("untold.sh", "grep -q '^= 2' \"$1\" && exit 125\n! grep -q 'p1 move' \"$1\"\n");
     let bisect = |script: &str| {
@@ -68,7 +68,7 @@ fn a_command_may_judge_the_prefixes() {
 #[cfg(unix)]
 fn a_command_that_flickers_is_named_and_its_answer_is_not() {
     let sandbox = duel();
-    // It rules that entry 2 makes it true, except in its `$1`-th call, in which it rules otherwise.
+    // The script answers that entry 2 makes the condition true, but gives the opposite answer in its `$1`-th call.
     sandbox.write(
         "flickers.sh",
         "echo >> calls; calls=$(grep -c '' calls)\n\
@@ -83,7 +83,7 @@ fn a_command_that_flickers_is_named_and_its_answer_is_not() {
             let printed = String::from_utf8_lossy(&output.stdout).into_owned();
             let stderr = String::from_utf8(output.stderr).unwrap();
             if printed.starts_with("entry 2 makes the condition true") {
-                // The wrong answer was never asked for.
+                // The wrong answer was never requested.
                 let calls = sandbox.read("calls").lines().count();
                 assert!(calls < call, "{call}{linear}: {printed}");
                 continue;
@@ -101,7 +101,7 @@ fn a_command_that_flickers_is_named_and_its_answer_is_not() {
 #[cfg(unix)]
 fn a_command_undecided_in_the_setup_or_at_the_end_is_an_error() {
     let sandbox = duel();
-    // It is undecided if the number of entries matches the pattern `$1`.
+    // The script is undecided if the number of entries matches the pattern `$1`.
     sandbox.write(
         "judge.sh",
         "count=$(grep -c '^[0-9]' \"$2\"); case $count in $1) exit 125;; *) exit 0;; esac\n",
@@ -129,7 +129,7 @@ fn ten_thousand_entries_take_no_more_steps_than_their_number_has_bits() {
     let found: Value = serde_json::from_str(&printed).unwrap();
     let (first, steps) = (found["first"].as_u64().unwrap(), found["probes"].as_u64().unwrap());
     assert!(first > 5_000, "{found}");
-    // The setup, the end, and each halving between them.
+    // The setup, the end, and each step of the binary search.
     assert!(steps <= 2 + 14, "{steps} steps at 10,000 entries");
 }
 

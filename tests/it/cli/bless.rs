@@ -91,7 +91,8 @@ radius = 1
     );
 }
 
-/// A golden log as a build with other rules would have blessed it: its hashes from entry 2 on are of other states.
+/// Returns a golden log as a build with other rules would have blessed it: from entry 2 on, its hashes are of other
+/// states.
 fn of_other_rules(sandbox: &Sandbox) -> String {
     sandbox.write("bug.tfl", SCRIPT.to_owned() + "3 host roll 1 1 2 2\n4 host next-turn\n");
     sandbox.ok("bless --accept bug.tfl");

@@ -5,7 +5,7 @@ use turnfold_history::tfl;
 use crate::terminal::{self, Running};
 use turnfold_tests::sandbox::Sandbox;
 
-/// A golden log of three entries; the first and the last are not what the rules compute.
+/// Returns a golden log of three entries. The first and the last differ from what the rules compute.
 fn golden() -> (Sandbox, String, String) {
     let sandbox = super::duel();
     sandbox.ok("export duel -o golden.tfl");
@@ -16,7 +16,7 @@ fn golden() -> (Sandbox, String, String) {
     (sandbox, golden, altered)
 }
 
-/// Types the answers to `bless x.tfl` and more files; returns what the terminal shows, without colors.
+/// Types the answers to `bless` for these files. Returns what the terminal shows, without colors.
 fn bless(sandbox: &Sandbox, files: &[&str], typed: &str, code: i32) -> Option<String> {
     let mut command = sandbox.command(["bless"].into_iter().chain(files.iter().copied()));
     command.env("NO_COLOR", "1");
@@ -41,7 +41,7 @@ fn an_accepted_change_is_written_and_a_refused_one_is_not() {
     let expected = golden.replace(first_entry(&golden), first_entry(&altered));
     let (lines, closing) = written.trim_end().rsplit_once('\n').unwrap();
     assert_eq!(lines, expected.trim_end().rsplit_once('\n').unwrap().0);
-    // The closing line is that of the lines as written.
+    // The closing line matches the lines as written.
     let entries: String = lines
         .lines()
         .skip_while(|line| !line.starts_with("1 "))
@@ -51,7 +51,7 @@ fn an_accepted_change_is_written_and_a_refused_one_is_not() {
     let header = tfl::read("x.tfl", written.as_bytes(), &turnfold_games::standard()).unwrap().header;
     let log = blake3::hash((header.canonical() + &entries).as_bytes());
     assert!(closing.ends_with(&format!("log {log} header {}", header.mark())), "{closing}");
-    // What was refused is all that is found now.
+    // Now the check finds only the refused change.
     let found = String::from_utf8(sandbox.run("check --all x.tfl").stdout).unwrap();
     assert!(found.contains("x.tfl: 1 difference\n"), "{found}");
     bless(&sandbox, &["x.tfl"], "y\n", 0).unwrap();

@@ -1,4 +1,4 @@
-//! Bundles read by the verbs that read replay files, without a store.
+//! Bundles as input of the verbs that read replay files, without a store.
 
 use std::fs;
 
@@ -64,7 +64,7 @@ fn a_seats_bundle_is_read_up_to_what_is_left_out_of_it() {
         assert!(output.status.success(), "{line}");
         (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
     };
-    // p1 knows its own orders, and not the one of p2 after them.
+    // p1 knows its own orders, but not the later order of p2.
     let (printed, note) = read("turnfold log p1.bundle");
     assert_eq!(printed, known);
     let gap = "warning: p1.bundle: 1 of 4 entries are left out, from entry 4 on; it is read up to the entry before\n";

@@ -67,7 +67,7 @@ exit 1
 "#]]);
 }
 
-/// A sandbox with a good golden log, one with another outcome and one that is no replay, under `goldens`.
+/// Returns a sandbox with a good golden log, one with another outcome, and a file that is not a replay, in `goldens`.
 fn goldens() -> Sandbox {
     let sandbox = duel();
     fs::create_dir_all(sandbox.path("goldens/more")).unwrap();
@@ -426,14 +426,14 @@ fn a_clone_of_git_that_converts_line_ends_has_good_golden_logs_or_an_error_that_
         ),
         "{text}"
     );
-    // Both ways that the error names mend it.
+    // Both ways that the error names repair it.
     let mended = sandbox.shell("sed -i.bak 's/\\r$//' plain/replays/*/*.tfl && turnfold check --quiet plain");
     assert!(mended.status.success(), "{}", String::from_utf8_lossy(&mended.stdout));
     let suggested = text.split('`').find(|part| part.starts_with("*.tfl ")).unwrap();
     sandbox.write("origin/.gitattributes", suggested);
     git(&format!("{commit} && git clone -q -c core.autocrlf=true origin suggested"));
     sandbox.ok("check --quiet suggested");
-    // The file in this repository.
+    // The attributes of this repository.
     fs::copy(workspace().join(".gitattributes"), sandbox.path("origin/.gitattributes")).unwrap();
     git(&format!("{commit} && git clone -q -c core.autocrlf=true origin ours"));
     sandbox.ok("check --quiet ours");

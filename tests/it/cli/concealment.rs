@@ -1,7 +1,7 @@
-//! What a seat may not know reaches it by no verb: whatever the secret, the same bytes. So no guess of a secret can be tried
-//! on what is printed.
+//! No verb reveals to a seat what it may not know: the output has the same bytes whatever the secret. So no guess about
+//! a secret can be tested with the output.
 //!
-//! The verbs come from the grammar of the command line: all that have `--as`; one without lines here fails the test.
+//! The test takes all verbs with `--as` from the grammar of the command line, and fails if a verb has no line here.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -14,8 +14,9 @@ use super::documents::verbs_of_help;
 use turnfold_tests::sandbox::Sandbox;
 use turnfold_tests::secrets::{CASES, SecretCase};
 
-/// What each verb is asked as a player: MATCH and FILE are the history, SEAT is the player's, PLAIN a match that
-/// holds no secret, FIRST and SECOND commands of the player's own. What follows the history in `ask` is the question.
+/// The commands that a player gives for each verb. MATCH and FILE are the history, SEAT is the player's seat, PLAIN is
+/// a match without secrets, and FIRST and SECOND are the player's own commands. In `ask`, the question follows the
+/// history.
 const LINES: &str = r#"
 show MATCH --as SEAT
 show MATCH:1 --as SEAT
@@ -105,8 +106,8 @@ fn lines() -> impl Iterator<Item = (&'static str, &'static str)> {
     LINES.lines().filter_map(|line| Some((line.split_once(' ')?.0, line)))
 }
 
-/// Returns `true` where everything is compared, as in CI. Otherwise two secrets of a case are, in every third line and in
-/// one of its formats; the next cases have the other lines.
+/// Returns `true` if everything is compared, as in CI. Otherwise two secrets of a case are compared, in every third
+/// line and one of its formats; the next cases have the other lines.
 fn is_whole() -> bool {
     env::var_os("TURNFOLD_ALL_SECRETS").is_some()
 }
@@ -116,16 +117,17 @@ fn compared(case: &SecretCase) -> &'static [&'static [&'static str]] {
     if is_whole() { case.secrets } else { &case.secrets[..2] }
 }
 
-/// Returns the formats in which the output of a line is compared: all, or in the short form the one at `turn`.
+/// Returns the formats in which the output of a line is compared: all of them, or in the short form the one that `turn`
+/// selects.
 fn formats(turn: usize, verb: &str, line: &str) -> Vec<&'static str> {
     let mut formats = if verb == "show" { vec!["text", "json", "svg"] } else { vec!["text", "json"] };
-    // Marks are of pictures.
+    // `--changed` marks pictures, which JSON does not have.
     formats.retain(|format| *format != "json" || !line.contains("--changed"));
     if is_whole() { formats } else { vec![formats[turn % formats.len()]] }
 }
 
-/// Makes a store of one secret and gives what each line shows the viewer, in the formats compared. `number` is the
-/// place of the case in [`CASES`].
+/// Creates a store with one secret, and returns what each line shows the viewer in the compared formats. `number` is
+/// the index of the case in [`CASES`].
 fn shown(number: usize, case: &SecretCase, secret: &[&str]) -> Vec<(String, String)> {
     let sandbox = Sandbox::new();
     let mut setup = "fixtures/cycletap/ford.toml";
@@ -161,7 +163,7 @@ fn shown(number: usize, case: &SecretCase, secret: &[&str]) -> Vec<(String, Stri
     shown
 }
 
-/// Puts the words of a case in place of those in capitals.
+/// Replaces the words in capitals with those of a case.
 fn filled(line: &str, case: &SecretCase, format: &str, setup: &str) -> String {
     let own = case.own.map(|command| format!("\"{command}\""));
     let words = [
@@ -169,7 +171,7 @@ fn filled(line: &str, case: &SecretCase, format: &str, setup: &str) -> String {
         ("FILE", "secret.tfl"),
         ("PLAIN", "plain"),
         ("SETUP", setup),
-        // A match has no view for a seat without a player.
+        // A match has no view for a seat that no one plays.
         ("SEAT", if case.viewer == "p8" { "spectator" } else { case.viewer }),
         ("RULES", case.ruleset),
         ("QUESTION", case.question),
@@ -183,7 +185,7 @@ fn filled(line: &str, case: &SecretCase, format: &str, setup: &str) -> String {
     format!("--format {format} {line}")
 }
 
-/// Blanks out when entries were recorded, in milliseconds or as `log --times` prints it, and how long matches took.
+/// Blanks out the times of entries, in milliseconds or as `log --times` prints them, and the durations of matches.
 fn without_times(text: &str) -> String {
     let mut blanked = String::new();
     for line in text.lines().filter(|line| !line.starts_with("Duration:")) {
@@ -229,13 +231,13 @@ fn ct_19_ch_18_whatever_the_secret_every_verb_with_as_prints_the_same_bytes() {
         for (line, text) in first {
             assert!(!has_hash(text), "`{line}` shows a hash: {text}");
         }
-        // Refusals alone prove nothing.
+        // Refusals alone would prove nothing.
         let accepted = first.iter().filter(|(_, text)| text.contains("exit Some(0)")).count();
         assert!(accepted * 3 > first.len(), "{first:#?}");
     }
 }
 
-/// Returns the verbs that show what a seat may know: by `--as`, or by `--seat` where commands are given.
+/// Returns the verbs that show what a seat may know: those with `--as`, or with `--seat` if they take commands.
 fn verbs_with_as(sandbox: &Sandbox) -> BTreeSet<String> {
     let has_as = |verb: &String| {
         let help = sandbox.ok(&format!("{verb} --help"));
@@ -255,7 +257,7 @@ fn every_verb_with_as_is_among_those_compared() {
     assert_eq!(found, known);
 }
 
-/// The 256 plans of four taps on a few hexes: a hash shown to p2 would distinguish them.
+/// There are 256 plans of four taps on a few hexes, and a hash shown to p2 would distinguish them.
 #[test]
 fn ct_19_a_rejected_command_shows_no_state_hash() {
     let sandbox = Sandbox::new();

@@ -1,4 +1,4 @@
-//! What `find`, `table` and `stats` answer about many matches, held against a loop over `log` and `show`.
+//! Compares the answers of `find`, `table` and `stats` about many matches with a loop over `log` and `show`.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,12 @@ use turnfold_tests::sandbox::Sandbox;
 
 const RULESETS: [&str; 5] = ["channel", "cycletap", "hexcapture", "initiative", "lifecycle"];
 
-/// A match, as `log` and `show` print it.
+/// A match as `log` and `show` print it.
 struct Shown {
     name: String,
     ruleset: &'static str,
     entries: Vec<Value>,
-    /// The views after the setup and each entry.
+    /// The views after the setup and after each entry.
     views: Vec<Value>,
 }
 
@@ -22,12 +22,12 @@ fn documents(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Makes two matches of every ruleset, and looks at each.
+/// Creates several matches of every ruleset, and returns what is printed about each.
 fn corpus(sandbox: &Sandbox) -> Vec<Shown> {
     let mut shown = Vec::new();
     for ruleset in RULESETS {
         sandbox.ok(&format!("simulate --rules {ruleset} --seed 1 --steps 12 --count 2 -o games/{ruleset}"));
-        // Long enough to be over, in games that end.
+        // Long enough for a game that ends to be over.
         sandbox.ok(&format!("simulate --rules {ruleset} --seed 3 --steps 60 -o games/{ruleset}/3.tfl"));
         for seed in 1..=3 {
             let name = format!("games/{ruleset}/{seed}.tfl");

@@ -76,7 +76,7 @@ exit 2| error: cannot read replay `missing.tfl`: No such file or directory (os e
 "#]]);
 }
 
-/// A sandbox in which `duel` goes on, and so does its branch `held`, where a unit stands that moves in `duel`.
+/// Returns a sandbox in which `duel` and its branch `held` continue. A unit moves in `duel` but stands in `held`.
 fn held() -> Sandbox {
     let sandbox = duel();
     sandbox.ok("branch duel:2 held");

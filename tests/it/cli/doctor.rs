@@ -1,4 +1,4 @@
-//! `store doctor`: each finding names what to do.
+//! `store doctor`: each finding names the next step.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use turnfold_store::{BranchName, NewEntry, Store};
 use turnfold_tests::sandbox::{Sandbox, workspace};
 use turnfold_tests::service::Running;
 
-/// Returns the grade and the text of the finding about something.
+/// Returns the grade and the text of the finding about a subject.
 fn finding(sandbox: &Sandbox, line: &str, about: &str) -> (String, String) {
     let output = sandbox.run(line);
     let printed = String::from_utf8(output.stdout).unwrap();
@@ -62,7 +62,7 @@ fn damage_is_named() {
     assert!(text.contains("corrupt store"), "{text}");
 }
 
-/// An entry is taken to be at least as old as any later one, and a clock that went back is named.
+/// An entry counts as at least as old as any later one, and a clock that went back is reported.
 #[test]
 fn a_clock_that_went_back_is_named_and_no_later_entry_is_older() {
     let sandbox = Sandbox::new();
@@ -82,7 +82,7 @@ fn a_clock_that_went_back_is_named_and_no_later_entry_is_older() {
     let (grade, text) = of_store(&sandbox, "times");
     assert_eq!(grade, "note");
     assert!(text.contains("before entry 4 of `ford`"), "{text}");
-    // The first entry is no younger than the last.
+    // The first entry counts as no younger than the last.
     let table = sandbox.ok("--format json table matches --matches");
     let row: Value = serde_json::from_str(table.lines().next().unwrap()).unwrap();
     assert_eq!(row["first_at_ms"], row["last_at_ms"], "{row}");

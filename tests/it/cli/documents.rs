@@ -1,4 +1,4 @@
-//! `--format json` of every verb, held against `cli/JSON.md`.
+//! Compares `--format json` of every verb with `cli/JSON.md`.
 
 mod contract;
 
@@ -19,7 +19,7 @@ use turnfold_tests::sandbox::{Sandbox, store_match, workspace};
 #[cfg(feature = "serve")]
 use turnfold_tests::service::Running;
 
-/// What only a broken build, damage of other kinds than one, or a database could show.
+/// Fields that only a broken build, several kinds of damage, or a database could show.
 const UNSEEN: &[&str] = &[
     "verify#3.differs_at",
     "Change.written_as",
@@ -28,10 +28,10 @@ const UNSEEN: &[&str] = &[
     "AuditRow.seq",
     "store upgrade#0.",
     "store spread#0.",
-    // Of games of others, such as `examples/liars` and `examples/chess`.
+    // Fields of games by others, such as `examples/liars` and `examples/chess`.
     "DueRoll.owner",
     "legal#0.irreversible",
-    // Of modules, which `modules.rs` plays.
+    // Fields of modules, which `modules.rs` tests.
     "game list#",
     "game show#",
     "game check#",
@@ -39,7 +39,7 @@ const UNSEEN: &[&str] = &[
     "game guest#",
     "NeededModule.",
     "new#0.module",
-    // Of referees and recordings, which `referees.rs` plays.
+    // Fields of referees and recordings, which `referees.rs` tests.
     "verify#0.referee",
     "diff#0.states_part",
     "StatesPart.",
@@ -53,7 +53,7 @@ fn verb_of(line: &str, contract: &Contract) -> String {
     if contract.verbs.contains_key(&two) { two } else { words.first().copied().unwrap_or_default().into() }
 }
 
-/// Requires every document of a run to be as documented, and its failure to be one too.
+/// Requires every document of a run to be as documented, including its error.
 fn check_run(line: &str, expected_code: i32, output: &Output, contract: &mut Contract) -> String {
     let verb = verb_of(line, contract);
     let stdout = std::str::from_utf8(&output.stdout).unwrap();
@@ -85,7 +85,7 @@ fn check_error(line: &str, code: i32, stderr: &str, contract: &mut Contract) {
     assert_eq!(error["error"]["kind"], kind, "{line}: {error}");
 }
 
-/// Runs every line of `runs.txt` and gives the verbs.
+/// Runs every line of `runs.txt` and returns the verbs.
 fn run_all(sandbox: &Sandbox, contract: &mut Contract) -> BTreeSet<String> {
     let runs = fs::read_to_string(workspace().join("tests/it/cli/documents/runs.txt")).unwrap();
     let mut verbs = BTreeSet::new();
@@ -110,7 +110,7 @@ fn run_all(sandbox: &Sandbox, contract: &mut Contract) -> BTreeSet<String> {
     verbs
 }
 
-/// Puts a link in the place of `LINK(REV)`, the one after the last entry of the revision.
+/// Replaces `LINK(REV)` with the link after the last entry of the revision.
 fn with_link(sandbox: &Sandbox, line: &str) -> String {
     let Some((before, rest)) = line.split_once("LINK(") else { return line.into() };
     let (revision, after) = rest.split_once(')').unwrap();
@@ -118,14 +118,14 @@ fn with_link(sandbox: &Sandbox, line: &str) -> String {
     format!("{before}{}{after}", log.split(' ').next().unwrap())
 }
 
-/// Puts the verifier key in the place of `VKEY(FILE)`.
+/// Replaces `VKEY(FILE)` with the verifier key.
 fn with_vkey(sandbox: &Sandbox, line: &str) -> String {
     let Some((before, rest)) = line.split_once("VKEY(") else { return line.into() };
     let (file, after) = rest.split_once(')').unwrap();
     format!("{before}{}{after}", sandbox.ok(&format!("key show {file}")).trim_end())
 }
 
-/// Lists the verbs that the help names, those below a verb as `store check`.
+/// Lists the verbs that the help names; a subcommand is listed as `store check`.
 pub(crate) fn verbs_of_help(sandbox: &Sandbox, above: &str) -> Vec<String> {
     let help = sandbox.ok(&format!("{above} --help"));
     let (list, _) = help.split_once("\nOptions:\n").unwrap_or((&help, ""));
@@ -142,7 +142,7 @@ pub(crate) fn verbs_of_help(sandbox: &Sandbox, above: &str) -> Vec<String> {
     names.flat_map(|name| verbs_of_help(sandbox, &format!("{above} {name}"))).collect()
 }
 
-/// Writes files like `duel.tfl` and `seeded.tfl` whose records are no longer true.
+/// Writes copies of `duel.tfl` and `seeded.tfl` with false records.
 fn tamper(sandbox: &Sandbox) {
     let golden = sandbox.read("duel.tfl");
     let with = |name: &str, old: &str, new: &str| {
@@ -194,7 +194,7 @@ fn serve_and_join(contract: &mut Contract) -> [String; 2] {
     ["serve".into(), check_run(&line, 0, &output, contract)]
 }
 
-/// Plays a little by mail.
+/// Plays a short match by mail.
 fn by_mail(contract: &mut Contract) -> BTreeSet<String> {
     let mut mailbox = Mailbox::new("host_replaces = true\nplain = [\"p2\"]\n");
     let mut verbs = BTreeSet::new();

@@ -4,7 +4,7 @@ use snapbox::str;
 
 use turnfold_tests::sandbox::Sandbox;
 
-/// Two players of a game with secrets; it is p2 who plans, and p1's plan is hidden.
+/// Returns a match of two players with secrets. p2 is planning, and p1's plan is concealed.
 fn planning() -> Sandbox {
     let sandbox = Sandbox::new();
     let seed = "ab".repeat(32);
@@ -49,7 +49,7 @@ fn a_seats_file_is_read_shown_and_stepped_with_that_seats_eyes() {
     assert!(stepped.contains(&drawn("ford")) && stepped.starts_with(&drawn("ford:0")), "{stepped}");
     assert_eq!(sandbox.ok("diff p2.tfl ford --as p2"), "p2.tfl and ford are equal: 3 entries\n");
     assert_eq!(sandbox.ok("show p2.tfl:1"), sandbox.ok("show ford:1 --as p2"));
-    // Once the plans are carried out, everybody may know them.
+    // Once the plans are carried out, every seat may know them.
     sandbox.ok("play ford switch resolve");
     sandbox.ok("export ford --as p2 -o open.tfl");
     assert!(sandbox.read("open.tfl").contains("p1 tap 0,1 => "));

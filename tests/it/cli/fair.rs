@@ -1,13 +1,13 @@
-//! Matches with fair dice, where they are not played by mail (FD-6, FD-11).
+//! Matches with fair dice that are not played by mail (FD-6, FD-11).
 
 use snapbox::str;
 
 use turnfold_tests::sandbox::Sandbox;
 
-/// The head of the specification's host.
+/// The head of the host's chain in the specification.
 const HEAD: &str = "aae1ec56c7f26e2bcf89200629efdf3c799c36af0ce36f9cfddfd5d1ad6b5158";
 
-/// A match with fair dice whose first roll is due, and the file that it was made from.
+/// Returns a sandbox with a match with fair dice whose first roll is due, and the file it was made from.
 fn fair() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox

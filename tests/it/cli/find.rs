@@ -10,7 +10,7 @@ use turnfold_tests::sandbox::Sandbox;
 
 use super::duel;
 
-/// Makes replay files of play at random: six in `games`, one of them in a folder within.
+/// Creates six replay files of random play in `games`, one of them in a subfolder.
 fn games() -> Sandbox {
     let sandbox = Sandbox::new();
     fs::create_dir_all(sandbox.path("games/late")).unwrap();
@@ -139,7 +139,7 @@ fn every_entry_of_a_long_log_is_found_in_order_and_the_first_of_each_alone_where
         [1, 2].iter().flat_map(|seed| (1..=1500).map(move |seq| format!("games/{seed}.tfl:{seq}"))).collect();
     assert_eq!(seqs("find games --command *"), all);
     assert_eq!(seqs("find games --command * --first"), ["games/1.tfl:1", "games/2.tfl:1"]);
-    // A condition that comes and goes, too.
+    // Also a condition that becomes true and false several times.
     let of_condition = seqs("find games/1.tfl --when \"/tap/state != idle\"");
     assert!(of_condition.len() > 100, "{}", of_condition.len());
     let first = seqs("find games/1.tfl --when \"/tap/state != idle\" --first");

@@ -4,7 +4,7 @@ use snapbox::str;
 
 use turnfold_tests::sandbox::Sandbox;
 
-/// A blessed log of seeded dice, and copies of it in which something of the header is changed.
+/// Returns a blessed log with seeded dice, and copies with a changed header.
 fn altered() -> Sandbox {
     let sandbox = Sandbox::new();
     let seed = "00112233445566778899aabbccddeeff".repeat(2);

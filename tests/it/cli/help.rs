@@ -10,7 +10,7 @@ use turnfold_tests::sandbox::{Sandbox, workspace};
 #[cfg(unix)]
 use turnfold_tests::sandbox::{binary, without_links};
 
-/// The help lists the verbs of a whole build.
+/// The help lists the verbs of a full build.
 #[cfg(feature = "serve")]
 #[test]
 fn help_and_errors_of_usage_have_their_exit_codes() {
@@ -268,7 +268,7 @@ fn help_of_every_verb_has_the_global_options_and_examples() {
     }
 }
 
-/// Completes a line in bash as it would on a terminal: the words are taken apart where bash takes them apart.
+/// Completes a command line in bash as on a terminal, split into words as bash splits it.
 #[cfg(unix)]
 fn completed(sandbox: &Sandbox, line: &str) -> Vec<String> {
     sandbox.write("complete.bash", sandbox.ok("completions bash"));
@@ -317,7 +317,7 @@ fn bash_completes_rulesets_seats_matches_and_branches() {
         assert_eq!(completed(&sandbox, line).join(" "), expected, "{line}");
     }
     assert!(!sandbox.path("none").exists());
-    // Files are offered to verbs that read them.
+    // Files are offered only to verbs that read files.
     sandbox.write("dust.tfl", "");
     for (verb, is_offered) in [("show", true), ("verify", true), ("play", false), ("delete", false)] {
         let offered = completed(&sandbox, &format!("{verb} du"));
@@ -332,7 +332,7 @@ fn bash_completes_rulesets_seats_matches_and_branches() {
 fn bash_completes_rulesets_that_are_added_as_modules_and_finds_the_store_above() {
     let sandbox = super::duel();
     std::fs::create_dir_all(sandbox.path(".turnfold/modules")).unwrap();
-    // The packed game has the name of a built-in one, which is offered once.
+    // The packed game has the name of a built-in game, which is offered only once.
     let module = workspace().join("fixtures/modules/initiative.wasm");
     std::fs::copy(module, sandbox.path(".turnfold/modules/a.wasm")).unwrap();
     let module = workspace().join("fixtures/modules/tictactoe.wasm");
@@ -346,7 +346,7 @@ fn bash_completes_rulesets_that_are_added_as_modules_and_finds_the_store_above()
     assert_eq!(completed(&sandbox, "--modules games new x --rules ni"), ["nim"]);
 }
 
-/// Asks for what completes the last word, as a shell that passes words as they are meant.
+/// Returns the completions of the last word, for a shell that passes words unchanged.
 fn offered(sandbox: &Sandbox, words: &[&str]) -> Vec<String> {
     let words = ["--", "turnfold"].iter().chain(words).copied();
     let output = sandbox.command(words).env("TURNFOLD_COMPLETE", "fish").output().unwrap();
@@ -394,7 +394,7 @@ fn commands_are_offered_as_they_are_typed_and_nothing_where_anything_is_wrong() 
         let of_seat: Vec<_> = all.iter().filter(|command| command.starts_with(seat)).cloned().collect();
         assert_eq!(offered(&sandbox, &["play", "duel", typed]), of_seat, "{typed}");
     }
-    // Without a seat, as commands may be given.
+    // Without a seat, as in a command.
     let command = all[0].split_once(": ").unwrap().1;
     assert_eq!(offered(&sandbox, &["play", "duel", command]), [command]);
     assert!(offered(&sandbox, &["play", "duel", "--seat", "p1", ""]).iter().all(|text| !text.contains(": ")));
@@ -408,14 +408,14 @@ fn commands_are_offered_as_they_are_typed_and_nothing_where_anything_is_wrong() 
         &["play", "duel", "--seat", "p9", ""],
         &["play", "duel", "--seat", "nobody", ""],
         &["play", "duel", "--seat=", ""],
-        // What is legal after a command is not known before it is played.
+        // The legal commands after a command are not known until it is played.
         &["play", "duel", command, ""],
         &["play", "duel", "dance"],
     ] {
         assert_eq!(offered(&sandbox, words), Vec::<String>::new(), "{words:?}");
     }
     assert!(!sandbox.path("none").exists());
-    // A store that is damaged, or that this build cannot read.
+    // A damaged store, or one that this build cannot read.
     let journal = std::fs::read_dir(sandbox.path(".turnfold/journal")).unwrap();
     for file in journal {
         std::fs::write(file.unwrap().path(), "dust").unwrap();
@@ -437,13 +437,13 @@ fn help_of_a_verb_is_json_where_that_is_asked_for() {
         (&all["verb"], all["text"].as_str().unwrap().trim_end()),
         (&"".into(), sandbox.ok("help").trim_end())
     );
-    // As text, options behind a verb are taken too.
+    // With text output, options after the verb are accepted too.
     assert_eq!(sandbox.ok("help bisect --no-pager --color never"), sandbox.ok("help bisect"));
     assert_eq!(sandbox.ok("help bisect --format text"), sandbox.ok("help bisect"));
     assert!(!sandbox.shell("turnfold help nothing --format json").status.success());
 }
 
-/// Lists the verbs that do something and those that only have verbs below them.
+/// Lists all verbs, including those that only have subcommands.
 fn all_verbs(sandbox: &Sandbox) -> BTreeSet<String> {
     let mut verbs = BTreeSet::new();
     for verb in verbs_of_help(sandbox, "") {
@@ -469,7 +469,7 @@ fn the_help_of_every_verb_is_json_too() {
     }
 }
 
-/// The options of a verb as its help lists them: the name, the value and the first line of what it says.
+/// Returns the options of a verb from its help: the name, the value and the first line of the description.
 fn options_of(help: &str) -> Vec<[String; 3]> {
     let (of_verb, _) = help.split_once("\nGlobal options:").unwrap();
     let mut options = Vec::new();
@@ -505,7 +505,7 @@ fn verbs_are_few_and_an_option_has_one_name_for_one_thing() {
             }
             let words = ["Write", "The file to write", "File for", "The folder with `outbox`"];
             let is_place = ["<FILE>", "<DIR>"].contains(&value.as_str());
-            // A report is written besides the answer.
+            // A report is written in addition to the answer.
             if is_place && words.iter().any(|word| says.starts_with(word)) {
                 assert_eq!(name, "output", "{verb}: {says}");
                 written += 1;
@@ -550,8 +550,8 @@ fn help_prints_every_guide_that_it_lists() {
     }
 }
 
-/// Guides have names of their own, so the help of a verb stays what it was.
-/// A build without a part refuses its verbs and URLs in one line that names the feature.
+/// No guide has the name of a verb, so the help of a verb is unchanged. A build without a feature refuses its verbs and
+/// URLs in one line that names the feature.
 #[cfg(not(all(feature = "postgres", feature = "serve", feature = "stepper")))]
 #[test]
 fn a_part_that_was_left_out_is_named() {
@@ -574,7 +574,7 @@ fn a_part_that_was_left_out_is_named() {
         let named = format!("this build was made without its feature `{feature}`");
         assert!(stderr.contains(&named), "{line}: {stderr}");
     }
-    // Without a terminal nothing is stepped through, and the boards are drawn.
+    // Without a terminal there is no stepper, and the boards are printed.
     sandbox.ok("replay duel --step");
 }
 

@@ -1,4 +1,4 @@
-//! What is suggested where a name or a command is not what was meant, and where the store is looked for.
+//! Suggestions for misspelled names and commands, and where the program looks for the store.
 
 use std::fs;
 

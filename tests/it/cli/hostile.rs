@@ -1,7 +1,8 @@
-//! Input that means harm or merely is enormous: a clear error, bounded memory, no hang, nothing raw on a terminal.
+//! Input that is malicious or enormous must give a clear error, with bounded memory, no hang, and no raw bytes on a
+//! terminal.
 //!
-//! The limits stand in `limits.rs` of `cli/src` and `cli/history/src`, and in the guide `limits`. Nesting, sizes and numbers inside one process are tried
-//! by the laws; here the whole program runs with little memory.
+//! The limits are in `limits.rs` of `cli/src` and `cli/history/src`, and in the guide `limits`. The laws test nesting,
+//! sizes and numbers within one process; here the whole program runs with little memory.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -14,14 +15,14 @@ use turnfold_laws::{numbers, replaced};
 use turnfold_tests::fixtures;
 use turnfold_tests::sandbox::{Sandbox, binary};
 
-/// The memory that every hostile run has to make do with, in KiB; far less than what it is given to read.
+/// The memory limit of every hostile run in KiB, which is far less than its input.
 const MEMORY_KIB: u32 = 600_000;
 
 const BOARD: &str = "fixtures/initiative/small-board.toml";
 const HEAD: &str =
     "turnfold replay 2\n+++\nruleset = \"initiative\"\nversion = 1\ndice = \"recorded\"\nsetup.radius = 2\n";
 
-/// Makes a command that can have only so much memory; what it may not have it cannot use up.
+/// Returns a command that runs with this memory limit.
 fn frugal(sandbox: &Sandbox, words: &[&str]) -> Command {
     let plain = sandbox.command([]);
     let mut command = Command::new("sh");
@@ -30,7 +31,7 @@ fn frugal(sandbox: &Sandbox, words: &[&str]) -> Command {
     command
 }
 
-/// Requires a refusal in one line with this message.
+/// Requires a refusal with this message in one line.
 fn check_refused(sandbox: &Sandbox, words: &[&str], expected: &str) {
     check_error(&frugal(sandbox, words).output().unwrap(), words, expected);
 }
@@ -41,7 +42,7 @@ fn check_error(output: &Output, words: &[&str], expected: &str) {
     assert_eq!(stderr, format!("error: {expected}\n"), "{words:?}");
 }
 
-/// Requires an answer, whatever it is, and that neither side of it could command a terminal.
+/// Requires an answer, whatever it is, without control sequences in either output.
 fn check_harmless(output: &Output, what: &str) {
     let printed = [output.stdout.as_slice(), &output.stderr].concat();
     let printed = String::from_utf8(printed).unwrap_or_else(|error| panic!("{what}: {error}"));
@@ -203,7 +204,7 @@ fn what_turns_the_direction_of_writing_is_escaped_in_boards_entries_and_differen
     }
 }
 
-/// Numbers at and beyond the ends of what any field or argument holds.
+/// Numbers at and beyond the limits of fields and arguments.
 const EXTREMES: [&str; 6] = [
     "255",
     "-2147483648",
@@ -222,7 +223,8 @@ fn numbers_at_every_limit_of_a_setup_are_played_or_refused() {
         let numbers = numbers(&smallest.toml, in_word);
         assert!(!numbers.is_empty(), "{}", smallest.name);
         for (place, range) in numbers.iter().enumerate() {
-            // Every number meets every extreme in the laws; here each meets one, in a process of its own.
+            // The laws test every number with every extreme. Here each number is tested with one, in a process of its
+            // own.
             let extreme = EXTREMES[place % EXTREMES.len()];
             sandbox.write("extreme.toml", replaced(&smallest.toml, range, extreme));
             let words = ["simulate", "--rules", rules.name(), "--setup", "extreme.toml"];

@@ -17,7 +17,7 @@ fn golden(name: &str) -> String {
     fs::read_to_string(workspace().join("replays").join(name)).unwrap()
 }
 
-/// Returns the entries of a replay, each with its number, seat, command and the rest of its line.
+/// Returns the entries of a replay: the number, seat, command and rest of each line.
 fn entries(replay: &str) -> Vec<(u64, Seat, &str, &str)> {
     let lines = replay.lines().filter(|line| line.starts_with(|digit: char| digit.is_ascii_digit()));
     let entries = lines.map(|line| {
@@ -40,12 +40,12 @@ fn start(replay: &str) -> (Box<dyn AnyState>, DicePolicy) {
     (rules.start(&rules.read_setup(&setup).unwrap()).unwrap(), dice)
 }
 
-/// Returns `true` if a log is of this version of its ruleset, as most golden logs are.
+/// Returns `true` if a log has this version of its ruleset, as most golden logs do.
 fn is_of(rules: &dyn AnyRules, replay: &str) -> bool {
     replay.contains(&format!("\nversion = {}\n", rules.version()))
 }
 
-/// Writes a golden log as a build with another version of its ruleset, but the same rules, would have.
+/// Returns a golden log as a build with the same rules under another version would have written it.
 fn of_other_version(replay: &str) -> String {
     let (mut state, dice) = start(replay);
     let version = replay.lines().find(|line| line.starts_with("version = ")).unwrap();
@@ -108,7 +108,7 @@ fn the_hash_as_of_the_own_version_is_the_state_hash() {
     }
 }
 
-/// Golden logs; some record false outcomes, as if the rules had changed since.
+/// Returns golden logs, of which some record false outcomes, as if the rules had changed since.
 fn corpus() -> Sandbox {
     let sandbox = Sandbox::new();
     fs::create_dir(sandbox.path("replays")).unwrap();
@@ -248,7 +248,7 @@ exit 1
 "#]]);
 }
 
-/// Stores a match as another build would have: a roll by its right seat or by another.
+/// Stores a match as another build would have stored it, with a roll by the right seat or by another.
 fn store_match(sandbox: &Sandbox, name: &str, ruleset: &str, ruleset_version: u32, seat: Seat) {
     let rules = turnfold_games::find("initiative").unwrap();
     let setup = rules.read_setup(&sandbox.read("fixtures/initiative/no-units.toml")).unwrap();

@@ -1,4 +1,4 @@
-//! The JSON lines of `play` and `run`, a contract that other programs rely on.
+//! The JSON lines of `play` and `run`, which are a contract with other programs.
 
 use snapbox::str;
 

@@ -1,22 +1,22 @@
-//! Links to quote: `log --links`, `verify REV`, `verify FILE`, `verify --expect`.
+//! Links that people quote: `log --links`, `verify REV`, `verify FILE`, `verify --expect`.
 
 use super::duel;
 use snapbox::str;
 use turnfold_tests::sandbox::Sandbox;
 
-/// The first 16 digits of the link after each entry of a history.
+/// Returns the first 16 digits of the link after each entry of a history.
 fn links(sandbox: &Sandbox, line: &str) -> Vec<String> {
     let printed = sandbox.ok(&format!("log {line} --links"));
     printed.lines().map(|line| line.split(' ').next().unwrap().to_owned()).collect()
 }
 
-/// Copies the store of a sandbox, as a person who was sent a backup would have it.
+/// Copies the store of a sandbox through a backup, as a person who received the backup would.
 fn copy_store(sandbox: &Sandbox, to: &str) {
     sandbox.ok(&format!("store backup {to}.tfb"));
     sandbox.ok(&format!("store restore {to}.tfb {to}"));
 }
 
-/// A match of twelve entries, and a copy of the store in which the ninth and later ones are others.
+/// Returns a match of twelve entries, and a copy of the store that diverges at the ninth.
 fn parted() -> Sandbox {
     let sandbox = duel();
     let clicks = |hexes: &[&str]| format!(" \"p2: click {}\"", hexes.join("\" \"p2: click "));
@@ -58,7 +58,7 @@ fn two_stores_are_compared_by_the_links_that_are_read_out() {
     ] {
         assert_eq!(quoted(seqs), (Some(code), expected.to_owned()));
     }
-    // All digits give the same answer as the first sixteen.
+    // The full link gives the same answer as its first sixteen digits.
     let json = sandbox.ok("--format json log duel --links -n 1");
     let whole: serde_json::Value = serde_json::from_str(&json).unwrap();
     let whole = whole["link"].as_str().unwrap();

@@ -11,7 +11,7 @@ use super::duel;
 fn the_second_process_cannot_write_to_a_locked_store_but_reads_it() {
     let sandbox = duel();
     let shown = sandbox.ok("show duel");
-    // Waiting for its script, the first process has not opened the store yet; holding the lock file does what it would.
+    // The first process waits for its script and has not opened the store yet, so the test holds the lock file instead.
     let lock = std::fs::File::options().read(true).write(true).open(sandbox.path(".turnfold/LOCK")).unwrap();
     lock.lock().unwrap();
     sandbox.check(str![[r#"

@@ -66,7 +66,7 @@ fn ranges_include_both_ends_and_either_may_be_left_out() {
         ("..", "1 2 3 4 5"),
         ("3..3", "3"),
         ("0..1", "1"),
-        // A reader who waits for news asks for one past the end.
+        // A reader that polls for new entries asks for the entry after the last.
         ("6..", ""),
     ] {
         for source in ["duel", "duel@main", "duel.tfl"] {

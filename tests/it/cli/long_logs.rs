@@ -1,8 +1,8 @@
-//! `turnfold log` of more entries than it holds at a time: they are read run by run, and several times for a player.
+//! `turnfold log` of more entries than it keeps in memory. It reads them in runs, and several times for a player.
 
 use turnfold_tests::sandbox::Sandbox;
 
-/// Makes a long match in the store and in a file.
+/// Creates a long match in the store and in a file.
 fn long(ruleset: &str) -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.ok(&format!("simulate --rules {ruleset} --seed 1 --steps 2100 --into long"));
@@ -36,7 +36,7 @@ fn a_long_log_is_the_same_from_the_store_a_file_and_a_pipe() {
                 assert!(!file.is_empty(), "{what}");
                 assert_eq!(log("long", viewer), file, "{what}");
                 if viewer == "p1" {
-                    // What is piped in is held whole.
+                    // Standard input is kept in memory completely.
                     let line = format!("turnfold log --as {viewer} {options} -- -{range} < long.tfl");
                     assert_eq!(String::from_utf8(sandbox.shell(&line).stdout).unwrap(), file, "{what}");
                 }

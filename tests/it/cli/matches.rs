@@ -37,7 +37,7 @@ exit 2| error: invalid value 'many' for '--limit <N>': invalid digit found in st
     assert_eq!(json.lines().count(), 1);
 }
 
-/// A store with a match at each stage: a roll is due, `p2` is to move, and one that was played to its end.
+/// Returns a store with matches at three stages: a roll is due, `p2` is to move, and the match is over.
 fn stages() -> Sandbox {
     let sandbox = super::duel();
     sandbox.ok("new due --rules initiative --setup fixtures/initiative/small-board.toml");

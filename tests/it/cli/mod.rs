@@ -1,4 +1,4 @@
-//! The real binary, verb by verb: stdout, stderr and exit codes in one transcript.
+//! The real binary, verb by verb, with stdout, stderr and exit codes in one transcript.
 
 use turnfold_tests::sandbox::Sandbox;
 
@@ -66,7 +66,7 @@ mod verify;
 #[cfg(unix)] // signals
 mod watch;
 
-/// A sandbox whose store holds the match `duel`, rolled and one unit moved.
+/// Returns a sandbox whose store contains the match `duel`, with a roll and one moved unit.
 pub(crate) fn duel() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.ok("new duel --rules initiative --setup fixtures/initiative/small-board.toml");

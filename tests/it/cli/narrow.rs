@@ -1,4 +1,4 @@
-//! Nothing is cut in the middle of a word on a terminal of 40 columns.
+//! A terminal of 40 columns shows no word cut in the middle.
 
 use std::collections::BTreeSet;
 #[cfg(unix)]
@@ -16,7 +16,7 @@ fn require_uncut(line: &str, text: &str) {
     let mut count = 0;
     for shown in text.lines() {
         count += 1;
-        // What a progress bar wrote before is written over.
+        // The output of a progress bar is overwritten.
         let shown = without_colors(shown.rsplit('\r').next().unwrap_or_default());
         let shown = shown.trim();
         let is_word = !shown.contains(' ');

@@ -1,4 +1,4 @@
-//! `turnfold export --html`, and pages read where a replay file is.
+//! `turnfold export --html`, and pages in place of replay files.
 
 use std::fs;
 
@@ -13,7 +13,7 @@ use turnfold_tests::sandbox::Sandbox;
 
 const OPENING: &str = "<script type=\"application/json\" id=\"turnfold\">";
 
-/// The document in a page.
+/// Returns the document in a page.
 pub(crate) fn document(html: &str) -> Value {
     let (_, rest) = html.split_once(OPENING).unwrap();
     serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
@@ -254,7 +254,7 @@ exit 2| error: `turnfold check` cannot be run, or runs what cannot: its exit cod
     assert_eq!(document["files"][0]["mismatch"]["next"], next);
 }
 
-/// VW-28: those without JavaScript see turn or result, too; frames have them at every entry.
+/// VW-28: readers without JavaScript also see the turn or the result. Frames have them at every entry.
 #[test]
 fn a_page_shows_turn_and_result() {
     let sandbox = duel();
@@ -274,7 +274,7 @@ fn a_page_shows_turn_and_result() {
     assert!(!frames.contains("\"standing\""), "the game counts no turns");
 }
 
-/// What is piped in is read as a file of that content is, and what it cannot be read as is said in one line.
+/// Standard input is read like a file with the same content. If it cannot be read, one line reports why.
 #[cfg(unix)]
 #[test]
 fn vw_27_a_replay_and_a_page_on_standard_input_are_read_wherever_a_file_is() {
@@ -310,7 +310,7 @@ fn vw_27_a_replay_and_a_page_on_standard_input_are_read_wherever_a_file_is() {
         assert!(code == Some(0) || line.starts_with("diff FILE"), "{line}: {stderr}");
         for file in ["duel.tfl", "duel.html"] {
             let piped = run(&format!("turnfold {} < {file}", line.replace("FILE", "-")));
-            // Only the name is another one, and `check` says what it checks of a page.
+            // Only the name differs, and `check` reports what it checks in a page.
             let as_named = |text: &str| {
                 let named = text.replace("<stdin>", "duel.tfl").replace("\"-\"", "\"duel.tfl\"");
                 named.replace("; checked: the replay in the page; not checked: what the page shows", "")
@@ -320,7 +320,7 @@ fn vw_27_a_replay_and_a_page_on_standard_input_are_read_wherever_a_file_is() {
             let concealed = run(&format!("turnfold {} < p2.html", line.replace("FILE", "-")));
             let refused =
                 "error: `<stdin>` holds no replay, only what p2 saw; ask for one made without `--as`\n";
-            // A table has a head before its rows are read.
+            // A table prints its header before it reads the rows.
             let stdout = if line.starts_with("table") { concealed.1.clone() } else { String::new() };
             assert!(stdout.lines().count() <= 1, "{stdout}");
             assert_eq!(concealed, (Some(2), stdout, refused.into()), "{line} < p2.html");
@@ -339,7 +339,7 @@ fn vw_27_a_replay_and_a_page_on_standard_input_are_read_wherever_a_file_is() {
         let said = format!("{stdout}{stderr}");
         assert!(code != Some(0) && said.contains(expected) && stderr.lines().count() <= 1, "{line}: {said}");
     }
-    // What a piped log needs is named without a name that no file has.
+    // The error about a piped log does not name a file that does not exist.
     let cut: String = sandbox
         .read("duel.tfl")
         .lines()

@@ -4,10 +4,10 @@ use super::duel;
 use crate::terminal::{self, Running, is_ignored};
 use turnfold_tests::sandbox::{Sandbox, words};
 
-/// Shows that it has been started and that it has read to the end.
+/// A pager that shows when it starts and when it has read everything.
 const PAGER: &str = "echo '[paged]'; cat; echo '[end]'";
 
-/// Runs a line on a terminal and returns what it shows and the exit code.
+/// Runs a command on a terminal, and returns what the terminal shows and the exit code.
 fn shown(sandbox: &Sandbox, line: &str, variables: &[(&str, &str)]) -> Option<(String, Option<i32>)> {
     let words = words(line);
     let mut command = sandbox.command(words.iter().map(String::as_str));
@@ -15,7 +15,7 @@ fn shown(sandbox: &Sandbox, line: &str, variables: &[(&str, &str)]) -> Option<(S
     terminal::run(command, "")
 }
 
-/// Requires a line to be paged or not, to exit with this code, and to print no error.
+/// Requires a command to use the pager or not, to exit with this code, and to print no error.
 fn check(sandbox: &Sandbox, line: &str, variables: &[(&str, &str)], is_paged: bool, code: i32) {
     let Some((text, found)) = shown(sandbox, line, variables) else { return };
     assert_eq!(found, Some(code), "{line}: {text}");
@@ -101,7 +101,7 @@ fn a_pager_that_is_closed_ends_the_answer_quietly() {
     assert_eq!(found, (String::new(), Some(0)));
 }
 
-/// ST-16: the person may take their time; the store is free as soon as all is read.
+/// ST-16: the reader may take their time, because the store is free as soon as everything is read.
 #[test]
 fn while_the_pager_waits_for_the_person_the_store_is_free() {
     let sandbox = duel();
@@ -109,21 +109,21 @@ fn while_the_pager_waits_for_the_person_the_store_is_free() {
     sandbox.ok("new long --rules hexcapture --setup fixtures/hexcapture/generated-world.toml");
     sandbox.ok("play long --script script");
     assert!(sandbox.ok("log long").len() > 300_000, "more than pipes and buffers hold");
-    // It plays before it reads anything.
+    // The pager plays a command before it reads anything.
     let play = format!("'{}' play long tick > /dev/null", turnfold_tests::sandbox::binary().display());
     sandbox.write("pager", format!("sleep 1; {play} && echo '[played]'; cat > /dev/null"));
     let Some((text, code)) = shown(&sandbox, "log long", &[("PAGER", "sh pager")]) else { return };
     assert_eq!((text.as_str(), code), ("[played]\n", Some(0)));
 }
 
-/// The process that started us reads from the terminal again once we have ended, and must be alone there.
+/// Once the program has ended, its parent reads from the terminal again, and must be the only reader.
 #[test]
 fn a_signal_ends_the_answer_only_after_the_pager_has_ended() {
     let sandbox = duel();
-    // Once it has a line, the whole answer is on its way.
+    // When the pager has a line, the program has begun to write the whole answer.
     let pager = "read -r line; echo '[paged]'; while ! test -e go; do sleep 0.02; done; echo \"$line\"; cat; echo '[end]'";
     sandbox.write("pager", pager);
-    // What is started in the background inherits that Ctrl-C is ignored.
+    // A process started in the background inherits that Ctrl-C is ignored.
     for (name, number) in
         [("INT", 2), ("TERM", 15), ("QUIT", 3)].into_iter().filter(|(_, number)| !is_ignored(*number))
     {
@@ -206,7 +206,7 @@ fn a_pager_that_cannot_be_started_is_named_and_the_output_follows() {
         assert!(warning.contains(expected), "{variable}: {warning}");
         assert!(log.starts_with("1 host ") && code == Some(0), "{variable}: {log}");
     }
-    // Where no variable names one, nothing is missing.
+    // Without a variable that names a pager, there is no error about a missing one.
     let Some((text, _)) = shown(&sandbox, "log duel", &[]) else { return };
     assert!(!text.contains("pager"), "{text}");
 }

@@ -55,7 +55,7 @@ depth 3 sequences 20 states 4
 "#]]);
 }
 
-/// The host lets time pass in lifecycle, and rolls the dice of initiative.
+/// In lifecycle the host advances the time; in initiative the host rolls the dice.
 #[test]
 fn the_host_is_left_out_except_for_due_rolls() {
     Sandbox::new().check(str![[r#"

@@ -78,7 +78,7 @@ exit 2| error: match `duel` has no branch `nowhere`; `turnfold branch duel` list
 "#]]);
 }
 
-/// A repeated call shows a seat what the first call showed, whatever came to light since.
+/// A repeated call shows a seat the same as the first call, even if the seat may know more now.
 #[test]
 fn a_key_prints_what_the_first_call_did_also_once_more_is_known() {
     let sandbox = Sandbox::new();
@@ -222,7 +222,7 @@ exit 1
     assert_eq!(output.status.code(), Some(1));
 }
 
-/// No player can try out rolls by giving commands that do nothing.
+/// Otherwise a player could try out rolls with commands that do nothing.
 #[test]
 fn neither_ignored_nor_rejected_commands_change_a_seeded_roll() {
     let sandbox = Sandbox::new();
@@ -277,7 +277,7 @@ $ turnfold log duel -n 1
 3 p1 move 0,1 => moved unit=atlas from=0,2 to=0,1; cursor at=0,1; impulse_advanced index=1 player=p2 units=1 #8bc3cdd5a21478a4
 
 "#]]);
-    // It reads only, so it also works while another process writes.
+    // The verb only reads, so it also works while another process writes.
     let _writer = turnfold_store::Store::open(&sandbox.path(".turnfold")).unwrap();
     assert!(!sandbox.run("play duel \"p2: cycle\"").status.success());
     sandbox.ok("play duel --dry-run \"p2: cycle\"");

@@ -1,4 +1,4 @@
-//! Files that record something else than this build computes, as verbs show them that do not check.
+//! Files whose records differ from what this build computes, in verbs that do not check.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use turnfold_tests::sandbox::Sandbox;
 const WARNING: &str = "warning: bent.tfl: entry 2 (p1 confirm) recorded `selected unit=zeus`, this build computes \
     `selected unit=atlas`; `turnfold check bent.tfl` shows it\n";
 
-/// The `duel` in `good.tfl`, and in `bent.tfl` with another outcome of entry 2.
+/// Returns a sandbox with `duel` in `good.tfl`, and with another outcome of entry 2 in `bent.tfl`.
 fn bent() -> Sandbox {
     let sandbox = duel();
     sandbox.ok("export duel -o good.tfl");
@@ -19,7 +19,7 @@ fn bent() -> Sandbox {
     sandbox
 }
 
-/// Runs a line; returns what it prints to standard output and standard error.
+/// Runs a command. Returns its standard output and standard error.
 fn run(sandbox: &Sandbox, line: &str) -> [String; 2] {
     let output = sandbox.run(line);
     [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap())
@@ -52,10 +52,10 @@ fn every_verb_that_shows_a_file_names_what_it_records_otherwise_in_one_line() {
         let [_, warned] = run(&sandbox, &line.replace('@', "good.tfl"));
         assert!(!warned.contains("warning:"), "{line}: {warned}");
     }
-    // Of several files, each that differs has its line.
+    // Each of several files that differs gets its own line.
     let [_, warned] = run(&sandbox, "table matches bent.tfl good.tfl bent.tfl");
     assert_eq!(warned, WARNING.repeat(2));
-    // A file of which only the state hash at the end differs.
+    // A file in which only the final state hash differs.
     let good = sandbox.read("good.tfl");
     let last = good.lines().rfind(|line| line.starts_with("3 ")).unwrap();
     let (before, hash) = last.rsplit_once('#').unwrap();
@@ -117,7 +117,7 @@ fn what_was_recorded_of_a_match_is_no_ones_but_the_hosts() {
         assert_eq!(bent.replace("bent.tfl", "good.tfl"), good, "{line}");
         assert_eq!(bent_errors.replace("bent.tfl", "good.tfl"), good_errors, "{line}");
     }
-    // What a file for a seat records is that seat's.
+    // A file for a seat records what that seat may know.
     sandbox.ok("export duel --as p1 -o p1.tfl");
     let seats = sandbox.read("p1.tfl").replace("=> selected unit=atlas", "=> selected unit=zeus");
     sandbox.write("p1.tfl", seats);
@@ -178,7 +178,7 @@ fn a_name_that_nothing_has_is_an_error_that_names_what_there_is() {
             );
         }
     }
-    // What the rules know but no entry is answered with is only absent.
+    // A reason or seat that the rules know but no entry has is merely not found.
     assert_eq!(sandbox.run("find duel --reason occupied").status.code(), Some(1));
     assert_eq!(sandbox.run("find duel --seat p2").status.code(), Some(1));
     sandbox.ok("show duel --as spectator");

@@ -6,7 +6,7 @@ use super::duel;
 use turnfold_tests::parts::has_or_skips;
 use turnfold_tests::sandbox::Sandbox;
 
-/// The store of [`duel`] with a branch on a branch.
+/// Returns the sandbox of [`duel`] with a branch on a branch.
 fn branched() -> Sandbox {
     let sandbox = duel();
     sandbox.ok("branch duel:2 flank");

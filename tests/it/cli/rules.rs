@@ -1,4 +1,4 @@
-//! `turnfold rules`, and that each rulebook states of its game what the code does.
+//! `turnfold rules`, and whether each rulebook agrees with the code of its game.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -24,7 +24,7 @@ const SHARED: [(&str, bool); 6] = [
     ("bad_roll", true),
 ];
 
-/// Reads the rulebook of a ruleset through the binary.
+/// Reads the rulebook of a ruleset with the binary.
 fn rulebook(rules: &dyn AnyRules) -> Value {
     let json = Sandbox::new().ok(&format!("rules {} --format json", rules.name()));
     assert_eq!(json.lines().count(), 1);
@@ -40,7 +40,7 @@ fn strings(list: &Value) -> BTreeSet<&str> {
     list.as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect()
 }
 
-/// Returns what stands in backticks.
+/// Returns the texts in backticks.
 fn quoted(text: &str) -> BTreeSet<&str> {
     text.split('`').skip(1).step_by(2).collect()
 }
@@ -135,7 +135,7 @@ exit 2| error: unknown ruleset `chess`; known: [RULESETS]; `turnfold game add FI
 "#]]);
 }
 
-/// A match opens with the terms that the rulebook shows, and is refused for the reason that it shows.
+/// A match can be opened with the terms in the rulebook, and is refused for the reason in the rulebook.
 #[test]
 fn pm_3_a_rulebook_shows_the_terms_of_a_match_by_mail() {
     let (mut opened, mut refused) = (0, 0);
@@ -312,7 +312,7 @@ fn paths(value: &Value, path: &str, found: &mut BTreeSet<String>) {
     }
 }
 
-/// Returns `true` if a path is that of a field; a part of the field in capitals stands for any key.
+/// Returns `true` if a path matches a field. A part of the field in capitals stands for any key.
 fn is_field(field: &str, path: &str) -> bool {
     let (mut parts, mut keys) = (field.split('.'), path.split('.'));
     loop {
@@ -328,7 +328,7 @@ fn is_field(field: &str, path: &str) -> bool {
     }
 }
 
-/// Hands over every view of the host in the golden logs of a ruleset.
+/// Passes every view of the host in the golden logs of a ruleset to `add`.
 fn golden_views(rules: &dyn AnyRules, add: &mut dyn FnMut(&str)) {
     for path in goldens().iter().filter(|path| path.parent().unwrap().ends_with(rules.name())) {
         let text = fs::read_to_string(path).unwrap();
@@ -365,7 +365,7 @@ fn every_field_of_every_view_is_listed_and_no_other() {
         let is_unknown =
             |found: &BTreeSet<String>, field: &&&str| !found.iter().any(|path| is_field(field, path));
         if listed.iter().any(|field| is_unknown(&found, &field)) {
-            // Random play does not get everywhere: a desk takes no papers that no one signed.
+            // Random play does not reach every state, because a desk accepts only signed papers.
             golden_views(&*rules, &mut |view| paths(&serde_json::from_str(view).unwrap(), "", &mut found));
         }
         let unlisted: Vec<_> =

@@ -1,4 +1,4 @@
-//! `turnfold simulate` of given commands.
+//! `turnfold simulate` with given commands.
 
 use snapbox::str;
 

@@ -88,7 +88,7 @@ fn sighup_reads_token_and_rates_again() {
     sandbox.write("serve.toml", format!("{options}seat-rate = 1\n"));
     assert!(hang_up(&service).contains("read the settings again"));
     assert_eq!((matches(&first), matches(&second)), (401, 200));
-    // A burst of four times the rate.
+    // A burst of four times the rate is permitted.
     assert!((0..20).any(|_| of_seat() == 429));
 }
 
@@ -106,7 +106,7 @@ fn systemd_is_notified_when_the_service_is_ready() {
     assert_eq!(service.send("GET", "/readyz", "", "").status, 200);
 }
 
-/// Sends SIGHUP, and returns what the service logs of it.
+/// Sends SIGHUP, and returns what the service logs about it.
 #[cfg(unix)]
 fn hang_up(service: &Running) -> String {
     use rustix::process::{Pid, Signal, kill_process};

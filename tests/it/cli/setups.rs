@@ -1,4 +1,4 @@
-//! Setups that come with a game, by their names.
+//! Setups that come with a game, selected by name.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +8,7 @@ use snapbox::str;
 use turnfold_games::standard;
 use turnfold_tests::sandbox::{Sandbox, workspace};
 
-/// What is in `fixtures/GAME` is in the program, as it is there.
+/// The program contains the files of `fixtures/GAME` unchanged.
 #[test]
 fn every_setup_of_the_games_comes_with_the_program() {
     let sandbox = Sandbox::installed();

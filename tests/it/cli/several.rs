@@ -8,7 +8,8 @@ use snapbox::str;
 use super::duel;
 use turnfold_tests::sandbox::Sandbox;
 
-/// The `duel` of [`duel`], `ford` without an entry, and replay files of both in `games`, one of them in a folder within.
+/// Returns the sandbox of [`duel`] with a match `ford` without entries, and replay files of both in `games`, one of
+/// them in a subfolder.
 fn matches_and_files() -> Sandbox {
     let sandbox = duel();
     sandbox.ok("new ford --rules cycletap --setup fixtures/cycletap/ford.toml");

@@ -168,7 +168,7 @@ exit 2| error: a value is required for '--as <SEAT>' but none was supplied; see 
 "#]]);
 }
 
-/// VW-35: `*` is what the entry shown changed, `+` what `legal` names with the same `--as`.
+/// VW-35: `*` marks what the shown entry changed, and `+` marks what `legal` names with the same `--as`.
 #[test]
 fn what_changed_and_what_is_in_reach_is_marked() {
     let sandbox = duel();
@@ -206,7 +206,7 @@ exit 2| {"error":{"kind":"usage","message":"`--changed` and `--reach` mark a pic
 "#]]);
 }
 
-/// VW-35: marks of a picture are classes and shapes, and only where they are asked for.
+/// VW-35: marks in a picture are classes and shapes, and are present only on request.
 #[test]
 fn a_marked_picture_has_classes() {
     let count = |svg: &str, class: &str| svg.matches(class).count();

@@ -5,7 +5,7 @@ use snapbox::str;
 use super::duel;
 use turnfold_tests::sandbox::Sandbox;
 
-/// A sandbox with a random log of 2,000 commands of this ruleset.
+/// Returns a sandbox with a random log of 2,000 commands of this ruleset.
 fn random_log(ruleset: &str) -> Sandbox {
     let sandbox = Sandbox::new();
     let printed = sandbox.ok(&format!("simulate --rules {ruleset} --seed 7 --steps 2000 -o random.tfl"));
@@ -13,7 +13,7 @@ fn random_log(ruleset: &str) -> Sandbox {
     sandbox
 }
 
-/// Shrinks the random log of 2,000 commands until just these are left, each `SEQ SEAT COMMAND`.
+/// Shrinks the random log of 2,000 commands and requires exactly these to be left, each as `SEQ SEAT COMMAND`.
 fn check_shrunk(ruleset: &str, condition: &str, expected: &[&str]) {
     let sandbox = random_log(ruleset);
     sandbox.ok(&format!("shrink random.tfl --when \"{condition}\" -o least.tfl"));
@@ -65,7 +65,7 @@ fn two_thousand_commands_of_each_game_shrink_to_few() {
 #[cfg(unix)]
 fn two_thousand_commands_shrink_as_long_as_a_command_finds_it() {
     let sandbox = random_log("initiative");
-    // `grep` succeeds where it is there, which must count as bad; the other is undecided on short logs.
+    // `grep` succeeds if the text is there, which must count as bad. The other script is undecided on short logs.
     sandbox.write("finds.sh", "! grep -q 'stood unit=turret' \"$1\"\n");
     sandbox.write(
         "needs_five.sh",
@@ -96,7 +96,7 @@ fn two_thousand_commands_shrink_as_long_as_a_command_finds_it() {
     assert!(printed.ends_with("error: the setup shows it already, so no entry is needed\n"), "{printed}");
 }
 
-/// What a command that answers by chance finds is not stated as a fact, whichever answer it gives first.
+/// The result of a command that answers at random is not stated as a fact, whichever answer it gives first.
 #[test]
 #[cfg(unix)]
 fn a_command_that_answers_every_second_time_is_refused() {
@@ -113,7 +113,7 @@ fn a_command_that_answers_every_second_time_is_refused() {
     }
 }
 
-/// A random log of initiative in which a text that stands in it once is another.
+/// Returns a random log of initiative in which a text that occurs once is replaced.
 fn altered(args: &str, text: &str, other: &str) -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.ok(&format!("simulate --rules initiative --seed 7 {args} -o random.tfl"));

@@ -111,7 +111,7 @@ exit 2| error: the argument '--count <N>' cannot be used with '--into <MATCH>'; 
     }
 }
 
-/// Another digest here means that the logs that anybody named by ruleset and seed have become others.
+/// If a digest here changes, then all logs that people identify by ruleset and seed have changed.
 #[test]
 fn a_seed_makes_the_same_bytes_for_ever() {
     let sandbox = Sandbox::new();
@@ -143,7 +143,7 @@ lifecycle seeded = 48 state 8922d7fb66f29de01b39748bba61fece0fb5547624351a7eb35a
     assert!(sandbox.ok("check .").contains("12 passed, 0 failed"));
 }
 
-/// Returns the closing line, whose digests stand for all that goes before.
+/// Returns the closing line, whose digests cover everything before it.
 fn closing(replay: &str) -> &str {
     replay.lines().next_back().unwrap()
 }

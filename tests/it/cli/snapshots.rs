@@ -1,10 +1,10 @@
-//! Long matches: a verb that starts from a snapshot prints what folding from the start prints.
+//! Long matches: a verb that starts from a snapshot prints the same as when it folds from the start.
 
 use std::fs;
 
 use turnfold_tests::sandbox::Sandbox;
 
-/// A match of 9,000 entries, long enough for two snapshots.
+/// Returns a sandbox with a match of 9,000 entries, long enough for two snapshots.
 fn long_match() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.ok("new long --rules hexcapture --setup fixtures/hexcapture/generated-world.toml");
@@ -16,7 +16,7 @@ fn long_match() -> Sandbox {
     sandbox
 }
 
-/// What the verbs that seek print of a history at several entries.
+/// Returns what the verbs that seek print about a history at several entries.
 fn answers(sandbox: &Sandbox) -> Vec<String> {
     let mut answers = vec![sandbox.ok("legal long"), sandbox.ok("ask long chance 0,1")];
     for seq in ["", ":4095", ":4096", ":8191"] {
@@ -61,7 +61,7 @@ fn adding_many_entries_keeps_the_snapshots_due_among_them() {
         let sought = sandbox.ok(&format!("show {made} --format json"));
         fs::remove_dir_all(&snapshots).unwrap();
         assert_eq!(sandbox.ok(&format!("show {made} --format json")), sought, "{line}");
-        // What only plays on keeps those it folds past, which are the same.
+        // A verb that only appends keeps the snapshots it folds past, because they are still right.
         sandbox.ok(&format!("play {made} tick"));
         assert!(fs::read_dir(&snapshots).unwrap().count() >= kept, "{line}");
     }

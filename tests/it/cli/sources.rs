@@ -1,4 +1,4 @@
-//! Where a history is read from: revisions, replay files up to an entry, standard input.
+//! Sources of a history: revisions, replay files up to an entry, and standard input.
 
 use std::fs::File;
 
@@ -7,7 +7,7 @@ use snapbox::str;
 use super::duel;
 use turnfold_tests::sandbox::{Sandbox, words};
 
-/// The verbs that read a history, `@` being its name.
+/// The verbs that read a history; `@` stands for its name.
 const VERBS: [&str; 9] = [
     "show @",
     "legal @ --as p1",
@@ -20,7 +20,7 @@ const VERBS: [&str; 9] = [
     "verify --reload @",
 ];
 
-/// Runs a line with a file as standard input; returns its exit code and what it prints.
+/// Runs a command with a file as standard input. Returns its exit code and output.
 fn run_on(sandbox: &Sandbox, line: &str, stdin: &str) -> (Option<i32>, String) {
     let words = words(line);
     let mut command = sandbox.command(words.iter().map(String::as_str));

@@ -10,7 +10,7 @@ use super::duel;
 use turnfold_tests::sandbox::Sandbox;
 use turnfold_tests::transcript;
 
-/// A store with branches, one begun on another, and a second match.
+/// Returns a store with branches, one of which begins on another, and a second match.
 fn store() -> Sandbox {
     let sandbox = duel();
     sandbox.ok("branch duel:2 flank");
@@ -20,7 +20,7 @@ fn store() -> Sandbox {
     sandbox
 }
 
-/// Blanks out the sizes of files, which are sled's business.
+/// Blanks out the sizes of files, because they depend on sled.
 fn without_sizes(transcript: &str) -> String {
     let mut blanked = String::new();
     for line in transcript.lines() {
@@ -37,7 +37,7 @@ fn without_sizes(transcript: &str) -> String {
     blanked
 }
 
-/// Every branch of a store as a replay file.
+/// Returns every branch of a store as a replay file.
 fn exports(sandbox: &Sandbox, dir: &str) -> String {
     let mut all = String::new();
     for line in sandbox.ok(&format!("--store {dir} --format json matches")).lines() {
@@ -111,7 +111,7 @@ fn a_damaged_store_fails_its_check_with_3() {
             }
             code => panic!("{code:?}: {stderr}"),
         }
-        // What is damaged can be saved all the same, or is reported as lost.
+        // Everything damaged is either saved or reported as lost.
         let salvaged = sandbox.run("store salvage .turnfold salvaged");
         assert!(matches!(salvaged.status.code(), Some(0 | 1)), "{salvaged:?}");
         sandbox.ok("--store salvaged store check");
@@ -173,7 +173,7 @@ exit 3| error: no store at `nowhere`; create a match first, or name the right di
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["entries"], 5);
     assert_eq!(json["bytes"].as_u64(), Some(fs::metadata(sandbox.path("again.tfb")).unwrap().len()));
-    // A key that was used before is known in the restored store too.
+    // The restored store also knows a key that was used before.
     let repeated = sandbox.run("--store restored play duel@flank --once a-key cancel confirm");
     assert!(repeated.status.success());
     assert_eq!(exports(&sandbox, "restored"), original);

@@ -6,17 +6,17 @@ use serde_json::Value;
 
 use turnfold_tests::sandbox::{Sandbox, workspace};
 
-/// An empty folder with a place for temporary files.
+/// Returns an empty folder with a subfolder for temporary files.
 fn sandbox() -> Sandbox {
     let sandbox = Sandbox::installed();
     fs::create_dir(sandbox.path("tmp")).unwrap();
     sandbox
 }
 
-/// Runs the tour with arguments and requires it to leave no files.
+/// Runs the tour with these arguments, and requires it to leave no files.
 fn tour(sandbox: &Sandbox, args: &[&str]) -> String {
     let mut command = sandbox.command(["tour"].into_iter().chain(args.iter().copied()));
-    // A machine that builds a project sets `CI`, where nothing may be blessed.
+    // A CI machine sets `CI`, and then `bless` refuses.
     let output = command
         .env("TMPDIR", sandbox.path("tmp"))
         .env("XDG_CACHE_HOME", sandbox.path("cache"))
@@ -44,7 +44,7 @@ fn the_tour_finds_a_bug_and_leaves_no_traces() {
     snapbox::assert_data_eq!(text, snapbox::file!["tour.txt"].raw());
 }
 
-/// Every command, run in a folder with the same files, prints the same and has the same exit code.
+/// Every command of the tour prints the same and has the same exit code when it is run in a folder with the same files.
 #[test]
 fn the_tour_prints_what_its_commands_print() {
     let (touring, sandbox) = (sandbox(), Sandbox::installed());
@@ -94,7 +94,7 @@ mod on_a_terminal {
         Running::start_in(command, typed, (ROWS, COLUMNS))
     }
 
-    /// Runs the tour with this typed ahead, and requires it to leave no files.
+    /// Runs the tour with this input, and requires it to leave no files.
     fn finished(args: &[&str], typed: &str) -> Option<(String, ExitStatus)> {
         let sandbox = sandbox();
         let finished = start(&sandbox, args, typed)?.finish();
@@ -102,7 +102,7 @@ mod on_a_terminal {
         Some(finished)
     }
 
-    /// Returns what the terminal shows after all that it was sent.
+    /// Returns what the terminal shows after it received these bytes.
     fn screen(sent: &[u8]) -> String {
         let length = |length| NonZero::new(length).unwrap();
         let mut parser = vt100::Parser::new(length(ROWS), length(COLUMNS), 0);
@@ -159,7 +159,7 @@ mod on_a_terminal {
         require_no_traces(&sandbox);
     }
 
-    /// In the place of a browser, a script keeps what it was given.
+    /// A script replaces the browser and keeps its argument.
     #[cfg(target_os = "linux")]
     #[test]
     fn the_page_is_opened_if_someone_asks_for_it() {

@@ -1,4 +1,4 @@
-//! What a folder holds besides the replay files that are read from it, and files that lost their end or were not merged.
+//! Other files in a folder of replay files, and replay files that are truncated or have merge conflicts.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use snapbox::str;
 
 use turnfold_tests::sandbox::Sandbox;
 
-/// A golden log of four entries in a folder.
+/// Returns a golden log of four entries in a folder.
 fn golden() -> Sandbox {
     let sandbox = Sandbox::new();
     fs::create_dir(sandbox.path("games")).unwrap();
@@ -128,7 +128,7 @@ fn a_file_that_was_cut_short_is_called_so() {
         error.contains("expected 2, the number of entries above; are some of them lost?, found `4`"),
         "{error}"
     );
-    // A script that is being written is still to be blessed.
+    // A script that is still being written is not blessed yet.
     sandbox.write("script.tfl", format!("{entries}\n4 p1 back\n"));
     let output = String::from_utf8(sandbox.run("check script.tfl").stdout).unwrap();
     assert!(output.contains("turnfold bless script.tfl"), "{output}");
@@ -151,7 +151,7 @@ fn the_markers_of_a_merge_are_called_an_unresolved_merge() {
     }
     sandbox.write("x.tfl", text.replacen("+++\n", "+++\n<<<<<<< HEAD\n", 1));
     assert!(stderr(&sandbox, "show x.tfl", 2).contains("x.tfl:3:1: this is an unresolved merge"));
-    // In a title it is text.
+    // In a title the marker is ordinary text.
     let titled = text.replacen("title = \"random play, seed 1\"", "title = \"\"\"\n=======\n\"\"\"", 1);
     sandbox.write("x.tfl", titled.split("\n= 4").next().unwrap().to_owned() + "\n");
     sandbox.ok("log x.tfl");

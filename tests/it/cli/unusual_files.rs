@@ -1,4 +1,4 @@
-//! Odd files in a store, odd names, odd readers: refused in a line, without a hang.
+//! Unusual files in a store, unusual names and unusual readers are refused in one line, without a hang.
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, symlink};
@@ -9,7 +9,7 @@ use snapbox::str;
 use super::duel;
 use turnfold_tests::sandbox::{Sandbox, binary};
 
-/// Runs a line with little memory, and not for long.
+/// Runs a command with little memory and a time limit.
 fn bounded(sandbox: &Sandbox, line: &str) -> Output {
     let script = "ulimit -v 2000000 && exec timeout 30 \"$@\"";
     let mut command = Command::new("sh");
@@ -36,14 +36,14 @@ fn a_store_with_a_pipe_or_a_device_for_a_file_is_refused() {
             check_refused(&sandbox, "play duel cycle", name);
             for verb in ["log duel", "matches"] {
                 if name == "LOCK" {
-                    // Reading locks another file then.
+                    // Reading then locks another file.
                     let output = bounded(&sandbox, verb);
                     assert!(output.status.success(), "{verb} with {odd} for a lock: {output:?}");
                 } else {
                     check_refused(&sandbox, verb, name);
                 }
             }
-            // Salvage does without, or reports in a line that it cannot.
+            // Salvage works without the file, or reports in one line that it cannot.
             let output = bounded(&sandbox, "store salvage .turnfold saved");
             let stderr = String::from_utf8_lossy(&output.stderr);
             assert!(matches!(output.status.code(), Some(0 | 1 | 3)), "{name} {odd}: {output:?}");
@@ -60,7 +60,7 @@ fn salvage_copies_only_what_is_a_stores() {
     let _listener = std::os::unix::net::UnixListener::bind(store.join("sled/socket")).unwrap();
     symlink("/", store.join("root")).unwrap();
     symlink("/dev/zero", store.join("sled/snap.1")).unwrap();
-    // As large as no disk is: copying it would fail.
+    // Larger than any disk, so copying it would fail.
     fs::File::create(store.join("huge")).unwrap().set_len(1 << 42).unwrap();
     let output = bounded(&sandbox, "store salvage .turnfold saved");
     assert!(output.status.success(), "{output:?}");
@@ -162,7 +162,7 @@ fn what_check_prints_of_a_file_in_a_line_is_at_most_500_characters_long() {
     assert!(lines.iter().any(|line| line.contains('…') && line.chars().count() == 500), "{stdout}");
 }
 
-/// Lines that write over `out`: a replay whole, a bundle for its owner alone.
+/// Commands that overwrite `out`: a replay completely, a bundle readable only by its owner.
 const WRITERS: [&str; 4] = [
     "export duel -o out --force",
     "simulate --rules hexcapture --seed 7 --steps 3 -o out --force",

@@ -29,7 +29,8 @@ exit 2| error: no match `nobody` in this store; `turnfold matches` lists those t
 "#]]);
 }
 
-/// Packs what a store holds into a segment, and flips a bit of a command there; the index is sound and has it.
+/// Packs the contents of a store into a segment, and flips a bit of a command there. The index is sound and has the
+/// command.
 fn damage_a_segment(sandbox: &Sandbox) {
     let dir = sandbox.path(".turnfold");
     let store = Store::open_or_create_with_heads_of(&dir, 3 * 512).unwrap();
@@ -39,13 +40,13 @@ fn damage_a_segment(sandbox: &Sandbox) {
         store.delete_branch(&duel, &side).unwrap();
     }
     store.close().unwrap();
-    // Programs that other tests start get the lock on the store from this process for a moment, and a reader that does not
-    // get it at once reads the journal and no index. A writer waits for it.
+    // Programs that other tests start inherit this process's lock on the store for a moment. A reader that does not get
+    // the lock at once reads the journal and no index, so use a writer, which waits.
     sandbox.ok("branch duel:1 spare");
     sandbox.ok("branch --delete duel@spare --force");
     let segment = dir.join("journal/00000000000000000001.seg");
     let mut bytes = fs::read(&segment).unwrap();
-    // Behind the header of the segment and the front of its pack lies the first commit.
+    // The first commit comes after the header of the segment and the front of its pack.
     bytes[64 + 76 + 40] ^= 1;
     fs::write(segment, bytes).unwrap();
 }
@@ -74,8 +75,8 @@ ok duel@main: 3 entries state 8bc3cdd5a21478a4 link [LINK]
 "#]]);
 }
 
-/// A journal that was put back from an older copy is named by every verb that looks at its index, and the index has what
-/// is missing.
+/// Every verb that reads the index reports a journal that was restored from an older copy, and the index has what is
+/// missing.
 #[test]
 fn a_journal_older_than_its_index_is_named_and_salvaged() {
     let sandbox = duel();

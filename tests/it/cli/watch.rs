@@ -8,7 +8,7 @@ use crate::terminal::is_ignored;
 use rustix::process::{Pid, Signal, kill_process};
 use turnfold_tests::sandbox::{Sandbox, program, words, workspace};
 
-/// A watch that runs, and what it says of each check.
+/// A running watch, and its answer for each check.
 struct Watching {
     child: Child,
     said: BufReader<ChildStderr>,
@@ -35,7 +35,7 @@ impl Watching {
 
     /// Sends a signal, and returns the exit code and the answers of all checks.
     fn end(mut self, signal: Signal) -> (Option<i32>, String) {
-        // What is started in the background inherits that Ctrl-C is ignored.
+        // A process started in the background inherits that Ctrl-C is ignored.
         let signal = if signal == Signal::INT && is_ignored(2) { Signal::TERM } else { signal };
         kill_process(Pid::from_child(&self.child), signal).unwrap();
         let mut answers = String::new();
@@ -63,7 +63,7 @@ fn a_changed_golden_log_is_checked_again_and_ctrl_c_ends_with_the_code_of_the_la
     let expected =
         "check 2 after a change of games/duel.tfl: something failed; watching 2 files, Ctrl-C ends";
     assert_eq!(watching.next(), expected);
-    // A file that comes is checked, and one that goes is no failure of the folder.
+    // A new file is checked, and a removed file is not an error.
     sandbox.write("games/duel.tfl", &good);
     sandbox.write("games/second.tfl", &good);
     assert!(watching.next().ends_with(": all good; watching 3 files, Ctrl-C ends"));
@@ -89,7 +89,7 @@ fn a_changed_golden_log_is_checked_again_and_ctrl_c_ends_with_the_code_of_the_la
 fn what_a_check_needs_is_watched_and_every_exit_code_is_that_of_the_last_check() {
     let sandbox = super::duel();
     sandbox.ok("export duel -o duel.tfl");
-    // A module that comes next to the store, and what is named to be watched, in JSON.
+    // A module added next to the store, and the paths named for watching, in JSON.
     fs::create_dir_all(sandbox.path("notes/old")).unwrap();
     let line = "--format json check duel.tfl --watch --watch-path notes --watch-path=rules.txt";
     let mut watching = Watching::of(&sandbox, line);
@@ -129,14 +129,14 @@ fn a_changed_script_of_a_referee_is_asked_anew() {
     fs::create_dir_all(sandbox.path("game/lib")).unwrap();
     sandbox.write("game/run.sh", ". game/lib/rules.sh\nexec ./sums\n");
     sandbox.write("game/lib/rules.sh", "");
-    // What a referee writes is no reason to ask it again.
+    // A file that a referee writes does not cause another check.
     sandbox.write("game/log.txt", "");
     let referee = "--referee \"sums=sh game/run.sh\"";
     sandbox.ok(&format!("{referee} new duel --rules sums"));
     sandbox.ok(&format!("{referee} play duel \"add 3\""));
     sandbox.ok(&format!("{referee} export duel -o duel.tfl"));
     let mut watching = Watching::of(&sandbox, &format!("{referee} check duel.tfl --watch"));
-    // The program, the log and two scripts; the shell too where the variable `PATH` shows it.
+    // Watched are the program, the log and two scripts, and the shell if it is found on `PATH`.
     let said = watching.next();
     assert!(said.starts_with("check 1: all good; watching ") && !said.contains(" 3 files"), "{said}");
     sandbox.write("game/log.txt", "asked");

@@ -59,7 +59,7 @@ fn hex(value: &Value) -> Hex {
     serde_json::from_value(value.clone()).unwrap()
 }
 
-/// Returns the number of coloured hexes in both fields.
+/// Returns the number of colored hexes in both fields.
 fn hexes(view: &Value) -> usize {
     view["world"].as_array().unwrap().len() + view["inventory"].as_array().unwrap().len()
 }

@@ -29,7 +29,7 @@ fn traces() -> Vec<Value> {
     fs::read_to_string(path).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Returns the coloured cells of a string that has a character for each cell of the disc.
+/// Returns the colored cells of a string that has a character for each cell of the disc.
 fn cells(text: &Value) -> Cells {
     let hexes = Board::new(5).hexes().zip(text.as_str().unwrap().chars());
     hexes.filter_map(|(hex, cell)| Some((hex, json!(cell.to_digit(10)?)))).collect()

@@ -1,4 +1,4 @@
-//! Lies that no type of `Rules` can tell and a module can: each operation is answered apart.
+//! Lies that no type of `Rules` can tell but a module can, because it answers each operation separately.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use turnfold_core::{
 use turnfold_games::find;
 use turnfold_laws::{Fixture, Law, broken_laws, broken_laws_while};
 
-/// The operation that is answered wrongly.
+/// The operation with a wrong answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Lie {
     None,
@@ -30,7 +30,7 @@ enum Lie {
     HangsInView,
 }
 
-/// How often a view was asked for that hangs.
+/// How often a view that hangs was requested.
 static VIEWS: AtomicU32 = AtomicU32::new(0);
 
 struct Liar(Arc<dyn AnyRules>, Lie);
@@ -211,7 +211,7 @@ impl AnyState for LiarState {
         if self.1 != Lie::TargetsTellState || is_malformed {
             return targets;
         }
-        // One bit of the state, which a seat learns that lists its commands.
+        // One bit of the state, which a seat learns by listing its commands.
         Targets { irreversible: self.0.state_hash().as_bytes()[0] & 1 == 0, ..targets }
     }
 
@@ -318,13 +318,13 @@ fn every_operation_is_held_to_a_law() {
     check(Lie::ReadsLooselyWithoutAState, &[Law::Malformed]);
 }
 
-/// More entries at once than any match of the other laws has.
+/// This needs more entries at once than any match of the other laws has.
 #[test]
 fn a_log_that_folds_otherwise_whole_than_in_parts_is_caught() {
     check(Lie::FoldsManyOtherwise, &[Law::Parts]);
 }
 
-/// Another call would take as long, and there are thousands.
+/// Every other call would take as long, and there are thousands.
 #[test]
 fn the_first_call_that_takes_too_much_ends_the_laws() {
     check(Lie::HangsInView, &[Law::NoPanic]);

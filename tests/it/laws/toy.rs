@@ -1,7 +1,7 @@
-//! A small honest game that keeps every law, and dishonest ones that each break one of them.
+//! A small game that keeps every law, and faulty versions that each break one.
 //!
-//! The game: two players in turn add to a total, each keeps a secret number, and the host may shake a die that is
-//! added too. `FAULT` is the number of its fault.
+//! In the game two players take turns to add to a total, and each has a secret number. The host may shake a die, which
+//! is also added. `FAULT` is the number of the fault.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -35,7 +35,7 @@ const DIE: DueRoll = DueRoll { purpose: Cow::Borrowed("shake"), count: 1, low: 1
 struct Toy<const FAULT: u8>;
 
 impl<const FAULT: u8> Toy<FAULT> {
-    /// Returns `true` if the game's fault is to let this command pass.
+    /// Returns `true` if the game's fault is to accept this command.
     fn overlooks(state: &State, seat: Seat, command: &Command<FAULT>, refusal: &Refusal) -> bool {
         let player_move = matches!(command, Command::Add(_));
         match (FAULT, refusal) {
@@ -322,11 +322,11 @@ impl<const FAULT: u8> Rules for Toy<FAULT> {
     }
 }
 
-/// Lists the laws that the toy game with this fault breaks, and the sentences of the report.
+/// Returns the laws that the toy game with this fault breaks, and the sentences of the report.
 fn broken_by<const FAULT: u8>() -> (BTreeSet<Law>, Vec<String>) {
     let fixture = |name: &str, toml: &str| Fixture { name: name.into(), toml: toml.into() };
     let fixtures = [fixture("long", "start = 0\nend = 30\n"), fixture("short", "start = 5\nend = 20\n")];
-    // The short one shows every fault.
+    // The short fixture reveals every fault.
     let first = usize::from(FAULT != fault::HONEST);
     let sentences = broken_laws(&*erase::<Toy<FAULT>>(), &fixtures[first..]);
     let laws = Law::ALL.into_iter().filter(|law| {
@@ -386,7 +386,7 @@ fn a_command_accepted_out_of_order_is_caught() {
     check::<{ fault::HOST_PLAYS }>(&[Law::Seats]);
 }
 
-/// The message names the method to write.
+/// The message names the method to correct.
 #[test]
 fn a_due_roll_that_is_not_listed_is_caught() {
     check::<{ fault::LISTS_NO_ROLL }>(&[Law::Rolls]);
@@ -408,7 +408,7 @@ fn a_view_that_leaks_a_secret_or_names_its_ruleset_twice_is_caught() {
     check::<{ fault::LEAVES_OUT_FIELD }>(&[Law::Views]);
 }
 
-/// Each names the field, and the entry or the setup.
+/// Each message names the field, and the entry or the setup.
 #[test]
 fn what_is_shown_and_reveals_a_concealed_field_is_caught() {
     check::<{ fault::ROLLS_SECRET_OPENLY }>(&[Law::Leaks]);
@@ -464,7 +464,7 @@ fn a_command_given_with_a_piece_that_no_picture_names_is_caught() {
     check::<{ fault::NAMES_NO_PIECE }>(&[Law::Targets]);
 }
 
-/// Returns how a match with this secret of p1 stands for a viewer at its end.
+/// Returns the standing at the end of a match in which p1 has this secret, as a viewer sees it.
 fn standing<const FAULT: u8>(secret: u32, viewer: Viewer) -> String {
     let text = format!(
         "turnfold replay 2\n+++\nruleset = \"toy\"\nversion = 1\ndice = \"recorded\"\n[setup]\nstart = 0\nend = 3\n+++\n\
@@ -475,7 +475,7 @@ fn standing<const FAULT: u8>(secret: u32, viewer: Viewer) -> String {
     let history = History::of_replay("toy.tfl".as_ref(), &replay).unwrap();
     let history = SeatHistory::of(viewer, history).unwrap();
     let MatchStanding { turn_number, result } = history.standing().unwrap();
-    // Whose turn it is comes from the same match, so that it has the same result.
+    // The answer about the turn uses the same match, so it has the same result.
     let turn = serde_json::to_value(WhoseTurn::of_history(&history).unwrap()).unwrap();
     let [number, of_turn] =
         ["turn_number", "result"].map(|member| turn.get(member).cloned().unwrap_or_default());
@@ -485,7 +485,7 @@ fn standing<const FAULT: u8>(secret: u32, viewer: Viewer) -> String {
     format!("{turn_number:?} {}", result.unwrap())
 }
 
-/// Though its rules leak a secret, players are shown the standing of the match that they may know.
+/// Although the rules leak a secret, players see the standing of the match as they may know it.
 #[test]
 fn a_turn_and_a_result_show_players_nothing_that_is_concealed() {
     let both = |viewer: Viewer| {

@@ -1,4 +1,4 @@
-//! Modules in matches that several people share: under the service and by mail (MD-6, MD-7).
+//! Modules in matches of several people, in the service and by mail (MD-6, MD-7).
 
 use std::fs;
 
@@ -8,13 +8,13 @@ use turnfold_tests::service::Running;
 
 const FAULT: &str = "ruleset heaps 1 (module a5a5a5a5a5a5a5a5): trapped: unreachable";
 
-/// Notes that the laws passed on the module of the toys.
+/// Marks the module of the toys as checked by the laws.
 fn pass(sandbox: &Sandbox) {
     fs::create_dir_all(sandbox.path(".turnfold/modules")).unwrap();
     sandbox.write(&format!(".turnfold/modules/{}.passed", "a5".repeat(32)), "passed\n");
 }
 
-/// Returns what a line that fails prints on stderr, which is one line.
+/// Returns the one line that a failing command prints to stderr.
 fn failure(sandbox: &Sandbox, line: &str) -> String {
     let output = sandbox.run(line);
     let printed = String::from_utf8(output.stderr).unwrap();
@@ -85,7 +85,7 @@ fn md_6_a_fault_in_play_by_mail_is_one_line_and_changes_nothing() {
     sandbox.ok("m1 mail take duel order.txt --key host.key");
     assert!(failure(&sandbox, "f1 mail run duel --key host.key").contains(FAULT));
     assert_eq!(sandbox.ok("m1 log duel --raw"), log);
-    // The turn is executed by the module that does not fail.
+    // The module that does not fail executes the turn.
     sandbox.ok("m1 mail run duel --key host.key");
     assert_ne!(sandbox.ok("m1 log duel --raw"), log);
 }

@@ -9,50 +9,51 @@ use turnfold_core::picture::Picture;
 use turnfold_core::rules::{Judged, Part};
 use turnfold_core::{Answer, DueRoll, Malformed, Perspective, Rules, Seat, Secrets, SetupError};
 
-/// What an alteration does to a ruleset; by default nothing.
+/// An alteration of a ruleset; by default it does nothing.
 pub(super) trait Alteration: Send + Sync + 'static {
     type Base: Rules;
-    /// That of the base, as a build has whose author forgot to raise it.
+    /// The version of the base, as if its author forgot to increase it.
     const VERSION: u32 = <Self::Base as Rules>::VERSION;
 
-    /// Is called when a match starts.
+    /// Called when a match starts.
     fn begin() {}
 
-    /// Takes a command for another.
+    /// Replaces a command with another.
     fn read(command: &<Self::Base as Rules>::Command) -> <Self::Base as Rules>::Command {
         command.clone()
     }
 
-    /// Ignores what the rules would accept, knowing the host's view before it.
+    /// Returns a reason to ignore a command that the rules would accept, given the host's view before it.
     fn overrule(view: &Value, seat: Seat, command: &str) -> Option<<Self::Base as Rules>::Reason> {
         let _ = (view, seat, command);
         None
     }
 
-    /// Changes the state, written as JSON, that the rules look at.
+    /// Changes the state before the rules read it, as JSON.
     fn prepare(state: &mut Value) {
         let _ = state;
     }
 
-    /// Changes the state that the rules leave behind.
+    /// Changes the state after the rules, as JSON.
     fn settle(before: &Value, after: &mut Value) {
         let _ = (before, after);
     }
 
-    /// Returns `true` if an effect is shown, knowing those before it.
+    /// Returns `true` if an effect is shown, given the effects before it.
     fn is_shown(earlier: &[String], effect: &str) -> bool {
         let _ = (earlier, effect);
         true
     }
 }
 
-/// The ruleset that an alteration makes. It has the name and state of its base.
+/// The altered ruleset. It has the name and state of its base.
 pub(super) struct Altered<A>(PhantomData<fn() -> A>);
 
 type Base<A> = <A as Alteration>::Base;
 type State<A> = <Base<A> as Rules>::State;
 
-/// Writes a state as JSON; a state that JSON cannot hold, as its maps have other keys than text, stays as it is.
+/// Converts a state to JSON, or returns `None` if JSON cannot represent it because its maps have keys that are not
+/// text. Such a state stays unchanged.
 fn to_json<A: Alteration>(state: &State<A>) -> Option<Value> {
     serde_json::to_value(state).ok()
 }

@@ -1,4 +1,5 @@
-//! Whatever paper there is, its text and its line read back to it; and whatever else reads is written as it was read.
+//! The text and the line of any paper read back as the same paper, and any text that reads as a paper is written as it
+//! was read.
 
 use proptest::prelude::*;
 use turnfold_core::paper::{

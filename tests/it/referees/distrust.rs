@@ -1,4 +1,4 @@
-//! Checks ask a second child, so that what depends on the run is found (RF-15).
+//! Checks ask a second process, so that they find results that depend on the run (RF-15).
 
 use snapbox::str;
 
@@ -37,7 +37,7 @@ to reproduce: turnfold verify memory.tfl --reload
 exit 1
 
 "#]]);
-    // The values differ from run to run.
+    // The values differ in each run.
     for fault in ["random", "clock"] {
         let output = sandbox.run(&format!("--referee \"./sums {fault}\" check {fault}.tfl"));
         assert!(!output.status.success(), "{fault} passes");

@@ -1,4 +1,4 @@
-//! Referees that break the protocol: one line each, nothing recorded, never a hang (RF-16).
+//! Referees that break the protocol: each gives one line of error, nothing is recorded, and nothing hangs (RF-16).
 
 use snapbox::str;
 
@@ -35,7 +35,7 @@ $ turnfold --referee ./sums log duel
 "#]]);
 }
 
-/// RF-16: a referee that hangs is ended with what it started, and says so within its time.
+/// RF-16: a referee that hangs is ended in its time, together with the processes it started, and the error says so.
 #[test]
 fn rf_16_a_referee_that_hangs_is_ended() {
     let sandbox = sandbox();

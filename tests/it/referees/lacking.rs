@@ -1,14 +1,14 @@
-//! Referees that offer only some of what they may offer (RF-6), in a game that keeps secrets (RF-13): every verb works or says
-//! in one line what is missing.
+//! Referees that offer only some of the optional operations (RF-6), in a game with secrets (RF-13). Every verb works,
+//! or reports in one line what is missing.
 
 use turnfold_tests::sandbox::Sandbox;
 
 use super::sandbox;
 
-/// What a referee may offer.
+/// The optional operations.
 const OPTIONAL: [&str; 5] = ["legal", "see", "read", "query", "targets"];
 
-/// Verbs, what they need, and what they say without it.
+/// Verbs, the operations they need, and what they print without them.
 const VERBS: [(&str, &str, &str); 27] = [
     ("show duel", "", ""),
     ("--format json show duel --as p1", "", ""),
@@ -42,7 +42,7 @@ const VERBS: [(&str, &str, &str); 27] = [
 const NO_VIEW: &str = "the game does not define what p1 may see; a referee that keeps secrets offers `see`";
 const NO_LEGAL: &str = "nothing lists legal commands here; a referee offers `legal`";
 
-/// Runs a verb by a referee that offers some operations; returns all that it printed.
+/// Runs a verb with a referee that offers these operations, and returns everything printed.
 fn printed(sandbox: &Sandbox, offered: &[&str], verb: &str) -> String {
     let output = sandbox.run(&format!("--referee \"./sums can {}\" {verb}", offered.join(",")));
     String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
@@ -55,7 +55,7 @@ fn rf_6_what_a_referee_does_not_offer_is_named_in_one_line() {
     sandbox.ok("--referee \"./sums can\" play duel \"p1: add 1\" \"p2: add 2\"");
     for (verb, needed, said) in VERBS {
         let others: Vec<&str> = OPTIONAL.into_iter().filter(|op| *op != needed).collect();
-        // What needs nothing is asked for where nothing is offered.
+        // A verb that needs nothing is run with a referee that offers nothing.
         let referees: &[&[&str]] = if needed.is_empty() { &[&[]] } else { &[&OPTIONAL, &others, &[]] };
         for offered in referees {
             let printed = printed(&sandbox, offered, verb);
@@ -68,7 +68,7 @@ fn rf_6_what_a_referee_does_not_offer_is_named_in_one_line() {
             }
         }
     }
-    // A page says it in its picture, and works else.
+    // A page states this in its picture, and works otherwise.
     for (offered, is_told) in [(&OPTIONAL[..], false), (&["legal"], true)] {
         let page = printed(&sandbox, offered, "export duel --html --as p1");
         assert_eq!(page.contains("the game does not define what p1 may see"), is_told);

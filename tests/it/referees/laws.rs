@@ -1,10 +1,11 @@
-//! The laws on a referee: all but four that ask too much of a program that was written for itself (RF-22).
+//! The laws on a referee: all but four, which ask too much of a program that was not written for turnfold (RF-22).
 
 use snapbox::str;
 
 use super::sandbox;
 
-/// RF-22: a referee is named by its game, a second process of it is asked, and its faults are named by the law they break.
+/// RF-22: a referee is named by its game, a second process of it is asked, and a fault is reported with the law that it
+/// breaks.
 #[test]
 fn rf_22_the_laws_run_on_a_referee() {
     sandbox().check(str![[r#"
@@ -47,7 +48,7 @@ exit 2| error: the referee of `cycletap`: `./sums cycletap` has the name of a ru
 "#]]);
 }
 
-/// RF-22: what is no fault of a stranger's: no rulebook, no summary, no commands, moves without effects, codes of its own.
+/// RF-22: not a fault of such a program: no rulebook, no summary, no commands, moves without effects, codes of its own.
 #[test]
 fn rf_22_four_laws_ask_too_much_of_a_stranger() {
     sandbox().check(str![[r#"
@@ -60,7 +61,7 @@ it lists no commands, so no match was played; it would offer `legal`
 "#]]);
 }
 
-/// RF-3, RF-22: a referee is listed without being started, and shown when it is asked for by its name.
+/// RF-3, RF-22: a referee is listed without being started, and is shown when its name is given.
 #[test]
 fn rf_3_games_of_named_referees_are_listed() {
     sandbox().check(str![[r#"

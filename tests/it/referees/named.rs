@@ -1,4 +1,4 @@
-//! Where a referee is named, and which one plays (RF-3, RF-4).
+//! The places that name a referee, and which referee plays (RF-3, RF-4).
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -7,7 +7,7 @@ use snapbox::str;
 
 use super::sandbox;
 
-/// RF-3: a file of the user's names referees; one that others may write names none.
+/// RF-3: a file of the user names referees. A file that others can write is not used.
 #[test]
 fn rf_3_a_file_names_referees() {
     let sandbox = sandbox();
@@ -35,7 +35,7 @@ exit 2| error: missing.toml: No such file or directory (os error 2); see `turnfo
 "#]]);
 }
 
-/// RF-3: a variable that is set to nothing names no file.
+/// RF-3: an empty variable names no file.
 #[test]
 fn rf_3_an_empty_variable_names_nothing() {
     let sandbox = sandbox();
@@ -45,7 +45,8 @@ fn rf_3_an_empty_variable_names_nothing() {
     }
 }
 
-/// RF-8: what `new` and `play` say is explained: a setup to start from, the codes of the program and those of turnfold.
+/// RF-8: `rules` explains what `new` and `play` report: a setup to start from, the codes of the program and those of
+/// turnfold.
 #[test]
 fn rf_8_rules_explain_codes_and_setups_that_no_rulebook_describes() {
     sandbox().check(str![[r#"
@@ -81,7 +82,8 @@ exit 2| error: `sums` has no rule, command, reason, question or field `illegal`;
 "#]]);
 }
 
-/// RF-3, RF-4: what a command says it is must be what it was named for, and no name that is built in.
+/// RF-3, RF-4: the name that a program reports must be the one it was registered under, and not the name of a built-in
+/// game.
 #[test]
 fn rf_4_a_referee_takes_the_place_of_nothing() {
     sandbox().check(str![[r#"
@@ -106,7 +108,7 @@ exit 2| error: unknown ruleset `chess`; known: [RULESETS]; `turnfold game add FI
 "#]]);
 }
 
-/// RF-6: what a referee does not offer is said in one line.
+/// RF-6: a missing operation of a referee is reported in one line.
 #[test]
 fn rf_6_a_referee_may_offer_little() {
     sandbox().check(str![[r#"

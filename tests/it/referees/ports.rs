@@ -1,4 +1,4 @@
-//! Ports: a referee that claims to be a game of this build is compared with it, log by log (RF-20).
+//! Ports: a referee that claims to be a game of this build is compared with the game, log by log (RF-20).
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use turnfold_tests::sandbox::workspace;
 
 use super::sandbox;
 
-/// RF-20: a port keeps every golden log, and one with a wrong rule is named with log and entry.
+/// RF-20: a port reproduces every golden log. The report about a port with a wrong rule names the log and the entry.
 #[test]
 fn rf_20_a_port_is_compared_with_the_game_that_it_claims_to_be() {
     let sandbox = sandbox();
@@ -69,7 +69,7 @@ exit 2| error: the referee of `lifecycle`: `./sums` is a referee of `sums`, not 
 "#]]);
 }
 
-/// RF-20: a port of a game with dice takes rolls as `roll`, and stored matches are compared as golden logs are.
+/// RF-20: a port of a game with dice receives rolls as `roll`, and stored matches are compared like golden logs.
 #[test]
 fn rf_20_a_port_of_a_game_with_dice_keeps_all_golden_logs() {
     let sandbox = sandbox();

@@ -1,4 +1,4 @@
-//! Recordings: matches of a game whose rules are not there (RF-18, RF-18a).
+//! Recordings: matches of a game without its rules (RF-18, RF-18a).
 
 use snapbox::str;
 use turnfold_tests::sandbox::Sandbox;
@@ -16,7 +16,7 @@ const DUEL: &str = r#"{"game":"charge","players":["ann","bob"],"secrets":"none",
 fn sandbox() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.write("duel.jsonl", DUEL);
-    // Another run of the same engine: its clock differs, and so do bob's points after the strike.
+    // Another run of the same game: its clock differs, and so do bob's points after the strike.
     sandbox.write("again.jsonl", DUEL.replace("\"clock\":3", "\"clock\":9").replace("\"hp\":3", "\"hp\":2"));
     sandbox
 }
@@ -101,7 +101,7 @@ proven: bytes, chain; not proven: signature, consistency, cosignatures, rules, a
 "#]]);
 }
 
-/// RF-18: what would need rules is refused in one line.
+/// RF-18: verbs that need rules refuse in one line.
 #[test]
 fn rf_18_a_recording_has_no_rules() {
     let sandbox = sandbox();
@@ -123,7 +123,7 @@ exit 1| error: a recording has no rules: it can be shown, compared and searched,
 "#]]);
 }
 
-/// RF-13, RF-18: secrets are closed unless the first line opens them.
+/// RF-13, RF-18: everything is concealed unless the first line opens the recording.
 #[test]
 fn rf_18_secrets_of_a_recording_are_closed() {
     let sandbox = sandbox();
@@ -149,7 +149,7 @@ exit 2| error: stored setup: it is not known what a seat may know of a setup of 
 "#]]);
 }
 
-/// RF-13: a move that is shown holds the whole state; no verb prints that to a seat.
+/// RF-13: a shown move contains the whole state, and no verb prints that to a seat.
 #[test]
 fn rf_13_a_shown_move_of_a_recording_brings_no_state_with_it() {
     let seen = |secret: &str| {
@@ -187,7 +187,7 @@ fn rf_13_a_shown_move_of_a_recording_brings_no_state_with_it() {
     }
 }
 
-/// RF-18: in an open recording `to` is a field of an effect like any other.
+/// RF-18: in an open recording `to` is an ordinary field of an effect.
 #[test]
 fn rf_18_effects_of_an_open_recording_may_go_somewhere() {
     let sandbox = Sandbox::new();

@@ -1,4 +1,4 @@
-//! Referees that cannot read a pipe, behind a local port (RF-16a).
+//! Referees that cannot read a pipe and use a local port (RF-16a).
 
 use std::os::unix::fs::symlink;
 
@@ -7,7 +7,8 @@ use turnfold_tests::sandbox::program;
 
 use super::sandbox;
 
-/// RF-16a: lines go both ways, the end of the input ends the referee, and its own end is named.
+/// RF-16a: lines are passed in both directions, the end of the input ends the referee, and an early end of the referee
+/// is reported.
 #[test]
 fn rf_16a_a_referee_is_asked_over_a_local_port() {
     let sandbox = sandbox();

@@ -1,4 +1,4 @@
-//! Scores are numbers of any kind, exact as they are spelled (RF-11).
+//! Scores are numbers of any kind, and keep their exact spelling (RF-11).
 
 use snapbox::str;
 

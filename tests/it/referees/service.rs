@@ -1,4 +1,4 @@
-//! A service whose matches a referee judges: what a child does wrong fails one request, and nothing else (RF-16).
+//! A service whose matches a referee judges: a fault of a child fails only one request (RF-16).
 
 use std::thread;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use turnfold_tests::service::{Reply, Running};
 
 use super::sandbox;
 
-/// Serves two matches of `sums` by a referee that fails at 4 and more.
+/// Serves two matches of `sums` with a referee that fails at numbers from 4.
 fn serve(sandbox: &Sandbox, referee: &str) -> Running {
     for name in ["duel", "calm"] {
         sandbox.ok(&format!("--referee ./sums new {name} --rules sums"));
@@ -45,10 +45,11 @@ impl<'a> Player<'a> {
     }
 }
 
-/// All that a client learns: what a referee printed may be another seat's secret, and its command the host's (RF-13).
+/// Everything that a client learns. The output of a referee may contain another seat's secret, and its command is the
+/// host's secret (RF-13).
 const FAILED: &str = "the referee of `sums` failed; the log of the service has the reason";
 
-/// RF-1, RF-16: a match is played over HTTP; a child that ends fails one request, and the service goes on.
+/// RF-1, RF-16: a match is played over HTTP. A child that ends fails one request, and the service continues.
 #[test]
 fn rf_16_a_service_plays_by_a_referee_and_outlives_its_crashes() {
     let sandbox = sandbox();
@@ -70,7 +71,7 @@ fn rf_16_a_service_plays_by_a_referee_and_outlives_its_crashes() {
     sandbox.ok("store check");
     assert_eq!(sandbox.ok("--referee ./sums log duel").lines().count(), 1);
 
-    // By a referee that is right again, the match goes on.
+    // With a correct referee the match continues.
     let service =
         Running::start_by(sandbox.command(["--referee", "./sums", "serve", "--listen", "127.0.0.1:0"]));
     let bob = Player::new(&service, "duel", "p2");
@@ -82,7 +83,7 @@ fn rf_16_a_service_plays_by_a_referee_and_outlives_its_crashes() {
     assert_eq!(rejected.status, 409, "{}", rejected.body);
 }
 
-/// RF-3: a service takes the file of its own command line, and not that of a variable.
+/// RF-3: a service uses the file from its command line, not the file from a variable.
 #[test]
 fn rf_3_a_service_reads_the_file_that_its_command_line_names() {
     let sandbox = sandbox();
@@ -102,7 +103,7 @@ fn rf_3_a_service_reads_the_file_that_its_command_line_names() {
     }
 }
 
-/// RF-16: while a child hangs, other requests are answered; then it is ended, and the match goes on.
+/// RF-16: while a child hangs, other requests are answered. Then the child is ended and the match continues.
 #[test]
 fn rf_16_a_child_that_hangs_stops_one_request_and_not_the_service() {
     let sandbox = sandbox();
@@ -126,7 +127,7 @@ fn rf_16_a_child_that_hangs_stops_one_request_and_not_the_service() {
     assert_eq!(sandbox.ok("--referee ./sums log duel").lines().count(), 1);
 }
 
-/// RF-6: an empty list would mean that there is nothing to do.
+/// RF-6: an error, because an empty list would mean that there is nothing to do.
 #[test]
 fn rf_6_a_service_says_that_nothing_lists_legal_commands() {
     let sandbox = sandbox();
@@ -142,7 +143,7 @@ fn rf_6_a_service_says_that_nothing_lists_legal_commands() {
     assert!(error.contains("nothing lists legal commands here"), "{error}");
 }
 
-/// RF-3: a stranger starts no referee, whatever is asked for.
+/// RF-3: no request of a stranger starts a referee.
 #[test]
 fn rf_3_the_rulebook_of_a_referee_is_for_those_who_have_a_token() {
     let sandbox = sandbox();

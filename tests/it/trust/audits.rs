@@ -1,4 +1,4 @@
-//! The eight rows, threat by threat and case by case (TR-21 to TR-29).
+//! The eight rows of an audit, for each threat and case (TR-21 to TR-29).
 
 use turnfold_core::trust::{KeyKind, PrivateKey};
 
@@ -8,7 +8,7 @@ use super::vectors::seed;
 use super::world::{audit, duel, expect, failing, key, refuses, row, with_key};
 use turnfold_tests::sandbox::Sandbox;
 
-/// A bundle of `duel`, signed, as a file and taken apart.
+/// Returns a signed bundle of `duel`, as a file in a sandbox and in editable form.
 fn bundled() -> (Sandbox, Edited) {
     let sandbox = duel();
     sandbox.ok("bundle duel --key ann.key -o duel.bundle");
@@ -17,7 +17,7 @@ fn bundled() -> (Sandbox, Edited) {
     (sandbox, edited)
 }
 
-/// A changed bundle, and what its rows `chain` and `signature` are.
+/// Requires these results of the rows `chain` and `signature` for a changed bundle.
 fn check(sandbox: &Sandbox, what: &str, edited: &Edited, chain: (&str, &str), signature: &str) {
     sandbox.write("edited.bundle", edited.text());
     let (ok, rows) = audit(sandbox, "edited.bundle --policy policy");
@@ -38,13 +38,13 @@ fn an_honest_bundle_passes_what_can_be_checked() {
     let results: Vec<_> = rows.iter().map(|(_, row)| row.result.as_str()).collect();
     let expected = ["pass", "pass", "pass", "pass", "not_checked", "not_checked", "pass", "not_checked"];
     assert_eq!(results, expected, "{rows:?}");
-    // What no row shows comes below them on request (TR-30).
+    // On request, the audit lists below the rows what no row can show (TR-30).
     let stderr = String::from_utf8(sandbox.run("-v audit duel.bundle").stderr).unwrap();
     assert!(stderr.contains("no row can say who sat at the keyboard"), "{stderr}");
-    // TR-28: there is no desk.
+    // TR-28: this match has no desk.
     assert_eq!(rows[7].1.reason, "the host alone says who gave which command");
     assert!(rows[5].1.reason.contains("values came from outside; range and count only"), "{rows:?}");
-    // Go opens the checkpoint and computes the same tree from the records of the bundle.
+    // Go opens the checkpoint, and computes the same tree from the records in the bundle.
     sandbox.ok("bundle duel -o main.bundle --key ann.key");
     let mut main = Edited::of(&sandbox.read("main.bundle"));
     main.lines.truncate(1);
@@ -116,13 +116,13 @@ fn tr_23_what_is_changed_with_fitting_links_has_no_signature() {
     check(&sandbox, "one added", &longer, sound, "not_checked");
     let unsigned = row(&sandbox, "edited.bundle --policy policy", "signature");
     assert!(unsigned.reason.contains("covers record 5"), "{unsigned:?}");
-    // Another key of the same name: unknown, so nothing is signed.
+    // Another key with the same name is unknown, so nothing counts as signed.
     let other = PrivateKey::of_seed("games.example/ann".parse().unwrap(), KeyKind::Signer, &seed(7));
     let forged = honest.clone().with_entry(0, 2, |entry| entry.recorded_at_ms += 1).relinked().signed(&other);
     check(&sandbox, "signed by a stranger", &forged, sound, "not_checked");
     let (ok, _) = audit(&sandbox, "edited.bundle --policy policy --require signature");
     assert!(!ok);
-    // By the policy's own key all is well: the audit believes whom the auditor believes.
+    // With the policy's key everything passes, because the audit trusts whomever the auditor trusts.
     let signed = honest.relinked().signed(&key(&sandbox, "ann.key"));
     check(&sandbox, "signed again", &signed, sound, "pass");
 }
@@ -132,14 +132,14 @@ fn tr_23_checkpoints_of_something_else_do_not_count() {
     let (sandbox, honest) = bundled();
     let own = key(&sandbox, "ann.key");
     let (main, flank) = (0, honest.lines.iter().position(|line| line.branch == "flank").unwrap());
-    // Of another host, whose name is not that of a log of the policy.
+    // A checkpoint of another host, whose name is not that of a log in the policy.
     let bob = PrivateKey::of_seed("games.example/bob".parse().unwrap(), KeyKind::Signer, &seed(7));
     check(&sandbox, "another host", &honest.clone().signed(&bob), ("pass", "@"), "not_checked");
-    // Of another branch: `flank` would pass for `main`.
+    // A checkpoint of another branch, as if `flank` were `main`.
     let mut other = honest.clone();
     other.notes = vec![honest.checkpoint(flank, &own).to_string()];
     check(&sandbox, "another branch", &other, ("pass", "@"), "not_checked");
-    // Of another match with the same records but its id.
+    // A checkpoint of another match that differs only in its id.
     let mut other = honest.clone();
     let elsewhere = honest.clone().with_genesis(|genesis| genesis.match_id = [9; 16]);
     other.notes = vec![elsewhere.checkpoint(main, &own).to_string()];
@@ -176,7 +176,7 @@ fn tr_24_held_checkpoints_find_what_was_rolled_back_or_exchanged() {
     held_is("duel.bundle --held same", "not_checked", "no policy");
     held_is("duel.bundle --policy policy", "not_checked", "no checkpoint is held");
 
-    // The host goes back to an older store, and on from there; another bundle lacks the branch.
+    // The host restores an older store and continues from there. Another bundle lacks the branch.
     sandbox.ok("store backup old.backup");
     sandbox.ok(r#"play duel "p2: cycle""#);
     sandbox.ok("checkpoint sign duel --key ann.key -o later");
@@ -191,7 +191,7 @@ fn tr_24_held_checkpoints_find_what_was_rolled_back_or_exchanged() {
     sandbox.ok("bundle duel -o without.bundle");
     let line = "without.bundle --policy policy --held branch";
     held_is(line, "fail", "branch missing: `games.example/ann/");
-    // The store itself is audited as the bundle would be.
+    // The store itself is audited in the same way as the bundle.
     held_is("--policy policy --held later", "pass", "1 checkpoint");
     held_is("--policy policy --held branch", "fail", "branch missing");
 }
@@ -229,26 +229,26 @@ fn tr_25_the_quorum_is_that_of_the_policy() {
     quorum_is(policy, "fail", "has not cosigned");
     cosign(3);
     quorum_is(policy, "pass", "between 20");
-    // Twice by one witness counts once.
+    // Two cosignatures of one witness count once.
     let mut twice = Edited::of(&sandbox.read("duel.bundle"));
     let lines: Vec<String> = twice.notes[0].lines().map(String::from).collect();
     let other = turnfold_core::trust::SignatureLine::cosign(&key(&sandbox, "w1.key"), &text_of(&lines), 5);
     twice.notes[0] = [&lines[..6], &[other.to_string()]].concat().join("\n") + "\n";
     sandbox.write("twice.bundle", twice.text());
     quorum_is("twice.bundle --policy quorum", "fail", "has not cosigned");
-    // Of witnesses at different times, the earliest and the latest are named.
+    // If witnesses cosigned at different times, the earliest and the latest time are named.
     let early = turnfold_core::trust::SignatureLine::cosign(&key(&sandbox, "w2.key"), &text_of(&lines), 5);
     twice.notes[0] = [&lines[..], &[early.to_string()]].concat().join("\n") + "\n";
     sandbox.write("twice.bundle", twice.text());
     quorum_is("twice.bundle --policy quorum", "pass", "between 1970-01-01T00:00:05Z and 20");
-    // A known witness's wrong signature.
+    // A wrong signature of a known witness.
     let wrong = turnfold_core::trust::SignatureLine::cosign(&key(&sandbox, "w2.key"), "another\n", 5);
     twice.notes[0] = [&lines[..], &[wrong.to_string()]].concat().join("\n") + "\n";
     sandbox.write("twice.bundle", twice.text());
     quorum_is("twice.bundle --policy quorum", "fail", "the signature of `w2.example` is wrong");
 }
 
-/// The text of a checkpoint that stands in these lines.
+/// Returns the text of the checkpoint in these lines.
 fn text_of(lines: &[String]) -> String {
     lines[..3].iter().map(|line| format!("{line}\n")).collect::<Vec<_>>().concat()
 }
@@ -267,7 +267,7 @@ fn tr_26_seeded_rolls_are_computed_again_in_a_row_of_their_own() {
     let edited = Edited::of(&sandbox.read("dice.bundle"));
     let key = key(&sandbox, "ann.key");
     let rolled = edited.clone().with_entry(0, 1, |entry| {
-        // The first of the values, each written as twice its number.
+        // The first value; each value is encoded as twice its number.
         let value = &mut entry.command[2];
         *value = if *value == 2 { 4 } else { 2 };
     });
@@ -279,7 +279,7 @@ fn tr_26_seeded_rolls_are_computed_again_in_a_row_of_their_own() {
     assert_eq!(result("dice").at, "dice@main:1");
     assert!(result("dice").reason.contains("the seeded dice give"), "{rows:?}");
     assert_eq!([result("rules").result, result("chain").result, result("signature").result], ["pass"; 3]);
-    // A value that no die has is against the rules, no matter who rolled.
+    // A value that no die has breaks the rules, whoever rolled.
     let outside = edited.with_entry(0, 1, |entry| entry.command[2] = 40);
     sandbox.write("outside.bundle", outside.relinked().signed(&key).text());
     assert_eq!(row(&sandbox, "outside.bundle --policy policy", "rules").at, "dice@main:1");
@@ -326,7 +326,7 @@ fn tr_29_what_is_no_bundle_and_an_unusable_policy_are_no_answers() {
     refuses(&sandbox, 2, "audit duel.bundle --held policy", "`policy`: expected");
     refuses(&sandbox, 2, "audit duel.bundle --require chains", "expected a row of an audit");
     failing(&sandbox, 3, "--store none audit");
-    // A proof that proves nothing is none.
+    // An invalid proof is not accepted.
     sandbox.ok("checkpoint prove duel:1 --key ann.key -o proof");
     sandbox.write("proof", sandbox.read("proof").replace("index 1", "index 2"));
     refuses(&sandbox, 2, "audit duel.bundle --held proof", "does not lead to");

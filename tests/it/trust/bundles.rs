@@ -1,4 +1,4 @@
-//! The form of bundles, and bundles taken in (TR-18 to TR-21).
+//! The form of bundles, and their import (TR-18 to TR-21).
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use super::tampered_bundles::Edited;
 use super::world::{audit, duel, refuses, with_key};
 use turnfold_tests::sandbox::{Sandbox, without_links};
 
-/// Requires a file to be refused by its form, and every later row not to be checked.
+/// Requires a file to be refused because of its form, and every later row to be `not_checked`.
 fn refused(sandbox: &Sandbox, what: &str, bytes: &[u8]) {
     let path = sandbox.path("broken.bundle");
     fs::write(&path, bytes).unwrap();
@@ -125,14 +125,15 @@ fn tr_20a_a_bundle_keeps_identity_in_another_store() {
     assert_eq!(output, expected);
     sandbox.ok("--store other verify");
     sandbox.ok("--store other store check");
-    // Ids, times, keys and links are the same, so the bundle is too; and what was signed there is good here.
+    // Ids, times, keys and links are the same, so the bundle is too, and a signature from one store is valid for the
+    // other.
     sandbox.ok("--store other bundle duel -o again.bundle");
     assert_eq!(sandbox.read("again.bundle"), sandbox.read("duel.bundle"));
     sandbox.ok("checkpoint sign duel --key ann.key");
     sandbox.ok("--store other checkpoint sign duel --key ann.key");
     let again = sandbox.ok("--store other import duel.bundle");
     assert_eq!(again.matches("already up to date").count(), 3, "{again}");
-    // The key of a repeated append is known there too.
+    // The other store also knows the key of a repeated append.
     let repeated = sandbox.ok(r#"--store other play duel@flank "p2: cycle" --once k"#);
     assert_eq!(sandbox.ok("--store other log duel@flank").lines().count(), 4, "{repeated}");
 }
@@ -152,7 +153,7 @@ fn tr_20a_two_who_trust_each_other_go_on_with_one_match() {
     sandbox.ok("verify");
     let heads = |store: &str| sandbox.ok(&format!("--store {store} branch duel"));
     assert_eq!(heads(".turnfold"), heads("bob"));
-    // An older bundle is up to date; one that parts is refused with line and entry, and may become a branch.
+    // An older bundle is up to date. A bundle that diverges is refused with branch and entry, and can become a branch.
     assert!(sandbox.ok("import duel.bundle").contains("duel@main: already up to date"));
     sandbox.ok(r#"play duel "p2: cycle""#);
     sandbox.ok(r#"--store bob play duel "p2: confirm""#);
@@ -196,7 +197,7 @@ fn tr_20a_a_store_whose_creation_was_cut_short_takes_a_bundle_as_it_takes_a_new_
         sandbox.ok(&format!("--store {store} {verb}"));
         sandbox.ok(&format!("--store {store} verify"));
     }
-    // Nothing is written into a folder of something else.
+    // Nothing is written to a folder that is not a store.
     fs::create_dir(sandbox.path("letters")).unwrap();
     sandbox.write("letters/mum.txt", "");
     refuses(&sandbox, 3, "--store letters import duel.bundle", "`letters` is not a turnfold store");
@@ -235,7 +236,7 @@ fn tr_20a_nothing_is_imported_that_is_wrong() {
         refuses(&sandbox, 1, "--store other import wrong.bundle", why);
         assert!(!sandbox.path("other").exists());
     }
-    // What this build cannot fold is imported as it is.
+    // A match that this build cannot fold is imported unchanged.
     let later = honest.clone().with_genesis(|genesis| genesis.ruleset_version = 99).relinked();
     sandbox.write("later.bundle", later.text());
     let output = sandbox.ok("--store other import later.bundle");
@@ -258,14 +259,14 @@ fn tr_20_a_seats_bundle_leaves_out_what_it_may_not_know() {
     let text = sandbox.read("p2.bundle");
     let marks: String = text.lines().skip(3).take(5).filter_map(|line| line.chars().next()).collect();
     assert_eq!(marks, "+###+", "p1's taps and its switch are left out:\n{text}");
-    // A line of a checkpoint may begin so too.
+    // Lines of a checkpoint may begin with the same character.
     for record in text.lines().skip(3).take(5).filter_map(|line| line.strip_prefix('+')) {
         let record = super::from_base64(record);
         assert!(!record.windows(5).any(|bytes| bytes == b"order"), "no key of theirs is there");
     }
     let (ok, rows) = audit(&sandbox, "p2.bundle --policy policy");
     let results: Vec<_> = rows.iter().map(|(_, row)| row.result.as_str()).collect();
-    // The tree is whole, so what is left out is signed all the same.
+    // The tree is complete, so redacted records are covered by the signature too.
     let expected = [
         "pass",
         "not_checked",
@@ -281,7 +282,7 @@ fn tr_20_a_seats_bundle_leaves_out_what_it_may_not_know() {
         assert!(rows[place].1.reason.contains("records are left out"), "{rows:?}");
     }
     refuses(&sandbox, 1, "--store other import p2.bundle", "records are left out");
-    // Nothing is left out for those who know all.
+    // Nothing is redacted for a viewer who may know everything.
     sandbox.ok("bundle ford --as host -o host.bundle");
     sandbox.ok("bundle ford -o all.bundle");
     assert!(!sandbox.read("all.bundle").contains("\n#"));
@@ -300,7 +301,7 @@ fn tr_20_a_seats_bundle_is_refused_where_what_is_left_out_could_be_guessed() {
     refuses(&sandbox, 1, "bundle seeded --as p2 -o x", "has the seed of its dice");
     sandbox.ok("new dealt --rules channel --setup fixtures/channel/dealt-for-two.toml");
     refuses(&sandbox, 1, "bundle dealt --as p2 -o x", "the setup of `dealt` reveals what is dealt");
-    // Nor may a refusal show whether p1 hides anything.
+    // A refusal must not reveal whether p1 conceals anything.
     sandbox.ok("new shown --rules cycletap --setup fixtures/cycletap/ford.toml");
     sandbox.ok("play shown switch");
     refuses(&sandbox, 1, "bundle shown --as p2 -o x", "entry 1 of `shown` has no key");

@@ -1,4 +1,5 @@
-//! Go's `golang.org/x/mod`, where it is there (Debian: `golang-go`, `golang-golang-x-mod-dev`), on what is written here.
+//! Go's `golang.org/x/mod` reads what this project writes, if it is installed (Debian: `golang-go`,
+//! `golang-golang-x-mod-dev`).
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,10 +11,10 @@ use super::vectors::{ORIGIN, leaves, root, signed, signer};
 use turnfold_core::trust::{ConsistencyRequest, InclusionProof, ProofBuilder, SignatureLine, SignedNote};
 use turnfold_tests::parts::skipped;
 
-/// Where Debian puts libraries of Go.
+/// The folder of Go libraries in Debian.
 const LIBRARIES: &str = "/usr/share/gocode";
 
-/// The oracle, built once; `None` where there is no Go or no `x/mod`.
+/// Returns the oracle, which is built once, or `None` without Go or `x/mod`.
 fn oracle() -> Option<&'static Path> {
     static BUILT: OnceLock<Option<(TempDir, PathBuf)>> = OnceLock::new();
     let built = BUILT.get_or_init(|| {
@@ -36,7 +37,7 @@ fn oracle() -> Option<&'static Path> {
     built.as_ref().map(|(_, oracle)| oracle.as_path())
 }
 
-/// What Go reports of a file; `None` where it is not there.
+/// Returns what Go reports about a file, or `None` without Go.
 pub(super) fn ask(kind: &str, vkey: &str, file: &Path, more: &[&str]) -> Option<Result<(), String>> {
     let Some(oracle) = oracle() else {
         skipped("notes read by Go", format_args!("`go` with golang.org/x/mod in {LIBRARIES} is not here"));
@@ -47,7 +48,7 @@ pub(super) fn ask(kind: &str, vkey: &str, file: &Path, more: &[&str]) -> Option<
     Some(if output.status.success() && answer == "ok\n" { Ok(()) } else { Err(answer) })
 }
 
-/// Requires Go to accept a text, and to refuse it with one byte of its middle changed.
+/// Requires Go to accept a text, and to refuse it with one changed byte in the middle.
 fn accepted(kind: &str, text: &str, more: &[&str]) {
     let dir = TempDir::new().unwrap();
     let file = dir.path().join("file");

@@ -1,4 +1,4 @@
-//! Names, key files and verifier keys: their one form, and what is refused (TR-6, TR-7, TR-9).
+//! Names, key files and verifier keys: their canonical form, and what is refused (TR-6, TR-7, TR-9).
 
 use turnfold_core::trust::{BranchOrigin, KeyName, PrivateKey, VerifierKey};
 
@@ -58,7 +58,7 @@ fn tr_6_a_verifier_key_has_one_form_and_is_no_weak_key() {
         VKEY.replace("games.example/ann", ""),
         format!("{VKEY}="),
         format!("{VKEY}\n"),
-        // The identity, a point of small order, under the key id that it has.
+        // The identity, a point of small order, with its correct key id.
         "a+0f2b9a0b+AQEAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA".to_owned(),
     ];
     for text in wrong {
@@ -81,7 +81,7 @@ fn tr_17_a_key_stands_for_its_name_and_for_the_lines_of_matches_exactly_under_it
         "",
         "games.example/ann/x",
         "games.example/ann/x/y",
-        // A key of the same seed under a longer name is another log.
+        // A key of the same seed with a longer name is another log.
         &format!("games.example/ann/b/{line}"),
         &format!("games.example/ann/{line}/{line}"),
         &format!("games.example/anna/{line}"),

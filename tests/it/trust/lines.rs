@@ -1,11 +1,11 @@
-//! Lines of a store: each has a tree, an origin and checkpoints of its own (TR-1, TR-3, TR-4, TR-15, TR-19).
+//! Branches of a store: each has its own tree, origin and checkpoints (TR-1, TR-3, TR-4, TR-15, TR-19).
 use turnfold_core::trust::{Checkpoint, SignedNote};
 use turnfold_proof::bundle::{BundleFile, BundleRecords as _};
 
 use super::world::{audit, duel, expect, refuses};
 use turnfold_tests::sandbox::Sandbox;
 
-/// The checkpoints of a bundle: branch and size.
+/// Returns the checkpoints of a bundle, as branch and size.
 fn checkpoints(sandbox: &Sandbox, bundle: &str) -> Vec<(String, u64)> {
     let bundle = BundleFile::read(&sandbox.path(bundle)).unwrap();
     let checkpoint = |note: &SignedNote| {
@@ -30,7 +30,7 @@ fn tr_3_and_tr_15_every_line_has_a_tree_of_its_own_and_all_are_signed_at_once() 
     assert_eq!(output, "signed 4 branches to `all.bundle`\n");
     let bundle = BundleFile::read(&sandbox.path("all.bundle")).unwrap();
     assert!(bundle.outline().matches.is_empty(), "only checkpoints");
-    // `edge` has no records of its own, and the tree of those that it shares (TR-1).
+    // `edge` has no records of its own, but has the tree of the shared records (TR-1).
     let mut found = checkpoints(&sandbox, "all.bundle");
     found.sort();
     assert_eq!(found, owned(&[("edge", 4), ("flank", 4), ("main", 1), ("main", 5)]));
@@ -42,11 +42,12 @@ fn tr_3_and_tr_15_every_line_has_a_tree_of_its_own_and_all_are_signed_at_once() 
     let flank = origin("duel@flank");
     assert_eq!(flank, main.replace("/main", "/flank"));
     assert_ne!(origin("dusk"), main);
-    // Names of matches are not part of it: they can be changed.
+    // The name of a match is not part of the origin, because it can change.
     sandbox.ok("rename duel final");
     assert_eq!(origin("final"), main);
     sandbox.ok("rename final duel");
-    // A store loses branches and restores matches, which breaks no other line; what is held finds only what is gone.
+    // Deleting a branch does not affect other branches. The audit finds only that the branch of a held checkpoint is
+    // missing.
     sandbox.ok("branch --delete --force duel@flank");
     sandbox.ok(r#"play duel "p2: cycle""#);
     sandbox.ok("bundle duel dusk --key ann.key -o now.bundle");
@@ -69,14 +70,14 @@ fn tr_19_a_bundle_has_what_is_signed_now_what_was_signed_and_what_is_added() {
     sandbox.ok("bundle duel --key ann.key -o signed.bundle");
     let expected = owned(&[("edge", 4), ("flank", 4), ("main", 5), ("main", 6)]);
     assert_eq!(checkpoints(&sandbox, "signed.bundle"), expected);
-    // What others signed comes along, from a note and from a bundle, each once.
+    // Checkpoints that others signed are included, from a note and from a bundle, each once.
     sandbox.ok("key new bob.key --name games.example/bob");
     sandbox.ok("checkpoint sign duel:1 --key bob.key -o theirs");
     sandbox.ok("bundle duel --key ann.key --add theirs --add signed.bundle --add theirs -o more.bundle");
     assert_eq!(checkpoints(&sandbox, "more.bundle"), [expected, owned(&[("main", 2)])].concat());
     assert!(sandbox.read("more.bundle").contains(&sandbox.read("theirs")));
     assert!(sandbox.read("more.bundle").contains(&sandbox.read("first")));
-    // What is no checkpoint is not added.
+    // A file that is not a checkpoint is refused.
     refuses(&sandbox, 2, "bundle duel --add policy -o none.bundle", "`policy`");
     assert!(!sandbox.path("none.bundle").exists());
 }

@@ -1,4 +1,4 @@
-//! A key of the same seed under a longer name, with which a host would have two histories signed and cosigned (TR-11,
+//! A key of the same seed with a longer name, which a host could use to get two histories signed and cosigned (TR-11,
 //! TR-16, TR-17).
 
 use std::fs;
@@ -9,7 +9,7 @@ use super::from_base64;
 use super::world::{duel, expect, failing, files, refuses};
 use turnfold_tests::sandbox::Sandbox;
 
-/// Writes a key of the seed of `ann.key` under another name.
+/// Writes a key with the seed of `ann.key` and another name.
 fn same_seed(sandbox: &Sandbox, file: &str, name: &str) -> PrivateKey {
     let line = sandbox.read("ann.key");
     let seed = from_base64(line.trim_end().splitn(5, '+').last().unwrap());
@@ -20,8 +20,8 @@ fn same_seed(sandbox: &Sandbox, file: &str, name: &str) -> PrivateKey {
     key
 }
 
-/// `duel` in the store, and another history of it in the store `other`; a witness `w.key`, a policy that asks for it, and
-/// the key `b.key` under a longer name.
+/// Returns a sandbox with `duel` in the store and another history of `duel` in the store `other`. It has a witness
+/// `w.key`, a policy that requires the witness, and the key `b.key` with a longer name.
 fn two_histories() -> Sandbox {
     let sandbox = duel();
     sandbox.ok("store backup old.backup");
@@ -49,9 +49,9 @@ fn tr_16_and_17_one_witness_does_not_cosign_two_histories_by_a_longer_name() {
         refuses(&sandbox, 1, &format!("checkpoint cosign {request} --key w.key --log {log}"), why);
         assert_eq!(files(&sandbox, "w.key.seen"), memory, "what is refused changes nothing");
     };
-    // TR-17: the policy's key does not stand for the longer name.
+    // TR-17: the policy's key is not valid for the longer name.
     refused("b.request", &ann, "does not stand for the log");
-    // TR-16: and under its own name it is another history of the same branch.
+    // TR-16: under its own name, the request has another history of the same branch.
     refused("b.request", &b, "expected a proof from size 6 of `games.example/ann/");
     refused(
         "b-6.request",
@@ -87,7 +87,7 @@ fn tr_16_a_witness_goes_on_with_one_history_under_a_new_name() {
     sandbox.ok(r#"play duel "p2: cycle""#);
     sandbox.ok("checkpoint sign duel@main --key b.key --since 6 -o b.request");
     sandbox.ok(&format!("checkpoint cosign b.request --key w.key --log {b}"));
-    // The first name has to go on from there, too.
+    // The first name must continue from there, too.
     refuses(
         &sandbox,
         1,
@@ -112,12 +112,12 @@ fn tr_11_a_key_that_is_given_another_name_signs_no_second_history() {
         );
     }
     assert_eq!(files(&sandbox, "ann.key.seen"), memory);
-    // The history that was signed goes on under the new name.
+    // The signed history continues under the new name.
     sandbox.ok("checkpoint sign duel@main --key ann.key");
     sandbox.ok("checkpoint prove duel:3 --key ann.key");
 }
 
-/// Versions that remembered by origin alone wrote neither `FORMAT` nor lists of origins.
+/// Versions that remembered only by origin wrote neither `FORMAT` nor lists of origins.
 #[test]
 fn tr_10_memory_of_earlier_versions_goes_on_working() {
     let sandbox = two_histories();
@@ -141,7 +141,7 @@ fn tr_10_memory_of_earlier_versions_goes_on_working() {
     );
     same_seed(&sandbox, "ann.key", "games.example/ann/b");
     failing(&sandbox, 1, "--store other checkpoint sign duel@main --key ann.key");
-    // What cannot be read is named, and nothing is signed next to it.
+    // Unreadable memory is named, and nothing is signed.
     sandbox.write("w.key.seen/FORMAT", "turnfold key memory 3\n");
     let output = failing(&sandbox, 3, &format!("checkpoint cosign a.request --key w.key --log {ann}"));
     assert!(output.contains("FORMAT") && output.contains("unknown format"), "{output}");

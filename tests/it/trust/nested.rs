@@ -1,4 +1,4 @@
-//! Branches that begin on each other, many thousands deep: what reads them takes time linear in their number.
+//! Branches that begin on each other, many thousands deep: reading them takes time linear in their number.
 
 #![expect(clippy::disallowed_methods, reason = "bounds what would hang")]
 
@@ -10,12 +10,13 @@ use super::tampered_bundles::{Edited, EditedLine};
 use super::world::duel;
 use turnfold_tests::sandbox::Sandbox;
 
-/// A bundle of `duel` with `count` branches, each begun on the last: half of them with an entry of their own.
+/// Returns a bundle of `duel` with `count` branches, each of which begins on the previous one. Half of them have an
+/// entry of their own.
 fn nested(sandbox: &Sandbox, count: usize) -> String {
     sandbox.ok("bundle duel -o duel.bundle");
     let mut bundle = Edited::of(&sandbox.read("duel.bundle"));
     bundle.lines.truncate(1);
-    // p2's `cycle` leaves the state so that p2 may cycle again.
+    // After its `cycle`, p2 may cycle again.
     let mut entry = Entry::decode(bundle.lines[0].records.last().unwrap()).unwrap();
     let (linker, mut link) = (Linker::new(), bundle.lines[0].link.parse().unwrap());
     for index in 0..count {
@@ -32,15 +33,15 @@ fn nested(sandbox: &Sandbox, count: usize) -> String {
     bundle.text()
 }
 
-/// Runs a line and returns how long it took.
+/// Runs a command and returns its duration.
 fn timed(sandbox: &Sandbox, line: &str) -> Duration {
     let begin = Instant::now();
     sandbox.ok(line);
     begin.elapsed()
 }
 
-/// Sixteen times as many branches take at most some sixteen times as long: if time grew with the square of their number,
-/// it would be 256 times.
+/// Sixteen times as many branches take about sixteen times as long at most. If the time grew quadratically, it would be
+/// 256 times as long.
 #[test]
 fn nested_branches_are_read_in_time_linear_in_their_number() {
     let mut times = Vec::new();
@@ -63,7 +64,7 @@ fn nested_branches_are_read_in_time_linear_in_their_number() {
         times.push([audit, import, again].into_iter().chain(read).chain([restored]).collect::<Vec<_>>());
     }
     for (index, (few, many)) in times[0].iter().zip(&times[1]).enumerate() {
-        // A process takes a while to start, and machines are busy.
+        // The limit is generous, because a process takes a while to start and machines are busy.
         let limit = *few * 48 + Duration::from_secs(2);
         assert!(*many < limit, "step {index}: {few:?} for 125 branches, {many:?} for 2000");
     }

@@ -1,4 +1,4 @@
-//! Signed notes: what is refused, what is ignored, and whose signatures count (TR-5, TR-6, TR-8, TR-16).
+//! Signed notes: what is refused, what is ignored, and which signatures count (TR-5, TR-6, TR-8, TR-16).
 
 use turnfold_core::trust::{
     Checkpoint, ConsistencyRequest, InclusionProof, KeyKind, PrivateKey, ProofBuilder, SignatureLine,
@@ -40,7 +40,7 @@ fn tr_8_a_note_has_one_form() {
 #[test]
 fn tr_8_unknown_lines_are_kept_and_ignored_and_known_ones_must_verify() {
     let known = signer().verifier().for_origin(ORIGIN);
-    // A key of the same name, another's name with our id, and a signature of another type (ML-DSA-44) and length.
+    // A key with the same name, another name with our id, and a signature of another type (ML-DSA-44) and length.
     let same_name = PrivateKey::of_seed(signer().name().clone(), KeyKind::Signer, &seed(9));
     let unknown = SignatureLine::sign(&same_name, ORIGIN, signed(7).text());
     let note = signed(7).with([unknown, "\u{2014} pq.example AAAAAAYA".parse().unwrap()]).unwrap();
@@ -48,18 +48,18 @@ fn tr_8_unknown_lines_are_kept_and_ignored_and_known_ones_must_verify() {
     assert_eq!(note.is_signed_by(&known), Ok(true));
     assert_eq!(SignedNote::read(note.to_string().as_bytes()).as_ref(), Ok(&note));
 
-    // A line with our name and id that is a signature of something else makes the note bad, wherever it stands.
+    // A signature line with our name and id, but of another text, invalidates the note, in any position.
     let wrong = SignatureLine::sign(&signer(), ORIGIN, signed(4).text());
     assert!(signed(7).with([wrong.clone()]).unwrap().is_signed_by(&known).is_err());
     let only_wrong = SignedNote::new(signed(7).text().into(), vec![wrong]).unwrap();
     assert!(only_wrong.is_signed_by(&known).is_err());
-    // Under its bare name the key signs no log's checkpoint.
+    // Under its bare name, the key signs no checkpoint of a log.
     assert_eq!(note.is_signed_by(&signer().verifier()), Ok(false));
 }
 
 #[test]
 fn tr_6_a_second_form_of_a_signature_is_none() {
-    // S + L is the same signature for those who do not reduce; RFC 8032 forbids it.
+    // S + L is the same signature for a verifier that reduces S; RFC 8032 forbids it.
     const ORDER: [u8; 32] = [
         0xed, 0xd3, 0xf5, 0x5c, 0x1a, 0x63, 0x12, 0x58, 0xd6, 0x9c, 0xf7, 0xa2, 0xde, 0xf9, 0xde, 0x14, 0, 0,
         0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x10,
@@ -105,13 +105,13 @@ fn tr_16_a_cosignature_is_of_one_witness_at_a_time_that_exists() {
     assert_eq!(with(cosign(&witness(), i64::MAX.unsigned_abs())), Ok(Some(i64::MAX.unsigned_abs())));
     assert!(with(cosign(&witness(), 1 << 63)).is_err(), "a time of 2^63");
     assert_eq!(cosign(&witness(), 1 << 63).cosignature(), None);
-    // By a witness with the log's name, and by a key that signs under the name of the witness.
+    // By a witness with the name of the log, and by a signing key with the name of the witness.
     let log_name = PrivateKey::of_seed(signer().name().clone(), KeyKind::Witness, &seed(0x20));
     assert_eq!(with(cosign(&log_name, 5)), Ok(None));
     let signing = PrivateKey::of_seed(witness().name().clone(), KeyKind::Signer, &seed(0x20));
     assert_eq!(with(cosign(&signing, 5)), Ok(None));
     assert_eq!(with(SignatureLine::sign(&signing, "witness.example/w", note.text())), Ok(None));
-    // The newest of several times counts, and a key that signs is no witness.
+    // The latest of several times counts, and a signing key is not a witness.
     let twice = note.clone().with([cosign(&witness(), 5), cosign(&witness(), 7)]).unwrap();
     assert_eq!(twice.cosigned_by(&key), Ok(Some(7)));
     assert_eq!(twice.cosigned_by(&signer().verifier().for_origin(ORIGIN)), Ok(None));

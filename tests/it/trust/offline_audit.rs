@@ -1,4 +1,4 @@
-//! The audit on another machine: another user, another home, no store, no network, and the clock at 1970.
+//! An audit as on another machine: another user, another home, no store, no network, and the clock at 1970.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,14 +10,14 @@ use super::world::duel;
 use turnfold_tests::parts::skipped;
 use turnfold_tests::sandbox::{Sandbox, binary, words};
 
-/// What a line is to be run under, each where it is there and may be used.
+/// The programs under which a command is run, each if it is installed and permitted.
 const ELSEWHERE: [(&str, &[&str]); 3] = [
     ("another network", &["unshare", "--net"]),
     ("another user", &["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]),
     ("another time", &["faketime", "-f", "1970-01-01 00:00:00"]), // Debian: `faketime`
 ];
 
-/// A folder that everybody may use, with a copy of the binary in it.
+/// A folder that every user can access, with a copy of the binary.
 struct Elsewhere {
     sandbox: Sandbox,
     under: Vec<&'static str>,
@@ -75,14 +75,14 @@ fn an_audit_reports_the_same_to_another_user_in_another_time() {
     let here = duel();
     here.ok("checkpoint sign duel:2 --key ann.key -o kept");
     here.ok("bundle duel --key ann.key -o duel.bundle");
-    // What is missing of a line must be reported in the same words too.
+    // A missing branch must also be reported in the same words.
     here.ok("new dusk --rules initiative");
     here.ok("checkpoint sign dusk --key ann.key -o gone");
     let there = Elsewhere::new();
     for name in ["duel.bundle", "policy", "kept", "gone"] {
         there.sandbox.write(name, here.read(name));
     }
-    // The clock is at 1970 there, and a command that reads it shows that.
+    // The clock is at 1970, as a command that reads it shows.
     if there.has_another_time {
         there.ok("--store later new dusk --rules initiative");
         let found: Value = serde_json::from_str(&there.ok("--store later --format json matches")).unwrap();

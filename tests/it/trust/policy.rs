@@ -1,4 +1,4 @@
-//! Policies: whose signatures count, how many cosignatures are enough, and what is refused by line (TR-17, TR-25).
+//! Policies: whose signatures count, how many cosignatures suffice, and which lines are refused (TR-17, TR-25).
 
 use turnfold_core::trust::{KeyKind, PrivateKey, SignatureLine, SignedNote, TrustPolicy};
 
@@ -38,7 +38,7 @@ fn tr_25_quorums_count_each_witness_once() {
         ("group g all w1 w2 w3\nquorum g\n", &[3, 1, 2], true),
         ("group g any w1 w2\ngroup h all g w3\nquorum h\n", &[2, 3], true),
         ("group g any w1 w2\ngroup h all g w3\nquorum h\n", &[1, 2], false),
-        // A member of a group may be the quorum by itself.
+        // A single member of a group may be the quorum.
         ("group g any w1 w2\nquorum w1\n", &[1], true),
     ] {
         let policy = TrustPolicy::read(&format!("{three}{quorum}")).unwrap();
@@ -60,7 +60,7 @@ fn tr_17_keys_of_logs_sign_under_the_names_of_what_they_stand_for() {
     let line = SignatureLine::sign(&signer(), ORIGIN, signed(4).text());
     let wrong = SignedNote::new(signed(7).text().into(), vec![line]).unwrap();
     assert!(policy.is_signed(&wrong, ORIGIN).is_err());
-    // The key of a single line, as `key show FILE REV` prints it.
+    // The key of a single branch, as `key show FILE REV` prints it.
     let of_line = signer().verifier().for_origin(ORIGIN);
     let policy = TrustPolicy::read(&format!("log {of_line}\nquorum none\n")).unwrap();
     assert_eq!(policy.is_signed(&signed(7), ORIGIN), Ok(true));

@@ -1,4 +1,4 @@
-//! `key`, `sign`, `prove` and `cosign`, as the real binary does them (TR-9 to TR-16).
+//! `key`, `sign`, `prove` and `cosign` with the real binary (TR-9 to TR-16).
 
 use std::fs;
 use std::process::Stdio;
@@ -85,7 +85,7 @@ fn tr_9_only_whole_keys_of_known_types_are_read() {
     sandbox.write("x.key", KEY_FILE);
     fs::set_permissions(sandbox.path("x.key"), fs::Permissions::from_mode(0o600)).unwrap();
     assert_eq!(sandbox.ok("key show x.key"), format!("{VKEY}\n"));
-    // A witness's key does not sign, and a key that signs is no witness's; the key is nowhere in the store.
+    // The key of a witness does not sign, a signing key does not cosign, and no key is in the store.
     sandbox.ok("key new w.key --name witness.example/w --witness");
     refuses(&sandbox, 2, "checkpoint sign duel --key w.key", "only cosigns");
     sandbox.ok("checkpoint sign duel --key ann.key --since 0 -o request");
@@ -100,7 +100,7 @@ fn tr_11_what_is_signed_again_is_the_same_and_a_line_that_goes_on_is_signed() {
     let sandbox = duel();
     let first = sandbox.ok("checkpoint sign duel --key ann.key");
     assert_eq!(sandbox.ok("checkpoint sign duel --key ann.key"), first);
-    // A shorter size may be signed, and memory stays as it is.
+    // A shorter size may be signed, and the memory stays unchanged.
     let memory = files(&sandbox, "ann.key.seen");
     let shorter = sandbox.ok("checkpoint sign duel:2 --key ann.key");
     assert!(shorter.contains("/main\n3\n"), "{shorter}");
@@ -118,13 +118,13 @@ fn tr_11_what_is_signed_again_is_the_same_and_a_line_that_goes_on_is_signed() {
 #[test]
 fn tr_10_what_was_not_handed_out_is_remembered_all_the_same() {
     let sandbox = duel();
-    // The output fails after memory was renewed, as in a power cut between the two.
+    // The output fails after the memory was updated, as in a power cut between the two.
     failing(&sandbox, 3, "checkpoint sign duel --key ann.key -o none/duel.checkpoint");
     let memory = files(&sandbox, "ann.key.seen");
     let (_, note) = memory.iter().find(|(name, _)| name.ends_with("/checkpoint")).unwrap();
     assert_eq!(sandbox.ok("checkpoint sign duel --key ann.key").as_bytes(), note);
     assert_eq!(files(&sandbox, "ann.key.seen"), memory);
-    // What is kept of another log is not taken for this one.
+    // A remembered checkpoint of another log is not accepted for this log.
     sandbox.ok("checkpoint sign duel@flank --key ann.key");
     let of_flank = |(path, bytes): &&(String, Vec<u8>)| path.ends_with("/checkpoint") && bytes != note;
     let all = files(&sandbox, "ann.key.seen");
@@ -158,7 +158,7 @@ fn tr_11_a_store_restored_from_an_older_backup_is_not_signed() {
     failing(&sandbox, 1, "--store restored checkpoint sign duel:1 --key ann.key");
     failing(&sandbox, 1, "--store restored bundle duel --key ann.key -o x.bundle");
     assert_eq!(files(&sandbox, "ann.key.seen"), memory);
-    // The way back: the store without the later entries imports the bundle of the longer history.
+    // To recover, the store that lacks the later entries imports a bundle of the longer history.
     sandbox.ok("bundle duel -o since.bundle");
     sandbox.ok("store restore old.backup again");
     sandbox.ok("--store again import since.bundle");
@@ -173,7 +173,7 @@ fn tr_11_a_branch_made_again_under_its_name_is_not_signed() {
     sandbox.ok("branch duel:2 flank");
     sandbox.ok(r#"play duel@flank "p1: cycle""#);
     refuses(&sandbox, 1, "checkpoint sign duel@flank --key ann.key", "`duel@flank` has another history");
-    // Nor with all lines of the store: all of it or nothing.
+    // Signing all branches of the store fails too, because it signs all or none.
     failing(&sandbox, 1, "checkpoint sign --key ann.key -o all.bundle");
     assert!(!sandbox.path("all.bundle").exists());
 }
@@ -190,7 +190,7 @@ fn tr_12_keys_of_one_name_sign_together() {
         assert_eq!(note.is_signed_by(&vkey.trim_end().parse().unwrap()), Ok(true), "{file}");
     }
     refuses(&sandbox, 2, "checkpoint sign duel --key ann.key --key bob.key", "have one name");
-    // One key by two names of its file signs once, and has one memory.
+    // A key given by two paths signs once and has one memory.
     let twice = sandbox.ok("checkpoint sign duel@flank --key ann.key --key ./ann.key");
     assert_eq!(SignedNote::read(twice.as_bytes()).unwrap().signatures().len(), 1);
     #[cfg(unix)]
@@ -199,7 +199,7 @@ fn tr_12_keys_of_one_name_sign_together() {
         assert_eq!(sandbox.ok("checkpoint sign duel@flank --key link.key"), twice);
         assert!(!sandbox.path("link.key.seen").exists());
     }
-    // Each remembers: neither signs another history by itself.
+    // Each key remembers, so neither signs another history alone.
     sandbox.ok("store backup old.backup");
     sandbox.ok(r#"play duel "p2: cycle""#);
     sandbox.ok("checkpoint sign duel --key ann.key --key new.key");
@@ -262,7 +262,7 @@ fn tr_16_a_witness_cosigns_one_history_and_remembers_it() {
     sandbox.ok("checkpoint sign duel --key ann.key --since 3 -o next");
     sandbox.ok("checkpoint sign duel --key ann.key --since 2 -o wrong-old");
     sandbox.ok("checkpoint sign duel@flank --key ann.key --since 3 -o first-with-old");
-    // The first that it sees, with a proof from elsewhere.
+    // The first checkpoint of a log that the witness sees, with a proof from another size.
     refuses(
         &sandbox,
         1,
@@ -274,7 +274,7 @@ fn tr_16_a_witness_cosigns_one_history_and_remembers_it() {
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(stderr.contains("the witness has not seen `games.example/ann/"), "{stderr}");
     let memory = files(&sandbox, "w.key.seen");
-    // Refused: a wrong size before, the same size with another root, a proof of another tree, an unknown log.
+    // Refused are a wrong old size, the same size with another root, a proof of another tree, and an unknown log.
     refuses(&sandbox, 1, &cosign("wrong-old"), "expected a proof from size 3, found one from 2");
     let other = Sandbox::new();
     other.ok("new duel --rules initiative --setup fixtures/initiative/small-board.toml");
@@ -283,7 +283,7 @@ fn tr_16_a_witness_cosigns_one_history_and_remembers_it() {
     let ours = SignedNote::read(sandbox.ok("checkpoint sign duel:2 --key ann.key").as_bytes()).unwrap();
     let origin = ours.text().lines().next().unwrap();
     let forged = |seq: u64, old: u64, hashes: &str| {
-        // The same log by its key, with the tree of another history.
+        // The same log and key, with the tree of another history.
         let note =
             SignedNote::read(other.ok(&format!("checkpoint sign duel:{seq} --key ann.key")).as_bytes())
                 .unwrap();
@@ -305,14 +305,14 @@ fn tr_16_a_witness_cosigns_one_history_and_remembers_it() {
     refuses(&sandbox, 1, &unknown, "does not stand for the log");
     refuses(&sandbox, 2, &cosign("policy"), "expected");
     assert_eq!(files(&sandbox, "w.key.seen"), memory, "what is refused changes nothing");
-    // Again at the same size, then on.
+    // The same size again, then a larger one.
     sandbox.ok(&cosign("same"));
     assert_eq!(files(&sandbox, "w.key.seen"), memory);
     sandbox.write("cosignature", sandbox.ok(&cosign("next")));
     refuses(&sandbox, 1, &cosign("same"), "expected a proof from size 5");
     sandbox.write("smaller", forged(2, 5, ""));
     refuses(&sandbox, 1, &cosign("smaller"), "size 3 comes after size 5");
-    // The cosignature goes below the checkpoint in memory, and with it into bundles.
+    // The cosignature is added to the checkpoint in memory, and so is included in bundles.
     let line = format!("witness w {}quorum none\n", sandbox.ok("key show w.key"));
     sandbox.write("witnesses", line);
     let note = SignedNote::read(
@@ -334,7 +334,7 @@ fn tr_16_a_witness_cosigns_one_history_and_remembers_it() {
     );
 }
 
-/// TR-16: a line that comes late or was altered spoils no checkpoint.
+/// TR-16: a cosignature that is late or altered never spoils a checkpoint.
 #[test]
 fn a_cosignature_goes_to_the_checkpoint_that_it_is_for_or_nowhere() {
     let sandbox = duel();
@@ -352,7 +352,7 @@ fn a_cosignature_goes_to_the_checkpoint_that_it_is_for_or_nowhere() {
     };
     cosign("duel:2", 0, "first");
     let last = sandbox.ok("checkpoint sign duel --key ann.key");
-    // It comes late: it is filed under the checkpoint that it is for, and the last one stays as it was.
+    // A late cosignature is filed under its own checkpoint, and the last checkpoint stays unchanged.
     let late = sandbox.ok("checkpoint sign duel --key ann.key --add first --policy witnesses");
     let late = SignedNote::read(late.as_bytes()).unwrap();
     assert_eq!(late.text().lines().nth(1), Some("3"));
@@ -368,7 +368,7 @@ fn a_cosignature_goes_to_the_checkpoint_that_it_is_for_or_nowhere() {
         "{}",
         of_main("late.bundle")
     );
-    // A line that was altered, and one of a witness that the policy does not have, are refused.
+    // An altered cosignature, and one of a witness that is not in the policy, are refused.
     cosign("duel", 3, "second");
     let line = sandbox.read("second");
     let middle = line.len() / 2;
@@ -381,7 +381,7 @@ fn a_cosignature_goes_to_the_checkpoint_that_it_is_for_or_nowhere() {
     refuses(&sandbox, 1, &add("second", "policy"), "`w.example` is no witness of the policy");
     failing(&sandbox, 2, "checkpoint sign duel --key ann.key --add second");
     assert_eq!(sandbox.ok("checkpoint sign duel --key ann.key"), last);
-    // The right one is added, and a later one of the witness takes its place.
+    // The right cosignature is added, and a later one of the same witness replaces it.
     sandbox.ok(&add("second", "witnesses"));
     cosign("duel", 5, "third");
     let note = SignedNote::read(sandbox.ok(&add("third", "witnesses")).as_bytes()).unwrap();

@@ -1,4 +1,4 @@
-//! Bundles taken apart and put together again with something changed, as anyone who wants to deceive would do it.
+//! Bundles that are taken apart, changed and put together again, as a deceiver would do.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use turnfold_store::{Entry, Genesis, Linker};
 
 use super::{from_base64, to_base64};
 
-/// A line of a match, with the records of its own.
+/// A branch of a match with its own records.
 #[derive(Clone, Debug)]
 pub(super) struct EditedLine {
     pub(super) branch: String,
@@ -60,7 +60,7 @@ impl Edited {
         edited
     }
 
-    /// The text, with an end that fits.
+    /// Returns the text, with a matching last line.
     pub(super) fn text(&self) -> String {
         let mut text = format!("turnfold bundle 1\n-- match {}\n", self.name);
         for line in &self.lines {
@@ -81,7 +81,7 @@ impl Edited {
         Genesis::decode(&self.lines[0].records[0]).unwrap()
     }
 
-    /// All records of a line.
+    /// Returns all records of a branch.
     pub(super) fn records(&self, index: usize) -> Vec<Vec<u8>> {
         let line = &self.lines[index];
         let parent = self.lines.iter().position(|other| other.branch == line.parent);
@@ -91,7 +91,7 @@ impl Edited {
         records
     }
 
-    /// Makes the links fit.
+    /// Corrects the links.
     pub(super) fn relinked(mut self) -> Self {
         let (genesis, linker) = (self.genesis(), Linker::new());
         for index in 0..self.lines.len() {
@@ -102,7 +102,7 @@ impl Edited {
         self
     }
 
-    /// Makes the numbers of entries fit.
+    /// Corrects the numbers of the entries.
     pub(super) fn renumbered(mut self) -> Self {
         for line in &mut self.lines {
             for (seq, record) in (line.first..).zip(&mut line.records).filter(|(seq, _)| *seq > 0) {
@@ -114,7 +114,7 @@ impl Edited {
         self
     }
 
-    /// Replaces the checkpoints by checkpoints of another key.
+    /// Replaces the checkpoints with checkpoints of another key.
     pub(super) fn signed(mut self, key: &PrivateKey) -> Self {
         let mut notes: Vec<_> =
             (0..self.lines.len()).map(|line| self.checkpoint(line, key).to_string()).collect();
@@ -123,7 +123,7 @@ impl Edited {
         self
     }
 
-    /// The checkpoint of a line at its full size.
+    /// Returns the checkpoint of a branch at its full size.
     pub(super) fn checkpoint(&self, index: usize, key: &PrivateKey) -> SignedNote {
         let mut tree = Tree::default();
         self.records(index).iter().for_each(|record| tree.push(TreeHash::of_record(record)));

@@ -1,4 +1,4 @@
-//! Trees and proofs against `ct-merkle`, which is not from this project.
+//! Compares trees and proofs with `ct-merkle`, which is independent of this project.
 
 use ct_merkle::mem_backed_tree::MemoryBackedTree;
 use sha2::Sha256;
@@ -17,7 +17,7 @@ fn other(size: u64) -> OtherTree {
     tree
 }
 
-/// Their proofs are the hashes, one after another.
+/// Splits a proof of `ct-merkle` into its hashes.
 fn hashes(bytes: &[u8]) -> Vec<TreeHash> {
     bytes.chunks(32).map(|hash| TreeHash::new(hash.try_into().unwrap())).collect()
 }
@@ -31,7 +31,7 @@ fn place(index: u64) -> usize {
     usize::try_from(index).unwrap()
 }
 
-/// Every proof with one bit flipped, one hash more, and one less.
+/// Returns a proof with one more hash, and with each hash removed or changed in one bit.
 fn spoilt(proof: &[TreeHash], other: TreeHash) -> Vec<Vec<TreeHash>> {
     let mut all = vec![[proof, &[other]].concat()];
     for place in 0..proof.len() {
@@ -70,7 +70,7 @@ fn tr_13_proofs_of_inclusion_match_another_implementation_and_no_other_proves() 
             for spoilt in spoilt(&proof, other_hash) {
                 assert_ne!(included_root(&spoilt, index, size, leaf), Some(root), "{index} in {size}");
             }
-            // For another index, and another size where the proof has another form or goes another way.
+            // The proof proves no other index.
             for other in (0..size).filter(|other| *other != index) {
                 assert_ne!(included_root(&proof, other, size, leaf), Some(root), "{index} as {other}");
             }
@@ -98,7 +98,7 @@ fn tr_14_proofs_of_consistency_match_another_implementation_and_no_other_proves(
             for spoilt in spoilt(&proof, other_hash) {
                 assert!(!is_consistent(&spoilt, before, after), "{old} to {size}");
             }
-            // Of other sizes: a proof for the old tree's size is none for another's with its root.
+            // Other sizes: a proof for one old size is not valid for another size and its root.
             for other in (1..=size).filter(|other| *other != old) {
                 assert!(!is_consistent(&proof, (other, roots[place(other)]), after), "{old} as {other}");
             }

@@ -1,4 +1,4 @@
-//! The vectors of the specification; Go's `x/mod`, OpenSSL and Rust's `signed_note` and `ct-merkle` accept them.
+//! The vectors of the specification. Go's `x/mod`, OpenSSL, and Rust's `signed_note` and `ct-merkle` accept them.
 
 use turnfold_core::Digest;
 use turnfold_core::trust::tree::{included_root, is_consistent};
@@ -20,7 +20,7 @@ const SIGNATURE: &str =
 const COSIGNATURE: &str = "\u{2014} witness.example/w \
     GChPGAAAAABpJIEA8uyLKey85Pc5DrGsRGRVXeI0KB6sBj556b9F7JWkJ4jE6Z+xLohnnQp7GL82wMYKjKAC7OLD/YPO/Xi+P3vLCQ==";
 
-/// Bytes that count upwards.
+/// Returns bytes that count up from `first`.
 pub(crate) fn seed(first: u8) -> [u8; 32] {
     std::array::from_fn(|index| first + u8::try_from(index).unwrap())
 }
@@ -33,7 +33,7 @@ pub(crate) fn witness() -> PrivateKey {
     PrivateKey::of_seed("witness.example/w".parse().unwrap(), KeyKind::Witness, &seed(0x20))
 }
 
-/// The leaves of the first records `leaf 0`, `leaf 1`, ….
+/// Returns the leaves of the records `leaf 0`, `leaf 1`, ….
 pub(crate) fn leaves(count: u64) -> impl Iterator<Item = TreeHash> {
     (0..count).map(|index| TreeHash::of_record(format!("leaf {index}").as_bytes()))
 }
@@ -48,7 +48,7 @@ fn checkpoint(size: u64) -> Checkpoint {
     Checkpoint { origin: ORIGIN.into(), size, root: root(size) }
 }
 
-/// The checkpoint of a size, signed.
+/// Returns the signed checkpoint of a size.
 pub(crate) fn signed(size: u64) -> SignedNote {
     let text = checkpoint(size).to_string();
     let line = SignatureLine::sign(&signer(), ORIGIN, &text);

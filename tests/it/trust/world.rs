@@ -7,8 +7,8 @@ use turnfold_core::trust::PrivateKey;
 
 use turnfold_tests::sandbox::Sandbox;
 
-/// A sandbox with the match `duel`, whose branch `flank` has entries of its own and `edge` has none, and the key
-/// `ann.key` with its policy.
+/// Returns a sandbox with the key `ann.key`, its policy, and the match `duel`. Its branch `flank` has entries of its
+/// own; its branch `edge` has none.
 pub(super) fn duel() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.ok("new duel --rules initiative --setup fixtures/initiative/small-board.toml");
@@ -20,14 +20,14 @@ pub(super) fn duel() -> Sandbox {
     sandbox
 }
 
-/// Makes the key `ann.key`, its verifier key `ann.vkey` and the policy `policy` that trusts it.
+/// Creates the key `ann.key`, its verifier key `ann.vkey` and the policy `policy` that trusts it.
 pub(super) fn with_key(sandbox: &Sandbox) {
     let vkey = sandbox.ok("key new ann.key --name games.example/ann");
     sandbox.write("ann.vkey", &vkey);
     sandbox.write("policy", format!("log {vkey}quorum none\n"));
 }
 
-/// The private key in a file.
+/// Reads the private key in a file.
 pub(super) fn key(sandbox: &Sandbox, name: &str) -> PrivateKey {
     PrivateKey::read(&sandbox.read(name)).unwrap()
 }
@@ -37,11 +37,11 @@ pub(super) fn key(sandbox: &Sandbox, name: &str) -> PrivateKey {
 pub(super) struct Row {
     pub(super) result: String,
     pub(super) reason: String,
-    /// Match, branch and entry, as a revision is written.
+    /// Match, branch and entry, written as a revision.
     pub(super) at: String,
 }
 
-/// The rows of an audit, in their order, and whether all is well; exit codes are those.
+/// Returns whether an audit passes, and its rows in order. Requires the exit code to match.
 pub(super) fn audit(sandbox: &Sandbox, line: &str) -> (bool, Vec<(String, Row)>) {
     let output = sandbox.run(&format!("--format json audit {line}"));
     let stderr = String::from_utf8(output.stderr).unwrap();
@@ -63,13 +63,13 @@ pub(super) fn audit(sandbox: &Sandbox, line: &str) -> (bool, Vec<(String, Row)>)
     (ok, rows)
 }
 
-/// The row of an audit that has this name.
+/// Returns the row of an audit with this name.
 pub(super) fn row(sandbox: &Sandbox, line: &str, name: &str) -> Row {
     let (_, rows) = audit(sandbox, line);
     rows.into_iter().find(|(row, _)| row == name).unwrap().1
 }
 
-/// Requires a row to be so, for a reason that holds some words.
+/// Requires a row to have this result, and a reason that contains these words.
 pub(super) fn expect(sandbox: &Sandbox, line: &str, name: &str, result: &str, reason: &str) {
     let row = row(sandbox, line, name);
     assert_eq!(row.result, result, "{line}: {name}: {row:?}");
@@ -91,7 +91,7 @@ pub(super) fn refuses(sandbox: &Sandbox, code: i32, line: &str, words: &str) {
     assert!(stderr.contains(words), "{line}: {stderr}");
 }
 
-/// All files below a folder with their contents.
+/// Returns all files below a folder with their contents.
 pub(super) fn files(sandbox: &Sandbox, folder: &str) -> Vec<(String, Vec<u8>)> {
     let mut found = Vec::new();
     let mut folders = vec![sandbox.path(folder)];

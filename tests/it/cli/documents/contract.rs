@@ -13,26 +13,26 @@ pub(super) type Table = Vec<Field>;
 /// A row of a table.
 #[derive(Debug)]
 pub(super) struct Field {
-    /// Its name; none where the row stands for all fields of the type, or for fields of any name.
+    /// The name; `None` if the row stands for all fields of the type, or for fields of any name.
     name: Option<String>,
     kind: String,
     is_optional: bool,
 }
 
-/// What a verb prints.
+/// The documented output of a verb.
 #[derive(Debug)]
 pub(super) struct Verb {
-    /// The sentence that states how many documents there are.
+    /// The sentence that states the number of documents.
     pub(super) prints: String,
-    /// Each document has the fields of one of these.
+    /// Each document has the fields of one of these tables.
     pub(super) tables: Vec<Table>,
 }
 
-/// All that the page documents.
+/// Everything that the page documents.
 pub(super) struct Contract {
     pub(super) verbs: BTreeMap<String, Verb>,
     types: BTreeMap<String, Table>,
-    /// The fields that some document had, and those that some document had with a value other than null.
+    /// The fields seen in some document, and those seen with a value other than null.
     seen: BTreeSet<String>,
 }
 
@@ -120,7 +120,7 @@ impl Contract {
         Ok(())
     }
 
-    /// Checks the fields of a table and gives the rest.
+    /// Checks the fields of a table and returns the others.
     fn check_fields(
         &mut self,
         place: &str,
@@ -151,7 +151,7 @@ impl Contract {
         Ok(left)
     }
 
-    /// Lists the documented fields that no document had with a value other than null.
+    /// Lists the documented fields that were never seen with a value other than null.
     pub(super) fn never_seen(&self) -> Vec<String> {
         let verbs = self.verbs.iter().flat_map(|(verb, found)| {
             found.tables.iter().enumerate().map(move |(number, table)| (format!("{verb}#{number}"), table))

@@ -1,4 +1,4 @@
-//! What can be wrong with the toy game, by the number that it is made with.
+//! The faults of the toy game, by number.
 
 pub(super) const HONEST: u8 = 0;
 pub(super) const LISTS_IGNORED: u8 = 1;

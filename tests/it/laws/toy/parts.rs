@@ -1,4 +1,4 @@
-//! What the toy game is played with.
+//! The parts of the toy game.
 
 use std::cell::Cell;
 use std::fmt;
@@ -21,7 +21,7 @@ pub(super) struct Setup<const FAULT: u8> {
     pub(super) end: u32,
 }
 
-/// A number; in the game with the fault `FORGETS` it is lost when it is written.
+/// A number. In the game with the fault `FORGETS` only half of it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Forgetful<const FAULT: u8, const FORGETS: u8>(pub(super) u32);
@@ -39,9 +39,9 @@ pub(super) struct State {
     pub(super) turn: Seat,
     pub(super) secrets: [u32; 2],
     pub(super) due: bool,
-    /// How often a player tried to shake; only a faulty game counts.
+    /// How often a player tried to shake; only a faulty game counts this.
     pub(super) attempts: Cell<u32>,
-    /// Lost in the bytes; only a faulty game uses it.
+    /// Not part of the bytes; only a faulty game uses it.
     #[serde(skip)]
     pub(super) unsaved: u32,
 }
@@ -142,7 +142,7 @@ reasons! {
 
 #[derive(Serialize)]
 pub(super) struct View {
-    /// The core writes it already; only a faulty game does so too.
+    /// The core already writes this field; only a faulty game writes it again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) ruleset: Option<&'static str>,
     pub(super) total: u32,
