@@ -125,7 +125,7 @@ pub(crate) fn refusal(
 #[derive(Clone)]
 pub(crate) struct Audience {
     pub(crate) viewer: Perspective,
-    /// The present state of the match. A game with kept secrets decides by it what it shows.
+    /// The present state of the match, which decides what a game with kept secrets shows.
     pub(crate) now: Held,
 }
 

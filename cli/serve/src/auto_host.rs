@@ -32,7 +32,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 const LOOKS_FOR_ALL: u32 = 60;
 /// How long to wait after a failure with a match.
 const AGAIN_MS: i64 = 60_000;
-/// The most steps at once, and the most appends in a row without a player's command. No terms that were tried need so many.
+/// The most steps at once, and the most appends in a row without a player's command. No terms that were tried need that many.
 const STEPS_MAX: u32 = 50;
 const BETWEEN_MAX: u32 = 20;
 

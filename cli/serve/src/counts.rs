@@ -19,7 +19,7 @@ impl Default for Counts {
 pub(crate) enum FirstHead {
     /// The head is known. Later entries may have to be sent.
     Known(u64),
-    /// The viewer does not see so many entries yet.
+    /// The viewer does not see that many entries yet.
     NotYet,
     /// The entries have to be counted at this head first.
     Count(u64),

@@ -81,7 +81,7 @@ pub(crate) struct Cursor {
     pub(crate) follower: Follower,
 }
 
-/// A follower for clients that lag is replaced by one that has settled more than so many further entries.
+/// A follower for clients that lag is replaced by one that has settled more than this many further entries.
 const BEHIND_MAX: u64 = 256;
 
 /// The memory of a mark.

@@ -65,8 +65,8 @@ pub(crate) struct Following {
     left: Left,
 }
 
-/// Drops the deltas that are kept for followers, if the last follower has been dropped. It comes after `watched`, which
-/// counts until it is dropped.
+/// Drops the deltas that are kept for followers, when the last follower is dropped. The field comes after `watched`,
+/// because the branch is followed until that is dropped.
 struct Left(Arc<OpenBranch>);
 
 impl Following {
@@ -270,8 +270,8 @@ impl OpenBranch {
         self.announce(now);
     }
 
-    /// Passes the head state to `look`. A head state that is not in memory is read from the store; one that is behind the
-    /// known head reads the missing entries (FL-18).
+    /// Passes the head state to `look`. It is read from the store if it is not in memory. If it is behind the known head,
+    /// only the missing entries are read (FL-18).
     pub(crate) fn current<T>(&self, world: &World, look: impl FnOnce(&mut HeadState) -> T) -> ApiResult<T> {
         let is_in_memory = self.lock().at(self.known_head()).is_some();
         let _work = (!is_in_memory).then(|| self.work());

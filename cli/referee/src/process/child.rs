@@ -40,7 +40,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// How long to wait for an answer after standard input was closed. Such an answer came because of the closing (RF-16).
 const TIME_OF_CLOSING: Duration = Duration::from_secs(1);
 
-/// A request with so many bytes may be too long for some line readers.
+/// A request with at least this many bytes may be too long for some line readers.
 const LINE_READER_BYTES: usize = 4 << 10;
 
 /// How many characters of a line an error repeats.

@@ -36,7 +36,7 @@ export function keep(match, what) {
 	sessionStorage.removeItem(PREFIX + match);
 }
 
-/** Returns the matches of which this browser keeps something. */
+/** Returns the matches for which this browser keeps tokens or an invitation. */
 export const keptMatches = () =>
 	Object.keys(localStorage).filter((key) => key.startsWith(PREFIX)).map((key) => key.slice(PREFIX.length)).sort();
 

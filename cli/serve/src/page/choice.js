@@ -86,7 +86,7 @@ export class Choice {
 		return this.isEmpty || verbs.size !== 1 ? "" : [...verbs][0];
 	}
 
-	/** Adds the first of these parts that goes on. If none does, another command may begin. @param {string[]} parts
+	/** Adds the first of these parts that continues a command. If none does, another command may begin. @param {string[]} parts
 	 * @returns {boolean} whether one does */
 	pick(parts) {
 		const isSame = parts.some((part) => this.parts.includes(part));

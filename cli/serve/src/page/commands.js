@@ -220,7 +220,7 @@ export class CommandPanel {
 		if (!isAtHead || !this.list.hasAttribute("aria-busy")) this.#drawHint();
 	}
 
-	/** Handles a click on parts of commands, of which one is meant. @param {string[]} parts */
+	/** Handles a click on parts of commands; one of them is meant. @param {string[]} parts */
 	picked(parts) {
 		const { viewer, plays } = this.live;
 		if (!plays) return;

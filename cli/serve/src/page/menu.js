@@ -1,7 +1,7 @@
 /** Menus next to the elements that they are about. */
 import { html, shown } from "./viewer.js";
 
-/** Opens a menu in an element. @param {Element} inside @param {string} name @param {DOMRect | undefined} place the place of what it is about
+/** Opens a menu in an element. @param {Element} inside @param {string} name @param {DOMRect | undefined} place where its subject is
  * @param {[text: string, chosen: () => void][]} choices */
 export function openMenu(inside, name, place, choices) {
 	const items = choices.map(([text, chosen]) => {

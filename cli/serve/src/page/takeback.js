@@ -1,5 +1,5 @@
 /**
- * Taking back together: what a player asks, what the others answer, and where the match goes on (VW-84, VW-85).
+ * Taking back together: what a player asks, what the others answer, and where the match continues (VW-84, VW-85).
  *
  * @import {LiveMatch} from "./match.js"
  */
@@ -17,7 +17,7 @@ export class Takeback {
 	note = html("span", { class: "note", role: "status" });
 	ask = action("", () => this.#ask());
 	offer = html("p", { class: "offer", hidden: "" }, this.ask, this.note);
-	/** After which entry the match goes on since it was taken back under this page. */ movedTo = -1;
+	/** The entry after which the match continues, if it was taken back while this page was open. */ movedTo = -1;
 	#drawn = "";
 
 	/** @param {LiveMatch} live */

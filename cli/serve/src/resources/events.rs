@@ -37,7 +37,7 @@ const BEGINNING: &str = ": turnfold\nretry: 2000\n\n";
 const COMMENT: &str = ":\n\n";
 const COMMENT_EVERY: Duration = Duration::from_secs(15);
 
-/// The longest time to wait at once for the end of a grant.
+/// The longest single wait for the end of a grant.
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// Where to begin.

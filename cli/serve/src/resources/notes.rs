@@ -150,7 +150,7 @@ fn notes_for(app: &App, branch: &OpenBranch, viewer: Viewer, author: &Author) ->
     Ok(shown)
 }
 
-/// Returns the number of an entry of the log as a viewer counts; `None` if the viewer may not know of it.
+/// Returns the number of an entry of the log in the viewer's numbering; `None` if the viewer may not know of it.
 fn seen_as(app: &App, branch: &OpenBranch, viewer: Viewer, seq: u64) -> ApiResult<Option<u64>> {
     if viewer.sees_all() {
         return Ok(Some(seq));
@@ -253,7 +253,7 @@ pub(crate) async fn write(
     .await
 }
 
-/// Returns the number in the log of an entry as a viewer counts.
+/// Returns the number in the log of an entry in the viewer's numbering.
 fn in_log(app: &App, branch: &OpenBranch, viewer: Viewer, entry: u64) -> ApiResult<u64> {
     let head = branch.head_seen(app, viewer)?;
     let no_entry =

@@ -179,7 +179,7 @@ fn make(app: &Arc<App>, match_name: &MatchName, old: Genesis) -> ApiResult<Match
     let now_ms = app.now_ms();
     let main = Revision { match_name: match_name.clone(), branch: BranchName::main(), seq: None };
     let rules = rules_of(&old, &main, &app.registry)?;
-    // SV-62: the seeds are drawn anew, because players know by now what the old ones dealt.
+    // SV-62: new seeds are drawn, because players know by now what the old ones dealt.
     let mut has_chance = Ok(());
     let mut draw = || {
         let mut random = [0; 8];
