@@ -1,5 +1,5 @@
-//! Limits the total time of all modules and referees in an operation, such as an audit. Otherwise many calls, each within
-//! its own limit, could go on for hours.
+//! Limits the total time of all modules and referees in an operation, such as an audit. Otherwise many calls, each
+//! within its own limit, could go on for hours.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -15,8 +15,8 @@ thread_local! {
     static ALLOWANCE: Cell<Option<Allowance>> = const { Cell::new(None) };
 }
 
-/// Runs work in which all calls of modules and referees on this thread take at most `all` together. The call that exceeds
-/// it ends with a [`Fault`](turnfold_core::Fault) of the kind `Overrun`, and so does each later call.
+/// Runs work in which all calls of modules and referees on this thread take at most `all` together. The call that
+/// exceeds it ends with a [`Fault`](turnfold_core::Fault) of the kind `Overrun`, and so does each later call.
 pub fn within<T>(all: Duration, work: impl FnOnce() -> T) -> T {
     // A drop restores the former allowance, because a fault unwinds through here.
     struct PutBack(Option<Allowance>);

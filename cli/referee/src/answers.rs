@@ -343,8 +343,8 @@ fn numbers(listed: &Node) -> Result<Vec<i32>, String> {
     Ok(numbers)
 }
 
-/// Reads an effect. If it has no text, its text is its name, then ` key=value` in the order of the keys (RF-8). In a game
-/// without secrets all see it, and `to` is a field like any other, for example where a piece goes (RF-13).
+/// Reads an effect. If it has no text, its text is its name, then ` key=value` in the order of the keys (RF-8). In a
+/// game without secrets all see it, and `to` is a field like any other, for example where a piece goes (RF-13).
 fn read_effect(effect: &Node, text: Option<&str>, secrets: Secrecy) -> Result<Effect, String> {
     let members = effect.members().ok_or("an effect is no object")?;
     let name = effect.text_in("effect").ok_or("an effect has no name in its field `effect`")?;

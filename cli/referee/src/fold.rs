@@ -155,8 +155,8 @@ pub(crate) fn fold(
         }
         let mut folded = match ask_to_fold(&referee, &state.now, &entries, state.is_new) {
             Ok(folded) => folded,
-            // Asking for each entry alone shows which one failed (RF-8). Each one alone was within the limits when it was
-            // recorded.
+            // Asking for each entry alone shows which one failed (RF-8). Each one alone was within the limits when it
+            // was recorded.
             Err(NoAnswer::Ended(_) | NoAnswer::Exhausted(_) | NoAnswer::OutOfMemory | NoAnswer::Broke(_))
                 if entries.len() > 1 =>
             {

@@ -111,7 +111,7 @@ impl ModuleFolders {
         self.write(&format!("{module}.{PASSED}"), b"the laws passed on this module\n").map(drop)
     }
 
-    /// Returns `true` if a module passed the laws here, or if it comes with the program, whose tests check the laws (MD-7).
+    /// Returns `true` if a module passed the laws here, or comes with the program, whose tests check the laws (MD-7).
     #[must_use]
     pub fn has_passed(&self, module: &Digest) -> bool {
         let name = format!("{module}.{PASSED}");
@@ -201,7 +201,7 @@ impl ModuleSource for ModuleFolders {
         load(file).map_err(|error| error.to_string())
     }
 
-    /// Returns the modules of a name. A module that the user added replaces the program's own module of the same version.
+    /// Returns the modules of a name. A module that the user added replaces the program's own one of that version.
     fn by_name(&self, name: &str) -> Vec<Arc<dyn AnyRules>> {
         let mut found = self.find_named(&self.folders, name);
         let mut own = self.find_named(self.own.as_slice(), name);
@@ -215,8 +215,8 @@ impl ModuleSource for ModuleFolders {
     }
 }
 
-/// Finds the folder of the modules that come with a program: `share/turnfold/modules` next to the program or, if that is in
-/// a folder for programs, next to that folder.
+/// Finds the folder of the modules that come with a program: `share/turnfold/modules` next to the program or, if that
+/// is in a folder for programs, next to that folder.
 fn own_folder(program: &Path) -> Option<PathBuf> {
     let folder = program.parent()?;
     // Only next to such folders, because others may have put files next to another folder.

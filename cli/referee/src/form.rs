@@ -41,7 +41,7 @@ impl Form {
     }
 }
 
-/// The parts of WebAssembly that a module may use. NaNs follow its deterministic profile, by a feature of the interpreter.
+/// The parts of WebAssembly that a module may use. A feature of the interpreter makes NaNs deterministic.
 fn config() -> Config {
     let mut config = Config::default();
     config.wasm_mutable_global(true).wasm_sign_extension(true).wasm_saturating_float_to_int(true);

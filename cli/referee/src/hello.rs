@@ -139,8 +139,8 @@ fn codes(answer: &Node, field: &str) -> Result<Vec<(String, Vec<String>)>, Strin
     Ok(codes)
 }
 
-/// Reads why a setup is refused: `"no"` with a field and a message, or only a message. If setups are bytes, a message alone
-/// is about the bytes.
+/// Reads why a setup is refused: `"no"` with a field and a message, or only a message. If setups are bytes, a message
+/// alone is about the bytes.
 pub(crate) fn refused_setup(no: &Node, is_bytes: bool) -> SetupError {
     if is_bytes && let Some(why) = no.text() {
         return SetupError::Bytes(in_one_line(why));

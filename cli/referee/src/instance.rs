@@ -25,8 +25,8 @@ const FUEL_OF_CALL: u64 = 100 * FUEL_OF_ENTRY;
 /// How long a call may take (MD-6), also for recorded entries. Fuel ends slow calls; this ends calls that hang.
 const TIME_OF_CALL: Duration = Duration::from_secs(10);
 
-/// How long a call that folds many entries may take. After that each of them is folded alone, within the rest of the time of
-/// a call. So if the module hangs, a reader of the log waits only as long as for one call.
+/// How long a call that folds many entries may take. After that each of them is folded alone, within the rest of the
+/// time of a call. So if the module hangs, a reader of the log waits only as long as for one call.
 const TIME_OF_MANY: Duration = Duration::from_secs(2);
 
 /// How many times as much fuel recorded entries may burn, so that no log becomes unreadable (MD-6).

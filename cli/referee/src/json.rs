@@ -1,7 +1,7 @@
 //! JSON as a referee writes it (RF-5, RF-9), with the order of its keys and the spelling of its numbers.
 //!
-//! The values of `serde_json` keep neither. A game whose players are an object in seating order would change if its keys
-//! came back sorted, and an integer of 17 digits must not become a double.
+//! The values of `serde_json` keep neither. A game whose players are an object in seating order would change if its
+//! keys came back sorted, and an integer of 17 digits must not become a double.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -153,8 +153,8 @@ impl Node {
         }
     }
 
-    /// Returns the elements of a list. An empty object counts as an empty list, because some languages do not distinguish
-    /// them (RF-5).
+    /// Returns the elements of a list. An empty object counts as an empty list, because some languages do not
+    /// distinguish them (RF-5).
     pub(crate) fn list(&self) -> Option<&[Self]> {
         match self {
             Self::List(elements) => Some(elements),
@@ -191,8 +191,8 @@ impl Node {
         canonical_number(spelled)?.parse().ok()
     }
 
-    /// Writes the document as it is sent back (RF-9): keys in their order, numbers as they were spelled, and strings escaped
-    /// so that every line reader and every parser reads them whole.
+    /// Writes the document as it is sent back (RF-9): keys in their order, numbers as they were spelled, and strings
+    /// escaped so that every line reader and every parser reads them whole.
     pub(crate) fn as_sent(&self) -> String {
         self.written(Form::Sent)
     }

@@ -1,9 +1,9 @@
-//! Rulesets that are not built in. A module is one WebAssembly file that contains a whole game (MD-3 to MD-7). A referee is
-//! a program in any language that answers requests line by line (RF-1 to RF-17).
+//! Rulesets that are not built in. A module is one WebAssembly file that contains a whole game (MD-3 to MD-7). A
+//! referee is a program in any language that answers requests line by line (RF-1 to RF-17).
 //!
-//! [`load`] returns a module and [`Referees`] a referee as [`AnyRules`](turnfold_core::AnyRules), like a built-in ruleset.
-//! All answers are checked before use. A module or referee that cannot continue or breaks a law ends the operation with a
-//! [`Fault`](turnfold_core::Fault).
+//! [`load`] returns a module and [`Referees`] a referee as [`AnyRules`](turnfold_core::AnyRules), like a built-in
+//! ruleset. All answers are checked before use. A module or referee that cannot continue or breaks a law ends the
+//! operation with a [`Fault`](turnfold_core::Fault).
 
 #![forbid(unsafe_code)]
 

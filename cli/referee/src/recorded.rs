@@ -1,7 +1,7 @@
 //! `recorded`: matches without rules, whose entries contain the move, its effects and the state after it (RF-18).
 //!
-//! The text of a command is the move, followed by its record as JSON: `strike bob {"state":…}`. A record has the whole state,
-//! or the changes since the entry before. Only the move of a command is shown.
+//! The text of a command is the move, followed by its record as JSON: `strike bob {"state":…}`. A record has the whole
+//! state, or the changes since the entry before. Only the move of a command is shown.
 
 use std::sync::Arc;
 

@@ -98,7 +98,8 @@ impl Referee {
         Ok(command)
     }
 
-    /// Asks for the text and bytes of commands that only the referee can read. `args` are texts, bytes or the values of a roll.
+    /// Asks for the text and bytes of commands that only the referee can read. `args` are texts, bytes or the values of
+    /// a roll.
     pub(crate) fn commands(&self, args: &str) -> Vec<Result<EncodedCommand, Node>> {
         let answer = match self.ask("command", args) {
             Ok(answer) => answer,

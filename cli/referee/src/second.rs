@@ -1,4 +1,5 @@
-//! The second child or instance of a check, which shows whether a referee answers the same in another run (MD-7, RF-15).
+//! The second child or instance of a check, which shows whether a referee answers the same in another run (MD-7,
+//! RF-15).
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;

@@ -17,8 +17,8 @@ pub(crate) fn from_document(text: &str) -> Result<Option<Node>, SetupError> {
     document.remove("setup").map(|setup| node_of("", &setup)).transpose()
 }
 
-/// Returns the byte of a text at which a part of its setup begins. `at` is the byte at which the part ends in the setup as it
-/// is sent. With `below` the setup is the table of that name.
+/// Returns the byte of a text at which a part of its setup begins. `at` is the byte at which the part ends in the setup
+/// as it is sent. With `below` the setup is the table of that name.
 pub(crate) fn place_in_toml(text: &str, below: Option<&str>, setup: &Node, at: usize) -> usize {
     let Ok(document) = DeTable::parse(text) else { return 0 };
     let mut start = document.span().start;
@@ -104,8 +104,8 @@ fn node_of(path: &str, value: &toml::Value) -> Result<Node, SetupError> {
             Node::List(nodes)
         }
         toml::Value::Table(table) => {
-            // TOML is written with the tables of a table after its values, and is read in that order. So a setup has the
-            // same bytes after an import from a replay file.
+            // TOML is written with the tables of a table after its values, and is read in that order. So a setup has
+            // the same bytes after an import from a replay file.
             let (tables, values): (Vec<_>, Vec<_>) = table.iter().partition(|(_, value)| is_table(value));
             let mut members = Vec::new();
             for (key, value) in values.into_iter().chain(tables) {

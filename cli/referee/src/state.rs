@@ -460,8 +460,8 @@ impl AnyState for RefereeState {
         Some((seat, choice.command))
     }
 
-    /// Returns the setup as a viewer may know it. If the game has secrets and does not show its setup itself, only the host
-    /// sees the setup (RF-13).
+    /// Returns the setup as a viewer may know it. If the game has secrets and does not show its setup itself, only the
+    /// host sees the setup (RF-13).
     fn setup_seen(&self, setup: &[u8], viewer: Perspective) -> Result<Vec<u8>, SetupError> {
         let hello = &self.referee.hello;
         if hello.secrets == Secrecy::Kept {

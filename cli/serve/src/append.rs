@@ -190,15 +190,15 @@ impl Append {
         Ok(AnsweredAppend { head, records, tag, kind: AppendedKind::Recorded })
     }
 
-    /// Returns `true` if judging the commands does not ask the store. Then a thread for it would cost more than judging.
-    /// A branch on which commands were judged before is not played by mail.
+    /// Returns `true` if judging the commands does not ask the store. Then a thread for it would cost more than
+    /// judging. A branch on which commands were judged before is not played by mail.
     fn asks_no_store(&self, app: &App) -> bool {
         let is_hosts = self.seat.is_none() && self.lines.iter().all(|line| line.seat == Some(Seat::Host));
         is_hosts && self.key.is_none() && !app.store.is_shared() && self.lines.len() <= QUICK_MAX
     }
 
-    /// Judges the commands and passes accepted ones to the store. `quick` has the position if the branch is judged without
-    /// a thread.
+    /// Judges the commands and passes accepted ones to the store. `quick` has the position if the branch is judged
+    /// without a thread.
     fn judge(
         &self,
         app: &App,
@@ -215,7 +215,7 @@ impl Append {
         };
         let store = quick.is_none().then_some(&app.store);
         let mut caller = Caller::new(self, app, branch, quick);
-        // SV-12: the order is seat, key, precondition, rules, store. Only a state gives a seat to a command without one.
+        // SV-12: the order is seat, key, precondition, rules, store. A command without a seat gets one from a state.
         if store.is_some() {
             require_not_by_mail(app, branch.revision())?;
         }

@@ -1,5 +1,5 @@
-//! The automatic host. Between the players' moves and at their deadlines, it does what the terms of the match say (SV-46,
-//! SV-47).
+//! The automatic host. Between the players' moves and at their deadlines, it does what the terms of the match say
+//! (SV-46, SV-47).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::slice;
@@ -32,7 +32,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 const LOOKS_FOR_ALL: u32 = 60;
 /// How long to wait after a failure with a match.
 const AGAIN_MS: i64 = 60_000;
-/// The most steps at once, and the most appends in a row without a player's command. No terms that were tried need that many.
+/// The most steps at once, and the most appends in a row without a player's command. No known terms need that many.
 const STEPS_MAX: u32 = 50;
 const BETWEEN_MAX: u32 = 20;
 
@@ -75,7 +75,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The turns of a branch, as far as a spectator sees them. Deadlines that depended on secrets would reveal them (SV-47).
+/// The turns of a branch, as far as a spectator sees them, because other deadlines would reveal secrets (SV-47).
 struct TurnClock {
     match_id: [u8; 16],
     branch: BranchId,
@@ -259,8 +259,8 @@ impl TurnClock {
         hosted
     }
 
-    /// Returns how many deadlines a seat missed in a row. The count starts over when the player joins or announces an absence,
-    /// and when the terms change.
+    /// Returns how many deadlines a seat missed in a row. The count starts over when the player joins or announces an
+    /// absence, and when the terms change.
     fn missed(&self, seat: Seat, accord: &MatchAccord, players: &Players) -> u32 {
         let Some((misses, Moment { at_ms, .. })) = self.misses.get(&seat).copied() else { return 0 };
         let joined_ms = players.joined.get(&seat).copied().unwrap_or(0);

@@ -92,7 +92,7 @@ impl BranchCache {
             if let Some(open) = by_use.get(&names) {
                 Arc::clone(open)
             } else {
-                // If the branch is deleted now, the deletion then waits for the lock, removes the open branch and ends it.
+                // If the branch is deleted now, the deletion waits for the lock, then removes and ends the open branch.
                 let head = world.store.branch_head(match_name, branch)?;
                 let open = self.opened(&names, head);
                 by_use.put(names, Arc::clone(&open));
@@ -112,8 +112,8 @@ impl BranchCache {
         Arc::new(OpenBranch::new(revision, head, self.count_opened(), &self.memory))
     }
 
-    /// Asks the store which branch has the names now, and returns the open branch, which then knows its head (FL-18). If
-    /// another branch had the names before, it is ended.
+    /// Asks the store which branch has the names now, and returns the open branch, which then knows its head (FL-18).
+    /// If another branch had the names before, it is ended.
     pub(crate) fn ask(&self, world: &World, names: &Names) -> ApiResult<Arc<OpenBranch>> {
         loop {
             let began = self.count_opened();

@@ -1,5 +1,5 @@
-//! The connections of the service. When there is no room for another one, the connection that has waited longest for its
-//! next request is closed (SV-31).
+//! The connections of the service. When there is no room for another one, the connection that has waited longest for
+//! its next request is closed (SV-31).
 
 use std::collections::BTreeMap;
 use std::pin::Pin;

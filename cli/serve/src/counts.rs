@@ -3,8 +3,8 @@
 /// The most heads that are kept for a viewer.
 const NOTED_MAX: usize = 4096;
 
-/// Heads, in their order, each with the number of entries that the viewer sees there. Entries that are shown stay shown,
-/// so the number only grows.
+/// Heads, in their order, each with the number of entries that the viewer sees there. Entries that are shown stay
+/// shown, so the number only grows.
 pub(crate) struct Counts(Vec<(u64, u64)>);
 
 impl Default for Counts {

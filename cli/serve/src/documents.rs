@@ -1,5 +1,5 @@
-//! The documents that the library writes, for the description of the service (SV-33). `cli/JSON.md` explains them. A test
-//! compares them with responses.
+//! The documents that the library writes, for the description of the service (SV-33). `cli/JSON.md` explains them. A
+//! test compares them with responses.
 
 use std::collections::BTreeMap;
 

@@ -21,8 +21,8 @@ pub(crate) struct EventId {
     pub(crate) mark: Option<String>,
 }
 
-/// Returns the mark of a history. `known_by` is its last link, or a digest of the entries' times for a viewer who may not
-/// know the link.
+/// Returns the mark of a history. `known_by` is its last link, or a digest of the entries' times for a viewer who may
+/// not know the link.
 pub(crate) fn mark_of(viewer: Viewer, match_id: &[u8; 16], known_by: &Digest) -> String {
     let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 event id");
     hasher.update(viewer.to_string().as_bytes());

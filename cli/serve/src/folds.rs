@@ -9,8 +9,8 @@ use turnfold_store::MatchName;
 
 use crate::problem::{ApiResult, Code, Problem};
 
-/// How many folds run at once on machines with fewer processors, and how many of one reader. One place is always left for
-/// other readers.
+/// How many folds run at once on machines with fewer processors, and how many of one reader. One place is always left
+/// for other readers.
 const AT_ONCE_MIN: usize = 3;
 const AT_ONCE_OF_READER: usize = 2;
 

@@ -48,7 +48,7 @@ impl OpenBranch {
         let now = follower.known(&entries)?;
         let mark = self.mark_of(world, viewer, to, now.times)?;
         let delta = Arc::new(Delta::between(to, shown.tag, mark.clone(), &earlier, &now));
-        // Settle only what was wholly shown at the earlier head, because the follower serves clients that know that head.
+        // Settle only what was wholly shown at the earlier head, because the follower serves clients with that head.
         let mut follower = follower.fork();
         follower.settle(sent.get(..earlier.whole).unwrap_or(sent))?;
         knowledge.counts.note(from, earlier.head);
@@ -66,8 +66,8 @@ impl OpenBranch {
         self.kept_delta(viewer, from, self.known_head())
     }
 
-    /// Returns the mark of the history up to a head, in the log's numbering. `times` are those of the entries that the viewer
-    /// knows of.
+    /// Returns the mark of the history up to a head, in the log's numbering. `times` are those of the entries that the
+    /// viewer knows of.
     fn mark_of(&self, world: &World, viewer: Viewer, at: u64, times: Times) -> ApiResult<String> {
         let revision = self.revision();
         let match_id = self.match_id(world)?;
@@ -165,8 +165,8 @@ impl OpenBranch {
         if viewer.sees_all() { Ok(seq) } else { Ok(self.seen(world, viewer, &mut |_| {})?.within(seq)) }
     }
 
-    /// Returns the first head, in the log's numbering, at which a viewer sees `seen` entries. A client that resumes there
-    /// is sent everything that was revealed later, perhaps some of it once more.
+    /// Returns the first head, in the log's numbering, at which a viewer sees `seen` entries. A client that resumes
+    /// there is sent everything that was revealed later, perhaps some of it once more.
     pub(crate) fn first_head(&self, world: &World, viewer: Viewer, seen: u64) -> ApiResult<FirstHead> {
         self.first_head_at_work(world, viewer, seen, &mut self.work())
     }

@@ -58,7 +58,7 @@ pub(crate) async fn at_desk<T: Send + 'static>(
                 std::thread::sleep(wait);
             }
             let host = MailHost::of(&app.store, &game, &app.registry, &desks.mail.signers, app.now_ms());
-            // If a module fails, the heads below are updated all the same, because entries may have been appended before.
+            // Even if a module fails, the heads below are updated, because entries may have been appended before.
             let done = host.and_then(|mut host| {
                 let before = host.desk().head();
                 let done = catch(|| work(app, &mut host)).map_err(ReplayError::from)?;
@@ -168,8 +168,8 @@ fn desk_time(app: &App) -> Option<DeskTime> {
 /// The file of a waiting mail, the mail, and the matches that it is for.
 type WaitingMail = (PathBuf, ReceivedMail, Vec<MatchName>);
 
-/// Takes the waiting mails of the Maildir, each for the matches that it names (PM-100, PM-104). A mail that cannot be taken
-/// stays, and the others are taken all the same.
+/// Takes the waiting mails of the Maildir, each for the matches that it names (PM-100, PM-104). A mail that cannot be
+/// taken stays, and the others are taken all the same.
 async fn take_mails(app: &Arc<App>) -> ApiResult<()> {
     let Some(HostedMail { maildir: Some(folder), letters: Some(post), .. }) =
         app.desks.as_ref().map(|desks| desks.mail.clone())
@@ -230,8 +230,8 @@ async fn take_mail_for(
         let folder = post.to_owned();
         let of = game.clone();
         let taken = at_desk(app, &game, move |app, host| {
-            // PM-113: a mail that came after the deadline waits until the deadline has passed. It does not pass while a letter
-            // is unsent (PM-101), so the mail is taken then.
+            // PM-113: a mail that came after the deadline waits until the deadline has passed. It does not pass while a
+            // letter is unsent (PM-101), so the mail is taken then.
             let is_late = desk_time(app).is_some_and(|now| host.is_after_deadline(&mail, now));
             if is_late && !is_letter_unsent(app, &of)? {
                 return Ok(None);

@@ -186,8 +186,8 @@ pub(crate) fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     T::deserialize(member).map(Some)
 }
 
-/// Reads a whole number that may be left out, but not be null. Some clients write `12850.0`, which is an integer in JSON
-/// Schema, too.
+/// Reads a whole number that may be left out, but not be null. Some clients write `12850.0`, which is an integer in
+/// JSON Schema, too.
 pub(crate) fn given_number<'de, D: Deserializer<'de>>(member: D) -> Result<Option<u64>, D::Error> {
     number(member).map(Some)
 }

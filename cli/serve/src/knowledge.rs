@@ -74,8 +74,8 @@ impl Delta {
     }
 }
 
-/// A follower, and the head at which all its settled entries were wholly shown. At an earlier head some of them may have
-/// been concealed, so it does not serve a client that knows only that head.
+/// A follower, and the head at which all its settled entries were wholly shown. At an earlier head some of them may
+/// have been concealed, so it does not serve a client that knows only that head.
 pub(crate) struct Cursor {
     pub(crate) at: u64,
     pub(crate) follower: Follower,

@@ -1,5 +1,5 @@
-//! When tokens were last used (SV-42). The times are kept in memory only, because a record for each request would cost more
-//! than the response.
+//! When tokens were last used (SV-42). The times are kept in memory only, because a record for each request would cost
+//! more than the response.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};

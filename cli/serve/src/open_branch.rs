@@ -200,7 +200,7 @@ impl OpenBranch {
         self.forget();
     }
 
-    /// Requires that the branch was not deleted while a command waited for its turn. A new branch of its name is opened again.
+    /// Requires that the branch was not deleted while a command waited. A new branch of its name is opened again.
     pub(crate) fn require_there(&self) -> ApiResult<()> {
         match *self.watched.borrow() {
             Watched::Head(_) => Ok(()),
@@ -243,7 +243,7 @@ impl OpenBranch {
         head.forget();
     }
 
-    /// Discards what is in memory if the failed module or referee plays the branch, or if it is not known what plays it.
+    /// Discards what is in memory if the failed module or referee plays the branch, or may play it.
     pub(crate) fn discard(&self, at_fault: &FaultOf) {
         let is_other = |current: &HeadState| !at_fault.is(&*current.rules);
         if self.lock().current.as_ref().is_some_and(is_other) {
@@ -270,8 +270,8 @@ impl OpenBranch {
         self.announce(now);
     }
 
-    /// Passes the head state to `look`. It is read from the store if it is not in memory. If it is behind the known head,
-    /// only the missing entries are read (FL-18).
+    /// Passes the head state to `look`. It is read from the store if it is not in memory. If it is behind the known
+    /// head, only the missing entries are read (FL-18).
     pub(crate) fn current<T>(&self, world: &World, look: impl FnOnce(&mut HeadState) -> T) -> ApiResult<T> {
         let is_in_memory = self.lock().at(self.known_head()).is_some();
         let _work = (!is_in_memory).then(|| self.work());

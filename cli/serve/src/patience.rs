@@ -29,8 +29,8 @@ impl Patience {
         Self { since: Instant::now(), tries: 0, wait_max: 0 }
     }
 
-    /// Returns how long to wait before the next try; `None` after the last try. The wait is random, so that two services do not
-    /// collide again. The first try does not wait.
+    /// Returns how long to wait before the next try; `None` after the last try. The wait is random, so that two
+    /// services do not collide again. The first try does not wait.
     pub(crate) fn next(&mut self, world: &World) -> Option<Duration> {
         self.tries += 1;
         if self.wait_max == 0 {

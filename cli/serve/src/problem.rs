@@ -232,8 +232,8 @@ impl Problem {
         Self { code, ..self }
     }
 
-    /// Returns after how many seconds to try again, if waiting helps. The time is longer if the service has to be restarted:
-    /// when it cannot write to its directory, or shuts down.
+    /// Returns after how many seconds to try again, if waiting helps. The time is longer if the service has to be
+    /// restarted: when it cannot write to its directory, or shuts down.
     fn retry_after(&self) -> Option<&'static str> {
         match self.code {
             Code::SlowDown | Code::Overloaded => Some("1"),

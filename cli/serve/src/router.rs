@@ -190,8 +190,8 @@ pub(crate) fn router(app: &Arc<App>, cors: &[String]) -> Router {
 /// Compresses documents and pages (VW-53). Streams of events would wait for more bytes, and backups are large, so both
 /// stay as they are.
 ///
-/// No response contains anything concealed, so its compressed length reveals nothing. Responses with tokens are too short
-/// to be compressed.
+/// No response contains anything concealed, so its compressed length reveals nothing. Responses with tokens are too
+/// short to be compressed.
 fn compression() -> CompressionLayer<impl Predicate> {
     let worth = SizeAbove::new(1024)
         .and(NotForContentType::const_new("text/event-stream"))

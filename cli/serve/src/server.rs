@@ -75,7 +75,7 @@ pub fn serve(
         tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(ServeError::Start)?;
     let (listener, address) = runtime.block_on(listen(options.listen))?;
     let origin = options.origin.clone().unwrap_or_else(|| format!("http://{address}"));
-    // The app is dropped outside the runtime. Dropping a store in a database blocks, and the runtime's tasks may not (FL-3).
+    // The app is dropped outside the runtime, because dropping a store in a database blocks the thread (FL-3).
     let app = Arc::new(App::new(store, registry, outside, origin, options).map_err(ServeError::Start)?);
     let served = runtime.block_on(run(&app, (listener, address), options, announce, reload));
     // Wait for work on the runtime's threads, so that an append is answered or lost as a whole.

@@ -7,8 +7,8 @@ use crate::problem::{ApiResult, Problem};
 
 const DIGITS: usize = 32;
 
-/// Returns the tag of a view. It covers only what the viewer sees, so a concealed change does not show in the tag and does
-/// not refuse a player's command.
+/// Returns the tag of a view. It covers only what the viewer sees, so a concealed change does not show in the tag and
+/// does not refuse a player's command.
 pub(crate) fn tag_of(viewer: Viewer, view: &str) -> String {
     let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 view tag");
     hasher.update(viewer.to_string().as_bytes());

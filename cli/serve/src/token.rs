@@ -86,8 +86,8 @@ impl AccessToken {
         hasher.finalize().into()
     }
 
-    /// Returns the hash that the store keeps of a calendar's token for one of its matches. A calendar has several places for
-    /// a match, because a player whose access was revoked may join again.
+    /// Returns the hash that the store keeps of a calendar's token for one of its matches. A calendar has several
+    /// places for a match, because a player whose access was revoked may join again.
     #[must_use]
     pub(crate) fn hash_for(&self, match_name: &MatchName, place: u8) -> Digest {
         let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 calendar");

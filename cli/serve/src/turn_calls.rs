@@ -1,5 +1,5 @@
-//! Calls for players who have no page open when their turn comes (SV-44). The operator's command gets one JSON object for
-//! each call.
+//! Calls for players who have no page open when their turn comes (SV-44). The operator's command gets one JSON object
+//! for each call.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -85,8 +85,8 @@ struct Turn {
     is_known: bool,
 }
 
-/// The wishes by the hashes of the players' tokens. A later player of the seat has another token, and so has a player of a
-/// later match of the same name. So they do not inherit a wish.
+/// The wishes by the hashes of the players' tokens. A later player of the seat has another token, and so has a player
+/// of a later match of the same name. So they do not inherit a wish.
 type Wishes = BTreeMap<Digest, Wish>;
 
 struct Call {

@@ -255,7 +255,7 @@ impl Status {
         }
     }
 
-    /// Returns `true` if a state has this status. Nothing is copied, because most states have the same status as before.
+    /// Returns `true` if a state has this status. Nothing is copied, because most states keep the status before.
     fn is_of<R: Rules>(&self, state: &R::State) -> bool {
         self.players == R::players(state)
             && self.active == R::active_seat(state)

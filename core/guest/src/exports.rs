@@ -27,8 +27,8 @@ impl Buffers {
         request.as_mut_ptr()
     }
 
-    /// Answers the request. Returns the address of the answer, shifted by 32 bits, and its length. The answer is valid until
-    /// the next call.
+    /// Answers the request. Returns the address of the answer, shifted by 32 bits, and its length. The answer is valid
+    /// until the next call.
     ///
     /// # Panics
     /// If the request is not where [`alloc`](Self::alloc) made room for it.

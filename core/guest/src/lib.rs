@@ -1,5 +1,5 @@
-//! Makes a ruleset available to turnfold as a WebAssembly module, which is one file (MD-5), or as a program that answers over
-//! its standard input and output (RF-2). Both use the messages of `PROTOCOL.md`.
+//! Makes a ruleset available to turnfold as a WebAssembly module, which is one file (MD-5), or as a program that
+//! answers over its standard input and output (RF-2). Both use the messages of `PROTOCOL.md`.
 //!
 //! A crate with `crate-type = ["cdylib", "rlib"]` and the following invocation becomes a module when it is built for
 //! `wasm32-unknown-unknown`. For any other target, the invocation does nothing:
@@ -32,8 +32,8 @@ pub const ABI: i32 = 2;
 
 /// Exports the functions that a host calls, for one ruleset: a type that implements [`Rules`](turnfold_core::Rules).
 ///
-/// It is unsafe only because the names of the exports are not mangled, so a program may have only one such invocation. No
-/// memory is read or written through a pointer from the host.
+/// It is unsafe only because the names of the exports are not mangled, so a program may have only one such invocation.
+/// No memory is read or written through a pointer from the host.
 #[macro_export]
 macro_rules! export {
     ($rules:ty) => {

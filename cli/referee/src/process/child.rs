@@ -115,8 +115,8 @@ impl Launch {
         in_one_line(&shlex::try_join(self.command.iter().map(String::as_str)).unwrap_or_default())
     }
 
-    /// Returns the program, found in the same way as by the system, and the other words of the command that are files or
-    /// folders.
+    /// Returns the program, found in the same way as by the system, and the other words of the command that are files
+    /// or folders.
     pub(super) fn paths(&self) -> Vec<PathBuf> {
         let folder = self.folder.as_deref().unwrap_or(Path::new(""));
         let mut paths = Vec::new();
@@ -312,8 +312,8 @@ impl Running {
         }
     }
 
-    /// Waits for the next line, and reports the wait after a while. A child that has ended gives no more answers, even if a
-    /// process that it started keeps its standard output open.
+    /// Waits for the next line, and reports the wait after a while. A child that has ended gives no more answers, even
+    /// if a process that it started keeps its standard output open.
     fn next_line(&mut self, timer: &Timer, op: &str) -> Result<Received, RecvTimeoutError> {
         let hint = Timer::start(HINT_AFTER);
         let mut has_hinted = false;
@@ -354,7 +354,8 @@ impl Running {
     fn ended(&mut self, bytes: usize, op: &str) -> NoAnswer {
         self.requests = None;
         let status = self.wait();
-        // Its last output has the reason, and may not have been read yet. A process that it started may keep the pipe open.
+        // Its last output has the reason, and may not have been read yet. A process that it started may keep the pipe
+        // open.
         let timer = Timer::start(TIME_OF_CLOSING);
         while status.is_some() && !self.stderr_reader.is_finished() && !timer.left().is_zero() {
             thread::sleep(Duration::from_millis(1));

@@ -21,8 +21,8 @@ use crate::rules::RefereeRules;
 
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// The referees that a user named. A referee is started when a match of its game is folded. One without a name is started
-/// with the first match, because only the referee itself knows its game.
+/// The referees that a user named. A referee is started when a match of its game is folded. One without a name is
+/// started with the first match, because only the referee itself knows its game.
 #[derive(Debug, Default)]
 pub struct Referees {
     named: BTreeMap<String, Arc<Launch>>,
@@ -94,8 +94,8 @@ impl Referees {
         Ok(())
     }
 
-    /// Adds `NAME=COMMAND` or `COMMAND`. The command is split into words as by a shell, but no shell runs. It replaces a
-    /// referee of the same name from a file.
+    /// Adds `NAME=COMMAND` or `COMMAND`. The command is split into words as by a shell, but no shell runs. It replaces
+    /// a referee of the same name from a file.
     ///
     /// # Errors
     /// What is wrong with it, in one line.

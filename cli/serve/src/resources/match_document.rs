@@ -223,8 +223,8 @@ const fn dice_name(dice: &DicePolicy) -> &'static str {
     }
 }
 
-/// Returns `true` if all these branches of a match are over for a viewer (SV-9). All count, because one seed rolls for all
-/// of them, and the same people may play a branch again. Only a branch that the match left does not count.
+/// Returns `true` if all these branches of a match are over for a viewer (SV-9). All count, because one seed rolls for
+/// all of them, and the same people may play a branch again. Only a branch that the match left does not count.
 pub(crate) fn are_over(
     app: &App,
     viewer: Viewer,

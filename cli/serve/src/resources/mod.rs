@@ -1,4 +1,4 @@
-//! The resources of the service (SV-8), one file each. Handlers know no rules; each calls what the verb of its name calls.
+//! The resources of the service (SV-8), one file each. Handlers know no rules; each calls what its verb calls.
 
 pub(crate) mod backup;
 pub(crate) mod branches;
