@@ -10,7 +10,7 @@ use super::post::{Post, day};
 use super::reports::letters;
 use super::secrecy::{masked, records};
 
-/// A match of three by letters in memory, whose first turn asks all.
+/// Returns a match of three in memory, whose first turn asks all seats.
 fn three() -> Post {
     three_with("press_at_once = true\n")
 }
@@ -35,7 +35,7 @@ fn ahead(turns: &[(u32, &[&str])]) -> PaperContent {
     )
 }
 
-/// The texts of the letters to a seat.
+/// Returns the texts of the letters to a seat.
 fn texts(post: &Post, seat: &str) -> Vec<String> {
     let mine = format!("-{seat}");
     let files = letters(post).into_iter().filter(|(name, _)| name.contains(&mine));
@@ -72,7 +72,7 @@ fn pm_39_a_deadline_waits_for_a_player_who_is_absent() {
     assert!(post.run(day(6), &[]).is_empty());
     post.report();
     assert!(texts(&post, "p2").pop().unwrap().contains("absent until"));
-    // Who was away has a whole turn.
+    // A player who was absent has a whole turn afterwards.
     assert!(post.run(day(9), &[]).is_empty());
     assert!(post.run(day(10), &[]).is_empty());
     let ran = post.run(day(12), &[]);
@@ -129,10 +129,10 @@ fn pm_42_orders_for_later_turns_are_played_and_shown_in_the_next_letter() {
     }
     post.run(day(3), &[]);
     assert!(post.game("main").contains(&"p1 add 2 (order 2)".into()), "{:?}", post.game("main"));
-    // The latest counts, and none takes them back.
+    // The latest orders ahead count, and empty ones withdraw them.
     assert_eq!(post.hand_in(Seat::P1, ahead(&[(9, &["done"])])), "applied");
     assert_eq!(post.hand_in(Seat::P1, ahead(&[])), "applied");
-    // A turn for which all gave their orders ahead is played in the same run.
+    // A turn for which all seats gave orders ahead is played in the same run.
     for seat in [Seat::P1, Seat::P2, Seat::P3] {
         let turn = post.desk().state().turn() + 1;
         assert_eq!(post.hand_in(seat, ahead(&[(turn, &["add 1", "done"])])), "applied");
@@ -200,7 +200,7 @@ fn pm_40_a_watch_ends_with_the_match() {
     let mut mailbox = Mailbox::opened("initiative", "small-board.toml", "hosted = []\npatience = 1\n", "");
     mailbox.join(&[Seat::P1, Seat::P2]);
     mailbox.sandbox.ok("mail run duel --key host.key --at 2025-01-01T12:00:00Z --roll 1 1 2 2");
-    // The deadline has long passed: p1 misses and is out, so p2 has won.
+    // The deadline passed long ago, so p1 misses and is out, and p2 wins.
     let ran = mailbox.sandbox.ok("mail run duel --key host.key --watch");
     assert!(ran.contains("gone seat=p1") && ran.contains("over result=p2"), "{ran}");
 }

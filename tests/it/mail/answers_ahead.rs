@@ -1,11 +1,11 @@
-//! Lines of answers to what the other player may do, as players of correspondence games give them (PM-122, PM-123).
+//! Answers ahead to what the other player may do, as in correspondence games (PM-122, PM-123).
 
 use std::fs;
 
 use turnfold_tests::mailbox::Mailbox;
 use turnfold_tests::sandbox::workspace;
 
-/// A match of tic-tac-toe, in which p2 begins, by plain mail.
+/// A match of tic-tac-toe by plain mail, in which p2 begins.
 struct Match(Mailbox);
 
 impl Match {
@@ -36,7 +36,7 @@ impl Match {
         self.line(&format!("mail run duel --at 2025-01-{day:02}T12:00:00Z"))
     }
 
-    /// The letters to a seat, each on one line, the newest last.
+    /// Returns the letters to a seat, each as one line, the newest last.
     fn letters(&self, seat: &str) -> Vec<String> {
         let mine = format!("-{seat}");
         let names = self.0.letters().into_iter().filter(|name| name.contains(&mine));
@@ -50,7 +50,7 @@ impl Match {
         self.letters(seat).pop().unwrap()
     }
 
-    /// Answers the newest letter with a code.
+    /// Answers the newest letter that has a code.
     fn answer(&self, seat: &str, lines: &str) -> String {
         let mut codes = self.letters(seat).into_iter().filter_map(|letter| {
             let (_, rest) = letter.split_once(" code ")?;
@@ -77,12 +77,12 @@ fn pm_122_an_answer_is_played_when_the_other_player_does_just_what_it_foresees()
     assert!(played.newest("p1").contains("turn 4: your order, please"), "{}", played.newest("p1"));
     let left = played.newest("p2");
     assert!(left.contains("* if mark b1 then mark a3") && !left.contains("mark c1"), "{left}");
-    // Anything else ends the line, and the player is asked as usual.
+    // Any other order ends the answers ahead, and the player is asked as usual.
     played.answer("p1", "mark c1");
     played.run(9);
     let asked = played.newest("p2");
     assert!(asked.contains("turn 5: your order, please") && !asked.contains("mark b1 then"), "{asked}");
-    // No letter of the other player has a line, or says that there is one.
+    // No letter to the other player contains or mentions answers ahead.
     for letter in played.letters("p1") {
         assert!(!letter.contains("then mark") && !letter.contains("later turns were"), "{letter}");
     }
@@ -96,7 +96,7 @@ fn pm_122_an_answer_is_played_when_the_other_player_does_just_what_it_foresees()
         String::from_utf8_lossy(&bytes).contains("if: play")
     };
     assert!(!shown.is_empty() && shown.iter().find(has_line).is_none(), "no line before the end");
-    // Once the match is over, all can check what was answered by a line.
+    // Once the match is over, every player can check which answers were given ahead.
     played.answer("p2", "mark b3");
     played.run(10);
     played.answer("p1", "mark b1");
@@ -138,13 +138,13 @@ fn pm_123_lines_that_cannot_be_played_cost_nothing_and_are_explained() {
             "{lines}: {taken}"
         );
     }
-    // The other player may foresee, too, while it is not on move.
+    // The other player may also answer ahead while it is not to move.
     let taken = played.answer("p1", "if mark b2 then mark a1");
     assert!(taken.contains("p1 ahead 1: applied"), "{taken}");
     played.answer("p2", "mark b2");
     let ran = played.run(7);
     assert_eq!(ran.matches("carried seat=").count(), 2, "{ran}");
-    // Where orders are shown at once, there is nothing to foresee in secret.
+    // If orders are shown at once, answers ahead cannot be secret.
     let open = Match::begun("secret = \"no\"\n");
     let taken = open.answer("p2", "mark b2\nif mark a1 then mark c3");
     assert!(

@@ -1,4 +1,5 @@
-//! `turnfold audit` of a match by mail, on the real binary: a store, the host's bundle and a seat's (PM-32, FD-19, FD-20).
+//! `turnfold audit` of a match by mail with the real binary: a store, the host's bundle and a seat's bundle (PM-32,
+//! FD-19, FD-20).
 
 use turnfold_core::Seat::{P1, P2};
 
@@ -13,7 +14,7 @@ fn row(rows: &str, name: &str) -> String {
     found.split_whitespace().skip(1).collect::<Vec<_>>().join(" ")
 }
 
-/// A turn with fair dice in which p1 ordered.
+/// Returns a match with fair dice and a turn in which p1 ordered.
 fn fair() -> Mailbox {
     let mut mailbox = Mailbox::opened("initiative", "small-board.toml", ALTERNATING, "--dice fair");
     mailbox.join(&[P1, P2]);
@@ -35,7 +36,7 @@ fn fd_19_and_20_the_store_and_its_bundle_recompute_the_rolls() {
         assert!(dice.starts_with("PASS ") && dice.contains(" recomputed; "), "{rows}");
         let authorship = row(&rows, "authorship");
         assert!(authorship.starts_with("PASS 2 commands by signed orders, "), "{rows}");
-        // Who compares the keys knows whose orders they are.
+        // An auditor who compares the keys knows whose orders they are.
         for seat in [P1, P2] {
             let key = mailbox.players.key(seat).verifier();
             assert!(rows.contains(&format!("\n{:24} {seat} of duel signs as {key}\n", "")), "{rows}");
@@ -57,7 +58,7 @@ fn fd_19_and_20_the_store_and_its_bundle_recompute_the_rolls() {
         );
         assert!(stderr.contains("duel:1 is roll 1: host 1 ") && stderr.contains("; key "), "{stderr}");
     }
-    // Without the desk no one else can check it.
+    // Without the desk no one else can check who gave the orders.
     mailbox.sandbox.ok("bundle duel -o game.bundle");
     let rows = mailbox.sandbox.ok("audit game.bundle");
     assert_eq!(row(&rows, "dice"), "NOT CHECKED duel: fair dice are checked with the match's desk");
@@ -87,7 +88,7 @@ fn pm_32_a_seat_s_bundle_is_checked_up_to_what_is_left_out() {
         assert_eq!(row(&rows, "dice"), "NOT APPLICABLE there is no match with dice");
         std::fs::remove_file(mailbox.sandbox.path("seat.bundle")).unwrap();
     }
-    // There are no dice in this game, so none can be wrong.
+    // This game has no dice, so none can be wrong.
     let rows = mailbox.sandbox.run("audit --require authorship,chain,rules,bytes,dice");
     assert!(rows.status.success());
 }

@@ -1,5 +1,5 @@
-//! What an auditor proves of who gave which command, and of what players saw (PM-32, PM-33, PM-2): matches written by
-//! hand, honest and forged, whose links and signatures fit.
+//! What an audit proves about who gave each command and what players saw (PM-32, PM-33, PM-2). The matches are written
+//! by hand, honest and forged, with matching links and signatures.
 
 use turnfold_core::Seat::{P1, P2};
 use turnfold_core::paper::SeenRoot;
@@ -11,18 +11,18 @@ use super::bundled::expect;
 use super::correspondence::Correspondence;
 
 const TERMS: &str = "default = [\"stay\"]\nbetween = [\"next\"]\n";
-/// A day on which every order is carried out.
+/// A day on which every order is executed.
 const DAY: &str = "p1: attack; stay / p2: stay / carry p1 / carry p2 / end";
 
-/// A match whose first turn is open, and what happens in it.
+/// Returns a match whose first turn is open, after a script.
 fn begun(script: &str) -> Correspondence {
     let mut found = Correspondence::new("begins_with_roll = false", TERMS, false);
     found.script(format!("stand / {script}").trim_end_matches([' ', '/']));
     found
 }
 
-/// Requires the row to fail at an entry, and the chain and the rules to be in order: links fit, and the game and the desk
-/// accept what was forged. In the reason `{here}` is the entry that the script marks, and `…` anything.
+/// Requires the row to fail at an entry, and the rows of the chain and the rules to pass: links match, and the game and
+/// the desk accept what was forged. In the reason, `{here}` is the entry that the script marks, and `…` is any text.
 fn fails(found: &Correspondence, reason: &str) {
     let rows = found.audit();
     expect(&rows, Chain, Pass, "");
@@ -45,7 +45,7 @@ fn pm_32_an_honest_match_passes_with_its_counts() {
         rolls + 2
     );
     assert_eq!(found.expect(Authorship, Pass, ""), counts);
-    // What recorded dice were, the audit cannot know.
+    // The audit cannot know the true values of recorded dice.
     found.expect(Dice, NotChecked, "values came from outside; range and count only");
 }
 
@@ -62,7 +62,7 @@ fn pm_32_a_turn_that_is_still_carried_out_passes_as_far_as_it_is() {
     found.expect(Authorship, Pass, "3 commands by signed orders");
 }
 
-/// What happens in the first turn, and for what reason the row fails.
+/// Scripts of the first turn, and the reasons for which the row fails.
 const FORGED: &str = "
 # A command of its own in place of the default, behind an order with any key, and when no order is there.
 p2: stay / clock 72 / p1 turn:1:p1: attack / p1 turn:1:p1: stay / carry p2 / end => duel:1: no paper by p1; expected `p1 stay`
@@ -93,7 +93,7 @@ p1: stay / p2: stay / p1 turn:1:p1: stay / carried p1 1 / carry p2 / end => duel
 p1: stay / p2: attack / carry p1 / carry p2 / p2 turn:1:p2: stay / next / clock 1 / stand p2 => the position asks p2; expected p1, p2
 ";
 
-/// What happens in the first turn that is as it has to be.
+/// Correct scripts of the first turn.
 const HONEST: &str = "
 # PM-80: the default follows.
 p1: enter / p2: stay / refused p1 gate_shut / p1 turn:1:p1: stay / carry p2 / end => 1 command by signed orders, 1 by default for p1
@@ -114,7 +114,7 @@ fn pm_32_and_2_what_the_host_forges_fails_at_its_entry() {
     for (script, reason) in cases(HONEST) {
         begun(script).expect(Authorship, Pass, reason);
     }
-    // Nothing of the host follows from terms that name nothing.
+    // Terms without commands of the host permit none.
     let mut found = Correspondence::new("begins_with_roll = false", "default = [\"stay\"]\n", false);
     found.script("stand / p1: attack; stay / p2: stay / carry p1 / carry p2 / here / end");
     fails(&found, "duel:{here}: unexpected host command `next`");
@@ -127,7 +127,7 @@ fn pm_32_a_position_that_was_moved_fails() {
     found.script("next / clock 1");
     found.stand_at(seq, link, &state, "p1,p2");
     fails(&found, "the position leaves out `host next`");
-    // Its entry, link and state have to fit each other, and the entry has to be there.
+    // Its entry, link and state must match each other, and the entry must exist.
     let zero = "0".repeat(64);
     for (other, reason) in [
         ("before", "the position leaves out `host next`"),
@@ -217,7 +217,7 @@ fn pm_32_nothing_comes_behind_the_last_position_of_a_line() {
     found.branch("takeback-1", 0);
     found.stand();
     fails(&found, "duel:{here}: the entry comes after the last position of its branch");
-    // While a turn is carried out on the new line, too.
+    // Also while a turn is executed on the new branch.
     found.script("p1: stay / p2: stay / carry p1");
     fails(&found, "duel:{here}: the entry comes after the last position of its branch");
 }
@@ -255,7 +255,7 @@ fn pm_33_a_paper_that_saw_another_history_fails() {
     expect(&rows, Rules, Pass, "");
     expect(&rows, Authorship, Pass, "");
     expect(&rows, Consistency, Fail, "duel.desk:5: the paper of p1 has seen another history of 5 records");
-    // More than there was.
+    // A seen size greater than the desk had.
     let mut found = begun("");
     let order = found.order_of(P1, &["stay"]);
     let seen = SeenRoot { size: 6, ..found.desk_root() };
@@ -288,7 +288,7 @@ fn pm_33_a_second_desk_of_the_game_fails() {
     let rows = found.audit();
     expect(&rows, Rules, Pass, "");
     expect(&rows, Consistency, Fail, "duel.desk:6: the paper of p1 has seen another history of 6 records");
-    // Both in one bundle.
+    // Both desks in one bundle.
     let mut both = found.records(true);
     both.add(other.records(true), 1, "duel.desk-2");
     let rows = both.audit(&mut |_| {});

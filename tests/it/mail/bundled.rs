@@ -1,4 +1,4 @@
-//! Matches in memory as an audit reads them.
+//! Matches in memory in the form that an audit reads.
 
 use turnfold_core::trust::TreeHash;
 use turnfold_mail::audit::{FairRoll, audit_with};
@@ -8,7 +8,7 @@ use turnfold_proof::bundle::{BundleOutline, BundleRecords, BundledRecord, TakeRe
 
 use super::correspondence::registry;
 
-/// Requires a row to be so; returns its reason.
+/// Requires this result of a row, and returns its reason.
 pub(super) fn expect(rows: &[AuditRow], row: RowName, result: RowResult, reason: &str) -> String {
     let found = rows.iter().find(|found| found.row == row).unwrap();
     assert_eq!(found.result, result, "{found:?}");
@@ -16,7 +16,7 @@ pub(super) fn expect(rows: &[AuditRow], row: RowName, result: RowResult, reason:
     found.reason.clone()
 }
 
-/// The records of a line's own, and the indexes of those that are left out.
+/// A branch by its indexes, its own records, and the indexes of the redacted records.
 pub(super) type LineParts = ((usize, usize), Vec<Vec<u8>>, Vec<usize>);
 
 /// Records of matches, in memory.

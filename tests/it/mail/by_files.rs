@@ -1,4 +1,4 @@
-//! Players and host with the real binary and files alone (PM-24, PM-28, PM-29).
+//! Players and host with only the real binary and files (PM-24, PM-28, PM-29).
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ use turnfold_tests::mailbox::opened;
 const TERMS: &str =
     "hosted = []\ntogether = true\ndefault = [\"switch\"]\nbetween = [\"resolve\"]\nspectators = 1\n";
 
-/// Two players have joined by mail, and the first turn has begun.
+/// Returns a match that two players have joined by mail, with the first turn open.
 fn begun() -> Mailbox {
     let mailbox = Mailbox::new(TERMS);
     mailbox.sandbox.ok("key new ann.key --name ann.example");
@@ -32,7 +32,7 @@ fn begun() -> Mailbox {
     mailbox
 }
 
-/// Writes an order of a seat from its newest letter and has the host take it.
+/// Writes an order of a seat from its newest letter, and lets the host take it.
 fn order(mailbox: &Mailbox, seat: &str, key: &str, plays: &str) -> String {
     let is_report = |name: &&String| name.len() == "00000001-p1.eml".len() && name.contains(seat);
     let newest = mailbox.letters().iter().rfind(is_report).unwrap().clone();
@@ -67,7 +67,7 @@ fn pm_34_letters_that_are_missing_are_written_again_as_they_were() {
     order(&mailbox, "p2", "ben.key", "switch");
     assert!(mailbox.run("02T18:00:00Z", "").status.success());
     let outbox = mailbox.sandbox.path(".turnfold/outbox");
-    // Invitations were written before there were addresses.
+    // Invitations were written before the addresses were known.
     for name in ["00000001-p1.eml", "00000001-p2.eml"] {
         fs::remove_file(outbox.join(name)).unwrap();
     }
@@ -92,7 +92,7 @@ fn pm_34_letters_that_are_missing_are_written_again_as_they_were() {
     assert!(mailbox.letters().iter().map(read).eq(before));
 }
 
-/// Runs with a command that sends letters; returns the exit code, standard output and standard error.
+/// Runs with a command that sends letters. Returns the exit code, standard output and standard error.
 fn send(mailbox: &Mailbox, command: &str) -> (i32, String, String) {
     let output = mailbox.run("01T18:00:00Z", &format!("--send \"{command}\""));
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
@@ -163,10 +163,10 @@ fn pm_29_addresses_and_keys_are_in_nothing_that_leaves_the_host() {
     let mut secrets: Vec<Vec<u8>> = ["ann@example.org", "ben@example.org"].map(Into::into).into();
     for key in ["host.key", "ann.key", "ben.key"] {
         let key = sandbox.read(key);
-        // `PRIVATE+KEY+NAME+ID+SEED`, and base64 has that sign, too.
+        // `PRIVATE+KEY+NAME+ID+SEED`; base64 also uses the plus sign.
         let seed = key.trim_end().splitn(5, '+').nth(4).unwrap();
         secrets.push(seed.into());
-        // Of the bytes the first is the type of the key.
+        // The first byte is the type of the key.
         secrets.push(STANDARD.decode(seed).unwrap().split_off(1));
     }
     let check_no_secret = |what: &str, bytes: &[u8]| {

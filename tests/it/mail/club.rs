@@ -1,4 +1,4 @@
-//! A club: several matches of one store, one Maildir, one mailer (PM-100 to PM-108).
+//! A club: several matches of one store with one Maildir and one mailer (PM-100 to PM-108).
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,14 +12,14 @@ use turnfold_tests::players::key;
 use turnfold_tests::sandbox::copy_folder;
 use turnfold_tests::service::Running;
 
-/// Players without keys, who miss nothing when they switch.
+/// Terms for players without keys, whose default is to switch.
 const TERMS: &str =
     "together = true\nplain = [\"p1\", \"p2\"]\ndefault = [\"switch\"]\nbetween = [\"resolve\"]\n";
 
-/// A host with a Maildir, `post`, and matches of players without keys.
+/// A host with a Maildir `post`, and matches of players without keys.
 pub(super) struct Club {
     pub(super) mailbox: Mailbox,
-    /// How many mails were delivered.
+    /// The number of delivered mails.
     count: usize,
 }
 
@@ -32,7 +32,7 @@ impl Club {
         Self { mailbox, count: 0 }
     }
 
-    /// Opens a match of two players with these addresses, who join.
+    /// Opens a match of two players with these addresses, and lets them join.
     pub(super) fn open(&mut self, name: &str, players: [&str; 2]) {
         let [one, two] = players;
         self.mailbox.sandbox.ok(&format!(
@@ -46,7 +46,7 @@ impl Club {
         assert_eq!(joined.matches(": applied").count(), 2, "{joined}");
     }
 
-    /// The folder of a match with its outbox.
+    /// Returns the folder of a match, which contains its outbox.
     fn folder(&self, name: &str) -> PathBuf {
         let host = self.mailbox.sandbox.path(".turnfold");
         let others = fs::read_dir(host.join("mail")).unwrap().map(|entry| entry.unwrap().path());
@@ -61,7 +61,7 @@ impl Club {
         folders.into_iter().find(is_of).unwrap()
     }
 
-    /// The newest letter of a match to a seat, sent or not, with line feeds alone.
+    /// Returns the newest letter of a match to a seat, sent or not, with only line feeds as line ends.
     pub(super) fn newest(&self, name: &str, seat: &str) -> String {
         let folder = self.folder(name).join("outbox");
         let mut found: Vec<_> = [folder.clone(), folder.join("sent")]
@@ -76,7 +76,7 @@ impl Club {
         fs::read_to_string(&found.last().unwrap().1).unwrap().replace('\r', "")
     }
 
-    /// A letter of a match whose subject has these words.
+    /// Returns the letter of a match whose subject has these words.
     fn letter_with(&self, name: &str, words: &str) -> String {
         let letters = fs::read_dir(self.folder(name).join("outbox")).unwrap();
         let texts = letters.filter_map(|entry| fs::read_to_string(entry.unwrap().path()).ok());
@@ -91,7 +91,7 @@ impl Club {
         code.unwrap_or_else(|| panic!("no code: {letter}")).to_owned()
     }
 
-    /// Delivers the answer of a player to the newest letter of a match.
+    /// Delivers a player's answer to the newest letter of a match.
     pub(super) fn answer(&mut self, name: &str, seat: &str, player: &str, lines: &str) {
         let code = self.code(name, seat);
         self.deliver(player, "", &format!("code {code}\n{lines}\n(end)\n"));
@@ -112,7 +112,7 @@ impl Club {
         self.mailbox.sandbox.path("post/new").join(name).exists()
     }
 
-    /// Runs a line that may fail; returns its exit code and what is printed.
+    /// Runs a command that may fail. Returns its exit code and output.
     fn run(&self, line: &str) -> (i32, String) {
         let output = self.mailbox.sandbox.run(line);
         let printed = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
@@ -127,13 +127,13 @@ fn pm_100_one_take_and_one_run_serve_all_matches_of_a_store() {
     club.open("beta", ["ben", "cleo"]);
     let (code, ran) = club.run("mail run --key host.key --at 2025-01-06T18:00:00Z");
     assert!(code == 0 && ran.contains("alpha: stood turn=1") && ran.contains("beta: stood turn=1"), "{ran}");
-    // A plain reply for `beta` stays where only `alpha` is taken.
+    // A plain reply for `beta` stays if only `alpha` is taken.
     club.answer("beta", "p1", "ben", "switch");
     let (_, taken) = club.run("mail take alpha --maildir post --key host.key");
     assert!(taken.is_empty() && club.waits("1700000005.M1P5.host"), "{taken}");
     let thread = club.newest("beta", "p2");
     let id = thread.lines().find_map(|line| line.strip_prefix("Message-ID: ")).unwrap().to_owned();
-    // Known by the letter that it answers, by its subject, by its sender, by nothing.
+    // Assigned by the letter it answers, by its subject, by its sender, or not at all.
     let by_thread = club.deliver("cleo", &format!("In-Reply-To: {id}\n"), "What now?\n");
     let by_subject = club.deliver("ben", "Subject: Re: [alpha] turn 1\n", "What now?\n");
     let by_sender = club.deliver("ann", "Subject: hello\n", "What now?\n");
@@ -152,7 +152,7 @@ fn pm_100_one_take_and_one_run_serve_all_matches_of_a_store() {
     let waits =
         [&by_thread, &by_subject, &by_sender, &of_other_host, &of_stranger].map(|name| club.waits(name));
     assert_eq!(waits, [false, false, false, true, true], "{taken}");
-    // A file is taken for the match that it names, with its name or without.
+    // A file is taken for the match that it names, whether or not the command names the match.
     club.mailbox.sandbox.write("order.txt", format!("code {}\nswitch\n", club.code("alpha", "p2")));
     let (_, taken) = club.run("mail take order.txt --key host.key");
     assert!(taken.contains("order.txt:1: alpha p2 order 1: applied"), "{taken}");
@@ -175,7 +175,7 @@ fn pm_101_no_deadline_passes_while_its_letter_waits_unsent() {
             break;
         }
     }
-    // The mailer is down from here on: the letters of turn 2 were sent, those of turn 3 are not.
+    // The mailer is down from here on. The letters of turn 2 were sent, those of turn 3 are not.
     for (at, missed) in [("08T20", 2), ("09T21", 0), ("10T21", 0), ("12T21", 0)] {
         let (code, ran) = club.run(&format!("mail run --key host.key --at 2025-01-{at}:00:00Z --send false"));
         assert!(code == 1 && ran.contains("was not sent"), "{ran}");
@@ -191,7 +191,7 @@ fn pm_101_no_deadline_passes_while_its_letter_waits_unsent() {
     assert!(ran.contains("missed seat=p1 misses=3"), "{ran}");
 }
 
-/// A letter that waits for the host's own seal is not written yet (PM-16).
+/// A letter that waits for the host's own seal does not exist yet (PM-16).
 #[test]
 fn pm_101_a_deadline_passes_where_the_seat_of_the_host_keeps_the_letters_back() {
     let terms = "hosted = [\"p1\"]\nsealed = true\nhours = 24\n";
@@ -206,7 +206,7 @@ fn pm_101_a_deadline_passes_where_the_seat_of_the_host_keeps_the_letters_back() 
     }
 }
 
-/// The letter of a turn moves the deadline, not another letter that is sent late.
+/// Only a late letter of a turn moves the deadline, not any other late letter.
 #[test]
 fn pm_101_a_letter_of_another_kind_moves_no_deadline() {
     let mut club = Club::new("hours = 24\n");
@@ -261,7 +261,7 @@ fn pm_102_after_a_restored_backup_an_answer_to_a_lost_letter_is_not_played() {
     };
     turn(&mut club, "tap 0,1\nswitch");
     let (lost, lost_code) = (club.newest("alpha", "p1"), club.code("alpha", "p1"));
-    // The store is of yesterday, but the outbox is not.
+    // The store is from yesterday, but the outbox is current.
     let outbox = club.mailbox.sandbox.path(".turnfold/outbox");
     copy_folder(&outbox, &club.mailbox.sandbox.path("outbox.now"));
     let history = club.mailbox.sandbox.read(".turnfold/outbox.desk");
@@ -301,7 +301,7 @@ fn pm_103_a_signed_join_from_the_address_of_its_seat_needs_no_hand() {
     club.deliver("Ann", "", &paper);
     let (_, taken) = club.run("mail take --maildir post --key host.key");
     assert!(taken.contains("duel p1 join 0: applied"), "{taken}");
-    // An audit needs no file with a policy.
+    // An audit needs no policy file.
     let sandbox = &club.mailbox.sandbox;
     sandbox.ok("bundle duel duel.desk --key host.key -o whole.bundle");
     let audit = |options: &str| {
@@ -341,10 +341,10 @@ fn pm_104_a_service_takes_and_sends_the_mails_and_keeps_its_key_to_itself() {
     }
     let stray = club.deliver("eve", "", "Buy now!\n");
     wait_for("the letters of turn 2", &|| has_sent("turn 2: your order, please"));
-    // PM-107: once a day, also by another process of the service.
+    // PM-107: once a day, even across restarts of the service.
     wait_for("the letter of the day", &|| has_sent("your matches by mail"));
     assert!(club.waits(&stray));
-    // The other process waits a moment, and names the holder.
+    // The other process waits a moment, and then names the holder.
     let (code, taken) = club.run("mail take --maildir post --key host.key");
     assert!(code != 0 && taken.contains(&format!("process {} uses this key", service.pid())), "{taken}");
     service.kill();
@@ -378,7 +378,7 @@ fn pm_105_an_order_without_a_key_is_answered_at_once_and_by_status_again() {
         "{receipt}"
     );
     expected(&receipt);
-    // From another address, both get the answer.
+    // After a mail from another address, both addresses get the answer.
     let code = club.code("alpha", "p1");
     club.deliver("ann.phone", "", &format!("code {code}\nstatus\n(end)\n"));
     club.run("mail take --maildir post --key host.key");
@@ -411,8 +411,8 @@ fn pm_113_a_mail_is_late_to_the_second_of_its_arrival_whenever_the_host_takes_it
     assert!(fs::read_dir(club.mailbox.sandbox.path("post/new")).unwrap().next().is_none());
 }
 
-/// PM-101, PM-113: while the letter of the turn waits unsent the deadline does not pass, and neither is in time nor late what came
-/// after it.
+/// PM-101, PM-113: while the letter of the turn is unsent, the deadline does not pass, and a mail that came after it is
+/// neither in time nor late.
 #[test]
 fn pm_113_a_mail_that_came_after_a_deadline_waits_until_that_has_passed_or_moved() {
     let mut club = Club::new("hours = 24\n");
@@ -440,7 +440,7 @@ fn pm_112_letters_and_days_keep_the_wall_clock_of_a_named_zone() {
         Club::new("absences = 30\nhurry = false\nzones = [\"Europe/Berlin\", \"America/New_York\"]\n");
     club.open("alpha", ["ann", "ben"]);
     club.mailbox.sandbox.ok("mail run alpha --key host.key --at 2025-03-27T17:00:00Z");
-    // The turn of 72 hours ends after the change to summer time in Berlin.
+    // The turn of 72 hours ends after the change to daylight saving time in Berlin.
     let until = |club: &Club, seat: &str| {
         let letter = club.newest("alpha", seat);
         let text = letter.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -455,7 +455,7 @@ fn pm_112_letters_and_days_keep_the_wall_clock_of_a_named_zone() {
     let log = club.mailbox.sandbox.ok("log alpha.desk");
     assert!(log.contains("absent seat=p1 number=1 until=2025-03-30T16:00:00Z"), "{log}");
     assert!(log.contains("extend 2025-04-10T13:30:00Z"), "{log}");
-    // A name that does not exist is refused before there is a match.
+    // A time zone that does not exist is refused before the match is created.
     let mailbox = Mailbox::new("zones = [\"Europe/Berlim\"]\n");
     let line = turnfold_tests::mailbox::open_line("cycletap", "ford.toml", "");
     let refused = String::from_utf8(mailbox.sandbox.run(&line).stderr).unwrap();
@@ -519,7 +519,7 @@ fn pm_105_every_plain_answer_has_a_receipt_at_once() {
         let letter = receipt(&mut club, player, seat, lines, parts);
         assert!(!letter.contains("\nCc: "), "{lines}: {letter}");
     }
-    // From another address, both get the receipt, and `status` shows everything again.
+    // After a mail from another address, both addresses get the receipt, and `status` shows everything again.
     let letter = receipt(&mut club, "ann.phone", "p1", "press all: from afar", &["You wrote to all"]);
     assert!(letter.contains("\nTo: ann@example.org\nCc: ann.phone@example.org\n"), "{letter}");
     receipt(
@@ -588,7 +588,7 @@ fn pm_110_the_letters_of_a_new_player_go_to_the_address_that_replace_is_given() 
     club.answer("alpha", "p1", "ann", "press p2: between us");
     club.answer("alpha", "p2", "ben", "switch");
     club.run("mail take --maildir post --key host.key");
-    // The receipt of the order waits unsent when the seat gets another player.
+    // The receipt of the order is unsent when the seat gets another player.
     let (code, replaced) = club
         .run("mail replace alpha p2 \"Dan Dahl\" \"Ben has no time\" --to dan@example.org --key host.key");
     assert!(code == 0 && replaced.contains("replaced seat=p2 name=Dan Dahl"), "{replaced}");
@@ -602,7 +602,7 @@ fn pm_110_the_letters_of_a_new_player_go_to_the_address_that_replace_is_given() 
     assert!(letter.contains(inherited), "{letter}");
     assert!(letter.contains("The host writes: Ben has no time"), "{letter}");
     assert!(!letter.contains("between us"), "{letter}");
-    // What was written to Ben goes to Ben.
+    // Letters written to Ben are sent to Ben.
     let to_ben = sent.split("\nFrom: ").find(|letter| letter.contains("\nTo: ben@example.org\n"));
     assert!(to_ben.is_some_and(|letter| letter.contains("your order 1: taken")), "{sent}");
     let addresses = club.mailbox.sandbox.read(".turnfold/addresses");
@@ -696,7 +696,7 @@ fn pm_107_the_host_reads_whose_mail_bounces_and_who_waits_to_be_admitted() {
     for fact in facts {
         assert!(letter.contains(fact) && status.contains(fact), "{fact}: {letter} {status}");
     }
-    // Who was admitted does not wait, and a bounce is news on one day.
+    // An admitted player is not listed as waiting, and a bounce is reported on one day only.
     club.run("mail take --maildir post --key host.key --admit p1");
     club.run(&day(7));
     club.run(&day(7));

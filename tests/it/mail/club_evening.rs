@@ -1,5 +1,5 @@
-//! Three weeks of a club: six players without keys, three matches, one Maildir, and one line that the host runs every day
-//! (PM-100, PM-101, PM-105, PM-107).
+//! Three weeks of a club: six players without keys, three matches, one Maildir, and one command that the host runs
+//! every day (PM-100, PM-101, PM-105, PM-107).
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,12 +12,12 @@ const TERMS: &str = "plain = [\"p1\", \"p2\"]\nhours = 144\nhurry = false\nremin
 const MATCHES: [(&str, [&str; 2]); 3] =
     [("alpha", ["ann", "ben"]), ("beta", ["cleo", "dan"]), ("gamma", ["eve", "fay"])];
 
-/// The letters of a day, by player, with line feeds alone.
+/// The letters of a day by player, with only line feeds as line ends.
 type Letters = BTreeMap<String, Vec<String>>;
 
 struct Weeks {
     mailbox: Mailbox,
-    /// How many mails were sent to the host.
+    /// The number of mails sent to the host.
     sent: usize,
 }
 
@@ -30,7 +30,7 @@ impl Weeks {
         for folder in ["post/new", "post/cur", "post/tmp", "inbox"] {
             fs::create_dir_all(sandbox.path(folder)).unwrap();
         }
-        // The two steps of the host: a key, and a match.
+        // The two steps of the host: create a key, and open a match.
         for (name, [one, two]) in MATCHES {
             sandbox.ok(&format!(
                 "mail open {name} --rules cycletap --setup setup.toml --desk desk.toml --key host.key \
@@ -40,7 +40,7 @@ impl Weeks {
         Self { mailbox, sent: 0 }
     }
 
-    /// Runs the one line of the host, and returns the letters that it sent.
+    /// Runs the host's command, and returns the letters that it sent.
     fn day(&self, day: u32, mailer: &str) -> Letters {
         let line = format!(
             "mail run --maildir post --key host.key --at 2025-03-{day:02}T18:00:00Z --send \"{mailer}\""
@@ -63,7 +63,7 @@ impl Weeks {
         letters
     }
 
-    /// Sends the answer of a player to a letter. The later a mail, the earlier its name: no order of names helps.
+    /// Sends a player's answer to a letter. Later mails get earlier names, so the order of names is of no use.
     fn answer(&mut self, player: &str, letter: &str, lines: &str) {
         let code = letter.lines().find_map(|line| line.trim().strip_prefix("code ")).unwrap();
         let id = letter.lines().find_map(|line| line.strip_prefix("Message-ID: ")).unwrap();
@@ -88,7 +88,7 @@ fn pm_100_six_players_and_three_matches_play_three_weeks_in_one_maildir() {
             weeks.answer(player, invitation, &format!("join {player}\n"));
         }
     }
-    // Spam, which is for no match, stays for the whole time.
+    // Spam, which belongs to no match, stays in the Maildir all the time.
     weeks.mailbox.sandbox.write("post/new/1.M1.host", "From: spam@example.com\nSubject: Buy\n\nnow\n");
     let (mut receipts, mut reminders, mut summaries, mut overs) = (0, 0, 0, 0);
     for day in 2..=23 {

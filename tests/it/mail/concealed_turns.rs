@@ -1,4 +1,5 @@
-//! What p1 does in a turn in secret, and p2 must not notice: orders that are incomplete, refused or replaced (PM-80, PM-81).
+//! Secret actions of p1 in a turn that p2 must not notice: orders that are incomplete, refused or replaced (PM-80,
+//! PM-81).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,7 +12,7 @@ use turnfold_tests::mailbox::{Mailbox, opened};
 const TERMS: &str =
     "hosted = []\ntogether = true\nhurry = false\ndefault = [\"switch\"]\nbetween = [\"resolve\"]\n";
 
-/// What p2 gets of a turn: the text of each letter, and the records of game and desk in its bundle.
+/// What p2 gets in a turn: the text of each letter, and the records of game and desk in its bundle.
 #[derive(Debug, PartialEq, Eq)]
 struct Got {
     texts: Vec<String>,
@@ -19,7 +20,7 @@ struct Got {
     desk: Vec<Vec<String>>,
 }
 
-/// Reads the records of game and desk as text, those that are left out as `#`.
+/// Reads the records of game and desk as text; redacted records are `#`.
 fn records(bundle: &str) -> [Vec<String>; 2] {
     let (mut rules, mut found) = (turnfold_games::find("cycletap").unwrap(), [Vec::new(), Vec::new()]);
     let mut place = 0;
@@ -40,15 +41,16 @@ fn records(bundle: &str) -> [Vec<String>; 2] {
     found
 }
 
-/// A letter without hashes, and without the numbers of records and papers for auditors.
+/// Returns a letter without hashes, and without the numbers of records and papers for auditors.
 fn text_of(letter: &str) -> String {
     let text = letter.split("\nFor auditors").next().unwrap();
-    // The name of the attached file has the number of records in it.
+    // The name of the attached file contains the number of records.
     let words = text.split_whitespace().filter(|word| !word.ends_with("-p2.bundle"));
     unhashed(&masked(&words.collect::<Vec<_>>().join(" ")))
 }
 
-/// Plays a turn in which p1 sends these orders, the newest last. Returns what p2 gets before its end and after.
+/// Plays a turn in which p1 sends these orders, the newest last. Returns what p2 gets before and after the end of the
+/// turn.
 fn got(orders: &[&[&str]], other: &[&str]) -> (Mailbox, Got) {
     let mut mailbox = Mailbox::opened("cycletap", "ford.toml", TERMS, "");
     mailbox.join(&[P1, P2]);
@@ -84,7 +86,7 @@ const PLAN: &[&str] = &["tap 0,1", "tap 0,0", "switch"];
 fn pm_80_a_turn_ends_for_all_however_much_of_its_plan_a_player_sent() {
     let (_, whole) = got(&[PLAN], &["switch"]);
     for (order, plan) in [
-        // The default is played behind an order without its end, and for one that the game refuses.
+        // The default is played after an incomplete order, and instead of an order that the game refuses.
         (&PLAN[..2], PLAN),
         (&["switch", "switch"][..], &["switch"][..]),
     ] {
@@ -95,10 +97,10 @@ fn pm_80_a_turn_ends_for_all_however_much_of_its_plan_a_player_sent() {
         let played: Vec<_> =
             last.iter().filter(|line| line.starts_with("p1 ")).map(|line| &line[3..]).collect();
         assert_eq!(played, plan, "the turn is whole, and p2 is shown all of it: {last:?}");
-        // Before the end of the turn nothing differs.
+        // Nothing differs before the end of the turn.
         assert_eq!((&found.texts[0], &found.game[0]), (&whole.texts[0], &whole.game[0]));
         assert_eq!(found.desk[0], whole.desk[0]);
-        // Behind it the same letters have come.
+        // After it, the same letters have arrived.
         assert_eq!(found.texts.len(), whole.texts.len());
         let rows = String::from_utf8(mailbox.sandbox.run("audit").stdout).unwrap();
         let row = rows.lines().find(|line| line.starts_with("authorship")).unwrap();
@@ -108,7 +110,8 @@ fn pm_80_a_turn_ends_for_all_however_much_of_its_plan_a_player_sent() {
 
 #[test]
 fn pm_80_an_order_refused_on_purpose_shows_no_plan_of_another() {
-    // p2 has its order refused: its default is played in the same turn, so it cannot plan with what p1 sent in mind.
+    // If p2's order is refused, its default is played in the same turn, so p2 cannot plan with the knowledge of what p1
+    // sent.
     let (mailbox, found) = got(&[PLAN], &["switch", "switch"]);
     let last = found.game.last().unwrap();
     assert!(last.iter().any(|line| line == "host resolve"), "{last:?}");
@@ -122,9 +125,9 @@ fn pm_81_replaced_orders_are_concealed_for_ever_and_no_letter_counts_them() {
     let (mailbox, thrice) = got(&[&["switch"], &["tap 1,0", "switch"], &["tap 0,0"], PLAN], &["switch"]);
     assert_eq!(thrice.texts, once.texts);
     assert_eq!(thrice.game, once.game);
-    // What is left out of the desk are the orders themselves: the rest is the same, before the end of the turn and after.
+    // Only the orders themselves are redacted at the desk. The rest is the same, before and after the end of the turn.
     for (more, less) in thrice.desk.iter().zip(&once.desk) {
-        // A paper that is shown has its own number and the size of the desk that its player saw.
+        // A shown paper contains its own number and the size of the desk that its player saw.
         let is_bare = |field: &&str| !field.starts_with("number: ") && !field.starts_with("seen: ");
         let bare = |line: &String| line.split(" | ").filter(is_bare).collect::<Vec<_>>().join(" | ");
         let shown =
@@ -132,7 +135,7 @@ fn pm_81_replaced_orders_are_concealed_for_ever_and_no_letter_counts_them() {
         assert_eq!(shown(more), shown(less));
         assert_eq!(more.len(), less.len() + 3);
     }
-    // Also once the match is over. The bundle still proves who gave which command.
+    // The same holds once the match is over, and the bundle still proves who gave which command.
     mailbox.sandbox.ok("play duel.desk \"close draw that is all\"");
     mailbox.sandbox.ok("bundle duel duel.desk --as p2 --key host.key -o p2.bundle");
     let [_, desk] = records(&mailbox.sandbox.read("p2.bundle"));
@@ -146,9 +149,9 @@ fn pm_81_replaced_orders_are_concealed_for_ever_and_no_letter_counts_them() {
     assert!(row.contains("PASS") && !rows.contains("FAIL"), "{rows}");
 }
 
-/// Plays a turn in which p1 replaces its order this many times, with a key or by plain mail. Returns the letters to p2 as they
-/// are sent, but for hashes and for the size of the desk, which stands in the names of letters and of what is attached; and
-/// how many records of the desk each of them leaves out.
+/// Plays a turn in which p1 replaces its order this many times, with a key or by plain mail. Returns the letters sent
+/// to p2, each with the number of redacted records of the desk. Hashes are removed, and so is the size of the desk,
+/// which is in the names of letters and attachments.
 fn letters_after(replaced: usize, is_plain: bool) -> Vec<(String, usize)> {
     let terms = format!("{TERMS}plain = [\"p1\"]\n");
     let mut mailbox = Mailbox::opened("cycletap", "ford.toml", &terms, "");
@@ -182,7 +185,7 @@ fn letters_after(replaced: usize, is_plain: bool) -> Vec<(String, usize)> {
             assert!(mailbox.take("order.txt").status.success());
         }
     }
-    // The new deadline and the next turn have letters.
+    // The new deadline and the next turn cause letters.
     mailbox.sandbox.ok("play duel.desk \"extend 2026-12-05T12:00:00Z the mail is slow\"");
     for day in ["02", "06"] {
         assert!(mailbox.run(&format!("{day}T12:00:00Z"), "").status.success());
@@ -201,7 +204,7 @@ fn letters_after(replaced: usize, is_plain: bool) -> Vec<(String, usize)> {
             }
         }
         let [_, desk] = records(&bundle);
-        // Where lines are broken depends on the length of the name.
+        // The line breaks depend on the length of the name.
         let sent = sent.split_whitespace().collect::<Vec<_>>().join(" ");
         (unhashed(&masked(&unlinked(&sent))), desk.iter().filter(|line| *line == "#").count())
     };
@@ -218,7 +221,7 @@ fn pm_81_letters_are_the_same_however_often_another_seat_replaces_its_order() {
             assert_eq!(often.len(), once.len());
             for ((sent, left_out), (other, before)) in often.iter().zip(&once) {
                 assert_eq!(sent, other, "plain: {is_plain}, replaced: {replaced}");
-                // PM-30: the signed log has a place for every record, so the bundle has a hash of each that is left out.
+                // PM-30: the signed log has a place for every record, so the bundle has a hash of each redacted record.
                 assert_eq!(*left_out, before + replaced);
             }
         }

@@ -1,8 +1,9 @@
-//! Mails as mail programs make them, and what is taken from each (PM-50, PM-51).
+//! Mails as mail programs write them, and what is taken from each (PM-50, PM-51).
 //!
-//! `fixtures/mails` has a match with an open turn, `duel.bundle`, and mails with orders for it, made here from papers whose
-//! signatures hold. `plain` in it has replies in plain words, and `answers` such replies that quote a
-//! letter, and what mail programs send on their own account. `SNAPSHOTS=overwrite` writes all of them again, and `TAKEN.txt`, which states what is taken from each.
+//! `fixtures/mails` has a match with an open turn, `duel.bundle`, and mails with orders for it, created here from
+//! papers with valid signatures. Its folder `plain` has replies in plain words. Its folder `answers` has replies that
+//! quote a letter, and automatic mails. `SNAPSHOTS=overwrite` rewrites all of them, and `TAKEN.txt`, which states what
+//! is taken from each.
 
 mod mime;
 mod parcels;
@@ -23,7 +24,7 @@ use turnfold_tests::sandbox::workspace;
 use super::post::{Post, day, fixture};
 pub(super) use mime::Written;
 
-/// The name of a mail, and the mail that carries a paper.
+/// The name of a mail, and a function that returns the mail with a paper.
 pub(super) type Shape = (&'static str, fn(&Written) -> Vec<u8>);
 
 const FOLDER: &str = "fixtures/mails";
@@ -32,7 +33,7 @@ const TERMS: &str =
 const BREAKS_LINES: [&str; 2] = ["thunderbird-flowed-at-60", "thunderbird-delsp"];
 const ADDRESSES: &str = "p1 = ann@example.org\np2 = ben@example.org\nhost = games@example.org\n";
 
-/// The shapes in which a reply in plain words can come: all that have it in the text and do not break its short lines.
+/// Returns the shapes for a reply in plain words: all that have it in the text and do not break its short lines.
 pub(super) fn plain_shapes() -> Vec<&'static Shape> {
     programs::SHAPES.iter().filter(|(name, _)| !BREAKS_LINES.contains(name)).collect()
 }
@@ -88,7 +89,7 @@ fn pm_50_the_corpus_is_made_from_papers_whose_signatures_hold() {
     assert_eq!(mails().count(), shapes().count());
 }
 
-/// The match of the corpus.
+/// Imports the match of the corpus.
 fn imported() -> Mailbox {
     let mailbox = Mailbox::new(TERMS);
     mailbox.sandbox.write("duel.bundle", fs::read(folder().join("duel.bundle")).unwrap());
@@ -97,7 +98,7 @@ fn imported() -> Mailbox {
     mailbox
 }
 
-/// The match and the mails of the corpus.
+/// Imports the match of the corpus, and writes its mails.
 fn mailbox() -> Mailbox {
     let mailbox = imported();
     for (name, _) in shapes() {

@@ -1,5 +1,5 @@
-//! A match by mail written by hand, entry by entry, with real keys and dice: honest as long as its test is. Whatever is
-//! written, links, trees and signatures fit.
+//! A match by mail written by hand, entry by entry, with real keys and dice. It is as honest as its test. Links, trees
+//! and signatures always match.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -34,7 +34,7 @@ pub(super) fn private_key(party: Seat) -> PrivateKey {
     PrivateKey::of_seed(format!("{party}.example").parse().unwrap(), KeyKind::Signer, &secret(party))
 }
 
-/// An element of a chain, which costs up to 65,535 hashes once.
+/// Returns an element of a chain. The first call takes up to 65,535 hashes.
 pub(super) fn element(party: Seat, index: u32) -> Digest {
     static KNOWN: Mutex<BTreeMap<(Seat, u32), Digest>> = Mutex::new(BTreeMap::new());
     let chain = || Owner { match_id: MATCH_ID, party }.chain(&secret(party));
@@ -42,11 +42,11 @@ pub(super) fn element(party: Seat, index: u32) -> Digest {
     *known.entry((party, index)).or_insert_with(|| chain().element(index.try_into().unwrap()))
 }
 
-/// A line of the game or of the desk.
+/// A branch of the game or of the desk.
 #[derive(Clone)]
 struct Log {
     branch: &'static str,
-    /// The line it begins on, and the entry.
+    /// The index of the parent, and the entry after which the branch begins.
     parent: Option<(usize, usize)>,
     entries: Vec<Entry>,
     left_out: Vec<usize>,
@@ -57,7 +57,7 @@ pub(super) struct Correspondence {
     game: Genesis,
     desk: Genesis,
     lines: Vec<Log>,
-    /// The line that is played.
+    /// The index of the current branch.
     line: usize,
     letters: Vec<Entry>,
     letters_left_out: Vec<usize>,
@@ -69,7 +69,7 @@ pub(super) struct Correspondence {
     last_orders: BTreeMap<Seat, Digest>,
     /// The entry that a script marks.
     pub(super) here: u64,
-    /// The rolls of this turn without their `rolled`.
+    /// The rolls of this turn that have no `rolled` yet.
     unrolled: Vec<u64>,
     pub(super) rolls: u16,
     papers: u32,
@@ -77,13 +77,13 @@ pub(super) struct Correspondence {
 }
 
 impl Correspondence {
-    /// Begins a match in which all have joined and the clock stands at midnight.
+    /// Begins a match in which all seats have joined, with the clock at midnight.
     pub(super) fn new(setup: &str, terms: &str, is_fair: bool) -> Self {
         let head = is_fair.then(|| element(Seat::Host, 0));
         Self::begin(setup, terms, head, head)
     }
 
-    /// Begins one whose desk names another head of the host's chain.
+    /// Begins a match whose desk names another head of the host's chain.
     pub(super) fn with_head(setup: &str, terms: &str, head: Digest) -> Self {
         Self::begin(setup, terms, Some(element(Seat::Host, 0)), Some(head))
     }
@@ -153,12 +153,13 @@ impl Correspondence {
 
     /// Plays a script of actions with ` / ` between them:
     ///
-    /// - `p1: attack; stay` hands in an order; `carry p1` carries it out as it has to be, and `play p1` plays it in the game
-    /// - `carried p1 1` and `refused p1 CODE` are what the desk records of it
-    /// - `p1 KEY: stay` plays in the game with this key, `own` for that of the order and `-` for none, and rolls what is due,
-    ///   or like the value behind the key
-    /// - `next` is the host's, `clock HOURS` and `stand` or `stand SEATS` are the desk's; `end` is all three, `turn` the last two
-    /// - `here` marks the entry that comes next
+    /// - `p1: attack; stay` hands in an order; `carry p1` executes it correctly, and `play p1` plays it in the game
+    /// - `carried p1 1` and `refused p1 CODE` record it at the desk
+    /// - `p1 KEY: stay` plays in the game with this key, `own` for the key of the order and `-` for none, and then
+    ///   rolls what is due, or the value given after the key
+    /// - `next` is a command of the host, and `clock HOURS` and `stand` or `stand SEATS` are commands of the desk;
+    ///   `end` is all three, `turn` the last two
+    /// - `here` marks the next entry
     pub(super) fn script(&mut self, script: &str) {
         for action in script.split(" / ").map(str::trim) {
             let (head, body) = action.split_once(": ").unwrap_or((action, ""));
@@ -194,7 +195,7 @@ impl Correspondence {
         }
     }
 
-    /// Hands in orders of both, so that the turn is ready, and records a command that the desk does not accept.
+    /// Hands in orders of both seats, so that the turn is ready, and records a command that the desk would not accept.
     pub(super) fn roll_forged(&mut self, command: &str) {
         self.script("p1: stay / p2: stay");
         self.forge_letter(Seat::Host, &command.parse().unwrap());
@@ -210,7 +211,7 @@ impl Correspondence {
 
     // The desk.
 
-    /// Gives a command to the desk, which has to accept it.
+    /// Gives a command to the desk, which must accept it.
     pub(super) fn give(&mut self, seat: Seat, command: &str) {
         let command: desk::Command = command.parse().unwrap();
         desk::Desk::apply(&mut self.at_desk, seat, &command, &mut ()).unwrap();
@@ -234,7 +235,7 @@ impl Correspondence {
         self.give(Seat::Host, &format!("clock 2026-12-{:02}T{hour:02}:{minute:02}:00Z", days + 1));
     }
 
-    /// The root of the desk at its full size.
+    /// Returns the root of the desk at its full size.
     pub(super) fn desk_root(&self) -> SeenRoot {
         let mut tree = Tree::default();
         tree.push(TreeHash::of_record(&self.desk.encode()));
@@ -248,7 +249,7 @@ impl Correspondence {
         self.paper_seeing(seat, content, seen)
     }
 
-    /// Hands in a paper that has seen something else.
+    /// Hands in a paper that states a different seen root.
     pub(super) fn paper_seeing(&mut self, seat: Seat, content: PaperContent, seen: SeenRoot) -> Paper {
         let signed = self.sign(seat, content, seen);
         self.give(seat, &format!("paper {signed}"));
@@ -278,7 +279,7 @@ impl Correspondence {
         paper.digest()
     }
 
-    /// Seals an order of a seat that has to, and hands it in at once.
+    /// Seals an order of a seat that must seal, and hands it in at once.
     pub(super) fn sealed_order(&mut self, seat: Seat, plays: &[&str]) {
         let (order, content) = (self.order_of(seat, plays), self.link());
         let seen = self.desk_root();
@@ -298,12 +299,12 @@ impl Correspondence {
         self.give(seat, &format!("paper {signed}"));
     }
 
-    /// Whether a seat may give a command now.
+    /// Returns `true` if a seat may give a command now.
     pub(super) fn may(&self, seat: Seat, command: &str) -> bool {
         self.state.legal(seat).iter().any(|legal| legal == command)
     }
 
-    /// The last command of the game.
+    /// Returns the last command of the game.
     pub(super) fn last_command(&self) -> String {
         registry().find("siege").unwrap().command_text(&self.entries().last().unwrap().command).unwrap()
     }
@@ -314,7 +315,7 @@ impl Correspondence {
         PaperContent::Order(Order::new(self.link(), false, dice, plays).unwrap())
     }
 
-    /// Lets all agree to something that p1 offers.
+    /// Lets p1 make an offer and all seats agree.
     pub(super) fn agree(&mut self, offer: &str) {
         let to = self.paper(Seat::P1, PaperContent::Offer(offer.parse().unwrap())).digest();
         self.paper(Seat::P2, PaperContent::Answer { to, agree: true });
@@ -330,13 +331,13 @@ impl Correspondence {
         self.entries().len() as u64
     }
 
-    /// The link after the last entry of the game.
+    /// Returns the link after the last entry of the game.
     pub(super) fn link(&self) -> Digest {
         let linker = Linker::new();
         self.entries().iter().fold(self.game.link(), |link, entry| linker.link(&link, &entry.encode()))
     }
 
-    /// Records a command of the game, which its rules have to accept.
+    /// Records a command of the game, which its rules must accept.
     pub(super) fn play(&mut self, seat: Seat, command: &str, key: &str) {
         let seq = self.head() + 1;
         let logged = Logged { seq, seat, command: CommandSource::Text(command) };
@@ -349,7 +350,7 @@ impl Correspondence {
         self.lines[self.line].entries.push(entry);
     }
 
-    /// Rolls what is due as the dice give it, or like this.
+    /// Rolls what is due, with the values of the dice or with this value.
     pub(super) fn roll(&mut self, key: &str, values: Option<i32>) {
         let due = self.state.due_roll().unwrap();
         let number = self.rolls + 1 + u16::try_from(self.unrolled.len()).unwrap();
@@ -383,7 +384,7 @@ impl Correspondence {
         }
     }
 
-    /// Forgets the rolls of the last append; returns their entries.
+    /// Forgets the rolls of the last append, and returns their entries.
     pub(super) fn forget_rolls(&mut self) -> Vec<u64> {
         std::mem::take(&mut self.unrolled)
     }
@@ -392,7 +393,7 @@ impl Correspondence {
         format!("order:{}:{}", self.orders[&order].order_tag(), self.turn())
     }
 
-    /// Plays the commands of an order, with the rolls due.
+    /// Plays the commands of an order, with the due rolls.
     pub(super) fn play_order(&mut self, order: Digest) -> usize {
         let (paper, key) = (self.orders[&order].clone(), self.order_key(order));
         let PaperContent::Order(content) = paper.content() else { unreachable!() };
@@ -403,7 +404,7 @@ impl Correspondence {
         content.plays().len()
     }
 
-    /// Carries out an order as it has to be.
+    /// Executes an order correctly.
     pub(super) fn carry(&mut self, order: Digest) {
         let count = self.play_order(order);
         self.report_rolls();
@@ -420,7 +421,7 @@ impl Correspondence {
         self.play(Seat::Host, command, &key);
     }
 
-    /// Begins a turn for the seats that have something legal.
+    /// Begins a turn for the seats that have a legal command.
     pub(super) fn stand(&mut self) {
         let players = desk::Desk::players(&self.at_desk);
         let gone = self.at_desk.gone();
@@ -447,7 +448,7 @@ impl Correspondence {
         self.state.state_hash().to_string()
     }
 
-    /// Goes on with a new line of the game from an entry of this one.
+    /// Continues on a new branch of the game from an entry of the current branch.
     pub(super) fn branch(&mut self, name: &'static str, seq: u64) {
         let parent = Some((self.line, seq.try_into().unwrap()));
         self.line = self.lines.len();
@@ -455,7 +456,7 @@ impl Correspondence {
         self.refold();
     }
 
-    /// Adds a line for analysis, without leaving the one that is played.
+    /// Adds a branch for analysis, without leaving the current branch.
     pub(super) fn analysis(&mut self, name: &'static str, commands: &[(Seat, &str)]) {
         let (line, head) = (self.line, self.head());
         self.branch(name, head);
@@ -477,12 +478,12 @@ impl Correspondence {
 
     // The audit.
 
-    /// Leaves out a record of the desk, as a seat's bundle does.
+    /// Redacts a record of the desk, as a seat's bundle does.
     pub(super) fn leave_out_letter(&mut self, seq: usize) {
         self.letters_left_out.push(seq);
     }
 
-    /// Leaves out a record of the line that is played.
+    /// Redacts a record of the current branch.
     pub(super) fn leave_out_entry(&mut self, seq: usize) {
         self.lines[self.line].left_out.push(seq);
     }
@@ -495,12 +496,12 @@ impl Correspondence {
         self.audit_with(&mut |_| {})
     }
 
-    /// Requires a row to be so; returns its reason.
+    /// Requires this result of a row, and returns its reason.
     pub(super) fn expect(&self, row: RowName, result: RowResult, reason: &str) -> String {
         expect(&self.audit(), row, result, reason)
     }
 
-    /// The match as a bundle has it, with its desk or without.
+    /// Returns the match as in a bundle, with or without its desk.
     pub(super) fn records(&self, with_desk: bool) -> Bundled {
         let outline_of = |name: &str, genesis: &Genesis, lines: Vec<BundledBranch>| BundledMatch {
             name: name.parse().unwrap(),
@@ -541,7 +542,7 @@ impl Correspondence {
         entries
     }
 
-    /// The records of a line's own.
+    /// Returns the own records of a branch.
     fn parts(genesis: &Genesis, log: &Log) -> Vec<Vec<u8>> {
         let first = log.parent.is_none().then(|| genesis.encode());
         first.into_iter().chain(log.entries.iter().map(Entry::encode)).collect()

@@ -1,4 +1,4 @@
-//! What an auditor proves of fair dice (FD-19, FD-20): matches written by hand, honest and forged.
+//! What an audit proves about fair dice (FD-19, FD-20), with honest and forged matches written by hand.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ use super::correspondence::{Correspondence, MATCH_ID, element};
 
 const TERMS: &str = "default = [\"stay\"]\nbetween = [\"next\"]\n";
 
-/// A match whose first turn is open. It began with a roll.
+/// Returns a match whose first turn is open. It began with a roll.
 fn begun(terms: &str) -> Correspondence {
     let mut found = Correspondence::new("begins_with_roll = true", &format!("{TERMS}{terms}"), true);
     found.roll_due("turn:0:host");
@@ -21,13 +21,13 @@ fn begun(terms: &str) -> Correspondence {
     found
 }
 
-/// What a seat orders so that there is a roll: a gate that is open is shut first.
+/// Returns an order that causes a roll; an open gate is shut first.
 fn attack(found: &Correspondence) -> Vec<&'static str> {
     let enter = found.may(P1, "enter").then_some("enter");
     enter.into_iter().chain(["attack", "stay"]).collect()
 }
 
-/// Hands in orders of both: p1 attacks, p2 stays. Returns the key of the first.
+/// Hands in orders of both seats: p1 attacks, p2 stays. Returns the key of p1's order.
 fn orders(found: &mut Correspondence) -> String {
     let plays = attack(found);
     let first = found.order(P1, &plays);
@@ -35,13 +35,13 @@ fn orders(found: &mut Correspondence) -> String {
     found.order_key(first)
 }
 
-/// A day on which every order is carried out.
+/// Plays a day on which every order is executed.
 fn day(found: &mut Correspondence) {
     orders(found);
     found.script("carry p1 / carry p2 / end");
 }
 
-/// A day on which the host plays the order of p1, rolls as `roll` does, and then goes on as it should.
+/// Plays a day on which the host plays the order of p1, rolls with `roll`, and then continues correctly.
 fn forged_day(found: &mut Correspondence, mut roll: impl FnMut(&mut Correspondence, &str)) {
     let plays = attack(found);
     let key = orders(found);
@@ -69,7 +69,7 @@ fn fd_19_an_honest_match_passes() {
 fn fd_7_all_rolls_of_a_turn_have_its_contributions() {
     let mut found = begun("");
     forged_day(&mut found, |found, key| {
-        // The dice decide whether it is rolled again, so here they are honest.
+        // The dice decide whether there is another roll, so here they are honest.
         found.roll_due(key);
         found.report_rolls();
     });
@@ -89,7 +89,7 @@ fn fd_19_a_roll_that_the_host_chose_fails_at_its_entry() {
     for value in 2..=6 {
         let (mut found, mut at) = (begun(""), 0);
         forged_day(&mut found, |found, key| {
-            // A 1 is rolled again, so the roll of the turn is another one.
+            // After a 1 there is another roll, so the roll of the turn is a different one.
             found.roll(key, Some(value));
             at = found.head();
             found.report_rolls();
@@ -116,7 +116,7 @@ fn fd_19_a_roll_that_the_host_chose_fails_at_its_entry() {
 
 #[test]
 fn fd_19_each_roll_has_its_own_rolled() {
-    // Skipped.
+    // A skipped roll.
     let (mut found, mut at) = (begun(""), 0);
     forged_day(&mut found, |found, key| {
         found.roll_due(key);
@@ -124,7 +124,7 @@ fn fd_19_each_roll_has_its_own_rolled() {
     });
     expect(&found.audit(), Rules, Pass, "");
     found.expect(Dice, Fail, &format!("duel:{at}: the desk has no `rolled` for this roll"));
-    // With another entry, and twice.
+    // A `rolled` with another entry, and a repeated one.
     for seqs in [vec![1], vec![2], vec![99], vec![0, 1]] {
         let mut found = begun("");
         forged_day(&mut found, |found, key| {
@@ -151,7 +151,7 @@ fn fd_10_a_rolled_on_another_line_or_out_of_order_fails() {
         }
     });
     found.expect(Dice, Fail, "names entry");
-    // A number that is skipped, or an element of another roll: the desk itself does not accept it.
+    // A skipped number, or an element of another roll: the desk itself refuses it.
     for (number, index) in [(2, 3), (3, 3), (1, 1), (2, 1)] {
         let mut found = begun("");
         let opened = element(Host, index);
@@ -186,7 +186,7 @@ fn fd_13_rolls_go_on_without_a_seat_that_is_silent() {
         found.rolls
     );
     assert!(reason.contains(&first) && reason.contains(&later), "{reason}");
-    // An order that came too late is named too, and one that was refused.
+    // A late order and a refused order are also named.
     found.late_order(P2, 1);
     found.script("p1: stay; stay / p2: stay / refused p1 day_ended / carry p2 / stand");
     found.expect(
@@ -200,14 +200,14 @@ fn fd_13_rolls_go_on_without_a_seat_that_is_silent() {
 fn fd_19_the_rolls_that_a_host_who_plays_could_foresee_are_counted() {
     let mut found = begun("hosted = [\"p2\"]\n");
     found.expect(Dice, Pass, "; p2 is played by the host and could foresee 1 roll;");
-    // p2, which the host plays, seals first; p1 does not order, so the host alone had a part in the roll.
+    // The host plays p2, which seals first. p1 does not order, so only the host contributed to the roll.
     let plays = attack(&found);
     found.sealed_order(P2, &plays);
     found.script("clock 144 / p1 turn:1:p1: stay / carry p2 / end");
     let so_far = found.rolls;
     assert!(so_far > 1);
     found.expect(Dice, Pass, &format!("; p2 is played by the host and could foresee {so_far} rolls;"));
-    // With an order of p1 it cannot.
+    // With an order of p1 the host cannot know the roll.
     let plays = attack(&found);
     found.sealed_order(P2, &plays);
     found.script("p1: stay / carry p1 / carry p2 / end");
@@ -246,7 +246,8 @@ fn fd_20_each_roll_is_reported_with_everything_it_follows_from() {
     found.audit_with(&mut |roll| reported.push(roll.to_string()));
     assert_eq!(reported.len(), usize::from(found.rolls));
     for text in &reported {
-        // From the text alone, with blake3: `duel:1 is roll 1: host 1 HEX, p1 0 HEX, p2 0 HEX; key HEX; 1 of 1..=6: 4`.
+        // Recompute the roll only from the text, with blake3:
+        // `duel:1 is roll 1: host 1 HEX, p1 0 HEX, p2 0 HEX; key HEX; 1 of 1..=6: 4`.
         let (head, rest) = text.split_once("; key ").unwrap();
         let (key, values) = rest.split_once("; ").unwrap();
         let (_, parts) = head.split_once(": ").unwrap();
@@ -272,7 +273,7 @@ fn fd_20_each_roll_is_reported_with_everything_it_follows_from() {
             blake3::Hasher::new_keyed(found_key.as_bytes()).update(&number.to_le_bytes()).finalize_xof();
         let mut word = [0; 8];
         stream.fill(&mut word);
-        // Of words that would favor a value there is one in 10^18.
+        // A word that would favor a value is skipped, but only one in 10^18 is such a word.
         assert_eq!(value.parse::<u64>().unwrap(), 1 + u64::from_le_bytes(word) % 6, "{text}");
     }
 }

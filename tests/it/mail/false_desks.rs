@@ -1,4 +1,4 @@
-//! Bundles with which a false host would coax papers out of a player, on the real binary (PM-28, TR-17).
+//! Bundles with which a dishonest host would trick a player into writing papers, with the real binary (PM-28, TR-17).
 
 use std::fmt::Write as _;
 use std::fs;
@@ -21,21 +21,21 @@ const ALTERNATING: &str =
     "hosted = []\npatience = 0\ndefault = [\"cycle\", \"confirm\", \"stand\"]\nbetween = [\"next-turn\"]\n";
 const TOGETHER: &str = "hosted = []\ntogether = true\ndefault = [\"switch\"]\nbetween = [\"resolve\"]\n";
 
-/// Gives text in a bundle a fitting end.
+/// Returns the text of a bundle with a matching last line.
 pub(super) fn ended(text: &str) -> String {
     let (before, _) = text.split_once("-- end ").unwrap();
     let end = Digest::new(Sha256::digest(before).into());
     format!("{before}-- end {end}\n")
 }
 
-/// Leaves records of a match out of a bundle; its trees and so its signatures stay as they are.
+/// Redacts records of a match in a bundle. Its trees, and so its signatures, stay the same.
 fn without(bundle: &str, of: &str, leaves_out: impl Fn(&[u8]) -> bool) -> String {
     let mut is_in = false;
     let lines = bundle.lines().map(|line| {
         if let Some(name) = line.strip_prefix("-- match ") {
             is_in = name == of;
         }
-        // A hash of a proof may begin with a plus too, but what follows that is no base64.
+        // A hash of a proof may also begin with a plus, but the rest of it is not base64.
         match line.strip_prefix('+').and_then(|record| STANDARD.decode(record).ok()) {
             Some(record) if is_in && leaves_out(&record) => format!("#{}\n", TreeHash::of_record(&record)),
             _ => format!("{line}\n"),
@@ -44,7 +44,7 @@ fn without(bundle: &str, of: &str, leaves_out: impl Fn(&[u8]) -> bool) -> String
     ended(&lines.collect::<String>())
 }
 
-/// A match of this game in which some turns have passed, what p1 gets of it in `newest.bundle`, and the key of p1.
+/// Returns a match of this game after some turns, with p1's bundle in `newest.bundle` and p1's key.
 fn begun(rules: &str, setup: &str, terms: &str) -> Mailbox {
     let mut mailbox =
         Mailbox::opened(rules, setup, terms, if rules == "initiative" { "--dice fair" } else { "" });
@@ -57,7 +57,7 @@ fn begun(rules: &str, setup: &str, terms: &str) -> Mailbox {
     mailbox
 }
 
-/// Has p1 resign by a bundle, and returns the exit code and standard error.
+/// Lets p1 resign with a bundle. Returns the exit code and standard error.
 fn resigns(mailbox: &Mailbox, bundle: &str) -> (i32, String) {
     mailbox.sandbox.write("tried.bundle", bundle);
     let output = mailbox.sandbox.run("mail write resign --from tried.bundle --key p1.key -o reply.txt");
@@ -86,7 +86,8 @@ fn pm_28_nothing_is_left_out_of_a_game_without_secrets() {
     assert_eq!(resigns(&mailbox, &honest).0, 0);
 }
 
-/// Without the clock no one sees that the turns between were not played, and each order opens a chain of dice further.
+/// Without the clock, no one sees that the turns in between were not played, and each order reveals more of a chain of
+/// dice.
 #[test]
 fn pm_28_a_desk_leaves_out_nothing_but_orders_that_may_be_concealed() {
     for (rules, setup, terms) in
@@ -104,7 +105,7 @@ fn pm_28_a_desk_leaves_out_nothing_but_orders_that_may_be_concealed() {
     }
 }
 
-/// What is signed under a longer name would be remembered nowhere, so that two histories would pass.
+/// A signature under a longer name would not be remembered, so two histories would both pass.
 #[test]
 fn pm_28_checkpoints_by_the_host_under_a_longer_name_do_not_count() {
     let mailbox = begun("cycletap", "ford.toml", TOGETHER);
@@ -132,7 +133,7 @@ fn pm_28_checkpoints_by_the_host_under_a_longer_name_do_not_count() {
     assert_eq!(resigns(&mailbox, &honest).0, 0);
 }
 
-/// With words between others, any record may be left out. The desk has to be the same without it.
+/// With words between other players, any record may be redacted. The desk must be the same without it.
 #[test]
 fn pm_62_a_desk_that_leaves_out_more_than_words_is_refused() {
     let setup = "seats = 3\nrounds = 4\nat_once = true\nresolved = true\nsecret = false";
@@ -147,7 +148,7 @@ fn pm_62_a_desk_that_leaves_out_more_than_words_is_refused() {
     let mut p3 = Player::of(Seat::P3);
     fs::write(p3.bundle(), &honest).unwrap();
     p3.write(&post, PaperWords::Resign).unwrap();
-    // Without the clock at which the seats missed, no turn is ready.
+    // Without the clock at which the seats missed, the turn is not ready.
     let begun = post.desk().positions().next().unwrap().seq;
     let is_later_clock = |record: &[u8]| {
         Entry::decode(record).is_ok_and(|entry| {

@@ -1,5 +1,5 @@
-//! Logs of matches that `mail run` carried out, with one entry changed, left out, repeated or exchanged: the audit never
-//! lets the game pass, and notices of the desk what players signed that they saw (PM-32, PM-33).
+//! Logs of matches by `mail run` with one entry changed, removed, repeated or swapped. The audit never passes a forged
+//! game, and detects changes of the desk that players have signed as seen (PM-32, PM-33).
 
 use turnfold_core::Seat::{self, Host, P1, P2};
 use turnfold_proof::audit::{AuditRow, RowName, RowResult};
@@ -39,7 +39,7 @@ fn begun(fair: bool) -> Post {
     post
 }
 
-/// Changes the entries of a match's line `main`, and numbers them again.
+/// Changes the entries of `main` of a match, renumbers them, and audits the result.
 fn forged(honest: &Bundled, of: usize, change: &dyn Fn(&mut Vec<Entry>)) -> Vec<AuditRow> {
     let mut forged = Bundled { outline: honest.outline.clone(), records: honest.records.clone() };
     let (_, parts, _) = forged.records.iter_mut().find(|(line, ..)| *line == (of, 0)).unwrap();
@@ -60,7 +60,7 @@ fn result(rows: &[AuditRow], name: RowName) -> RowResult {
 
 type Change = Box<dyn Fn(&mut Vec<Entry>)>;
 
-/// Every change of one entry, with its name.
+/// Returns every change of one entry, with its name.
 fn changes(entries: &[Entry]) -> Vec<(String, Change)> {
     let mut changes: Vec<(String, Change)> = Vec::new();
     for index in 0..entries.len() {
@@ -110,7 +110,7 @@ fn pm_32_no_game_passes_with_one_entry_changed() {
                 });
                 let is_same = entry.idempotency_key.as_ref().map(IdempotencyKey::as_str) == key;
                 let expected = if is_same { RowResult::Pass } else { RowResult::Fail };
-                // A stand has the link of the game, so it does not fit any more either.
+                // A turn position contains the link of the game, so it no longer matches either.
                 assert_eq!(result(&rows, RowName::Authorship), expected, "key {index} {key:?}: {rows:#?}");
             }
         }

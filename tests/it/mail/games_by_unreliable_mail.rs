@@ -1,4 +1,4 @@
-//! Whole matches by letters and replies alone, by mail that is lost, late, doubled, reordered, quoted and wrapped.
+//! Whole matches only by letters and replies, with mails that are lost, late, doubled, reordered, quoted and wrapped.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -34,15 +34,15 @@ const DAYS_MAX: u64 = 6;
 
 struct Correspondence {
     post: Post,
-    /// The players, each with the size of the desk that its newest letter records.
+    /// The players, each with the size of the desk in its newest letter.
     players: BTreeMap<Seat, (Player, u64)>,
-    /// The letters that were sent.
+    /// The sent letters.
     sent: BTreeSet<String>,
-    /// Replies on their way, and the day on which each arrives.
+    /// Undelivered replies, and the day on which each arrives.
     replies: Vec<(u64, String)>,
     chance: DiceStream,
     day: u64,
-    /// How often something happened to a mail.
+    /// The number of mishaps with mails.
     mishaps: usize,
 }
 
@@ -63,7 +63,7 @@ impl Correspondence {
         }
     }
 
-    /// Returns `true` in one of `times` cases.
+    /// Returns `true` in one of `times` cases, at random.
     fn one_in(&mut self, times: i32) -> bool {
         self.chance.draw(1, times) == 1
     }
@@ -86,7 +86,7 @@ impl Correspondence {
         DeskTime::of_unix_seconds(FIRST_NOON + self.day * 86_400).unwrap()
     }
 
-    /// Plays day after day until the desk is over.
+    /// Plays day after day until the match is over at the desk.
     fn play(mut self) -> Self {
         self.write_letters(&[]);
         while !Desk::over(self.post.desk().state()) {
@@ -101,7 +101,7 @@ impl Correspondence {
         self
     }
 
-    /// Brings what is new in the outbox, in any order; some of it is lost.
+    /// Delivers new letters from the outbox in any order, except some that are lost.
     fn deliver_letters(&mut self) {
         let listed = fs::read_dir(self.post.outbox()).unwrap();
         let names: Vec<String> =
@@ -111,7 +111,7 @@ impl Correspondence {
         names.retain(|name| self.sent.insert(name.clone()));
         while let Some(name) = self.pick(&names) {
             names.retain(|other| *other != name);
-            // Up to day 1 no letter is lost: its player would never hear of the match.
+            // No letter is lost up to day 1, because the player would never learn of the match.
             if self.day > 1 && self.mishap(8) {
                 continue;
             }
@@ -126,7 +126,7 @@ impl Correspondence {
         }
     }
 
-    /// Has a player answer its newest letter, as far as it allows.
+    /// Lets a player answer its newest letter.
     fn reply(&mut self, seat: Seat) {
         let known = self.post.desk();
         let view = Desk::view(known.state(), seat.into());
@@ -140,26 +140,26 @@ impl Correspondence {
         } else if self.day > DAYS_MAX {
             words.push(PaperWords::Offer("end draw".parse().unwrap()));
         }
-        // Then a turn waits for its deadline, and offers for answers.
+        // Now and then, so that a turn waits for its deadline, and offers wait for answers.
         if has_joined && known.state().is_open() && self.day <= DAYS_MAX {
             let plays: Vec<_> = self.plays(seat).iter().map(|play| play.parse().unwrap()).collect();
             if !plays.is_empty() {
                 words.push(PaperWords::Seal { plays: plays.clone() });
                 words.push(PaperWords::Order { plays, wait: false });
             }
-            // What was sealed.
+            // The sealed order.
             words.push(PaperWords::Order { plays: Vec::new(), wait: false });
         }
         for words in words {
             let (player, _) = self.players.get_mut(&seat).unwrap();
-            // An old letter, another's turn, a seal that is asked first: then nothing is written.
+            // Nothing is written for an old letter, in another player's turn, or if a seal is required first.
             if let Ok(written) = player.write(&self.post, words) {
                 self.send(&written.mail);
             }
         }
     }
 
-    /// Chooses what a seat plays: at random what the game allows, once the other has played where that comes first.
+    /// Chooses random legal commands for a seat, after the commands of the other seat if that plays first.
     fn plays(&mut self, seat: Seat) -> Vec<String> {
         let mut state = self.game();
         for default in ["switch", "end"] {
@@ -171,7 +171,7 @@ impl Correspondence {
         let (mut plays, wanted) = (Vec::new(), self.chance.draw(1, 5));
         for count in 1..=wanted {
             let mut legal = state.legal(seat);
-            // The end of a turn comes last.
+            // The command that ends the turn comes last.
             if count < wanted && legal.len() > 1 {
                 legal.retain(|play| play != "switch" && play != "end");
             } else if let Some(end) = legal.iter().find(|play| *play == "switch" || *play == "end") {
@@ -191,7 +191,7 @@ impl Correspondence {
         History::of_log(&revision, log, &self.post.registry).unwrap().state().unwrap()
     }
 
-    /// Gives a reply to the mailers.
+    /// Sends a reply through the mailers.
     fn send(&mut self, paper: &str) {
         let mut mail = paper.to_owned();
         if self.mishap(3) {
@@ -217,7 +217,7 @@ impl Correspondence {
         }
     }
 
-    /// Has the host take what came, in any order, carry out what is ready, and write.
+    /// Lets the host take the arrived mails in any order, run the turn, and write letters.
     fn host(&mut self) {
         let day = self.day;
         let (mut came, waiting): (Vec<_>, Vec<_>) =
@@ -248,7 +248,7 @@ impl Correspondence {
         written
     }
 
-    /// Requires that letters have no element of fair dice which is opened later, and no key.
+    /// Requires that letters contain no unopened element of fair dice and no key.
     fn require_unopened(&self, written: &[LetterName]) {
         let (desk, known) = (self.post.desk(), self.post.desk_view());
         let Some(rolls) = desk.state().last_roll() else { return };
@@ -272,7 +272,7 @@ impl Correspondence {
         }
     }
 
-    /// Audits everything there is at the end.
+    /// Audits everything at the end.
     fn audited(&self) -> BTreeMap<RowName, (RowResult, String)> {
         let path = self.post.outbox().join("whole.bundle");
         let desk = self.post.mail_match().desk;
@@ -299,7 +299,7 @@ fn fold(state: &mut dyn AnyState, seat: Seat, play: &str) {
     state.fold(&[logged], &DicePolicy::Recorded, &mut |_| {}).unwrap();
 }
 
-/// Plays matches from several seeds to their ends, and audits each. Some are played on request.
+/// Plays matches from several seeds to their end, and audits each. `TURNFOLD_WEEKS` sets the number of seeds.
 fn check(rules: &str, setup: &str, terms: &str, ends: &[&str]) {
     let count = std::env::var("TURNFOLD_WEEKS").ok().and_then(|count| count.parse().ok()).unwrap_or(1);
     for seed in 1..=count {
@@ -320,7 +320,7 @@ fn check(rules: &str, setup: &str, terms: &str, ends: &[&str]) {
             let is_fine = found == RowResult::Pass || is_open && has_nothing;
             assert!(is_fine, "seed {seed}: {row} {found} {reason}");
         }
-        // Nothing that was lost is lost for good: all is written again as it was.
+        // Every lost letter is written again unchanged.
         let kept = |name: &str| fs::read(played.post.outbox().join(name)).ok();
         let is_report = |name: &&String| name.len() == "00000001-p1.eml".len();
         let names: Vec<_> = played.sent.iter().filter(is_report).rev().step_by(5).cloned().collect();

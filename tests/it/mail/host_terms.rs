@@ -1,4 +1,4 @@
-//! Terms that are about the host: the host alone replaces a player (PM-60), and terms that a file leaves out (PM-63).
+//! Terms about the host: the host alone replaces a player (PM-60), and terms that a file omits (PM-63).
 
 use turnfold_core::Rules as _;
 use turnfold_core::Seat::{P1, P2};
@@ -18,7 +18,7 @@ fn begun(terms: &str) -> Mailbox {
     mailbox
 }
 
-/// The command with which the host gives p2 to the new key.
+/// Returns the command with which the host gives p2 to the new key.
 fn replace(mailbox: &Mailbox) -> String {
     let shown = mailbox.sandbox.ok("key show new.key");
     let key = shown.trim().splitn(3, '+').nth(2).unwrap();
@@ -70,7 +70,7 @@ fn pm_60_without_the_term_the_host_cannot_replace_a_player() {
     assert!(book.contains("host_replaces = false") && book.contains("PM-60"), "{book}");
 }
 
-/// Only the desk itself and games from outside name no terms.
+/// Only the desk itself and external games have no terms of their own.
 #[test]
 fn pm_63_a_file_without_terms_is_like_no_file() {
     let silent = erase::<Desk>();
@@ -91,7 +91,7 @@ fn pm_63_a_file_without_terms_is_like_no_file() {
             assert_eq!(read(&found.toml), read(&none.toml), "{file:?}");
         }
     }
-    // What a host writes about missed deadlines for such a game is completed with what waits.
+    // If a host writes terms about missed deadlines for such a game, the missing terms default to waiting.
     let rules = erase::<Desk>();
     let game = rules.start(&rules.read_setup(Desk::EXAMPLE).unwrap()).unwrap();
     let filled = |file: &str| GameTerms::complete(Some(file), &*rules, &*game).filled.join(", ");

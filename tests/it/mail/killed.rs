@@ -1,4 +1,4 @@
-//! A run that is killed between any two writes, and run again, ends with the same bytes (PM-2, PM-27, FD-12).
+//! A run that is killed between any two writes and repeated gives the same bytes (PM-2, PM-27, FD-12).
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use turnfold_store::backend::{Backend, BackendError, RecordChange, StoredRecord}
 
 use super::post::{Post, day, fixture};
 
-/// Takes as many writes as are left, and no more.
+/// A backend that accepts a limited number of writes.
 #[derive(Clone)]
 struct Ending {
     inner: MemoryBackend,
@@ -40,14 +40,14 @@ impl Backend for Ending {
     }
 }
 
-/// Everything that is recorded, byte for byte.
+/// Returns everything recorded, as bytes.
 fn bytes(store: &Store) -> Vec<u8> {
     let mut bytes = Vec::new();
     write_bundle(&mut bytes, &StoreRecords::of_all(store).unwrap(), Vec::new()).unwrap();
     bytes
 }
 
-/// Runs a match undisturbed; then ends the process before each of its writes, and runs again.
+/// Runs a match without interruption. Then ends the run before each of its writes and repeats it.
 fn check(mut post: Post, at: DeskTime, dice: &[i32], writes: usize) {
     let before = post.memory.copy();
     post.run(at, dice);
@@ -80,7 +80,7 @@ fn pm_27_a_turn_with_orders_a_refusal_and_what_comes_between() {
     check(post, day(2), &[], 6);
     let mut post = Post::begun("cycletap", &fixture("cycletap/ford.toml"), terms);
     post.play("run 1 / p1: tap 0,2 / p2: switch");
-    // The default behind the order of p1 is a step of its own (PM-80).
+    // The default after the order of p1 is a separate step (PM-80).
     check(post, day(2), &[], 7);
 }
 
@@ -142,7 +142,7 @@ fn pm_25_opening_a_match_is_made_good() {
             assert_eq!(post.desk().head(), 0);
         }
     }
-    // Another game of that name is not taken for it.
+    // Another match with the same name is not mistaken for this one.
     let post = Post::new();
     post.open("siege", "begins_with_roll = true", "default = [\"stay\"]").unwrap();
     post.store.delete_match(&"duel.desk".parse().unwrap()).unwrap();

@@ -9,7 +9,7 @@ use turnfold_mail::{Addresses, Attachment, Letter, LetterName, MailedPaper, Outb
 use super::mailer_changes::VECTOR;
 use turnfold_tests::parts::skipped;
 
-/// Prints what Python's `email` reads from a letter: what is wrong, its headers, its text and its attachment.
+/// Prints what Python's `email` reads from a letter: defects, headers, text and attachment.
 const READER: &str = "
 import email, email.policy, sys
 letter = email.message_from_bytes(open(sys.argv[1], 'rb').read(), policy=email.policy.SMTP)
@@ -50,7 +50,7 @@ fn pm_29_a_mail_program_reads_what_was_written() {
     );
     assert_eq!(letter.replace("\r\n", "").find(['\r', '\n']), None);
     assert_eq!(eml(&addresses, &text, &attached), letter, "the same letter is the same bytes");
-    // A paper in the text of a letter is found in the whole of it.
+    // A paper in the text of a letter is found in the whole letter.
     assert_eq!(
         MailedPaper::find(letter.as_bytes()).remove(0).paper,
         MailedPaper::find(VECTOR.as_bytes()).remove(0).paper
@@ -93,7 +93,7 @@ fn pm_29_a_letter_is_written_once_and_counts_when_it_was_sent() {
     fs::rename(path("00000012-p1.eml"), path("sent/00000012-p1.eml")).unwrap();
     assert!(!outbox.put(report, "four").unwrap());
     assert!(!path("00000012-p1.eml").exists());
-    // A file that a killed run left is no letter, and blocks nothing.
+    // A file left by a killed run is not a letter, and blocks nothing.
     fs::write(path("00000013-p2.eml.new"), "ha").unwrap();
     assert!(outbox.put(LetterName { desk_size: 13, seat: Seat::P2, answers: None }, "whole").unwrap());
     let names =

@@ -1,5 +1,4 @@
-//! A host whose mails come in a Maildir, and letters that mail programs put into threads (PM-52, PM-53,
-//! PM-65, PM-66).
+//! A host whose mails arrive in a Maildir, and letters that mail programs show in threads (PM-52, PM-53, PM-65, PM-66).
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +12,7 @@ use turnfold_tests::players::Unlike;
 const TERMS: &str = "hosted = []\ntogether = true\ndefault = [\"switch\"]\nbetween = [\"resolve\"]\n";
 const TAKE: &str = "mail take duel --maildir post --key host.key";
 
-/// A match with an empty Maildir, `post`.
+/// Returns a match with an empty Maildir, `post`.
 fn opened() -> Mailbox {
     let mailbox = Mailbox::opened(
         "cycletap",
@@ -34,7 +33,7 @@ fn begun() -> Mailbox {
     mailbox
 }
 
-/// Delivers a mail with a text.
+/// Delivers a mail with this text.
 fn deliver(mailbox: &Mailbox, name: &str, from: &str, text: &str) {
     let mail = format!("From: {from}\nSubject: Re: duel\nMessage-ID: <{name}@example.net>\n\n{text}");
     mailbox.sandbox.write(&format!("post/new/{name}"), mail);
@@ -51,7 +50,7 @@ fn mails(mailbox: &Mailbox) -> Vec<String> {
     all
 }
 
-/// Takes the mails; returns the exit code and what is printed of papers.
+/// Takes the mails. Returns the exit code and the output about papers.
 fn take(mailbox: &Mailbox, options: &str) -> (i32, String) {
     let output = mailbox.sandbox.run(&format!("{TAKE} {options}"));
     assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -68,7 +67,7 @@ fn pm_53_mails_that_were_taken_move_to_cur_and_are_not_taken_again() {
     let order = |file: &str| mailbox.sandbox.read(file);
     deliver(&mailbox, "1001.a.host", "ann@example.org", &order("p1.txt"));
     deliver(&mailbox, "1002.b.host", "ben@example.org", &order("p2.txt"));
-    // A mail program has shown this one, and is asked to flag it.
+    // A mail program has shown this mail, and the user has flagged it.
     fs::rename(
         mailbox.sandbox.path("post/new/1002.b.host"),
         mailbox.sandbox.path("post/cur/1002.b.host:2,F"),
@@ -208,7 +207,7 @@ fn pm_52_letters_to_a_seat_are_a_thread_and_keep_their_ids() {
     assert_eq!(letters().map(head).collect::<Vec<_>>(), before);
 }
 
-/// Returns the newest letter to p1 as words.
+/// Returns the words of the newest letter to p1.
 fn newest_letter(mailbox: &Mailbox) -> String {
     let mut files: Vec<_> = fs::read_dir(mailbox.sandbox.path(".turnfold/outbox"))
         .unwrap()
@@ -289,7 +288,7 @@ fn pm_66_a_watch_takes_the_mails_that_wait() {
     for folder in ["new", "cur", "tmp"] {
         fs::create_dir_all(mailbox.sandbox.path("post").join(folder)).unwrap();
     }
-    // The match is over with this paper, and so is the watch.
+    // This paper ends the match, and with it the watch.
     let known = mailbox.known();
     let resign = mailbox.players.write(&known, P1, PaperContent::Resign, Unlike::default());
     mailbox.save("resign.txt", &[resign]);

@@ -1,11 +1,11 @@
-//! Papers in mails, whatever mailers do to their lines (PM-6, PM-7): the paper of `mail.md` in each row of its table.
+//! Papers in mails whose lines mailers have changed (PM-6, PM-7): the paper of `mail.md` in each row of its table.
 
 use turnfold_core::paper::{Nonce, Order, Paper, PaperContent, PaperHead, PaperLine, SeatKey, SignedPaper};
 use turnfold_mail::{FoundPaper, MailedPaper};
 
 use crate::papers::{DIGEST, ann, vector};
 
-/// The paper of `mail.md`, as a mail carries it.
+/// The paper of `mail.md` as in a mail.
 pub(super) const VECTOR: &str = concat!(
     vector!(),
     "sig: ann.example
@@ -22,14 +22,14 @@ fn only(mail: &str) -> Result<MailedPaper, String> {
     found.remove(0).paper.map_err(|error| error.0)
 }
 
-/// What mailers, and people, do to a text.
+/// Changes that mailers and people make to a text.
 pub(super) mod mailers {
     /// Puts a mark before each line.
     pub(crate) fn quoted(text: &str, mark: &str) -> String {
         text.lines().flat_map(|line| [mark, line, "\n"]).collect()
     }
 
-    /// Breaks lines at spaces where they have more characters than this; what has no space stays long.
+    /// Breaks lines with more characters than this at spaces. A line without a space stays long.
     pub(crate) fn wrapped(text: &str, width: usize) -> String {
         let mut out = String::new();
         for line in text.lines() {
@@ -51,12 +51,12 @@ pub(super) mod mailers {
         out
     }
 
-    /// Ends lines as mails do.
+    /// Converts line ends to those of mails.
     pub(crate) fn crlf(text: &str) -> String {
         text.replace('\n', "\r\n")
     }
 
-    /// Puts no-break spaces in the place of spaces.
+    /// Replaces spaces with no-break spaces.
     pub(crate) fn no_break(text: &str) -> String {
         text.replace(' ', "\u{a0}")
     }
@@ -66,17 +66,17 @@ pub(super) mod mailers {
         text.replace(' ', "  ").replace('\n', "\n\n")
     }
 
-    /// Ends each line with blanks.
+    /// Adds blanks to the end of each line.
     pub(crate) fn trailing(text: &str) -> String {
         text.replace('\n', " \t \n")
     }
 
-    /// Stuffs lines as RFC 3676 has it, and more of them.
+    /// Stuffs lines as in RFC 3676, but all of them.
     pub(crate) fn stuffed(text: &str) -> String {
         quoted(text, " ")
     }
 
-    /// Writes keywords in capitals, as some telephones begin lines.
+    /// Capitalizes keywords, as some phones do at the beginning of a line.
     pub(crate) fn capital(text: &str) -> String {
         let line = |line: &str| match line.split_once(": ") {
             Some((keyword, value)) => format!("{}: {value}\n", keyword.to_ascii_uppercase()),
@@ -85,7 +85,7 @@ pub(super) mod mailers {
         text.lines().map(line).collect()
     }
 
-    /// Encodes a text as RFC 2045 has it, with soft line ends.
+    /// Encodes a text as quoted-printable (RFC 2045), with soft line ends.
     pub(crate) fn quoted_printable(text: &str) -> String {
         let mut out = String::new();
         for line in text.lines() {
@@ -106,7 +106,7 @@ pub(super) mod mailers {
         out
     }
 
-    /// Puts a letter around it, with a signature block and what a mailer quotes.
+    /// Surrounds a text with a letter, a signature block and a quoted mail.
     pub(crate) fn greeted(text: &str) -> String {
         format!(
             "Hé Ben = friend,\n\nmy move: seat p1, play: all of it!\n\n{text}\n-- \nAnn\nsig: ann\n\
@@ -157,7 +157,7 @@ fn pm_7_nothing_that_mailers_do_changes_a_paper() {
     assert_eq!(MailedPaper::find(&[b"H\xe9!\n", VECTOR.as_bytes()].concat())[0].paper, Ok(read));
 }
 
-/// Returns what is wrong with a mail that holds the vector with this replaced.
+/// Replaces a part of the vector in a mail. Returns what is wrong with it, or whether the signature is valid.
 fn changed(from: &str, to: &str) -> Result<bool, String> {
     assert!(VECTOR.contains(from), "{from}");
     let paper = only(&VECTOR.replacen(from, to, 1))?;
@@ -207,7 +207,7 @@ fn pm_7_a_file_may_hold_several_papers_and_none() {
     assert_eq!(papers, [(2, false), (17, true), (35, true)], "{found:#?}");
 }
 
-/// Writes an order of one command by the vector's key.
+/// Writes an order of one command with the vector's key.
 fn order(play: &str) -> Result<String, String> {
     let vector = only(VECTOR).unwrap();
     let PaperHead { match_id, seat, number, turn, seen, .. } = vector.signed.paper().head().clone();

@@ -1,9 +1,10 @@
-//! Random correspondences against a model of the turn rules that is written from the page.
+//! Random correspondences compared with a model of the turn rules that is written from the page.
 //!
-//! Toy games, in turn and all at once, openly and in secret, for two and three, under every policy. Each ends; a run
-//! always leaves a turn open with a seat asked, or the match over; every paper and every status is as the model has it. Some
-//! have a second match whose mails come into the same box, mails that overtake each other, or a mailer that fails.
-//! `TURNFOLD_CORRESPONDENCES=20000` plays that number; `TURNFOLD_CORRESPONDENCES_TALLY=FILE` writes what was in them.
+//! The toy games are played in turn or all at once, openly or in secret, by two or three players, with all terms. Each
+//! match ends. After every run, either a turn is open and asks a seat, or the match is over. Every paper and status
+//! agrees with the model. Some cases have a second match with the same mailbox, mails that overtake each other, or a
+//! mailer that fails. `TURNFOLD_CORRESPONDENCES=20000` plays that number; `TURNFOLD_CORRESPONDENCES_TALLY=FILE` writes
+//! a tally of what occurred.
 
 mod announced;
 mod cases;
@@ -23,7 +24,7 @@ use std::thread;
 use self::cases::Tally;
 use self::driver::correspond;
 
-/// How many are played where the variable is not set.
+/// The number of correspondences if the variable is not set.
 const FEW: u64 = 200;
 
 #[test]
@@ -46,7 +47,7 @@ fn pm_9_to_21_random_correspondences_follow_the_model() {
     });
     let Tally { outcomes, results, turns } = tally.into_inner().unwrap();
     let tally = format!("{count} correspondences, {turns} turns, {outcomes:?}, {results:?}");
-    // Every outcome that a paper can have came up, so that each was held against the model.
+    // Every possible outcome of a paper occurred, so each was compared with the model.
     for outcome in [
         "applied",
         "ignored gone",
@@ -76,7 +77,7 @@ fn pm_9_to_21_random_correspondences_follow_the_model() {
     ] {
         assert!(outcomes.contains_key(outcome), "{outcome}: {tally}");
     }
-    // These are rare.
+    // These outcomes are rare.
     for outcome in [
         "ignored not_later",
         "rejected unseen_stand",

@@ -1,17 +1,17 @@
-//! Offers have numbers, by which players answer, with a key or without one (PM-82).
+//! Offers have numbers that players use to answer, with or without a key (PM-82).
 
 use turnfold_tests::mailbox::{Mailbox, opened};
 
 const TERMS: &str = "hosted = []\nplain = [\"p1\", \"p2\"]\n";
 
-/// The text of the newest letter to a seat.
+/// Returns the text of the newest letter to a seat.
 fn newest(mailbox: &Mailbox, seat: &str) -> String {
     let mine = format!("-{seat}");
     let name = mailbox.letters().into_iter().rfind(|name| name.contains(&mine)).unwrap();
     opened(&mailbox.sandbox.read(&format!(".turnfold/outbox/{name}"))).0
 }
 
-/// A player answers the newest letter; returns what is printed.
+/// Answers the newest letter to a seat, and returns the output.
 fn reply(mailbox: &Mailbox, seat: &str, lines: &str) -> String {
     let letter = newest(mailbox, seat);
     let code = letter.lines().find_map(|line| line.trim().strip_prefix("code ")).unwrap();
@@ -45,14 +45,14 @@ fn pm_82_players_without_keys_offer_and_answer_whoever_is_on_move() {
     assert!(!letter.contains("answer 1 agree"), "no line of a player with a key: {letter}");
     let printed = reply(&mailbox, "p1", "agree 7");
     assert!(printed.contains("No such offer is open. Open: offer 1 by p2: end draw."), "{printed}");
-    // One that is open needs no number.
+    // A single open offer needs no number.
     let printed = reply(&mailbox, "p1", "decline");
     assert!(printed.contains("p1 answer 1: applied"), "{printed}");
     let log = mailbox.sandbox.ok("log duel.desk");
     assert!(log.contains("declined seat=p1 number=1 nth=1"), "{log}");
     let printed = reply(&mailbox, "p1", "agree");
     assert!(printed.contains("No offer is open."), "{printed}");
-    // The turn before: by its number.
+    // The previous turn, by its number.
     reply(&mailbox, "p1", "confirm\nstand");
     run(&mailbox, "08");
     let printed = reply(&mailbox, "p1", "takeback 9");

@@ -1,4 +1,4 @@
-//! Players who have only a mail program: they answer letters with a reply code and commands (PM-38, PM-43).
+//! Players with only a mail program, who answer letters with a reply code and commands (PM-38, PM-43).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -8,7 +8,7 @@ use turnfold_tests::mailbox::Mailbox;
 const P1: Seat = Seat::P1;
 const TERMS: &str = "hosted = []\nplain = [\"p1\", \"p2\"]\n";
 
-/// Returns the newest letter to a seat, with line feeds alone.
+/// Returns the newest letter to a seat, with only line feeds as line ends.
 fn newest(mailbox: &Mailbox, seat: &str) -> String {
     let mine = format!("-{seat}");
     let name = mailbox.letters().into_iter().rfind(|name| name.contains(&mine)).unwrap();
@@ -25,7 +25,7 @@ fn code(letter: &str) -> &str {
     letter.lines().find_map(|line| line.trim().strip_prefix("code ")).unwrap()
 }
 
-/// Answers with a code and takes the mail; returns the exit code and what is printed.
+/// Answers with a code and takes the mail. Returns the exit code and the output.
 fn reply(mailbox: &Mailbox, name: &str, code: &str, lines: &str) -> (i32, String) {
     mailbox.sandbox.write(name, format!("code {code}\n{lines}\n\nGreetings\n"));
     take(mailbox, name)
@@ -40,7 +40,7 @@ fn run(mailbox: &Mailbox, at: &str, options: &str) -> String {
     mailbox.sandbox.ok(&format!("mail run duel --key host.key --at 2025-01-{at}T12:00:00Z {options}"))
 }
 
-/// A match of two players without keys, whose first turn is open.
+/// Returns a match of two players without keys, whose first turn is open.
 fn begun() -> Mailbox {
     let mailbox = Mailbox::opened("initiative", "small-board.toml", TERMS, "");
     for (seat, name) in [("p1", "Ben Miller"), ("p2", "Cleo")] {
@@ -65,7 +65,7 @@ fn pm_38_two_players_without_keys_join_and_order_by_the_codes_of_their_letters()
     mailbox.sandbox.write("order.txt", format!("{head}\nconfirm\n> stand\n>     (end){tail}"));
     let (status, output) = take(&mailbox, "order.txt");
     assert!(status == 0 && output.contains("p1 order 1: applied"), "{output}");
-    // The same mail again has the same answer, and is recorded once.
+    // The same mail again gets the same answer, and is recorded once.
     let (status, output) = take(&mailbox, "order.txt");
     assert!(status == 0 && output.contains("p1 order 1: applied, as before"), "{output}");
     let ran = run(&mailbox, "07", "");
@@ -74,7 +74,7 @@ fn pm_38_two_players_without_keys_join_and_order_by_the_codes_of_their_letters()
     let (status, output) = reply(&mailbox, "order.txt", &second, "click 0,-2\nstand");
     assert!(status == 0 && output.contains("p2 order 1: applied"), "{output}");
     run(&mailbox, "08", "");
-    // The host vouches for the orders of both.
+    // The host vouches for the orders of both players.
     mailbox.sandbox.ok("bundle duel duel.desk --key host.key -o whole.bundle");
     let output = mailbox.sandbox.run("audit whole.bundle");
     let audit = String::from_utf8(output.stdout).unwrap();
@@ -176,13 +176,13 @@ fn pm_38_seats_without_keys_go_with_neither_seals_nor_fair_dice() {
         let error = String::from_utf8(mailbox.sandbox.run(&line).stderr).unwrap();
         assert!(error.contains(why), "{error}");
     }
-    // A player with a key may take such a seat as well.
+    // A player with a key may also take such a seat.
     let mut mailbox = Mailbox::opened("initiative", "small-board.toml", TERMS, "");
     mailbox.join(&[P1]);
     assert!(mailbox.sandbox.ok("mail status duel").contains("p1.example"));
 }
 
-/// Writes a mail with these lines of its header and this body, and takes it.
+/// Writes a mail with these headers and this body, and takes it.
 fn mailed(mailbox: &Mailbox, headers: &str, body: &[u8]) -> (i32, String) {
     let head = format!("From: ben@example.org\nMessage-ID: <{}@example.org>\n{headers}\n\n", body.len());
     mailbox.sandbox.write("mail.eml", [head.as_bytes(), body].concat());
@@ -204,7 +204,7 @@ fn pm_50_words_in_the_charsets_of_china_japan_and_korea_are_recorded_as_they_wer
     .into_iter()
     .enumerate()
     {
-        // An order is carried out at once and ends the turn, so the last mail alone has one.
+        // An order is executed at once and ends the turn, so only the last mail has one.
         let order = if number == 5 { "\nconfirm\nstand\n" } else { "\n" };
         let lines = format!("code {code}\npress all: n{number} ");
         let body = [lines.as_bytes(), words, order.as_bytes()].concat();
@@ -230,7 +230,7 @@ fn pm_50_a_line_that_cannot_be_decoded_costs_no_other() {
     let letters = mailbox.letters();
     let mut letters = letters.iter().map(|name| mailbox.sandbox.read(&format!(".turnfold/outbox/{name}")));
     assert!(letters.any(|letter| letter.contains("Subject: [duel] a line of your mail was not taken")));
-    // Words that a paper cannot hold cost no order either.
+    // Words that do not fit into a paper do not invalidate the order.
     let mailbox = begun();
     let code = self::code(&newest(&mailbox, "p1")).to_owned();
     let (status, output) = reply(&mailbox, "order.txt", &code, "press all: a\u{202e}b\nconfirm\nstand");
@@ -261,7 +261,7 @@ fn pm_50_base64_is_read_without_padding_and_before_the_footer_of_a_list() {
     }
 }
 
-/// RFC 3834: of two headers the stricter counts, in either order.
+/// RFC 3834: the stricter of two headers counts, in either order.
 #[test]
 fn pm_51_a_mail_with_two_headers_of_a_program_is_of_a_program() {
     let mailbox = begun();

@@ -1,4 +1,4 @@
-//! A match by mail in memory: a host with its key, and players who write papers as they know the desk.
+//! A match by mail in memory: a host with its key, and players who write papers from what they know of the desk.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -27,14 +27,14 @@ use turnfold_tests::players::{DeskView, Players, Unlike, key};
 pub(super) const GAME_ID: [u8; 16] = [0x5f; 16];
 
 pub(super) struct Post {
-    /// What the store writes to.
+    /// The backend of the store.
     pub(super) memory: MemoryBackend,
     pub(super) store: Store,
     pub(super) registry: Registry,
     pub(super) signers: Signers,
     pub(super) name: MatchName,
     pub(super) players: Players,
-    /// The papers that a script names.
+    /// The papers named in a script.
     pub(super) named: BTreeMap<String, SignedPaper>,
     folder: TempDir,
 }
@@ -47,7 +47,7 @@ pub(super) fn time(text: &str) -> DeskTime {
     text.parse().unwrap()
 }
 
-/// Noon of a day of December 2026.
+/// Returns noon of a day of December 2026.
 pub(super) fn day(day: u32) -> DeskTime {
     time(&format!("2026-12-{day:02}T12:00:00Z"))
 }
@@ -58,7 +58,7 @@ fn no_dice(due: &DueRoll) -> io::Result<Vec<i32>> {
 }
 
 impl Post {
-    /// Opens a match and has every seat taken, hosted ones first.
+    /// Opens a match and lets every seat be taken, hosted seats first.
     pub(super) fn begun(rules: &str, setup: &str, terms: &str) -> Self {
         let mut post = Self::new();
         post.open(rules, setup, terms).unwrap();
@@ -83,7 +83,7 @@ impl Post {
         }
     }
 
-    /// Makes the match; terms that begin with `fair` are played with fair dice.
+    /// Creates the match. Terms that begin with `fair` use fair dice.
     pub(super) fn open(&self, rules: &str, setup: &str, terms: &str) -> Result<(), MailError> {
         let rules = self.registry.find(rules).unwrap();
         let (is_fair, terms) = terms.strip_prefix("fair\n").map_or((false, terms), |terms| (true, terms));
@@ -136,7 +136,7 @@ impl Post {
         self.folder.path().join("outbox")
     }
 
-    /// Does something with the mail room of the match.
+    /// Calls `work` with the mail room of the match.
     pub(super) fn mail<T>(&self, work: impl FnOnce(&MailRoom<'_>) -> T) -> T {
         work(&MailRoom {
             store: &self.store,
@@ -149,13 +149,13 @@ impl Post {
         })
     }
 
-    /// Writes the reports that are due; returns the names of those written now.
+    /// Writes the due reports, and returns the names of those written now.
     pub(super) fn report(&self) -> Vec<String> {
         let written = self.mail(|room| room.write_reports().unwrap());
         written.iter().map(ToString::to_string).collect()
     }
 
-    /// Has the host decide something at the desk.
+    /// Lets the host give a command at the desk.
     pub(super) fn decide(&self, command: &str) {
         let command: Command = command.parse().unwrap();
         let entry = NewEntry { seat: Seat::Host, command: command.to_bytes(), recorded_at_ms: 1 };
@@ -163,7 +163,7 @@ impl Post {
         self.store.append(&desk, &BranchName::main(), head, vec![entry], None).unwrap();
     }
 
-    /// Writes a paper of a seat as its player knows the desk now.
+    /// Writes a paper of a seat from what its player now knows of the desk.
     pub(super) fn write(&mut self, seat: Seat, content: PaperContent, unlike: Unlike) -> SignedPaper {
         self.players.write(&self.desk_view(), seat, content, unlike)
     }
@@ -186,19 +186,19 @@ impl Post {
         self.take(paper).outcome.to_string()
     }
 
-    /// Has a seat order something and returns the outcome.
+    /// Hands in an order of a seat and returns the outcome.
     pub(super) fn order(&mut self, seat: Seat, plays: &[&str]) -> String {
         let order = self.write_order(seat, plays);
         self.give(&order)
     }
 
-    /// Has a seat hand in another paper and returns the outcome.
+    /// Hands in another paper of a seat and returns the outcome.
     pub(super) fn hand_in(&mut self, seat: Seat, content: PaperContent) -> String {
         let paper = self.write(seat, content, Unlike::default());
         self.give(&paper)
     }
 
-    /// Offers something and returns the outcome and the digest, by which the offer can be answered.
+    /// Hands in an offer. Returns the outcome, and the digest for answers to it.
     pub(super) fn offer(&mut self, seat: Seat, offer: &str) -> (String, Digest) {
         let offer = PaperContent::Offer(offer.parse().unwrap());
         let paper = self.write(seat, offer, Unlike::default());
@@ -209,7 +209,7 @@ impl Post {
         self.hand_in(seat, PaperContent::Answer { to, agree })
     }
 
-    /// Lists the statuses of the seats that are asked, as `p1=ordered p2=none`, or how the match ended.
+    /// Lists the statuses of the asked seats, as `p1=ordered p2=none`, or the result of the match.
     pub(super) fn asked(&self) -> String {
         let view = Desk::view(self.desk().state(), Seat::Host.into());
         let asked = view.seats.iter().filter_map(|seat| Some(format!("{}={}", seat.seat, seat.status?)));
@@ -228,7 +228,7 @@ impl Post {
         report.effects.iter().map(ToString::to_string).collect()
     }
 
-    /// Lists the entries of a line of the game: number, seat, command and the beginning of the key.
+    /// Lists the entries of a branch of the game: number, seat, command and the beginning of the key.
     pub(super) fn game(&self, line: &str) -> Vec<String> {
         let branch: BranchName = line.parse().unwrap();
         let log = self.store.read(&self.name, &branch, None).unwrap();
@@ -244,7 +244,7 @@ impl Post {
         entries.collect()
     }
 
-    /// Returns the last stand: its line and entry, and who is asked.
+    /// Returns the last turn position: its branch and entry, and the asked seats.
     pub(super) fn stands(&self) -> String {
         let desk = self.desk();
         let stand = desk.position().unwrap();
@@ -252,7 +252,7 @@ impl Post {
         format!("{}:{} {}", stand.branch, stand.game_seq, seats.join(","))
     }
 
-    /// Audits game and desk: no row may fail, and the author of each command must be known.
+    /// Audits game and desk. Requires that no row fails and that the author of each command is known.
     pub(super) fn audited(&self) -> Vec<AuditRow> {
         let records = StoreRecords::of_all(&self.store).unwrap();
         let question =

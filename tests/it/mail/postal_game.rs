@@ -1,5 +1,5 @@
-//! A game that two players without keys play to its end through a Maildir, hosted by two lines that a timer could run
-//! (PM-38, PM-43, PM-53).
+//! A game that two players without keys play to its end through a Maildir, hosted by two commands that a timer could
+//! run (PM-38, PM-43, PM-53).
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use turnfold_tests::mailbox::Mailbox;
 use super::corpus::{Written, plain_shapes};
 
 const TERMS: &str = "hosted = []\nplain = [\"p1\", \"p2\"]\n";
-/// The game of `replays/cycletap/the-last-unit-lost.tfl`: the orders of both players, turn by turn.
+/// The game of `replays/cycletap/the-last-unit-lost.tfl`: its setup, and the orders of both players in each turn.
 pub(super) const SETUP: &str = "radius = 2\n[[units]]\nowner = \"p1\"\nkind = \"captain\"\nat = [0, 1]\n\
                      [[units]]\nowner = \"p2\"\nkind = \"officer\"\nat = [0, 0]\n\
                      [[units]]\nowner = \"p2\"\nkind = \"officer\"\nat = [2, -2]\n";
@@ -22,12 +22,12 @@ const PLAYERS: [(&str, &str); 2] = [("ann", "Ann Miller"), ("ben", "Ben")];
 pub(super) const DELIVER: &str = "cat > letter; to=$(sed -n 's/^To: \\([a-z]*\\)@.*/\\1/p' letter); \
                        mv letter inbox/$to.$(ls inbox | wc -l)";
 
-/// The players, each with a mail program and nothing else.
+/// The players, each with only a mail program.
 struct Table {
     mailbox: Mailbox,
-    /// How many mails were sent.
+    /// The number of sent mails.
     sent: usize,
-    /// The letters that were read.
+    /// The letters already read.
     read: Vec<String>,
 }
 
@@ -47,7 +47,7 @@ impl Table {
         Self { mailbox, sent: 0, read: Vec::new() }
     }
 
-    /// What the timer of the host runs.
+    /// Runs what the host's timer runs.
     fn host(&self, at: &str) {
         let sandbox = &self.mailbox.sandbox;
         let taken = sandbox.run("mail take duel --maildir post --key host.key");
@@ -59,7 +59,7 @@ impl Table {
         ));
     }
 
-    /// Returns the unread letters of a player, the oldest first, with line feeds alone.
+    /// Returns the unread letters of a player, the oldest first, with only line feeds as line ends.
     fn unread(&mut self, player: &str) -> Vec<String> {
         let inbox = fs::read_dir(self.mailbox.sandbox.path("inbox")).unwrap();
         let names = inbox.map(|file| file.unwrap().file_name().into_string().unwrap());
@@ -73,7 +73,7 @@ impl Table {
             .collect()
     }
 
-    /// Answers a letter with its code and some lines, by one mail program after the other.
+    /// Answers a letter with its code and some lines, with a different mail program each time.
     fn answer(&mut self, player: usize, letter: &str, lines: &str) {
         let code = letter.lines().find_map(|line| line.trim().strip_prefix("code ")).unwrap();
         let shapes = plain_shapes();
@@ -113,7 +113,8 @@ fn pm_43_two_players_without_keys_play_a_game_to_its_end_through_a_maildir() {
         assert!(last.contains("Thank you for playing."), "{last}");
     }
     assert_eq!(table.sent, 8);
-    // PM-64 and PM-105: the invitation, the answer to the join, a letter and a receipt for each turn, and the end.
+    // PM-64 and PM-105: the invitation, the answer to the join, a letter and a receipt for each turn, and the final
+    // letter.
     for (player, _) in PLAYERS {
         let letters = table.read.iter().filter(|name| name.starts_with(player)).count();
         assert_eq!(letters, 2 + 2 * ORDERS.len() + 1, "{player}: {:?}", table.read);

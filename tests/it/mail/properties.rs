@@ -1,4 +1,4 @@
-//! Whatever is ordered, and whatever mailers do with the mail, the paper is the same (PM-6, PM-7).
+//! Any order comes through any changes by mailers as the same paper (PM-6, PM-7).
 
 use proptest::prelude::*;
 use turnfold_core::Digest;
@@ -27,7 +27,7 @@ fn mailed() -> impl Strategy<Value = MailedPaper> {
     )
 }
 
-/// Does one of the things that mailers do.
+/// Applies one of the changes that mailers make.
 fn passed_on(mail: &str, by: usize) -> String {
     match by {
         0 => mailers::crlf(&mail.replace('\r', "")),
@@ -63,7 +63,7 @@ proptest! {
         prop_assert!(MailedPaper::find(&mail).iter().all(|found| found.paper.is_err()));
         let (before, after) = VECTOR.as_bytes().split_at(at);
         for found in MailedPaper::find(&[before, &mail, after].concat()) {
-            // What is read is written, and what is written is read.
+            // A paper that was read is written and read back as the same paper.
             let Ok(paper) = found.paper else { continue };
             let Ok(mail) = paper.write() else { continue };
             prop_assert_eq!(&MailedPaper::find(mail.as_bytes()).remove(0).paper, &Ok(paper));

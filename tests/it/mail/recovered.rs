@@ -1,27 +1,28 @@
-//! A store of yesterday next to the key's memory of today: the host goes on from the letters that players have (PM-111).
+//! A store from yesterday next to the key's memory of today: the host continues from the letters that players have
+//! (PM-111).
 
 use std::fs;
 
 use turnfold_tests::mailbox::{Mailbox, opened};
 use turnfold_tests::sandbox::copy_folder;
 
-/// Plans that stay hidden until the match is over.
+/// Terms under which plans stay concealed until the match is over.
 const TERMS: &str = "together = true\nplain = [\"p1\", \"p2\"]\ndefault = [\"switch\"]\nbetween = [\"resolve\"]\n\
                      secret = \"match\"\n";
 
-/// Runs a line that may fail; returns its exit code and what is printed.
+/// Runs a command that may fail. Returns its exit code and output.
 fn run(mailbox: &Mailbox, line: &str) -> (i32, String) {
     let output = mailbox.sandbox.run(line);
     (output.status.code().unwrap(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
 }
 
-/// The newest letter to a seat, a report or a receipt.
+/// Returns the newest letter to a seat, a report or a receipt.
 fn newest(mailbox: &Mailbox, seat: &str) -> String {
     let mut of_seat = mailbox.letters().into_iter().filter(|name| name.contains(&format!("-{seat}")));
     mailbox.sandbox.read(&format!(".turnfold/outbox/{}", of_seat.next_back().unwrap()))
 }
 
-/// A player answers the newest letter.
+/// Answers the newest letter to a seat.
 fn answer(mailbox: &Mailbox, seat: &str, lines: &str) {
     let letter = newest(mailbox, seat);
     let code = letter.lines().find_map(|line| line.trim().strip_prefix("code ")).unwrap();
@@ -34,7 +35,7 @@ fn save_bundle_of(mailbox: &Mailbox, letter: &str, file: &str) {
     mailbox.sandbox.write(file, opened(&mailbox.sandbox.read(letter)).1);
 }
 
-/// A match whose store was backed up in turn 1 and lost in turn 2. The folder of the key is as it was last.
+/// Returns a match whose store was backed up in turn 1 and lost in turn 2. The folder of the key is up to date.
 fn lost() -> Mailbox {
     let mailbox = Mailbox::opened("cycletap", "ford.toml", TERMS, "");
     answer(&mailbox, "p1", "join Ann");
@@ -62,7 +63,7 @@ fn pm_111_the_letters_of_all_seats_give_back_what_a_restored_store_lacks() {
     let mailbox = lost();
     let (code, refused) = run(&mailbox, "mail run duel --key host.key --at 2026-12-03T12:00:00Z --force");
     assert!(code != 0, "{refused}");
-    // One letter alone leaves the plans of the other out, and is no bundle to import.
+    // A single letter lacks the plans of the other player, so it cannot be imported.
     save_bundle_of(&mailbox, "p1.eml", "p1.bundle");
     let (code, refused) = run(&mailbox, "import p1.bundle");
     assert!(code != 0, "{refused}");
@@ -71,13 +72,13 @@ fn pm_111_the_letters_of_all_seats_give_back_what_a_restored_store_lacks() {
         code == 1 && recovered.contains("cannot be had: `duel.desk@main` ends before entry "),
         "{recovered}"
     );
-    // A letter and a bundle that was saved from one.
+    // A letter, and a bundle saved from a letter.
     save_bundle_of(&mailbox, "p2.eml", "p2.bundle");
     let (code, recovered) = run(&mailbox, "mail recover p1.eml p2.bundle --key host.key");
     assert!(code == 0 && !recovered.contains("cannot"), "{recovered}");
     let (code, again) = run(&mailbox, "mail recover p1.bundle p2.eml --key host.key");
     assert!(code == 0 && again.matches(": already up to date").count() == 2, "{again}");
-    // The host goes on: both orders of turn 2 are carried out.
+    // The host continues, and both orders of turn 2 are executed.
     let ran = mailbox.run("03T12:00:00Z", "");
     let printed = String::from_utf8([ran.stdout, ran.stderr].concat()).unwrap();
     assert!(printed.contains("carried seat=p1") && printed.contains("carried seat=p2"), "{printed}");
@@ -85,7 +86,7 @@ fn pm_111_the_letters_of_all_seats_give_back_what_a_restored_store_lacks() {
     answer(&mailbox, "p1", "switch");
     answer(&mailbox, "p2", "switch");
     assert!(mailbox.run("04T12:00:00Z", "").status.success());
-    // A third person, who kept the letters from before the loss, finds one history.
+    // A third person who kept the letters from before the loss finds only one history.
     let host = mailbox.sandbox.ok("key show host.key");
     mailbox.sandbox.write("host.vkey", host);
     mailbox.sandbox.ok("bundle duel duel.desk --key host.key -o whole.bundle");
@@ -105,7 +106,7 @@ fn pm_111_a_store_that_is_gone_comes_back_from_the_letters() {
     assert!(code == 0 && recovered.contains("duel@main: imported"), "{recovered}");
     let ran = mailbox.run("03T12:00:00Z", "");
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-    // Without a letter of p2, the match comes back as far as it goes without the plans of p2.
+    // Without a letter of p2, the match is recovered as far as possible without the plans of p2.
     let mailbox = lost();
     fs::remove_dir_all(mailbox.sandbox.path(".turnfold")).unwrap();
     let (code, recovered) = run(&mailbox, "mail recover p1.eml --key host.key");
@@ -133,7 +134,7 @@ fn pm_111_only_bundles_that_the_host_signed_are_taken() {
     assert!(!mailbox.sandbox.ok("show duel.desk").contains("turn 2"));
 }
 
-/// A bundle without its signatures, and with the hash at its end as it has to be.
+/// Returns a bundle without its signatures, and with the correct hash at its end.
 fn without_checkpoints(bundle: &str) -> String {
     use std::fmt::Write as _;
 

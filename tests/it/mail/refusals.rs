@@ -1,4 +1,4 @@
-//! A line that a desk names takes commands by mail alone (PM-2).
+//! A branch that a desk names takes commands only by mail (PM-2).
 
 use serde_json::{Value, json};
 use turnfold_core::Rules;
@@ -13,7 +13,7 @@ use turnfold_tests::service::Running;
 
 const TERMS: &str = "hosted = []\ndefault = [\"cycle\", \"confirm\", \"stand\"]\nbetween = [\"next-turn\"]\n";
 
-/// A match whose first turn is open, on `main` behind a roll.
+/// Returns a match whose first turn is open, on `main` after a roll.
 fn begun() -> Mailbox {
     let mut mailbox = Mailbox::opened("initiative", "small-board.toml", TERMS, "");
     mailbox.join(&[P1, P2]);
@@ -52,7 +52,7 @@ fn pm_2_play_and_amend_refuse_a_line_that_the_desk_names() {
         refused(&mailbox, line);
     }
     assert_eq!(mailbox.sandbox.ok("log duel"), before);
-    // What is tried out has a branch of its own, and files take what they like.
+    // Analysis on another branch and in files is unrestricted.
     mailbox.sandbox.ok(r#"amend duel:1 "roll 6 6 1 1" -o other.tfl"#);
     mailbox.sandbox.ok("branch duel what-if");
     mailbox.sandbox.ok(r#"play duel@what-if "p1: confirm""#);
@@ -124,7 +124,7 @@ fn pm_2_a_match_without_a_desk_of_its_own_is_played_as_usual() {
         mailbox.sandbox.ok(&format!(r#"play {name} "roll 1 1 2 2""#));
         mailbox.sandbox.ok(&format!(r#"amend {name}:1 "roll 2 2 1 1" --branch other"#));
     }
-    // A desk, but not that of this game: another match has its id.
+    // A desk of another game, because its match has another id.
     let of_another = begun();
     of_another.sandbox.ok("bundle duel duel.desk -o duel.bundle");
     let text = of_another.sandbox.read("duel.bundle");
@@ -151,7 +151,7 @@ fn pm_2_a_service_takes_no_commands_there_either() {
     let commands = json!({"commands": ["p1: confirm"]}).to_string();
     for token in &tokens {
         let path = "/v1/matches/duel/branches/main/entries";
-        // Again: what was refused is not judged any quicker.
+        // Repeated requests are refused in the same way.
         for body in [&commands, &json!({"commands": []}).to_string(), &commands] {
             let reply = service.send("POST", path, token, body);
             let problem = reply.json();

@@ -1,4 +1,4 @@
-//! Reports, answers and the spectators' bundle, from the logs alone (PM-16, PM-23, PM-29 to PM-31).
+//! Reports, answers and the spectators' bundle, written only from the logs (PM-16, PM-23, PM-29 to PM-31).
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -25,7 +25,7 @@ pub(super) fn ford(terms: &str) -> Post {
     post
 }
 
-/// The files of the outbox by name.
+/// Returns the files of the outbox by name.
 pub(super) fn letters(post: &Post) -> BTreeMap<String, String> {
     let Ok(listed) = fs::read_dir(post.outbox()) else { return BTreeMap::new() };
     let read = |entry: std::io::Result<fs::DirEntry>| {
@@ -39,7 +39,7 @@ pub(super) fn is_letter(name: &str) -> bool {
     Path::new(name).extension().is_some_and(|extension| extension == "eml")
 }
 
-/// The words of a letter, however its lines are broken.
+/// Returns the words of a letter, regardless of its line breaks.
 fn words(letter: &str) -> String {
     opened(letter).0.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -49,7 +49,7 @@ fn not_taken(paper: &SignedPaper, code: &'static str, message: &str) -> TakenPap
     TakenPaper { line: 1, paper: Some(paper.paper().clone()), outcome, seq: None, is_new: false }
 }
 
-/// Writes the answers to a mail; returns the letters that were written now.
+/// Writes the answers to a mail, and returns the letters written now.
 fn answer(post: &Post, mail: &[TakenPaper]) -> Vec<String> {
     let written = post.mail(|room| room.write_answers(mail)).unwrap();
     written.iter().map(|name| letters(post)[&name.to_string()].clone()).collect()
@@ -70,7 +70,7 @@ fn pm_29_each_stand_deadline_offer_and_the_end_is_reported_to_each_seat_once() {
     let kept = letters(&post);
     assert_eq!(kept.len(), 2 + 2 + 2 + 4 + 1, "with the invitations and the bundle for spectators");
     assert!(post.report().is_empty());
-    // Lost, they are written again as they were.
+    // Lost letters are written again unchanged.
     fs::remove_dir_all(post.outbox()).unwrap();
     assert_eq!(post.report().len(), 10);
     assert_eq!(letters(&post), kept);
@@ -180,7 +180,7 @@ fn pm_29_a_mail_of_many_bad_papers_is_answered_by_one_letter_to_each_seat() {
     }
     assert!(text.contains("* and 10 more. They were not recorded."), "{text}");
     assert!(opened(&output[0]).0.lines().all(|line| line.len() <= 72), "{text}");
-    // The same mail again is no new letter, from another desk neither; what was lost is written as it was.
+    // The same mail causes no new letter, even at another desk. A lost letter is written again unchanged.
     let kept = letters(&post);
     assert!(answer(&post, &mail).is_empty());
     fs::remove_dir_all(post.outbox()).unwrap();
@@ -189,7 +189,7 @@ fn pm_29_a_mail_of_many_bad_papers_is_answered_by_one_letter_to_each_seat() {
     assert!(letters(&post).iter().all(|(name, letter)| kept[name] == *letter));
     post.decide("clock 2026-12-01T19:00:00Z");
     assert!(answer(&post, &mail).is_empty());
-    // One more paper, or another outcome of one, is output of.
+    // One paper more, or another outcome of a paper, causes a new letter.
     assert_eq!(answer(&post, &mail[1..]).len(), 1);
     mail[0] = not_taken(&many[0], "not_yet", "the turn has not begun");
     assert_eq!(answer(&post, &mail).len(), 1);

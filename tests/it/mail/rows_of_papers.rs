@@ -1,5 +1,5 @@
-//! Rows of the tables of play by mail and of fair dice: what becomes of papers and rolls in matches that the host carries
-//! out, each audited (PM-10 to PM-15, PM-22, PM-26, FD-7 to FD-16).
+//! Rows of the tables of play by mail and of fair dice: the outcomes of papers and rolls in matches that the host
+//! executes, each audited (PM-10 to PM-15, PM-22, PM-26, FD-7 to FD-16).
 
 use turnfold_core::Digest;
 use turnfold_core::Seat::{self, P1, P2};
@@ -13,7 +13,7 @@ use super::post::{GAME_ID, Post};
 use super::rows_of_turns::{fair, siege};
 use turnfold_tests::players::{Unlike, key};
 
-/// Writes an order of p1 that states something else than it should.
+/// Writes an order of p1 that deviates from what it should state.
 fn order_unlike(post: &mut Post, unlike: Unlike) -> SignedPaper {
     let order = post.players.order_with(&post.desk_view(), P1, &["stay"], false);
     post.write(P1, PaperContent::Order(order), unlike)
@@ -47,7 +47,7 @@ fn pm_15_and_26_another_history_of_game_or_desk() {
         assert_eq!(post.give(&forked), "fork");
     }
     assert_eq!(post.desk().head(), head + 1, "nothing else is recorded");
-    // A history without the position of the turn does not count for it.
+    // An order whose seen history lacks the position of the turn does not count.
     let seen = Some(SeenRoot { size: 2, root: post.desk().root(2).unwrap() });
     let unseen = order_unlike(&mut post, Unlike { seen, ..Unlike::default() });
     assert_eq!(post.give(&unseen), "rejected unseen_stand");
@@ -144,7 +144,7 @@ fn fd_8_only_the_element_of_the_turn_is_taken() {
         assert_eq!(with_dice(&mut post, dice), "ignored wrong_dice");
     }
     assert_eq!(with_dice(&mut post, Some(own.element(1))), "applied");
-    // After a silence the element of the turn follows in several steps.
+    // After turns without an order, the element of the turn is several steps along the chain.
     post.play("p2: attack; stay / run 8 / p2: attack; stay / run 12 / p2: attack; stay / run 16");
     assert_eq!(post.desk().state().last_number(P1), 4);
     post.audited();
@@ -174,7 +174,7 @@ fn fd_7_and_16_a_roll_after_a_takeback_has_the_next_number() {
     let line = post.game("main");
     post.play(&format!("p1: attack; stay / p2: stay / run 4 => … rolled number={} …", made + 1));
     assert_eq!(post.game("main"), line);
-    // Old and new both recompute.
+    // Both old and new rolls can be recomputed.
     post.audited();
 }
 

@@ -1,12 +1,12 @@
-//! Rows of the table of play by mail: how turns go on and end in matches that the host carries out, each audited (PM-13 to
-//! PM-21, PM-27, PM-32). What the desk alone decides is in `tests/rulings/desk/` and in the model.
+//! Rows of the table of play by mail: how turns proceed and end in matches that the host executes, each audited (PM-13
+//! to PM-21, PM-27, PM-32). Decisions of the desk alone are tested in `tests/rulings/desk/` and by the model.
 
 use turnfold_core::{CommandSource, DicePolicy, Logged};
 use turnfold_store::NewEntry;
 
 use super::post::{Post, day, fixture};
 
-/// A match in which p1 and p2 order at once, whose first turn is open.
+/// Returns a match in which p1 and p2 order at once, with the first turn open.
 pub(super) fn siege(terms: &str) -> Post {
     let terms = format!("default = [\"stay\"]\nbetween = [\"next\"]\n{terms}");
     let mut post = Post::begun("siege", "begins_with_roll = false", &terms);
@@ -14,7 +14,7 @@ pub(super) fn siege(terms: &str) -> Post {
     post
 }
 
-/// The same with fair dice; it begins with a roll.
+/// Returns the same match with fair dice. It begins with a roll.
 pub(super) fn fair() -> Post {
     let terms = "fair\ndefault = [\"stay\"]\nbetween = [\"next\"]";
     let mut post = Post::begun("siege", "begins_with_roll = true", terms);
@@ -22,7 +22,7 @@ pub(super) fn fair() -> Post {
     post
 }
 
-/// A match of three whose first turn is open.
+/// Returns a match of three with the first turn open.
 fn relay(at_once: bool, terms: &str) -> Post {
     let terms = format!("seats = 3\ndefault = [\"done\"]\nbetween = [\"resolve\"]\n{terms}");
     let setup = format!("seats = 3\nrounds = 4\nat_once = {at_once}\nresolved = true\nsecret = false");
@@ -114,7 +114,7 @@ fn fd_10_a_game_with_fair_dice() {
 
 #[test]
 fn pm_19_fd_11a_an_order_is_refused_whole_and_asked_again_but_not_behind_a_roll() {
-    // Behind a roll nothing is taken back.
+    // Played commands are not taken back after a roll.
     siege("").play(
         "p1: attack; stay; stay / p2: stay; stay; stay
         run 2 2 => … carried seat=p1 … count=2; … code=day_ended; …
@@ -133,7 +133,7 @@ fn pm_27_a_run_every_minute_without_anything_to_do_appends_nothing() {
     }
     post.play("run 2026-12-04T11:59:59Z => nothing");
     assert_eq!(post.desk().head(), head);
-    // The deadline; a clock that goes back is not recorded.
+    // The deadline passes. A clock that goes back is not recorded.
     post.play("run 2026-12-04T12:00:00Z => clocked …");
     let head = post.desk().head();
     post.play("run 1970-01-01T00:00:00Z => nothing");
@@ -149,7 +149,7 @@ fn pm_14_a_takeback_asks_the_seats_of_its_position_that_still_play() {
             stands => takeback-1:{stands} p2,p3 / audited"
         ));
     }
-    // It asked only a seat that is gone: its default is played, then others are asked.
+    // The turn asked only a seat that is gone, so its default is played and then others are asked.
     relay(false, "").play(
         "p1: done / run 2 / p1 resign / p2 offer @back takeback main 0 / p3 agree @back / run 3
         game takeback-1 => p1 done (turn:2:host) / stands => takeback-1:1 p2 / audited",
@@ -191,7 +191,7 @@ fn pm_20_a_name_that_another_branch_has_is_not_taken() {
     let mut post = siege("");
     post.play("p1: stay / p2: stay / run 2");
     let (main, name) = ("main".parse().unwrap(), post.name.clone());
-    // One that begins elsewhere, and one on which another program played.
+    // A branch that begins elsewhere, and a branch on which another program played.
     post.store.create_branch(&name, &"takeback-1".parse().unwrap(), &main, 1).unwrap();
     post.store.create_branch(&name, &"takeback-2".parse().unwrap(), &main, 0).unwrap();
     post.append("takeback-2", "p1 stay");
@@ -214,7 +214,7 @@ fn pm_20_all_living_seats_agree_to_a_draw_or_a_later_deadline() {
         "p1 offer @draw end draw / p2 agree @draw / asked => p1=none p2=none p3=none
         p3 agree @draw / asked => draw",
     );
-    // A gone seat has no voice.
+    // A seat that is gone has no vote.
     relay(true, "").play("p1 offer @draw end draw / p2 agree @draw / p3 resign / asked => draw / audited");
 }
 
@@ -231,7 +231,7 @@ fn pm_27_an_entry_of_another_program_on_the_line_stops_the_run() {
 }
 
 impl Post {
-    /// Appends a command to a line of the game as another program would.
+    /// Appends a command to a branch of the game as another program would.
     pub(super) fn append(&self, line: &str, given: &str) {
         let (seat, command) = given.split_once(' ').unwrap();
         let (of, branch) = (self.mail_match(), line.parse().unwrap());

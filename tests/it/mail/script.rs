@@ -1,4 +1,4 @@
-//! Scripts of a match by mail: what players and host do, and what comes of it.
+//! Scripts of a match by mail: actions of players and host, with their results.
 
 use turnfold_core::Seat;
 use turnfold_core::paper::{PaperContent, SeatKey};
@@ -7,14 +7,14 @@ use super::post::{Post, day, time};
 use turnfold_tests::players::{Unlike, key};
 
 impl Post {
-    /// Plays a script of actions, one a line or with ` / ` between them. What comes of an action is behind ` => `, with `…`
-    /// for anything; without that, each paper must be applied.
+    /// Plays a script of actions, one on each line or separated by ` / `. The result of an action follows ` => `, where
+    /// `…` stands for any text. Without a result, each paper must be applied.
     ///
-    /// - `run DAY` or `run TIME`, then values of a table: what happens at the desk, or `nothing`
-    /// - `p1: attack; stay` orders, `p1 wait: stay` waits for the deadline, with `let @NAME` it is only written, and
-    ///   `send @NAME` hands it in; `turn=N` and `number=N` are not the next ones
+    /// - `run DAY` or `run TIME`, then values of the dice; the result is what happens at the desk, or `nothing`
+    /// - `p1: attack; stay` orders, and `p1 wait: stay` waits for the deadline; `let @NAME` only writes the order, and
+    ///   `send @NAME` hands it in; `turn=N` and `number=N` replace the next ones
     /// - `p1 seal @ORDER`, `p1 resign`, `p1 offer @NAME end draw`, `p2 agree @NAME`, `p2 decline @NAME`, `p1 rekey LABEL`
-    /// - `asked`, `stands`, `game LINE` and `audited`, as the functions of these names
+    /// - `asked`, `stands`, `game LINE` and `audited` call the functions with these names
     pub(super) fn play(&mut self, script: &str) {
         let lines = script.lines().map(str::trim).filter(|line| !line.starts_with('#'));
         for action in lines.flat_map(|line| line.split(" / ")).filter(|action| !action.is_empty()) {
@@ -85,7 +85,7 @@ impl Post {
     }
 }
 
-/// Whether a text is as expected, where `…` stands for anything.
+/// Returns `true` if a text is as expected, where `…` stands for any text.
 fn is_like(text: &str, expected: &str) -> bool {
     let parts: Vec<&str> = expected.split('…').map(str::trim).collect();
     let [first, between @ ..] = parts.as_slice() else { return false };

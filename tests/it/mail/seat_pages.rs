@@ -1,4 +1,4 @@
-//! The page of a seat: what its code opens, and what its token may do at the desk (PM-70 to PM-74).
+//! The page of a seat: what a code opens, and what a token may do at the desk (PM-70 to PM-74).
 
 use std::thread;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use turnfold_tests::service::{Reply, Running};
 const ORIGIN: &str = "https://play.example";
 const TERMS: &str = "hosted = []\nplain = [\"p1\", \"p2\"]\n";
 
-/// Serves a match whose players have not joined.
+/// Serves a match that no player has joined.
 fn opened(terms: &str) -> (Mailbox, Running) {
     let mailbox = Mailbox::opened("cycletap", "ford.toml", terms, &format!("--origin {ORIGIN}"));
     let serve = ["serve", "--listen", "127.0.0.1:0", "--key", "host.key", "--origin", ORIGIN];
@@ -38,7 +38,7 @@ fn code_of_turn(mailbox: &Mailbox, seat: &str) -> String {
     panic!("no letter of a turn to {seat}");
 }
 
-/// Returns a token of a seat, made of one character.
+/// Returns a seat token that consists of one character.
 fn token(of: char) -> String {
     format!("tf_s_{}A", String::from(of).repeat(42))
 }
@@ -94,17 +94,17 @@ fn pm_70_a_code_opens_the_page_of_its_seat_and_no_other() {
     }
     assert_eq!(service.send("GET", "/v1/matches/duel/desk", &token('a'), "").status, 401);
     let [p1, p2] = joined(&mailbox, &service);
-    // The code for joining is used, but for the browser that used it.
+    // The code for joining is spent, except for the browser that used it.
     assert_eq!(open(&service, &code, &p1).status, 200);
     let used = open(&service, &code, &token('c'));
     assert_eq!(used.status, 409);
     assert!(used.body.contains("This link was for joining, and p1.name has p1 now."), "{}", used.body);
     assert_eq!(open(&service, &code, &p2).status, 409, "a token of another seat");
-    // The letter of the turn opens it elsewhere, also for reading alone.
+    // The code in the letter of the turn opens the page in another browser, also only for reading.
     let code = code_of_turn(&mailbox, "p1");
     assert_eq!(open(&service, &code.to_lowercase(), &token('d')).status, 201);
     assert_eq!(desk(&service, &token('d'))["seat"], json!("p1"));
-    // Of many browsers the oldest makes room.
+    // If there are too many browsers, the oldest loses its access.
     for of in 'e'..='l' {
         assert_eq!(open(&service, &code, &token(of)).status, 201, "{of}");
     }
@@ -121,7 +121,7 @@ fn pm_73_lines_of_a_page_are_taken_once_and_for_their_turn_alone() {
     assert_eq!((&paper["kind"], &paper["outcome"]), (&json!("order"), &json!("applied")), "{}", sent.body);
     assert_eq!(submit(&service, &p1, ("one", 1), &["tap 0,1", "switch"]).body, sent.body);
     assert_eq!(desk(&service, &p1)["order"]["plays"], json!(["tap 0,1", "switch"]));
-    // What one seat ordered reaches no other seat (PM-23).
+    // No seat sees the order of another (PM-23).
     let other = desk(&service, &p2);
     assert_eq!((&other["order"], other.to_string().contains("tap 0,1")), (&Value::Null, false), "{other}");
     let refused = submit(&service, &p1, ("two", 1), &["tap 9,9"]);
@@ -137,7 +137,7 @@ fn pm_73_lines_of_a_page_are_taken_once_and_for_their_turn_alone() {
     );
     wait_for_turn(&service, &p1, 2);
     assert_eq!(desk(&service, &p1)["order"], Value::Null);
-    // The same request after the turn: its answer is lost, and it orders nothing in the next one.
+    // The same request after the turn, because its answer was lost, does not order in the next turn.
     assert_eq!(submit(&service, &p1, ("one", 1), &["tap 0,1", "switch"]).status, 409);
 }
 
@@ -180,14 +180,14 @@ fn pm_74_a_player_who_was_replaced_sees_no_page_any_more() {
     mailbox.sandbox.ok(&format!("play duel.desk \"replace p2 cleo.example {key} Ben is gone\""));
     let serve = ["serve", "--listen", "127.0.0.1:0", "--key", "host.key", "--origin", ORIGIN];
     let service = Running::start_by(mailbox.sandbox.command(serve));
-    // Another player's question closes it, too.
+    // A request of another player also closes the page of the replaced player.
     assert_eq!(desk(&service, &p1)["desk"]["seats"][1]["name"], json!("cleo.example"));
     let shown = service.send("GET", "/v1/matches/duel/branches/main/view", &p2, "");
     assert_eq!((shown.status, &shown.json()["ended"]), (401, &json!("revoked")), "{}", shown.body);
     assert_eq!(open(&service, &before, &token('z')).status, 401, "the link of the same turn");
 }
 
-/// Number 13 of play by mail: the letters of a name are the same on the page, and in a file that a browser opens.
+/// A name has the same letters on the page and in a file that a browser opens.
 #[test]
 fn pm_94_names_keep_all_letters_on_the_page_and_in_a_file() {
     let (mailbox, service) = opened(TERMS);

@@ -1,5 +1,6 @@
-//! Nothing that a seat may not know is in anything it gets, by varying what it may not know and comparing everything: its
-//! letters, the bundle of spectators, what the verbs show, and what the service answers (PM-23, PM-30, PM-31, PM-31a).
+//! Nothing that a seat gets reveals what it may not know. The tests vary what it may not know, and compare everything:
+//! its letters, the bundle of spectators, the output of the verbs, and the answers of the service (PM-23, PM-30, PM-31,
+//! PM-31a).
 
 use std::collections::BTreeMap;
 use std::process::Output;
@@ -17,7 +18,7 @@ use turnfold_tests::sandbox::Sandbox;
 #[cfg(feature = "serve")]
 use turnfold_tests::service::Running;
 
-/// Returns plays of p1 that the game accepts, all of one length, that differ.
+/// Returns different plays of p1 that the game accepts, all of one length.
 fn plays(post: &Post) -> Vec<Vec<String>> {
     let of = post.mail_match();
     let start = of.rules.start(&of.genesis.setup).unwrap();
@@ -36,7 +37,7 @@ fn plays(post: &Post) -> Vec<Vec<String>> {
     found
 }
 
-/// Everything that p2 and spectators get, but for hashes, signatures and what is made of them.
+/// Returns everything that p2 and spectators get, without hashes, signatures and texts derived from them.
 fn seen_by_others(post: &Post) -> BTreeMap<String, String> {
     let is_for_others = |name: &str| name.contains("-p2") || name.starts_with("spectators");
     let files = letters(post).into_iter().filter(|(name, _)| is_for_others(name));
@@ -48,7 +49,7 @@ fn seen_by_others(post: &Post) -> BTreeMap<String, String> {
         } else {
             records(post, &file)
         };
-        // The first digits of a digest of p2's own paper, which names the history that it saw.
+        // The name ends with the first digits of the digest of p2's own paper, which depend on the history that p2 saw.
         let name = if name.len() > "00000012-p2.eml".len() && is_letter(&name) {
             name[..11].to_owned()
         } else {
@@ -59,7 +60,7 @@ fn seen_by_others(post: &Post) -> BTreeMap<String, String> {
     sent.chain(shown(post)).collect()
 }
 
-/// Returns what verbs and service show to p2 of a copy of the store.
+/// Returns what verbs and service show to p2, with a copy of the store.
 fn shown(post: &Post) -> Vec<(String, String)> {
     let sandbox = Sandbox::new();
     let mut bundle = Vec::new();
@@ -103,7 +104,7 @@ fn answered(sandbox: &Sandbox) -> Vec<(String, String)> {
     let more = ["/v1/matches/duel", "/v1/matches/duel/branches"].map(String::from);
     let answer = |path: String| {
         let reply = service.send("GET", &path, &p2, "");
-        // These have all that happened, and are for the host alone while the match goes on.
+        // These contain everything, and only the host may read them while the match lasts.
         let status = if path.contains("replay.tfl") || path.contains("/diff") { 403 } else { 200 };
         assert_eq!(reply.status, status, "{path}: {}", reply.body);
         (path, reply.body)
@@ -116,7 +117,7 @@ fn text_of(output: &Output) -> String {
     format!("{:?}\n{stdout}{stderr}", output.status.code())
 }
 
-/// Leaves out hashes wherever they are: runs of hex or base64 that are long enough.
+/// Removes hashes anywhere: runs of hex or base64 of sufficient length.
 pub(super) fn unhashed(text: &str) -> String {
     let is_part = |character: char| character.is_ascii_alphanumeric() || matches!(character, '+' | '/' | '=');
     let mut rest = text;
@@ -124,7 +125,7 @@ pub(super) fn unhashed(text: &str) -> String {
     while let Some(first) = rest.chars().next() {
         let end = rest.find(|character| is_part(character) != is_part(first)).unwrap_or(rest.len());
         let (run, after) = rest.split_at(end);
-        // One in a thousand hashes in base64 has no digit, and no word is as long as one.
+        // One in a thousand hashes in base64 has no digit, but no word is as long as a hash.
         let is_hash = is_part(first)
             && (run.len() >= 43 || run.len() >= 16 && run.bytes().any(|byte| byte.is_ascii_digit()));
         masked.push_str(if is_hash { "HASH" } else { run });
@@ -133,7 +134,7 @@ pub(super) fn unhashed(text: &str) -> String {
     masked
 }
 
-/// Leaves out the beginnings of links in the ids of letters (PM-102).
+/// Removes the beginnings of links from the ids of letters (PM-102).
 pub(super) fn unlinked(headers: &str) -> String {
     let parts: Vec<&str> = headers.split('@').collect();
     let last = parts.len() - 1;
@@ -148,7 +149,7 @@ pub(super) fn unlinked(headers: &str) -> String {
     parts.iter().enumerate().map(cut).collect::<Vec<_>>().join("@")
 }
 
-/// Leaves out hashes and signatures: words so long and so mixed.
+/// Removes hashes and signatures: long words with digits.
 pub(super) fn masked(text: &str) -> String {
     let is_hash = |word: &str| word.len() >= 32 && word.bytes().any(|byte| byte.is_ascii_digit());
     let mask = |word: &str| if is_hash(word) { "HASH".to_owned() } else { word.to_owned() };
@@ -160,7 +161,7 @@ pub(super) fn masked(text: &str) -> String {
 pub(super) fn records(post: &Post, bundle: &str) -> String {
     let mut lines = Vec::new();
     let mut rules = None;
-    // What follows the records are checkpoints: roots and signatures of all that stands above.
+    // The records are followed by checkpoints: roots and signatures of everything above.
     for line in bundle.lines().take_while(|line| !line.starts_with("-- checkpoint")) {
         if let Some(name) = line.strip_prefix("-- match ") {
             let game = post.mail_match().rules;
@@ -179,7 +180,7 @@ pub(super) fn records(post: &Post, bundle: &str) -> String {
                 masked(&format!("{seq} {} {at} {command} {key}", entry.seat))
             }
             (None, line) if line.starts_with('#') => "#".into(),
-            // The Genesis of the desk has the link of the game's, which is the same here.
+            // The Genesis of the desk contains the link of the game's Genesis, which is the same here.
             (None, line) if line.starts_with('+') => line.into(),
             (None, line) => masked(line),
         });
@@ -187,8 +188,7 @@ pub(super) fn records(post: &Post, bundle: &str) -> String {
     lines.join("\n")
 }
 
-/// PM-23: p1 plans in secret, while p2 has not ordered. What comes of an order that is refused on purpose is in
-/// `concealed_turns`.
+/// PM-23: p1 plans in secret while p2 has not ordered. `concealed_turns` tests orders that are refused on purpose.
 #[test]
 fn pm_23_and_30_what_p1_ordered_is_in_nothing_that_others_get() {
     let seen_after = |plays: &[String]| {
@@ -209,11 +209,11 @@ fn pm_23_and_30_what_p1_ordered_is_in_nothing_that_others_get() {
     let first = seen_after(&plays[0]);
     let letters: Vec<_> = first.keys().filter(|name| name.contains("-p2.eml")).collect();
     assert_eq!(letters.len(), 4, "{:?}", first.keys());
-    // Others learn that p1 ordered, and that a record is left out.
+    // Others learn that p1 ordered, and that a record is redacted.
     let (middle, last) = (&first[letters[2]], &first[letters[3]]);
     assert!(middle.contains("p1 sent an order") && middle.contains("\n#\n"), "{middle}");
     assert!(last.contains("\n#\n"), "{last}");
-    // All of them on request, some from here and there otherwise.
+    // All plays on request, otherwise an evenly spread selection.
     let step = if std::env::var_os("TURNFOLD_ALL_SECRETS").is_some() { 1 } else { plays.len().div_ceil(3) };
     for plays in plays[1..].iter().step_by(step) {
         let other = seen_after(plays);

@@ -1,5 +1,6 @@
-//! What a player without a key sends shows in nothing that others get, on the real binary: the reply code, words to another
-//! seat, and orders for later turns are varied, and all that the others get is compared (PM-23, PM-38, PM-41, PM-42).
+//! Nothing that others get reveals what a player without a key sends, with the real binary. The tests vary the reply
+//! code, words to another seat, and orders for later turns, and compare everything that the others get (PM-23, PM-38,
+//! PM-41, PM-42).
 
 use std::collections::BTreeMap;
 
@@ -17,7 +18,8 @@ const TERMS: &str = "hosted = []\nplain = [\"p1\"]\nspectators = 1\nsecret = \"m
 /// What p1 sends in the first turn.
 #[derive(Clone, Copy)]
 struct Sent {
-    /// In a match of two, words to oneself are concealed from the other as those to a third player are.
+    /// Words to oneself stand for words to a third player, because in a match of two they are concealed from the other
+    /// in the same way.
     words: &'static str,
     ahead: &'static str,
 }
@@ -36,7 +38,7 @@ fn records(bundle: &str) -> String {
                 let command = rules.command_text(&entry.command).unwrap();
                 unhashed(&masked(&format!("{} {} {command} {key}", entry.seq, entry.seat)))
             }
-            // A Genesis has the id of the match, from the operating system.
+            // A Genesis contains the random id of the match.
             Some(Err(_)) => "genesis".into(),
             None if line.starts_with('#') => "#".into(),
             None => unhashed(&masked(line)),
@@ -45,24 +47,24 @@ fn records(bundle: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The code of the newest letter to p1.
+/// Returns the code of the newest letter to p1.
 fn code(mailbox: &Mailbox) -> String {
     let name = mailbox.letters().into_iter().rfind(|name| name.contains("-p1")).unwrap();
     let (text, _) = opened(&mailbox.sandbox.read(&format!(".turnfold/outbox/{name}")));
     text.lines().find_map(|line| line.trim().strip_prefix("code ")).unwrap().to_owned()
 }
 
-/// Adds all that p2 and spectators get now, and what the host's verbs print.
+/// Adds everything that p2 and spectators get now, and what the host's verbs print.
 fn collect(mailbox: &Mailbox, stage: usize, got: &mut BTreeMap<String, String>) {
     for name in mailbox.letters() {
         let file = || mailbox.sandbox.read(&format!(".turnfold/outbox/{name}"));
-        // The first digits of the digest of a paper of p2, which names the history that it saw.
+        // The name ends with the first digits of the digest of a paper of p2, which depend on the history that p2 saw.
         let short = format!("{stage} {name:.11}");
         if name.contains("-p2") {
             let letter = file();
             let (text, bundle) = opened(&letter);
             let headers = letter.split("MIME-Version").next().unwrap();
-            // Before the first turn, the date is that of the match.
+            // Before the first turn, the date is the date of the match.
             let headers = headers.lines().filter(|line| !line.starts_with("Date: ")).collect::<Vec<_>>();
             let headers = unhashed(&masked(&unlinked(&headers.join("\n"))));
             got.insert(short, format!("{headers}\n{}\n{}", unhashed(&masked(&text)), records(&bundle)));
@@ -84,7 +86,7 @@ fn collect(mailbox: &Mailbox, stage: usize, got: &mut BTreeMap<String, String>) 
     got.insert(format!("{stage} bundle"), records(&mailbox.sandbox.read("p2.bundle")));
 }
 
-/// Plays two turns, and returns all that others got of what p1 sent, and the codes.
+/// Plays two turns in which p1 sends `sent`. Returns everything that others got, and the codes.
 fn got(sent: Sent) -> (BTreeMap<String, String>, Vec<String>) {
     let mut mailbox = Mailbox::opened("cycletap", "ford.toml", TERMS, "");
     let (mut got, mut codes) = (BTreeMap::new(), vec![code(&mailbox)]);
@@ -108,7 +110,7 @@ fn got(sent: Sent) -> (BTreeMap<String, String>, Vec<String>) {
         let bare = code.replace('-', "");
         assert!(!printed.contains(code.as_str()) && !printed.contains(&bare), "{printed}");
     }
-    // The names of letters have digits of digests.
+    // The names of letters contain digits of digests.
     let printed =
         printed.lines().filter(|line| !line.starts_with("letter ")).map(|line| unhashed(&masked(line)));
     got.insert("printed".into(), printed.collect::<Vec<_>>().join("\n"));

@@ -1,4 +1,4 @@
-//! A game for two with dice that players make due: who attacks a gate may enter once a roll opens it.
+//! A game for two with dice that players make due: a player who attacks a gate may enter once a roll opens it.
 
 use std::borrow::Cow;
 
@@ -17,7 +17,7 @@ pub(super) struct Siege;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Setup {
-    /// Whether a roll is due before anybody plays.
+    /// Whether a roll is due before any player moves.
     begins_with_roll: bool,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct Setup {
 pub(super) struct State {
     due: bool,
     open: bool,
-    /// Who has ended the day.
+    /// The players who have ended the day.
     ended: [bool; 2],
     entered: [u8; 2],
     day: u8,
@@ -132,7 +132,7 @@ impl Rules for Siege {
                 state.ended = [false; 2];
                 state.day += 1;
             }
-            // A 1 is rolled again.
+            // A 1 makes another roll due.
             Command::Roll(value) => {
                 state.due = value == 1;
                 state.open = value > 3;

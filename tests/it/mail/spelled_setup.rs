@@ -1,9 +1,9 @@
-//! A setup that players are shown in another spelling conceals nothing, so its game can be played by mail.
+//! A setup that players see in another spelling conceals nothing, so its game can be played by mail.
 
 use turnfold_tests::mailbox::opened;
 use turnfold_tests::sandbox::Sandbox;
 
-/// The game `heaps` of `src/toys` shows its heaps in order; the setup has them in another one.
+/// The game `heaps` of `src/toys` shows its heaps in sorted order; the setup has another order.
 #[test]
 fn a_setup_that_is_shown_in_another_spelling_goes_by_mail() {
     let sandbox = Sandbox::of_toys();

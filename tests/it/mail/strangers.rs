@@ -1,5 +1,4 @@
-//! Letters that a reader without any knowledge of turnfold can follow as they stand (PM-54), and players who lost a file
-//! (PM-56).
+//! Letters that a reader can follow without any knowledge of turnfold (PM-54), and players who lost a file (PM-56).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -22,7 +21,7 @@ fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the lines to type in a letter, without the name of the program.
+/// Returns the commands to type in a letter, without the name of the program.
 fn to_type(letter: &str) -> Vec<String> {
     let text = opened(letter).0;
     let typed = text.split("\n\n").filter(|paragraph| paragraph.starts_with("    turnfold"));

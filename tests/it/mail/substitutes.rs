@@ -1,4 +1,4 @@
-//! A whole turn by a substitute, with a key or without one, in place of a player with a key or without one (PM-83).
+//! A whole turn by a substitute, with or without a key, who replaces a player with or without a key (PM-83).
 
 use turnfold_core::Seat::P1;
 use turnfold_tests::mailbox::{Mailbox, opened};
@@ -6,7 +6,7 @@ use turnfold_tests::mailbox::{Mailbox, opened};
 const TERMS: &str = "hosted = []\ntogether = true\ndefault = [\"switch\"]\nbetween = [\"resolve\"]\n\
                      plain = [\"p2\"]\nhost_replaces = true\n";
 
-/// The name of the newest letter to p2.
+/// Returns the name of the newest letter to p2.
 fn newest(mailbox: &Mailbox) -> String {
     mailbox.letters().into_iter().rfind(|name| name.contains("-p2")).unwrap()
 }
@@ -19,7 +19,7 @@ fn code(mailbox: &Mailbox) -> String {
     letter(mailbox).lines().find_map(|line| line.trim().strip_prefix("code ")).unwrap().to_owned()
 }
 
-/// p2 answers with the code of a letter.
+/// Answers for p2 with the code of a letter.
 fn reply(mailbox: &Mailbox, code: &str, lines: &str) -> String {
     mailbox.sandbox.write("reply.txt", format!("code {code}\n{lines}\n"));
     let output = mailbox.sandbox.run("mail take duel reply.txt --key host.key");
@@ -31,7 +31,7 @@ fn run(mailbox: &Mailbox, at: &str) {
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
 }
 
-/// Orders with a key from the bundle of the newest letter.
+/// Orders with a key, based on the bundle of the newest letter.
 fn order_with(mailbox: &Mailbox, key: &str, plays: &str) -> String {
     mailbox.save_bundle(&newest(mailbox), "turn.bundle");
     mailbox
@@ -40,7 +40,7 @@ fn order_with(mailbox: &Mailbox, key: &str, plays: &str) -> String {
     mailbox.sandbox.ok("mail take duel reply.txt --key host.key")
 }
 
-/// Plays a turn in which p2 gets another player behind an order with a high number.
+/// Plays a turn in which p2 gets another player after an order with a high number.
 fn substituted(was_plain: bool, is_plain: bool) {
     let case = format!("plain before: {was_plain}, now: {is_plain}");
     let mut mailbox = Mailbox::opened("cycletap", "ford.toml", TERMS, "");
@@ -53,7 +53,7 @@ fn substituted(was_plain: bool, is_plain: bool) {
         mailbox.save_key("p2");
     }
     run(&mailbox, "01T12:00:00Z");
-    // Ben writes to Ann, orders for this turn and later ones, and orders once more, so that his numbers are high.
+    // Ben writes to Ann, orders for this turn and later ones, and orders again, so that his numbers are high.
     if was_plain {
         let code = code(&mailbox);
         for lines in ["press p1: burn this", "if turn 2: switch", "switch", "switch"] {
@@ -78,11 +78,11 @@ fn substituted(was_plain: bool, is_plain: bool) {
     let replaced = mailbox.sandbox.ok(&replace);
     assert!(replaced.contains(&format!("replaced seat=p2 name={name}")), "{case}: {replaced}");
     assert!(letter(&mailbox).contains(&format!("Dear {name},")), "{case}: {}", letter(&mailbox));
-    // The same again changes nothing.
+    // Repeating the command changes nothing.
     let log = mailbox.sandbox.ok("log duel.desk");
     assert_eq!(mailbox.sandbox.ok(&replace), "", "{case}");
     assert_eq!(mailbox.sandbox.ok("log duel.desk"), log, "{case}");
-    // p1's order does not carry out what Ben ordered before Cleo has answered.
+    // p1's order does not cause Ben's order to be executed before Cleo has answered.
     mailbox.save_orders("other.txt", &[(P1, &["switch"])]);
     assert!(mailbox.take("other.txt").status.success());
     run(&mailbox, "01T13:00:00Z");
@@ -91,7 +91,7 @@ fn substituted(was_plain: bool, is_plain: bool) {
     assert!(!text.contains("burn this"), "{case}: {text}");
     let seen = mailbox.sandbox.ok("log duel.desk --as p2");
     assert!(!seen.contains("burn this"), "{case}: {seen}");
-    // The first answer counts at once: the turn is whole, and carried out.
+    // The first answer counts at once, so the turn is complete and is executed.
     let taken = if is_plain {
         reply(&mailbox, &code(&mailbox), "tap 1,0\nswitch")
     } else {

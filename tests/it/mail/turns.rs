@@ -1,4 +1,4 @@
-//! Turns carried out in the game (PM-14, PM-19, PM-27, FD-11a), without a desk.
+//! Execution of turns in the game (PM-14, PM-19, PM-27, FD-11a), without a desk.
 
 use std::cell::RefCell;
 
@@ -19,7 +19,7 @@ fn start(ruleset: &str, setup: &str) -> Box<dyn AnyState> {
     rules.start(&rules.read_setup(setup).unwrap()).unwrap()
 }
 
-/// Starts a siege whose dice fall like this.
+/// Starts a siege with these dice values.
 fn siege(dice: &RefCell<Vec<i32>>, begins_with_roll: bool) -> GameTurn<'_> {
     let state = start("siege", &format!("begins_with_roll = {begins_with_roll}"));
     let roll = |_: &_| Ok(vec![dice.borrow_mut().remove(0)]);
@@ -31,7 +31,7 @@ fn commands_of(played: &[Record]) -> Vec<String> {
     played.iter().map(|record| format!("{} {}", seat(record), record.command)).collect()
 }
 
-/// Carries out an order of `p1` and returns what was played, or why nothing was.
+/// Executes an order of `p1`, and returns what was played or why nothing was.
 fn order(turn: &mut GameTurn<'_>, plays: &[&str]) -> Result<(usize, Vec<String>), Code> {
     match turn.order(Seat::P1, plays.iter().copied()).unwrap() {
         OrderEnd::Carried { count, played } => Ok((count, commands_of(&played))),
@@ -78,7 +78,7 @@ fn fd_11a_nothing_is_taken_back_behind_a_roll() {
         Ok((1, commands(&["p1 attack", "host roll 2"])))
     );
     assert_eq!(dice.borrow().len(), 1, "there is no second roll for it");
-    // What is ignored is recorded as usual.
+    // Ignored commands are recorded as usual.
     let played = order(&mut turn, &["attack", "attack", "enter", "enter"]).unwrap();
     assert_eq!(played, (3, commands(&["p1 attack", "host roll 4", "p1 attack", "p1 enter"])));
 }
@@ -104,10 +104,10 @@ fn pm_27_what_comes_between_waits_for_the_living_and_plays_for_the_gone() {
     order(&mut turn, &["stay"]).unwrap();
     let none = turn.between(&both, &[], false, terms(&default, &between)).unwrap();
     assert!(none.played.is_empty() && !none.ends_round);
-    // With p2 gone, its default comes first, then the host's command, which asks p1 again.
+    // After p2 has left, its default comes first, and then the host's command, which asks p1 again.
     let played = turn.between(&[Seat::P1], &[Seat::P2], true, terms(&default, &between)).unwrap();
     assert_eq!((commands_of(&played.played), played.ends_round), (commands(&["p2 stay", "host next"]), true));
-    // A default that is not applied keeps nothing up; without commands the game stands still.
+    // A default that is not applied delays nothing. Without commands the game stays as it is.
     order(&mut turn, &["stay"]).unwrap();
     let none = turn.between(&[Seat::P1], &[Seat::P2], true, terms(&commands(&["enter"]), &between)).unwrap();
     assert!(none.played.is_empty() && !none.ends_round);
@@ -117,7 +117,7 @@ fn pm_27_what_comes_between_waits_for_the_living_and_plays_for_the_gone() {
 fn pm_37_defaults_are_tried_in_their_order_and_at_most_20_are_played() {
     let dice = RefCell::new(vec![2; 30]);
     let mut turn = siege(&dice, false);
-    // A pass has each command once, and the next pass begins while the game waits for the seat.
+    // A pass gives each command once, and another pass begins while the game waits for the seat.
     let default = commands(&["dance", "attack", "enter", "attack"]);
     let played = turn.default(Seat::P1, terms(&default, &[])).unwrap();
     let by_player = played.iter().filter(|record| record.seat == Some(Seat::P1)).count();
@@ -132,7 +132,7 @@ fn pm_37_what_comes_between_follows_the_orders_of_each_turn() {
     let state = start("hexcapture", &std::fs::read_to_string(setup).unwrap());
     let mut turn = GameTurn::new(state, 0, Box::new(|_| Ok(vec![1])));
     let between = commands(&["tick 12"]);
-    // p1 always has something to do. Without orders nothing is played, with orders each command once.
+    // p1 always has a legal command. Without orders nothing is played; with orders each command is played once.
     let of = |turn: &mut GameTurn<'_>, had_orders| {
         commands_of(&turn.between(&[Seat::P1], &[], had_orders, terms(&[], &between)).unwrap().played)
     };
@@ -162,7 +162,7 @@ fn able(turn: &GameTurn<'_>) -> Vec<Seat> {
     [Seat::P1, Seat::P2].into_iter().filter(|seat| !turn.state().legal(*seat).is_empty()).collect()
 }
 
-/// Starts a siege whose dice always fall like this.
+/// Starts a siege whose dice always have these values.
 fn siege_with(values: Vec<i32>) -> GameTurn<'static> {
     GameTurn::new(start("siege", "begins_with_roll = false"), 0, Box::new(move |_| Ok(values.clone())))
 }
@@ -176,7 +176,7 @@ fn pm_14_planning_in_secret_asks_the_seats_with_a_legal_command() {
     let (default, between) = (commands(&["switch"]), commands(&["resolve"]));
     let both = [Seat::P1, Seat::P2];
     assert_eq!(able(&turn), [Seat::P1]);
-    // p1 misses, p2 has ordered: p1's default first, then p2's order is carried out.
+    // p1 missed and p2 has ordered: p1's default is played first, and then p2's order is executed.
     assert_eq!(commands_of(&turn.default(Seat::P1, terms(&default, &[])).unwrap()), ["p1 switch"]);
     assert_eq!(able(&turn), [Seat::P2]);
     let OrderEnd::Carried { count: 1, played } = turn.order(Seat::P2, ["switch"]).unwrap() else {

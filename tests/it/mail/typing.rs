@@ -1,10 +1,10 @@
-//! What people type, and where: above, within and below the letter that they answer (PM-90, PM-91).
+//! What people type above, within and below the letter that they answer (PM-90, PM-91).
 
 use turnfold_tests::mailbox::{Mailbox, opened};
 
 const TERMS: &str = "hosted = []\nplain = [\"p1\", \"p2\"]\nhurry = false\n";
 
-/// Two players without keys at turn 1.
+/// Returns a match of two players without keys at turn 1.
 fn begun(rules: &str, setup: &str, options: &str) -> Mailbox {
     let mailbox = Mailbox::opened(rules, setup, TERMS, "");
     for (seat, name) in [("p1", "Ann"), ("p2", "Ben")] {
@@ -28,7 +28,7 @@ fn code(mailbox: &Mailbox, seat: &str) -> String {
     letter.lines().find_map(|line| line.trim().strip_prefix("code ")).unwrap().to_owned()
 }
 
-/// Takes a mail with this text; returns the exit code and what is printed.
+/// Takes a mail with this text. Returns the exit code and the output.
 fn take(mailbox: &Mailbox, text: &str) -> (i32, String) {
     let id = blake3::hash(text.as_bytes()).to_hex();
     let head = format!("From: ann@example.org\nMessage-ID: <{id}@example.org>\n");
@@ -48,7 +48,7 @@ fn orders(mailbox: &Mailbox, text: &str, order: &str) {
     assert!(last.contains(&format!("{plays} | sent ")), "{text}: {last}");
 }
 
-/// Requires nothing of a mail to be taken, and the answer to say why.
+/// Requires that nothing is taken from a mail, and that the answer states why.
 #[track_caller]
 fn answers(mailbox: &Mailbox, text: &str, why: &[&str]) {
     let head = mailbox.sandbox.ok("log duel.desk").lines().count();
@@ -142,7 +142,8 @@ fn pm_90_the_lines_above_and_below_the_quoted_letter_are_the_order() {
     answers(&mailbox, &format!("tap 0,1 now\nswitch\n\n{quoted}"), &["`tap 0,1 now` was not understood"]);
 }
 
-/// Some ten thousand words that look like codes, and as many lines that could begin a letter, take no more than a mail may.
+/// About ten thousand words that look like codes, and as many lines that could begin a letter, take no more time than
+/// any mail.
 #[test]
 fn pm_90_a_hostile_mail_is_read_like_another() {
     let mailbox = begun("cycletap", "ford.toml", "");
@@ -171,7 +172,7 @@ fn pm_91_a_command_off_turn_is_not_your_turn() {
     assert!(letter.contains("it is not your turn (not_due)"), "{letter}");
 }
 
-/// Takes a mail of p1 with a date; returns what is printed.
+/// Takes a mail of p1 with a date, and returns the output.
 fn dated(mailbox: &Mailbox, name: &str, date: &str, lines: &str) -> String {
     let code = code(mailbox, "p1");
     let head = format!("From: ann@example.org\nDate: {date}\nMessage-ID: <{name}@example.org>\n");
@@ -179,7 +180,7 @@ fn dated(mailbox: &Mailbox, name: &str, date: &str, lines: &str) -> String {
     mailbox.sandbox.ok(&format!("mail take duel {name} --key host.key"))
 }
 
-/// Returns the commands of the order of p1 that is carried out.
+/// Runs the turn, and returns `true` if it played the order of p1.
 fn played(mailbox: &Mailbox) -> bool {
     mailbox.sandbox.ok("mail run duel --key host.key --at 2025-01-10T12:00:00Z");
     mailbox.sandbox.ok("log duel").contains("p1 tap 0,1")
@@ -266,7 +267,7 @@ fn pm_51_a_mail_that_cannot_be_read_leaves_the_earlier_order_and_says_so() {
         if with_order {
             orders(&mailbox, &format!("{code}switch\n"), "switch");
         }
-        // The second mail of a kind is answered like the first one.
+        // A second mail of the same kind gets the same answer.
         for number in [1, 2] {
             let text = format!("{}{lines}(end)\nMail {number}\n", head.replace("CODE", &code));
             let printed = take(&mailbox, &text).1;

@@ -1,4 +1,4 @@
-//! The host's verbs on the real binary: `mail open`, `mail take` and `mail run` (PM-25 to PM-27).
+//! The host's verbs with the real binary: `mail open`, `mail take` and `mail run` (PM-25 to PM-27).
 
 use std::fs;
 use std::process::Output;
@@ -15,19 +15,19 @@ const P1: Seat = Seat::P1;
 const P2: Seat = Seat::P2;
 const TERMS: &str = "hosted = []\ndefault = [\"cycle\", \"confirm\", \"stand\"]\nbetween = [\"next-turn\"]\n";
 
-/// The exit code, standard output and standard error.
+/// Returns the exit code, standard output and standard error.
 fn parts_of(output: &Output) -> (i32, String, String) {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
 }
 
-/// Requires a verb to end with this code and its output to begin so.
+/// Requires a verb to exit with this code and its output to begin with these words.
 fn begins(output: &Output, code: i32, words: &str) {
     let (found, stdout, stderr) = parts_of(output);
     assert!(found == code && stdout.starts_with(words), "{found} {stdout}{stderr}");
 }
 
-/// Requires a line to fail with this code and to print this reason.
+/// Requires a command to fail with this code and to print this reason.
 fn fails(mailbox: &Mailbox, code: i32, line: &str, why: &str) {
     let (found, _, stderr) = parts_of(&mailbox.sandbox.run(line));
     assert_eq!(found, code, "{line}: {stderr}");
@@ -68,7 +68,7 @@ fn pm_37_terms_that_the_file_leaves_out_are_those_that_the_game_names() {
     for line in ["hours = 5", "together = true", "default = [\"switch\"]", "between = [\"resolve\"]"] {
         assert!(setup.contains(line), "{line}: {setup}");
     }
-    // Without a file, all terms are the game's, and no seat is hosted.
+    // Without a file, all terms come from the game, and no seat is hosted.
     let opened = mailbox
         .sandbox
         .ok("mail open small --rules initiative --setup fixtures/initiative/small-board.toml --key host.key");
@@ -148,7 +148,7 @@ fn pm_26_files_without_papers_are_reported_and_files_that_are_too_long_are_not_r
     assert!(lines[3].ends_with("p1 order 1: rejected bad_signature"), "{stdout}");
     let long = "long.txt: no paper in it; it is longer than 1 MiB, so it was not read\n";
     begins(&mailbox.take("long.txt"), 1, long);
-    // PM-29: however many a stranger sends, they make one letter.
+    // PM-29: however many papers a stranger sends, they cause one letter.
     let many = (0..200).map(|number| good.replace("play: confirm", &format!("play: dance {number}")));
     mailbox.sandbox.write("many.txt", many.collect::<String>());
     let (code, stdout, _) = parts_of(&mailbox.take("many.txt"));
@@ -168,7 +168,7 @@ fn pm_27_a_time_to_come_needs_force() {
     let (code, stdout, _) =
         parts_of(&mailbox.sandbox.run("mail run duel --key host.key --at 9999-01-01T00:00:00Z --force"));
     assert!(code == 0 && stdout.contains("missed seat=p1"), "{stdout}");
-    // It stays readable, and the clock never goes back.
+    // The match stays readable, and the clock never goes back.
     begins(&mailbox.run("02T12:00:00Z", ""), 0, "nothing is due");
 }
 
@@ -198,7 +198,7 @@ fn pm_29_letters_go_to_the_given_folder_and_addresses() {
     fails(&mailbox, 2, "mail run duel --key host.key --output post", "`post/addresses`: line 1: expected");
 }
 
-/// Letters are named by desk size and seat, addresses by seat: neither is another match's.
+/// Letters are named by desk size and seat, and addresses by seat, so two matches must not share them.
 #[test]
 fn pm_29_matches_of_one_store_share_no_outbox_and_no_addresses() {
     let mailbox = Mailbox::new(TERMS);
@@ -221,7 +221,7 @@ fn pm_29_matches_of_one_store_share_no_outbox_and_no_addresses() {
     let letter = mailbox.sandbox.read(&format!("{two}/outbox/00000001-p1.eml"));
     assert!(letter.starts_with("Subject: [two] "), "{letter:.100}");
     assert!(two.starts_with(".turnfold/mail/") && !mailbox.sandbox.path(&two).join("addresses").exists());
-    // Renamed, it has the same; another of the name that was deleted has another.
+    // A renamed match keeps its folder. A new match with the name of a deleted one gets another folder.
     mailbox.sandbox.ok("rename two three");
     fs::remove_dir_all(mailbox.sandbox.path(&two).join("outbox")).unwrap();
     mailbox.sandbox.write(&format!("{two}/addresses"), "p1 = ben@three.example\n");
@@ -257,14 +257,14 @@ fn fd_18_a_desk_that_was_rolled_back_or_forked_goes_no_further() {
         fails(&mailbox, 1, verb, "`duel.desk` was rolled back");
         fails(&mailbox, 1, verb, "import a newer bundle, or use a new key");
     }
-    // Another history that is long enough.
+    // Another history of sufficient length.
     for minute in 10..30 {
         mailbox.sandbox.ok(&format!("play duel.desk \"host: clock 2026-11-30T12:{minute}:00Z\""));
     }
     for verb in ["mail run duel --key host.key", "mail take duel desk.toml --key host.key"] {
         fails(&mailbox, 1, verb, "`duel.desk` has another history");
     }
-    // What is missing is imported, and play goes on.
+    // The missing entries are imported, and the match continues.
     copy(&mailbox, &[("earlier", ".turnfold")]);
     mailbox.sandbox.ok("--store later bundle duel duel.desk -o missing.bundle");
     mailbox.sandbox.ok("import missing.bundle");

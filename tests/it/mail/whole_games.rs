@@ -1,13 +1,14 @@
-//! A whole game of each ruleset by plain mail, and what its letters say (PM-120).
+//! A whole game of each ruleset by plain mail, and the text of its letters (PM-120).
 //!
-//! With `TURNFOLD_LETTERS=FOLDER` the text of each letter is written there, to be read aloud.
+//! `TURNFOLD_LETTERS=FOLDER` writes the text of each letter there, for reading aloud.
 
 use std::collections::BTreeSet;
 use std::fs;
 
 use turnfold_tests::mailbox::Mailbox;
 
-/// Plays a match whose players always send one of the commands that their letters list, and returns every letter's text.
+/// Plays a match whose players always send one of the commands listed in their letters. Returns the text of every
+/// letter.
 fn played(rules: &str, setup: &str, terms: &str, rolls: &str, turns: usize) -> Vec<String> {
     let seats: &[&str] = if terms.contains("seats = 1") { &["p1"] } else { &["p1", "p2"] };
     let plain = seats.iter().map(|seat| format!("\"{seat}\"")).collect::<Vec<_>>().join(", ");
@@ -36,7 +37,7 @@ fn played(rules: &str, setup: &str, terms: &str, rolls: &str, turns: usize) -> V
             let commands = first_commands(&letter);
             if is_asked {
                 assert!(!commands.is_empty(), "every seat that is asked reads what it may order: {letter}");
-                // A turn that taps a few hexes, or the first move that is offered.
+                // A turn that taps a few hexes, or the first offered move.
                 let chosen = commands[turn * 7 % commands.len()].clone();
                 let order = match rules {
                     "cycletap" => format!("{chosen}\nswitch"),
@@ -76,7 +77,7 @@ fn code(letter: &str) -> &str {
     letter.lines().find_map(|line| line.trim().strip_prefix("code ")).unwrap()
 }
 
-/// Returns the commands with which a letter says that an order may begin.
+/// Returns the commands with which an order may begin, according to a letter.
 fn first_commands(letter: &str) -> Vec<String> {
     let (_, listed) = letter.split_once("The first command may be:\n").unwrap_or_default();
     listed.lines().skip(1).map_while(|line| line.strip_prefix("    ").map(str::to_owned)).collect()
@@ -88,14 +89,14 @@ fn take(mailbox: &Mailbox, text: &str) {
     mailbox.sandbox.run("mail take duel mail.eml --key host.key");
 }
 
-/// Requires letters to be dated, and to say in sentences what happened.
+/// Requires letters to be dated, and to describe what happened in these sentences.
 fn check(letters: &[String], sentences: &[&str]) {
     for letter in letters {
         assert!(letter.contains("\nDate: ") || letter.starts_with("Date: "), "{letter}");
         let (_, body) = letter.split_once("\n\n").unwrap();
         let commands = first_commands(letter);
         assert!(commands.iter().all(|command| !command.is_empty() && !command.contains('`')), "{letter}");
-        // What happened has no fields and names of programs.
+        // The description of events contains no fields or technical names.
         for line in body.lines().filter(|line| line.starts_with("  * ")) {
             let has_field = line.split(' ').any(|word| word.contains('=') || word.contains('_'));
             assert!(!has_field, "{line} in {letter}");

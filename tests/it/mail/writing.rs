@@ -1,4 +1,4 @@
-//! `mail write`: what a player's key makes of a bundle, and what it refuses (PM-16, PM-28, FD-8).
+//! `mail write`: the papers that a player's key writes from a bundle, and what it refuses (PM-16, PM-28, FD-8).
 
 use std::fs;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use super::reports::letters;
 use turnfold_tests::mailbox::opened;
 use turnfold_tests::players::key;
 
-/// A player with a key of its own and the bundle that it was sent last.
+/// A player with a key and the last bundle received.
 pub(super) struct Player {
     pub(super) key: KeyFile,
     folder: tempfile::TempDir,
@@ -79,7 +79,7 @@ fn seal(plays: &[&str]) -> PaperWords {
     PaperWords::Seal { plays: plays.iter().map(|play| play.parse().unwrap()).collect() }
 }
 
-/// Has the host take what a player wrote, and returns the outcome.
+/// Lets the host take what a player wrote, and returns the outcome.
 pub(super) fn send(post: &Post, written: &WrittenPaper) -> String {
     let mail = format!("Hello,\n> {}\n-- \nyours", written.mail.replace('\n', "\n> "));
     let taken =
@@ -87,13 +87,13 @@ pub(super) fn send(post: &Post, written: &WrittenPaper) -> String {
     taken.iter().map(|taken| taken.outcome.to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// Requires that nothing is written, for a reason with these words.
+/// Requires that nothing was written, with an error that contains these words.
 pub(super) fn refused(result: Result<WrittenPaper, String>, expected: &str) {
     let error = result.map(|written| written.mail).unwrap_err();
     assert!(error.contains(expected), "{error}");
 }
 
-/// Requires that the host takes what was written, and that it counts.
+/// Requires that the paper was written, and that the host applies it.
 fn applied(post: &Post, written: Result<WrittenPaper, String>) -> WrittenPaper {
     let written = written.unwrap();
     assert_eq!(send(post, &written), "applied");
@@ -108,13 +108,13 @@ fn opened_with(terms: &str) -> Post {
     post
 }
 
-/// Both players join by letters alone, and the first turn begins.
+/// Lets both players join only by letters, and begins the first turn.
 fn begun(terms: &str) -> (Post, Player, Player) {
     let post = opened_with(terms);
     let mut players = [Seat::P1, Seat::P2].map(|seat| (seat, Player::of(seat)));
     for (seat, player) in &mut players {
         player.receive(&post, *seat);
-        // Every join reports the host's key, so the join that is sent reports it too.
+        // Every join states the host's key, so the sent join does too.
         for _ in 0..2 {
             assert!(player.write(&post, PaperWords::Join(*seat)).unwrap().is_first);
         }
@@ -157,7 +157,7 @@ fn pm_28_what_could_not_count_is_not_written() {
     refused(p1.write(&post, PaperWords::Answer { to: "0".into(), agree: true }), "no open offer 0");
     refused(p1.write(&post, seal(&["switch"])), "no seal is asked of you");
     refused(p1.write_in(&post, plays(&["switch"]), Some(2)), "of turn 1, not 2");
-    // In secret planning nothing is legal for p2 before p1 has played, so nothing is tried.
+    // With secret planning nothing is legal for p2 before p1 has played, so the order is not tried in the game.
     assert!(p2.write(&post, plays(&["switch"])).is_ok());
     let mut stranger = Player::of(Seat::P3);
     stranger.receive(&post, Seat::P1);
@@ -175,7 +175,7 @@ fn pm_28_nothing_is_written_on_a_bundle_that_fails_its_audit() {
     };
     let error = tried(&good.replacen("-- line main", "-- line niam", 1));
     assert!(error.contains("bytes"), "{error}");
-    // A bundle without a signature, with a fitting end.
+    // A bundle without a signature, with a matching last line.
     let (records, _) = good.split_once("-- checkpoint").unwrap();
     let error = tried(&ended(&format!("{records}-- end ")));
     assert!(error.contains("signature"), "{error}");
@@ -193,7 +193,7 @@ fn pm_28_a_desk_that_takes_something_back_or_has_another_history_is_refused() {
     p1.write(&post, PaperWords::Offer("end draw".parse().unwrap())).unwrap();
     fs::write(p1.bundle(), old).unwrap();
     refused(p1.write(&post, plays(&["switch"])), "rolled back");
-    // The same players at a desk where p1 sent nothing: its clock went on instead.
+    // The same players at a desk where p1 sent nothing and the clock advanced instead.
     let mut other = opened_with(CYCLETAP);
     for seat in [Seat::P1, Seat::P2] {
         other.join(seat);
@@ -209,7 +209,7 @@ fn pm_28_a_desk_that_takes_something_back_or_has_another_history_is_refused() {
     refused(p1.write(&post, PaperWords::Resign), "known with another beginning");
 }
 
-/// A false desk could coax a chain of dice out of a player, turn by turn.
+/// A false desk could trick a player into revealing a chain of dice, turn by turn.
 #[test]
 fn pm_28_an_order_long_after_the_last_has_to_be_meant() {
     let terms =
@@ -272,7 +272,7 @@ fn pm_16_a_seal_is_missed_at_the_deadline_that_was_agreed() {
     applied(&post, p1.write(&post, seal(&["tap 0,1", "switch"])));
     let earlier =
         applied(&post, p1.write(&post, PaperWords::Offer("extend 2026-12-02T12:00:00Z".parse().unwrap())));
-    // An order that changes nothing is left out of what p1 gets, and blocks nothing.
+    // An order that changes nothing is redacted in p1's bundle, and blocks nothing.
     assert_eq!(post.order(Seat::P2, &["switch"]), "ignored seal_first");
     p2.receive(&post, Seat::P2);
     let to = earlier.paper.signed.paper().digest().to_string();
@@ -286,7 +286,7 @@ fn pm_16_a_seal_is_missed_at_the_deadline_that_was_agreed() {
     applied(&post, p1.write(&post, plays(&[])));
 }
 
-/// Where orders of earlier turns are left out, the desk cannot be folded.
+/// If orders of earlier turns are redacted, the desk cannot be folded.
 #[test]
 fn pm_16_no_seat_has_missed_a_seal_after_it_was_given_more_time() {
     for by_host in [true, false] {
@@ -312,7 +312,7 @@ fn pm_16_no_seat_has_missed_a_seal_after_it_was_given_more_time() {
             let to = later.paper.signed.paper().digest().to_string();
             applied(&post, p1.write(&post, PaperWords::Answer { to, agree: true }));
         }
-        // The deadline of three days would be behind.
+        // The original deadline of three days has passed.
         post.decide("clock 2026-12-06T12:00:00Z");
         applied(&post, p2.write(&post, PaperWords::Offer("end draw".parse().unwrap())));
         p1.receive(&post, Seat::P1);

@@ -1,13 +1,13 @@
-//! Mails as mail programs write them: headers, parts and their encodings.
+//! Mails as mail programs write them, with headers, parts and encodings.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::super::mailer_changes::mailers::{crlf, quoted_printable};
 
-/// A paper, and who sends it.
+/// A paper and its sender.
 pub(in crate::mail) struct Written {
-    /// The paper as `mail write` writes it.
+    /// The paper as `mail write` prints it.
     pub(in crate::mail) paper: String,
     /// The sender's address and name.
     pub(in crate::mail) from: &'static str,
@@ -16,16 +16,16 @@ pub(in crate::mail) struct Written {
     pub(in crate::mail) index: usize,
 }
 
-/// Part of a mail.
+/// A part of a mail.
 pub(super) struct Part {
     head: String,
     body: Vec<u8>,
 }
 
-/// How a part is encoded.
+/// The encoding of a part.
 #[derive(Clone, Copy)]
 pub(super) enum Encoding {
-    /// As it is.
+    /// Unchanged.
     Plain,
     Quoted,
     Base64,
@@ -49,13 +49,13 @@ fn encoded(encoding: Encoding, bytes: &[u8]) -> (&'static str, Vec<u8>) {
     }
 }
 
-/// A part of any bytes.
+/// Returns a part with any bytes.
 pub(super) fn part(content_type: &str, encoding: Encoding, bytes: &[u8]) -> Part {
     let (name, body) = encoded(encoding, bytes);
     Part { head: format!("Content-Type: {content_type}\r\nContent-Transfer-Encoding: {name}\r\n"), body }
 }
 
-/// A plain text.
+/// Returns a part with plain text.
 pub(super) fn text(parameters: &str, encoding: Encoding, words: &str) -> Part {
     part(&format!("text/plain; {parameters}"), encoding, crlf(words).as_bytes())
 }
@@ -64,13 +64,13 @@ pub(super) fn html(encoding: Encoding, words: &str) -> Part {
     part("text/html; charset=\"utf-8\"", encoding, crlf(words).as_bytes())
 }
 
-/// A file attached.
+/// Returns an attached file.
 pub(super) fn file(content_type: &str, name: &str, encoding: Encoding, bytes: &[u8]) -> Part {
     let Part { head, body } = part(&format!("{content_type}; name=\"{name}\""), encoding, bytes);
     Part { head: format!("{head}Content-Disposition: attachment; filename=\"{name}\"\r\n"), body }
 }
 
-/// Parts within a part.
+/// Returns a part that contains parts.
 pub(super) fn parts(kind: &str, boundary: &str, parts: &[Part]) -> Part {
     let mut body = b"This is a multi-part message in MIME format.\r\n".to_vec();
     for Part { head, body: inner } in parts {
@@ -86,7 +86,7 @@ pub(super) fn alternative(boundary: &str, plain: Part, html: Part) -> Part {
     parts("alternative", boundary, &[plain, html])
 }
 
-/// The whole mail, with the header lines of a mail program.
+/// Returns the whole mail, with the header lines of a mail program.
 pub(super) fn mail(of: &Written, agent: &str, part: &Part) -> Vec<u8> {
     let Written { from, name, index, .. } = of;
     let received = "Received: from mx.example.net by mail.example.org; Tue, 1 Dec 2026 19:02:11 +0100\r\n";
@@ -99,7 +99,7 @@ pub(super) fn mail(of: &Written, agent: &str, part: &Part) -> Vec<u8> {
     [head.as_bytes(), part.head.as_bytes(), b"\r\n", &part.body].concat()
 }
 
-/// Lines of HTML, each in an element.
+/// Returns lines of HTML, each in an element.
 pub(super) fn each_in(tag: &str, text: &str) -> String {
     let name = tag.split(' ').next().unwrap();
     let lines = text.lines().map(|line| if line.is_empty() { "<br>" } else { line });
@@ -114,7 +114,7 @@ pub(super) fn utf_16(text: &str, write: fn(u16) -> [u8; 2]) -> Vec<u8> {
     format!("\u{feff}{}", crlf(text)).encode_utf16().flat_map(write).collect()
 }
 
-/// Text of an encoding with one byte for each of these characters.
+/// Encodes a text with one byte for each of these characters.
 pub(super) fn bytes_of(text: &str, table: &[(char, u8)]) -> Vec<u8> {
     let byte = |character| table.iter().find(|(from, _)| *from == character).map(|(_, byte)| *byte);
     crlf(text).chars().map(|character| byte(character).unwrap_or(character as u8)).collect()

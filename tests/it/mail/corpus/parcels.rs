@@ -1,4 +1,4 @@
-//! The shapes of mails with a paper in an attachment, under a signature, in another encoding, or in a file without headers.
+//! Shapes of mails with a paper in an attachment, under a signature, in another encoding, or in a file without headers.
 
 use super::super::mailer_changes::mailers::{crlf, quoted};
 use super::Shape;
@@ -7,7 +7,7 @@ use super::mime::*;
 const APPLE: &str = "X-Mailer: Apple Mail (2.3826.300.87.4.3)\n";
 const UTF_8: &str = "charset=\"UTF-8\"";
 const OCTETS: &str = "application/octet-stream";
-/// The bytes of a picture, as a signature block has one.
+/// The bytes of a picture, as in a signature block.
 const PICTURE: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0";
 
 fn covering(words: &str) -> Part {
@@ -43,7 +43,7 @@ pub(super) const SHAPES: &[Shape] = &[
         mail(of, "X-Mailer: Microsoft Outlook 16.0\n", &parts("mixed", "_005_", &[related, attached]))
     }),
     ("attached-as-octets-in-utf-16", |of| {
-        // What `>` of Windows PowerShell writes.
+        // As `>` in Windows PowerShell writes it.
         let attached = file(OCTETS, "reply.txt", Base64, &utf_16(&of.paper, u16::to_le_bytes));
         mail(of, "", &parts("mixed", "b-16", &[covering("see attachment\n"), attached]))
     }),
@@ -109,7 +109,7 @@ pub(super) const SHAPES: &[Shape] = &[
         signed(of, "pkcs7-signature", "smime.p7s", text("charset=\"us-ascii\"", Quoted, &of.paper))
     }),
     ("signed-by-s-mime-opaque", |of| {
-        // The signed part lies whole in the file.
+        // The file contains the signed part completely.
         let inner = format!("Content-Type: text/plain\r\n\r\n{}", crlf(&of.paper));
         let bytes = [
             b"0\x82\x0c\x31\x06\x09*\x86H\x86\xf7\r\x01\x07\x02\x04\x82\x03\x00\r\n",

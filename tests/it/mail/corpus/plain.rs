@@ -1,4 +1,4 @@
-//! Replies in plain words, with the code of a letter, as mail programs make them (PM-43, PM-50).
+//! Replies in plain words with the code of a letter, as mail programs send them (PM-43, PM-50).
 
 use std::fs;
 
@@ -22,7 +22,7 @@ pub(super) fn code(mailbox: &Mailbox, seat: &str) -> String {
     letter.lines().find_map(|line| line.trim().strip_prefix("code ")).unwrap().to_owned()
 }
 
-/// Makes the match of the corpus, with an open turn.
+/// Creates the match of the corpus, with an open turn.
 fn make() -> Vec<u8> {
     let mailbox = Mailbox::new(TERMS);
     mailbox.sandbox.ok(&open_line("cycletap", "ford.toml", ""));
@@ -36,7 +36,7 @@ fn make() -> Vec<u8> {
     mailbox.sandbox.read("duel.bundle").into_bytes()
 }
 
-/// The match of the corpus, with its letters.
+/// Imports the match of the corpus, with its letters.
 pub(super) fn imported() -> Mailbox {
     let mailbox = Mailbox::new(TERMS);
     mailbox.sandbox.write("duel.bundle", fs::read(folder().join("plain/duel.bundle")).unwrap());

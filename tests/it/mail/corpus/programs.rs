@@ -1,4 +1,4 @@
-//! The shapes of mails that mail programs send with a paper in the text.
+//! Shapes of mails that mail programs send with a paper in the text.
 
 use super::super::mailer_changes::mailers::{capital, no_break, quoted, trailing, wrapped};
 use super::Shape;
@@ -75,7 +75,7 @@ pub(super) const SHAPES: &[Shape] = &[
         mail(of, "", &text(UTF_8, Quoted, &words))
     }),
     ("gmail-ios-html-wins", |of| {
-        // The plain part has lost its line ends.
+        // The plain text part has lost its line ends.
         let flat = of.paper.replace('\n', " ");
         mail(
             of,
@@ -354,7 +354,7 @@ pub(super) const SHAPES: &[Shape] = &[
     }),
 ];
 
-/// Ends each line that was broken with a space, as flowed text does.
+/// Ends each broken line with a space, as in flowed text.
 fn soft(text: &str) -> String {
     let lines: Vec<_> = text.lines().collect();
     let begins =

@@ -1,5 +1,4 @@
-//! Answers to a letter that quote its code, and what mail programs send on their own account (PM-90, PM-93), in the forms in
-//! which these programs write.
+//! Answers to a letter that quote its code, and automatic mails (PM-90, PM-93), in the forms that mail programs use.
 
 use std::fs;
 
@@ -10,7 +9,7 @@ use super::mime::*;
 use super::plain::{SEATS, code, imported};
 use super::{Written, check, folder, is_overwritten};
 
-/// A letter that an answer is about.
+/// The letter that a mail answers.
 struct Answered {
     /// The part of its text with the code.
     letter: String,
@@ -22,14 +21,14 @@ struct Answered {
 
 type Make = fn(&Answered) -> Vec<u8>;
 type Answer = (&'static str, Make);
-/// Its name, what is noted of it, and the mail.
+/// The name of a mail, the kind of notice recorded, and the mail.
 type Noticed = (&'static str, &'static str, Make);
 
 const LINES: &str = "tap 0,1\ntap 0,0\nswitch\n";
 const UTF_8: &str = "charset=\"UTF-8\"";
 
 impl Answered {
-    /// A mail that a person wrote.
+    /// Returns a mail written by a person.
     fn mail(&self, agent: &str, part: &Part) -> Vec<u8> {
         let (from, name, index) = (self.from, self.name, 200 + self.index);
         mail(&Written { paper: String::new(), from, name, index }, agent, part)
@@ -39,7 +38,7 @@ impl Answered {
         quoted(&self.letter, "> ")
     }
 
-    /// A mail with these lines of its header and this body, as it is.
+    /// Returns a mail with exactly these header lines and this body.
     fn raw(&self, head: &str, body: &str) -> Vec<u8> {
         let Self { id, from, index, letter, .. } = self;
         let fill =
@@ -51,7 +50,7 @@ impl Answered {
     }
 }
 
-/// A text as `gpg --clearsign` writes it, whose lines that begin with a dash have one before them.
+/// Returns a text as `gpg --clearsign` writes it, with another dash before lines that begin with a dash.
 fn in_pgp_frame(words: &str) -> String {
     format!(
         "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n\n{words}-----BEGIN PGP SIGNATURE-----\n\n\
@@ -60,7 +59,7 @@ fn in_pgp_frame(words: &str) -> String {
     )
 }
 
-/// The answers of persons: each is the order in `LINES`.
+/// Answers by people. Each contains the order in `LINES`.
 const ORDERS: &[Answer] = &[
     ("gmail", |of| {
         let line = "On Tue, Dec 1, 2026 at 7:00 PM <games@example.org> wrote:\n";
@@ -160,7 +159,7 @@ const ORDERS: &[Answer] = &[
     }),
 ];
 
-/// What mail programs send by themselves, and what of it is noted.
+/// Automatic mails, and the kind of notice recorded for each.
 const NOTICES: &[Noticed] = &[
     ("absence-outlook", "absence", |of| {
         of.raw(

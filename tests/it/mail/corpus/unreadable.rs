@@ -1,4 +1,4 @@
-//! The shapes of mails without a paper that can be read.
+//! Shapes of mails without a readable paper.
 
 use super::Shape;
 use super::mime::*;

@@ -10,8 +10,8 @@ use super::turns::{Id, Kind, Model, Paper, Status};
 /// The commands for each later turn.
 pub(super) type TurnOrders = Vec<(u32, Vec<Move>)>;
 
-/// The orders ahead of a paper: for later turns, and lines of what the other seat may order and the answer to it, which may
-/// begin after an order of the seat itself (PM-122).
+/// The orders ahead in a paper: orders for later turns, and lines. A line has possible orders of the other seat, each
+/// with an answer, and may begin after an order of the seat itself (PM-122).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AheadOrders {
     pub(super) turns: TurnOrders,
@@ -20,7 +20,7 @@ pub(crate) struct AheadOrders {
 }
 
 impl AheadOrders {
-    /// Whether a line has another answer to a command than a line before it.
+    /// Returns `true` if two lines have different answers to the same command.
     fn has_two_answers(&self) -> bool {
         let differs = |one: &Vec<(Move, Move)>, other: &Vec<(Move, Move)>| {
             let differ = one.iter().zip(other).find(|(one, other)| one != other);
@@ -34,7 +34,7 @@ impl AheadOrders {
 /// What a player announced.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Announced {
-    /// Until when the player is absent.
+    /// The end of the player's absence.
     pub(super) absent: Option<u64>,
     /// The hours of all absences.
     absent_hours: u64,
@@ -55,7 +55,8 @@ impl Announced {
         }
     }
 
-    /// PM-122: the answer of a line to the order of the other seat that was carried out, if it is just what the line foresees.
+    /// PM-122: returns a line's answer to the executed order of the other seat, if the order is exactly what the line
+    /// foresees.
     fn answer(&mut self, seat: usize, carried: &[(usize, Option<Vec<Move>>)]) -> Option<Move> {
         let (_, ahead) = self.ahead.as_mut()?;
         if let Some((_, own)) = carried.iter().find(|(by, _)| *by == seat)
@@ -78,7 +79,7 @@ impl Announced {
 }
 
 impl Model {
-    /// What becomes of papers that are not of this turn alone; `None` for an order or a seal.
+    /// Returns the result of a paper that is not only for this turn, or `None` for an order or a seal.
     pub(super) fn judge_announced(&self, paper: &Paper) -> Option<Result<(), &'static str>> {
         let own = &self.players[paper.seat].announced;
         let verdict = match &paper.kind {
@@ -130,7 +131,7 @@ impl Model {
         }
     }
 
-    /// PM-39: a seat that a deadline waits for has the hours of a turn after its absence.
+    /// PM-39: a seat that the deadline waits for has the hours of a turn after its absence.
     pub(super) fn after_absences(&self, deadline: u64) -> u64 {
         let awaited = |status: &Status| matches!(status, Status::Nothing | Status::Sealed(_));
         let absent = self.players.iter().filter(|player| awaited(&player.status));
@@ -139,7 +140,7 @@ impl Model {
         back.max().map_or(deadline, |back| deadline.max(back + self.terms.hours))
     }
 
-    /// PM-42, PM-122: the answer of a line comes before an order for the turn.
+    /// PM-42, PM-122: the answer of a line takes precedence over an order for the turn.
     pub(super) fn order_ahead(&mut self, carried: &[(usize, Option<Vec<Move>>)]) {
         let turn = self.turn;
         for (seat, player) in self.players.iter_mut().enumerate() {
@@ -158,7 +159,8 @@ impl Model {
         }
     }
 
-    /// PM-123: whether all commands of lines can be played, behind the order of a seat if the game waits for it.
+    /// PM-123: returns `true` if all commands of the lines can be played, after the order of a seat if the game waits
+    /// for it.
     pub(super) fn can_play_lines(&self, seat: usize, plays: &[Move], ahead: &AheadOrders) -> bool {
         let can_play = |line: &Vec<(Move, Move)>| {
             let mut game = self.game.clone();
@@ -179,7 +181,7 @@ impl Model {
     }
 }
 
-/// A paper of one of these kinds, at a time and turn.
+/// Returns a random paper of one of these kinds, at a time and turn.
 pub(super) fn random(chance: &mut DiceStream, now: u64, turn: u32) -> Kind {
     let mut draw = |many: i32| chance.draw(1, many).unsigned_abs();
     match draw(4) {
@@ -212,7 +214,7 @@ pub(super) fn random(chance: &mut DiceStream, now: u64, turn: u32) -> Kind {
     }
 }
 
-/// The content of a paper of one of these kinds.
+/// Returns the content of a paper of one of these kinds.
 pub(super) fn content(kind: &Kind) -> PaperContent {
     match kind {
         Kind::Absent { until } => PaperContent::Absent(time(*until)),
@@ -236,7 +238,7 @@ pub(super) fn content(kind: &Kind) -> PaperContent {
     }
 }
 
-/// The commands of an order as papers and mails have them on one line.
+/// Returns the commands of an order on one line, as in papers and mails.
 pub(super) fn joined(plays: &[Move]) -> String {
     plays.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }

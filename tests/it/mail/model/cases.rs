@@ -1,4 +1,4 @@
-//! The terms and the game of each random correspondence, and what all of them had in them.
+//! The terms and the game of each random correspondence, and a tally of what occurred in them.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use turnfold_core::dice::DiceStream;
 use super::relay::{Move, Setup};
 use super::turns::{Missed, Terms};
 
-/// What a correspondence had in it.
+/// What occurred in a correspondence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) outcomes: BTreeMap<String, u64>,
@@ -27,7 +27,7 @@ impl Tally {
     }
 }
 
-/// The terms and the game of a case.
+/// Returns the terms and the game of a case.
 pub(crate) fn terms(chance: &mut DiceStream) -> (Terms, Setup) {
     let mut one_in = |many: i32| chance.draw(1, many) == 1;
     let seats = if one_in(2) { 2 } else { 3 };

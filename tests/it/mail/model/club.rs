@@ -1,5 +1,5 @@
-//! The box into which the mails of all matches come (PM-100), mails that overtake each other (PM-92), and a mailer that fails
-//! for some deadlines (PM-101).
+//! The mailbox of all matches (PM-100), mails that overtake each other (PM-92), and a mailer that fails around some
+//! deadlines (PM-101).
 
 use std::path::Path;
 
@@ -15,23 +15,23 @@ use super::driver::{Correspondence, House, MATCHES, time};
 use super::replies::date;
 use super::turns::Model;
 
-/// The matches of a store, and signed papers that were recorded, each with its match and outcome.
+/// The matches of a store, and the recorded signed papers, each with its match and outcome.
 pub(super) struct Club<'a> {
     pub(super) office: PostOffice<'a>,
     recorded: Vec<(usize, String, String)>,
 }
 
-/// What sends the letters of a match.
+/// The mailer of a match.
 pub(super) struct Mailer {
     _folder: tempfile::TempDir,
     outbox: Outbox,
     is_down: bool,
-    /// The seat whose address it does not take.
+    /// The seat whose address it refuses.
     refused: Option<usize>,
     may_fail: bool,
 }
 
-/// What a mail has before its text, when it was sent, and which match it is for.
+/// The headers of a mail, the time it was sent, and its match.
 pub(super) struct Envelope {
     pub(super) head: String,
     pub(super) sent: Option<u64>,
@@ -57,12 +57,13 @@ impl<'a> Club<'a> {
     }
 }
 
-/// The address of a seat. The first player plays in all matches.
+/// Returns the address of a seat. The first player plays in all matches.
 fn address(place: usize, seat: usize) -> String {
     if seat == 0 { "ann@example.org".into() } else { format!("player{seat}@{}.example", MATCHES[place].0) }
 }
 
-/// Makes a folder, in memory where there is one: nothing here tests that files survive, and thousands are synced.
+/// Creates a folder, in memory if possible, because thousands of files are synced and no test here needs them to
+/// survive.
 pub(super) fn folder() -> tempfile::TempDir {
     let memory = Path::new("/dev/shm");
     if memory.is_dir() { tempfile::tempdir_in(memory).unwrap() } else { tempfile::tempdir().unwrap() }
@@ -80,7 +81,7 @@ impl Mailer {
         }
     }
 
-    /// From now on it takes every letter.
+    /// Makes the mailer accept every letter from now on.
     pub(super) fn works(&mut self) {
         (self.is_down, self.refused, self.may_fail) = (false, None, false);
     }
@@ -91,7 +92,8 @@ impl Mailer {
 }
 
 impl Correspondence<'_> {
-    /// Takes a mail for each of these matches, which must be the ones that it is for. Returns what was taken for this one.
+    /// Takes a mail for each of these matches, and requires that they are exactly its matches. Returns what was taken
+    /// for this match.
     pub(super) fn deliver(&self, mail: &str, expected: &[usize]) -> Option<TakenMail> {
         let mail = ReceivedMail::read(mail.as_bytes());
         let mut taken = self.deliver_to(&mail, expected);
@@ -114,8 +116,8 @@ impl Correspondence<'_> {
         expected.iter().map(take).collect()
     }
 
-    /// A signed paper comes by mail, sometimes with one of another match that was recorded before (PM-100). Returns what
-    /// becomes of it.
+    /// Delivers a signed paper by mail, sometimes together with a recorded paper of another match (PM-100). Returns its
+    /// outcome.
     pub(super) fn deliver_paper(&mut self, signed: &SignedPaper, key: &PrivateKey) -> String {
         let text = MailedPaper { signed: signed.clone(), name: key.name().clone() }.write().unwrap();
         let again = self.one_in(3);
@@ -147,15 +149,15 @@ impl Correspondence<'_> {
         outcome.to_string()
     }
 
-    /// The head of a plain mail. Where its code is of no match, other marks decide (PM-100): the letter that it answers, or
-    /// its subject, or its sender.
+    /// Returns the headers of a mail without a key. If its code belongs to no match, other marks decide (PM-100): the
+    /// letter it answers, its subject, or its sender.
     pub(super) fn envelope(&mut self, seat: usize, has_known_code: bool) -> Envelope {
         let count = i32::try_from(self.club.borrow().office.matches.len()).unwrap();
         let mut any = || usize::try_from(self.chance.draw(1, count) - 1).unwrap();
         let (thread, subject) = (any(), any());
         let answers = self.one_in(3);
         let names_match = self.one_in(3);
-        // A player of both matches names none of them.
+        // The sender does not identify a match if the player plays in both.
         let has_sender = self.one_in(3) && (seat > 0 || count == 1);
         let mut head = String::from("Subject: my move\n");
         if names_match {
@@ -178,7 +180,7 @@ impl Correspondence<'_> {
             has_sender.then_some(self.place)
         };
         self.count("mail: another match by its marks", place.is_some_and(|place| place != self.place));
-        // Between four hours ago and in two hours.
+        // Between four hours ago and two hours from now.
         let now = time(self.now).unix_seconds() + 1800 * u64::from(self.chance.draw(2, 14).unsigned_abs());
         let at = Some(now - 1800 * 10).filter(|_| !self.one_in(8));
         head.extend(at.map(date));
@@ -191,7 +193,7 @@ impl Correspondence<'_> {
         }
     }
 
-    /// Another process goes on, now.
+    /// Continues with another process, at the current time.
     pub(super) fn reopen(&mut self) {
         let now = time(self.now).unix_seconds();
         let host = host_of(self.house, self.place, i64::try_from(now).unwrap() * 1000);
@@ -207,7 +209,7 @@ impl Correspondence<'_> {
         work(&MailRoom { store, registry, signers, addresses, outbox, game, pages: None })
     }
 
-    /// Writes the letters that are due, and requires the model to have the seats whose letters wait.
+    /// Writes the due letters, and requires the model to agree about the seats whose letters wait.
     pub(super) fn write_letters(&self) {
         let Some(mailer) = &self.mailer else { return };
         let unsent = self.with_room(mailer, |room| {
@@ -219,7 +221,7 @@ impl Correspondence<'_> {
         assert_eq!(unsent, expected, "case {}: {:#?}", self.case, self.model);
     }
 
-    /// Gives all letters to the mailer, which may be down for some runs or refuse an address.
+    /// Passes all letters to the mailer, which may be down for some runs or refuse an address.
     pub(super) fn send_letters(&mut self) {
         let (changes, refused) = (self.one_in(4), Some(self.any_seat()).filter(|_| self.one_in(3)));
         let Some(mailer) = self.mailer.as_mut() else { return };
@@ -237,7 +239,8 @@ impl Correspondence<'_> {
             self.with_room(mailer, |room| room.send(&mut self.host(), time(self.now), &mut give).unwrap());
         self.count("mail: a late letter moved the deadline", !report.written.is_empty());
         self.count("mail: a letter waits", !report.not_sent.is_empty());
-        // Of several reports to a seat the newest is sent, and one more if the deadline moved; the invitation stays.
+        // Of several reports to a seat, only the newest is sent, and one more if the deadline moved. The invitation is
+        // kept.
         let most = 1 + usize::from(!report.written.is_empty());
         for seat in Seat::players(self.model.players.len()) {
             let end = format!("-{seat}.eml");

@@ -1,4 +1,4 @@
-//! Random correspondences, held against the model paper by paper and run by run.
+//! Random correspondences, compared with the model after each paper and each run.
 
 use std::cell::{RefCell, RefMut};
 use std::collections::BTreeMap;
@@ -31,13 +31,13 @@ use turnfold_tests::players::key;
 /// The matches: their names, and the ids of their games.
 pub(super) const MATCHES: [(&str, [u8; 16]); 2] = [("relay", [0x77; 16]), ("second", [0x78; 16])];
 
-/// How many things happen in a match before everybody plays on to the end.
+/// The maximum number of events in a match before all players play to the end.
 const EVENTS: i32 = 40;
 
-/// The most turns of a match that everybody plays to the end.
+/// The maximum number of turns in which all players play to the end.
 const LAST_TURNS: u32 = 40;
 
-/// Where all matches of a store are.
+/// What all matches of a store share.
 #[derive(Clone, Copy)]
 pub(super) struct House<'a> {
     pub(super) store: &'a Store,
@@ -48,25 +48,25 @@ pub(super) struct House<'a> {
 pub(super) struct Correspondence<'a> {
     pub(super) chance: DiceStream,
     pub(super) house: House<'a>,
-    /// All matches, and which of them this one is.
+    /// All matches, and the index of this match.
     pub(super) club: Rc<RefCell<Club<'a>>>,
     pub(super) place: usize,
-    /// What sends the letters; without it no letters are written, which takes most of the time.
+    /// The mailer. Without one no letters are written, because writing them takes most of the time.
     pub(super) mailer: Option<Mailer>,
-    /// Whether each run is by a new process, which reads desk and clock.
+    /// Whether each run is done by a new process, which reads the desk and the clock.
     is_reopened: bool,
-    /// The second in which mails come, as the host has it.
+    /// The host's time in seconds when mails arrive.
     pub(super) received: u64,
     pub(super) model: Model,
-    /// The mails of players without a key, and what became of the papers in each that were recorded.
+    /// The mails of players without a key, and the outcome of each recorded paper in them.
     pub(super) replies: Vec<(Reply, Vec<Option<String>>)>,
-    /// The papers that were written: as the model knows them, signed, and by which player of the seat.
+    /// The written papers: as in the model, signed, and the player of the seat who wrote them.
     written: Vec<(Paper, SignedPaper, u32)>,
-    /// How many substitutes were offered a seat.
+    /// The number of substitutes who were offered a seat.
     pub(super) substitutes: u32,
-    /// What became of those that were recorded.
+    /// The outcomes of the recorded papers.
     recorded: BTreeMap<Id, String>,
-    /// The highest number of each player of a seat.
+    /// The highest paper number of each player of a seat.
     numbers: BTreeMap<(usize, u32), u32>,
     pub(super) now: u64,
     pub(super) tally: Tally,
@@ -82,10 +82,10 @@ fn no_dice(_: &DueRoll) -> std::io::Result<Vec<i32>> {
     unreachable!("nothing is rolled")
 }
 
-/// Plays the correspondence of this number, in some cases two whose mails come into one box; every difference from the
-/// model panics.
+/// Plays the correspondence with this number, in some cases two whose mails arrive in one mailbox. Panics at any
+/// difference from the model.
 pub(crate) fn correspond(case: u64, audits: bool) -> Tally {
-    // A key remembers what it signed of a match, and all cases have the same matches.
+    // Each case needs a new key, because a key remembers what it signed and all cases have the same matches.
     let folder = folder();
     let path = folder.path().join("host.key");
     KeyFile::create(&path, key("host")).unwrap();
@@ -150,7 +150,7 @@ pub(crate) fn correspond(case: u64, audits: bool) -> Tally {
     tally
 }
 
-/// Opens a match, and begins its model.
+/// Opens a match and creates its model.
 fn open((name, match_id): &(&str, [u8; 16]), house: House<'_>, chance: &mut DiceStream) -> Model {
     let (terms, setup) = terms(chance);
     let name: MatchName = name.parse().unwrap();
@@ -170,7 +170,7 @@ fn open((name, match_id): &(&str, [u8; 16]), house: House<'_>, chance: &mut Dice
 }
 
 impl<'a> Correspondence<'a> {
-    /// The host of the match.
+    /// Returns the host of the match.
     pub(super) fn host(&self) -> RefMut<'_, MailHost<'a>> {
         RefMut::map(self.club.borrow_mut(), |club| &mut club.office.matches[self.place].host)
     }
@@ -181,7 +181,7 @@ impl Correspondence<'_> {
         self.model.players.len()
     }
 
-    /// The highest number that the player of a seat used.
+    /// Returns the highest number that the current player of a seat has used.
     fn number_of(&mut self, seat: usize) -> &mut u32 {
         self.numbers.entry((seat, self.model.players[seat].substitute)).or_default()
     }
@@ -204,7 +204,7 @@ impl Correspondence<'_> {
         }
         for seat in first.into_iter().chain(others) {
             let name = Seat::players(8)[seat];
-            // PM-38: some take such a seat by a key all the same.
+            // PM-38: some players take such a seat with a key.
             if self.model.terms.plain.contains(&seat) && !self.one_in(4) {
                 assert_eq!(self.enter(seat), ["applied"]);
                 assert_eq!(self.enter(seat), [""; 0], "the code for joining is used");
@@ -235,7 +235,7 @@ impl Correspondence<'_> {
         SignedPaper::sign(SignedText::new(head, content).unwrap(), &key(&label))
     }
 
-    /// Something happens: time goes on, or a paper comes.
+    /// Makes one random event happen: time passes, or a paper arrives.
     fn happen(&mut self) {
         let event = self.chance.draw(1, 28);
         let plain = (0..self.seats()).filter(|seat| self.model.players[*seat].is_plain);
@@ -287,7 +287,7 @@ impl Correspondence<'_> {
         }
     }
 
-    /// An answer to an open offer, mostly, or an offer.
+    /// Returns mostly an answer to an open offer, or else an offer.
     pub(super) fn offer_or_answer(&mut self) -> Kind {
         let open: Vec<_> = self.model.offers.open.values().map(|open| (open.nth, open.id)).collect();
         if let Some((_, to)) = open.first().filter(|_| !self.one_in(4)) {
@@ -299,7 +299,7 @@ impl Correspondence<'_> {
         Kind::Offer(offered)
     }
 
-    /// The next number and this turn, mostly.
+    /// Returns mostly the next number and this turn.
     fn number_and_turn(&mut self, seat: usize) -> (u32, u32) {
         let next = *self.number_of(seat) + 1;
         let number = match self.chance.draw(1, 12) {
@@ -335,7 +335,7 @@ impl Correspondence<'_> {
         self.write(seat, number, turn, has_link, Kind::Order { waits, plays });
     }
 
-    /// Seals an order that is written now and handed in later, or not.
+    /// Seals an order that is written now, and hands it in later or never.
     fn seal(&mut self) {
         let seat = self.any_seat();
         self.order(seat);
@@ -376,7 +376,7 @@ impl Correspondence<'_> {
         self.written.push((Paper { id, seat, number, turn, seen_turn, has_link, kind }, signed, player));
     }
 
-    /// The digest of an offer, which a player without a key may have made.
+    /// Returns the digest of an offer, possibly one of a player without a key.
     fn digest_of(&self, id: Id) -> Option<Digest> {
         let nth = self.model.offers.open.values().find(|open| open.id == id)?.nth;
         let view = Desk::view(self.host().desk().state(), Seat::Host.into());
@@ -390,10 +390,10 @@ impl Correspondence<'_> {
         }
     }
 
-    /// Hands in a paper that was written, and requires the outcome that the model gives.
+    /// Hands in a written paper, and requires the outcome of the model.
     fn hand_in(&mut self, index: usize) {
         let (mut paper, signed, player) = self.written[index].clone();
-        // A stand that is at the same entry as an earlier one has its link too.
+        // A turn position at the same entry as an earlier one also has the same link.
         let link = signed.paper().content().link();
         paper.has_link = link.is_none() || self.host().desk().position().map(|stand| stand.link) == link;
         let expected = match self.recorded.get(&paper.id) {
@@ -422,13 +422,13 @@ impl Correspondence<'_> {
         self.host().run(time(self.now), &mut TableDice::new(Vec::new(), &mut source)).unwrap();
         self.send_letters();
         self.compare();
-        // Without `hurry`, those who were asked may all have missed or left while the deadline is still to come.
+        // Without `hurry`, all asked seats may have missed or left before the deadline.
         let asks = self.model.players.iter().any(|player| !matches!(player.status, Status::NotAsked));
         let is_open = self.model.phase == Phase::Open && asks;
         assert!(is_open || self.model.phase == Phase::Over, "case {}: {:#?}", self.case, self.model);
     }
 
-    /// The desk stands where the model does.
+    /// Requires the desk to agree with the model.
     pub(super) fn compare(&self) {
         let view = Desk::view(self.host().desk().state(), Seat::Host.into());
         let Model { phase, turn, clock, deadline, players, result, .. } = &self.model;
@@ -456,7 +456,7 @@ impl Correspondence<'_> {
         }
     }
 
-    /// Hands in what a seat sealed. Who sealed an order that cannot be taken has nothing left but to resign.
+    /// Hands in what a seat sealed. A player who sealed an order that is refused can only resign.
     fn make_good(&mut self, seat: usize) {
         let sealed = |model: &Model| match model.players[seat].status {
             Status::Sealed(id) => Some(id),
@@ -473,7 +473,7 @@ impl Correspondence<'_> {
         }
     }
 
-    /// A seat foresees what all do in the end (PM-122).
+    /// A seat foresees what all seats do at the end (PM-122).
     fn foresee(&mut self) {
         let seat = self.any_seat();
         let line = vec![(Move::Done, Move::Done); usize::try_from(self.chance.draw(1, 3)).unwrap()];
@@ -490,7 +490,7 @@ impl Correspondence<'_> {
         self.hand_in(self.written.len() - 1);
     }
 
-    /// Everybody who is asked plays on, so that the match ends.
+    /// All asked seats play on until the match ends.
     fn play_on(&mut self) {
         if let Some(mailer) = &mut self.mailer {
             mailer.works();
@@ -526,7 +526,7 @@ impl Correspondence<'_> {
             for order in orders {
                 self.hand_in(order);
             }
-            // PM-16: once the seals are there.
+            // PM-16: after all seals have arrived.
             for seat in plain {
                 self.reply_done(seat);
             }

@@ -19,9 +19,9 @@ pub(crate) enum Offered {
     Draw,
     Void,
     Extend(u64),
-    /// To the stand of this turn.
+    /// To the position of this turn.
     Takeback(u32),
-    /// PM-83: a seat for the substitute of this number, with a key or without one.
+    /// PM-83: the seat goes to the substitute with this number, with a key or without one.
     Replace {
         seat: usize,
         player: u32,
@@ -38,14 +38,14 @@ pub(crate) struct Open {
     pub(crate) agreed: BTreeSet<usize>,
 }
 
-/// The open offers by seat, and how many there were.
+/// The open offers by seat, and the number of all offers so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Offers {
     pub(crate) open: BTreeMap<usize, Open>,
     made: u32,
 }
 
-/// Where a turn began: line and entry, the game there, who was asked, and who had not played in the round.
+/// A turn position: branch and entry, the game there, the asked seats, and the seats that had not played in the round.
 #[derive(Clone, Debug)]
 pub(crate) struct Stand {
     pub(crate) line: usize,
@@ -56,21 +56,21 @@ pub(crate) struct Stand {
 }
 
 impl Open {
-    /// Whether a seat has a voice in it.
+    /// Returns `true` if a seat has a vote.
     fn asks(&self, seat: usize) -> bool {
         !matches!(self.offered, Offered::Replace { seat: replaced, .. } if replaced == seat)
     }
 }
 
 impl Model {
-    /// The stand that an offer to go back names: the first at that entry.
+    /// Returns the turn position that a takeback names: the first at that entry.
     fn stand_of(&self, turn: u32) -> Option<usize> {
         let named = self.stands.get(usize::try_from(turn.checked_sub(1)?).unwrap())?;
         let is_same = |stand: &Stand| (stand.line, stand.seq) == (named.line, named.seq);
         self.stands.iter().position(is_same)
     }
 
-    /// What becomes of an offer or an answer; `None` for another paper.
+    /// Returns the result of an offer or an answer, or `None` for another paper.
     pub(super) fn judge_offer(&self, paper: &Paper) -> Option<Result<(), &'static str>> {
         let offered = match &paper.kind {
             Kind::Offer(offered) => offered,
@@ -118,7 +118,7 @@ impl Model {
         }
     }
 
-    /// PM-82: the offer that a plain player means.
+    /// PM-82: returns the offer that a player without a key means.
     pub(super) fn meant(&self, seat: usize, nth: Option<u32>) -> Option<Id> {
         let is_meant = |open: &&Open| match nth {
             Some(nth) => open.nth == nth,
@@ -129,7 +129,8 @@ impl Model {
         if let [open] = meant[..] { Some(open.id) } else { None }
     }
 
-    /// PM-20: those to which all living seats with a voice agree, in the order of the seats that made them.
+    /// PM-20: carries out offers that all remaining seats with a vote agree to, in the order of the seats that made
+    /// them.
     pub(super) fn let_offers_take_effect(&mut self) {
         while self.phase == Phase::Open {
             let living = self.living();
@@ -179,7 +180,7 @@ impl Model {
     }
 }
 
-/// What a seat offers at random. `next` is the number of the next substitute.
+/// Returns a random offer of a seat. `next` is the number of the next substitute.
 pub(super) fn random(chance: &mut DiceStream, model: &Model, now: u64, next: u32) -> Offered {
     let mut draw = |many: i32| chance.draw(1, many).unsigned_abs();
     let last = u32::try_from(model.players.len()).unwrap() - 1;
@@ -195,17 +196,17 @@ pub(super) fn random(chance: &mut DiceStream, model: &Model, now: u64, next: u32
     }
 }
 
-/// The label of a player's key.
+/// Returns the label of a player's key.
 pub(super) fn label(seat: usize, player: u32) -> String {
     if player == 0 { Seat::players(8)[seat].name().into() } else { format!("substitute{player}") }
 }
 
-/// The name of a line of the game.
+/// Returns the name of a branch of the game.
 fn line(number: usize) -> String {
     if number == 0 { "main".into() } else { format!("takeback-{number}") }
 }
 
-/// The offer as papers have it.
+/// Returns the offer as the content of a paper.
 pub(super) fn content(model: &Model, offered: &Offered) -> Offer {
     match offered {
         Offered::Draw => Offer::End(Ending::Draw),

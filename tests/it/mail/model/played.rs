@@ -1,10 +1,10 @@
-//! The model of what is played without an order (PM-37).
+//! The model of the commands played without an order (PM-37).
 
 use super::relay::Move;
 use super::turns::{Model, Terms};
 
 impl Model {
-    /// PM-37: each command once, in their order, while the seat has something to do and some are left.
+    /// PM-37: gives each command once, in order, while the seat has something to do and the limit is not reached.
     fn give_each(&mut self, seat: Option<usize>, commands: &[Move], left: usize) -> usize {
         let mut count = 0;
         for command in commands {

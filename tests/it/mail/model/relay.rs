@@ -1,11 +1,12 @@
-//! A toy game for two or three: in each round every seat adds numbers and is done, in turn or all at once, openly or in
-//! secret until the host resolves the round. Plain functions, which its rules and the model of turns use alike.
+//! A toy game for two or three players. In each round every seat adds numbers and is done, in turn or all at once,
+//! openly or in secret until the host resolves the round. Both its rules and the model of turns use these plain
+//! functions.
 
 use serde::{Deserialize, Serialize};
 use turnfold_core::declare::reasons;
 use turnfold_core::outcome::Ruling;
 
-/// The most that one `add` may add.
+/// The maximum of one `add`.
 const ADD_MAX: u8 = 3;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,11 +14,11 @@ const ADD_MAX: u8 = 3;
 pub(crate) struct Setup {
     pub(crate) seats: u8,
     pub(crate) rounds: u8,
-    /// All plan at once; else one behind the other.
+    /// Whether all seats play at once; otherwise they play in turn.
     pub(crate) at_once: bool,
-    /// A round ends with a command of the host; else with the last player.
+    /// Whether a command of the host ends a round; otherwise the last player does.
     pub(crate) resolved: bool,
-    /// What is added is a secret until the round ends.
+    /// Whether added numbers are secret until the round ends.
     pub(crate) secret: bool,
 }
 
@@ -55,7 +56,7 @@ impl Relay {
         self.round >= self.setup.rounds
     }
 
-    /// What is wrong with a command of a player, by its index, or of the host.
+    /// Returns what is wrong with a command of the player with this index, or of the host.
     pub(crate) fn judge(&self, seat: Option<usize>, command: Move) -> Result<(), Fault> {
         let Some(seat) = seat else {
             let is_right = self.setup.resolved && self.done.iter().all(|done| *done);
@@ -87,7 +88,7 @@ impl Relay {
         self.done.fill(false);
     }
 
-    /// Gives a command, if the game takes it.
+    /// Applies a command if the game accepts it.
     pub(crate) fn give(&mut self, seat: Option<usize>, command: Move) -> bool {
         let takes = !self.is_over() && self.judge(seat, command).is_ok();
         if takes {

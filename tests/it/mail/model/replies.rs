@@ -1,5 +1,5 @@
-//! The model of replies by players without a key (PM-38, PM-43), and random replies. It computes codes from the page, not by
-//! the code.
+//! The model of replies by players without a key (PM-38, PM-43), and random replies. It computes reply codes as the
+//! page describes, independently of the program.
 
 use turnfold_core::dice::fair::{Chain, Owner};
 use turnfold_core::paper::DeskTime;
@@ -18,20 +18,20 @@ use turnfold_tests::players::key;
 #[derive(Clone, Debug)]
 pub(super) struct Reply {
     seat: usize,
-    /// The turn of the code; none for a code of no seat.
+    /// The turn of the code; `None` for a code of no seat.
     turn: Option<u32>,
-    /// What the papers have, in the order in which they are taken. Nothing asks for help.
+    /// The contents of the papers, in the order in which they are taken. No mail asks for help.
     kinds: Vec<Kind>,
     mail: String,
-    /// When it was sent, in seconds; some mails do not say that.
+    /// The time it was sent, in seconds, or `None` if the mail does not state it.
     sent: Option<u64>,
-    /// The match that it is for, if the store has one.
+    /// The index of its match, if the store has that match.
     place: Option<usize>,
-    /// The numbers of the papers.
+    /// The number of the first paper.
     first: Id,
 }
 
-/// What becomes of a mail with a code.
+/// The result of a mail with a code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Fate {
     UnknownCode,
@@ -40,7 +40,7 @@ enum Fate {
     Taken(Vec<String>),
 }
 
-/// The code of a seat and turn of a match, over the position with this link.
+/// Returns the code for a seat and turn of a match, at the turn position with this link.
 fn code(match_id: [u8; 16], seat: usize, turn: u32, link: Option<Digest>) -> String {
     let secret = key("host").dice_chain(Owner { match_id, party: Seat::Host }).element(Chain::LAST);
     let mut hasher = blake3::Hasher::new_derive_key("turnfold v3 reply code of a turn");
@@ -53,7 +53,7 @@ fn code(match_id: [u8; 16], seat: usize, turn: u32, link: Option<Digest>) -> Str
     format!("{}-{}-{}", &signs[..4], &signs[4..8], &signs[8..])
 }
 
-/// The lines of a paper.
+/// Returns the lines of a paper in a mail.
 fn lines(kind: &Kind) -> Vec<String> {
     match kind {
         Kind::Order { waits, plays } => {
@@ -92,7 +92,7 @@ fn mail_of(number: Id, head: &str, code: &str, lines: &[String]) -> String {
     )
 }
 
-/// The line `Date` of a mail.
+/// Returns the line `Date` of a mail.
 pub(super) fn date(seconds: u64) -> String {
     let at = DeskTime::of_unix_seconds(seconds).unwrap().to_string();
     let (day, clock) = at.trim_end_matches('Z').split_once('T').unwrap();
@@ -102,7 +102,7 @@ pub(super) fn date(seconds: u64) -> String {
 }
 
 impl Model {
-    /// PM-38, PM-43: what becomes of a mail with a code for a seat that is taken.
+    /// PM-38, PM-43: returns the result of a mail with a code for a taken seat.
     fn reply(&mut self, reply: &Reply, received: u64, recorded: &mut [Option<String>]) -> Fate {
         let Some(turn) =
             reply.turn.filter(|turn| self.terms.plain.contains(&reply.seat) && *turn <= self.turn)
@@ -115,7 +115,7 @@ impl Model {
         if reply.kinds.is_empty() {
             return Fate::Answered;
         }
-        // PM-123: lines begin behind the order of the mail or, without one, behind the order that stands.
+        // PM-123: lines begin after the order in the mail or, without one, after the current order.
         let order = reply.kinds.iter().find_map(|kind| match kind {
             Kind::Order { plays, .. } => Some(plays.clone()),
             _ => None,
@@ -135,7 +135,7 @@ impl Model {
         if is_refused {
             return Fate::NotTaken;
         }
-        // All are read before the first is taken.
+        // All papers are read before the first is taken.
         let meant = reply.kinds.iter().map(|kind| match kind {
             Kind::AnswerTo { nth, agree } => {
                 Kind::Answer { to: self.meant(reply.seat, *nth).unwrap(), agree: *agree }
@@ -148,7 +148,7 @@ impl Model {
         });
         let meant: Vec<_> = meant.collect();
         let papers = meant.iter().zip(recorded).zip(reply.first..);
-        // PM-92: no mail was sent after it came, and one that does not say when was sent when it came.
+        // PM-92: no mail was sent after it arrived. A mail without a date counts as sent when it arrived.
         let sent = reply.sent.map_or(received, |sent| sent.min(received));
         let outcomes = papers.map(|((kind, recorded), id)| {
             let player = &self.players[reply.seat];
@@ -197,7 +197,7 @@ fn fate(taken: Option<TakenReply>) -> Fate {
 }
 
 impl Correspondence<'_> {
-    /// A player takes a seat by the code of the invitation, if the seat is open to players without a key.
+    /// A player takes a seat with the code of the invitation, if the seat is open to players without a key.
     pub(super) fn enter(&mut self, seat: usize) -> Vec<String> {
         let code = code(MATCHES[self.place].1, seat, 0, None);
         let number = 10_000 + u32::try_from(seat).unwrap();
@@ -210,7 +210,7 @@ impl Correspondence<'_> {
         outcomes
     }
 
-    /// A plain player writes a mail, mostly with the code of this turn.
+    /// A player without a key writes a mail, mostly with the code of this turn.
     pub(super) fn reply_at_random(&mut self, seat: usize) {
         let now = self.model.turn;
         let turn = match self.chance.draw(1, 16) {
@@ -227,14 +227,14 @@ impl Correspondence<'_> {
         }
         if self.one_in(3) {
             let kind = announced::random(&mut self.chance, self.now, now);
-            // PM-123: what comes with an order is taken before it, because with it the turn can be ready.
+            // PM-123: papers that come with an order are taken before it, because the order can make the turn ready.
             let is_last = |kind: &Kind| matches!(kind, Kind::Order { .. });
             let order = kinds.iter().position(is_last).unwrap_or(kinds.len());
             let place = if matches!(kind, Kind::Ahead(_)) { order } else { 0 };
             kinds.insert(place, kind);
         }
         if self.one_in(4) {
-            // Offers and answers are taken before orders, and going back behind both.
+            // Offers and answers are taken before orders, and takebacks after both.
             let kind = match self.offer_or_answer() {
                 Kind::Answer { agree, .. } => {
                     let nth = self.model.offers.open.values().next().map(|open| open.nth);
@@ -254,13 +254,13 @@ impl Correspondence<'_> {
         self.reply(seat, turn, kinds, is_delayed);
     }
 
-    /// A plain player orders with the code of this turn.
+    /// A player without a key orders with the code of this turn.
     pub(super) fn reply_done(&mut self, seat: usize) {
         let plays = vec![Move::Done];
         self.reply(seat, Some(self.model.turn), vec![Kind::Order { waits: false, plays }], false);
     }
 
-    /// A plain player foresees something, with an order if the seat is asked.
+    /// A player without a key sends orders ahead, with an order if the seat is asked.
     pub(super) fn reply_ahead(&mut self, seat: usize, ahead: AheadOrders) {
         let order = ahead.after.clone().map(|plays| Kind::Order { waits: false, plays });
         let kinds = [Kind::Ahead(ahead)].into_iter().chain(order).collect();
@@ -268,7 +268,7 @@ impl Correspondence<'_> {
     }
 
     fn reply(&mut self, seat: usize, turn: Option<u32>, kinds: Vec<Kind>, is_delayed: bool) {
-        // The code of a turn follows from its position, so there is none before it.
+        // The code of a turn depends on its position, so it does not exist earlier.
         let turn = turn.filter(|turn| *turn <= self.model.turn);
         let number = u32::try_from(self.replies.len()).unwrap();
         let link = |turn: u32| {
@@ -285,11 +285,11 @@ impl Correspondence<'_> {
         let is_known = turn.is_some() && self.model.terms.plain.contains(&seat);
         let Envelope { head, sent, place } = self.envelope(seat, is_known);
         let mail = mail_of(number, &head, &code, &listed);
-        // No paper that a key signs has such a number.
+        // No signed paper has such a number.
         let first = 1_000_000 + number * 10;
         let recorded = vec![None; kinds.len()];
         self.replies.push((Reply { seat, turn, kinds, mail, sent, place, first }, recorded));
-        // PM-92: some mails are on their way for long.
+        // PM-92: some mails take a long time to arrive.
         if !is_delayed {
             self.send(self.replies.len() - 1);
         }
@@ -305,7 +305,7 @@ impl Correspondence<'_> {
         let expected = self.model.reply(&reply, self.received, &mut recorded);
         self.replies[index].1 = recorded;
         let places: Vec<usize> = reply.place.into_iter().collect();
-        // What is for another match, or for none, is not taken here.
+        // A mail for another match, or for none, is not taken here.
         let found = self.deliver(&reply.mail, &places).map_or(Fate::UnknownCode, |taken| fate(taken.reply));
         assert_eq!(found, expected, "case {}: {reply:?}\n{:#?}", self.case, self.model);
         let words = match &expected {
@@ -320,7 +320,8 @@ impl Correspondence<'_> {
         self.compare();
     }
 
-    /// Whether a signed paper of a seat is refused because its player has no key, or another player had the seat.
+    /// Returns `true` if a signed paper of a seat is refused because its player has no key, or because another player
+    /// had the seat.
     pub(super) fn refuses_signature(&self, seat: usize, by: u32) -> bool {
         let Player { is_plain, substitute, .. } = self.model.players[seat];
         (is_plain || substitute != by) && self.model.phase != Phase::Over

@@ -27,7 +27,7 @@ effects! {
     }
 }
 
-/// Nothing is ignored.
+/// The game ignores no command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reason {}
 
@@ -44,7 +44,7 @@ pub(crate) struct View {
     round: u8,
 }
 
-/// The index of a player; `None` for the host.
+/// Returns the index of a player, or `None` for the host.
 pub(crate) fn index(seat: Seat) -> Option<usize> {
     Seat::players(16).iter().position(|player| *player == seat)
 }
@@ -110,7 +110,7 @@ impl Rules for RelayRules {
     }
 }
 
-/// A spectator is no seat: in a match of eight or sixteen players it learns no secret of the last of them.
+/// A spectator is not a seat, so in a match of eight or sixteen players it learns no secret of the last player.
 #[test]
 fn spectators_learn_nothing_of_the_last_player_however_many_there_are() {
     let rules = erase::<RelayRules>();
@@ -128,7 +128,7 @@ fn spectators_learn_nothing_of_the_last_player_however_many_there_are() {
         };
         assert!(is_shown(last.into()) && is_shown(Viewer::HOST));
         assert!(!is_shown(Viewer::SPECTATOR), "{seats}");
-        // A seat without a player is a spectator's, as `p8` was before spectators had a name.
+        // A seat without a player counts as a spectator, like `p8` before spectators had a name.
         let others = Seat::ALL.into_iter().filter(|seat| *seat != last && *seat != Seat::Host);
         assert!(others.into_iter().all(|seat| !is_shown(seat.into())), "{seats}");
     }

@@ -1,11 +1,11 @@
-//! A model of the rules of turns, PM-9 to PM-21 without dice, PM-39 to PM-42 and PM-80 to PM-84, and of what `mail run` does with them (PM-14,
-//! PM-27). It is written from the page and knows nothing of the code.
+//! A model of the rules of turns, PM-9 to PM-21 without dice, PM-39 to PM-42 and PM-80 to PM-84, and of what `mail run`
+//! does with them (PM-14, PM-27). It is written from the page, independently of the program.
 
 use super::announced::{AheadOrders, Announced};
 use super::offers::{Offered, Offers, Stand};
 use super::relay::{Move, Relay};
 
-/// The terms of play, times in hours.
+/// The terms of play. Times are in hours.
 #[derive(Clone, Debug)]
 pub(crate) struct Terms {
     pub(crate) hours: u64,
@@ -19,11 +19,11 @@ pub(crate) struct Terms {
     pub(crate) patience: u32,
     /// PM-39: in days.
     pub(crate) absences: u64,
-    /// PM-38: the seats whose players may do without a key.
+    /// PM-38: the seats whose players need no key.
     pub(crate) plain: Vec<usize>,
 }
 
-/// PM-17, PM-84: what becomes of a seat that missed.
+/// PM-17, PM-84: the consequence for a seat that missed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Missed {
     Default,
@@ -31,7 +31,7 @@ pub(crate) enum Missed {
     Second,
 }
 
-/// Papers are distinguished by numbers of the test, which stand for their digests.
+/// A number that stands for the digest of a paper.
 pub(crate) type Id = u32;
 
 #[derive(Clone, Debug)]
@@ -40,9 +40,9 @@ pub(crate) struct Paper {
     pub(crate) seat: usize,
     pub(crate) number: u32,
     pub(crate) turn: u32,
-    /// The turn whose stand its player had seen.
+    /// The turn whose position its player had seen.
     pub(crate) seen_turn: u32,
-    /// It names the link of the stand that is there when it is handed in.
+    /// Whether it names the link of the current turn position when it is handed in.
     pub(crate) has_link: bool,
     pub(crate) kind: Kind,
 }
@@ -61,7 +61,7 @@ pub(crate) enum Kind {
     Absent {
         until: u64,
     },
-    /// PM-41: to seats that the match has, or not.
+    /// PM-41: to a seat of the match, or to a seat that does not exist.
     Press {
         is_known: bool,
     },
@@ -73,7 +73,7 @@ pub(crate) enum Kind {
         to: Id,
         agree: bool,
     },
-    /// PM-82: by the number of an offer, or without one; of players without a key.
+    /// PM-82: an answer by a player without a key, with the number of an offer or without one.
     AnswerTo {
         nth: Option<u32>,
         agree: bool,
@@ -81,7 +81,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// PM-81: orders, for this turn or later ones, have numbers of their own.
+    /// PM-81: orders for this turn or later ones are numbered separately.
     pub(crate) const fn is_order(&self) -> bool {
         matches!(self, Self::Order { .. } | Self::Ahead(_))
     }
@@ -94,7 +94,7 @@ pub(crate) enum Phase {
     Over,
 }
 
-/// What an asked seat has answered.
+/// The answer of a seat.
 #[derive(Clone, Debug)]
 pub(crate) enum Status {
     NotAsked,
@@ -107,12 +107,12 @@ pub(crate) enum Status {
         plays: Vec<Move>,
     },
     Defaulted,
-    /// Its order was dropped for a takeback.
+    /// Its order was dropped because of a takeback.
     Settled,
 }
 
 impl Status {
-    /// How the view writes it.
+    /// Returns the word in the view.
     pub(crate) const fn word(&self) -> Option<&'static str> {
         match self {
             Self::NotAsked => None,
@@ -128,22 +128,23 @@ impl Status {
 #[derive(Clone, Debug)]
 pub(crate) struct Player {
     pub(crate) status: Status,
-    /// PM-10: of the last paper that counted, besides orders and words.
+    /// PM-10: the number of the last paper that counted, except orders and words.
     pub(crate) number: u32,
-    /// Of the last order that counted, for this turn or later ones.
+    /// The number of the last order that counted, for this turn or later ones.
     pub(crate) order_number: u32,
     pub(crate) misses: u32,
     pub(crate) gone: bool,
     pub(crate) announced: Announced,
     /// PM-38: the player took the seat without a key.
     pub(crate) is_plain: bool,
-    /// Who plays it: 0 for the first player, else the number of the substitute (PM-83).
+    /// The player: 0 for the first player, otherwise the number of the substitute (PM-83).
     pub(crate) substitute: u32,
-    /// PM-92: when its plain order of this turn that counts was sent, in seconds, and its number; and of orders ahead.
+    /// PM-92: the time in seconds at which its counting plain order of this turn was sent, and its number; the same for
+    /// orders ahead.
     pub(super) sent: [Option<(u64, u32)>; 2],
     /// The order of the newest paper of this turn that counts.
     pub(super) ordered: Option<Vec<Move>>,
-    /// PM-101: whether a letter of this turn was sent to it.
+    /// PM-101: whether a letter of this turn was sent to the seat.
     pub(crate) has_letter: bool,
 }
 
@@ -162,17 +163,17 @@ pub(crate) struct Model {
     pub(crate) offers: Offers,
     /// Where each turn began.
     pub(crate) stands: Vec<Stand>,
-    /// PM-20: the stand to which all agreed to go back.
+    /// PM-20: the turn position to which all agreed to go back.
     pub(super) takeback: Option<usize>,
-    /// The line of the game, 0 for the main one, and its entries.
+    /// The branch of the game, 0 for `main`, and the number of its entries.
     pub(super) line: usize,
     pub(super) head: u64,
-    /// PM-122: how many orders were answers that a line foresaw.
+    /// PM-122: the number of orders that were answers of a line.
     pub(crate) answers: u64,
 }
 
 impl Model {
-    /// All seats are taken.
+    /// Returns a model in which all seats are taken.
     pub(crate) fn new(terms: Terms, game: Relay) -> Self {
         let player = Player {
             status: Status::NotAsked,
@@ -215,8 +216,8 @@ impl Model {
             && (self.terms.sealed || self.terms.hosted.contains(&seat))
     }
 
-    /// PM-101: the seats that the match waits for while a letter of this turn waits for them. The host needs none, and as
-    /// long as a seat that it plays has not sealed, the others have none that could wait (PM-16).
+    /// PM-101: returns the seats that the match waits for and whose letter of this turn is unsent. Seats of the host
+    /// need no letter. Until they have sealed, no letters to others exist (PM-16).
     pub(super) fn unsent(&self) -> Vec<usize> {
         if self.phase != Phase::Open || self.holds_letters_back() {
             return Vec::new();
@@ -237,7 +238,7 @@ impl Model {
         self.terms.hosted.iter().any(|seat| owes(&seat))
     }
 
-    /// PM-101: what letters do that the mailer takes, which are for seats that it does not refuse.
+    /// PM-101: applies the effect of letters that the mailer accepts, which are those to seats it does not refuse.
     pub(super) fn send(&mut self, at: u64, is_taken: impl Fn(usize) -> bool) {
         let is_short = self.deadline.saturating_sub(at) * 2 < self.terms.hours;
         if is_short && self.unsent().into_iter().any(&is_taken) {
@@ -254,7 +255,7 @@ impl Model {
             .any(|seat| self.must_seal(seat) && matches!(self.players[seat].status, Status::Nothing))
     }
 
-    /// Hands in a paper; returns what becomes of it.
+    /// Hands in a paper, and returns its outcome.
     pub(crate) fn take(&mut self, paper: &Paper) -> String {
         match self.judge(paper) {
             // PM-33
@@ -380,7 +381,7 @@ impl Model {
         (0..self.players.len()).filter(|seat| !self.players[*seat].gone).collect()
     }
 
-    /// PM-16, PM-18: what follows.
+    /// PM-16, PM-18: the consequences of a paper.
     fn go_on(&mut self, waited_for_seals: bool) {
         if self.phase != Phase::Open {
             return;
@@ -441,7 +442,7 @@ impl Model {
         if !is_letter_unsent && self.phase == Phase::Open && at >= self.deadline && is_later {
             self.tick(at);
         }
-        // PM-42: orders ahead can make the next turn ready, too.
+        // PM-42: orders ahead can make the next turn ready as well.
         for _ in 0..50 {
             if self.phase == Phase::Ready {
                 self.execute(at);
@@ -473,7 +474,7 @@ impl Model {
                 carried.push((seat, None));
                 self.players[seat].announced.end_lines();
             }
-            // PM-80: a turn that asks two or more ends for all of them.
+            // PM-80: a turn that asks two or more seats ends for all of them.
             if matches!(status, Status::Defaulted) || matches!(status, Status::Ordered { .. }) && asked > 1 {
                 has_played |= self.play_default(seat);
             }
@@ -489,7 +490,7 @@ impl Model {
         self.stand(&played, &carried, ends_round);
     }
 
-    /// All of an order is played, or nothing of it.
+    /// Plays an order completely or not at all.
     fn game_takes(&mut self, seat: usize, plays: &[Move]) -> bool {
         let mut game = self.game.clone();
         let takes = plays.iter().all(|play| game.give(Some(seat), *play));
