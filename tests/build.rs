@@ -1,5 +1,5 @@
-//! Links the programs under test at a fixed address: the tests start them thousands of times, and a start is an eighth shorter
-//! when the dynamic linker has no addresses to correct.
+//! Links the programs under test at a fixed address. The tests start them thousands of times, and a start is an eighth
+//! shorter if the dynamic linker has no addresses to correct.
 
 use std::env;
 

@@ -1,8 +1,8 @@
-//! The documents, whose console blocks are run and print what the document shows.
+//! Documents whose console blocks are run, and must print what the document shows.
 //!
-//! A block begins with ` ```console` and, where it needs more than `turnfold`, a word: `service` for a running service,
-//! `postgres` for a database, `chess` for the program of `examples/chess`. All plain blocks of a document share one
-//! sandbox; so do all blocks of each word. `SNAPSHOTS=overwrite` writes the output that was found into the document.
+//! A block begins with
+//! ` ```console` and, if it needs more than `turnfold`, a word: `service` for a running service, `postgres` for a database, `chess` for the program of `examples/chess`. All plain blocks of a document share one sandbox, and so do all blocks with the same word. `SNAPSHOTS=overwrite
+//! writes the actual output into the document.
 
 use std::fmt::Write;
 use std::fs;
@@ -14,7 +14,7 @@ use crate::sandbox::{Sandbox, without_links, workspace};
 
 const FENCE: &str = "```";
 
-/// A document with its console blocks, each between texts.
+/// A document with its console blocks.
 pub struct Document {
     pub path: PathBuf,
     pub text: String,
@@ -34,7 +34,7 @@ impl Document {
         blocks.map(|block| block.split_once(FENCE).expect("a block is closed").0).collect()
     }
 
-    /// Requires the blocks that begin with this word to print `found`, which has one text for each of them.
+    /// Requires the blocks that begin with this word to show `found`, which has one text for each block.
     pub fn require(&self, word: &str, found: &[String], normalized: fn(&str) -> String) {
         let opening = format!("\n{FENCE}{word}\n");
         let mut parts = self.text.split(&opening);
@@ -68,8 +68,8 @@ pub fn commands(block: &str) -> Vec<&str> {
     block.lines().filter_map(|line| line.strip_prefix("$ ")).collect()
 }
 
-/// Runs the blocks of a document that begin with this word, one command after another in one sandbox. Each command has
-/// a shell of its own that begins with the prelude.
+/// Runs the blocks of a document that begin with this word, one command after another in one sandbox. Each command runs
+/// in its own shell, after the prelude.
 pub fn run_blocks(document: &Document, word: &str, sandbox: &Sandbox, prelude: &str) {
     let blocks = document.blocks(word);
     assert!(!blocks.is_empty(), "{} has no block `{word}`", document.path.display());
@@ -77,7 +77,7 @@ pub fn run_blocks(document: &Document, word: &str, sandbox: &Sandbox, prelude: &
     document.require(word, &found, without_what_is_random);
 }
 
-/// Runs the commands of a block; returns them with what they print, as the block shows it.
+/// Runs the commands of a block. Returns them with their output, in the form of the block.
 pub fn output_of(block: &str, sandbox: &Sandbox, prelude: &str) -> String {
     let mut found = String::new();
     for line in commands(block) {

@@ -1,6 +1,6 @@
-//! What is fuzzed: each target takes any bytes and panics where a promise is broken.
+//! The fuzz targets. Each takes any bytes and panics if a promise is broken.
 //!
-//! `fuzz/` hands them to libFuzzer; `it/fuzz.rs` runs each target over its corpus and over mutations of that.
+//! `fuzz/` passes them to libFuzzer; `it/fuzz.rs` runs each target over its corpus and mutations of the corpus.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -32,16 +32,16 @@ pub use replay_file::replay_file;
 pub use setup::setup;
 pub use store::{entry, store};
 
-/// What a target does with any bytes.
+/// The function of a target, which takes any bytes.
 pub type Run = Box<dyn Fn(&[u8]) + Send + Sync>;
 
-/// Something that is fuzzed.
+/// A fuzz target.
 pub struct FuzzTarget {
-    /// Its name, which is that of its binary and of its corpus.
+    /// The name of the target, of its binary and of its corpus.
     pub name: String,
-    /// What it does; panics where a promise is broken.
+    /// The function, which panics if a promise is broken.
     pub run: Run,
-    /// Inputs that get somewhere, from which fuzzing begins.
+    /// Useful inputs with which fuzzing begins.
     pub seeds: Vec<Vec<u8>>,
 }
 
@@ -50,14 +50,14 @@ impl FuzzTarget {
         Self { name: name.to_owned(), run: Box::new(run), seeds }
     }
 
-    /// Returns the folder in which the inputs are kept that are worth trying again.
+    /// Returns the folder of inputs that are worth trying again.
     #[must_use]
     pub fn corpus(&self) -> PathBuf {
         corpora().join(&self.name)
     }
 }
 
-/// Returns the folder that holds the corpora.
+/// Returns the folder of all corpora.
 #[must_use]
 pub fn corpora() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus")
@@ -85,7 +85,7 @@ pub fn targets() -> Vec<FuzzTarget> {
     targets
 }
 
-/// Takes the first byte off, which chooses a ruleset and one of `kinds` things to do with the rest.
+/// Splits off the first byte, which chooses a ruleset and one of `kinds` things to do with the rest.
 fn choose(bytes: &[u8], kinds: u8) -> Option<(Arc<dyn AnyRules>, u8, &[u8])> {
     let (first, rest) = bytes.split_first()?;
     let kind = first % kinds;
@@ -99,7 +99,7 @@ fn choice(rules_place: usize, kind: u8, kinds: u8) -> u8 {
     u8::try_from(rules_place).unwrap() * kinds + kind
 }
 
-/// Requires what a user is shown to be one line that cannot command a terminal.
+/// Requires a message for a user to be one line without control sequences.
 fn check_message(message: &str) {
     assert!(!message.is_empty(), "an error is empty");
     assert!(!message.contains(char::is_control), "{message:?} holds control characters");

@@ -23,7 +23,7 @@ pub fn goldens() -> Vec<PathBuf> {
     rulesets().iter().flat_map(|rules| replays_of(rules.name())).collect()
 }
 
-/// A replay file, looked at by a seat.
+/// Returns the history of a replay file as a seat sees it.
 pub fn seat_history(path: &Path, text: &str, viewer: &str) -> SeatHistory {
     let replay =
         tfl::read_also_seen(&path.display().to_string(), text.as_bytes(), &turnfold_games::standard());
@@ -31,7 +31,7 @@ pub fn seat_history(path: &Path, text: &str, viewer: &str) -> SeatHistory {
     SeatHistory::of(viewer.parse().unwrap(), history).unwrap()
 }
 
-/// The viewers of a match: the host, its players, and a seat that has no part in it.
+/// Returns the viewers of a match: the host, its players, and a seat that does not play.
 pub fn viewers(path: &Path, text: &str) -> Vec<String> {
     let start = seat_history(path, text, "host").start().unwrap();
     let players = start.players().iter().map(ToString::to_string);

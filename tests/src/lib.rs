@@ -1,5 +1,5 @@
-//! What the tests in `it/` and `system/` and the fuzzers in `fuzz/` share: a folder to run the binary in, a service, a
-//! match by mail, documents, fixtures, and what is fuzzed.
+//! What the tests in `it/` and `system/` and the fuzzers in `fuzz/` share: a sandbox for the binary, a service, a match
+//! by mail, documents, fixtures, and fuzz targets.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 #![expect(missing_docs, reason = "names that explain themselves, for tests alone")]
@@ -21,12 +21,12 @@ pub mod secrets;
 pub mod service;
 pub mod transcript;
 
-/// Returns `true` if long proofs run whole, as the variable `TURNFOLD_LONG` asks for, and not in their short form.
+/// Returns `true` if the variable `TURNFOLD_LONG` requests long tests in full instead of their short form.
 pub fn is_long() -> bool {
     std::env::var_os("TURNFOLD_LONG").is_some()
 }
 
-/// Reads the fixtures of a ruleset, in the order of their names.
+/// Reads the fixtures of a ruleset, sorted by name.
 pub fn fixtures(ruleset: &str) -> Vec<Fixture> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures").join(ruleset);
     Fixture::read_all(&folder).unwrap_or_default()

@@ -12,14 +12,14 @@ use turnfold_store::StoreReader;
 use crate::players::{DeskView, Players, key};
 use crate::sandbox::Sandbox;
 
-/// The match `duel` and its players; the host's key is `host.key`, its terms are `desk.toml`.
+/// The match `duel` and its players. The host's key is `host.key`, and the terms are `desk.toml`.
 pub struct Mailbox {
     pub sandbox: Sandbox,
     pub players: Players,
 }
 
 impl Mailbox {
-    /// Makes key and terms, and no match yet.
+    /// Creates the key and the terms, but no match yet.
     pub fn new(terms: &str) -> Self {
         let sandbox = Sandbox::new();
         sandbox.write("desk.toml", terms);
@@ -28,7 +28,7 @@ impl Mailbox {
         mailbox
     }
 
-    /// Saves the key of a label as a file that only its owner may read.
+    /// Saves the key of a label in a file that only its owner can read.
     pub fn save_key(&self, label: &str) {
         let name = format!("{label}.key");
         self.sandbox.write(&name, key(label).to_file());
@@ -40,7 +40,7 @@ impl Mailbox {
         }
     }
 
-    /// Returns the names of what waits in the outbox, in order.
+    /// Returns the names of the letters in the outbox, in order.
     pub fn letters(&self) -> Vec<String> {
         let Ok(folder) = std::fs::read_dir(self.sandbox.path(".turnfold/outbox")) else { return Vec::new() };
         let mut names: Vec<_> = folder.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
@@ -48,7 +48,7 @@ impl Mailbox {
         names
     }
 
-    /// Opens a match of a ruleset with one of its fixtures.
+    /// Opens a match of a ruleset with a fixture.
     pub fn opened(rules: &str, setup: &str, terms: &str, options: &str) -> Self {
         let mailbox = Self::new(terms);
         mailbox.sandbox.ok(&open_line(rules, setup, options));
@@ -63,7 +63,7 @@ impl Mailbox {
         DeskView { desk: DeskHistory::read(&store, &of).unwrap(), match_id: of.genesis.match_id, is_fair }
     }
 
-    /// Saves papers as a mail.
+    /// Saves papers in a mail.
     pub fn save(&self, file: &str, papers: &[SignedPaper]) {
         let mails = papers.iter().map(|signed| {
             let name = self.players.key(signed.paper().head().seat).name().clone();
@@ -78,7 +78,7 @@ impl Mailbox {
         self.sandbox.write(file, opened(&letter).1);
     }
 
-    /// Has every seat join, in the order given.
+    /// Lets these seats join, in this order.
     pub fn join(&mut self, seats: &[Seat]) {
         for seat in seats {
             let paper = self.players.join(&self.known(), *seat);
@@ -87,7 +87,7 @@ impl Mailbox {
         }
     }
 
-    /// Writes orders of seats as they know the desk now, in one mail.
+    /// Writes orders of seats from what they now know of the desk, in one mail.
     pub fn save_orders(&mut self, file: &str, orders: &[(Seat, &[&str])]) {
         let known = self.known();
         let papers: Vec<_> =
@@ -100,20 +100,20 @@ impl Mailbox {
         self.sandbox.run(&format!("mail take duel {file} --key host.key"))
     }
 
-    /// Runs at a time of December 2026.
+    /// Runs the desk at a time in December 2026.
     pub fn run(&self, at: &str, options: &str) -> Output {
         self.sandbox.run(&format!("mail run duel --key host.key --force --at 2026-12-{at} {options}"))
     }
 }
 
-/// The line that opens `duel`.
+/// Returns the command that opens `duel`.
 pub fn open_line(rules: &str, setup: &str, options: &str) -> String {
     format!(
         "mail open duel --rules {rules} --setup fixtures/{rules}/{setup} --desk desk.toml --key host.key {options}"
     )
 }
 
-/// The text of a letter, and the bundle that goes with it.
+/// Returns the text of a letter and its bundle.
 pub fn opened(letter: &str) -> (String, String) {
     let (_, body) = letter.split_once("\r\n\r\n").unwrap();
     let (_, body) = body.split_once("\r\n\r\n").unwrap();

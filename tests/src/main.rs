@@ -1,10 +1,10 @@
-//! The `turnfold` binary, built where these tests can find its path. Its clock can be that of a file, so that weeks pass in
+//! The `turnfold` binary, built so that these tests can find its path. Its clock can be a file, so that weeks pass in
 //! seconds.
 
 use std::process::ExitCode;
 use std::{env, fs};
 
-/// Names the file with the time in milliseconds since 1970.
+/// The variable that names the file with the time, in milliseconds since 1970.
 const CLOCK: &str = "TURNFOLD_TEST_CLOCK";
 
 fn main() -> ExitCode {

@@ -1,4 +1,4 @@
-//! Parts that a test needs and a machine may lack: programs, packages, rights.
+//! What a test needs and a machine may lack: programs, packages and permissions.
 
 use std::env;
 use std::ffi::OsStr;
@@ -10,18 +10,18 @@ use std::process::Command;
 
 use crate::sandbox::binary;
 
-/// Prints that a test, or a part of one, does not run, and why. It gets past the capture of output, because who runs the
-/// tests has to know. `.ci/skipped` lists which reasons are good ones.
+/// Prints that a test, or a part of it, does not run, and why. It bypasses the capture of output, because whoever runs
+/// the tests must see it. `.ci/skipped` lists the accepted reasons.
 pub fn skipped(what: impl Display, why: impl Display) {
     io::stderr().write_all(format!("SKIPPED: {what}: {why}\n").as_bytes()).unwrap();
 }
 
-/// Returns `true` if a program is here and can be asked for its version.
+/// Returns `true` if a program is installed and can report its version.
 pub fn has(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
-/// Returns `true` if a program is here, or prints that something is skipped without it.
+/// Returns `true` if a program is installed, and otherwise prints what is skipped.
 pub fn has_or_skips(program: &str, what: &str) -> bool {
     let has = has(program);
     if !has {
@@ -30,7 +30,7 @@ pub fn has_or_skips(program: &str, what: &str) -> bool {
     has
 }
 
-/// Returns `true` if strace may trace here, or prints that something is skipped without it.
+/// Returns `true` if strace may trace here, and otherwise prints what is skipped.
 pub fn can_trace_or_skips(what: &str) -> bool {
     let traced = Command::new("strace").args(["-o", "/dev/null", "true"]).output();
     let can_trace = traced.is_ok_and(|output| output.status.success());
@@ -40,11 +40,12 @@ pub fn can_trace_or_skips(what: &str) -> bool {
     can_trace
 }
 
-/// Returns the folder of the programs of a package of `PyPI`, such as `chess==1.11.2`. It is installed in an environment of its
-/// own next to the program under test, once for all tests. Where a variable names such a folder, nothing is installed.
+/// Returns the folder of programs of a package from `PyPI`, such as `chess==1.11.2`. The package is installed once for
+/// all tests, in its own environment next to the program under test. If the variable names a folder, nothing is
+/// installed.
 ///
 /// # Errors
-/// Why it cannot be installed.
+/// The reason why it cannot be installed.
 pub fn python(package: &str, variable: &str) -> Result<PathBuf, String> {
     if let Some(there) = env::var_os(variable) {
         return Ok(there.into());
@@ -54,7 +55,7 @@ pub fn python(package: &str, variable: &str) -> Result<PathBuf, String> {
     let bin = folder.join("bin");
     let whole = folder.join("whole");
     fs::create_dir_all(&environments).unwrap();
-    // Others wait until it is there; the lock ends with the file.
+    // Other tests wait until the package is installed. Closing the file releases the lock.
     let lock = File::create(environments.join(format!("{package}.lock"))).unwrap();
     lock.lock().unwrap();
     if whole.exists() {
@@ -67,7 +68,7 @@ pub fn python(package: &str, variable: &str) -> Result<PathBuf, String> {
     Ok(bin)
 }
 
-/// Runs a program, or returns the last line of what it complains about.
+/// Runs a program, or returns the last line of its error output.
 fn run(program: &OsStr, args: &[&str]) -> Result<(), String> {
     let output = Command::new(program).args(args).output();
     let output = output.map_err(|error| format!("{}: {error}", program.display()))?;

@@ -1,4 +1,4 @@
-//! Players of a match by mail, who write papers as they know the desk.
+//! Players of a match by mail, who write papers from what they know of the desk.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub struct DeskView {
     pub is_fair: bool,
 }
 
-/// The keys of players and the numbers of their papers.
+/// The keys of the players, and the numbers of their papers.
 #[derive(Default)]
 pub struct Players {
     keys: BTreeMap<Seat, PrivateKey>,
@@ -25,7 +25,7 @@ pub struct Players {
     nonce: u8,
 }
 
-/// What a paper states besides its content, where that is not what its player would state.
+/// Values of a paper besides its content that deviate from what its player would state.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unlike {
     pub turn: Option<u32>,
@@ -82,7 +82,7 @@ impl Players {
         self.write(known, seat, PaperContent::Order(order), Unlike::default())
     }
 
-    /// Makes the content of an order; `waits` asks for the deadline.
+    /// Returns the content of an order. If `waits`, the order waits for the deadline.
     pub fn order_with(&self, known: &DeskView, seat: Seat, plays: &[&str], waits: bool) -> Order {
         let turn = u16::try_from(known.desk.state().turn()).unwrap();
         let has_chain = known.is_fair && known.desk.state().has_chain(seat);

@@ -1,4 +1,4 @@
-//! A sealed place to run the real binary in: its own folder, its own environment.
+//! A sealed place in which to run the real binary, with its own folder and environment.
 
 use std::env;
 use std::fs;
@@ -11,19 +11,19 @@ use turnfold_core::DicePolicy;
 use turnfold_games::rulesets;
 use turnfold_store::{Genesis, Store};
 
-/// The folder that holds the workspace.
+/// Returns the folder of the workspace.
 pub fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the workspace").to_path_buf()
 }
 
-/// The binary under test.
+/// Returns the binary under test.
 pub fn binary() -> &'static Path {
     static BINARY: LazyLock<PathBuf> = LazyLock::new(|| program("turnfold-under-test"));
     &BINARY
 }
 
-/// Makes a command that runs cargo as a shell would: `ring` and what depends on it are compiled again where the variables
-/// differ that cargo sets for a test.
+/// Returns a command that runs cargo as from a shell. Otherwise `ring` and its dependents would be compiled again,
+/// because cargo sets other variables for a test.
 pub fn cargo() -> Command {
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     let is_of_test = |name: &str| {
@@ -40,7 +40,7 @@ pub fn program(name: &str) -> PathBuf {
     env::var_os(format!("CARGO_BIN_EXE_{name}")).expect("cargo sets the path of the binary under test").into()
 }
 
-/// A temporary folder with the workspace's fixtures in it.
+/// A temporary folder with the workspace's fixtures.
 pub struct Sandbox {
     dir: Arc<TempDir>,
     program: PathBuf,
@@ -49,7 +49,7 @@ pub struct Sandbox {
 impl Sandbox {
     pub fn new() -> Self {
         let dir = TempDir::new().unwrap();
-        // All but the stores, which few tests need.
+        // All fixtures but the stores, which few tests need.
         for ruleset in rulesets() {
             let folder = Path::new("fixtures").join(ruleset.name());
             copy_folder(&workspace().join(&folder), &dir.path().join(folder));
@@ -57,29 +57,29 @@ impl Sandbox {
         Self { dir: dir.into(), program: binary().to_owned() }
     }
 
-    /// Makes an empty folder for the program as it is installed: with what lies next to it and without a clone. With the
-    /// variable `TURNFOLD_RELEASE` it is the program of the release in that folder.
+    /// Creates an empty folder for the installed program, which has its files next to it and no clone of the
+    /// repository. If the variable `TURNFOLD_RELEASE` names a folder, it is the program of the release there.
     pub fn installed() -> Self {
         static INSTALLED: LazyLock<PathBuf> = LazyLock::new(install);
         Self::of(&INSTALLED)
     }
 
-    /// Makes an empty folder for a program.
+    /// Creates an empty folder for a program.
     pub fn of(program: &Path) -> Self {
         Self { dir: TempDir::new().unwrap().into(), program: program.to_owned() }
     }
 
-    /// Takes the folder of another sandbox for the program as it is installed.
+    /// Uses the folder of another sandbox for the installed program.
     pub fn sharing(other: &Self) -> Self {
         Self { dir: other.dir.clone(), ..Self::installed() }
     }
 
-    /// Returns the program that is run.
+    /// Returns the program that this sandbox runs.
     pub fn program(&self) -> &Path {
         &self.program
     }
 
-    /// Makes an empty folder with the program in a folder of this name.
+    /// Creates an empty folder with the program in a subfolder of this name.
     pub fn placed(folder: &str) -> Self {
         let dir = TempDir::new().unwrap();
         let program = dir.path().join(folder).join(format!("turnfold{}", env::consts::EXE_SUFFIX));
@@ -87,7 +87,7 @@ impl Sandbox {
         Self { dir: dir.into(), program }
     }
 
-    /// Makes an empty folder for the program whose first argument lists the versions of a game that it has.
+    /// Creates an empty folder for the program whose first argument lists the versions of its game.
     pub fn of_toys() -> Self {
         Self::of(&program("toys-under-test"))
     }
@@ -100,8 +100,8 @@ impl Sandbox {
         fs::write(self.path(name), content).unwrap();
     }
 
-    /// Puts a program here. A copy that is being written would be held open by what other tests start meanwhile, and the system
-    /// runs no such file.
+    /// Puts a program into the folder, by a hard link if possible. Processes that other tests start in the meantime
+    /// would hold a copy open for writing, and the system refuses to run such a file.
     pub fn add_program(&self, program: &Path, name: &str) {
         if fs::hard_link(program, self.path(name)).is_err() {
             fs::copy(program, self.path(name)).unwrap();
@@ -112,7 +112,8 @@ impl Sandbox {
         fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// Flips a bit before each place in the heads of a store's journal where something stands; returns how many there are.
+    /// Flips a bit before each occurrence of `needle` in the heads of a store's journal. Returns the number of
+    /// occurrences.
     pub fn harm_journal(&self, store: &str, needle: &[u8]) -> usize {
         let mut count = 0;
         for head in ["head.a", "head.b"] {
@@ -128,20 +129,20 @@ impl Sandbox {
         count
     }
 
-    /// Makes a command that knows nothing of the machine but this folder.
+    /// Returns a command that knows nothing of the machine except this folder.
     pub fn command<'a>(&self, args: impl IntoIterator<Item = &'a str>) -> Command {
         let mut command = Command::new(&self.program);
         command.args(args).current_dir(self.dir.path()).env_clear().stdin(Stdio::null());
         command
     }
 
-    /// Runs `turnfold` on the words of a line; words with spaces stand in double quotes.
+    /// Runs `turnfold` with the words of a line. Words with spaces are in double quotes.
     pub fn run(&self, line: &str) -> Output {
         let words = words(line);
         self.command(words.iter().map(String::as_str)).output().unwrap()
     }
 
-    /// Runs a line in a shell that knows `turnfold` and what the machine has.
+    /// Runs a line in a shell that knows `turnfold` and the programs of the machine.
     pub fn shell(&self, line: &str) -> Output {
         let script = format!("turnfold() {{ '{}' \"$@\"; }}\n{line}", self.program.display());
         let mut shell = Command::new("sh");
@@ -149,7 +150,7 @@ impl Sandbox {
         shell.env("PATH", env::var_os("PATH").unwrap_or_default()).output().unwrap()
     }
 
-    /// Runs `turnfold` and requires it to succeed; gives its stdout.
+    /// Runs `turnfold`, requires it to succeed, and returns its stdout.
     pub fn ok(&self, line: &str) -> String {
         let output = self.run(line);
         let stderr = String::from_utf8_lossy(&output.stderr);
@@ -158,7 +159,7 @@ impl Sandbox {
     }
 }
 
-/// Installs the program in the folder of what was built, and returns where it is.
+/// Installs the program next to the build output, and returns its path.
 fn install() -> PathBuf {
     let folder = binary().with_file_name("installed");
     if let Some(release) = env::var_os("TURNFOLD_RELEASE") {
@@ -181,7 +182,7 @@ fn install() -> PathBuf {
     program
 }
 
-/// Puts a file in a place, whole, so that another process can do the same at once.
+/// Puts a complete file in place, so that another process can do the same at the same time.
 fn place(from: &Path, to: &Path) {
     let draft = to.with_extension(format!("{}", process::id()));
     fs::create_dir_all(to.parent().unwrap()).unwrap();
@@ -189,11 +190,11 @@ fn place(from: &Path, to: &Path) {
         fs::copy(from, &draft).unwrap();
     }
     fs::rename(&draft, to).unwrap();
-    // Renaming one link of a file to another does nothing.
+    // Renaming a link to another link of the same file does nothing, so the draft may still exist.
     let _ = fs::remove_file(&draft);
 }
 
-/// Blanks out the links of the hash chain: they cover match ids and times, which differ from run to run.
+/// Blanks out the links of the hash chain, because they cover match ids and times, which differ in each run.
 pub fn without_links(text: &str) -> String {
     let mut blanked = String::new();
     for part in text.split_inclusive("link ").flat_map(|part| part.split_inclusive("\"link\":\"")) {
@@ -235,7 +236,7 @@ pub fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
-/// Stores the match `old` as some other build would have, in the usual store.
+/// Stores the match `old` in the usual store, as another build would have stored it.
 pub fn store_match(sandbox: &Sandbox, ruleset: &str, ruleset_version: u32) {
     let setup = sandbox.read("fixtures/initiative/no-units.toml");
     let genesis = Genesis {

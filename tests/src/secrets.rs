@@ -1,28 +1,28 @@
-//! Games with a secret, and a viewer who may not know it. Whatever the secret, it gets the same bytes: `it/cli/concealment.rs`
-//! compares what the verbs print, `system/serve/secrets.rs` what a service answers.
+//! Games with a secret, and a viewer who may not know it. The viewer must get the same bytes whatever the secret.
+//! `it/cli/concealment.rs` compares the output of the verbs, and `system/serve/secrets.rs` the answers of a service.
 
 pub struct SecretCase {
-    /// A seat, or the spectators' `p8`.
+    /// A seat, or `p8` for spectators.
     pub viewer: &'static str,
     pub ruleset: &'static str,
-    /// The setup, in which SECRET stands for the secret; none for the ford.
+    /// The setup, in which SECRET stands for the secret. Empty for the ford.
     pub setup: &'static str,
     pub before: &'static [&'static str],
-    /// Commands, or what stands in the setup.
+    /// The secrets: commands, or values for the setup.
     pub secrets: &'static [&'static [&'static str]],
-    /// What is appended with the secret, and what follows.
+    /// Commands appended together with the secret, and commands after it.
     pub end: &'static [&'static str],
     pub after: &'static [&'static str],
-    /// Commands of the viewer's own.
+    /// Commands of the viewer.
     pub own: [&'static str; 2],
     pub question: &'static str,
-    /// A field of the view with a value that it gets, and a field that holds the secret.
+    /// A field of the view with a value that it gets.
     pub field: [&'static str; 2],
     pub secret_field: &'static str,
 }
 
 impl SecretCase {
-    /// Returns `true` if the secret stands in the setup.
+    /// Returns `true` if the secret is in the setup.
     pub fn is_in_setup(&self) -> bool {
         !self.setup.is_empty()
     }
@@ -33,7 +33,7 @@ impl SecretCase {
     }
 }
 
-/// Plans of different lengths, that of no tap among them.
+/// Plans of different lengths, including the empty plan.
 const PLANS_OF_P1: &[&[&str]] = &[
     &[],
     &["p1: tap 0,1", "p1: tap 0,0"],
@@ -64,7 +64,7 @@ const BEHIND_P1: SecretCase = SecretCase {
     secret_field: "/pools/p1/used",
 };
 
-/// CH-18: of the plenitude a player knows what it has seen; here that is purple.
+/// CH-18: a player knows the seen part of the plenitude; here that is purple.
 const PLENITUDE: SecretCase = SecretCase {
     viewer: "p1",
     ruleset: "channel",

@@ -1,4 +1,4 @@
-//! A service that runs for a test: the real binary on a store of a sandbox.
+//! A service for a test: the real binary on a store in a sandbox.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
@@ -21,11 +21,11 @@ pub struct Running {
     agent: Agent,
     /// The lines of its log.
     log: Mutex<Receiver<String>>,
-    /// The sandbox of a service that has one of its own.
+    /// The sandbox, if the service has its own.
     sandbox: Option<Sandbox>,
 }
 
-/// What the service answered.
+/// An answer of the service.
 pub struct Reply {
     pub status: u16,
     pub headers: ureq::http::HeaderMap,
@@ -46,7 +46,7 @@ impl Running {
         service
     }
 
-    /// Runs a command line of `serve`, which keeps its admin token in no file.
+    /// Runs a command of `serve` that prints its admin token.
     pub fn start_by(mut serve: Command) -> Self {
         let mut child = serve.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut stderr = BufReader::new(child.stderr.take().unwrap());
@@ -62,7 +62,7 @@ impl Running {
         Self::announced(child, stderr, admin)
     }
 
-    /// Runs a command line of `serve` whose admin token is kept in a file.
+    /// Runs a command of `serve` that keeps its admin token in a file.
     pub fn start_with(mut serve: Command, admin: &str) -> Self {
         let mut child = serve.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let stderr = BufReader::new(child.stderr.take().unwrap());
@@ -81,12 +81,12 @@ impl Running {
         Self { child, origin, admin, agent: config.into(), log: Mutex::new(log), sandbox: None }
     }
 
-    /// Where it is: `http://127.0.0.1:PORT`.
+    /// Returns the origin of the service: `http://127.0.0.1:PORT`.
     pub fn origin(&self) -> &str {
         &self.origin
     }
 
-    /// The number of its process.
+    /// Returns the process id of the service.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
@@ -100,18 +100,18 @@ impl Running {
             .unwrap()
     }
 
-    /// Kills it, as a power cut would.
+    /// Kills the service, as a power cut would.
     pub fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    /// Waits until it has ended by itself, and returns how.
+    /// Waits until the service has ended by itself, and returns its exit status.
     pub fn wait(&mut self) -> ExitStatus {
         self.child.wait().unwrap()
     }
 
-    /// The admin's token.
+    /// Returns the admin token.
     pub fn admin(&self) -> &str {
         &self.admin
     }
@@ -134,7 +134,7 @@ impl Running {
         Reply { status: answer.status().as_u16(), headers: answer.headers().clone(), body }
     }
 
-    /// Gets a resource whose body is bytes.
+    /// Gets a resource as bytes.
     pub fn bytes(&self, path: &str, token: &str) -> (ureq::http::HeaderMap, Vec<u8>) {
         let request = self.agent.get(format!("{}{path}", self.origin));
         let mut answer = request.header("authorization", format!("Bearer {token}")).call().unwrap();
@@ -142,7 +142,7 @@ impl Running {
         (answer.headers().clone(), answer.body_mut().read_to_vec().unwrap())
     }
 
-    /// Makes a grant of a match and returns its token: `{"kind":"seat","seat":"p1"}`.
+    /// Creates a grant for a match, such as `{"kind":"seat","seat":"p1"}`, and returns the answer with its token.
     pub fn grant(&self, match_name: &str, grant: &str) -> Value {
         let made = self.send("POST", &format!("/v1/matches/{match_name}/grants"), &self.admin, grant);
         assert_eq!(made.status, 201, "{}", made.body);
@@ -151,16 +151,16 @@ impl Running {
 }
 
 impl Reply {
-    /// The body, which is JSON.
+    /// Returns the body as JSON.
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap()
     }
 }
 
-/// Without a word: what was answered must be on disk.
+/// Kills the service without warning, because everything it has answered must be on disk.
 impl Drop for Running {
     fn drop(&mut self) {
-        // One that has ended already cannot be killed.
+        // A process that has already ended cannot be killed.
         let _ = self.child.kill();
         self.child.wait().unwrap();
         drop(self.sandbox.take());

@@ -1,4 +1,4 @@
-//! Transcripts: commands with what a terminal shows of them, run again and compared.
+//! Transcripts: commands with what a terminal shows, which are run again and compared.
 
 use std::fmt::Write as _;
 
@@ -8,15 +8,15 @@ use snapbox::data::Data;
 use crate::sandbox::{Sandbox, without_links};
 
 impl Sandbox {
-    /// Runs the commands of a transcript, and requires a terminal to show what the transcript shows. To add a command, write
-    /// it into the transcript as `$ turnfold …`; `SNAPSHOTS=overwrite` adds what it prints. A line `...` stands for lines that
-    /// are shown elsewhere, such as a board.
+    /// Runs the commands of a transcript, and requires a terminal to show the same. To add a command, write it into the
+    /// transcript as `$ turnfold …`; `SNAPSHOTS=overwrite` adds its output. A line `...` stands for lines that are
+    /// shown elsewhere, such as a board.
     pub fn check(&self, transcript: impl Into<Data>) {
         check(|lines| self.transcript(lines), transcript);
     }
 
-    /// Runs one command a line and returns what a terminal would show. Lines of stderr are marked; the last one has the exit
-    /// code where that is not 0.
+    /// Runs the command in each line, and returns what a terminal would show. Lines of stderr are marked. An exit code
+    /// other than 0 is on the last line.
     pub fn transcript(&self, lines: &str) -> String {
         let mut transcript = String::new();
         for line in lines.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -40,18 +40,18 @@ impl Sandbox {
     }
 }
 
-/// As [`Sandbox::check`], where `run` runs the commands, one a line, and returns what is shown.
+/// Like [`Sandbox::check`], but `run` runs the commands, one on each line, and returns what is shown.
 pub fn check(run: impl Fn(&str) -> String, transcript: impl Into<Data>) {
     let transcript = transcript.into();
     let shown = transcript.render().unwrap();
     let lines: Vec<_> = shown.lines().filter_map(|line| line.strip_prefix("$ turnfold ")).collect();
     assert!(!lines.is_empty(), "a transcript has commands");
     let found = shortened(&run(&lines.join("\n")), &shown);
-    // Raw, because a board is drawn with backslashes, which are no path separators here.
+    // Raw, because boards are drawn with backslashes, which are not path separators here.
     assert_data_eq!(found, transcript.raw());
 }
 
-/// Leaves out what a transcript leaves out: the lines up to the one that follows `...` in it, but no exit code.
+/// Removes the lines that `...` stands for in the transcript, but no exit code.
 fn shortened(found: &str, transcript: &str) -> String {
     let mut kept = Vec::new();
     let mut found = found.lines();
@@ -69,7 +69,7 @@ fn shortened(found: &str, transcript: &str) -> String {
     kept.into_iter().chain(found).flat_map(|line| [line, "\n"]).collect()
 }
 
-/// Blanks out the list of rulesets where a message lists which there are, so that a new game changes no snapshot.
+/// Blanks out lists of all rulesets in messages, so that a new game changes no snapshot.
 fn without_rulesets(text: &str) -> String {
     let names: Vec<_> =
         turnfold_games::standard().iter().map(|rules| format!("`{}`", rules.name())).collect();
@@ -78,7 +78,7 @@ fn without_rulesets(text: &str) -> String {
         .replace(&format!("({names})"), "([RULESETS])")
 }
 
-/// Blanks out times as they are written for people.
+/// Blanks out times in the form for people.
 fn without_times(text: &str) -> String {
     let is_time = |text: &str| {
         text.chars().zip("0000-00-00 00:00:00Z".chars()).all(|(found, pattern)| match pattern {

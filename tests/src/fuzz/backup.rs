@@ -1,4 +1,4 @@
-//! Backups: a stream that was changed is refused, and one with right checks makes a sound store or none.
+//! Backups: a changed stream is refused, and a stream with valid checks gives a sound store or none.
 
 use turnfold_history::{FindingKind, golden::verify::verify};
 use turnfold_store::{Store, Totals};
@@ -20,7 +20,7 @@ pub fn backup(bytes: &[u8]) {
     }
 }
 
-/// Restores a store, which must be sound and give the same backup for ever.
+/// Restores a store, which must be sound and always give the same backup.
 fn restore(stream: &[u8]) {
     let store = match Store::restore_in_memory(stream) {
         Ok(store) => store,
@@ -28,7 +28,7 @@ fn restore(stream: &[u8]) {
     };
     for found in store.matches().unwrap() {
         let findings = verify(&store, &found.name, &turnfold_games::standard()).unwrap().findings;
-        // Rules may not accept what a forged backup holds, but all of it is there.
+        // The rules may refuse what a forged backup contains, but nothing of it may be damaged.
         let damage = findings.iter().find(|finding| finding.kind == FindingKind::Damaged);
         assert_eq!(damage, None, "a restored store is sound");
     }
@@ -43,7 +43,7 @@ fn backup_of(store: &Store) -> (Vec<u8>, Totals) {
     (stream, totals)
 }
 
-/// Makes a stream with right checks of bodies, each behind its length in two bytes.
+/// Returns a stream with valid checks from bodies, each after its length in two bytes.
 fn framed(mut bodies: &[u8]) -> Vec<u8> {
     let mut stream = MAGIC.to_vec();
     let mut check = check_after(&[0; CHECK_BYTES], MAGIC);
@@ -66,7 +66,7 @@ fn check_after(before: &[u8; CHECK_BYTES], body: &[u8]) -> [u8; CHECK_BYTES] {
     hasher.finalize().into()
 }
 
-/// Takes the bodies out of a stream, as [`framed`] puts them in.
+/// Extracts the bodies of a stream in the form that [`framed`] takes.
 fn bodies(stream: &[u8]) -> Vec<u8> {
     let mut bodies = Vec::new();
     let mut rest = &stream[MAGIC.len()..];
@@ -80,7 +80,7 @@ fn bodies(stream: &[u8]) -> Vec<u8> {
     bodies
 }
 
-/// Returns backups of small stores, whole and in bodies.
+/// Returns backups of small stores, as streams and as bodies.
 pub(super) fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
     for sample in [sample::small_backend(1), sample::backend()] {

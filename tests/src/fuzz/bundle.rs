@@ -1,4 +1,4 @@
-//! Bundles: what is read is written as it was, and an audit of it has all its rows, whatever the records are.
+//! Bundles: a bundle that was read is written back unchanged, and its audit has all rows, whatever the records are.
 
 use std::fs;
 
@@ -11,10 +11,10 @@ use turnfold_store::Store;
 
 use super::{check_message, sample};
 
-/// The word before the hash at a bundle's end.
+/// The text before the hash at the end of a bundle.
 const END: &[u8] = b"-- end ";
 
-/// The bundles of small stores.
+/// Returns bundles of small stores.
 pub(super) fn seeds() -> Vec<Vec<u8>> {
     let bundled = |backend| {
         let store = Store::with_backend(Box::new(backend)).unwrap();
@@ -26,7 +26,7 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
     vec![bundled(sample::small_backend(3).unwrap()), bundled(sample::small_backend(0).unwrap())]
 }
 
-/// Makes the end fit: otherwise nothing but its hash would ever be tried.
+/// Corrects the last line, because otherwise only its hash would ever be tested.
 fn with_fitting_end(bytes: &[u8]) -> Vec<u8> {
     let end = bytes.windows(END.len()).rposition(|window| window == END);
     let Some(body) = end.and_then(|end| bytes.get(..end)) else { return bytes.to_vec() };

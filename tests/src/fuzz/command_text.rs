@@ -1,4 +1,4 @@
-//! The text of commands: what is read is written in one way, which reads back and can stand in a replay file.
+//! The text of commands: a command that was read is written in one form, which reads back and fits into a replay file.
 
 use turnfold_core::{AnyRules, AnyState, DicePolicy, FoldError, Seat};
 
@@ -23,7 +23,7 @@ pub fn command_text(bytes: &[u8]) {
     check_judged(&*rules, text);
 }
 
-/// Returns the command to each seat at the start of a match: judging and folding agree.
+/// Gives the command as each seat at the start of a match, and requires judging and folding to agree.
 fn check_judged(rules: &dyn AnyRules, text: &str) {
     let setup = fixtures(rules.name()).swap_remove(0);
     let state = rules.start(&rules.read_setup(&setup.toml).unwrap()).unwrap();

@@ -1,4 +1,4 @@
-//! The bytes of states, commands and setups: each value has one encoding, and nothing else decodes.
+//! The bytes of states, commands and setups: each value has one encoding, and no other bytes decode.
 
 use turnfold_core::{AnyRules, AnyState, CommandSource, DicePolicy, FoldError, Logged, Seat};
 
@@ -33,7 +33,7 @@ fn state(rules: &dyn AnyRules, bytes: &[u8]) {
     }
 }
 
-/// Looks at a state that no match may lead to, and plays on from it: it can be nonsense, but must not panic.
+/// Reads a state that no match may reach, and plays on from it. The results may be nonsense, but must not panic.
 fn play_on(mut state: Box<dyn AnyState>) {
     for seat in [Seat::P1, Seat::P3, Seat::Host] {
         state.view(seat.into());

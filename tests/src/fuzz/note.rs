@@ -1,4 +1,4 @@
-//! Notes, proofs, keys and policies: what is read is written as it was, and what is refused is refused in one line.
+//! Notes, proofs, keys and policies: a value that was read is written back unchanged, and a refusal is one line.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -12,7 +12,7 @@ use turnfold_core::trust::{
 
 use super::check_message;
 
-/// A log and a tree over nothing, signed and cosigned; a proof of it, a request, keys and a policy.
+/// Returns a signed and cosigned checkpoint, a proof, a request, keys and a policy.
 pub(super) fn seeds() -> Vec<Vec<u8>> {
     let key = |name: &str, kind, seed| PrivateKey::of_seed(name.parse().unwrap(), kind, &[seed; 32]);
     let (signer, witness) =
@@ -32,7 +32,7 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
     seeds.into_iter().map(String::into_bytes).collect()
 }
 
-/// Reads the bytes as everything that is signed or signs.
+/// Reads the bytes as every format that is signed or signs.
 pub fn note(bytes: &[u8]) {
     written_as_read(bytes, SignedNote::read(bytes));
     written_as_read(bytes, InclusionProof::read(bytes));

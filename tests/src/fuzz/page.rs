@@ -1,4 +1,4 @@
-//! Pages: a replay in one is read back as it was written, whatever it holds, and hostile HTML is refused in one line.
+//! Pages: any replay in a page is read back as it was written, and hostile HTML is refused in one line.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use super::{check_message, replay_file};
 
 const OPENING: &str = "<script type=\"application/json\" id=\"turnfold\">";
 
-/// Makes pages of bytes that are a replay file, and reads others as a page.
+/// Writes pages from bytes that are a replay file, and reads other bytes as a page.
 pub fn page(bytes: &[u8]) {
     if bytes.starts_with(b"turnfold replay ") {
         return make(bytes);
@@ -45,7 +45,7 @@ fn make(bytes: &[u8]) {
     }
 }
 
-/// Small pages, some that are none, and replay files.
+/// Returns small pages, some invalid pages, and replay files.
 pub(super) fn seeds(replays: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     let document =
         |replay: &str| format!(r#"{{"turnfold":1,"frames":{{"viewer":"p1","frames":[]}}{replay}}}"#);

@@ -1,4 +1,4 @@
-//! Stateful play: any commands in any order, and the laws at some moment of the match that comes of them.
+//! Stateful play: any commands in any order, and the laws at one moment of the resulting match.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use turnfold_laws::{PlayedEntry, PlayedLaws, PlayedMatch, verbs};
 
 use crate::fixtures;
 
-/// The most commands of one match, so that a match takes milliseconds.
+/// The maximum number of commands in a match, so that a match takes milliseconds.
 const COMMANDS_MAX: usize = 32;
 
 /// A fixture by name, and the bytes of its setup.
@@ -32,7 +32,7 @@ pub fn play(ruleset: &str, bytes: &[u8]) {
     let rules = &*find(ruleset).unwrap();
     let mut choices = Unstructured::new(bytes);
     let mut laws = PlayedLaws::new(rules);
-    // A match whose choices end early is as good as any.
+    // A match may end early because the choices are used up.
     if let Ok((setup_name, setup)) = choices.choose(&SETUPS[ruleset]) {
         let mut table = Table::new(rules, setup_name, setup, &mut choices);
         while !choices.is_empty() && table.submitted < COMMANDS_MAX {
@@ -41,7 +41,7 @@ pub fn play(ruleset: &str, bytes: &[u8]) {
             }
         }
         laws.check_end(&*table.state, &table.played);
-        // All laws at once take longer than a whole match, so they are checked of every eighth, at some moment.
+        // Checking all laws takes longer than playing a match, so only every eighth match is checked, at one moment.
         let sum = bytes.iter().fold(0, |sum: u8, byte| sum.wrapping_add(*byte));
         if sum.is_multiple_of(8) {
             laws.check_moment(&table.played, usize::from(sum / 8) % (table.played.entries.len() + 1));
@@ -50,7 +50,7 @@ pub fn play(ruleset: &str, bytes: &[u8]) {
     laws.require_kept();
 }
 
-/// A match being played.
+/// A match in progress.
 struct Table {
     state: Box<dyn AnyState>,
     played: PlayedMatch,
@@ -72,7 +72,7 @@ impl Table {
         self.played.entries.len() as u64 + 1
     }
 
-    /// Returns a command to the match, most often one that applies.
+    /// Gives a command to the match, mostly one that applies.
     fn submit(&mut self, choices: &mut Unstructured<'_>, laws: &mut PlayedLaws<'_>) -> Result<()> {
         self.submitted += 1;
         if self.state.due_roll().is_some() && choices.ratio(7, 8)? {
@@ -117,7 +117,7 @@ impl Table {
         Ok(())
     }
 
-    /// Writes a roll: the seed's, or any values that are due, or any at all.
+    /// Returns a roll: the seed's, or valid values for the due roll, or any values.
     fn roll(&self, choices: &mut Unstructured<'_>) -> Result<String> {
         let due = self.state.due_roll().ok_or(arbitrary::Error::IncorrectFormat)?;
         let seeded = self.state.seeded_roll(&self.played.dice).filter(|_| choices.ratio(7, 8) == Ok(true));
@@ -127,7 +127,7 @@ impl Table {
         self.state.roll_command(values).ok_or(arbitrary::Error::IncorrectFormat)
     }
 
-    /// Folds a command, which must leave the state as it is unless it is applied.
+    /// Folds a command, and requires the state to be unchanged unless the command is applied.
     fn fold(&mut self, seat: Seat, command: CommandSource<'_>, laws: &mut PlayedLaws<'_>) {
         let before = self.state.state_bytes();
         let entry = Logged { seq: self.next_seq(), seat, command };
@@ -151,14 +151,14 @@ impl Table {
     }
 }
 
-/// Chooses the verb first, so that the many hexes of a board do not crowd out the rest.
+/// Chooses the verb first, because otherwise the many hexes of a board would crowd out other verbs.
 fn some_command<'a>(choices: &mut Unstructured<'_>, commands: &'a [String]) -> Result<&'a str> {
     let groups = verbs(commands);
     let group = choices.choose(&groups)?;
     choices.choose(group).map(|command| command.as_str())
 }
 
-/// Replaces a word of a command, leaves one out or adds one.
+/// Replaces, removes or adds a word of a command.
 fn mutated(choices: &mut Unstructured<'_>, command: &str) -> Result<String> {
     const WORDS: [&str; 12] = [
         "0",

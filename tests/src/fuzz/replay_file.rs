@@ -1,4 +1,5 @@
-//! Replay files: what is read is written as it was, blessing is done once and for all, and checking agrees with it.
+//! Replay files: a file that was read is written back unchanged, blessing twice changes nothing, and `check` agrees
+//! with `bless`.
 
 use turnfold_history::{Replay, TflError, golden::bless::bless, golden::check::check_replay, tfl::read};
 

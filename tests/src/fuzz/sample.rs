@@ -1,10 +1,10 @@
-//! Stores in memory, small but with everything in them.
+//! Small stores in memory with everything in them.
 
 use turnfold_core::{DicePolicy, Seat};
 use turnfold_store::backend::memory::MemoryBackend;
 use turnfold_store::{BranchName, Genesis, MatchName, NewEntry, Store, StoreError};
 
-/// Makes a store with two matches; `m` has a page, tails, an idempotency key and a branch, `n` a few tails.
+/// Creates a store with two matches. `m` has a page, tails, an idempotency key and a branch; `n` has a few tails.
 pub(super) fn backend() -> Result<MemoryBackend, StoreError> {
     let backend = MemoryBackend::new();
     let store = Store::with_backend(Box::new(backend.clone()))?;
@@ -16,7 +16,7 @@ pub(super) fn backend() -> Result<MemoryBackend, StoreError> {
     Ok(backend)
 }
 
-/// Makes a store with one match, `n`, of `count` entries.
+/// Creates a store with one match, `n`, of `count` entries.
 pub(super) fn small_backend(count: u8) -> Result<MemoryBackend, StoreError> {
     let backend = MemoryBackend::new();
     let store = Store::with_backend(Box::new(backend.clone()))?;
@@ -54,7 +54,7 @@ pub(super) fn genesis() -> Genesis {
     }
 }
 
-/// Makes the entries `first` to `last` of a match: a roll that p1 loses, then its cursor going round.
+/// Returns the entries `first` to `last` of a match: a roll that p1 loses, then its cursor going in circles.
 pub(super) fn entries(first: u8, last: u8) -> Vec<NewEntry> {
     let entry = |seq| match seq {
         1 => NewEntry { seat: Seat::Host, command: vec![0, 4, 2, 2, 12, 12], recorded_at_ms: 0 },

@@ -1,4 +1,4 @@
-//! Where fuzzing begins: the fixtures, the golden logs, and what random play of them gives.
+//! The seeds of fuzzing: the fixtures, the golden logs, and results of random play.
 
 use std::fs;
 use std::path::Path;
@@ -10,10 +10,10 @@ use turnfold_laws::random_match;
 
 use crate::fixtures;
 
-/// How many entries of random play are worth beginning with.
+/// The number of entries of random play that are used as seeds.
 const ENTRIES: usize = 12;
 
-/// The texts of commands of random play.
+/// Returns the texts of commands from random play.
 pub(super) fn command_texts() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
     for (place, rules) in rulesets().iter().enumerate() {
@@ -24,7 +24,7 @@ pub(super) fn command_texts() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// The bytes of the setup, of commands and of a state of random play.
+/// Returns the bytes of the setup, of commands and of a state from random play.
 pub(super) fn encodings() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
     for (place, rules) in rulesets().iter().enumerate() {
@@ -43,7 +43,7 @@ pub(super) fn encodings() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// The fixtures.
+/// Returns the fixtures.
 pub(super) fn setups() -> Vec<Vec<u8>> {
     let seeds = rulesets().into_iter().enumerate().map(|(place, rules)| {
         let fixtures = fixtures(rules.name()).into_iter();
@@ -52,7 +52,7 @@ pub(super) fn setups() -> Vec<Vec<u8>> {
     seeds.flatten().collect()
 }
 
-/// The shorter golden logs.
+/// Returns the shorter golden logs.
 pub(super) fn replay_files() -> Vec<Vec<u8>> {
     const BYTES_MAX: usize = 2500;
     let mut seeds = Vec::new();

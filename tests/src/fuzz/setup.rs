@@ -1,10 +1,10 @@
-//! Setups as TOML: what is accepted starts a match that can be looked at and played, and reads back as it is written.
+//! Setups as TOML: an accepted setup starts a match that can be viewed and played, and reads back as it is written.
 
 use turnfold_core::{AnyRules, AnyState, Seat, SetupError};
 
 use super::{check_message, choose};
 
-/// How many commands are played from a setup.
+/// The number of commands that are played from a setup.
 const ENTRIES_MAX: usize = 4;
 
 /// Reads the bytes after the first as a setup.
@@ -30,7 +30,7 @@ fn check_error(toml: &str, error: &SetupError) {
     }
 }
 
-/// Looks at the match as everyone does, and plays on as any seat that has a command.
+/// Views the match as every viewer, and plays on as any seat that has a command.
 fn look_around(rules: &dyn AnyRules, setup: &[u8]) {
     let mut state = rules.start(setup).unwrap();
     for seq in 1..=ENTRIES_MAX {
@@ -49,7 +49,7 @@ fn look_around(rules: &dyn AnyRules, setup: &[u8]) {
     }
 }
 
-/// Chooses the lowest roll that is due, or one of the legal commands.
+/// Chooses the lowest values of a due roll, or one of the legal commands.
 fn next(state: &dyn AnyState, seq: usize) -> Option<(Seat, String)> {
     if let Some(due) = state.due_roll() {
         let values = vec![due.low; usize::try_from(due.count).unwrap()];

@@ -1,4 +1,4 @@
-//! The bytes of a store: whatever its records are replaced by, it gives an error or the truth.
+//! The bytes of a store: whatever replaces its records, the store gives an error or the truth.
 
 use std::sync::LazyLock;
 
@@ -12,20 +12,20 @@ use answers::Answers;
 
 mod answers;
 
-/// The most records that are replaced.
+/// The maximum number of replaced records.
 const CHANGES_MAX: usize = 8;
 
-/// The bytes at the end of a record's value that are its check.
+/// The length of the check at the end of a record's value.
 const CHECK_BYTES: usize = 8;
 
-/// What the body of a page begins with.
+/// The first byte of the body of a page.
 const PAGE_VERSION: u8 = 1;
 
-/// Changes records of a sound store as the bytes choose, then asks it everything.
+/// Changes records of a sound store as the bytes choose, and then makes every request.
 pub fn store(bytes: &[u8]) {
     let mut choices = Unstructured::new(bytes);
     let backend = SAMPLE.backend.copy();
-    // What has a right check is no damage but a forgery: it may be believed, but must not do harm.
+    // A changed record with a valid check is a forgery, not damage. The store may believe it, but it must do no harm.
     let forged = choices.ratio(1, 2).unwrap_or_default();
     for _ in 0..CHANGES_MAX {
         if choices.is_empty() || change(&mut choices, &backend, forged).is_err() {
@@ -44,7 +44,7 @@ pub fn store(bytes: &[u8]) {
     assert!(!(damaged && answers.are_good()), "damage goes unnoticed");
 }
 
-/// A store with everything in it, and what it answers.
+/// A store with everything in it, and its answers.
 struct Sample {
     backend: MemoryBackend,
     records: Vec<StoredRecord>,
@@ -98,7 +98,7 @@ fn some_bytes(choices: &mut Unstructured<'_>) -> Result<Vec<u8>> {
     choices.bytes(length).map(<[u8]>::to_vec)
 }
 
-/// Reads the bytes as an entry or a Genesis that a store holds, under a chain that leads to just these bytes.
+/// Reads the bytes as an entry or a Genesis in a store whose chain matches exactly these bytes.
 pub fn entry(bytes: &[u8]) {
     match bytes.split_first() {
         Some((0..=127, rest)) => check_entry(rest),
@@ -143,20 +143,20 @@ fn check_genesis(bytes: &[u8]) {
     }
 }
 
-/// A store with one match of one entry.
+/// A store with a match of one entry.
 static SMALL: LazyLock<MemoryBackend> = LazyLock::new(|| sample::small_backend(1).unwrap());
 
-/// A store with one match of none.
+/// A store with a match without entries.
 static EMPTY: LazyLock<MemoryBackend> = LazyLock::new(|| sample::small_backend(0).unwrap());
 
-/// Replaces the body of the one record of a table.
+/// Replaces the body of the only record in a table.
 fn replace(backend: &MemoryBackend, table: u8, body: Vec<u8>) {
     let (key, _) = backend.records().into_iter().find(|(key, _)| key[0] == table).unwrap();
     let value = sealed(&key, body);
     backend.tamper(&key, Some(value));
 }
 
-/// Puts the check behind a record's body, as `FORMAT.md` specifies.
+/// Adds the check to a record's body, as `FORMAT.md` specifies.
 fn sealed(key: &[u8], mut body: Vec<u8>) -> Vec<u8> {
     let check = link("turnfold v1 record", &[key, &body, &(key.len() as u64).to_le_bytes()]);
     body.extend_from_slice(&check[..CHECK_BYTES]);

@@ -1,8 +1,9 @@
-//! A referee of a small game, as a user's program in another language would be one (RF-1): it reads a request from each line
-//! of its standard input and answers on a line of its standard output. Its argument says where it breaks the protocol.
+//! A referee of a small game, like a user's program in another language (RF-1). It reads a request from each line of
+//! its standard input, and answers each with a line on its standard output. Its argument names the way in which it
+//! breaks the protocol.
 //!
-//! The game `sums`: p1 and p2 in turn add a number to a sum. A sum that ends in 5 makes a roll due, which is added too. From
-//! 30 on the match is over. `think TEXT` is for its giver alone.
+//! In the game `sums`, p1 and p2 take turns to add a number to a sum. A sum that ends in 5 makes a roll due, which is
+//! also added. The match is over from 30. `think TEXT` is shown only to the seat that gives it.
 
 #![expect(
     clippy::unwrap_used,
@@ -31,7 +32,7 @@ fn main() {
         println!("Sums Engine 1.0\n");
     }
     let (requests, mut answers): (Box<dyn BufRead>, Box<dyn Write>) = if fault == "connect" {
-        // `connect PORT FAULT` cannot read a pipe, and prints on standard output what it likes.
+        // `connect PORT FAULT` does not use the pipe, and prints arbitrary text to standard output.
         println!("Sums Engine 1.0\n");
         let port: u16 = env::args().nth(2).unwrap().parse().unwrap();
         fault = env::args().nth(3).unwrap_or_default();
@@ -54,7 +55,7 @@ fn main() {
                 "exit" => return,
                 "crash" if args["state"]["sum"].as_i64() >= Some(4) => panic!("Error: the sum is too high"),
                 "orphan" => {
-                    // What it starts holds its standard output and goes on.
+                    // The process it starts keeps its standard output open and continues.
                     Command::new("sleep").arg("30").spawn().unwrap();
                     std::process::exit(3);
                 }
@@ -80,7 +81,7 @@ fn main() {
             answer.to_string()
         };
         if fault == "untidy" {
-            // As some programs on Windows write.
+            // As some programs on Windows write it.
             write!(answers, "\u{feff}\r\n\n{text}\r\n").unwrap();
         } else {
             writeln!(answers, "{text}").unwrap();
@@ -95,7 +96,7 @@ fn answer(op: &str, args: &Value, fault: &str, folded: &mut i64) -> Value {
         "hello" => hello(fault),
         "start" => {
             let sum = args["setup"]["sum"].as_i64();
-            // A stranger throws at a setup that it was not written for.
+            // A program that was not written for turnfold throws at an unexpected setup.
             let sum = if fault == "stranger" { sum.unwrap() } else { sum.unwrap_or(0) };
             if sum >= END {
                 return json!({ "no": { "field": "sum", "message": "expected less than 30" } });
@@ -105,7 +106,7 @@ fn answer(op: &str, args: &Value, fault: &str, folded: &mut i64) -> Value {
         }
         "fold" => fold(state, args["entries"].as_array().unwrap(), fault, folded),
         "legal" => {
-            // Not in order: turnfold sorts them.
+            // These are unsorted, because turnfold sorts them.
             let mine = json!(["add 3", "add 1", { "command": "add 20", "random": false }]);
             let commands = |seat: &Value| {
                 let is_listed =
@@ -156,7 +157,7 @@ fn hello(fault: &str) -> Value {
     match fault {
         "untidy" => println!("Sums Engine 1.0\n[notice] loaded"),
         "closed" => (hello["secrets"], hello["can"]) = (Value::Null, json!(["legal", "see"])),
-        // `can A,B` offers these alone, and keeps secrets.
+        // `can A,B` offers only these operations, and has secrets.
         "can" => {
             let offered = env::args().nth(2).unwrap_or_default();
             let offered: Vec<&str> = offered.split(',').filter(|op| !op.is_empty()).collect();
@@ -174,12 +175,12 @@ fn hello(fault: &str) -> Value {
     hello
 }
 
-/// Numbers as some languages write them, `null` where nothing is.
+/// Returns a status with numbers as some languages write them, and `null` for absent values.
 fn status(state: &Value, fault: &str) -> Value {
     let sum = state["sum"].as_i64().unwrap();
     let over = sum >= END;
     let winner = if state["turn"] == "p1" { "p2" } else { "p1" };
-    // Some languages know one empty collection.
+    // Some languages have only one kind of empty collection.
     let nobody = if fault == "untidy" { json!({}) } else { json!([]) };
     let scores = if fault == "scores" { json!({ "p1": 0.5, "p2": -1.0, "p3": null }) } else { Value::Null };
     json!({
@@ -270,7 +271,7 @@ fn apply(state: &Value, entry: &Value, fault: &str, folded: i64) -> Result<(Valu
     Ok((next, json!({ "effects": effects, "to": "all" })))
 }
 
-/// Marks an effect for all, in the game with secrets. In an open game `to` would be a field of it.
+/// Marks an effect as visible to all, in the game with secrets. In an open game `to` would be a field of the effect.
 fn shown(mut effect: Value, fault: &str) -> Value {
     if fault == "closed" {
         effect["to"] = json!("all");

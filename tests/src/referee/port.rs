@@ -1,5 +1,5 @@
-//! A port: a referee that claims to be a game of this repository (RF-20). It is honest, since the game itself judges; the
-//! fault says which rule it gets wrong. Its state is the setup and all commands so far.
+//! A port: a referee that claims to be a game of this repository (RF-20). It is correct, because the game itself
+//! judges, except for the rule that the fault names. Its state is the setup and all commands so far.
 
 use serde_json::{Map, Value, json};
 use turnfold_core::any::AnyState;
@@ -7,7 +7,7 @@ use turnfold_core::{
     AnyRules, CommandSource, DicePolicy, FoldError, Logged, Outcome, Perspective, Seat, Step,
 };
 
-/// Answers a request by the rules of a game.
+/// Answers a request with the rules of a game.
 pub(crate) fn answer(rules: &dyn AnyRules, op: &str, args: &Value, fault: &str) -> Value {
     let ok = match op {
         "hello" => hello(rules),
@@ -117,7 +117,7 @@ fn described(step: &mut dyn Step, fault: &str) -> Value {
     json!({ "effects": effects })
 }
 
-/// Writes a setup as TOML: a key on each line, everything below it inline.
+/// Returns a setup as TOML, with a key on each line and everything below it inline.
 fn toml(setup: &Value) -> String {
     let fields = setup.as_object().unwrap().iter();
     fields.map(|(key, value)| format!("{key} = {}", inline(value))).collect::<Vec<_>>().join("\n")

@@ -1,7 +1,7 @@
-//! Heaps of stones, in versions that differ in how many stones a move may take.
+//! Heaps of stones, in versions that differ in the number of stones that a move may take.
 //!
-//! A player is shown the setup with its heaps in order, whatever the order in which it was written: another spelling of
-//! the same, which conceals nothing.
+//! A player sees the setup with its heaps in sorted order, whatever the original order. This is another spelling of the
+//! same setup, and conceals nothing.
 
 use serde::{Deserialize, Serialize};
 use turnfold_core::admission::Issuer;
@@ -13,7 +13,7 @@ use turnfold_core::{Perspective, Rules, Seat, Secrets, SetupError};
 
 use crate::module::fail_at;
 
-/// Version 1 takes up to 3 stones; version 2 ignores a 3, and version 3 rejects more than 1.
+/// Version 1 allows up to 3 stones, version 2 ignores a 3, and version 3 rejects more than 1.
 pub(crate) struct Heaps<const VERSION: u32>;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -24,7 +24,7 @@ pub(crate) struct Setup {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct State {
-    /// The heaps in order.
+    /// The heaps in sorted order.
     heaps: Vec<u8>,
     turn: Seat,
 }

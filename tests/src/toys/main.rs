@@ -1,5 +1,5 @@
-//! A program with a game in several versions: its first argument lists those that it has, such as `1,2`. `m1` is version 1 as
-//! a module, and `f1` and `r1` the same module, which fails at some move, `r1` only where it is folded twice.
+//! A program with a game in several versions. Its first argument lists the versions, such as `1,2`. `m1` is version 1
+//! as a module. `f1` and `r1` are the same module, but fail at a move; `r1` fails only when it is folded twice.
 
 use std::env;
 use std::ffi::OsString;
@@ -17,7 +17,7 @@ use heaps::Heaps;
 use module::{FAILS, REMEMBERS, ToyModule};
 
 fn main() -> ExitCode {
-    // What is printed names the program as transcripts call it.
+    // The output names the program as in transcripts.
     let mut args = env::args_os().skip(1);
     let versions = args.next().unwrap_or_default();
     let mut registry = Registry::default();

@@ -1,4 +1,4 @@
-//! A ruleset that passes for a module: what programs do with the pins and faults of modules, without any module.
+//! A ruleset that poses as a module, to test pins and faults of modules without a real module.
 
 use std::panic;
 use std::sync::Arc;
@@ -8,16 +8,16 @@ use turnfold_core::any::{FaultKind, FaultOf};
 use turnfold_core::decode::DecodeError;
 use turnfold_core::{AnyRules, AnyState, Digest, Fault, Malformed, SetupError};
 
-/// The digest of the module that each of them claims to be.
+/// The digest of the module that each ruleset claims to be.
 const MODULE: Digest = Digest::new([0xa5; 32]);
 
 /// Whether the module fails at a move that takes three stones.
 pub(crate) static FAILS: AtomicBool = AtomicBool::new(false);
 
-/// Whether the module fails so only while it is checked, as one does whose memory changes what it answers.
+/// Whether the module fails only while it is checked, like a module whose answers depend on its memory.
 pub(crate) static REMEMBERS: AtomicBool = AtomicBool::new(false);
 
-/// Fails as a module does, if it is to.
+/// Fails as a module does, if it should fail.
 pub(crate) fn fail_at(count: u8) {
     if count == 3 && FAILS.load(Ordering::Relaxed) {
         let what = "trapped: unreachable".into();
@@ -31,7 +31,7 @@ pub(crate) fn fail_at(count: u8) {
     }
 }
 
-/// A ruleset in the clothes of a module.
+/// A ruleset that poses as a module.
 pub(crate) struct ToyModule(pub(crate) Arc<dyn AnyRules>);
 
 impl AnyRules for ToyModule {

@@ -1,4 +1,4 @@
-//! All that a store answers.
+//! All answers of a store.
 
 use turnfold_history::{Verification, golden::verify::verify};
 use turnfold_store::backend::memory::MemoryBackend;
@@ -7,26 +7,26 @@ use turnfold_store::{BranchInfo, BranchName, ErrorKind, Log, MatchInfo, MatchNam
 use crate::fuzz::check_message;
 use crate::fuzz::sample::{entries, line, name};
 
-/// What a store answers, or why it does not open.
+/// The answers of a store, or the error if it does not open.
 pub(super) struct Answers(Result<Answered, StoreError>);
 
 struct Answered {
     matches: Result<Vec<MatchInfo>, StoreError>,
     branches: Result<Vec<BranchInfo>, StoreError>,
     logs: Vec<Result<Log, StoreError>>,
-    /// The entries from the middle of a page on.
+    /// The entries from the middle of a page.
     later: Result<Vec<turnfold_store::Entry>, StoreError>,
     verifications: Vec<Result<Verification, StoreError>>,
     appended: Result<(), StoreError>,
 }
 
 impl Answers {
-    /// Asks everything of what a backend holds.
+    /// Makes every request to a store with the contents of a backend.
     pub(super) fn of(backend: &MemoryBackend) -> Self {
         Self(Store::with_backend(Box::new(backend.copy())).map(|store| Answered::by(&store)))
     }
 
-    /// Returns `true` if all is well.
+    /// Returns `true` if every answer is good.
     pub(super) fn are_good(&self) -> bool {
         self.0.as_ref().is_ok_and(|answered| {
             let sound = |verified: &Result<Verification, _>| {
@@ -36,7 +36,7 @@ impl Answers {
         })
     }
 
-    /// Requires every error to be reported in one line, and no call to have ended in a panic.
+    /// Requires every error to be one line, and none to come from a panic.
     pub(super) fn check_errors(&self) {
         let errors = match &self.0 {
             Ok(answered) => answered.errors(),
@@ -48,7 +48,7 @@ impl Answers {
         }
     }
 
-    /// Requires whatever is not named as damaged to be as in the sound store.
+    /// Requires every answer that is not a report of damage to be as in the sound store.
     pub(super) fn check_truth(&self, sound: &Self) {
         let (answered, sound) = match (&self.0, &sound.0) {
             (Ok(answered), Ok(sound)) => (answered, sound),
@@ -67,7 +67,7 @@ impl Answers {
         }
     }
 
-    /// Requires the entries of each log to be numbered without a gap up to its head.
+    /// Requires the entries of each log to be numbered without gaps up to its head.
     pub(super) fn check_numbers(&self) {
         let Ok(answered) = &self.0 else { return };
         for log in answered.logs.iter().flatten() {
@@ -94,7 +94,7 @@ impl Answered {
                 verify(store, &m, &turnfold_games::standard()),
                 verify(store, &n, &turnfold_games::standard()),
             ],
-            // Last, because it changes the store.
+            // This is last, because it changes the store.
             appended: store.append(&m, &line(), 67, entries(68, 68), None).map(drop),
         }
     }
@@ -112,7 +112,8 @@ impl Answered {
     }
 }
 
-/// A match whose record is gone is not there. Whether matches are missing is what listings and audits find out.
+/// Requires an error to report damage. A match without its record may be reported as not found, because only lists and
+/// audits find missing matches.
 fn check_is_damage(error: &StoreError) {
     if matches!(error, StoreError::NoSuchMatch { .. }) {
         return;
