@@ -1,6 +1,7 @@
-//! The page of `export --html` in a real browser (VW-29): Chromium, driven over `WebDriver`; Firefox runs the main ones (VW-55).
+//! The page of `export --html` in a real browser (VW-29): Chromium, driven over `WebDriver`. Firefox runs the main
+//! scenarios (VW-55).
 //!
-//! Where `chromium` or `chromedriver` is missing, each test reports SKIPPED; so do those that need what `npm ci`
+//! Without `chromium` or `chromedriver`, each test reports SKIPPED. So do tests that need packages which `npm ci`
 //! installs in `page/`.
 
 mod access;
@@ -64,27 +65,27 @@ const SHOWN: [&str; 5] = [
     "lifecycle/frozen-from-the-start.tfl",
 ];
 
-/// Makes the page of a golden log as a seat sees it.
+/// Returns the page of a golden log as a seat sees it.
 fn page_of(golden: &str, viewer: &str) -> String {
     let path = workspace().join("replays").join(golden);
     let text = fs::read_to_string(&path).unwrap();
     Page::of(seat_history(Path::new("golden.tfl"), &text, viewer), None, PAGE_BYTES_MAX).unwrap().html
 }
 
-/// The parts of a page before its document, the document, and those after it.
+/// Splits a page into the text before its document, the document, and the text after it.
 fn parts(html: &str) -> (&str, Value, &str) {
     let (before, rest) = html.split_once("id=\"turnfold\">").unwrap();
     let (json, after) = rest.split_once("</script>").unwrap();
     (before, serde_json::from_str(json).unwrap(), after)
 }
 
-/// Puts another document into a page.
+/// Returns a page with another document.
 fn with_document((before, _, after): (&str, Value, &str), document: &Value) -> String {
     let json = document.to_string().replace('<', "\\u003c");
     format!("{before}id=\"turnfold\">{json}</script>{after}")
 }
 
-/// Finds a file that `npm ci` installs; without it, reports that what needs it is skipped.
+/// Finds a file that `npm ci` installs. Without it, reports that `what` is skipped.
 fn installed(what: &str, file: &str) -> Option<PathBuf> {
     let path = workspace().join("tests/system/page/node_modules").join(file);
     if !path.exists() {

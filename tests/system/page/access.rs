@@ -1,4 +1,4 @@
-//! Access to a match is not lost by a click or a link, and a page without it shows why (VW-38).
+//! Access to a match is not lost by a click or a link, and a page without access shows why (VW-38).
 
 use serde_json::{Value, json};
 
@@ -10,14 +10,14 @@ use turnfold_tests::service::Running;
 
 const SETUP: &str = "players = 2\nseed = 7";
 
-/// Waits until a page is live as someone.
+/// Waits until a page is live as this viewer.
 fn wait_for(browser: &Browser, who: &str) {
     browser.wait_until(&format!(
         "return !!document.querySelector('.connection.live') && document.querySelector('.access summary').textContent === 'You are: {who}'"
     ));
 }
 
-/// Waits until a page without access shows this.
+/// Waits until a page without access shows this reason.
 fn wait_for_refusal(browser: &Browser, why: &str) {
     browser.wait_until(&format!(
         "return document.querySelector('.noaccess [role=alert]')?.textContent.includes({why:?})"
@@ -25,12 +25,12 @@ fn wait_for_refusal(browser: &Browser, why: &str) {
     assert_eq!(browser.run("return !!document.querySelector('#token')"), true, "a field for a token");
 }
 
-/// Answers every question of a page, and notes the last.
+/// Makes the page answer every question with `yes`, and keeps the last question in `window.asked`.
 fn answer(browser: &Browser, yes: bool) {
     browser.run(&format!("window.confirm = (text) => ((window.asked = text), {yes})"));
 }
 
-/// Clicks the button with this text in the opened part that has it.
+/// Clicks the button with this text in an opened part.
 fn press(browser: &Browser, text: &str) {
     browser.run(&format!(
         "[...document.querySelectorAll('button')].find(({{ textContent }}) => textContent === {text:?}).click()"
@@ -49,7 +49,7 @@ pub(super) fn keep_tokens(browser: &Browser) {
     let host = create(&service, "maya", "channel", SETUP);
     browser.open(&format!("{}/m/maya#t={host}", service.origin()));
     wait_for(browser, "host");
-    // A link that is pasted into the open page.
+    // A link is pasted into the open page.
     let guest = service.grant("maya", r#"{"kind":"spectator"}"#)["token"].as_str().unwrap().to_owned();
     browser.run(&format!("location.hash = '#t={guest}'"));
     wait_for(browser, "spectator");
@@ -58,16 +58,16 @@ pub(super) fn keep_tokens(browser: &Browser) {
     assert_eq!(browser.run(kept), json!([host, guest]));
     press(browser, "Open as host");
     wait_for(browser, "host");
-    // An invitation adds a seat, and states what it is for.
+    // An invitation adds a seat, and states its purpose.
     join(browser, &service, "maya", "p2", service.origin());
     wait_for(browser, "p2");
     assert_eq!(browser.run(kept).as_array().unwrap().len(), 3);
-    // What an earlier page kept is read.
+    // Data that an earlier version of the page stored is still read.
     browser.run(&format!("localStorage.setItem('turnfold:maya', JSON.stringify({{ token: {host:?} }}))"));
     browser.open(&format!("{}/m/maya", service.origin()));
     wait_for(browser, "host");
     assert_eq!(browser.run(kept), json!([host]));
-    // A link whose end is missing leaves the address, too, and nothing is lost.
+    // A truncated link is also removed from the address, and nothing is lost.
     browser.open(&format!("{}/m/maya#t={}", service.origin(), &guest[..20]));
     wait_for_refusal(browser, "This link is incomplete");
     assert_eq!(browser.run("return location.href.includes('tf_')"), false);
@@ -113,7 +113,7 @@ fn vw_38_a_page_without_access_shows_why_and_has_a_field_for_a_token() {
     let page = format!("{}/m/maya", found.origin());
     browser.open(&page);
     wait_for_refusal(&browser, "This browser has no access to maya.");
-    // The field takes a whole link, too.
+    // The field also accepts a whole link.
     browser.type_into("#token", &format!("{page}#t={host}"));
     browser.click(".noaccess .primary");
     wait_for(&browser, "host");
@@ -138,7 +138,7 @@ fn vw_38_a_page_without_access_shows_why_and_has_a_field_for_a_token() {
         wait_for_refusal(&browser, why);
         ends.push(grant);
     }
-    // An unknown token, and then a match that is gone.
+    // An unknown token, and then a deleted match.
     browser.open(&format!("{page}#t=tf_h_{}", "A".repeat(43)));
     wait_for_refusal(&browser, "The service does not know this token.");
     press(&browser, "Open as host");

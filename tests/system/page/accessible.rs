@@ -1,4 +1,4 @@
-//! axe-core finds nothing to complain of, in any state of the page (VW-32).
+//! axe-core finds no violation in any state of the page (VW-32).
 
 use std::fs;
 
@@ -8,14 +8,14 @@ use super::browser::Browser;
 use super::looks::media;
 use super::{SHOWN, installed, page_of};
 
-/// What axe-core finds, as rule and element.
+/// A script that returns the findings of axe-core, as rule and element.
 pub(super) const FIND: &str = "
     const done = arguments[arguments.length - 1];
     axe.run(document, { resultTypes: ['violations'] }).then(
       ({ violations }) => done(violations.flatMap(({ id, nodes }) => nodes.slice(0, 3).map(({ html }) => `${id}: ${html.slice(0, 150)}`))),
       (error) => done([String(error)]));";
 
-/// The same of contrast alone, which is all that a color scheme changes.
+/// The same only for contrast, because a color scheme changes nothing else.
 pub(super) const FIND_CONTRAST: &str = "
     const done = arguments[arguments.length - 1];
     axe.run(document, { resultTypes: ['violations'], runOnly: ['color-contrast'] }).then(
@@ -36,7 +36,7 @@ fn vw_32_axe_finds_no_violation_in_any_state() {
         media(&browser, "", "dark");
         assert_eq!(browser.run_until_done(FIND_CONTRAST), json!([]), "{golden}, dark");
     }
-    // What the page shows but sometimes, on the last of them.
+    // Parts that the page shows only sometimes, tested on the last page.
     for (what, script) in [
         ("the setup", "document.querySelector('[aria-label=First]').click()"),
         (

@@ -16,7 +16,7 @@ use turnfold_tests::service::Running;
 
 const LISTED: &str = "return document.querySelectorAll('tbody tr').length === 2";
 
-/// Presses the button with an accessible name, and answers what it asks with yes.
+/// Presses the button with this accessible name, and confirms.
 fn press(browser: &Browser, name: &str) {
     browser.wait_until(&format!("return !!document.querySelector('[aria-label=\"{name}\"]')"));
     browser.run(&format!(
@@ -64,12 +64,12 @@ fn the_admin_sees_the_service_takes_tokens_back_and_ends_matches() {
     press(&browser, "End the match first");
     browser.wait_until("return document.querySelector('tbody tr td:last-child').textContent === 'ended'");
     assert_eq!((reads(&host), reads(service.admin())), (401, 200));
-    // Its host reads why.
+    // The host of the match reads why.
     browser.run(&format!("localStorage.setItem('turnfold:first', JSON.stringify({{ tokens: [{{ token: {host:?}, seat: 'host' }}] }}))"));
     browser.open(&format!("{}/m/first", service.origin()));
     browser.wait_until("return document.querySelector('.noaccess [role=alert]')?.textContent === 'The admin has ended this match, or another host has taken this access back.'");
     browser.run("localStorage.clear()");
-    // The other match is a link away; the admin's token stays in this tab.
+    // A link leads to the other match, and the admin token stays in this tab.
     browser.open(&format!("{}/admin", service.origin()));
     browser.wait_until(LISTED);
     browser.click("tbody a[href='/m/second']");
@@ -78,7 +78,7 @@ fn the_admin_sees_the_service_takes_tokens_back_and_ends_matches() {
     assert_eq!(browser.run("return localStorage.length"), json!(0));
     browser.open(&format!("{}/admin", service.origin()));
     browser.wait_until(LISTED);
-    // The token stays in this tab alone.
+    // The token stays only in this tab.
     browser.run("location.reload()");
     browser.wait_until(LISTED);
     assert_eq!(browser.run("return localStorage.length"), json!(0));

@@ -1,4 +1,4 @@
-//! Trying from here, comparing branches, and the tools of the stepper in the page (VW-56 to VW-58).
+//! Trials from an entry, comparisons of branches, and the tools of the stepper on the page (VW-56 to VW-58).
 
 use std::fs;
 
@@ -23,7 +23,7 @@ fn press(browser: &Browser, text: &str) {
     ));
 }
 
-/// Requires that axe-core finds nothing, light and dark, where it is installed.
+/// Requires that axe-core finds nothing in light and dark mode, if it is installed.
 fn check_accessible(browser: &Browser, what: &str) {
     let Some(axe) = installed("axe-core on trials and comparisons", "axe-core/axe.min.js") else { return };
     media(browser, "", "light");
@@ -34,14 +34,14 @@ fn check_accessible(browser: &Browser, what: &str) {
     media(browser, "", "light");
 }
 
-/// Begins a trial at the entry that a page shows.
+/// Begins a trial at the current entry of a page.
 fn begin(browser: &Browser) {
     press(browser, "Try from here");
     browser.wait_until("return document.querySelector('.trying').checkVisibility()");
     wait_for_offer(browser);
 }
 
-/// Tries a command, and waits until a number of entries is shown.
+/// Tries a command, and waits until this number of entries is shown.
 fn try_command(browser: &Browser, command: &str, number: usize) {
     give(browser, command);
     wait_for_entry(browser, number);
@@ -66,7 +66,7 @@ fn vw_56_commands_are_tried_from_an_entry_and_recorded_nowhere() {
     begin(&browser);
     assert!(browser.text(".trying h2").starts_with("Trial from entry 1: nothing is recorded"));
     assert_eq!(browser.text(".turn"), "Trial: p2 to play");
-    // The commands of every seat, by clicks too; then another one from the same place.
+    // Commands of every seat, also by clicks; then another command from the same place.
     try_command(&browser, "p2: meditate blue", 2);
     browser.click(".picture .reach[role=button]");
     press(&browser, "Undo a word");
@@ -86,7 +86,7 @@ fn vw_56_commands_are_tried_from_an_entry_and_recorded_nowhere() {
     size(&browser, 320, 640);
     assert_eq!(browser.run(OVERFLOWING), json!([]));
     assert_eq!(browser.run(SMALL), json!([]));
-    // It is there when this browser tries from the same entry again, and the address names the entry.
+    // The trial is there when this browser tries from the same entry again, and the address names the entry.
     press(&browser, "Leave");
     browser.wait_until(LIVE);
     wait_for_entry(&browser, 1);
@@ -103,7 +103,7 @@ fn vw_56_commands_are_tried_from_an_entry_and_recorded_nowhere() {
     assert_eq!(complaints(&browser), Vec::<String>::new());
 }
 
-/// Whatever p1 plans in secret, p2 sees the same of what it tries.
+/// Whatever p1 plans in secret, p2 sees the same in a trial.
 #[test]
 fn vw_56_a_trial_shows_no_secret() {
     let Some(browser) = Browser::start_online("trials and secrets") else { return };
@@ -159,7 +159,7 @@ fn vw_57_two_branches_stand_next_to_each_other() {
     now(["2 of 3 p2 take 1 10", "2 of 2 p2 meditate blue"]);
     let parting = "return [...document.querySelectorAll('.entries .parting')].map(({ textContent }) => textContent.includes('parts') && textContent.includes('p2'))";
     assert_eq!(browser.run(parting), json!([true, true]), "marked in both logs");
-    // Both are stepped, as far as each goes, and the address opens the same view.
+    // Stepping moves both branches, each up to its end, and the address opens the same view.
     browser.press('\u{e014}');
     now(["3 of 3 p1 meditate red", "2 of 2 p2 meditate blue"]);
     browser.click("[aria-label=First]");
@@ -172,7 +172,7 @@ fn vw_57_two_branches_stand_next_to_each_other() {
     size(&browser, 320, 640);
     assert_eq!(browser.run(OVERFLOWING), json!([]));
     assert_eq!(browser.run(SMALL), json!([]));
-    // A branch that is not there is named, and access is asked for as anywhere.
+    // The error for a missing branch names it, and access is requested as on other pages.
     browser.open(&format!("{}/m/maya?branch=main&compare=nowhere", service.origin()));
     browser.wait_until("return !!document.querySelector('.noaccess [role=alert]')");
     check_accessible(&browser, "no access");
@@ -217,7 +217,7 @@ fn vw_58_the_tools_of_the_stepper_are_in_the_page() {
     assert_eq!(complaints(&browser), Vec::<String>::new());
 }
 
-/// In the page of a file too.
+/// This also works in the page of a file.
 #[test]
 fn vw_58_a_changed_field_leads_to_its_other_changes() {
     let Some(browser) = Browser::start("changes of a field") else { return };

@@ -1,6 +1,6 @@
-//! Firefox, which answers the commands of `WebDriver` that the tests give, by `WebDriver` `BiDi` (VW-55).
+//! Firefox, which executes the tests' `WebDriver` commands through `WebDriver` `BiDi` (VW-55).
 //!
-//! Debian has no `geckodriver`. Firefox itself speaks `BiDi`, so that the same scenarios run in it.
+//! Debian has no `geckodriver`, but Firefox itself speaks `BiDi`, so the same scenarios can run in it.
 
 use std::cell::RefCell;
 use std::io::{BufRead, BufReader};
@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 
 use super::websocket::WebSocket;
 
-/// What Firefox writes once it listens, before its port.
+/// The text that Firefox prints before its port once it listens.
 const LISTENING: &str = "WebDriver BiDi listening on ws://127.0.0.1:";
 
-/// Moves an element into sight and returns whether its middle can be clicked.
+/// A function that scrolls an element into view, and returns whether its middle can be clicked.
 const IS_OPEN: &str = "(element) => {
     element.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
     const { x, y, width, height } = element.getBoundingClientRect();
@@ -28,14 +28,14 @@ const IS_OPEN: &str = "(element) => {
 /// A session with a Firefox.
 pub(super) struct Session {
     socket: RefCell<WebSocket>,
-    /// The tab that is driven.
+    /// The current tab.
     context: RefCell<String>,
     count: RefCell<u64>,
-    /// Messages of the console that were not asked for yet.
+    /// Messages of the console that were not read yet.
     log: RefCell<Vec<Value>>,
 }
 
-/// Starts Firefox with a profile of its own, which reaches these hosts and nothing else.
+/// Starts Firefox with its own profile. It reaches only these hosts.
 pub(super) fn start(firefox: &Path, dir: &Path, proxy: u16, reached: &str) -> (Child, Session) {
     let profile = dir.join("profile");
     fs::create_dir(&profile).unwrap();
@@ -59,7 +59,7 @@ pub(super) fn start(firefox: &Path, dir: &Path, proxy: u16, reached: &str) -> (C
     let mut child = command.spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
     let port = lines.find_map(|line| line.split_once(LISTENING)?.1.parse().ok()).expect("Firefox listens");
-    // Nothing waits for what it writes later.
+    // Read and drop later output, so that the pipe does not fill.
     thread::spawn(move || lines.for_each(drop));
     (child, Session::begin(port))
 }
@@ -76,7 +76,7 @@ impl Session {
         session
     }
 
-    /// Answers a command of `WebDriver`, whose path begins behind the session.
+    /// Executes a `WebDriver` command. Its path begins after the session.
     pub(super) fn answer(&self, path: &str, body: &Value) -> Result<Value, String> {
         let context = json!(*self.context.borrow());
         let words: Vec<&str> = path.split('/').collect();
@@ -135,9 +135,10 @@ impl Session {
         }
     }
 
-    /// Loads an address. Under load, Firefox may never answer a navigation that waits for `complete`, so the page is asked.
+    /// Loads an address. Under load, Firefox may never answer a navigation that waits for `complete`, so this polls the
+    /// page.
     fn go_to(&self, address: &Value) -> Result<Value, String> {
-        // An error means that the page before is being replaced.
+        // An error means that the previous page is being replaced.
         let _ = self.call("() => { window.isLeft = true; return 'null' }", &[]);
         let asked = json!({ "context": *self.context.borrow(), "url": address, "wait": "none" });
         self.ask("browsingContext.navigate", &asked)?;
@@ -172,7 +173,7 @@ impl Session {
         )
     }
 
-    /// Calls a function of the page that returns JSON, and returns what it holds.
+    /// Calls a function of the page that returns JSON, and returns its value.
     fn call(&self, function: &str, arguments: &[Value]) -> Result<Value, String> {
         let target = json!({ "context": *self.context.borrow() });
         let asked = json!({ "functionDeclaration": function, "arguments": arguments, "target": target, "awaitPromise": true });
@@ -183,7 +184,7 @@ impl Session {
         }
     }
 
-    /// Gives a command of `BiDi` and returns its result.
+    /// Sends a `BiDi` command and returns its result.
     fn ask(&self, method: &str, params: &Value) -> Result<Value, String> {
         *self.count.borrow_mut() += 1;
         let id = *self.count.borrow();
@@ -201,7 +202,7 @@ impl Session {
             }
             if message["id"] == id {
                 let error = message["error"].as_str();
-                // As `WebDriver` has it.
+                // The error as `WebDriver` names it.
                 let error = error.map(|error| error.replace("no such node", "stale element reference"));
                 return Ok(match error {
                     Some(error) => Err(format!("{error:?} {}", message["message"])),

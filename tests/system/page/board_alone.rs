@@ -1,4 +1,4 @@
-//! Whole games of every ruleset, given by clicks on the board and on words alone (VW-45).
+//! Whole games of every ruleset, played only by clicks on the board and on words (VW-45).
 
 use std::fs;
 
@@ -24,24 +24,24 @@ const GAMES: [&str; 10] = [
     "lifecycle/skirmish",
 ];
 
-/// How many are played at a time: a browser has as many streams at most, one for each match.
+/// The number of games at a time. A browser has at most this many streams, one for each match.
 const AT_A_TIME: usize = 3;
 
-/// How many entries are played, unless the game ends before.
+/// Returns the number of entries to play, unless the game ends earlier.
 fn entries_max() -> usize {
     if is_long() { 60 } else { 30 }
 }
 
-/// Plays in the page: chooses a legal command by a seed, and clicks what it is made of. Each part must be marked as open
-/// before it is clicked. `window.played` has the commands and the number of clicks of each kind.
+/// A script that plays in the page. It chooses a legal command by a seed, and clicks its parts. Each part must be
+/// marked as open before the click. `window.played` has the commands and the number of clicks of each kind.
 const PLAY: &str = include_str!("play_by_clicks.js");
 
-/// Returns what the match of a fixture is called.
+/// Returns the name of the match of a fixture.
 fn name_of(fixture: &str) -> String {
     fixture.replace('/', "-")
 }
 
-/// Opens a match in a window of its own, and has it played there.
+/// Opens a match in its own window, and starts the play there.
 fn begin(browser: &Browser, service: &Running, fixture: &str, seed: u32) -> (String, String) {
     let (ruleset, name) = (fixture.split('/').next().unwrap(), &name_of(fixture));
     let setup = fs::read_to_string(workspace().join(format!("fixtures/{fixture}.toml"))).unwrap();
@@ -54,7 +54,7 @@ fn begin(browser: &Browser, service: &Running, fixture: &str, seed: u32) -> (Str
     (window, host)
 }
 
-/// Waits for a game, and requires that its entries are what was clicked.
+/// Waits for a game to finish, and requires its entries to be what was clicked.
 fn check(browser: &Browser, service: &Running, fixture: &str, window: &str, host: &str) -> Value {
     browser.switch_to(window);
     browser.wait_until("return !!window.played?.end");
@@ -64,7 +64,7 @@ fn check(browser: &Browser, service: &Running, fixture: &str, window: &str, host
     let entries = entries(service, name, host);
     let is_over = service.send("GET", &format!("/v1/matches/{name}"), host, "").json()["now"]["over"] == true;
     assert!(entries.len() >= entries_max() || is_over, "{fixture}: {} entries", entries.len());
-    // Rolls are made by the service, and asked for by a button.
+    // The service makes rolls when a button is pressed.
     let given = entries.iter().filter(|entry| !entry["command"].as_str().unwrap().starts_with("roll"));
     let given: Vec<_> = given
         .map(|entry| format!("{}: {}", entry["seat"].as_str().unwrap(), entry["command"].as_str().unwrap()))

@@ -1,4 +1,4 @@
-//! A browser of a test's own (VW-29), without a network, which ends with the test.
+//! A browser for one test (VW-29), without a network. It ends with the test.
 
 use std::env;
 use std::fs;
@@ -21,30 +21,30 @@ use super::webdriver::request;
 use turnfold_tests::is_long;
 use turnfold_tests::parts::skipped;
 
-/// A browser, and a folder for the pages that it shows.
+/// A browser, and a folder for its pages.
 pub(crate) struct Browser {
-    /// The driver, or the browser where it needs none.
+    /// The process of the driver, or of the browser if it needs no driver.
     process: Child,
     driver: Driver,
     dir: TempDir,
 }
 
-/// What takes the commands of `WebDriver`.
+/// The receiver of `WebDriver` commands.
 enum Driver {
-    /// The session of a driver that listens at a port.
+    /// The port of a driver, and its session.
     Chromium(u16, String),
     Firefox(Session),
 }
 
-/// Finds a program of the machine.
+/// Finds a program on the machine.
 pub(crate) fn find_program(names: &[&str]) -> Option<PathBuf> {
     let path = env::var_os("PATH")?;
     let all = names.iter().flat_map(|name| env::split_paths(&path).map(move |folder| folder.join(name)));
     all.into_iter().find(|program| program.is_file())
 }
 
-/// Finds Chromium; in the short form its build without windows, which starts in half the time. As that one opens no page by
-/// itself, a script starts it.
+/// Finds Chromium. The short form uses its build without windows, which starts in half the time. That build opens no
+/// page by itself, so a script starts it.
 fn find_chromium() -> Option<PathBuf> {
     if !is_long() && find_program(&["chromium-headless-shell"]).is_some() {
         return Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("system/page/headless_shell"));
@@ -52,16 +52,17 @@ fn find_chromium() -> Option<PathBuf> {
     find_program(&["chromium", "chromium-browser", "google-chrome"])
 }
 
-/// Listens as a proxy that refuses everything. Chromium asks it for news by itself, whatever it shows.
+/// Listens as a proxy that refuses everything, because Chromium sends requests of its own whatever it shows. Returns
+/// the port.
 fn refuse_all() -> u16 {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let port = listener.local_addr().unwrap().port();
-    // Each connection is closed as soon as it is made.
+    // Each connection is closed at once.
     thread::spawn(move || listener.incoming().for_each(drop));
     port
 }
 
-/// Starts a driver, in a group of its own so that all of it can be ended, and returns its port.
+/// Starts a driver and returns its port. It has its own process group, so that all its processes can be ended.
 fn start_driver(chromedriver: &Path) -> Option<(Child, u16)> {
     let mut driver = Command::new(chromedriver);
     driver.arg("--port=0").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
@@ -79,17 +80,17 @@ fn start_driver(chromedriver: &Path) -> Option<(Child, u16)> {
 }
 
 impl Browser {
-    /// Starts a browser; without one, reports that what it is for is skipped.
+    /// Starts a browser. Without one, reports that `what` is skipped.
     pub(crate) fn start(what: &str) -> Option<Self> {
         Self::start_reaching(what, "<-loopback>")
     }
 
-    /// Starts a browser that reaches services on this machine, and nothing else.
+    /// Starts a browser that reaches only services on this machine.
     pub(crate) fn start_online(what: &str) -> Option<Self> {
         Self::start_reaching(what, "127.0.0.1")
     }
 
-    /// Starts a Firefox that reaches services on this machine, and nothing else.
+    /// Starts a Firefox that reaches only services on this machine.
     pub(crate) fn start_firefox(what: &str) -> Option<Self> {
         let Some(firefox) = find_program(&["firefox-esr", "firefox"]) else {
             skipped(what, "`firefox-esr` is not here");
@@ -100,14 +101,14 @@ impl Browser {
         Some(Self { process, driver: Driver::Firefox(session), dir })
     }
 
-    /// Starts a browser for which these hosts are reached without the proxy that refuses everything.
+    /// Starts a browser that reaches only these hosts, because a proxy refuses all others.
     fn start_reaching(what: &str, reached: &str) -> Option<Self> {
         let (Some(chromium), Some(chromedriver)) = (find_chromium(), find_program(&["chromedriver"])) else {
             skipped(what, "`chromium` or `chromedriver` is not here");
             return None;
         };
         let dir = TempDir::new().unwrap();
-        // Of many that start at once, one may find no port.
+        // If many drivers start at once, one may find no port.
         let (process, port) = (0..5).find_map(|_| start_driver(&chromedriver)).expect("chromedriver starts");
         let proxy = refuse_all();
         let profile = dir.path().join("profile");
@@ -130,7 +131,7 @@ impl Browser {
         ];
         let options = json!({ "binary": chromium, "args": arguments });
         let capabilities = json!({ "capabilities": { "alwaysMatch": {
-            // A proxy of a test has a certificate that no authority signed.
+            // The proxy of a test has a certificate without a known authority.
             "acceptInsecureCerts": true,
             "timeouts": { "script": 60_000, "pageLoad": 60_000 },
             "goog:chromeOptions": options,
@@ -158,7 +159,7 @@ impl Browser {
         }
     }
 
-    /// Folder of its own, for what is shown and for what is downloaded.
+    /// Returns the folder for shown and downloaded files.
     pub(crate) fn dir(&self) -> &Path {
         self.dir.path()
     }
@@ -170,12 +171,12 @@ impl Browser {
         address(&path)
     }
 
-    /// Returns the name of the window in which it is.
+    /// Returns the name of the current window.
     pub(crate) fn window(&self) -> String {
         self.send("GET", "window", &Value::Null).unwrap().as_str().unwrap().to_owned()
     }
 
-    /// Opens another window, goes on in it, and returns its name.
+    /// Opens another window, switches to it, and returns its name.
     pub(crate) fn open_window(&self) -> String {
         let window =
             self.post("window/new", &json!({ "type": "window" }))["handle"].as_str().unwrap().to_owned();
@@ -183,25 +184,25 @@ impl Browser {
         window
     }
 
-    /// Closes the window in which it is, and goes on in the first of the others.
+    /// Closes the current window, and switches to the first of the others.
     pub(crate) fn close_window(&self) {
         let closed = self.send("DELETE", "window", &Value::Null);
         self.switch_to(closed.unwrap()[0].as_str().unwrap());
     }
 
-    /// Goes on in a window.
+    /// Switches to a window.
     pub(crate) fn switch_to(&self, window: &str) {
         self.post("window", &json!({ "handle": window }));
     }
 
-    /// Goes to an address, as if it were typed.
+    /// Opens an address, as if it were typed.
     pub(crate) fn open(&self, address: &str) {
-        // What differs in its fragment alone is not loaded again.
+        // A page whose address differs only in the fragment would not be loaded again.
         self.post("url", &json!({ "url": "about:blank" }));
         self.post("url", &json!({ "url": address }));
     }
 
-    /// Writes a page and goes to it.
+    /// Writes a page and opens it.
     pub(crate) fn show(&self, html: &str, fragment: &str) {
         self.open(&format!("{}{fragment}", self.file("page.html", html)));
     }
@@ -216,18 +217,18 @@ impl Browser {
         self.post("execute/async", &json!({ "script": script, "args": [] }))
     }
 
-    /// Presses and releases a key, for which `WebDriver` has a code where it is no character.
+    /// Presses and releases a key. `WebDriver` has codes for keys that are not characters.
     pub(crate) fn press(&self, key: char) {
         let actions = json!([{ "type": "keyDown", "value": key }, { "type": "keyUp", "value": key }]);
         self.post("actions", &json!({ "actions": [{ "type": "key", "id": "keys", "actions": actions }] }));
     }
 
-    /// Clicks on the middle of an element, which must not lie under another.
+    /// Clicks the middle of an element, which no other element may cover.
     pub(crate) fn click(&self, selector: &str) {
         for _ in 0..50 {
             let element = self.element(selector);
             match self.try_post(&format!("element/{element}/click"), &json!({})) {
-                // The page has replaced it since.
+                // The page has replaced the element since.
                 Err(error) if error.starts_with("\"stale element reference\"") => {}
                 clicked => return drop(clicked.unwrap_or_else(|error| panic!("{selector}: {error}"))),
             }
@@ -254,7 +255,7 @@ impl Browser {
             .to_owned()
     }
 
-    /// Waits until a script returns `true`. While the page goes elsewhere there is none to run it.
+    /// Waits until a script returns `true`. During navigation there is no page to run it.
     pub(crate) fn wait_until(&self, script: &str) {
         let mut last = Ok(Value::Null);
         for _ in 0..3_000 {
@@ -267,24 +268,24 @@ impl Browser {
         panic!("`{script}` does not come true: {last:?}, {}", self.text("body"));
     }
 
-    /// Gives a command of Chromium's own protocol.
+    /// Sends a command of Chromium's own protocol.
     pub(crate) fn command(&self, command: &str, parameters: &Value) -> Value {
         self.post("goog/cdp/execute", &json!({ "cmd": command, "params": parameters }))
     }
 
-    /// Returns a picture of the window, as PNG.
+    /// Returns a screenshot of the window as PNG.
     pub(crate) fn screenshot(&self) -> Vec<u8> {
         let image = self.send("GET", "screenshot", &Value::Null);
         BASE64_STANDARD.decode(image.unwrap().as_str().unwrap()).unwrap()
     }
 
-    /// Returns what the console was sent since it was last read.
+    /// Returns the messages of the console since it was last read.
     pub(crate) fn console(&self) -> Vec<String> {
         let log = self.post("se/log", &json!({ "type": "browser" }));
         log.as_array().unwrap().iter().map(|entry| entry["message"].to_string()).collect()
     }
 
-    /// Requires that the page asked for nothing, and that nothing in it was refused or failed.
+    /// Requires that the page made no requests, and that nothing in it was refused or failed.
     pub(crate) fn check_quiet(&self) {
         let resources = self.run("return performance.getEntriesByType('resource').map(({ name }) => name)");
         assert_eq!(resources, json!([]), "resources");
@@ -303,7 +304,7 @@ impl Drop for Browser {
         {
             let _ = request(*port, "DELETE", &format!("/session/{session}"), &Value::Null);
         }
-        // Whatever is left of driver and browser is in one group.
+        // All remaining processes of driver and browser are in one group.
         if let Some(group) = i32::try_from(self.process.id()).ok().and_then(Pid::from_raw) {
             let _ = kill_process_group(group, Signal::KILL);
         }

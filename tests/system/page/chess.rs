@@ -1,4 +1,4 @@
-//! A game of squares in the page: `examples/chess`, played by clicks and by keys (VW-36, VW-37).
+//! A game on squares in the page: `examples/chess`, played by clicks and by keys (VW-36, VW-37).
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -19,7 +19,7 @@ use turnfold_tests::service::Running;
 const DOWN: char = '\u{e015}';
 const ENTER: char = '\u{e007}';
 
-/// Serves a store in a folder of its own by the program of the example.
+/// Serves a store in this folder with the program of the example.
 pub(super) fn serve(dir: &TempDir) -> Running {
     let mut serve = Command::new(crate::example::program("chess"));
     serve.args(["serve", "--listen", "127.0.0.1:0"]).current_dir(dir.path()).stdin(Stdio::null());
@@ -31,7 +31,7 @@ fn square(at: &str) -> String {
     format!(".picture [data-at=\"{at}\"]")
 }
 
-/// Clicks squares, one after the other.
+/// Clicks squares, one after another.
 fn click(browser: &Browser, squares: &[&str]) {
     wait_for_offer(browser);
     for at in squares {
@@ -47,8 +47,8 @@ pub(super) fn marked(browser: &Browser, mark: &str) -> String {
     browser.run(&script).as_str().unwrap().to_owned()
 }
 
-/// Requires everything to be in its place on screens of two widths. Writes pictures too, light and dark, to the folder that
-/// `TURNFOLD_SCREENSHOTS` names.
+/// Requires everything to be in its place on screens of two widths. Also writes screenshots, light and dark, to the
+/// folder that `TURNFOLD_SCREENSHOTS` names.
 #[track_caller]
 pub(super) fn check_looks(browser: &Browser, name: &str) {
     for (width, height) in [(320, 640), (1280, 900)] {
@@ -77,7 +77,8 @@ fn vw_37_chess_is_played_by_clicking_squares() {
     join(&black, &service, "duel", "p2", service.origin());
     wait_for_offer(&white);
     assert_eq!(marked(&white, "reach"), "a2 b1 b2 c2 d2 e2 f2 g1 g2 h2");
-    // From, and where to; another piece may be taken instead, and a second click takes none.
+    // The first click chooses a piece and shows its targets. A click on another piece chooses that instead, and a
+    // second click cancels the choice.
     click(&white, &["g1"]);
     assert_eq!((marked(&white, "chosen"), marked(&white, "reach")), ("g1".into(), "f3 h3".into()));
     click(&white, &["e2"]);
@@ -92,10 +93,10 @@ fn vw_37_chess_is_played_by_clicking_squares() {
     }
     let label = "return document.querySelector('.picture [data-at=\"e4\"]').getAttribute('aria-label')";
     assert_eq!(white.run(label), "white pawn, changed, at e4");
-    // Each player sees the own side below.
+    // Each player sees their own side at the bottom.
     let is_below = "const [one, eight] = ['e1', 'e8'].map((at) => document.querySelector(`.picture [data-at=\"${at}\"]`).getBoundingClientRect().top); return one > eight";
     assert_eq!([white.run(is_below), black.run(is_below)], [true, false]);
-    // By keys: the board is one tab stop, and arrows go over the squares.
+    // With keys: the board is one tab stop, and arrow keys move over the squares.
     black.run("document.querySelector('.squares [tabindex=\"0\"]').focus()");
     wait_for_offer(&black);
     let focused = "return document.activeElement.dataset.at";
@@ -123,7 +124,7 @@ fn vw_37_chess_is_played_by_clicking_squares() {
     }
 }
 
-/// Squares whose middle is out of sight or under something else, and how far anything was scrolled.
+/// A script that returns squares whose middle is invisible or covered, and how far anything was scrolled.
 const OUT_OF_REACH: &str = "
     const hidden = [...document.querySelectorAll('.squares [data-at]')].filter((square) => {
       const { left, right, top, bottom } = square.getBoundingClientRect();
@@ -132,7 +133,7 @@ const OUT_OF_REACH: &str = "
     const scrolled = [document.scrollingElement, ...document.querySelectorAll('.stage, .pan')].filter(({ scrollTop, scrollLeft }) => scrollTop || scrollLeft);
     return [...hidden.map(({ dataset }) => dataset.at), ...scrolled.map(({ className }) => `${className} scrolled`)]";
 
-/// White's moves, and how black answers by clicks: pawns, both castlings' way, and pieces of the back rank.
+/// White's moves, and black's answers by clicks.
 const GAME: [(&str, [&str; 2]); 5] = [
     ("e2e4", ["e7", "e5"]),
     ("g1f3", ["b8", "c6"]),
@@ -145,7 +146,7 @@ const GAME: [(&str, [&str; 2]); 5] = [
 fn vw_61_chess_as_black_is_played_on_a_phone_without_scrolling() {
     let Some(black) = Browser::start_online("chess on a phone") else { return };
     play_black(&black);
-    // The rest is there once it is asked for, and goes again.
+    // Other parts are shown on request, and can be hidden again.
     let is_shown = "return ['.giving', '.legal', '.controls'].map((one) => document.querySelector(one).checkVisibility()).join()";
     assert_eq!(black.run(is_shown), "false,false,false");
     black.click(".unfold");
@@ -161,7 +162,7 @@ fn vw_61_chess_as_black_is_played_on_a_phone_without_scrolling() {
     assert_eq!(complaints(&black), Vec::<String>::new());
 }
 
-/// Plays chess as black on a phone, upright and on its side: by clicks alone, and nothing is scrolled.
+/// Plays chess as black on a phone, upright and on its side, only by clicks and without scrolling.
 fn play_black(black: &Browser) {
     let dir = TempDir::new().unwrap();
     let service = serve(&dir);
@@ -176,7 +177,7 @@ fn play_black(black: &Browser) {
         play(&service, "duel", &host, &[("p1".into(), white.into())]);
         wait_for_entry(black, number);
         wait_for_offer(black);
-        // Upright and on its side: what the board needs is in sight, and the dock is a line.
+        // Upright and on its side, everything that the board needs is visible, and the dock is one line.
         for (width, height) in [(740, 360), (360, 740)] {
             phone(width, height);
             black.wait_until(&format!(
@@ -211,13 +212,13 @@ fn vw_37_a_menu_has_the_words_and_resigning_asks_first() {
     );
     wait_for_entry(&white, 1);
     assert!(white.text(".status").contains("san=a8=R"), "{}", white.text(".status"));
-    // The command to resign is a button; a menu asks, and `No` leaves the match as it is.
+    // The command to resign is a button. A menu asks for confirmation, and `No` leaves the match unchanged.
     let resign = "[...document.querySelectorAll('.legal button')].find((one) => one.querySelector('bdi').textContent === 'resign')";
     wait_for_offer(&white);
     for (answer, entry) in [("No", 1), ("Yes, resign", 2)] {
         let button = white.run(&format!("const found = {resign}; const {{ left, bottom, top }} = found.getBoundingClientRect(); found.click(); return [left, bottom, top]"));
         white.wait_until("return !!document.querySelector('.menu:popover-open')");
-        // The question stands at the button, which is drawn again in the meantime.
+        // The question is next to the button, although the button is redrawn in the meantime.
         let is_there = format!(
             "const [left, bottom, top] = {button}; const menu = document.querySelector('.menu').getBoundingClientRect(); return Math.abs(menu.left - left) < 2 && (Math.abs(menu.top - bottom) < 2 || Math.abs(menu.bottom - top) < 2)"
         );

@@ -1,4 +1,4 @@
-//! Rolls that are due, in the page of a player (VW-18).
+//! Due rolls on the page of a player (VW-18).
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use turnfold_tests::service::Running;
 const BUTTON: &str = "return document.querySelector('.hint').textContent === 'A roll is due.' \
      && [...document.querySelectorAll('.giving button')].some((one) => one.textContent === 'Roll' && one.checkVisibility())";
 
-/// Opens the page of a player of a match in which the first thing is a roll.
+/// Opens the page of a player in a match that begins with a roll.
 fn open(browser: &Browser, service: &Running, name: &str, dice: &str) -> String {
     let setup = fs::read_to_string(workspace().join("fixtures/initiative/small-board.toml")).unwrap();
     let host = create_with(service, name, "initiative", &setup, dice);
@@ -25,13 +25,13 @@ fn vw_18_a_due_roll_has_a_button() {
     let service = Running::alone();
     let host = open(&browser, &service, "seeded", "seeded");
     browser.click(".giving [type=button]");
-    // A tie is rolled again at once, so there may be more entries than one.
+    // A tie is rolled again at once, so there may be several entries.
     browser.wait_until("return Number(document.querySelector('.status strong')?.textContent) > 0");
     browser.wait_until(&format!("return !(() => {{ {BUTTON} }})()"));
     let read = service.send("GET", "/v1/matches/seeded/branches/main/entries", &host, "").json();
     let command = read["items"][0]["command"].as_str().unwrap();
     assert!(command.starts_with("roll "), "{command}");
-    // Recorded dice lie on a table next to the host, and no one else rolls them.
+    // Recorded dice are rolled on a table at the host, so no one else can roll them.
     let host = open(&browser, &service, "recorded", "recorded");
     browser.click(".giving [type=button]");
     browser.wait_until(

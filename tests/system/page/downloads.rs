@@ -1,4 +1,4 @@
-//! What a page saves is what the verb writes for the same viewer (VW-25, VW-26).
+//! A file saved by a page is the same as the file written by the verb for the same viewer (VW-25, VW-26).
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use super::live::{LIVE, complaints, create, join};
 use turnfold_tests::sandbox::Sandbox;
 use turnfold_tests::service::Running;
 
-/// Presses a button of the page and returns the bytes of the file that is then saved under a name.
+/// Presses a button of the page, and returns the bytes of the file that is saved under this name.
 pub(super) fn saved(browser: &Browser, button: &str, name: &str) -> Vec<u8> {
     let saved = browser.dir().join("saved");
     let behavior = json!({ "behavior": "allow", "downloadPath": saved });
@@ -20,7 +20,7 @@ pub(super) fn saved(browser: &Browser, button: &str, name: &str) -> Vec<u8> {
          button.closest('details')?.setAttribute('open', '');\n\
          button.click();"
     ));
-    // Until it is whole it has another name; the browser only keeps its own with an empty file.
+    // Until the file is complete it has another name, and an empty file reserves this name.
     let path = saved.join(name);
     for _ in 0..3_000 {
         if let Some(bytes) = fs::read(&path).ok().filter(|bytes| !bytes.is_empty()) {
@@ -41,7 +41,7 @@ fn vw_25_a_page_saves_what_the_verb_writes_for_that_seat() {
     let service = Running::start(&sandbox);
     let Golden { ruleset, setup, commands } = Golden::read("cycletap/nobody-is-left.tfl");
     let host = create(&service, "secrets", &ruleset, &setup);
-    // p1 is still planning, which is its secret.
+    // p1 is still planning, and the plan is secret.
     play(&service, "secrets", &host, &commands[..2]);
     browser.open(&format!("{}/m/secrets#t={host}", service.origin()));
     browser.wait_until(LIVE);

@@ -1,4 +1,4 @@
-//! A long match over a slow line: the head comes first, what is before it when someone goes there, and compressed (VW-53).
+//! A long match over a slow connection: the head is loaded first, earlier entries on demand, all compressed (VW-53).
 
 use serde_json::json;
 
@@ -9,16 +9,16 @@ use turnfold_tests::service::Running;
 
 const PAGE_DOWN: char = '\u{e00f}';
 
-/// The frames that the page asked for, and whether each answer was compressed.
+/// A script that returns the frames that the page requested, and whether each answer was compressed.
 const ASKED: &str = "return performance.getEntriesByType('resource')
     .filter(({ name }) => name.includes('/frames'))
     .map(({ name, encodedBodySize, decodedBodySize }) => [new URL(name).search, encodedBodySize < decodedBodySize / 4])";
 
-/// How many scripts the page asked for, and the bytes of scripts and styles on the way.
+/// A script that returns the number of requested scripts, and the transferred bytes of scripts and styles.
 const ASSETS: &str = "const assets = performance.getEntriesByType('resource').filter(({ name }) => /assets.*(js|css)$/.test(name));
     return [assets.filter(({ name }) => name.endsWith('js')).length, assets.reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)]";
 
-/// The most bytes of scripts and styles, compressed (VW-23).
+/// The maximum number of bytes of compressed scripts and styles (VW-23).
 const ASSETS_BYTES_MAX: u64 = 72_000;
 
 #[test]
@@ -38,13 +38,13 @@ fn vw_53_the_head_of_a_long_match_is_shown_before_its_history_is_read() {
     assert_eq!(assets[0], 2, "each script is a round trip");
     assert!((1..=ASSETS_BYTES_MAX).contains(&assets[1].as_u64().unwrap()), "{assets} bytes");
 
-    // The setup is read with what follows next, and not with all that lies between.
+    // The setup is loaded with the entries after it, but not with everything in between.
     browser.click("[aria-label=First]");
     wait_for_entry(&browser, 0);
     assert_eq!(browser.run(ASKED), json!([["?last=500", true], ["?after=0&at=500", true]]));
     browser.click("[aria-label=Last]");
     wait_for_entry(&browser, 1300);
-    // Stepping goes over what is not there yet, by entries.
+    // Stepping onto entries that are not loaded works, entry by entry.
     let go_to = |number: usize| {
         browser.run(&format!("document.querySelector('#go-to').value = '{number}'; document.querySelector('#go-to').form.requestSubmit()"));
         wait_for_entry(&browser, number);
@@ -58,7 +58,7 @@ fn vw_53_the_head_of_a_long_match_is_shown_before_its_history_is_read() {
     wait_for_entry(&browser, 800);
     assert_eq!(browser.run(ASKED)[3][0], "?after=755&at=800");
     assert_eq!(browser.run(ASKED).as_array().unwrap().len(), 4);
-    // All is there now, in one piece.
+    // Now everything is loaded, without gaps.
     let picture = "return [...document.querySelectorAll('.picture :is([data-at], .line)')].map((one) => `${one.dataset.at} ${one.getAttribute('class')} ${one.getAttribute('aria-label')} ${one.textContent}`).sort()";
     go_to(700);
     let by_parts = browser.run(picture);
@@ -67,7 +67,7 @@ fn vw_53_the_head_of_a_long_match_is_shown_before_its_history_is_read() {
     let log_by_parts = browser.run(log);
     assert!(!log_by_parts.as_str().unwrap().contains("not read yet"), "{log_by_parts}");
 
-    // An address of an early entry is read from a little before that entry, to a little behind it.
+    // The address of an early entry loads entries from a little before it to a little after it.
     browser.open("about:blank");
     browser.open(&format!("{}/m/long#600", service.origin()));
     browser.wait_until(LIVE);
@@ -86,13 +86,13 @@ fn vw_53_the_head_of_a_long_match_is_shown_before_its_history_is_read() {
     go_to(700);
     assert_eq!(browser.run(picture), by_parts);
 
-    // Playing from the last entry begins at the setup.
+    // Playback from the last entry begins at the setup.
     browser.open("about:blank");
     browser.open(&format!("{}/m/long", service.origin()));
     browser.wait_until(LIVE);
     wait_for_entry(&browser, 1300);
     browser.click("[aria-label=Play]");
-    // An entry is shown for half a second, so one may pass between two looks.
+    // An entry is shown for half a second, so the test may miss one.
     browser.wait_until(
         "const entry = Number(document.querySelector('.status strong')?.textContent); return 1 <= entry && entry < 100",
     );

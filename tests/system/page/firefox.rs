@@ -14,12 +14,12 @@ fn vw_55_firefox_plays_and_keeps_access() {
     let service = Running::alone();
     let host = create(&service, "maya", "channel", "players = 2\nseed = 7");
     join(&browser, &service, "maya", "p1", service.origin());
-    // A command by clicks on pieces, and then one that another seat gives.
+    // A command by clicks on pieces, and then a command of another seat.
     give_first(&browser);
     wait_for_entry(&browser, 1);
     play(&service, "maya", &host, &[("p2".into(), "meditate blue".into())]);
     wait_for_entry(&browser, 2);
-    // The token is there when the page is opened again, and in no address.
+    // The token is kept when the page is reopened, and is in no address.
     browser.open(&format!("{}/m/maya", service.origin()));
     browser.wait_until(LIVE);
     wait_for_entry(&browser, 2);

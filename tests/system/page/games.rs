@@ -1,4 +1,4 @@
-//! Whole games, played by people in browsers of their own next to a host (VW-30).
+//! Whole games, played by people in their own browsers and a host (VW-30).
 
 use std::collections::BTreeMap;
 use std::{env, fs};
@@ -19,7 +19,7 @@ const GAMES: [&str; 5] = [
     "lifecycle/coa-3-a-status-lasts-one-action-phase.tfl",
 ];
 
-/// A golden log: its ruleset, its setup, and who gave which command.
+/// A golden log: its ruleset, its setup, and its commands with their seats.
 pub(super) struct Golden {
     pub(super) ruleset: String,
     pub(super) setup: String,
@@ -43,8 +43,8 @@ impl Golden {
     }
 }
 
-/// Gives commands by the field, one after another, each as soon as the one before is answered. Where the game has moved
-/// on in the meantime, it looks and sends again, as the page asks for.
+/// A script that gives commands with the field, each as soon as the previous one is answered. If the game has moved on
+/// in the meantime, it looks and sends again, as the page requests.
 const GIVE_ALL: &str = "
     const done = arguments[arguments.length - 1];
     const [form, field, send, answer] = ['.giving', '#command', '.giving button:not([type])', '.answer'].map((one) => document.querySelector(one));
@@ -63,13 +63,13 @@ const GIVE_ALL: &str = "
       return '';
     })().then(done, (error) => done(String(error)));";
 
-/// Gives all of these commands in a page.
+/// Gives all these commands in a page.
 fn give_all(browser: &Browser, commands: &[&str]) {
     let answer = browser.run_until_done(&GIVE_ALL.replace("COMMANDS", &json!(commands).to_string()));
     assert_eq!(answer, "");
 }
 
-/// The log as a page shows it, a line an entry.
+/// A script that returns the log of a page, one line for each entry.
 const SHOWN_LOG: &str = "return [...document.querySelectorAll('.entries a')].map((row) => {
     const [number, seat, command, outcome] = [...row.children].map(({ textContent }) => textContent);
     return `${number} ${seat} ${command} => ${outcome}`;
@@ -148,7 +148,7 @@ fn vw_21_a_player_joins_and_plays_by_keyboard_alone() {
         }
         panic!("the key Tab does not lead to `{selector}`");
     };
-    // The board's cursor is at 0,0; p1's captain is one below.
+    // The board's cursor is at 0,0, and p1's captain is one hex below.
     tab_to(".field");
     browser.press('\u{e015}');
     browser.press(ENTER);
@@ -160,7 +160,7 @@ fn vw_21_a_player_joins_and_plays_by_keyboard_alone() {
     wait_for_entry(&browser, 2);
 }
 
-/// Sets how many entries a long match has: `TURNFOLD_LIVE_ENTRIES=10000` is what VW-30 asks for.
+/// The variable that sets the number of entries of a long match; VW-30 requires `TURNFOLD_LIVE_ENTRIES=10000`.
 const ENTRIES: &str = "TURNFOLD_LIVE_ENTRIES";
 
 #[test]

@@ -1,18 +1,18 @@
-//! A listener between browsers and a service, which may be started again at another port (VW-30).
+//! A listener between browsers and a service that may be restarted at another port (VW-30).
 
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::{io, thread};
 
-/// A listener that passes everything on.
+/// A listener that forwards everything.
 pub(super) struct Gateway {
     origin: String,
-    /// Where the service is.
+    /// The address of the service.
     address: Arc<Mutex<String>>,
 }
 
 impl Gateway {
-    /// Listens for a browser that is to reach a service, `http://127.0.0.1:PORT`.
+    /// Listens for browsers and forwards to the service at `http://127.0.0.1:PORT`.
     pub(super) fn before(service: &str) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let origin = format!("http://{}", listener.local_addr().unwrap());
@@ -29,18 +29,18 @@ impl Gateway {
         Self { origin, address }
     }
 
-    /// Reaches another service from now on.
+    /// Forwards to another service from now on.
     pub(super) fn reach(&self, service: &str) {
         service.trim_start_matches("http://").clone_into(&mut self.address.lock().unwrap());
     }
 
-    /// Where the browser finds it.
+    /// Returns the origin for browsers.
     pub(super) fn origin(&self) -> &str {
         &self.origin
     }
 }
 
-/// Passes on what one side sends to the other, until one of them ends.
+/// Forwards the bytes of one side to the other, until one of them ends.
 fn pass_on(mut from: TcpStream, mut to: TcpStream) {
     thread::spawn(move || {
         let _ = io::copy(&mut from, &mut to);

@@ -1,4 +1,4 @@
-//! Every golden log stepped through in the browser, and each picture compared with that of `show --format svg`.
+//! Steps through every golden log in the browser, and compares each picture with that of `show --format svg`.
 
 use std::fmt::Write;
 use std::fs;
@@ -18,7 +18,7 @@ use turnfold_tests::is_long;
 
 const FACTS: &str = include_str!("facts.js");
 
-/// Steps from the setup to the end, and returns the facts of each position.
+/// A script that steps from the setup to the end, and returns the facts of each position.
 const STEP: &str = "
     const press = (key) => document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
     const picture = () => DESCRIBE(document.querySelector('.picture'));
@@ -30,7 +30,7 @@ const STEP: &str = "
     }
     return found;";
 
-/// What `show --format svg` draws at each position, with what changed marked as `--changed` does.
+/// Returns what `show --format svg` draws at each position, with changes marked as by `--changed`.
 fn drawings(path: &Path, text: &str) -> Vec<String> {
     let seat_history = seat_history(path, text, "host");
     let mut before = seat_history.picture(seat_history.start().unwrap().as_ref());
@@ -46,10 +46,10 @@ fn drawings(path: &Path, text: &str) -> Vec<String> {
     drawings
 }
 
-/// Makes of a picture's facts one number.
+/// A function that reduces the facts of a picture to one number.
 const DIGEST: &str = "((picture) => digest(facts(picture)))";
 
-/// What a function of the page `drawn` returns for each drawing, log by log.
+/// Returns what a function in the page `drawn` returns for each drawing, log by log.
 fn expected(browser: &Browser, drawn: &str, describe: &str) -> Value {
     browser.open(drawn);
     browser.run(&format!(
@@ -58,7 +58,7 @@ fn expected(browser: &Browser, drawn: &str, describe: &str) -> Value {
     ))
 }
 
-/// What a function returns for each position of the page that is shown.
+/// Returns what a function returns for each position of the current page.
 fn found(browser: &Browser, describe: &str) -> Value {
     browser.run(&format!("{FACTS}\n{}", STEP.replace("DESCRIBE", describe)))
 }
@@ -72,8 +72,8 @@ fn vw_16_every_golden_log_is_in_the_browser_what_show_draws_at_every_position() 
         let logs = goldens().into_iter().filter(is_of_rules);
         let paths: Vec<_> = logs.step_by(if is_long() { 1 } else { 3 }).collect();
         let texts: Vec<_> = paths.iter().map(|path| fs::read_to_string(path).unwrap()).collect();
-        // In templates, which are not laid out. Without an encoding the browser guesses one from the bytes that come first,
-        // and how many these are differs from run to run.
+        // The drawings are in templates, because these are not laid out. Without an encoding, the browser would guess
+        // one from the first bytes, whose number differs in each run.
         let mut drawn = "<!DOCTYPE html><meta charset=\"utf-8\">".to_owned();
         for (path, text) in paths.iter().zip(&texts) {
             writeln!(drawn, "<template>{}</template>", drawings(path, text).concat()).unwrap();

@@ -1,4 +1,4 @@
-//! Matches that the service hosts, on the page: terms when a match is made, deadlines, absences and the calendar (VW-66 to
+//! Matches that the service hosts, on the page: terms of a new match, deadlines, absences and the calendar (VW-66 to
 //! VW-68).
 
 use std::collections::BTreeSet;
@@ -10,11 +10,12 @@ use super::live::{LIVE, complaints, join, play_as};
 use turnfold_tests::fixture;
 use turnfold_tests::service::Running;
 
-/// The part of the line with the turn that is about the deadline, as `home` or the page of a match shows it.
+/// A script with a function that returns the deadline from the line with the turn, on the home page or the page of a
+/// match.
 const DEADLINE: &str =
     "const until = (text) => /, until .*/.exec(text ?? '')?.[0].replace(/, you are .*/, '') ?? '';";
 
-/// Makes a match on the home page by clicks, with a game's own terms but for the hours.
+/// Creates a match on the home page by clicks, with the game's own terms except the hours.
 fn make_match(browser: &Browser, service: &Running, name: &str) {
     browser.open(&format!("{}/", service.origin()));
     browser.run("sessionStorage.clear()");
@@ -25,7 +26,8 @@ fn make_match(browser: &Browser, service: &Running, name: &str) {
     browser.wait_until("return !!document.querySelector('#hosting')");
     let terms = "return document.querySelector('.newmatch .note').textContent";
     let hosting = "return document.querySelector('#hosting').value";
-    // A game that names no terms has a person for a host; one that does has the service, with three days a move.
+    // A game without terms has a person as host. A game with terms has the service as host, with three days for each
+    // move.
     for (ruleset, value, shown) in [
         ("channel", "", ""),
         (
@@ -64,7 +66,7 @@ fn hosting(service: &Running, name: &str) -> Value {
     service.send("GET", &format!("/v1/matches/{name}"), service.admin(), "").json()["hosting"].take()
 }
 
-/// The page shows a deadline in the time of the browser.
+/// Waits until the page shows a deadline in the browser's time zone.
 fn wait_for_deadline(browser: &Browser, at: &Value) {
     browser.wait_until(&format!(
         "{DEADLINE} const words = new Intl.DateTimeFormat([], {{ weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', timeZoneName: 'short' }});
@@ -72,12 +74,12 @@ fn wait_for_deadline(browser: &Browser, at: &Value) {
     ));
 }
 
-/// VW-66, VW-67: a match with terms is made, joined and left for a while, all on pages.
+/// VW-66, VW-67: creates and joins a match with terms, and announces an absence, all on pages.
 pub(super) fn play_hosted(browser: &Browser, service: &Running) {
     make_match(browser, service, "taps");
     assert_eq!(hosting(service, "taps")["terms"]["hours"], 24);
     join(browser, service, "taps", "p1", service.origin());
-    // No deadline before all have joined who were invited.
+    // There is no deadline before all invited players have joined.
     join_elsewhere(service, "taps", "p2");
     browser.open(&format!("{}/m/taps", service.origin()));
     browser.wait_until(LIVE);
@@ -91,7 +93,7 @@ pub(super) fn play_hosted(browser: &Browser, service: &Running) {
         "The service hosts this match. When no player is to move, it plays “resolve”. A turn lasts 24 hours. \
          At a missed deadline it plays “switch” for the seat. After 3 in a row it waits no longer."
     );
-    // An absence that is longer than the terms allow is refused, and costs nothing.
+    // An absence longer than the terms permit is refused, and costs nothing.
     let note = "return document.querySelector('.absence .note').textContent";
     let day = |days: u32| {
         browser.run(&format!(
@@ -128,7 +130,7 @@ fn vw_66_who_makes_a_match_chooses_its_host_and_vw_67_players_announce_absences(
     assert_eq!(complaints(&browser), Vec::<String>::new());
 }
 
-/// The summaries in a calendar, without a header as calendar programs ask.
+/// Returns the summaries in a calendar, requested without a header as calendar programs do.
 fn summaries(service: &Running, link: &str) -> BTreeSet<String> {
     let path = link.strip_prefix(service.origin()).unwrap();
     let calendar = service.send("GET", path, "", "");
@@ -165,7 +167,7 @@ fn vw_68_one_calendar_has_the_deadlines_of_all_seats_of_a_browser() {
     );
     button("Copy calendar link");
     browser.wait_until("return !!document.querySelector('.calendar .link') || document.querySelector('.calendar .note').textContent.startsWith('Copied')");
-    // A match that is joined later is in the same calendar.
+    // A match joined later is in the same calendar.
     make("gamma");
     for _ in 0..200 {
         if summaries(&service, &link).len() == 3 {

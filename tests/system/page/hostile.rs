@@ -1,4 +1,4 @@
-//! Text that would be more than text is shown as text (VW-33).
+//! Text that contains markup or controls is shown as text (VW-33).
 
 use std::fs;
 use std::path::Path;
@@ -21,7 +21,7 @@ const HOSTILE: [&str; 6] = [
     "javascript:document.title='lost'",
 ];
 
-/// What controls and marks of direction are shown as.
+/// Returns a text with controls and direction marks as they are shown.
 fn shown(text: &str) -> String {
     text.chars()
         .map(|character| match character {
@@ -31,7 +31,7 @@ fn shown(text: &str) -> String {
         .collect()
 }
 
-/// A page in whose document every text that may come from outside is this one.
+/// Returns a page in whose document every external text is replaced with this text.
 fn with_texts(text: &str) -> String {
     let page = page_of("initiative/one-against-many.tfl", "host");
     let parts = parts(&page);

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::browser::Browser;
 use super::{page_of, parts, with_document};
 
-/// Goes here and there, and returns how many milliseconds it took each time, with what is then laid out.
+/// A script that jumps to several entries, and returns the milliseconds of each jump and the size of the layout.
 const JUMP: &str = "
     const slider = document.querySelector('[type=range]');
     const last = Number(slider.max);
@@ -19,7 +19,7 @@ const JUMP: &str = "
       return performance.now() - start;
     });";
 
-/// A page whose frames repeat the frames of a golden log.
+/// Returns a page whose frames repeat the frames of a golden log.
 fn repeated(count: usize) -> String {
     let page = page_of("hexcapture/release-at-the-rim.tfl", "host");
     let parts = parts(&page);
@@ -36,7 +36,7 @@ fn repeated(count: usize) -> String {
     with_document(parts, &document)
 }
 
-/// Returns how many milliseconds of the processor the page has taken so far.
+/// Returns the processor time of the page so far, in milliseconds.
 fn processor_ms(browser: &Browser) -> f64 {
     let metrics = browser.command("Performance.getMetrics", &json!({}));
     let metrics = metrics["metrics"].as_array().unwrap();
@@ -44,8 +44,8 @@ fn processor_ms(browser: &Browser) -> f64 {
     spent["value"].as_f64().unwrap() * 1000.0
 }
 
-/// Reports how long opening and jumping take: wall-clock time and, independent of other load, processor time.
-/// `TURNFOLD_PAGE` names a page to measure in place of a generated one.
+/// Reports the time to open and to jump: wall-clock time and, independent of other load, processor time.
+/// `TURNFOLD_PAGE` names a page to measure instead of a generated one.
 #[test]
 #[expect(clippy::print_stderr, reason = "the figures are what is measured; `--nocapture` shows them")]
 fn vw_12_ten_thousand_entries_open_and_are_jumped_in() {

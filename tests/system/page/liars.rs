@@ -1,4 +1,4 @@
-//! A roll of another player's own in the page: `examples/liars`.
+//! Another player's secret roll on the page: `examples/liars`.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! The pages of a service: people who play one match, each in a browser of their own (VW-13 to VW-23, VW-30).
+//! The pages of a service: people who play one match, each in their own browser (VW-13 to VW-23, VW-30).
 
 use std::fs;
 
@@ -12,18 +12,18 @@ use super::looks::media;
 use turnfold_tests::sandbox::{Sandbox, workspace};
 use turnfold_tests::service::Running;
 
-/// Whether the stream of a page is open.
+/// The condition that the stream of a page is open.
 pub(crate) const LIVE: &str = "return !!document.querySelector('.connection.live')";
 
-/// The buttons of a page for what is legal at the entry that it shows.
+/// The buttons for legal commands at the current entry of a page.
 pub(crate) const OFFERED: &str = ".legal:not([aria-busy]) button";
 
-/// Makes a match whose dice are recorded and returns the token of its host.
+/// Creates a match with recorded dice, and returns the token of its host.
 pub(crate) fn create(service: &Running, name: &str, ruleset: &str, setup: &str) -> String {
     create_with(service, name, ruleset, setup, "recorded")
 }
 
-/// Makes a match and returns the token of its host.
+/// Creates a match, and returns the token of its host.
 pub(crate) fn create_with(service: &Running, name: &str, ruleset: &str, setup: &str, dice: &str) -> String {
     let body =
         json!({ "name": name, "ruleset": ruleset, "setup": setup, "dice": dice, "title": "Round <1>" });
@@ -32,7 +32,7 @@ pub(crate) fn create_with(service: &Running, name: &str, ruleset: &str, setup: &
     made.json()["token"].as_str().unwrap().to_owned()
 }
 
-/// Accepts an invitation in a browser that finds the service at an origin.
+/// Accepts an invitation in a browser that reaches the service at an origin.
 pub(crate) fn join(browser: &Browser, service: &Running, name: &str, seat: &str, origin: &str) {
     let grant = service.grant(name, &json!({ "kind": "invitation", "seat": seat }).to_string());
     browser.open(&grant["link"].as_str().unwrap().replace(service.origin(), origin));
@@ -42,14 +42,14 @@ pub(crate) fn join(browser: &Browser, service: &Running, name: &str, seat: &str,
     browser.wait_until(LIVE);
 }
 
-/// Gives a command by the field.
+/// Gives a command with the field.
 pub(crate) fn give(browser: &Browser, command: &str) {
     browser.run("document.querySelector('#command').value = ''");
     browser.type_into("#command", command);
     browser.click(".giving button:not([type])");
 }
 
-/// Waits until a page offers commands, and gives one of pieces: the first that is open, until it is whole.
+/// Waits until a page offers commands, and gives a command by clicking the first open part until it is complete.
 pub(crate) fn give_first(browser: &Browser) {
     wait_for_offer(browser);
     for _ in 0..5 {
@@ -61,26 +61,26 @@ pub(crate) fn give_first(browser: &Browser) {
     panic!("five pieces make no command: {}", browser.text(".hint"));
 }
 
-/// Waits until a page offers commands for the entry that it shows.
+/// Waits until a page offers commands for its current entry.
 pub(crate) fn wait_for_offer(browser: &Browser) {
     browser.wait_until(&format!("return !!document.querySelector('{OFFERED}')"));
 }
 
-/// Waits until a page shows an entry with this number as the last.
+/// Waits until a page shows this entry as the last.
 pub(crate) fn wait_for_entry(browser: &Browser, number: usize) {
     browser
         .wait_until(&format!("return document.querySelector('.status strong')?.textContent === '{number}'"));
 }
 
-/// Returns what the console shows, except for requests that failed or were refused, which belong to these tests.
+/// Returns the messages of the console, except those about failed or refused requests, which these tests cause.
 pub(crate) fn complaints(browser: &Browser) -> Vec<String> {
-    // Firefox reports a stream that breaks off as a page is left.
+    // Firefox reports a stream that breaks off when a page is left.
     let of_requests = ["Failed to load resource", "net::ERR_", "Error in input stream"];
     let all = browser.console().into_iter();
     all.filter(|line| !of_requests.iter().any(|expected| line.contains(expected))).collect()
 }
 
-/// Plays as the holder of a seat does on another device.
+/// Plays as the player of a seat on another device.
 pub(crate) fn play_as(service: &Running, name: &str, seat: &str, command: &str) {
     let grant = service.grant(name, &json!({ "kind": "seat", "seat": seat }).to_string());
     let path = format!("/v1/matches/{name}/branches/main/entries");
@@ -89,7 +89,7 @@ pub(crate) fn play_as(service: &Running, name: &str, seat: &str, command: &str) 
     assert_eq!(played.status, 201, "{}", played.body);
 }
 
-/// Returns the entries of a match, as its host reads them.
+/// Returns the entries of a match as its host reads them.
 pub(crate) fn entries(service: &Running, name: &str, host: &str) -> Vec<Value> {
     let read = service.send("GET", &format!("/v1/matches/{name}/branches/main/entries"), host, "");
     read.json()["items"].as_array().unwrap().clone()
@@ -102,7 +102,7 @@ fn vw_30_two_people_play_in_two_browsers_through_the_death_of_the_service() {
     let sandbox = Sandbox::new();
     let service = Running::start(&sandbox);
     let host = create(&service, "maya", "channel", "players = 2\nseed = 7");
-    // The service is found where it was before, whatever port it has.
+    // The gateway keeps its address, whatever port the service has.
     let found = Gateway::before(service.origin());
     join(&first, &service, "maya", "p1", found.origin());
     join(&second, &service, "maya", "p2", found.origin());
@@ -117,7 +117,7 @@ fn vw_30_two_people_play_in_two_browsers_through_the_death_of_the_service() {
     give(&second, "take 1 1");
     second.wait_until("return document.querySelector('.answer').textContent.includes('another player')");
     assert_eq!(second.run("return document.querySelector('#command').value"), "take 1 1");
-    // A service that dies under a command: it is sent again with its key until there is an answer.
+    // If the service dies during a command, the page sends the command again with its key until there is an answer.
     wait_for_offer(&first);
     drop(service);
     first.wait_until("return document.querySelector('.connection').textContent.includes('Trying again')");
@@ -132,7 +132,7 @@ fn vw_30_two_people_play_in_two_browsers_through_the_death_of_the_service() {
         browser.wait_until(LIVE);
     }
     assert_eq!(entries(&service, "maya", &host).len(), 5, "nothing is lost, nothing is there twice");
-    // VW-19: a viewer who looks at an earlier entry stays there, and is shown that there is news.
+    // VW-19: a viewer at an earlier entry stays there, and is told about new entries.
     first.click("[aria-label=First]");
     give_first(&second);
     wait_for_entry(&second, 6);

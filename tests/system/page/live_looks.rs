@@ -1,4 +1,4 @@
-//! What the pages of a service look like: everything in its place, in the middle of games (VW-31).
+//! The layout of the pages of a service: everything is in its place, in the middle of games (VW-31).
 
 use std::path::Path;
 use std::{env, fs};
@@ -11,7 +11,7 @@ use super::live::{LIVE, complaints, create, wait_for_entry};
 use super::looks::{OVERFLOWING, SMALL, media, size};
 use turnfold_tests::service::Running;
 
-/// A golden log of each ruleset, and how many of its entries were played when it is p1's turn.
+/// A golden log of each ruleset, and a number of entries after which it is p1's turn.
 const GAMES: [(&str, usize); 5] = [
     ("channel/a-game-for-four.tfl", 100),
     ("cycletap/deploys.tfl", 3),
@@ -20,7 +20,7 @@ const GAMES: [(&str, usize); 5] = [
     ("lifecycle/statuses.tfl", 8),
 ];
 
-/// What lies over another, or out of the window, of what a player needs; and texts that are cut.
+/// A script that returns overlapping or invisible parts that a player needs, and cut texts.
 pub(super) const MISPLACED: &str = "
     const name = (one) => (one.id || one.getAttribute('aria-label') || one.textContent).slice(0, 40);
     const box = (one) => one.getBoundingClientRect();
@@ -38,7 +38,7 @@ pub(super) const MISPLACED: &str = "
     const cut = targets.filter((one) => one.matches('button, summary') && one.scrollWidth > one.clientWidth + 1);
     return [...found, ...cut.map((one) => `${name(one)} is cut`)];";
 
-/// Writes pictures too, light and dark, to the folder that `TURNFOLD_SCREENSHOTS` names.
+/// Also writes screenshots, light and dark, to the folder that `TURNFOLD_SCREENSHOTS` names.
 #[test]
 fn vw_31_board_and_commands_are_in_sight_and_in_their_places() {
     let Some(browser) = Browser::start_online("the looks of live pages") else { return };

@@ -1,11 +1,11 @@
-//! Phones, dark, print, and without JavaScript (VW-22, VW-28, VW-31).
+//! Phones, dark mode, print, and pages without JavaScript (VW-22, VW-28, VW-31).
 
 use serde_json::{Value, json};
 
 use super::browser::Browser;
 use super::{SHOWN, page_of};
 
-/// Texts that stand out of their hexes or discs, and what is wider than the window.
+/// A script that returns texts that overflow their hexes or discs, and parts wider than the window.
 pub(super) const OVERFLOWING: &str = "
     const inside = ([text, shape]) => {
       const [inner, outer] = [text.getBBox(), shape.getBBox()];
@@ -20,7 +20,7 @@ pub(super) const OVERFLOWING: &str = "
     const wide = document.documentElement.scrollWidth > innerWidth ? [`${document.documentElement.scrollWidth} pixels`] : [];
     return [...texts, ...wide];";
 
-/// Buttons, links and fields smaller than 24 pixels either way.
+/// A script that returns buttons, links and fields smaller than 24 pixels in either dimension.
 pub(super) const SMALL: &str = "
     return [...document.querySelectorAll('button, input, select, a')].filter((target) => {
       const { width, height } = target.getBoundingClientRect();

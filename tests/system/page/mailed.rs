@@ -1,4 +1,4 @@
-//! A match by mail, played on the pages that its letters link to (PM-70 to PM-74).
+//! A match by mail that is played on the pages linked from its letters (PM-70 to PM-74).
 
 use std::fs;
 
@@ -12,9 +12,9 @@ use super::looks::{OVERFLOWING, SMALL, media, size};
 use turnfold_tests::mailbox::Mailbox;
 use turnfold_tests::service::Running;
 
-/// Where the letters are to find the service.
+/// The origin of the service in letters.
 const ORIGIN: &str = "https://play.example";
-/// The game of `replays/cycletap/the-last-unit-lost.tfl`: the orders of both players, turn by turn.
+/// The game of `replays/cycletap/the-last-unit-lost.tfl`: its setup, and the orders of both players in each turn.
 const SETUP: &str = "radius = 2\n[[units]]\nowner = \"p1\"\nkind = \"captain\"\nat = [0, 1]\n\
                      [[units]]\nowner = \"p2\"\nkind = \"officer\"\nat = [0, 0]\n\
                      [[units]]\nowner = \"p2\"\nkind = \"officer\"\nat = [2, -2]\n";
@@ -23,7 +23,7 @@ const ORDERS: [[&[&str]; 2]; 3] = [
     [&["tap 0,0", "tap 1,-1", "switch"], &["tap 2,-2", "tap 2,-1", "switch"]],
     [&["tap 1,-1", "tap 2,-1", "switch"], &["switch"]],
 ];
-/// What a page does before its scripts, to be in a browser without Ed25519.
+/// A script that runs before a page's scripts, and makes the browser one without Ed25519.
 const WITHOUT_ED25519: &str = "const make = self.SubtleCrypto?.prototype.generateKey;
     if (make) SubtleCrypto.prototype.generateKey = function (name, ...rest) {
       return name === 'Ed25519' ? Promise.reject(new DOMException('', 'NotSupportedError')) : make.call(this, name, ...rest);
@@ -47,7 +47,7 @@ impl Hosted {
         Self { mailbox, service }
     }
 
-    /// Returns the link of a letter, as this service is reached.
+    /// Returns the link in a letter, with the origin of this service.
     pub(super) fn link(&self, letter: &str) -> String {
         let letter = self.mailbox.sandbox.read(&format!(".turnfold/outbox/{letter}"));
         let link = letter.lines().map(str::trim).find(|line| line.starts_with(ORIGIN)).expect("a link");
@@ -69,7 +69,7 @@ impl Hosted {
     }
 }
 
-/// Returns the condition that a page reports something of an order.
+/// Returns the condition that a page shows this text about an order.
 fn noted(text: &str) -> String {
     format!("return document.querySelector('.order [role=status]').textContent.includes({text:?})")
 }
@@ -82,7 +82,7 @@ pub(super) fn wait_for_turn(browser: &Browser, turn: usize) {
     ));
 }
 
-/// Chooses commands: places on the board, words by their buttons.
+/// Chooses commands: places on the board, and words with their buttons.
 pub(super) fn choose(browser: &Browser, plays: &[&str]) {
     for (index, play) in plays.iter().enumerate() {
         if let Some(place) = play.strip_prefix("tap ") {
@@ -100,7 +100,7 @@ pub(super) fn choose(browser: &Browser, plays: &[&str]) {
     }
 }
 
-/// Sends the order that was chosen. Its receipt stays when the order completes the turn.
+/// Sends the chosen order. Its receipt stays even if the order completes the turn.
 pub(super) fn send(browser: &Browser) {
     browser.click(".order .files .primary");
     browser.wait_until(&noted("the host has your order: paper "));
@@ -121,7 +121,7 @@ fn play(pages: [&Browser; 2]) {
     }
 }
 
-/// Returns what an audit prints of the match, once it is served no more.
+/// Ends the service, and returns what an audit prints about the match.
 fn audit(hosted: Hosted) -> String {
     let Hosted { mailbox, service } = hosted;
     drop(service);
@@ -137,7 +137,7 @@ fn pm_72_two_players_play_a_game_by_pages_alone_and_their_keys_sign_it() {
     hosted.join(&first, "p1", "Ann Miller");
     hosted.join(&second, "p2", "Ben");
     play([&first, &second]);
-    // What was signed is shown, and is what was chosen.
+    // The page shows what was signed, which is what was chosen.
     let signed = first.text(".json[aria-label='What was signed']");
     assert!(signed.starts_with("#turnfold paper 1\npaper: order\n"), "{signed}");
     assert!(
@@ -160,7 +160,7 @@ fn pm_73_a_browser_without_ed25519_plays_a_seat_without_a_key() {
     for browser in [&first, &second] {
         browser.command("Page.addScriptToEvaluateOnNewDocument", &json!({ "source": WITHOUT_ED25519 }));
     }
-    // The page does not join a seat that needs a key, and explains why.
+    // The page cannot join a seat that needs a key, and explains why.
     first.open(&hosted.link("00000001-p1.eml"));
     first.wait_until("return document.querySelector('#player-name')?.checkVisibility() === true");
     first.type_into("#player-name", "Ann");
@@ -189,12 +189,12 @@ fn pm_71_key_and_draft_outlive_a_reload_and_no_secret_leaves_the_browser() {
     browser.wait_until("return document.querySelector('.order li')?.textContent === 'tap 0,1'");
     send(&browser);
     browser.wait_until("return document.querySelector('.order > .note').textContent === 'Sent: tap 0,1.'");
-    // It can be replaced until the turn is played.
+    // The order can be replaced until the turn is played.
     wait_for_sent(&browser);
     choose(&browser, &["switch"]);
     send(&browser);
     browser.wait_until("return document.querySelector('.order > .note').textContent === 'Sent: switch.'");
-    // The key cannot be read, not even by the page, and the code is kept nowhere.
+    // Not even the page can read the key, and the code is stored nowhere.
     let key = browser.run_until_done(
         "const done = arguments[0];
          const opening = indexedDB.open('turnfold');
@@ -213,7 +213,7 @@ fn pm_71_key_and_draft_outlive_a_reload_and_no_secret_leaves_the_browser() {
     assert!(!kept.as_str().unwrap().contains(&code), "{kept}");
     let token = browser.run("return JSON.parse(localStorage['turnfold:duel']).tokens[0].token");
     assert_ne!(other.run("return JSON.parse(localStorage['turnfold:duel']).tokens[0].token"), token);
-    // The link of a joined seat opens nothing for others, and stays good where it was opened.
+    // The link of a joined seat opens nothing in other browsers, but still works where it was opened.
     other.open(&hosted.link("00000001-p1.eml"));
     wait_for_turn(&other, 1);
     assert!(other.text(".access summary").ends_with("p2"), "{}", other.text(".access summary"));
@@ -222,7 +222,7 @@ fn pm_71_key_and_draft_outlive_a_reload_and_no_secret_leaves_the_browser() {
     assert_eq!(complaints(&browser), Vec::<String>::new());
 }
 
-/// Waits until a page shows that an order counts.
+/// Waits until a page confirms an order.
 fn wait_for_sent(browser: &Browser) {
     browser.wait_until(
         "return document.querySelector('.turn').textContent.includes('your order is in. Waiting for p2, until') &&

@@ -5,7 +5,8 @@ use super::games::Golden;
 use super::live::{complaints, create, give, join, wait_for_entry};
 use turnfold_tests::service::Running;
 
-/// Offers one more command at a hex than the service does: in the five games one hex has one command.
+/// A script that offers one more command at a hex than the service, because in the five games a hex has only one
+/// command.
 const ONE_MORE: &str = "
     const ask = window.fetch;
     window.fetch = async (path, options) => {
@@ -39,7 +40,7 @@ fn vw_18_several_commands_at_a_hex_are_a_menu_next_to_it() {
          return Math.abs(menu.left - hex.left) < 2 && (Math.abs(menu.top - hex.bottom) < 2 || Math.abs(menu.bottom - hex.top) < 2);"
     ));
     assert_eq!(is_adjacent, true);
-    // Escape closes it, and the board has the focus again.
+    // Escape closes the menu, and the board has the focus again.
     browser.press('\u{e00c}');
     browser.wait_until(&format!(
         "return !document.querySelector('.menu') && document.activeElement.dataset.at === {hex:?}"

@@ -1,4 +1,5 @@
-//! A game of npm in the page: chess.js as a referee, which nobody here wrote, played by clicks (RF-6, VW-37).
+//! A game from npm on the page: chess.js as a referee, which is independent of this project, played by clicks (RF-6,
+//! VW-37).
 
 use std::fs;
 
@@ -13,7 +14,7 @@ use turnfold_tests::parts::skipped;
 use turnfold_tests::sandbox::{Sandbox, program, workspace};
 use turnfold_tests::service::Running;
 
-/// Clicks squares once some are marked: every command stands on the board, so that there are no buttons to wait for.
+/// Clicks squares once some are marked. Every command is on the board, so there are no buttons to wait for.
 fn click(browser: &Browser, squares: &[&str]) {
     browser.wait_until("return !!document.querySelector('.picture .reach')");
     for at in squares {
@@ -49,7 +50,7 @@ fn rf_6_chess_js_is_played_in_the_page_by_clicks() {
         wait_for_entry(browser, 1);
         assert_eq!(marked(browser, "changed"), "e5 e7");
     }
-    // Each player has the own side below.
+    // Each player sees their own side at the bottom.
     let is_below = "const [one, eight] = ['e1', 'e8'].map((at) => document.querySelector(`.picture [data-at=\"${at}\"]`).getBoundingClientRect().top); return one > eight";
     assert_eq!([white.run(is_below), black.run(is_below)], [true, false]);
     click(&white, &["e2"]);
@@ -71,7 +72,7 @@ fn rf_6_chess_js_is_played_in_the_page_by_clicks() {
     }
     let label = "return document.querySelector('.picture [data-at=\"f8\"]').getAttribute('aria-label')";
     assert_eq!(black.run(label), "black king, !, can be chosen, changed, at f8");
-    // As people write it; a text that is no move is refused, and the match goes on.
+    // Moves as people write them. A text that is not a move is refused, and the match continues.
     give(&black, "Kg9");
     black.wait_until("return document.querySelector('.answer').textContent.includes('Invalid move')");
     give(&black, "Kf7");

@@ -1,4 +1,4 @@
-//! Links that show an entry to whom they give access, and reports of problems for the tools (VW-63).
+//! Links that give access and show an entry, and reports of problems for the tools (VW-63).
 
 use std::fs;
 use std::thread;
@@ -20,7 +20,7 @@ fn vw_63_one_link_carries_a_spectators_access_and_the_entry() {
     link_to_entry(&host, &guest);
 }
 
-/// A host makes a link to an entry, which a guest opens.
+/// A host creates a link to an entry, and a guest opens it.
 pub(super) fn link_to_entry(host: &Browser, guest: &Browser) {
     let service = Running::alone();
     let token = create(&service, "maya", "channel", "players = 2\nseed = 7");
@@ -49,12 +49,12 @@ pub(super) fn link_to_entry(host: &Browser, guest: &Browser) {
     let made = grants["items"].as_array().unwrap().iter().find(|one| one["kind"] == "spectator").unwrap();
     let day = made["expires_at_ms"].as_i64().unwrap() - made["created_at_ms"].as_i64().unwrap();
     assert_eq!(day, 24 * 60 * 60 * 1000);
-    // It opens there, and the address has the entry and neither the secret nor a second copy of the entry.
+    // The page opens at the entry. The address has the entry once, and does not have the secret.
     guest.open(link);
     guest.wait_until(LIVE);
     wait_for_entry(guest, 1);
     guest.wait_until("return location.pathname + location.search + location.hash === '/m/maya#1'");
-    // Opened again and stepped on, it is a page like any other.
+    // When reopened or stepped, the page behaves like any other.
     guest.click("[aria-label=Next]");
     wait_for_entry(guest, 2);
     for browser in [host, guest] {
@@ -62,7 +62,7 @@ pub(super) fn link_to_entry(host: &Browser, guest: &Browser) {
     }
 }
 
-/// The host's link ends when the host wishes, also on a page that is open.
+/// A link expires at the time that the host chose, also on an open page.
 #[test]
 fn vw_63_a_link_that_has_expired_says_so() {
     let Some(guest) = Browser::start_online("a link that expires") else { return };
@@ -115,7 +115,7 @@ fn vw_63_a_report_holds_what_the_seat_may_know_and_opens_in_the_tools() {
         .expect("the browser saves the report");
     assert_eq!(complaints(&browser), Vec::<String>::new());
     drop(service);
-    // It is what `export --as` writes, and the entry is named behind it.
+    // The report is the output of `export --as`, followed by the entry.
     let exported = sandbox.ok("export secrets --as p2");
     let note = format!("# reported at secrets@main:{number}, as p2: {SAID}\n");
     assert_eq!(file, format!("{exported}{note}"));

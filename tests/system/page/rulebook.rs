@@ -1,4 +1,4 @@
-//! How to play, next to the board (VW-62): the rulebook, an offer to newcomers, and rules behind refusals.
+//! How to play, next to the board (VW-62): the rulebook, an offer to newcomers, and the rules of refusals.
 
 use std::fs;
 
@@ -14,7 +14,7 @@ use turnfold_tests::service::Running;
 
 const SETUP: &str = "players = 2\nseed = 7";
 
-/// Opens the book and waits until it is drawn.
+/// Opens the rulebook and waits until it is drawn.
 fn open_book(browser: &Browser) {
     browser.run("document.querySelector('.rulebook').closest('details').open = true");
     browser.wait_until("return !!document.querySelector('.rulebook h2')");
@@ -44,11 +44,11 @@ fn vw_62_a_newcomer_is_offered_three_sentences_and_what_can_be_done() {
     browser.wait_until(&format!("return !!document.querySelector('{OFFERED}')"));
     assert_eq!(browser.run("return document.querySelector('.legal').checkVisibility()"), false);
     browser.run("[...document.querySelectorAll('.newcomer button')].find(({ textContent }) => textContent === 'Show me what I can do').click()");
-    // The first piece that can be taken has the focus, and what every word means is in sight.
+    // The first piece that can be taken has the focus, and the explanation of every word is visible.
     browser.wait_until("return document.activeElement.matches('.picture .reach')");
     assert_eq!(browser.run("return document.querySelector('.legal small').checkVisibility()"), true);
     assert_eq!(browser.run(is_offered), false);
-    // It is offered once, in this browser and for this game.
+    // The rulebook is offered once for this game in this browser.
     browser.open(&format!("{}/m/maya", service.origin()));
     browser.wait_until(LIVE);
     browser.wait_until(&format!("return !!document.querySelector('{OFFERED}')"));
@@ -87,10 +87,10 @@ fn vw_62_the_rulebook_of_a_game_stands_next_to_its_board() {
         assert!(!ids.is_empty());
         let shown = browser.run("return [...document.querySelectorAll('.rulebook [data-rule]')].map(({ dataset }) => dataset.rule)");
         assert_eq!(shown, json!(ids), "{ruleset}");
-        // No word of it is lost.
+        // No word of the rulebook is lost.
         let letters = |text: &str| text.chars().filter(|letter| letter.is_alphanumeric()).count();
         let text = browser.text(".rulebook");
-        // Numbers of items are drawn by the browser.
+        // The browser draws the numbers of list items.
         let number_of = |line: &str| line.split_once(". ").map_or("", |(number, _)| number).to_owned();
         let is_number = |text: &String| !text.is_empty() && text.chars().all(|digit| digit.is_ascii_digit());
         let numbered: usize = book.lines().map(number_of).filter(is_number).map(|number| number.len()).sum();
@@ -114,7 +114,7 @@ fn vw_62_a_command_that_is_refused_or_ignored_names_its_rule() {
     assert_eq!(complaints(&browser), Vec::<String>::new());
 }
 
-/// Commands are refused or change nothing, and the page names their rules.
+/// Gives commands that are refused or change nothing, and requires the page to name their rules.
 pub(super) fn name_rules(browser: &Browser, service: &Running) {
     create(service, "maya", "channel", SETUP);
     join(browser, service, "maya", "p1", service.origin());
@@ -125,7 +125,7 @@ pub(super) fn name_rules(browser: &Browser, service: &Running) {
     browser.click(".answer .rule");
     browser.wait_until("return document.activeElement.dataset.rule === 'CH-4'");
     assert!(browser.text(".rulebook [data-rule='CH-4']").starts_with("CH-4 "));
-    // An ignored command is recorded, and says why it changed nothing.
+    // An ignored command is recorded, and the page explains why it changed nothing.
     let setup = fs::read_to_string(workspace().join("fixtures/cycletap/ford.toml")).unwrap();
     create(service, "ford", "cycletap", &setup);
     join(browser, service, "ford", "p1", service.origin());

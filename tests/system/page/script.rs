@@ -1,4 +1,4 @@
-//! The script and style of the page: their size (VW-23), and their types (VW-3).
+//! The scripts and styles of the page: their size (VW-23) and their types (VW-3).
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use turnfold_show::page::{SCRIPT, STYLES};
 use super::installed;
 use turnfold_tests::sandbox::workspace;
 
-/// The most bytes that script and style have together; compressed, a quarter of that.
+/// The maximum number of bytes of scripts and styles together. Compressed they are a quarter of that.
 const BYTES_MAX: usize = 64 << 10;
 
 #[test]
@@ -19,7 +19,7 @@ fn vw_23_the_script_and_style_of_the_page_are_small() {
     assert!(sizes.iter().sum::<usize>() <= BYTES_MAX, "{sizes:?}, at most {BYTES_MAX} together");
 }
 
-/// Checks a script with all that it imports.
+/// Checks a script with all its imports.
 fn check_types(tsc: &Path, script: &Path) {
     let checked = Command::new(tsc)
         .args(["--allowJs", "--checkJs", "--strict", "--noEmit", "--target", "esnext", "--module", "esnext"])
@@ -36,7 +36,7 @@ fn vw_3_the_types_of_the_script_are_right() {
     check_types(&tsc, &workspace().join("cli/show/src/page/script/viewer.js"));
 }
 
-/// The scripts of the service lie next to `viewer.js` where they are served, and so they do here.
+/// The scripts of the service are served next to `viewer.js`, so this test puts them next to it.
 #[test]
 fn vw_3_the_types_of_the_scripts_of_the_service_are_right() {
     let Some(tsc) = installed("the types of live.js", ".bin/tsc") else { return };

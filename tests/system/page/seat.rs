@@ -1,4 +1,4 @@
-//! A seat that stays its player's: the saved link, names, and what the host sees of those who joined (VW-59, VW-60).
+//! A seat that its player keeps: the saved link, names, and what the host sees of players who joined (VW-59, VW-60).
 
 use serde_json::{Value, json};
 
@@ -9,10 +9,10 @@ use turnfold_tests::service::Running;
 
 const SETUP: &str = "players = 2\nseed = 7";
 
-/// A name that is markup wherever it is not escaped.
+/// A name that is markup if it is not escaped.
 const HOSTILE: &str = "<img src=x onerror=alert(1)> 李";
 
-/// Waits until a page is live as someone.
+/// Waits until a page is live as this viewer.
 pub(super) fn wait_for(browser: &Browser, who: &str) {
     browser.wait_until(&format!(
         "return !!document.querySelector('.connection.live') && document.querySelector('.access summary').textContent === {:?}",
@@ -20,13 +20,13 @@ pub(super) fn wait_for(browser: &Browser, who: &str) {
     ));
 }
 
-/// Makes an invitation and returns its link.
+/// Creates an invitation and returns its link.
 pub(super) fn invite(service: &Running, seat: &str) -> String {
     let grant = service.grant("maya", &json!({ "kind": "invitation", "seat": seat }).to_string());
     grant["link"].as_str().unwrap().to_owned()
 }
 
-/// Opens an invitation and joins under a name, as far as the page goes along.
+/// Opens an invitation and tries to join under a name.
 pub(super) fn try_to_join(browser: &Browser, link: &str, name: &str) {
     browser.open(link);
     browser.wait_until("return !!document.querySelector('main button.primary')");
@@ -39,7 +39,7 @@ fn send_name(browser: &Browser, name: &str) {
     browser.click("main button.primary");
 }
 
-/// Waits until the page of an invitation shows this.
+/// Waits until the page of an invitation shows this note.
 fn wait_for_note(browser: &Browser, note: &str) {
     browser.wait_until(&format!(
         "return !!document.querySelector('.panel .note')?.textContent.includes({note:?})"
@@ -75,7 +75,7 @@ fn vw_59_the_saved_link_brings_a_seat_back_and_to_another_device() {
     save_link(&browser, &phone);
 }
 
-/// Joins, saves the link in each way, loses everything, and opens the link here and on another device.
+/// Joins, saves the link in every way, loses all data, and opens the link here and on another device.
 pub(super) fn save_link(browser: &Browser, other: &Browser) {
     let service = Running::alone();
     create(&service, "maya", "channel", SETUP);
@@ -92,18 +92,18 @@ pub(super) fn save_link(browser: &Browser, other: &Browser) {
     assert_eq!(browser.run(mail), json!(link));
     browser.run("[...document.querySelectorAll('.save button')].at(-1).click()");
     assert_eq!(read_code(browser), link);
-    // It is elsewhere now, so nothing reminds of it, also once the page is loaded again.
+    // The link is saved elsewhere now, so there is no reminder, even after a reload.
     assert_eq!(browser.run(is_reminded), false);
     browser.open(&format!("{}/m/maya", service.origin()));
     wait_for(browser, "Ann Lee (p1)");
     assert_eq!(browser.run(is_reminded), false);
-    // A browser that lets no page copy shows the link instead.
+    // If the browser does not let pages copy, the page shows the link instead.
     browser.run("Object.defineProperty(navigator, 'clipboard', { value: { writeText: async () => Promise.reject(new Error()) } })");
     browser
         .run("document.querySelector('.access').open = true; document.querySelector('.save button').click()");
     browser.wait_until("return !!document.querySelector('.myseat .link')");
     assert_eq!(browser.run("return document.querySelector('.myseat .link').value"), json!(link));
-    // All data of the browser is gone, and the link brings the seat back.
+    // All data of the browser is gone, and the link restores the seat.
     browser.run("localStorage.clear(); sessionStorage.clear()");
     browser.open(&format!("{}/m/maya", service.origin()));
     browser.wait_until("return !!document.querySelector('.noaccess')");
@@ -149,7 +149,7 @@ fn vw_60_the_first_to_join_has_the_seat_and_the_host_sees_who_joined() {
     let service = Running::alone();
     let token = create(&service, "maya", "channel", SETUP);
     let [one, other] = ["p1", "p1"].map(|seat| invite(&service, seat));
-    // Both look at an invitation before either joins.
+    // Both players open an invitation before either joins.
     second.open(&other);
     second.wait_until("return !!document.querySelector('main button.primary')");
     try_to_join(&first, &one, "Ann");
@@ -159,7 +159,7 @@ fn vw_60_the_first_to_join_has_the_seat_and_the_host_sees_who_joined() {
     assert_eq!(second.run("return document.querySelectorAll('main button.primary').length"), 0);
     second.open(&other);
     wait_for_note(&second, "Someone else joined first");
-    // The host sees it, and calls the seat back.
+    // The host sees the player, and revokes the seat.
     host.open(&format!("{}/m/maya#t={token}", service.origin()));
     wait_for(&host, "host");
     host.run("document.querySelector('.grants').closest('details').open = true");
@@ -171,7 +171,7 @@ fn vw_60_the_first_to_join_has_the_seat_and_the_host_sees_who_joined() {
     host.run(&format!("window.confirm = () => true; {row}.querySelector('button').click()"));
     first.wait_until("return document.body.textContent.includes('has taken this access back')");
     host.wait_until(&format!("return !{row}"));
-    // The other invitation was not spent, so it is good for the seat now, and for the name.
+    // The other invitation is not spent, so it can take the seat and the name now.
     try_to_join(&second, &other, "ann");
     wait_for(&second, "ann (p1)");
 }
@@ -184,7 +184,7 @@ fn sv_41_names_are_seen_by_all_players_and_never_as_markup() {
     create(&service, "maya", "channel", SETUP);
     try_to_join(&first, &invite(&service, "p1"), HOSTILE);
     wait_for(&first, &format!("{HOSTILE} (p1)"));
-    // Neither a name that is taken nor one that is none loses the invitation.
+    // Neither a taken nor an invalid name spends the invitation.
     try_to_join(&second, &invite(&service, "p2"), &HOSTILE.to_uppercase());
     wait_for_note(&second, "Another player of this match has that name");
     send_name(&second, "p1");
@@ -230,14 +230,14 @@ fn vw_65_a_player_chooses_whether_and_where_to_be_called() {
     browser.wait_until(
         "return document.querySelector('.calls .note').textContent === 'You are called there on your turns.'",
     );
-    // The page is closed, and then it is the turn of its player.
+    // It becomes the player's turn after the page is closed.
     let token = browser.run("return JSON.parse(localStorage.getItem('turnfold:maya')).tokens[0].token");
     browser.open("about:blank");
     let has_stream = || {
         let status = service.send("GET", "/v1/status", service.admin(), "");
         status.json()["streams"] != json!(0)
     };
-    // The service hears of it when it next writes to the stream.
+    // The service notices the closed page when it next writes to the stream.
     for _ in 0..1200 {
         if !has_stream() {
             break;
@@ -252,7 +252,7 @@ fn vw_65_a_player_chooses_whether_and_where_to_be_called() {
     });
     let called: Value = serde_json::from_str(&called.expect("the player is called")).unwrap();
     assert_eq!((&called["to"], &called["name"]), (&json!("bo@example.org"), &json!("Bo")));
-    // An empty field ends it.
+    // An empty field ends the calls.
     browser.open(&format!("{}/m/maya", service.origin()));
     wait_for(&browser, "Bo (p2)");
     browser.run("document.querySelector('.access').open = true");

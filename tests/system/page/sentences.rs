@@ -1,9 +1,9 @@
-//! Entries in the sentences of their game, and raw (VW-80).
+//! Entries as sentences of their game, and as raw lines (VW-80).
 
 use super::browser::Browser;
 use super::{SHOWN, page_of};
 
-/// Whether what an element shows is seen.
+/// Returns `true` if an element is visible.
 fn is_seen(browser: &Browser, selector: &str) -> bool {
     browser.run(&format!("return document.querySelector({selector:?}).checkVisibility()")) == true
 }
@@ -12,7 +12,7 @@ fn is_seen(browser: &Browser, selector: &str) -> bool {
 fn vw_80_players_read_sentences_and_developers_raw_lines() {
     let Some(browser) = Browser::start("sentences of entries") else { return };
     read_sentences(&browser);
-    // Without words of the game, the raw line is shown.
+    // Without sentences of the game, the raw line is shown.
     let page = page_of("cycletap/deploys.tfl", "host").replace("\"sentence\":", "\"nothing\":");
     browser.show(&page, "");
     browser.run("localStorage.clear()");
@@ -23,7 +23,7 @@ fn vw_80_players_read_sentences_and_developers_raw_lines() {
     browser.check_quiet();
 }
 
-/// Reads the entries of files, as sentences and raw.
+/// Reads the entries of files as sentences and as raw lines.
 pub(super) fn read_sentences(browser: &Browser) {
     for golden in SHOWN {
         browser.show(&page_of(golden, "host"), "");
@@ -40,13 +40,13 @@ pub(super) fn read_sentences(browser: &Browser) {
         browser.wait_until("return document.body.classList.contains('raw')");
         assert!(!worded.iter().any(|part| is_seen(browser, part)), "{golden}");
         assert!(raw.iter().all(|part| is_seen(browser, part)), "{golden}");
-        // It stays so as one steps, and in this browser.
+        // The choice stays while stepping, and in this browser.
         browser.press('\u{e014}');
         assert!(is_seen(browser, ".rawline p"), "{golden}");
         browser.show(&page_of(golden, "host"), "");
         assert!(is_seen(browser, ".status .outcome"), "{golden}");
     }
-    // What is searched for is what is read.
+    // The search finds the text that is shown.
     browser.run("localStorage.clear()");
     browser.show(&page_of("initiative/one-against-many.tfl", "host"), "");
     browser.type_into("#search", "won the initiative");

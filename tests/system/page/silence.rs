@@ -1,4 +1,4 @@
-//! A service that goes silent is noticed, and asked again as soon as that may help (VW-42).
+//! The page notices a silent service, and tries again as soon as that may help (VW-42).
 
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -7,7 +7,7 @@ use super::games::play;
 use super::live::{LIVE, create, entries, give, join, wait_for_entry};
 use turnfold_tests::service::Running;
 
-/// Makes the page's patience short: a second for what it waits for 15 s, three for 45 s.
+/// A script that shortens the page's waits: 1 s instead of 15 s, and 3 s instead of 45 s.
 const SHORT: &str = "window.longTimeout = window.setTimeout;
     window.setTimeout = (act, ms) => longTimeout(act, ms === 45_000 ? 3_000 : ms === 15_000 ? 1_000 : ms);";
 
@@ -18,7 +18,7 @@ fn vw_42_a_silent_service_is_noticed_and_asked_again_when_the_network_is_back() 
     let host = create(&service, "maya", "channel", "players = 2\nseed = 7");
     join(&browser, &service, "maya", "p2", service.origin());
     browser.run(SHORT);
-    // The next byte of the stream begins the wait again.
+    // The next byte of the stream restarts the wait.
     play(&service, "maya", &host, &[("p1".into(), "take 1 1".into())]);
     wait_for_entry(&browser, 1);
     let process = i32::try_from(service.pid()).ok().and_then(Pid::from_raw).unwrap();
@@ -28,7 +28,7 @@ fn vw_42_a_silent_service_is_noticed_and_asked_again_when_the_network_is_back() 
     browser.wait_until("return document.querySelector('.answer').textContent.includes('Sending it again')");
     browser.run("window.setTimeout = window.longTimeout");
     kill_process(process, Signal::CONT).unwrap();
-    // A wait of a minute is ended by the network that is back, and by the page that is in sight again.
+    // A wait of a minute ends when the network is back, or when the page is visible again.
     for event in
         ["window.dispatchEvent(new Event('online'))", "document.dispatchEvent(new Event('visibilitychange'))"]
     {

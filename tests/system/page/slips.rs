@@ -1,4 +1,4 @@
-//! What was refused or mistyped costs nothing (VW-41), and small defects that people met.
+//! Refused or mistyped input costs nothing (VW-41), and small defects that users met.
 
 use std::fs;
 
@@ -34,7 +34,7 @@ fn vw_41_a_wrong_admin_token_opens_nothing_and_loses_no_setup() {
     browser.wait_until("return !!document.querySelector('#setup')");
     browser.type_into("#name", "second");
     browser.run("document.querySelector('#ruleset').value = 'channel'; document.querySelector('#setup').value = 'players = 2\\nseed = 9'");
-    // The service was started again with another admin token.
+    // The service was restarted with another admin token.
     browser.run("sessionStorage.setItem('turnfold-admin', 'tf_a_' + 'A'.repeat(43))");
     browser.click(".newmatch .primary");
     browser.wait_until(&format!(
@@ -87,7 +87,7 @@ fn vw_18_a_host_of_seeded_dice_is_offered_roll_and_shown_no_values() {
         assert!(text.ends_with("the seeded dice give another roll, and roll by themselves"), "{text}");
         browser.run("document.querySelector('.answer').textContent = ''");
     }
-    // VW-16: what is blocked is marked once, above its coordinates.
+    // VW-16: a blocked hex is marked once, above its coordinates.
     let blocked = "return [...document.querySelectorAll('.cell.blocked')].map((cell) => [...cell.querySelectorAll('text')].map(({ textContent }) => textContent).filter((text) => text === '##').length)";
     let counts = browser.run(blocked);
     assert!(!counts.as_array().unwrap().is_empty());
@@ -95,7 +95,7 @@ fn vw_18_a_host_of_seeded_dice_is_offered_roll_and_shown_no_values() {
     assert_eq!(complaints(&browser), Vec::<String>::new());
 }
 
-/// Answers commands with `zz` as a service does whose module fails on them, and counts the requests.
+/// A script that answers commands containing `zz` like a service whose module fails, and counts the requests.
 const FAILING_MODULE: &str = "
     window.given = [];
     const ask = window.fetch;
@@ -119,14 +119,14 @@ fn vw_18_what_a_module_fails_on_is_not_sent_again() {
     browser.wait_until(
         "return document.querySelector('.answer').textContent === 'Not done: the module ran out of fuel'",
     );
-    // The page goes on.
+    // The page continues to work.
     give(&browser, "take 1 1");
     wait_for_entry(&browser, 1);
     assert_eq!(browser.run("return window.given"), json!(["zz", "take 1 1"]));
     assert_eq!(complaints(&browser), Vec::<String>::new());
 }
 
-/// Holds back the frames of what is new.
+/// A script that delays the frames of new entries.
 const SLOW_FRAMES: &str = "
     const ask = window.fetch;
     window.held = new Promise((done) => (window.release = done));
@@ -143,7 +143,7 @@ fn vw_18_a_command_counts_for_the_board_that_was_shown() {
     join(&browser, &service, "maya", "p1", service.origin());
     wait_for_offer(&browser);
     browser.run(SLOW_FRAMES);
-    // Both seats move elsewhere; the page has heard of it and still shows the setup.
+    // Both seats move elsewhere. The page knows about it but still shows the setup.
     play_as(&service, "maya", "p1", "take 1 1");
     play_as(&service, "maya", "p2", "take 1 10");
     browser.wait_until("return performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('/m/maya') || name.endsWith('/matches/maya')).length > 1");
@@ -154,7 +154,7 @@ fn vw_18_a_command_counts_for_the_board_that_was_shown() {
     assert_eq!(entries(&service, "maya", &host).len(), 2);
     browser.run("window.release()");
     wait_for_entry(&browser, 2);
-    // At an earlier entry nothing is sent, typed or not.
+    // At an earlier entry nothing is sent, whether typed or clicked.
     browser.click("[aria-label=First]");
     give(&browser, "take 1 4");
     browser.wait_until(

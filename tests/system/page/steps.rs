@@ -16,7 +16,7 @@ const HOME: char = '\u{e011}';
 const ENTER: char = '\u{e007}';
 const TAB: char = '\u{e004}';
 
-/// Returns the number of the entry that is shown, on which slider, log and status agree.
+/// Returns the number of the current entry, and requires slider, log and status to agree.
 fn shown(browser: &Browser) -> String {
     let shown = browser.text(".status strong");
     assert_eq!(browser.run("return document.querySelector('[type=range]').value"), shown, "the slider");
@@ -28,7 +28,7 @@ fn check(browser: &Browser, what: &str, expected: &str) {
     assert_eq!(shown(browser), expected, "{what}");
 }
 
-/// Page of a file of 31 entries.
+/// Returns the page of a file with 31 entries.
 pub(super) fn page() -> String {
     page_of("initiative/one-against-many.tfl", "host")
 }
@@ -39,7 +39,7 @@ fn start() -> Option<Browser> {
     Some(browser)
 }
 
-/// The status line shows the turn, and at the end the result, as frames do at every entry.
+/// The status line shows the turn and, at the end, the result, as the frames have them for every entry.
 #[test]
 fn vw_15_the_status_line_shows_turn_and_result() {
     let Some(browser) = Browser::start("turn and result in the status line") else { return };
@@ -58,7 +58,7 @@ fn vw_30_every_key_steps() {
     browser.check_quiet();
 }
 
-/// Presses every key in a page that `start` shows.
+/// Presses every key in the current page.
 pub(super) fn step_by_keys(browser: &Browser) {
     check(browser, "opened", "31");
     for (what, key, expected) in [
@@ -78,7 +78,7 @@ pub(super) fn step_by_keys(browser: &Browser) {
     }
     browser.wait_until("return location.hash === '#21'");
 
-    // In the board the arrows go from hex to hex, and in a field they are its own.
+    // On the board, the arrow keys move from hex to hex. In a field they work as usual.
     let focused = || browser.run("return document.activeElement.dataset.at ?? document.activeElement.id");
     browser.run(
         "const hex = document.querySelector('[data-at=\"0,0\"]'); const { x, y, width, height } = hex.getBoundingClientRect();
@@ -90,7 +90,7 @@ pub(super) fn step_by_keys(browser: &Browser) {
         assert_eq!(focused(), expected);
     }
     check(browser, "the board's arrows", "21");
-    // VW-52: so are Home and End, and ] and [, which go to what changed or can be chosen.
+    // VW-52: the same holds for Home and End, and for ] and [, which go to changes and choices.
     for key in [HOME, END, ']', '['] {
         browser.press(key);
         check(browser, "the board's keys", "21");
@@ -111,11 +111,11 @@ fn vw_30_every_button_and_field_works() {
         browser.click(&format!("button[aria-label={button}]"));
         check(&browser, button, expected);
     }
-    // The slider, by its own keys.
+    // The slider with its own keys.
     browser.run("document.querySelector('[type=range]').focus()");
     browser.press(LEFT);
     check(&browser, "slider", "30");
-    // Playing, which begins again at the end and stops there.
+    // Playback, which starts over if it is at the end, and stops at the end.
     let choose_speed = |speed: u8| {
         browser.run(&format!(
             "const speed = document.querySelector('select'); speed.value = '{speed}'; \
@@ -126,14 +126,14 @@ fn vw_30_every_button_and_field_works() {
     browser.click("button[aria-label=Play]");
     browser.wait_until("return document.querySelector('.status strong').textContent === '31'");
     browser.wait_until("return document.querySelector('[aria-label=Play]') !== null");
-    // Slowly, so that it does not reach the end before it is paused.
+    // A slow speed, so that playback does not reach the end before it is paused.
     choose_speed(2);
     browser.click("button[aria-label=Play]");
     browser.wait_until("return Number(document.querySelector('.status strong').textContent) > 0");
     browser.click("button[aria-label=Pause]");
     let paused = shown(&browser);
     assert!(paused.parse::<u32>().unwrap() < 31, "{paused}");
-    // Search, both ways and around.
+    // Search in both directions, wrapping around.
     browser.press(HOME);
     browser.type_into("#search", "STAND");
     browser.press(ENTER);
@@ -147,7 +147,7 @@ fn vw_30_every_button_and_field_works() {
     browser.click("button[aria-label='Previous match']");
     assert!(shown(&browser).parse::<u32>().unwrap() > next, "around the start");
     assert!(browser.text(".note").contains("back from the end"), "{}", browser.text(".note"));
-    // Going to an entry, to one that there is not, and along the log.
+    // Going to an entry, to a missing entry, and along the log.
     browser.type_into("#go-to", "12");
     browser.press(ENTER);
     check(&browser, "go to", "12");

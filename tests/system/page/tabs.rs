@@ -1,5 +1,5 @@
-//! Several tabs of one browser: one stream for all (VW-23), each with a seat of its own that stays (VW-38), and an address that
-//! follows the match (VW-14).
+//! Several tabs of one browser: they share one stream (VW-23), each keeps its own seat (VW-38), and the address follows
+//! the match (VW-14).
 
 use std::fs;
 use std::net::TcpListener;
@@ -18,10 +18,10 @@ use turnfold_tests::service::Running;
 
 const SETUP: &str = "players = 2\nseed = 7";
 
-/// How many tabs are opened: twice the connections that browsers open to a server of HTTP/1.1.
+/// The number of tabs: twice the number of connections that browsers open to an HTTP/1.1 server.
 const TABS: usize = 12;
 
-/// Waits until a page is at the last entry, and live by a stream of its own or of another tab.
+/// The condition that a page follows the match, by its own stream or that of another tab.
 const FOLLOWING: &str =
     "return /^(Live|Asked)/.test(document.querySelector('.connection')?.textContent ?? '')";
 
@@ -29,13 +29,13 @@ fn link_of(service: &Running, name: &str, grant: &str, origin: &str) -> String {
     service.grant(name, grant)["link"].as_str().unwrap().replace(service.origin(), origin)
 }
 
-/// Returns how many streams a service has.
+/// Returns the number of streams of a service.
 fn streams(service: &Running) -> u64 {
     service.send("GET", "/v1/status", service.admin(), "").json()["streams"].as_u64().unwrap()
 }
 
-/// Waits until a service has as many streams as are expected, since a browser ends them when it likes, and a proxy between
-/// passes that on later still.
+/// Waits until a service has the expected number of streams. A browser may end streams late, and a proxy passes that on
+/// even later.
 fn wait_for_streams(browser: &Browser, service: &Running, expected: RangeInclusive<u64>) {
     for _ in 0..200 {
         if expected.contains(&streams(service)) {
@@ -46,7 +46,7 @@ fn wait_for_streams(browser: &Browser, service: &Running, expected: RangeInclusi
     panic!("{} streams instead of {expected:?}", streams(service));
 }
 
-/// Opens windows of one match as one player and of as many matches, and plays in the last one.
+/// Opens windows of one match as one player, and as many windows of different matches, and plays in the last one.
 fn play_in_the_last_of_many(browser: &Browser, service: &Running, origin: &str) {
     let host = create(service, "maya", "channel", SETUP);
     let first = browser.window();
@@ -66,7 +66,7 @@ fn play_in_the_last_of_many(browser: &Browser, service: &Running, origin: &str) 
         wait_for_entry(browser, 1);
     }
     assert_eq!(entries(service, "maya", &host).len(), 1);
-    // The tab that reads the stream is closed: another one goes on with it.
+    // The tab that reads the stream is closed, and another tab takes over.
     browser.switch_to(&windows[0]);
     browser.close_window();
     play_as(service, "maya", "p2", "take 1 10");
@@ -75,7 +75,7 @@ fn play_in_the_last_of_many(browser: &Browser, service: &Running, origin: &str) 
         wait_for_entry(browser, 2);
     }
     wait_for_streams(browser, service, 1..=1);
-    // A match in each window: few streams, and all go on.
+    // A different match in each window: there are few streams, and all pages are updated.
     for (number, window) in windows[1..].iter().enumerate() {
         let name = format!("maya{number}");
         create(service, &name, "channel", SETUP);
@@ -86,8 +86,8 @@ fn play_in_the_last_of_many(browser: &Browser, service: &Running, origin: &str) 
     wait_for_offer(browser);
     give(browser, "take 1 1");
     wait_for_entry(browser, 1);
-    // Three are read, and one tab at a time asks what else is new. The next one may ask before the service has heard that the
-    // last one is done, so a count above four is right for a moment; it must not stay.
+    // Three streams are read, and one tab at a time asks for other news. The next tab may ask before the service has
+    // noticed that the last one is done. So more than four streams are correct for a moment, but must not stay.
     for _ in 0..20 {
         wait_for_streams(browser, service, 3..=4);
         browser.run_until_done("setTimeout(arguments[arguments.length - 1], 50)");
@@ -103,7 +103,7 @@ fn vw_23_twelve_tabs_play_over_http_1() {
     play_in_the_last_of_many(&browser, &service, &origin);
 }
 
-/// nginx by the lines of the guide, ended with the test.
+/// nginx with the configuration of the guide, ended with the test.
 struct Proxy(Child);
 
 impl Drop for Proxy {
@@ -113,7 +113,7 @@ impl Drop for Proxy {
     }
 }
 
-/// Puts nginx in front of a service by what the guide has for it, and returns where it is.
+/// Puts nginx in front of a service as in the guide, and returns its origin.
 fn proxy(service: &Running, dir: &Path) -> Option<(Proxy, String)> {
     let Some(nginx) = find_program(&["nginx"])
         .or_else(|| Some("/usr/sbin/nginx".into()).filter(|path: &std::path::PathBuf| path.is_file()))
@@ -176,7 +176,7 @@ fn vw_23_a_hidden_tab_has_no_stream_and_comes_back_to_what_is_new() {
     show("visible");
     browser.wait_until(LIVE);
     wait_for_entry(&browser, 1);
-    // What calls a player who looks elsewhere goes on: a hidden tab asks now and then.
+    // Calls to a player who looks elsewhere still work, because a hidden tab asks now and then.
     browser.run("window.longTimeout = window.setTimeout; window.setTimeout = (act, ms) => longTimeout(act, ms === 30_000 ? 300 : ms)");
     show("hidden");
     play_as(&service, "maya", "p2", "take 1 10");
@@ -186,7 +186,7 @@ fn vw_23_a_hidden_tab_has_no_stream_and_comes_back_to_what_is_new() {
     assert_eq!(complaints(&browser), Vec::<String>::new());
 }
 
-/// Waits until a page is live as someone.
+/// Waits until a page is live as this viewer.
 fn wait_for_seat(browser: &Browser, who: &str) {
     browser.wait_until(&format!(
         "return !!document.querySelector('.connection.live') && document.querySelector('.access summary').textContent === 'You are: {who}'"
@@ -213,12 +213,12 @@ fn vw_38_a_tab_keeps_its_seat_when_it_is_loaded_again() {
         wait_for_seat(&browser, who);
         assert_eq!(browser.text("header .note"), "");
     }
-    // What the host looks as stays, too.
+    // The viewer that the host chose also stays.
     browser.run("const seat = document.querySelector('#look-as'); seat.value = 'p2'; seat.dispatchEvent(new Event('change'))");
     wait_for_seat(&browser, "host, as p2");
     browser.run("location.reload()");
     wait_for_seat(&browser, "host, as p2");
-    // A change is reported: by another link, and when the token was forgotten in another tab.
+    // A change is reported, both after another link is opened and after another tab forgets the token.
     browser.switch_to(&second);
     let guest = link_of(&service, "maya", r#"{"kind":"spectator"}"#, service.origin());
     browser.run(&format!("location.hash = '{}'", guest.split_once('#').unwrap().1));
@@ -250,7 +250,7 @@ fn vw_14_who_follows_the_end_follows_it_when_the_page_is_loaded_again() {
     browser.open(address.as_str().unwrap());
     wait_for_entry(&browser, 2);
     wait_for_offer(&browser);
-    // An entry in the address stays, also the last one, and what is new is announced.
+    // An entry in the address stays, even the last one, and new entries are announced.
     browser.open(&format!("{}/m/maya#2", service.origin()));
     browser.wait_until(LIVE);
     play_as(&service, "maya", "p1", "take 1 4");
@@ -259,12 +259,12 @@ fn vw_14_who_follows_the_end_follows_it_when_the_page_is_loaded_again() {
     browser.click(".fresh");
     wait_for_entry(&browser, 3);
     browser.wait_until("return location.hash === ''");
-    // Stepping names the entry; coming to the end follows again.
+    // Stepping puts the entry into the address, and reaching the end follows the match again.
     browser.click("[aria-label=Previous]");
     browser.wait_until("return location.hash === '#2'");
     browser.click("[aria-label=Next]");
     browser.wait_until("return location.hash === ''");
-    // A link that is copied names the entry.
+    // A copied link names the entry.
     browser.run("Object.defineProperty(navigator, 'clipboard', { value: { writeText: async (text) => (window.copied = text) } }); document.querySelector('.copy').click()");
     browser.wait_until("return window.copied?.endsWith('/m/maya#3')");
     assert_eq!(complaints(&browser), Vec::<String>::new());

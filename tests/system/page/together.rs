@@ -1,5 +1,5 @@
-//! What players see of each other and do together: who is here (VW-81), notes (VW-82), a rematch (VW-83), taking back (VW-84,
-//! VW-85).
+//! What players see of each other and do together: presence (VW-81), notes (VW-82), a rematch (VW-83), takebacks
+//! (VW-84, VW-85).
 
 use std::env;
 use std::fs;
@@ -19,7 +19,7 @@ use turnfold_tests::service::Running;
 
 const SETUP: &str = "players = 2\nseed = 7";
 
-/// Whether what an element shows is seen.
+/// Returns `true` if an element is visible.
 fn is_seen(browser: &Browser, selector: &str) -> bool {
     browser.run(&format!("return document.querySelector({selector:?}).checkVisibility()")) == true
 }
@@ -32,8 +32,8 @@ fn vw_81_vw_82_players_see_who_is_here_and_read_notes() {
     check_everywhere(&first, "notes");
 }
 
-/// Requires everything to be in its place and readable on screens of all kinds. Writes pictures too, to the folder that
-/// `TURNFOLD_SCREENSHOTS` names.
+/// Requires everything to be in its place and readable on screens of all kinds. Also writes screenshots to the folder
+/// that `TURNFOLD_SCREENSHOTS` names.
 #[track_caller]
 fn check_everywhere(browser: &Browser, name: &str) {
     let Some(axe) = installed("axe-core in what is done together", "axe-core/axe.min.js") else { return };
@@ -55,7 +55,7 @@ fn check_everywhere(browser: &Browser, name: &str) {
     }
 }
 
-/// Joins a match in two browsers, sees who is here, and writes notes for all and for oneself.
+/// Joins a match in two browsers, checks who is here, and writes public and private notes.
 pub(super) fn meet(first: &Browser, second: &Browser) {
     let service = Running::alone();
     create(&service, "maya", "channel", SETUP);
@@ -68,7 +68,7 @@ pub(super) fn meet(first: &Browser, second: &Browser) {
     let players =
         "return [...document.querySelectorAll('.players li')].map(({ textContent }) => textContent)";
     assert_eq!(first.run(players), json!(["p1: Ann <i>, you", "p2: Bo, here now"]));
-    // VW-80: whoever reads is spoken to, others are called by their names.
+    // VW-80: the reader is addressed as "You", and others by their names.
     give_first(first);
     for (browser, beginning) in [(first, "You took"), (second, "Ann <i> took")] {
         wait_for_entry(browser, 1);
@@ -90,7 +90,7 @@ pub(super) fn meet(first: &Browser, second: &Browser) {
         assert!(is_seen(browser, ".entries [aria-current] .noted"));
     }
     assert_eq!(second.run("return document.querySelectorAll('.notes li button').length"), 0);
-    // At another entry there are the notes to the match alone; what is typed stays in its field.
+    // Another entry shows only the notes about the match. Typed text stays in its field.
     second.run("document.querySelector('.newnote').open = true");
     second.type_into("#note-text", "half");
     second.click("[aria-label=First]");
@@ -127,7 +127,7 @@ fn vw_83_players_play_again_with_their_seats_changed() {
     play_again(&white, &black, |browser| check_everywhere(browser, "rematch"));
 }
 
-/// Ends a game of chess, looks at what is offered then, and plays again in both browsers.
+/// Ends a game of chess, calls `look` on the page that offers a rematch, and plays again in both browsers.
 pub(super) fn play_again(white: &Browser, black: &Browser, look: impl Fn(&Browser)) {
     let dir = TempDir::new().unwrap();
     let service = serve(&dir);
@@ -137,7 +137,7 @@ pub(super) fn play_again(white: &Browser, black: &Browser, look: impl Fn(&Browse
     assert!(!is_seen(white, ".again"));
     wait_for_offer(white);
     give(white, "resign");
-    // It asks first.
+    // The page asks first.
     white.wait_until("return !!document.querySelector('.menu:popover-open')");
     white.run("[...document.querySelectorAll('.menu button')].find((one) => one.textContent === 'Yes, resign').click()");
     for browser in [white, black] {
@@ -154,7 +154,7 @@ pub(super) fn play_again(white: &Browser, black: &Browser, look: impl Fn(&Browse
     black.wait_until("return location.pathname === '/m/duel-2'");
     black.wait_until(LIVE);
     wait_for(black, "p1");
-    // The token is in no address, and stays in this browser.
+    // The token is not in the address, and stays in this browser.
     assert_eq!(black.run("return location.hash + location.search"), "");
     black.wait_until("return document.querySelector('.turn').textContent.startsWith('Your turn')");
     black.open(&format!("{}/m/duel-2", service.origin()));
@@ -175,7 +175,7 @@ fn vw_84_vw_85_players_take_back_together() {
     wait_for_question(&white, "p2 asks to go back to entry 1.");
     check_everywhere(&white, "takeback-asked");
     check_everywhere(&black, "takeback-asks");
-    // On a phone, what is asked needs no unfolding.
+    // On a phone, the question is visible without unfolding.
     size(&white, 360, 740);
     press(&white, ".takeback", "Decline");
     black.wait_until("return document.querySelector('.takeback').hidden");
@@ -199,14 +199,14 @@ fn wait_for_question(browser: &Browser, text: &str) {
         .wait_until(&format!("return document.querySelector('.takeback > span')?.textContent === {text:?}"));
 }
 
-/// Waits until a page has so many entries.
+/// Waits until a page has this number of entries.
 fn wait_for_length(browser: &Browser, count: u32) {
     browser.wait_until(&format!(
         "return document.querySelector('.status').textContent.startsWith('Entry {count} of {count}')"
     ));
 }
 
-/// Plays a few moves of chess, of which some are taken back.
+/// Plays a few moves of chess and takes some of them back.
 pub(super) fn take_back(white: &Browser, black: &Browser, service: &Running) {
     create(service, "duel", "chess", "");
     join(white, service, "duel", "p1", service.origin());
@@ -216,7 +216,7 @@ pub(super) fn take_back(white: &Browser, black: &Browser, service: &Running) {
     for browser in [white, black] {
         wait_for_entry(browser, 1);
     }
-    // Asked and declined.
+    // A takeback that is declined.
     ask_to_take_back(white);
     wait_for_question(white, "You asked to go back to the start. Waiting for p2.");
     wait_for_question(black, "p1 asks to go back to the start.");
@@ -226,7 +226,7 @@ pub(super) fn take_back(white: &Browser, black: &Browser, service: &Running) {
     white.wait_until(
         "return document.querySelector('.offer .note').textContent.includes('that was answered')",
     );
-    // Asked and agreed: both pages go on from there, and their addresses stay.
+    // A takeback that is agreed: both pages continue from there, and their addresses stay.
     give(black, "e7e5");
     wait_for_entry(white, 2);
     ask_to_take_back(black);
@@ -244,7 +244,7 @@ pub(super) fn take_back(white: &Browser, black: &Browser, service: &Running) {
     wait_for_offer(black);
     give(black, "d7d5");
     wait_for_entry(white, 2);
-    // What was taken back is kept, and says where the match goes on.
+    // The old branch is kept, and states where the match continues.
     white.run(
         "[...document.querySelectorAll('summary')].find((one) => one.textContent === 'Branches').click()",
     );
@@ -257,14 +257,14 @@ pub(super) fn take_back(white: &Browser, black: &Browser, service: &Running) {
     press(white, ".takeback", "Go there");
     wait_for_length(white, 2);
     white.wait_until(LIVE);
-    // A page that comes later opens where the match goes on, as does the home page.
+    // A page that is opened later shows the current branch, and so does the home page.
     black.open(&format!("{}/", service.origin()));
     black.wait_until(
         "return document.querySelector('.matches .note')?.textContent.includes('2 entries, waiting for')",
     );
     black.open(&format!("{}/m/duel", service.origin()));
     wait_for_length(black, 2);
-    // From an entry that is shown.
+    // A takeback to the current entry.
     white.run("location.hash = '#1'");
     press(white, ".offer", "Ask to go back to entry 1");
     wait_for_question(black, "p1 asks to go back to entry 1.");

@@ -1,4 +1,4 @@
-//! What a host and a guest do with a match besides playing it (VW-13, VW-15, VW-20, VW-33).
+//! What a host and a guest can do with a match besides playing (VW-13, VW-15, VW-20, VW-33).
 
 use serde_json::json;
 
@@ -6,10 +6,10 @@ use super::browser::Browser;
 use super::live::{LIVE, complaints, create, give_first, join, wait_for_entry};
 use turnfold_tests::service::Running;
 
-/// A game of two without chance.
+/// A game of two without dice.
 const SETUP: &str = "players = 2\nseed = 7";
 
-/// Gives commands as the host, by the service.
+/// Gives commands as the host, through the service.
 pub(super) fn play(service: &Running, name: &str, host: &str, commands: &[&str]) {
     let body = json!({ "commands": commands }).to_string();
     let played = service.send("POST", &format!("/v1/matches/{name}/branches/main/entries"), host, &body);
@@ -26,24 +26,25 @@ fn vw_20_a_host_starts_a_branch_from_an_entry() {
     browser.wait_until(LIVE);
     browser.run("document.querySelector('.branches').closest('details').open = true");
     browser.type_into("#branch-name", "other");
-    // At once: the entry stands in the address that is left, however soon it is left.
+    // The address that is left contains the entry, however soon it is left.
     browser.run(
         "document.querySelector('[aria-label=Previous]').click(); document.querySelector('#branch-name').closest('form').requestSubmit()",
     );
     browser.wait_until("return location.search === '?branch=other'");
     browser.wait_until(LIVE);
     wait_for_entry(&browser, 2);
-    // The host plays for seats that no one has.
+    // The host plays for free seats.
     give_first(&browser);
     wait_for_entry(&browser, 3);
     browser.wait_until("return document.querySelectorAll('.branches a').length === 2");
-    // Going to a branch is a step in the history, and the entry that was shown before is part of its address (VW-14).
+    // Going to a branch is a step in the browser history, and the previous address contains the entry that was shown
+    // (VW-14).
     browser.run("history.back()");
     browser.wait_until(
         "return location.search + location.hash === '#2' && document.querySelector('.status').textContent.startsWith('Entry 2 of 3')",
     );
     browser.wait_until(LIVE);
-    // The viewer: a seat's tools are its player's.
+    // The viewer: only the player of a seat has its tools.
     browser.run("const viewer = document.querySelector('[aria-label=\"Viewer\"]'); viewer.value = 'p2'; viewer.dispatchEvent(new Event('change'))");
     browser.wait_until("return document.querySelector('.commands').hidden");
     assert_eq!(complaints(&browser), Vec::<String>::new());
@@ -66,7 +67,7 @@ fn vw_13_an_invitation_is_good_once_and_a_token_can_be_taken_back() {
     second.click("main button.primary");
     second
         .wait_until("return document.querySelector('.note').textContent.includes('used on another device')");
-    // The page of a file that the player saves holds what it saw, and forgetting this device leaves nothing behind.
+    // A page saved by the player contains what the player saw, and forgetting this device leaves nothing behind.
     let grants = service.send("GET", "/v1/matches/maya/grants", &host, "").json();
     let seat = grants["items"].as_array().unwrap().iter().find(|grant| grant["kind"] == "seat").unwrap();
     let path = format!("/v1/matches/maya/grants/{}", seat["id"].as_str().unwrap());
@@ -114,6 +115,6 @@ fn vw_33_whatever_text_a_match_holds_is_shown_as_text() {
     browser.open(&format!("{}/", service.origin()));
     browser.wait_until("return document.querySelectorAll('.matches a').length === 1");
     assert_eq!(browser.text(".matches a"), HOSTILE.replace('\u{202e}', "\\u{202e}"));
-    // Anyone who has a token already and opens an invitation is asked like anyone else.
+    // A user who already has a token and opens an invitation is asked like any other user.
     join(&browser, &service, "maya", "p2", service.origin());
 }

@@ -1,4 +1,4 @@
-//! Whose turn it is, in one line (VW-39), and how a player is called who looks elsewhere (VW-40).
+//! The line that states whose turn it is (VW-39), and calls to a player who looks elsewhere (VW-40).
 
 use std::fs;
 
@@ -12,7 +12,7 @@ use turnfold_tests::service::Running;
 
 const SETUP: &str = "players = 2\nseed = 7";
 
-/// Waits until the line of the turn is this text.
+/// Waits until the line with the turn is this text.
 fn wait_for_turn(browser: &Browser, text: &str) {
     browser.wait_until(&format!(
         "return document.querySelector('.turn[role=status]')?.textContent === {text:?}"
@@ -38,7 +38,7 @@ fn vw_39_the_page_shows_whose_turn_it_is() {
     give_first(&first);
     wait_for_turn(&first, "Waiting for p2");
     second.wait_until("return document.querySelector('.turn').textContent.startsWith('Your turn: ')");
-    // Until the match is read, the line claims nothing.
+    // The line claims nothing until the match is loaded.
     second.command("Network.enable", &json!({}));
     let slow = |latency: u32| json!({ "offline": false, "latency": latency, "downloadThroughput": -1, "uploadThroughput": -1 });
     second.command("Network.emulateNetworkConditions", &slow(700));
@@ -46,7 +46,7 @@ fn vw_39_the_page_shows_whose_turn_it_is() {
     wait_for_turn(&second, "Loading…");
     second.command("Network.emulateNetworkConditions", &slow(0));
     wait_for_turn(&second, "Waiting for p2");
-    // The host gives the commands of seats that no one has; on another branch it is another seat's turn.
+    // The host gives the commands of free seats. On another branch it is another seat's turn.
     let branches = json!({ "name": "again", "from": "main:0" }).to_string();
     assert_eq!(service.send("POST", "/v1/matches/maya/branches", &host, &branches).status, 201);
     second.open(&format!("{}/m/maya?branch=again", service.origin()));
@@ -75,12 +75,12 @@ fn vw_39_a_match_waits_for_its_host_or_is_over() {
     assert_eq!(complaints(&browser), Vec::<String>::new());
 }
 
-/// Writes the result of a game without scores.
+/// Returns the text of a result without scores.
 fn winner(result: &serde_json::Value) -> String {
     format!("{} won", result["winners"][0].as_str().unwrap())
 }
 
-/// What a page would have shown and played elsewhere is noted instead.
+/// A script that records notifications and sounds instead of playing them.
 const RECORD_CALLS: &str = "
     window.calls = [];
     window.Notification = class {
@@ -95,7 +95,7 @@ const RECORD_CALLS: &str = "
       createOscillator = () => ({ frequency: {}, connect: (next) => next, start: () => calls.push('tone'), stop() {} });
     };";
 
-/// Makes a page believe that it is hidden, or in sight again.
+/// Makes a page believe that it is hidden or visible.
 fn hide(browser: &Browser, state: &str) {
     browser.run(&format!("Object.defineProperty(document, 'visibilityState', {{ configurable: true, get: () => {state:?} }}); calls.length = 0"));
 }
@@ -112,7 +112,7 @@ fn vw_40_a_player_who_looks_elsewhere_is_called_as_was_asked_for() {
     assert_eq!(browser.run(icon), "/assets/icon.svg");
     browser.run(RECORD_CALLS);
     let mut numbers = 1..;
-    // Both play: p1 by the service, p2 by the page, so that the turn comes round to p2.
+    // Both seats play, p1 through the service and p2 on the page, until it is p2's turn again.
     let mut come_round = || {
         let number = numbers.next().unwrap();
         play(&service, "maya", &host, &[("p1".into(), format!("take 1 {number}"))]);
@@ -135,7 +135,7 @@ fn vw_40_a_player_who_looks_elsewhere_is_called_as_was_asked_for() {
     assert_eq!(come_round(), json!([]), "the page is in sight");
     hide(&browser, "hidden");
     assert_eq!(come_round(), json!(["Your turn: Round <1>", "tone", "tone"]));
-    // A browser that does not allow them shows a message, and the box is empty again.
+    // If the browser does not permit notifications, a message is shown and the box is unchecked again.
     browser.run("Notification.requestPermission = async () => 'denied'");
     browser.click("#call-notification");
     browser.click("#call-notification");
@@ -168,7 +168,7 @@ fn vw_64_the_home_page_lists_first_the_matches_that_wait_for_me() {
     assert_eq!(browser.run("return document.title"), "(2) turnfold");
     let icon = "return document.querySelector('link[rel=icon]').getAttribute('href')";
     assert_eq!(browser.run(icon), "/assets/icon-turn.svg");
-    // Out of sight, a turn that comes is called as was asked for, once.
+    // While the page is hidden, a new turn is announced once, as requested.
     browser.run(RECORD_CALLS);
     browser.run(
         "document.querySelector('#call-sound').click(); document.querySelector('#call-notification').click()",

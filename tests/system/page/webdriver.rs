@@ -1,6 +1,7 @@
-//! The `WebDriver` protocol as far as the tests need it: JSON over HTTP with a driver on this machine.
+//! The part of the `WebDriver` protocol that the tests need: JSON over HTTP with a driver on this machine.
 //!
-//! A client of our own: `fantoccini` brings 76 crates, many in a second version, for what are four kinds of requests.
+//! This is a client of our own, because `fantoccini` brings 76 crates, many in a second version, for four kinds of
+//! requests.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -11,7 +12,7 @@ use serde_json::Value;
 /// Longer than anything asked of the browser takes.
 const TIMEOUT: Duration = Duration::from_mins(3);
 
-/// Sends a request to the driver and returns the value of its answer, which states the error if there is one.
+/// Sends a request to the driver. Returns the value of its answer, or the error that it states.
 pub(super) fn request(port: u16, method: &str, path: &str, body: &Value) -> Result<Value, String> {
     let answer = exchange(port, method, path, &body.to_string()).map_err(|error| error.to_string())?;
     let mut answer: Value = serde_json::from_str(&answer).map_err(|error| format!("{error}: {answer}"))?;

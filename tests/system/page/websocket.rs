@@ -1,13 +1,13 @@
-//! A client of `WebSocket` (RFC 6455) as far as `WebDriver` `BiDi` needs it: texts, to and from this machine.
+//! A `WebSocket` client (RFC 6455) with what `WebDriver` `BiDi` needs: texts, to and from this machine.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// Longer than anything asked of the browser takes.
+/// Longer than any request to the browser takes.
 const TIMEOUT: Duration = Duration::from_mins(3);
 
-/// Any mask does on this machine.
+/// Any mask will do on this machine.
 const MASK: u8 = 0x5a;
 
 const CONTINUED: u8 = 0;
@@ -74,7 +74,7 @@ impl WebSocket {
         }
     }
 
-    /// Writes a frame. What a client sends is masked.
+    /// Writes a frame. A client must mask its frames.
     fn write(&mut self, kind: u8, payload: &[u8]) -> io::Result<()> {
         let length = payload.len();
         let mut frame = vec![0x80 | kind];

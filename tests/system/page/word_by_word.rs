@@ -1,4 +1,4 @@
-//! Commands built part by part, shown before they are sent, and taken back (VW-43, VW-44, VW-47, VW-48).
+//! Commands that are built part by part, previewed before they are sent, and taken back (VW-43, VW-44, VW-47, VW-48).
 
 use std::fs;
 
@@ -13,7 +13,7 @@ use turnfold_tests::service::Running;
 const ENTER: char = '\u{e007}';
 const SETUP: &str = "players = 2\nseed = 7";
 
-/// Returns the texts of the buttons, without what they mean.
+/// Returns the texts of the buttons, without their explanations.
 fn words(browser: &Browser) -> Value {
     browser.run("return [...document.querySelectorAll('.legal button')].map((one) => one.querySelector('bdi').textContent)")
 }
@@ -22,7 +22,7 @@ fn press(browser: &Browser, word: &str) {
     browser.run(&format!("[...document.querySelectorAll('.legal button')].find((one) => one.querySelector('bdi').textContent === {word:?}).click()"));
 }
 
-/// Returns what of a picture has a mark, by its names.
+/// Returns the names of the parts of a picture that have a mark.
 fn marked(browser: &Browser, mark: &str) -> Vec<String> {
     let script = format!(
         "return [...document.querySelectorAll('.picture [data-target].{mark}[role=button]')].map((one) => one.dataset.target)"
@@ -42,7 +42,7 @@ fn vw_43_a_command_is_built_part_by_part() {
     let host = create(&service, "maya", "channel", SETUP);
     join(&browser, &service, "maya", "p1", service.origin());
     wait_for_offer(&browser);
-    // VW-44: the first words, with what they mean; not hundreds of commands.
+    // VW-44: the first words with their explanations, not hundreds of commands.
     assert_eq!(words(&browser), json!(["take", "meditate"]));
     assert_eq!(
         browser.text(".legal small"),
@@ -50,7 +50,7 @@ fn vw_43_a_command_is_built_part_by_part() {
     );
     let open = marked(&browser, "reach");
     assert!(open.iter().all(|name| name.starts_with("energy ")) && !open.is_empty(), "{open:?}");
-    // By the keyboard: after the word the focus is on the first piece, and Enter chooses the piece.
+    // With the keyboard: after the word, the focus is on the first piece, and Enter chooses the piece.
     browser.run("document.querySelector('.legal button').focus()");
     browser.press(ENTER);
     browser.wait_until("return document.activeElement.matches('.picture [data-target].reach')");
@@ -64,13 +64,13 @@ fn vw_43_a_command_is_built_part_by_part() {
         browser.run(&fs::read_to_string(axe).unwrap());
         assert_eq!(browser.run_until_done(FIND), json!([]));
     }
-    // One word back, then the other.
+    // Undoes one word, then the other.
     assert_eq!(words(&browser), json!(["Undo a word"]));
     press(&browser, "Undo a word");
     assert_eq!((marked(&browser, "chosen"), words(&browser)), (vec![], json!(["Undo a word"])));
     press(&browser, "Undo a word");
     assert_eq!(words(&browser), json!(["take", "meditate"]));
-    // A word that the picture does not have is a button.
+    // A word without a place in the picture is a button.
     press(&browser, "meditate");
     let colors = words(&browser);
     assert_eq!(colors.as_array().unwrap().len(), 8, "{colors}");
@@ -83,14 +83,14 @@ fn vw_43_a_command_is_built_part_by_part() {
 #[test]
 fn vw_47_a_command_is_shown_before_it_is_sent() {
     let Some(browser) = Browser::start_online("previews") else { return };
-    // Fingers are shown it without a setting.
+    // On a touch screen the preview needs no setting.
     preview(&browser, || {
         browser.command("Emulation.setTouchEmulationEnabled", &json!({ "enabled": true }));
         browser.wait_until("return matchMedia('(pointer: coarse)').matches");
     });
 }
 
-/// Has a command shown, takes it back and sends it.
+/// Previews a command, cancels it, and sends it.
 pub(super) fn preview(browser: &Browser, ask_for_previews: impl Fn()) {
     let service = Running::alone();
     let host = create(&service, "maya", "channel", SETUP);
@@ -123,7 +123,7 @@ pub(super) fn preview(browser: &Browser, ask_for_previews: impl Fn()) {
         .wait_until("return document.querySelector('.answer').textContent.startsWith('By what you know: ')");
     browser.click(&named("p1 row 1"));
     wait_for_entry(browser, 1);
-    // With the setting off, a command is sent at once.
+    // Without the setting, a command is sent at once.
     browser.run("document.querySelector('.access').open = true");
     browser.wait_until("return document.querySelector('#preview').checked");
     browser.click("#preview");
@@ -131,7 +131,7 @@ pub(super) fn preview(browser: &Browser, ask_for_previews: impl Fn()) {
     assert_eq!(complaints(browser), Vec::<String>::new());
 }
 
-/// Where a roll would follow, the roll is not made.
+/// If a roll would follow the command, the preview does not make the roll.
 #[test]
 fn vw_47_a_preview_makes_no_roll() {
     let Some(browser) = Browser::start_online("previews without rolls") else { return };
@@ -167,7 +167,7 @@ fn vw_48_a_host_takes_back_the_last_entry_on_a_branch() {
     );
     browser.open(&format!("{}/m/maya#t={host}", service.origin()));
     browser.wait_until(LIVE);
-    // The host answers for the players' consent; without it nothing happens.
+    // The page asks the host whether the players agree, and without that nothing happens.
     let take_back = |agree: bool| {
         browser.run(&format!(
             "window.asked = null; window.confirm = (text) => ((window.asked = text), {agree})"
@@ -185,7 +185,7 @@ fn vw_48_a_host_takes_back_the_last_entry_on_a_branch() {
     browser.wait_until(
         "return document.body.textContent.includes('Taken back: the match continues after entry 1.')",
     );
-    // The address is that of the match, wherever it goes on (VW-85).
+    // The address stays that of the match, whichever branch is current (VW-85).
     assert_eq!(browser.run("return location.search"), "");
     assert_eq!(entries(&service, "maya", &host).len(), 2, "the first branch keeps its entries");
     assert_eq!(complaints(&browser), Vec::<String>::new());

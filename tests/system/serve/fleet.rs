@@ -307,7 +307,7 @@ struct Played {
 /// Either service killed, then the database: what was answered is there once, and what was not is repeated.
 #[test]
 fn fl_18_services_and_their_database_are_killed_and_nothing_is_lost() {
-    // Others use the shared one.
+    // A server of its own, because other tests use the shared one.
     let Some(server) = Server::start("") else { return };
     let services = Services::new(&server, "killed");
     let (both, host) = services.two();
@@ -376,7 +376,7 @@ fn fl_18_services_and_their_database_are_killed_and_nothing_is_lost() {
 /// SV-28: a service whose database is away is not ready, also when no one plays, and is again by itself.
 #[test]
 fn sv_28_a_service_is_ready_when_its_database_is() {
-    // Others use the shared one.
+    // A server of its own, because other tests use the shared one.
     let Some(server) = Server::start("") else { return };
     let services = Services::new(&server, "ready");
     let service = services.start();
@@ -404,7 +404,7 @@ fn sv_28_a_service_is_ready_when_its_database_is() {
 /// SV-18: a database that was set back and went on otherwise has another history, which no stream of the former one resumes.
 #[test]
 fn sv_18_a_stream_does_not_resume_on_a_database_that_was_set_back() {
-    // Others use the shared one.
+    // A server of its own, because other tests use the shared one.
     let Some(server) = Server::start("") else { return };
     let services = Services::new(&server, "set_back");
     let ([a, b], host) = services.two();
@@ -436,7 +436,7 @@ fn sv_18_a_stream_does_not_resume_on_a_database_that_was_set_back() {
 /// The database away for longer than a request waits (FL-20).
 #[test]
 fn fl_20_a_service_whose_database_is_away_answers_when_to_come_again() {
-    // Others use the shared one.
+    // A server of its own, because other tests use the shared one.
     let Some(server) = Server::start("") else { return };
     let services = Services::new(&server, "away");
     let service = services.start();

@@ -99,7 +99,7 @@ fn fl_20_a_database_that_went_back_is_lost_and_refuses_writes_until_it_is_opened
 #[test]
 #[expect(clippy::disallowed_methods, reason = "it shows whether time was up")]
 fn fl_20_when_time_is_up_it_may_have_been_recorded_and_the_key_shows_it_afterwards() {
-    // Others use the shared one.
+    // A server of its own, because other tests use the shared one.
     let Some(server) = Server::start("") else { return };
     let (address, store) = with_match(&server);
     let (m, main) = (name("m"), BranchName::main());
@@ -173,7 +173,7 @@ fn a_server_that_is_not_there_is_named_without_the_password() {
 fn fl_28_a_server_killed_under_load_loses_nothing_and_doubles_nothing() {
     let full = std::env::var_os("TURNFOLD_FLEET_FULL").is_some();
     let (kills, writers) = if full { (50, 8) } else { (2, 4) };
-    // Others use the shared one.
+    // A server of its own, because other tests use the shared one.
     let Some(server) = Server::start("") else { return };
     let address = server.address();
     let store = Store::open_or_create_fleet(&address).unwrap();

@@ -167,7 +167,7 @@ fn fl_33_a_database_that_goes_back_is_found_by_a_reservation_too() {
 /// A process that hangs delays the others for a second, and a server that dies for as long as it is down.
 #[test]
 fn fl_33_who_reserved_an_entry_and_stands_still_loses_it() {
-    // Others use the shared one.
+    // A server of its own, because other tests use the shared one.
     let Some(server) = Server::start("") else { return };
     let (address, here) = with_match(&server);
     let (m, main) = (name("m"), BranchName::main());
