@@ -1,4 +1,4 @@
-//! Attacks: what a seat could try and take back (SV-10 to SV-12).
+//! Attacks: what a seat could try out and undo (SV-10 to SV-12).
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use turnfold_tests::fixture;
 use turnfold_tests::sandbox::Sandbox;
 use turnfold_tests::service::Running;
 
-/// A match of seeded dice whose roll is due, and p1's token.
+/// Creates a match with seeded dice whose roll is due, and returns the tokens of the host and p1.
 fn due(service: &Running, seed: &str) -> (String, String) {
     let setup = fixture("initiative", "small-board");
     let body = json!({"name": "due", "ruleset": "initiative", "setup": setup, "dice": "seeded", "seed": seed.repeat(64)});
@@ -18,8 +18,7 @@ fn due(service: &Running, seed: &str) -> (String, String) {
     (host, grant(service, "due", &json!({"kind": "seat", "seat": "p1"})))
 }
 
-/// SV-10: with several commands, or with a roll before a command that is then rejected, a seat could see dice and take
-/// them back.
+/// SV-10: with several commands, or with a roll before a rejected command, a seat could see dice and undo the roll.
 #[test]
 fn sv_10_a_seat_cannot_try_dice_by_commands_that_are_rejected() {
     let tried = ["3", "9"].map(|seed| {
@@ -46,7 +45,7 @@ fn sv_10_a_seat_cannot_try_dice_by_commands_that_are_rejected() {
                 writeln!(answers, "{commands} {} {}", answer.status, answer.body).unwrap();
             }
         }
-        // Nothing was rolled, nothing recorded.
+        // Nothing was rolled or recorded.
         let match_json = Call::get("/v1/matches/due", &host).to(&service).is(200).json();
         assert_eq!(match_json["head"], 0, "{match_json}");
         answers
@@ -55,7 +54,7 @@ fn sv_10_a_seat_cannot_try_dice_by_commands_that_are_rejected() {
     assert!(tried[0].contains("at most 1 command"), "{}", tried[0]);
 }
 
-/// SV-10: the roll that is due is made by anyone who asks for it, once, and recorded before it is shown.
+/// SV-10: any seat may request the due roll. It happens once, and is recorded before it is shown.
 #[test]
 fn sv_10_a_due_roll_is_recorded_before_it_is_shown() {
     let service = Running::alone();
@@ -73,7 +72,7 @@ fn sv_10_a_due_roll_is_recorded_before_it_is_shown() {
     assert_eq!(listed["items"].as_array().unwrap().len(), made.len());
 }
 
-/// SV-11: the host commands for itself, and for seats that no one has.
+/// SV-11: the host gives commands as the host, and for seats that no player has.
 #[test]
 fn sv_11_the_host_commands_only_for_seats_that_no_one_has() {
     let service = Running::alone();
@@ -89,7 +88,7 @@ fn sv_11_the_host_commands_only_for_seats_that_no_one_has() {
     Call::post(&entries, &host, &json!({"commands": ["p1: tap 0,0"]})).to(&service).is(201);
 }
 
-/// SV-12: the seat is asked for before the key, and both before what the host expects of the head.
+/// SV-12: the service checks the seat before the idempotency key, and both before the expected head.
 #[test]
 fn sv_12_the_seat_answers_before_the_key_and_the_precondition() {
     let service = Running::alone();
@@ -103,14 +102,14 @@ fn sv_12_the_seat_answers_before_the_key_and_the_precondition() {
     post(&taps, "").is(201);
     assert_eq!(post(&taps, "?expect=9").is(200).header("idempotency-replayed"), Some("true"));
     service.grant("ford", r#"{"kind":"invitation","seat":"p1"}"#);
-    // The same key for the same commands, for others, and a head that it is not.
+    // The same key with the same commands, with others, and with a wrong head.
     for commands in [&taps, &json!(["p1: tap 0,0"]), &json!(["end", "p1: tap 0,0"])] {
         post(commands, "?expect=9").problem(403, "forbidden");
     }
-    // A command of `p1` that names no seat.
+    // A command for `p1` that names no seat.
     let unnamed = json!({"commands": ["tap 0,0"]});
     Call::post(&format!("{entries}?expect=9"), &host, &unnamed).to(&service).problem(403, "forbidden");
-    // For a seat that no one has, the key answers first, then the head, then the rules.
+    // For a seat that no player has, the service checks the key, then the head, then the rules.
     post(&json!(["p2: tap 9,9"]), "?expect=9").problem(422, "key_reused");
     let of_p2 = json!({"commands": ["p2: tap 9,9"]});
     Call::post(&format!("{entries}?expect=9"), &host, &of_p2).to(&service).problem(412, "moved");

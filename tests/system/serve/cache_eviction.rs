@@ -1,4 +1,4 @@
-//! Branches whose state went from memory: they answer as before (SV-27).
+//! Branches whose state was evicted from memory respond as before (SV-27).
 
 use serde_json::{Value, json};
 
@@ -9,12 +9,12 @@ use turnfold_tests::service::Running;
 
 const MATCHES: [&str; 3] = ["ant", "bee", "cow"];
 
-/// Starts a service that keeps no state in memory longer than it must.
+/// Starts a service with the smallest cache.
 fn forgetful(sandbox: &Sandbox) -> Running {
     Running::start_by(sandbox.command(["serve", "--listen", "127.0.0.1:0", "--cache", "0"]))
 }
 
-/// What a match answers, to its host and to p1.
+/// Returns the responses of a match to its host and to p1.
 fn answers(service: &Running, match_name: &str, tokens: &[String]) -> Vec<(u16, String, Option<String>)> {
     let rests = ["view", "view?at=1", "entries", "legal", "picture.svg", "view?at=99", "events?after=99"];
     let answer = |token: &String, rest: &str| {
@@ -33,7 +33,7 @@ fn play(service: &Running, match_name: &str, token: &str, command: &str, tag: Op
     tag.map_or_else(|| call.clone(), |tag| call.clone().with("if-match", tag)).to(service)
 }
 
-/// SV-27: with no room for a single state, every other match takes the place of the last one.
+/// SV-27: without room for a single state, every match evicts the last one.
 #[test]
 fn sv_27_a_match_that_was_evicted_answers_as_before() {
     let sandbox = Sandbox::new();
@@ -45,13 +45,13 @@ fn sv_27_a_match_that_was_evicted_answers_as_before() {
         play(&service, name, &p1, "tap 0,0", None).is(201);
         [host, p1]
     });
-    // Each is asked after the others took its place.
+    // Each match is read after the others evicted it.
     let shown = || MATCHES.iter().zip(&tokens).map(|(name, tokens)| answers(&service, name, tokens));
     let before: Vec<_> = shown().collect();
     assert_eq!(shown().collect::<Vec<_>>(), before);
     let statuses: Vec<_> = before[0].iter().map(|(status, ..)| *status).collect();
     assert_eq!(statuses[..7], [200, 200, 200, 200, 200, 404, 404]);
-    // Those who follow get every event all the same, and a tag from before holds.
+    // Followers still get every event, and an earlier tag is still valid.
     let mut streams: Vec<_> = MATCHES
         .iter()
         .zip(&tokens)
@@ -63,7 +63,7 @@ fn sv_27_a_match_that_was_evicted_answers_as_before() {
         for ((name, [_, p1]), stream) in MATCHES.iter().zip(&tokens).zip(&mut streams) {
             let view = Call::get(&format!("/v1/matches/{name}/branches/main/view"), p1).to(&service).is(200);
             let tag = view.header("etag").unwrap().to_owned();
-            // The others are looked at, which leaves no room for it.
+            // Reading the other matches evicts this one.
             shown().for_each(drop);
             let command = if round % 2 == 0 { "back" } else { "tap 0,0" };
             let played = play(&service, name, p1, command, Some(&tag)).is(201).json();
@@ -75,7 +75,7 @@ fn sv_27_a_match_that_was_evicted_answers_as_before() {
             assert_eq!(event.data["head"], json!(round + 2));
         }
     }
-    // Nothing but what was played is in the log, and a service with room gives the same answers.
+    // The log contains only the played entries, and a service with a large cache responds the same.
     let last: Vec<Vec<(u16, String, Option<String>)>> = shown().collect();
     let heads = |service: &Running| -> Vec<Value> {
         let head = |(name, [host, _]): (&&str, &[String; 2])| {

@@ -1,4 +1,4 @@
-//! Calendars of a player's deadlines (SV-50 to SV-52), read as bytes and by `icalendar`, which no one here wrote.
+//! Calendars of a player's deadlines (SV-50 to SV-52), read as bytes and with `icalendar`, an independent library.
 
 use std::fs;
 use std::process::Command;
@@ -14,7 +14,7 @@ use turnfold_tests::service::Running;
 
 const LIBRARY: &str = "icalendar==7.3.0";
 
-/// Returns a token as a page makes it.
+/// Returns a token like those that pages create.
 pub(super) fn calendar_token(number: u8) -> String {
     format!("tf_c_{}", char::from(b'A' + number).to_string().repeat(42) + "A")
 }
@@ -29,11 +29,11 @@ pub(super) fn join_calendar(service: &Running, name: &str, player: &str, calenda
 }
 
 fn read(service: &Running, calendar: &str) -> Answer {
-    // No header: calendar programs send no token.
+    // No header, since calendar programs send no token.
     Call::get(&format!("/v1/calendars/{calendar}.ics"), "").to(service)
 }
 
-/// Returns a calendar, whose lines must be as long as they may be.
+/// Returns a calendar, and requires its lines to be within the length limit.
 pub(super) fn read_calendar(service: &Running, calendar: &str) -> String {
     let answer = read(service, calendar).is(200);
     assert_eq!(answer.header("content-type"), Some("text/calendar; charset=utf-8"));
@@ -57,7 +57,7 @@ fn create(service: &Running, name: &str, title: &str) {
     Call::post("/v1/matches", ADMIN, &new).to(service).is(201);
 }
 
-/// Reads a calendar by another library: uid, sequence, stamp, start, summary and address of each event.
+/// Reads a calendar with another library. Returns uid, sequence, stamp, start, summary and address of each event.
 fn events_by_library(text: &str) -> Option<Vec<Value>> {
     let bin = match python(LIBRARY, "TURNFOLD_ICALENDAR") {
         Ok(bin) => bin,
@@ -78,7 +78,7 @@ fn events_by_library(text: &str) -> Option<Vec<Value>> {
 fn sv_50_one_link_has_the_deadlines_of_a_player_in_all_matches() {
     let simulated = Simulated::new();
     let service = simulated.serve();
-    // A title that calendars have to escape, and longer than a line of theirs.
+    // A title that calendars must escape, and longer than a calendar line.
     let title = "Forde; \\ „Über die Brücken“, drittes Spiel 李李李李李李李李李李李李李李李李李李李李";
     create(&service, "alpha", title);
     create(&service, "zeta", "");
@@ -102,7 +102,7 @@ fn sv_50_one_link_has_the_deadlines_of_a_player_in_all_matches() {
                   李李李李李李李李李李李李李李李: your turn ends";
     let mut expected = format!("{begin}{}END:VCALENDAR\r\n", event("alpha", folded));
     assert_eq!(read_calendar(&service, &calendar), expected);
-    // A second match comes into the same calendar.
+    // A second match joins the same calendar.
     join_calendar(&service, "zeta", &ann[1], &calendar);
     expected = format!(
         "{begin}{}{}END:VCALENDAR\r\n",
@@ -110,7 +110,7 @@ fn sv_50_one_link_has_the_deadlines_of_a_player_in_all_matches() {
         event("zeta", "zeta: your turn ends")
     );
     assert_eq!(read_calendar(&service, &calendar), expected);
-    // Nothing in it depends on when it is read.
+    // The calendar does not depend on the time of reading.
     simulated.set(5 * HOUR);
     assert_eq!(read_calendar(&service, &calendar), expected);
     if let Some(events) = events_by_library(&expected) {
@@ -123,7 +123,7 @@ fn sv_50_one_link_has_the_deadlines_of_a_player_in_all_matches() {
         };
         assert_eq!(events, [event("alpha", title), event("zeta", "zeta")]);
     }
-    // SV-52: a deadline that moves is the same event, and a newer one.
+    // SV-52: a deadline that moves keeps its event, with a higher sequence.
     let absence = json!({"until": "2026-12-05T18:00:00Z"});
     Call::post("/v1/matches/alpha/absence", &ann[0], &absence).to(&service).is(200);
     let moved = read_calendar(&service, &calendar);
@@ -131,14 +131,14 @@ fn sv_50_one_link_has_the_deadlines_of_a_player_in_all_matches() {
     assert_eq!(all(&moved, "SEQUENCE"), ["1000", "0"]);
     assert_eq!(all(&moved, "DTSTAMP"), ["20261201T230000Z", "20261201T180000Z"]);
     assert_eq!(all(&moved, "DTSTART"), ["20261206T180000Z", "20261202T180000Z"]);
-    // A turn that is over is no event any more, and the other player has another calendar.
+    // A turn that is over has no event, and the other player has a different calendar.
     play(&service, "zeta", &ann[1], "switch");
     assert_eq!(all(&read_calendar(&service, &calendar), "UID"), [format!("alpha-p1-{START}@{host}")]);
     let other = calendar_token(2);
     join_calendar(&service, "zeta", &bo[1], &other);
     let later = START + 5 * HOUR;
     assert_eq!(all(&read_calendar(&service, &other), "UID"), [format!("zeta-p2-{later}@{host}")]);
-    // Where there is no deadline, a calendar is empty, and still one.
+    // Without deadlines, a calendar is empty but valid.
     play(&service, "zeta", &bo[1], "switch");
     let empty = read_calendar(&service, &other);
     assert_eq!(all(&empty, "UID"), [""; 0]);
@@ -157,7 +157,7 @@ fn sv_51_a_calendar_ends_with_its_players_access_or_by_its_link_and_opens_nothin
         join_calendar(&service, name, token, &calendar);
         join_calendar(&service, name, token, &second);
     }
-    // Its token is none of a match, and only a player of the match has one.
+    // A calendar token gives no access to a match, and only players can have a calendar.
     Call::get("/v1/matches/alpha", &calendar).to(&service).problem(401, "no_token");
     for kind in ["host", "spectator"] {
         let token = grant(&service, "alpha", &json!({"kind": kind}));
@@ -172,7 +172,7 @@ fn sv_51_a_calendar_ends_with_its_players_access_or_by_its_link_and_opens_nothin
         join_calendar(&service, "alpha", &ann[0], &calendar_token(number));
     }
     to_join("alpha", &ann[0], &calendar_token(9)).to(&service).problem(422, "content");
-    // The host sees whose it is, and calls one back.
+    // The host sees the player of each calendar, and revokes a calendar.
     let calendars_of = |service: &Running, name: &str| {
         let grants = Call::get(&format!("/v1/matches/{name}/grants"), ADMIN).to(service).is(200).json();
         let grants = grants["items"].as_array().unwrap().clone();
@@ -185,15 +185,15 @@ fn sv_51_a_calendar_ends_with_its_players_access_or_by_its_link_and_opens_nothin
         Call::new("DELETE", &path, ADMIN).to(&service).is(204);
     }
     assert_eq!(all(&read_calendar(&service, &calendar), "SUMMARY"), ["alpha: your turn ends"]);
-    // It outlives the process.
+    // The calendar survives a restart.
     service.kill();
     service = simulated.serve();
     assert_eq!(all(&read_calendar(&service, &calendar), "SUMMARY"), ["alpha: your turn ends"]);
-    // Whoever has the link may end it.
+    // Anyone with the link may delete the calendar.
     Call::new("DELETE", &format!("/v1/calendars/{second}.ics"), "").to(&service).is(204);
     read(&service, &second).problem(404, "not_found");
     Call::new("DELETE", &format!("/v1/calendars/{second}.ics"), "").to(&service).problem(404, "not_found");
-    // The seat is called back: its calendar shows nothing, and whoever has the seat next is not in it.
+    // The seat is revoked. Its calendar is empty, and the turns of the next player do not appear in it.
     let grants = Call::get("/v1/matches/alpha/grants", ADMIN).to(&service).is(200).json();
     let seat = grants["items"].as_array().unwrap().iter().find(|one| one["kind"] == "seat").unwrap();
     let path = format!("/v1/matches/alpha/grants/{}", seat["id"].as_str().unwrap());
@@ -201,7 +201,7 @@ fn sv_51_a_calendar_ends_with_its_players_access_or_by_its_link_and_opens_nothin
     let next = join(&service, "alpha", "p1");
     assert_eq!(all(&read_calendar(&service, &calendar), "UID"), [""; 0]);
     assert!(calendars_of(&service, "alpha").iter().all(|one| one["live"] == false));
-    // Who joins again comes back into the same calendar.
+    // A player who joins again can use the same calendar.
     join_calendar(&service, "alpha", &next, &calendar);
     assert_eq!(all(&read_calendar(&service, &calendar), "SUMMARY"), ["alpha: your turn ends"]);
 }

@@ -1,4 +1,4 @@
-//! Calls for players who have no page open when their turn comes (SV-44).
+//! Calls to players who have no page open when their turn comes (SV-44).
 
 use std::fs;
 use std::thread;
@@ -19,20 +19,20 @@ fn serve(sandbox: &Sandbox, command: &str) -> Running {
     Running::start_by(sandbox.command([listen.as_slice(), notify.as_slice()].concat()))
 }
 
-/// Joins as a seat under a name and returns the token.
+/// Joins as a seat under a player's name, and returns the token.
 pub(super) fn join(service: &Running, name: &str, seat: &str, player: &str) -> String {
     let invitation = grant(service, name, &json!({"kind": "invitation", "seat": seat}));
     let joined = Call::post("/v1/join", &invitation, &json!({"name": player})).to(service).is(201).json();
     joined["token"].as_str().unwrap().to_owned()
 }
 
-/// Where the player of a token wants to be called.
+/// Sets the address at which the player of a token wants to be called.
 fn ask_for(service: &Running, name: &str, token: &str, to: &str) {
     let asked = Call::post(&format!("/v1/matches/{name}/call"), token, &json!({"to": to}));
     assert_eq!(asked.to(service).is(200).json(), json!({"to": to}));
 }
 
-/// Waits until so many calls were made, and returns them.
+/// Waits until this number of calls was made, and returns them.
 fn calls(sandbox: &Sandbox, count: usize) -> Vec<Value> {
     let mut read = String::new();
     for _ in 0..1200 {
@@ -56,13 +56,13 @@ fn sv_44_a_player_without_an_open_page_is_called_once_for_each_turn() {
     let sandbox = Sandbox::new();
     let service = serve(&sandbox, "cat >> calls.txt");
     let [mut p1, mut p2] = [Vec::new(), Vec::new()];
-    // Matches are looked at by name, so a call for the second shows that the first was looked at, too.
+    // The service checks matches by name, so a call for the second match proves that it checked the first, too.
     for name in ["alpha", "zeta"] {
         create(&service, name, "channel", SETUP);
         p1.push(join(&service, name, "p1", "Ann"));
         p2.push(join(&service, name, "p2", "Bo"));
     }
-    // SV-47: where the service hosts, a call has the deadline.
+    // SV-47: if the service hosts, a call contains the deadline.
     let terms = json!({"terms": "hours = 24"});
     Call::post("/v1/matches/zeta/terms", service.admin(), &terms).to(&service).is(200);
     for (name, token) in ["alpha", "zeta"].into_iter().zip(&p1) {
@@ -78,24 +78,24 @@ fn sv_44_a_player_without_an_open_page_is_called_once_for_each_turn() {
         })
     );
     assert!(made[1]["deadline"].as_str().unwrap().ends_with('Z'), "{}", made[1]);
-    // A turn that ends and comes again, faster than anyone looks.
+    // A turn that ends and comes again between two checks.
     play(&service, "alpha", &p1[0], "take 1 1");
     play(&service, "alpha", &p2[0], "meditate blue");
     let made = calls(&sandbox, 3);
     assert_eq!(ids(&made)[2], "alpha/p1/2");
-    // VW-80: what others did since one's own last command, by their names.
+    // VW-80: a call lists what others did since the player's last command, with their names.
     let happened = made[2]["happened"].as_array().unwrap();
     assert!(happened.len() == 1 && happened[0].as_str().unwrap().starts_with("Bo "), "{happened:?}");
-    // Killed; the match goes on without it, and no call is lost or made again.
+    // The service is killed and the match continues without it. No call is lost or repeated.
     drop(service);
     sandbox.ok("play zeta \"p1: take 1 1\" \"p2: meditate blue\"");
     let service = serve(&sandbox, "cat >> calls.txt");
     assert_eq!(ids(&calls(&sandbox, 4))[3], "zeta/p1/2");
-    // While a page is open, it calls by itself.
+    // While a page is open, the page itself calls the player.
     let page = Events::open(&service, &Call::get(&main_of("alpha", "events"), &p1[0]));
     play(&service, "alpha", &p1[0], "meditate blue");
     play(&service, "alpha", &p2[0], "meditate blue");
-    // Who wants no calls any more gets none, and others learn nothing of it.
+    // A player who cancels calls gets no more, and others do not learn that.
     ask_for(&service, "alpha", &p2[0], "bo");
     let path = "/v1/matches/alpha/call";
     assert_eq!(Call::get(path, &p2[0]).to(&service).is(200).json(), json!({"to": "bo"}));
@@ -112,7 +112,7 @@ fn sv_44_a_player_without_an_open_page_is_called_once_for_each_turn() {
     play(&service, "zeta", &p2[1], "meditate blue");
     assert_eq!(ids(&calls(&sandbox, 5))[4], "zeta/p1/4");
     drop(page);
-    // The host calls the seat back: whoever has it next is not called at the address of another.
+    // The host revokes the seat. Its next player is not called at the previous address.
     let grants = Call::get("/v1/matches/zeta/grants", service.admin()).to(&service).is(200).json();
     let seat = grants["items"].as_array().unwrap().iter().find(|one| one["name"] == "Ann").unwrap();
     let id = seat["id"].as_str().unwrap();
@@ -121,7 +121,7 @@ fn sv_44_a_player_without_an_open_page_is_called_once_for_each_turn() {
     assert_eq!(Call::get("/v1/matches/zeta/call", &next).to(&service).is(200).json(), json!({"to": null}));
 }
 
-/// Whoever has a token of the same seat, or a match of the same name, learns nothing of a wish and does not take it over.
+/// Another token of the same seat, or a later match of the same name, neither shows nor inherits a wish for calls.
 #[test]
 fn sv_44_a_wish_is_of_one_token_and_goes_with_it() {
     let sandbox = Sandbox::new();
@@ -147,7 +147,7 @@ fn sv_44_a_wish_is_of_one_token_and_goes_with_it() {
     let other = join(&service, "alpha", "p1", "Bo");
     ask_for(&service, "alpha", &other, "bo@example.org");
     assert_eq!(calls(&sandbox, 2)[1]["to"], "bo@example.org");
-    // By now the wish of the match that is gone was looked at, too.
+    // By now the service also checked the wish of the deleted match.
     assert!(!fs::read_to_string(&file).unwrap().contains("ann@example.org"));
 }
 

@@ -1,4 +1,4 @@
-//! A crowd with one token, and those who read other matches in the meantime (SV-31).
+//! Many clients with one token, and readers of other matches meanwhile (SV-31).
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -13,13 +13,13 @@ use turnfold_tests::fixture;
 use turnfold_tests::sandbox::Sandbox;
 use turnfold_tests::service::Running;
 
-/// The connections of the crowd, which has one spectator's token.
+/// The connections that share a spectator's token.
 const CROWD: usize = 80;
 
-/// How often each reader of another match asks for everything that it asks for.
+/// How often each reader of another match repeats all of its requests.
 const ROUNDS: usize = 5;
 
-/// Makes a match of this number of entries, and returns its host's token.
+/// Creates a match with this number of entries, and returns the token of its host.
 fn played(service: &Running, name: &str, entries: usize) -> String {
     let host = create(service, name, "hexcapture", &fixture("hexcapture", "small-world"));
     let ticks = json!({"commands": vec!["tick 1"; 1000]});
@@ -29,8 +29,8 @@ fn played(service: &Running, name: &str, entries: usize) -> String {
     host
 }
 
-/// SV-31: 80 connections of one spectator read a long match without end. Anyone who plays another match, short or long,
-/// gets every answer in the meantime; the crowd waits, or is asked to. The long form has 100,000 entries.
+/// SV-31: 80 connections of a spectator read a long match without end. Meanwhile, players of other matches, short or
+/// long, get every response. The crowd waits, or is asked to wait. The long form has 100,000 entries.
 #[test]
 fn sv_31_one_token_does_not_stop_the_reading_of_others() {
     let sandbox = Sandbox::new();

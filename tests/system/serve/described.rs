@@ -1,4 +1,4 @@
-//! The description of the service (SV-33): valid by two validators, and good enough for clients that are made of it.
+//! The description of the service (SV-33): two validators accept it, and generated clients work.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,11 +9,11 @@ use turnfold_tests::parts::{python, skipped};
 use turnfold_tests::sandbox::{Sandbox, workspace};
 use turnfold_tests::service::Running;
 
-/// The validator and the generator of `PyPI`; the npm ones stand in `clients/package.json`.
+/// The validator and the generator from `PyPI`. Those from npm are in `clients/package.json`.
 const VALIDATOR: &str = "openapi-spec-validator==0.9.0";
 const GENERATOR: &str = "openapi-python-client==0.29.1";
 
-/// Runs a program, which has to succeed, and returns what it prints.
+/// Runs a program, requires it to succeed, and returns its output.
 #[track_caller]
 fn done(command: &mut Command) -> String {
     let Output { status, stdout, stderr } = command.output().unwrap();
@@ -22,7 +22,7 @@ fn done(command: &mut Command) -> String {
     stdout
 }
 
-/// Returns the folder of what npm installs, if it is there.
+/// Returns the folder of the npm packages if it exists.
 fn npm(what: &str) -> Option<PathBuf> {
     let folder = workspace().join("tests/system/serve/clients");
     if folder.join("node_modules/.bin/openapi-typescript").exists() {
@@ -36,7 +36,7 @@ fn description() -> PathBuf {
     workspace().join("cli/serve/openapi.json")
 }
 
-/// Plays a match by a client.
+/// Plays a match with a client.
 fn play(client: &mut Command) {
     let service = Running::alone();
     let played = done(client.args([service.origin(), service.admin(), "players = 2\nseed = 7\n"]));
@@ -49,7 +49,7 @@ fn head(service: &Running) -> u64 {
     service.send("GET", "/v1/matches/typed", service.admin(), "").json()["head"].as_u64().unwrap()
 }
 
-/// Returns the names of all operations, by which generators call them.
+/// Returns the names of all operations, which generators use.
 fn operations() -> Vec<String> {
     let text = fs::read_to_string(description()).unwrap();
     let description: serde_json::Value = serde_json::from_str(&text).unwrap();

@@ -1,4 +1,4 @@
-//! Nothing is lost: not by `kill -9`, not by connections that break off (SV-37, SV-14 to SV-16, SV-25).
+//! Neither `kill -9` nor broken connections lose anything (SV-37, SV-14 to SV-16, SV-25).
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -19,13 +19,13 @@ use turnfold_tests::service::Running;
 const CLIENTS: usize = 32;
 const MATCHES: usize = 4;
 
-/// How much of each match has to be answered for the test to mean something.
+/// How many commands of each match must be answered for the test to be meaningful.
 const ANSWERED_MIN: usize = 10;
 
-/// What was answered for each key of a match: the head, and the records.
+/// The response for each idempotency key of a match: the head and the records.
 type Answered = BTreeMap<String, (u64, Value)>;
 
-/// Appends under one key after another until the end; what is not answered is asked again.
+/// Appends with one key after another until the end, and retries without a response.
 fn client(
     place: usize,
     origin: &str,
@@ -59,7 +59,7 @@ fn client(
             assert!(head > seen, "the head went back from {seen} to {head}");
             seen = head;
         }
-        // The same again is answered with the same records, once it was answered at all.
+        // Once a request was answered, a retry returns the same records.
         if count % 3 == 0
             && let Ok(again) = call.send(origin)
             && again.status != 503
@@ -72,7 +72,7 @@ fn client(
     }
 }
 
-/// SV-37, SV-16: each 201 is in the log with its number, each keyed retry is answered once, heads never go back. The
+/// SV-37, SV-16: the log contains each 201 with its number, each keyed retry counts once, and heads never go back. The
 /// long form kills 200 times.
 #[test]
 fn sv_37_what_was_answered_with_201_survives_kill_9() {
@@ -96,7 +96,7 @@ fn sv_37_what_was_answered_with_201_survives_kill_9() {
             service.kill();
             *service = Running::start_by(sandbox.command(["serve", "--listen", &address]));
         }
-        // On a busy machine it takes longer until enough is answered.
+        // A busy machine takes longer until enough requests are answered.
         let is_enough = || answered.lock().unwrap().iter().all(|answered| answered.len() > ANSWERED_MIN);
         for _ in 0..300 {
             thread::sleep(Duration::from_millis(200));
@@ -131,15 +131,15 @@ fn sv_37_what_was_answered_with_201_survives_kill_9() {
     sandbox.ok("verify");
 }
 
-/// Sends the first bytes of a request and goes away.
+/// Sends the first bytes of a request, and closes the connection.
 fn drop_after(origin: &str, bytes: &[u8], pause_us: u64) {
     let mut stream = TcpStream::connect(origin.trim_start_matches("http://")).unwrap();
     stream.write_all(bytes).unwrap();
     thread::sleep(Duration::from_micros(pause_us));
 }
 
-/// Requires a branch to take the next command of a client that has seen where it stands, and to record it there. What a
-/// client sent before it left may still be recorded in the meantime, so 412 may be answered, but not again and again.
+/// Requires a branch to record the next command of a client that has read the head. Requests that clients sent before
+/// they left may still be recorded meanwhile. So a 412 may occur, but not forever.
 fn require_accepting(service: &Running, match_name: &str, host: &str) -> u64 {
     let entries = main_of(match_name, "entries");
     let call = Call::post(&entries, host, &json!({"commands": ["tick 1"]}));
@@ -156,7 +156,7 @@ fn require_accepting(service: &Running, match_name: &str, host: &str) -> u64 {
     head
 }
 
-/// SV-37: requests that break off at any byte. The long form sends 10,000.
+/// SV-37: requests break off at any byte. The long form sends 10,000 requests.
 #[test]
 fn sv_37_after_requests_that_broke_off_every_branch_still_accepts() {
     let service = Running::alone();
@@ -179,8 +179,8 @@ fn sv_37_after_requests_that_broke_off_every_branch_still_accepts() {
     }
 }
 
-/// SV-15: a client that goes away while its command is being recorded. A handler that was dropped then would leave the
-/// state in memory one entry behind the store, and every later command would meet a conflict.
+/// SV-15: a client leaves while its command is being recorded. If the handler were dropped then, the state in memory
+/// would stay one entry behind the store, and every later command would conflict.
 #[test]
 fn sv_15_a_client_that_goes_away_during_an_append_changes_nothing() {
     let service = Running::alone();

@@ -1,4 +1,4 @@
-//! What a match keeps, what the logs of the service show, and who may have everything in the end (SV-9, SV-22, SV-30).
+//! The contents of a match, the logs of the service, and who may read everything after the end (SV-9, SV-22, SV-30).
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
@@ -11,7 +11,8 @@ use super::http::{Call, import};
 use turnfold_tests::sandbox::{Sandbox, store_match, workspace};
 use turnfold_tests::service::Running;
 
-/// SV-9: while a branch is played, only the host may have the replay file; once all are over, anyone who looks.
+/// SV-9: while any branch is being played, only the host may read the replay file. Once all branches are over, every
+/// viewer may.
 #[test]
 fn sv_9_who_looks_may_know_everything_once_every_branch_is_over() {
     let service = Running::alone();
@@ -35,7 +36,7 @@ fn sv_9_who_looks_may_know_everything_once_every_branch_is_over() {
     }
 }
 
-/// SV-6: anyone who runs the service sees the matches whose rules this build does not have among the others.
+/// SV-6: the admin's list includes matches whose rules this build does not have.
 #[test]
 fn sv_6_a_match_of_another_build_is_listed_among_the_others() {
     let sandbox = Sandbox::new();
@@ -51,7 +52,7 @@ fn sv_6_a_match_of_another_build_is_listed_among_the_others() {
     assert!(view.body.contains("this build has version 1"), "{}", view.body);
 }
 
-/// SV-22, SV-30: a request leaves a line with its grant, and no token, whatever is logged.
+/// SV-22, SV-30: each request is logged with its grant, and no log level shows a token.
 #[test]
 fn sv_30_the_logs_name_requests_and_grants_and_no_tokens() {
     let sandbox = Sandbox::new();

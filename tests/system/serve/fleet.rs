@@ -1,4 +1,4 @@
-//! Several services on one store in a database (FL-18, FL-19): what one answers is what all know.
+//! Several services on one store in a database (FL-18, FL-19): all of them know what one has acknowledged.
 
 #![expect(clippy::disallowed_methods, reason = "decides when to stop waiting, or bounds what would hang")]
 
@@ -17,7 +17,7 @@ use turnfold_tests::fixture;
 use turnfold_tests::sandbox::Sandbox;
 use turnfold_tests::service::Running;
 
-/// The admin's token of all services here.
+/// The admin token of all services in this file.
 const ADMIN: &str = "tf_a_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
 /// Services on one schema.
@@ -38,7 +38,7 @@ impl Services {
         Running::start_with(self.sandbox.command(line), ADMIN)
     }
 
-    /// Begins two, with a match `a` that the first of them makes. Returns them and its host's token.
+    /// Starts two services and creates a match `a` through the first. Returns both and the token of the host.
     fn two(&self) -> ([Running; 2], String) {
         let both = [self.start(), self.start()];
         let host = create(&both[0], "a", "hexcapture", &fixture("hexcapture", "small-world"));
@@ -67,7 +67,7 @@ fn log(service: &Running, branch: &str, host: &str) -> Value {
     Call::get(&of_branch(branch, "entries?limit=1000"), host).to(service).is(200).json()
 }
 
-/// What another answered is never behind: no precondition fails wrongly, nothing is rejected that the rules accept now,
+/// A service is never behind what another acknowledged. No precondition fails wrongly, no legal command is rejected,
 /// and no head is beyond the last.
 #[test]
 fn fl_18_a_match_is_played_through_two_services_in_turns() {
@@ -80,7 +80,7 @@ fn fl_18_a_match_is_played_through_two_services_in_turns() {
         let tag = seen.header("etag").unwrap().to_owned();
         let played = ticks("main", &host, 1).with("if-match", &tag).to(here).is(201);
         assert_eq!(head(&played), 2 * round + 1);
-        // It was loaded there, and is behind now.
+        // The other service has the match in memory, and is now behind.
         let path = main_of("a", &format!("entries?expect={}", 2 * round + 1));
         Call::post(&path, &host, &json!({"commands": ["tick 1"]})).to(there).is(201);
         ticks("main", &host, 1).with("if-match", &tag).to(here).problem(412, "moved");
@@ -90,7 +90,7 @@ fn fl_18_a_match_is_played_through_two_services_in_turns() {
         Call::get(&main_of("a", &format!("view?at={}", 2 * round + 2)), &host).to(here).is(200);
         assert_eq!(log(&a, "main", &host), log(&b, "main", &host));
     }
-    // A command that the rules accept only after what was played elsewhere.
+    // A command that the rules accept only after entries of the other service.
     let duel = json!({"name": "duel", "ruleset": "initiative", "dice": "recorded",
         "setup": fixture("initiative", "small-board")});
     Call::post("/v1/matches", ADMIN, &duel).to(&a).is(201);
@@ -103,7 +103,7 @@ fn fl_18_a_match_is_played_through_two_services_in_turns() {
     play("cycle").to(&b).is(201);
     play("cycle").to(&a).is(201);
     assert_eq!(head(&play("cycle").to(&b).is(201)), 4);
-    // Matches and branches of the other are listed.
+    // Each service lists the matches and branches of the other.
     let made = json!({"name": "line", "from": "main:3"});
     Call::post("/v1/matches/a/branches", &host, &made).to(&b).is(201);
     let branches = |service| Call::get("/v1/matches/a/branches", &host).to(service).is(200).body;
@@ -112,7 +112,7 @@ fn fl_18_a_match_is_played_through_two_services_in_turns() {
     services.verify();
 }
 
-/// FL-19: streams hear what others append, delete and revoke.
+/// FL-19: streams report what other services append, delete and revoke.
 #[test]
 fn fl_19_a_stream_hears_what_another_service_does() {
     let Some(server) = shared() else { return };
@@ -131,25 +131,25 @@ fn fl_19_a_stream_hears_what_another_service_does() {
             assert_eq!(event.data["tag"].as_str(), played.header("etag"));
         }
     }
-    // A branch that is deleted elsewhere is gone, also when another has its name at once.
+    // A branch that another service deletes is gone, even if a new branch gets its name at once.
     let made = json!({"name": "line", "from": "main:2"});
     Call::post("/v1/matches/a/branches", &host, &made).to(&a).is(201);
     let mut line = follow(&b, &host, "line");
     Call::new("DELETE", "/v1/matches/a/branches/line", &host).to(&a).is(204);
     Call::post("/v1/matches/a/branches", &host, &made).to(&a).is(201);
     assert_eq!(line.next().unwrap().kind, "gone");
-    // A stream of a grant that is revoked elsewhere ends.
+    // A stream ends when another service revokes its grant.
     let spectator = a.grant("a", r#"{"kind":"spectator"}"#);
     let mut late = follow(&b, spectator["token"].as_str().unwrap(), "main");
     let path = format!("/v1/matches/a/grants/{}", spectator["id"].as_str().unwrap());
     Call::new("DELETE", &path, &host).to(&a).is(204);
     assert_eq!(late.next(), None);
-    // What is followed still is.
+    // The other streams continue.
     ticks("main", &host, 1).to(&b).is(201);
     assert_eq!(streams.map(|mut stream| stream.next().unwrap().id), [Some(6), Some(6)]);
 }
 
-/// FL-8, FL-18: what a service has in memory of a branch does not apply to a later branch of the same name.
+/// FL-8, FL-18: the cached state of a branch does not apply to a later branch of the same name.
 #[test]
 fn fl_18_a_branch_that_is_made_again_under_its_name_is_another() {
     let Some(server) = shared() else { return };
@@ -162,11 +162,11 @@ fn fl_18_a_branch_that_is_made_again_under_its_name_is_another() {
         assert_eq!(head(&ticks("line", &host, 2).to(&b).is(201)), 3);
         Call::new("DELETE", "/v1/matches/a/branches/line", &host).to(&a).is(204);
         if round == 0 {
-            // Gone is gone, whatever is in memory.
+            // The branch is gone, whatever a service has in memory.
             ticks("line", &host, 1).to(&b).problem(404, "not_found");
             Call::get(&of_branch("line", "view"), &host).to(&b).problem(404, "not_found");
         }
-        // As long as the old one, and with other entries.
+        // The new branch is as long as the old one, but has other entries.
         Call::post("/v1/matches/a/branches", &host, &made).to(&a).is(201);
         let other = json!({"commands": ["tick 3", "tick 4"]});
         Call::post(&of_branch("line", "entries"), &host, &other).to(&a).is(201);
@@ -196,7 +196,7 @@ fn fl_18_a_branch_that_is_made_again_under_its_name_is_another() {
     services.verify();
 }
 
-/// SV-25 by two services: an invitation becomes one seat, and a lost answer locks no one out.
+/// SV-25 with two services: an invitation becomes one seat, and a lost response locks no one out.
 #[test]
 fn fl_18_an_invitation_that_is_taken_at_two_services_at_once_becomes_one_seat() {
     let Some(server) = shared() else { return };
@@ -217,7 +217,7 @@ fn fl_18_an_invitation_that_is_taken_at_two_services_at_once_becomes_one_seat() 
         statuses
     };
     let grants = |service: &Running| Call::get("/v1/matches/a/grants", ADMIN).to(service).is(200);
-    // A seat has one player until the host takes the access back.
+    // A seat has one player until the host revokes the access.
     let call_back = |service: &Running| {
         let all = grants(service).json();
         for seat in all["items"].as_array().unwrap().iter().filter(|one| one["kind"] == "seat") {
@@ -237,15 +237,15 @@ fn fl_18_an_invitation_that_is_taken_at_two_services_at_once_becomes_one_seat() 
         assert_eq!(join(&grant(service, "a", &invited), [letter, letter]), [200, 201]);
     }
     assert_eq!(grants(&both[0]).body, grants(&both[1]).body);
-    // A seat that was taken at one plays at the other.
+    // A player who took a seat through one service plays through the other.
     let seat = format!("tf_s_{}A", "E".repeat(42));
     for service in &both {
         Call::get(&main_of("a", "view"), &seat).to(service).is(200);
     }
 }
 
-/// Services that append to one branch at the same time are in each other's way, and no client notices: no append is refused, and
-/// while all of them append, each gets its part (FL-33).
+/// Services that append to one branch at the same time conflict, but no client notices. No append is refused, and each
+/// service gets its share while all of them append (FL-33).
 #[test]
 #[expect(clippy::print_stderr, reason = "the figures of each service")]
 fn fl_18_two_services_append_to_one_branch_at_once_and_refuse_nothing() {
@@ -281,7 +281,7 @@ fn fl_18_two_services_append_to_one_branch_at_once_and_refuse_nothing() {
         let refused: Vec<_> =
             played.iter().flat_map(|played| &played.statuses).filter(|status| **status != 201).collect();
         assert!(refused.is_empty(), "{refused:?}");
-        // When the first client was done, so that all appended.
+        // Counts from the time when the first client was done, up to which all clients appended.
         let shares =
             played.iter().map(|played| &played.counts).min_by_key(|counts| counts.iter().sum::<usize>());
         let shares = shares.unwrap();
@@ -296,15 +296,15 @@ fn fl_18_two_services_append_to_one_branch_at_once_and_refuse_nothing() {
     }
 }
 
-/// What a client that appends without a pause found.
+/// The results of a client that appends without a pause.
 struct Played {
     statuses: Vec<u16>,
     longest: Duration,
-    /// The appends of each service when this client was done.
+    /// The number of appends of each service when this client was done.
     counts: Vec<usize>,
 }
 
-/// Either service killed, then the database: what was answered is there once, and what was not is repeated.
+/// Each service is killed, then the database. Every acknowledged append is stored once, and the others are repeated.
 #[test]
 fn fl_18_services_and_their_database_are_killed_and_nothing_is_lost() {
     // A server of its own, because other tests use the shared one.
@@ -373,7 +373,7 @@ fn fl_18_services_and_their_database_are_killed_and_nothing_is_lost() {
     services.verify();
 }
 
-/// SV-28: a service whose database is away is not ready, also when no one plays, and is again by itself.
+/// SV-28: a service without its database is not ready, even if no one plays, and recovers on its own.
 #[test]
 fn sv_28_a_service_is_ready_when_its_database_is() {
     // A server of its own, because other tests use the shared one.
@@ -401,7 +401,8 @@ fn sv_28_a_service_is_ready_when_its_database_is() {
     until(200);
 }
 
-/// SV-18: a database that was set back and went on otherwise has another history, which no stream of the former one resumes.
+/// SV-18: a database that was restored and continued differently has another history. No stream of the former history
+/// resumes on it.
 #[test]
 fn sv_18_a_stream_does_not_resume_on_a_database_that_was_set_back() {
     // A server of its own, because other tests use the shared one.
@@ -433,7 +434,7 @@ fn sv_18_a_stream_does_not_resume_on_a_database_that_was_set_back() {
     services.verify();
 }
 
-/// The database away for longer than a request waits (FL-20).
+/// The database is down for longer than a request waits (FL-20).
 #[test]
 fn fl_20_a_service_whose_database_is_away_answers_when_to_come_again() {
     // A server of its own, because other tests use the shared one.

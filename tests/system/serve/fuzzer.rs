@@ -1,5 +1,5 @@
-//! A client by others: schemathesis sends what the description of the service allows, and what it does not
-//! (SV-34).
+//! An independent client: schemathesis sends requests that the description of the service allows, and requests that it
+//! does not (SV-34).
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ const SCHEMATHESIS: &str = "schemathesis==4.32.5";
 /// The digest of the module that one of the matches pins.
 const MODULE: &str = "7d7e68dac64fd2eaa2d593ef0f4bfac9a597ea043d7826bc2c11172b3fa50eee";
 
-/// Makes matches, each with a branch; one by mail is there.
+/// Creates matches, each with a branch. A match by mail already exists.
 fn seed(service: &Running) {
     for (name, golden) in [("dice", "initiative/seeded-dice"), ("secrets", "cycletap/while-the-other-plans")]
     {
@@ -32,7 +32,7 @@ fn seed(service: &Running) {
     Call::post("/v1/matches/duel/branches", service.admin(), &side).to(service).is(201);
 }
 
-/// SV-34: every phase, every check. The long form takes eight minutes:
+/// SV-34: every phase and every check. The long form takes eight minutes:
 /// `TURNFOLD_SERVE_LONG=1 cargo test --workspace --test system -- fuzzer`.
 #[test]
 fn sv_34_schemathesis_finds_no_failure() {
@@ -70,7 +70,7 @@ fn sv_34_schemathesis_finds_no_failure() {
         let count = if operations.is_empty() { 50 } else { operations.len() };
         assert!(printed.contains(&format!("Selected: {count}/50")), "{printed}");
     };
-    // One after the other: in one run it would add headers that do not fit to requests that do, and expect success.
+    // Two separate runs: in one run, schemathesis would add invalid headers to valid requests and expect success.
     for mode in ["positive", "negative"] {
         run(mode, service.admin(), times(30, 240), &[]);
         run(mode, &invitation, times(4, 20), &["show_invitation", "join_match"]);
@@ -81,7 +81,7 @@ fn sv_34_schemathesis_finds_no_failure() {
             &["show_desk", "submit_lines", "show_call", "set_call", "stop_calls", "announce_absence"],
         );
     }
-    // It is still there, and so is what it was given.
+    // The service still runs, and has its matches.
     for name in ["dice", "duel"] {
         Call::get(&format!("/v1/matches/{name}"), service.admin()).to(&service).is(200);
     }

@@ -1,4 +1,4 @@
-//! What a service on an open network has to stand: requests that HTTP does not allow, guesses, and connections that wait.
+//! What a service on an open network must withstand: invalid HTTP, guesses, and idle connections.
 
 #![expect(clippy::disallowed_methods, reason = "bounds what would hang")]
 
@@ -17,14 +17,14 @@ use turnfold_tests::fixture;
 use turnfold_tests::sandbox::{Sandbox, binary};
 use turnfold_tests::service::Running;
 
-/// Sends bytes over a connection of their own and returns the status of the answer.
+/// Sends bytes over a new connection, and returns the status of the response.
 fn status(service: &Running, request: &str) -> u16 {
     let mut stream = TcpStream::connect(service.origin().trim_start_matches("http://")).unwrap();
     stream.write_all(request.as_bytes()).unwrap();
     Answer::read_head(&mut std::io::BufReader::new(stream)).unwrap().status
 }
 
-/// RFC 9112, 3.2: a request of HTTP/1.1 has one `Host` that can be one, whatever it asks for.
+/// RFC 9112, 3.2: every HTTP/1.1 request has exactly one valid `Host`.
 #[test]
 fn a_request_without_one_host_is_400() {
     let service = Running::alone();
@@ -46,7 +46,7 @@ fn a_request_without_one_host_is_400() {
     }
 }
 
-/// SV-7: a body that is encoded is not read as one that is not.
+/// SV-7: an encoded body is not read as plain.
 #[test]
 fn sv_7_415_for_a_body_with_a_content_encoding() {
     let service = Running::alone();
@@ -58,7 +58,7 @@ fn sv_7_415_for_a_body_with_a_content_encoding() {
     play.with("content-encoding", "Identity").to(&service).is(200);
 }
 
-/// SV-7: no operation takes a parameter that its description does not have.
+/// SV-7: no operation accepts a parameter that its description does not list.
 #[test]
 fn sv_7_400_for_every_unknown_parameter_of_a_query() {
     let service = Running::alone();
@@ -67,7 +67,7 @@ fn sv_7_400_for_every_unknown_parameter_of_a_query() {
     let mut count = 0;
     for (path, item) in description["paths"].as_object().unwrap() {
         for (method, operation) in item.as_object().unwrap() {
-            // A probe may answer more than is asked for.
+            // A probe may ignore its parameters.
             if !path.starts_with("/v1/") {
                 continue;
             }
@@ -99,7 +99,7 @@ fn sv_7_400_for_every_unknown_parameter_of_a_query() {
     Call::get("/v1/matches/ford", &host).to(&service).is(200);
 }
 
-/// SV-6: what is answered depends on `Accept`, so caches have to know.
+/// SV-6: responses depend on `Accept`, so caches must know that.
 #[test]
 fn sv_6_every_answer_of_the_interface_varies_by_accept() {
     let service = Running::alone();
@@ -119,7 +119,7 @@ fn sv_6_every_answer_of_the_interface_varies_by_accept() {
             let varies = answer.headers.iter().filter(|(name, _)| name == "vary");
             let mut by: Vec<_> = varies.map(|(_, by)| by.as_str()).collect();
             by.sort_unstable();
-            // What may be compressed depends on `Accept-Encoding` as well.
+            // Responses that may be compressed depend on `Accept-Encoding`, too.
             assert!([&["accept"][..], &["accept", "accept-encoding"]].contains(&&by[..]), "{answer:?}");
         }
     }
@@ -127,8 +127,8 @@ fn sv_6_every_answer_of_the_interface_varies_by_accept() {
 
 const UNKNOWN: &str = "tf_s_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
-/// Sends a request with an unknown token from several threads until it is slowed down, and returns how often it was
-/// answered with 401 before.
+/// Sends a request with an unknown token from several threads until it is slowed down. Returns the number of 401
+/// responses before that.
 fn guesses(service: &Running, call: &Call) -> usize {
     let (refused, is_slowed) = (AtomicUsize::new(0), AtomicBool::new(false));
     let guess = || {
@@ -150,8 +150,8 @@ fn guesses(service: &Running, call: &Call) -> usize {
     refused.into_inner()
 }
 
-/// Requires guesses by one call and then by another to be counted together: a burst of 200, one more every 20 ms, and what
-/// the threads sent at once.
+/// Requires the guesses of two calls to be counted together. The limit is a burst of 200, plus one every 20 ms, plus
+/// what the threads sent at once.
 fn check_counted_together(service: &Running, calls: [&Call; 2]) {
     let began = Instant::now();
     let refused = calls.map(|call| guesses(service, call));
@@ -163,13 +163,13 @@ fn forwarded(address: &str) -> Call {
     Call::get("/v1/matches", UNKNOWN).with("x-forwarded-for", address)
 }
 
-/// SV-31: guesses are slowed down by the address they come from, but not the tokens that were valid before.
+/// SV-31: guesses are slowed down by their address, but tokens that were valid before are not.
 #[test]
 fn sv_31_guesses_of_tokens_are_slowed_by_address() {
     let service = Running::alone();
     let [host, p1, _] = ford(&service);
     Call::get("/v1/matches/ford", &p1).to(&service).is(200);
-    // A burst passes. What a client states as its own address counts only behind a proxy.
+    // A burst passes. The address that a client claims counts only behind a proxy.
     check_counted_together(&service, [&forwarded("10.0.0.1"), &forwarded("10.0.0.2")]);
     for token in [&UNKNOWN.replace("_s_", "_a_"), "nonsense"] {
         guesses(&service, &Call::get("/v1/matches", token));
@@ -178,13 +178,13 @@ fn sv_31_guesses_of_tokens_are_slowed_by_address() {
     for token in [service.admin(), &p1] {
         Call::get("/v1/matches/ford", token).to(&service).is(200);
     }
-    // A request without a token is no guess.
+    // A request without a token does not count as a guess.
     Call::get("/v1/matches", "").to(&service).is(401);
     thread::sleep(Duration::from_secs(1));
     Call::get("/v1/matches/ford", &host).to(&service).is(200);
 }
 
-/// SV-31: a valid token is no guess, however many are used for the first time at once.
+/// SV-31: valid tokens do not count as guesses, however many are first used at once.
 #[test]
 fn sv_31_valid_tokens_do_not_count_as_guesses() {
     let sandbox = Sandbox::new();
@@ -196,7 +196,7 @@ fn sv_31_valid_tokens_do_not_count_as_guesses() {
             scope.spawn(move || {
                 for number in 0..30 {
                     let name = format!("ford-{maker}-{number}");
-                    // The first use of the host's token, of the invitation and of the seat's token.
+                    // The first uses of the host token, the invitation and the seat token.
                     let host = create(service, &name, "cycletap", setup);
                     let invitation = grant(service, &name, &json!({"kind": "invitation", "seat": "p1"}));
                     let joined = Call::post("/v1/join", &invitation, &json!({})).to(service).is(201).json();
@@ -210,23 +210,23 @@ fn sv_31_valid_tokens_do_not_count_as_guesses() {
     });
 }
 
-/// SV-31: behind a proxy, the address is the one that the proxy adds to the end of `X-Forwarded-For`.
+/// SV-31: behind a proxy, the address is what the proxy appends to `X-Forwarded-For`.
 #[test]
 fn sv_31_behind_a_proxy_guesses_are_counted_by_the_forwarded_address() {
     let sandbox = Sandbox::new();
     let serve = sandbox.command(["serve", "--listen", "127.0.0.1:0", "--behind-proxy"]);
     let service = Running::start_by(serve);
-    // What a client claims does not count.
+    // The address that a client claims does not count.
     check_counted_together(&service, [&forwarded("192.0.2.1"), &forwarded("198.51.100.7, 192.0.2.1")]);
     for other in ["192.0.2.1, 198.51.100.7", "2001:db8::1"] {
         forwarded(other).to(&service).is(401);
     }
 }
 
-/// How long a header may take: without room for others, they would wait until then.
+/// How long a header may take. If slow headers kept out other connections, those would wait this long.
 const HEADER_TIME: Duration = Duration::from_secs(10);
 
-/// SV-31: with as many files as there may be, the connections that have waited longest make room.
+/// SV-31: at the limit of open files, the connections that have waited longest are closed.
 #[test]
 fn sv_31_a_hundred_slow_headers_keep_no_one_out() {
     let sandbox = Sandbox::new();
@@ -247,9 +247,9 @@ fn sv_31_a_hundred_slow_headers_keep_no_one_out() {
         Call::get("/v1/rulesets", "").to(&service).is(200);
     }
     assert!(began.elapsed() < HEADER_TIME, "{:?}", began.elapsed());
-    // A match can be made: the store has files to open.
+    // A match can be created, so the store can still open files.
     ford(&service);
-    // Those that came last still wait; the first were ended.
+    // The newest connections still wait, and the oldest were closed.
     let mut ended = 0;
     for mut stream in slow {
         stream.set_read_timeout(Some(Duration::from_millis(20))).unwrap();

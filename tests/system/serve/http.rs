@@ -1,4 +1,5 @@
-//! Requests by hand: HTTP/1.1 over a socket, so that a request can be cut off anywhere and a stream be read as it comes.
+//! Hand-made requests: HTTP/1.1 over a socket, so that tests can cut off a request anywhere and read a stream as it
+//! comes.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -15,7 +16,7 @@ pub(super) struct Call {
     body: String,
 }
 
-/// What was answered.
+/// A response.
 #[derive(Clone, Debug)]
 pub(super) struct Answer {
     pub(super) status: u16,
@@ -35,7 +36,7 @@ impl Call {
         Self::new("GET", path, token)
     }
 
-    /// Posts JSON.
+    /// Returns a POST request with a JSON body.
     pub(super) fn post(path: &str, token: &str, body: &Value) -> Self {
         Self::new("POST", path, token).body("application/json", &body.to_string())
     }
@@ -50,12 +51,12 @@ impl Call {
         self.with("content-type", media_type).with("content-length", &body.len().to_string())
     }
 
-    /// Its bytes on the wire.
+    /// Returns the bytes on the wire.
     pub(super) fn bytes(&self) -> Vec<u8> {
         format!("{}\r\n{}", self.head, self.body).into_bytes()
     }
 
-    /// Sends it over a connection of its own.
+    /// Sends the request over a new connection.
     pub(super) fn open(&self, origin: &str) -> io::Result<BufReader<TcpStream>> {
         let mut stream = TcpStream::connect(origin.trim_start_matches("http://"))?;
         stream.set_read_timeout(Some(Duration::from_mins(2)))?;
@@ -63,7 +64,7 @@ impl Call {
         Ok(BufReader::new(stream))
     }
 
-    /// Sends it and reads the answer to its end.
+    /// Sends the request, and reads the whole response.
     pub(super) fn send(&self, origin: &str) -> io::Result<Answer> {
         let mut reader = self.open(origin)?;
         let mut answer = Answer::read_head(&mut reader)?;
@@ -82,7 +83,7 @@ impl Call {
         Ok(answer)
     }
 
-    /// Sends it to a service that answers.
+    /// Sends the request to a service, which must respond.
     pub(super) fn to(&self, service: &Running) -> Answer {
         self.send(service.origin()).unwrap_or_else(|error| panic!("{}: {error}", self.head))
     }
@@ -158,14 +159,14 @@ pub(super) struct Events {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Event {
     pub(super) kind: String,
-    /// The head in its id, and the mark.
+    /// The head in the event's id, and the mark.
     pub(super) id: Option<u64>,
     pub(super) mark: String,
     pub(super) data: Value,
 }
 
 impl Events {
-    /// Opens a stream, which must be one.
+    /// Opens a stream, and requires the response to be a stream.
     pub(super) fn open(service: &Running, call: &Call) -> Self {
         let mut reader = call.open(service.origin()).unwrap();
         let answer = Answer::read_head(&mut reader).unwrap().is(200);
@@ -177,7 +178,7 @@ impl Events {
         events
     }
 
-    /// Reads up to an empty line; `None` at the end of the stream.
+    /// Reads up to an empty line. Returns `None` at the end of the stream.
     fn block(&mut self) -> Option<String> {
         loop {
             if let Some((block, rest)) = self.text.split_once("\n\n") {
@@ -190,7 +191,7 @@ impl Events {
         }
     }
 
-    /// Reads the next event, which is waited for; `None` at the end of the stream.
+    /// Waits for the next event. Returns `None` at the end of the stream.
     pub(super) fn next(&mut self) -> Option<Event> {
         loop {
             let block = self.block()?;
@@ -213,14 +214,14 @@ impl Events {
     }
 }
 
-/// Imports a replay file and returns the token of the match's host.
+/// Imports a replay file, and returns the token of the match's host.
 pub(super) fn import(service: &Running, match_name: &str, replay: &str) -> String {
     let call = Call::new("POST", &format!("/v1/matches?name={match_name}"), service.admin());
     let made = call.body("text/plain", replay).to(service).is(201).json();
     made["token"].as_str().unwrap().into()
 }
 
-/// Makes a match and returns the token of its host.
+/// Creates a match, and returns the token of its host.
 pub(super) fn create(service: &Running, match_name: &str, ruleset: &str, setup: &str) -> String {
     let body = serde_json::json!({"name": match_name, "ruleset": ruleset, "setup": setup, "dice": "seeded",
         "seed": "5".repeat(64)});
@@ -228,12 +229,12 @@ pub(super) fn create(service: &Running, match_name: &str, ruleset: &str, setup: 
     made["token"].as_str().unwrap().into()
 }
 
-/// Makes a grant and returns its token.
+/// Creates a grant, and returns its token.
 pub(super) fn grant(service: &Running, match_name: &str, grant: &Value) -> String {
     service.grant(match_name, &grant.to_string())["token"].as_str().unwrap().into()
 }
 
-/// The path of a match's main history, and what stands below it.
+/// Returns the path of `rest` below the main branch of a match.
 pub(super) fn main_of(match_name: &str, rest: &str) -> String {
     format!("/v1/matches/{match_name}/branches/main/{rest}")
 }

@@ -1,4 +1,4 @@
-//! What HTTP and the form of a request refuse (SV-5, SV-7, SV-31).
+//! Requests that are refused because of HTTP or their form (SV-5, SV-7, SV-31).
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use super::problems::ford;
 use turnfold_tests::fixture;
 use turnfold_tests::service::Running;
 
-/// SV-7, SV-5: what HTTP and the form of a request refuse.
+/// SV-7, SV-5: the status and code for each malformed request.
 #[test]
 fn sv_5_requests_of_another_form_are_refused() {
     let service = Running::alone();
@@ -55,7 +55,7 @@ fn sv_5_requests_of_another_form_are_refused() {
         let call = Call::new("POST", &entries, &host).body(media_type, "{\"commands\":[]}");
         call.to(&service).problem(415, "media_type");
     }
-    // It states how much it would send, and is refused before it does.
+    // A request that announces too many bytes is refused before it sends them.
     let large = Call::new("POST", &entries, &host).with("content-type", "application/json");
     large.with("content-length", "1048577").to(&service).problem(413, "too_large");
     let many = json!({"commands": vec!["tick 1"; 1001]});
@@ -66,12 +66,12 @@ fn sv_5_requests_of_another_form_are_refused() {
     }
     let tags = Call::post(&entries, &host, &json!({"commands": []})).with("if-match", "abc");
     tags.to(&service).problem(400, "bad_request");
-    // SV-4: hyper itself refuses it, without a problem.
+    // SV-4: hyper itself refuses this request, without a problem.
     let header = Call::get("/v1/matches", &host).with("x-large", &"x".repeat(20_000)).to(&service);
     assert_eq!((header.status, header.body.as_str()), (431, ""));
 }
 
-/// SV-5: a list of the members in their order is no object, and nothing of it is done.
+/// SV-5: a list of an object's values does not count as the object, and the request does nothing.
 #[test]
 fn sv_5_a_list_stands_for_no_object() {
     let service = Running::alone();
@@ -97,7 +97,7 @@ fn sv_5_a_list_stands_for_no_object() {
     call.to(&service).is(201);
 }
 
-/// SV-7, SV-31: 408 when a body does not come.
+/// SV-7, SV-31: 408 if a body does not arrive.
 #[test]
 fn sv_31_a_body_that_does_not_come_is_not_waited_for() {
     let service = Running::alone();

@@ -1,6 +1,6 @@
-//! What the service holds in memory: all of it is counted, and goes (SV-27).
+//! The memory of the service: all of its state is counted and can be evicted (SV-27).
 //!
-//! The short form of the soak takes half a minute; `TURNFOLD_SERVE_LONG=1` makes it ten.
+//! The short form of the soak test takes half a minute, and the form of `TURNFOLD_SERVE_LONG=1` ten minutes.
 
 #![expect(clippy::disallowed_methods, reason = "decides when to stop waiting")]
 
@@ -17,24 +17,24 @@ use turnfold_tests::fixture;
 use turnfold_tests::sandbox::Sandbox;
 use turnfold_tests::service::Running;
 
-/// A service that serves its metrics.
+/// A service with metrics.
 struct Measured {
     service: Running,
     metrics: String,
 }
 
 impl Measured {
-    /// Starts one that may hold this number of MiB.
+    /// Starts a service with a cache of this number of MiB.
     fn start(sandbox: &Sandbox, cache: &str) -> Self {
         let metrics = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
         let line = ["serve", "--listen", "127.0.0.1:0", "--cache", cache, "--metrics", &metrics];
         let mut serve = sandbox.command(line);
-        // As the guide names them: else the GNU C library keeps what was freed for the next request.
+        // The settings of the guide. Otherwise the GNU C library keeps freed memory for later requests.
         serve.env("MALLOC_MMAP_THRESHOLD_", "131072").env("MALLOC_TRIM_THRESHOLD_", "131072");
         Self { service: Running::start_by(serve), metrics }
     }
 
-    /// Returns what it counts as held, in KiB.
+    /// Returns how much memory the service counts, in KiB.
     fn counted_kib(&self) -> u64 {
         self.metric("turnfold_table_bytes") / 1024
     }
@@ -46,7 +46,7 @@ impl Measured {
     }
 }
 
-/// SV-27: what was sent to those who follow is counted, and goes with the last of them. The long form has 60 matches.
+/// SV-27: deltas sent to followers are counted, and freed with the last follower. The long form has 60 matches.
 #[test]
 fn sv_27_what_followers_were_sent_is_counted_and_goes_with_the_last_of_them() {
     let sandbox = Sandbox::new();
@@ -76,7 +76,7 @@ fn sv_27_what_followers_were_sent_is_counted_and_goes_with_the_last_of_them() {
         drop(streams);
     }
     assert!((2_000..40_000).contains(&counted_most), "{counted_most} KiB are counted");
-    // A stream that was closed ends once the service hears of that.
+    // A closed stream ends once the service notices.
     let until = Instant::now() + Duration::from_secs(20);
     while measured.counted_kib() > 1_000 && Instant::now() < until {
         thread::sleep(Duration::from_millis(100));
@@ -86,7 +86,7 @@ fn sv_27_what_followers_were_sent_is_counted_and_goes_with_the_last_of_them() {
     assert!(grown <= 40 << 10, "{grown} KiB are resident that were not");
 }
 
-/// SV-27: an open branch counts about what it takes.
+/// SV-27: the count of an open branch is close to its real size.
 #[test]
 fn sv_27_an_open_branch_counts_about_what_it_takes() {
     let sandbox = Sandbox::new();
@@ -111,14 +111,14 @@ fn sv_27_an_open_branch_counts_about_what_it_takes() {
         }
         (resident_kib(service), measured.counted_kib())
     };
-    // What the first ones take is also what the service itself takes.
+    // The first looks also include the memory of the service itself.
     let (resident, counted) = look("a");
     let (resident_then, counted_then) = ["b", "c", "d"].map(look)[2];
     let (taken, counted) = (resident_then.saturating_sub(resident), counted_then - counted);
     assert!(taken <= counted * 2 && counted <= taken * 3, "{taken} KiB are taken, {counted} KiB counted");
 }
 
-/// Plays, looks, follows and comes again, as a player's page does.
+/// Plays, reads, follows and returns, as the page of a player does.
 fn visit(service: &Running, random: &mut Random, name: &str, [host, seat]: &[String; 2]) {
     let entries = main_of(name, "entries");
     let ticks = json!({"commands": vec!["tick 1"; 1 + random.below(20)]});
@@ -134,8 +134,8 @@ fn visit(service: &Running, random: &mut Random, name: &str, [host, seat]: &[Str
     }
 }
 
-/// SV-27: after ten minutes (in the short form 20 seconds) of play, reading and streams, the service takes at most a fifth
-/// more than at the beginning, when everything had been in use once.
+/// SV-27: after ten minutes of play, reading and streams (20 seconds in the short form), memory has grown by at most a
+/// fifth. The baseline is taken after everything was used once.
 #[test]
 fn sv_27_a_soak_ends_within_a_fifth_of_where_it_began() {
     let sandbox = Sandbox::new();
@@ -161,7 +161,7 @@ fn sv_27_a_soak_ends_within_a_fifth_of_where_it_began() {
                     while Instant::now() < until {
                         let (name, tokens) = &matches[random.below(matches.len())];
                         visit(service, &mut random, name, tokens);
-                        // A seat has a limited number of requests a second.
+                        // The requests of a seat per second are limited.
                         thread::sleep(Duration::from_millis(50));
                     }
                 });
@@ -175,8 +175,8 @@ fn sv_27_a_soak_ends_within_a_fifth_of_where_it_began() {
     assert!(ended <= began + began / 5, "it began with {began} KiB and ended with {ended} KiB");
 }
 
-/// SV-31: pages, frames and searches of a long match, asked for by many readers with one token or left unread, stay below
-/// what the guide names, and the memory is free again within a minute. The long form has a match of 100,000 entries.
+/// SV-31: many readers with one token request pages, frames and searches of a long match, or leave them unread. Memory
+/// stays below the limit of the guide, and is free again within a minute. The long form has a match of 100,000 entries.
 #[test]
 fn sv_31_long_answers_to_one_token_stay_within_bounds() {
     let sandbox = Sandbox::new();

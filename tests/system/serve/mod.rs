@@ -1,6 +1,6 @@
-//! The service, as the real binary runs it, and the terminal as its client.
+//! The service, run by the real binary, and the terminal as its client.
 //!
-//! The proofs of `SV-35` to `SV-38` have a short form here; `TURNFOLD_SERVE_LONG=1` runs the long one.
+//! The tests of `SV-35` to `SV-38` have a short form. `TURNFOLD_SERVE_LONG=1` runs the long form.
 
 mod attacks;
 mod cache_eviction;
@@ -46,12 +46,12 @@ mod week;
 
 use std::env;
 
-/// Returns the short or the long form of a number of repetitions.
+/// Returns the number of repetitions of the short or the long form.
 fn times(short: usize, long: usize) -> usize {
     if env::var_os("TURNFOLD_SERVE_LONG").is_some() { long } else { short }
 }
 
-/// Numbers that look random and are the same in each run.
+/// Pseudorandom numbers, the same in each run.
 struct Random(u64);
 
 impl Random {

@@ -16,7 +16,7 @@ const TERMS: &str =
     "hosted = []\ntogether = true\ndefault = [\"switch\"]\nbetween = [\"resolve\"]\nhours = 1\n";
 const PAPERS: &str = "/v1/matches/duel/papers";
 
-/// Two players have joined by mail; nothing was played.
+/// Returns a mailbox in which two players have joined by mail and nothing was played.
 pub(super) fn joined() -> Mailbox {
     let mailbox = Mailbox::new(TERMS);
     mailbox.sandbox.ok(&open_line("cycletap", "ford.toml", ""));
@@ -31,12 +31,12 @@ pub(super) fn joined() -> Mailbox {
     mailbox
 }
 
-/// Serves it with the host's key.
+/// Serves the store of a mailbox with the host's key.
 pub(super) fn serve(mailbox: &Mailbox) -> Running {
     Running::start_by(mailbox.sandbox.command(["serve", "--listen", "127.0.0.1:0", "--key", "host.key"]))
 }
 
-/// The newest report to a seat.
+/// Returns the newest report to a seat.
 fn newest(mailbox: &Mailbox, seat: &str) -> String {
     let listed = fs::read_dir(mailbox.sandbox.path(".turnfold/outbox")).unwrap();
     let names = listed.map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -44,7 +44,7 @@ fn newest(mailbox: &Mailbox, seat: &str) -> String {
     reports.max().unwrap()
 }
 
-/// Waits until there is a newer report to a seat.
+/// Waits for a newer report to a seat.
 fn wait(mailbox: &Mailbox, seat: &str, last: &str) -> String {
     for _ in 0..6000 {
         let report = newest(mailbox, seat);
@@ -56,7 +56,7 @@ fn wait(mailbox: &Mailbox, seat: &str, last: &str) -> String {
     panic!("no report to {seat} after {last}");
 }
 
-/// Writes an order from a bundle.
+/// Writes an order based on a bundle.
 fn order(mailbox: &Mailbox, seat: &str, bundle: &str, plays: &str) -> String {
     let file = format!("{seat}.txt");
     mailbox
@@ -84,7 +84,7 @@ fn pm_31a_a_match_over_http() {
     let host = service.grant("duel", r#"{"kind":"host"}"#)["token"].as_str().unwrap().to_owned();
     let p1 = service.grant("duel", r#"{"kind":"seat","seat":"p1"}"#)["token"].as_str().unwrap().to_owned();
     let mut events = Events::open(&service, &Call::get(&main_of("duel", "events"), &p1));
-    // A service with the state in memory learns of what is played by mail.
+    // A service with the state in memory sees the entries that come by mail.
     Call::get(&main_of("duel", "view"), &host).to(&service).is(200);
     for turn in 1..=3 {
         let plays = if turn == 1 { "\"tap 0,1\" switch" } else { "switch" };
@@ -95,21 +95,21 @@ fn pm_31a_a_match_over_http() {
         assert!(reply["checkpoint"].as_str().unwrap().contains("\u{2014} "), "{reply}");
         let bundle = STANDARD.decode(reply["bundle"].as_str().unwrap()).unwrap();
         mailbox.sandbox.write("receipt.bundle", bundle);
-        // Others hold old papers, so the same one again brings no bundle.
+        // Other people have old papers, so a repeated paper returns no bundle.
         let again = post(&service, &paper).is(200).json();
         assert_eq!((&again["outcome"], &again["is_new"]), (&json!("applied"), &json!(false)));
         assert_eq!((&again["seq"], &again["bundle"]), (&reply["seq"], &json!(null)));
         let text = Call::new("POST", PAPERS, "").with("accept", "text/plain").body("text/plain", &paper);
         let text = text.to(&service).is(200).body;
         assert!(text.starts_with(&format!("p1 order {}: applied, as before\n", reply["number"])), "{text}");
-        // The seat's bundle is good to go on from.
+        // The seat can continue from its bundle.
         let second = order(&mailbox, "p1", "receipt.bundle", plays);
         let reply = post(&service, &second).is(201).json();
         assert_eq!(reply["outcome"], json!("applied"), "{reply}");
         let paper = order_from_report(&mailbox, "p2", &reports[1], "switch");
         assert_eq!(post(&service, &paper).is(201).json()["outcome"], json!("applied"));
         reports = [("p1", &reports[0]), ("p2", &reports[1])].map(|(seat, last)| wait(&mailbox, seat, last));
-        // The letters are in the outbox some milliseconds before the service has read the new entries.
+        // The letters reach the outbox some milliseconds before the service has read the new entries.
         let head = 1 + 3 * turn;
         let mut seen_up_to = 0;
         while seen_up_to < head {
@@ -129,7 +129,7 @@ fn pm_31a_a_match_over_http() {
     mailbox.sandbox.ok("verify duel duel.desk");
 }
 
-/// A service writes each match's letters where the verbs do (PM-29).
+/// A service writes the letters of each match to the same place as the verbs (PM-29).
 #[test]
 fn pm_31a_a_service_keeps_the_letters_of_matches_apart() {
     let mailbox = joined();
@@ -167,7 +167,7 @@ fn pm_31a_what_is_not_recorded_brings_a_problem_and_no_bundle() {
     let service = serve(&mailbox);
     let report = wait(&mailbox, "p1", &invitation);
     let good = order_from_report(&mailbox, "p1", &report, "switch");
-    // What was recorded before it was served is answered as then.
+    // A paper recorded before the service started gets the original answer.
     assert_eq!(post(&service, &mailbox.sandbox.read("p1.join")).is(200).json()["bundle"], json!(null));
     let altered = good.replace("play: switch", "play: back");
     let answer = post(&service, &altered).problem(409, "rejected");
@@ -186,7 +186,7 @@ fn pm_31a_what_is_not_recorded_brings_a_problem_and_no_bundle() {
         .body("text/plain", &good)
         .to(&service)
         .problem(400, "bad_request");
-    // Nothing of this counted. A paper may also come as the signed note that it is (PM-4).
+    // None of these papers counted. A paper may also come as a signed note (PM-4).
     let mailed = MailedPaper::find(good.as_bytes()).remove(0).paper.unwrap();
     let note = mailed.signed.note(mailed.name.as_str());
     assert_eq!(post(&service, &note).is(201).json()["outcome"], json!("applied"));
@@ -204,7 +204,7 @@ fn pm_31a_a_join_needs_the_host_itself() {
     post(&service, &join).problem(403, "forbidden");
     drop(service);
     assert!(mailbox.sandbox.ok("log duel.desk").trim().is_empty());
-    // Without a key no papers are taken.
+    // Without a key the service accepts no papers.
     let service = Running::start(&mailbox.sandbox);
     post(&service, &join).problem(403, "forbidden");
 }

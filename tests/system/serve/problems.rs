@@ -1,4 +1,4 @@
-//! Every failure is a problem of the table of SV-7, and shows a client no more than it may know.
+//! Every failure is a problem from the table of SV-7, and reveals nothing that the client may not know.
 
 use std::thread;
 
@@ -8,21 +8,21 @@ use super::http::{Answer, Call, create, grant, main_of};
 use turnfold_tests::fixture;
 use turnfold_tests::service::Running;
 
-/// A match of cycletap: the tokens of its host, p1 and a spectator.
+/// Creates a match of cycletap, and returns the tokens of its host, p1 and a spectator.
 pub(super) fn ford(service: &Running) -> [String; 3] {
     let host = create(service, "ford", "cycletap", &fixture("cycletap", "ford"));
     let p1 = grant(service, "ford", &json!({"kind": "seat", "seat": "p1"}));
     [host, p1, grant(service, "ford", &json!({"kind": "spectator"}))]
 }
 
-/// What every answer has (SV-6).
+/// Checks the headers that every response has (SV-6).
 fn check_headers(answer: &Answer) {
     assert_eq!(answer.header("cache-control"), Some("no-store"), "{answer:?}");
     assert_eq!(answer.header("x-content-type-options"), Some("nosniff"), "{answer:?}");
     assert!(answer.header("x-request-id").is_some(), "{answer:?}");
 }
 
-/// SV-7, SV-12: without a token that counts nothing else is shown, whatever else is wrong.
+/// SV-7, SV-12: without a valid token, a response shows no other error, whatever else is wrong.
 #[test]
 fn sv_7_401_for_every_token_that_does_not_count() {
     let service = Running::alone();
@@ -33,7 +33,7 @@ fn sv_7_401_for_every_token_that_does_not_count() {
     let path = format!("/v1/matches/ford/grants/{}", revoked["id"].as_str().unwrap());
     Call::new("DELETE", &path, &host).to(&service).is(204);
     let revoked = revoked["token"].as_str().unwrap();
-    // The service knew it as one that counts, until it was spent.
+    // The service knew the token as valid until the invitation was spent.
     let spent = grant(&service, "ford", &json!({"kind": "invitation", "seat": "p2"}));
     Call::get("/v1/matches/ford", &spent).to(&service).problem(403, "forbidden");
     Call::post("/v1/join", &spent, &json!({})).to(&service).is(201);
@@ -62,7 +62,7 @@ fn sv_7_401_for_every_token_that_does_not_count() {
     basic.to(&service).problem(401, "no_token");
 }
 
-/// SV-7, SV-8, SV-24: who may do what.
+/// SV-7, SV-8, SV-24: what each kind of token may do.
 #[test]
 fn sv_24_403_for_what_a_token_does_not_reach() {
     let service = Running::alone();
@@ -95,7 +95,7 @@ fn sv_24_403_for_what_a_token_does_not_reach() {
         Call::new("DELETE", main.trim_end_matches('/'), token).to(&service).problem(403, "forbidden");
     }
     let tap = json!({"commands": ["tap 0,1"]});
-    // Also what a host may give, and nothing at all.
+    // This includes commands that a host may give, and an empty list.
     for commands in [&tap, &json!({"commands": ["host: resolve"]}), &json!({"commands": []})] {
         let refused = Call::post(&main_of("ford", "entries"), &spectator, commands).to(&service);
         let detail = &refused.problem(403, "forbidden").json()["detail"];
@@ -114,7 +114,8 @@ fn sv_24_403_for_what_a_token_does_not_reach() {
     Call::get(&format!("{main}view?as=p1"), &p1).to(&service).is(200);
 }
 
-/// SV-7: a match that is not there, and one that the token may not know of, are the same bytes but `request`.
+/// SV-7: for a missing match and for a match that the token may not know of, responses have the same bytes except
+/// `request`.
 #[test]
 fn sv_7_404_is_the_same_for_what_is_not_there_and_what_may_not_be_known() {
     let service = Running::alone();
@@ -139,7 +140,7 @@ fn sv_7_404_is_the_same_for_what_is_not_there_and_what_may_not_be_known() {
         "/branches/no/view",
     ];
     for token in [&host, &p1, &spectator, &invitation] {
-        // Names of one length, so that bodies are, too.
+        // Names of equal length, so that bodies have equal lengths.
         let shown = ["there", "never"].map(|name| {
             let shown = |call: Call| {
                 let answer = call.with("x-request-id", "same").to(&service).problem(404, "not_found");
@@ -168,7 +169,7 @@ fn sv_7_404_is_the_same_for_what_is_not_there_and_what_may_not_be_known() {
         .problem(404, "not_found");
 }
 
-/// SV-7: what is taken, in use, spent, moved or unplayable.
+/// SV-7: the codes for taken, used, spent, moved and unplayable resources.
 #[test]
 fn sv_7_conflicts_have_their_codes() {
     let service = Running::alone();
@@ -224,7 +225,7 @@ fn sv_7_conflicts_have_their_codes() {
     }
 }
 
-/// SV-7: what fits the description is never a bad request.
+/// SV-7: a request that fits the description is never answered with 400.
 #[test]
 fn sv_7_what_fits_the_description_and_cannot_be_done_is_no_bad_request() {
     let service = Running::alone();
@@ -256,14 +257,14 @@ fn sv_7_what_fits_the_description_and_cannot_be_done_is_no_bad_request() {
     new("a.tfl", json!({})).problem(422, "content");
     new("a", json!({"seed": "0".repeat(64)})).problem(422, "content");
     new("a", json!({"title": "a\nb"})).problem(422, "content");
-    // A document names its match itself.
+    // A request may name its match.
     assert_eq!(new("a", json!({})).is(201).json()["match"], "a");
-    // RFC 9110, 8.8.3: a comma may stand in a tag.
+    // RFC 9110, 8.8.3: a tag may contain a comma.
     let commas = Call::get(&main_of("ford", "view"), &host).with("if-none-match", "W/\"a,b\", \",\"");
     commas.to(&service).is(200);
 }
 
-/// SV-7, VW-38: what a page needs to show why there is no access, and that the last host stays.
+/// SV-7, VW-38: a page gets what it needs to show why access ended, and the last host stays.
 #[test]
 fn sv_25_the_last_host_stays_and_a_token_that_ended_shows_how() {
     let service = Running::alone();
@@ -289,7 +290,7 @@ fn sv_25_the_last_host_stays_and_a_token_that_ended_shows_how() {
     std::thread::sleep(std::time::Duration::from_millis(1_100));
     assert_eq!(ended(brief["token"].as_str().unwrap()), "expired");
     assert_eq!(ended(&format!("tf_s_{}", "A".repeat(43))), Value::Null);
-    // An invitation states what it is for, and is not spent by that.
+    // An invitation shows its match and seat, and reading it does not spend it.
     let invitation = service.grant("ford", r#"{"kind":"invitation","seat":"p2"}"#);
     let token = invitation["token"].as_str().unwrap();
     for _ in 0..2 {
@@ -305,7 +306,7 @@ fn sv_25_the_last_host_stays_and_a_token_that_ended_shows_how() {
     Call::get("/v1/join", &format!("tf_i_{}", "A".repeat(43))).to(&service).problem(401, "no_token");
 }
 
-/// SV-31: a seat that asks more than 50 times a second, after a burst of four times as many.
+/// SV-31: a seat must slow down after more than 50 requests a second and a burst of four times as many.
 #[test]
 fn sv_31_a_seat_that_asks_too_often_has_to_slow_down() {
     let service = Running::alone();

@@ -1,4 +1,4 @@
-//! The process: its options, its files, its metrics, its backup and its end (SV-1, SV-26, SV-28, SV-29).
+//! The process: its options, files, metrics, backups and exit (SV-1, SV-26, SV-28, SV-29).
 
 use std::fs;
 use std::io::ErrorKind;
@@ -13,7 +13,7 @@ use turnfold_tests::fixture;
 use turnfold_tests::sandbox::{Sandbox, binary, workspace};
 use turnfold_tests::service::Running;
 
-/// SV-1: a service that others can reach needs a proxy, an origin and a token that stays.
+/// SV-1: a service that other hosts can reach needs a proxy, an origin and a stored token.
 #[test]
 fn sv_1_an_address_that_others_reach_needs_a_proxy_before_it() {
     let sandbox = Sandbox::new();
@@ -35,7 +35,7 @@ fn sv_1_an_address_that_others_reach_needs_a_proxy_before_it() {
     assert_eq!(sandbox.run("serve --origin https://a.example/").status.code(), Some(2));
 }
 
-/// SV-26: the file is made if it is not there, for its owner alone; anything but an admin's token in it is refused.
+/// SV-26: a missing file is created, readable only by its owner. A file with anything but an admin token is refused.
 #[test]
 fn sv_26_the_admin_token_stands_in_its_file() {
     use std::os::unix::fs::PermissionsExt;
@@ -68,7 +68,7 @@ fn sv_26_the_admin_token_stands_in_its_file() {
     }
 }
 
-/// SV-28: ready while it runs; at SIGTERM and SIGINT it ends well, and its store is as it was left.
+/// SV-28: the service is ready while it runs. SIGTERM and SIGINT end it cleanly, and its store is intact.
 #[test]
 fn sv_28_a_signal_ends_it_with_exit_code_0() {
     let sandbox = Sandbox::new();
@@ -92,7 +92,7 @@ fn sv_28_a_signal_ends_it_with_exit_code_0() {
     }
 }
 
-/// SV-29: on an address of their own, without names.
+/// SV-29: metrics have a separate address, and contain no names.
 #[test]
 fn sv_29_metrics_name_routes_and_no_one() {
     let sandbox = Sandbox::new();
@@ -129,11 +129,11 @@ fn sv_29_metrics_name_routes_and_no_one() {
     for word in ["veryown", "main", "secretpath", "p1", &host] {
         assert!(!text.contains(word), "{word}");
     }
-    // It is not served next to what tokens guard.
+    // Metrics are not served at the address that tokens protect.
     Call::get("/metrics", &host).to(&service).is(404);
 }
 
-/// SV-8: a backup is taken while others write; each match in it is as it was at one moment.
+/// SV-8: a backup runs during writes, and contains each match as of one moment.
 #[test]
 fn sv_8_a_backup_of_a_store_that_is_served_is_restored_and_verified() {
     let sandbox = Sandbox::new();
@@ -160,14 +160,14 @@ fn sv_8_a_backup_of_a_store_that_is_served_is_restored_and_verified() {
     let head = sandbox.ok("--store restored --format json log a").lines().count();
     assert!(head.is_multiple_of(20), "half a request is in the backup: {head}");
     assert!(sandbox.ok("--store restored export golden").contains("ruleset = \"cycletap\""));
-    // No one's grants are in it (SV-23).
+    // The backup contains no grants (SV-23).
     let restored =
         Running::start_by(sandbox.command(["--store", "restored", "serve", "--listen", "127.0.0.1:0"]));
     Call::get("/v1/matches/a", host).to(&restored).problem(401, "no_token");
     Call::get("/v1/matches/a", restored.admin()).to(&restored).is(200);
 }
 
-/// Reads bytes that are no text.
+/// Reads a binary response.
 fn curl(url: &str, token: &str) -> Vec<u8> {
     let mut answer = ureq::get(url).header("authorization", format!("Bearer {token}")).call().unwrap();
     answer.body_mut().with_config().limit(1 << 30).read_to_vec().unwrap()
@@ -183,18 +183,20 @@ fn sv_1_a_store_is_served_once() {
     assert_eq!(output.status.code(), Some(3), "{output:?}");
 }
 
-/// SV-28: on a full disk a store stops accepting writes, so space alone does not help; the service reports what does.
+/// SV-28: after a full disk, a store accepts no more writes even when space is free. The service reports that it must
+/// be restarted.
 #[test]
 fn sv_28_after_a_full_disk_the_service_is_to_be_restarted() {
     let sandbox = Sandbox::new();
-    // A file that may not grow any more is a full disk. Its signal would end the process before it sees the error.
+    // A limit on the file size simulates a full disk. Without the trap, a signal would end the process before it sees
+    // the error.
     let limited =
         format!("trap '' XFSZ; ulimit -f 1500; exec '{}' serve --listen 127.0.0.1:0", binary().display());
     let mut shell = Command::new("sh");
     shell.args(["-c", &limited]).current_dir(sandbox.path("")).env_clear();
     let service = Running::start_by(shell);
     let host = create(&service, "ford", "cycletap", &fixture("cycletap", "ford"));
-    // Ignored, but recorded.
+    // The rules ignore these commands, but the store records them.
     let many =
         Call::post(&main_of("ford", "entries"), &host, &json!({"commands": vec!["p1: tap 9,9"; 1000]}));
     let full = (0..100).map(|_| many.to(&service)).find(|answer| answer.status != 201);
@@ -207,7 +209,7 @@ fn sv_28_after_a_full_disk_the_service_is_to_be_restarted() {
         check_full(&stopped);
         assert_eq!(stopped.header("retry-after"), None);
     }
-    // A backup is whole, or a problem, or breaks off when the store stops in the middle of it.
+    // A backup is complete, is a problem, or breaks off when the store stops meanwhile.
     match Call::get("/v1/backup", service.admin()).send(service.origin()) {
         Ok(whole) if whole.status == 200 => assert!(whole.body.len() > 1000, "{}", whole.body.len()),
         Ok(problem) => check_full(&problem),

@@ -1,4 +1,4 @@
-//! The terminal as client of a service behind a proxy: one that ends TLS (SV-2, SV-40), or answers 503 for it (SV-7).
+//! The terminal as a client of a service behind a proxy that terminates TLS (SV-2, SV-40) or responds with 503 (SV-7).
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -16,7 +16,8 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use turnfold_tests::sandbox::{Sandbox, words, workspace};
 use turnfold_tests::service::Running;
 
-/// An authority, and the certificate of `localhost` that it signed, which end in 2126; its own key is thrown away.
+/// Files of a certificate authority and of the certificate for `localhost` that it signed. They expire in 2126. The key
+/// of the authority was deleted.
 fn file(name: &str) -> PathBuf {
     workspace().join("tests/system/serve/tls").join(name)
 }
@@ -25,7 +26,7 @@ fn read(name: &str) -> Vec<u8> {
     fs::read(file(name)).unwrap()
 }
 
-/// Reads a request or an answer, whose head states how long its body is; `None` when there are no more.
+/// Reads a request or a response, whose head states the length of the body. Returns `None` at the end.
 fn read_message(from: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     let (mut message, mut length) = (Vec::new(), 0);
     loop {
@@ -44,7 +45,7 @@ fn read_message(from: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-/// Answers what comes over a connection.
+/// Answers the requests of a connection.
 fn answer(connection: impl Read + Write, answer: impl Fn(Vec<u8>) -> io::Result<Vec<u8>>) -> io::Result<()> {
     let mut connection = BufReader::new(connection);
     while let Some(request) = read_message(&mut connection)? {
@@ -54,14 +55,14 @@ fn answer(connection: impl Read + Write, answer: impl Fn(Vec<u8>) -> io::Result<
     Ok(())
 }
 
-/// Passes a request on to a service, and returns the answer.
+/// Forwards a request to a service, and returns the response.
 fn pass_on(request: &[u8], address: &str) -> io::Result<Vec<u8>> {
     let mut service = TcpStream::connect(address)?;
     service.write_all(request)?;
     read_message(&mut BufReader::new(service))?.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
 }
 
-/// Ends TLS before a service, and returns the port.
+/// Starts a proxy that terminates TLS for a service, and returns the port.
 fn proxy(service: &Running) -> u16 {
     let certificate = CertificateDer::from_pem_slice(&read("localhost.pem")).unwrap();
     let key = PrivateKeyDer::from_pem_slice(&read("localhost.key")).unwrap();
@@ -78,7 +79,7 @@ fn proxy(service: &Running) -> u16 {
     thread::spawn(move || {
         for client in listener.incoming() {
             let (config, address) = (Arc::clone(&config), address.clone());
-            // A client that trusts no authority here breaks off.
+            // A client that does not trust the authority breaks off.
             thread::spawn(move || {
                 let tls = StreamOwned::new(ServerConnection::new(config).unwrap(), client.unwrap());
                 answer(tls, |request| pass_on(&request, &address))
@@ -88,7 +89,7 @@ fn proxy(service: &Running) -> u16 {
     port
 }
 
-/// A service with a match `ford` behind TLS, and a link that invites p1.
+/// Starts a service with a match `ford` behind TLS, and returns a link that invites p1.
 fn invited() -> (Sandbox, Running, u16, String) {
     let sandbox = Sandbox::new();
     sandbox.ok("new ford --rules cycletap --setup fixtures/cycletap/ford.toml");
@@ -100,7 +101,7 @@ fn invited() -> (Sandbox, Running, u16, String) {
     (sandbox, service, port, link)
 }
 
-/// Runs a line with the authorities of a file.
+/// Runs a command with the authorities of a file.
 fn run(sandbox: &Sandbox, authorities: &str, line: &str) -> Output {
     let words = words(line);
     let mut command = sandbox.command(words.iter().map(String::as_str));
@@ -158,7 +159,7 @@ fn sv_40_nothing_is_sent_to_whom_no_authority_vouches_for() {
     assert_eq!(log.json()["items"].as_array().unwrap().len(), 0, "nothing was played");
 }
 
-/// Answers 503 a few times, then passes requests on. Returns where it is, and the requests.
+/// Starts a proxy that responds with 503 a few times, then forwards requests. Returns its address and the requests.
 fn busy(service: &Running, refused: usize) -> (String, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let origin = format!("http://{}", listener.local_addr().unwrap());
@@ -188,7 +189,7 @@ fn busy(service: &Running, refused: usize) -> (String, Arc<Mutex<Vec<String>>>) 
     (origin, requests)
 }
 
-/// SV-7, SV-40: what a service answers with 503 is sent again when that says to, a command with its key.
+/// SV-7, SV-40: after a 503, the client retries when the response says so, and a command keeps its idempotency key.
 #[test]
 fn sv_40_a_command_is_sent_again_after_503_and_recorded_once() {
     let sandbox = Sandbox::new();

@@ -1,4 +1,4 @@
-//! Many who read one history, cut off and resumed, and one who never reads (SV-38, SV-17, SV-19).
+//! Many readers of one history, cut off and resumed, and a client that never reads (SV-38, SV-17, SV-19).
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,15 +14,15 @@ use turnfold_tests::fixture;
 use turnfold_tests::sandbox::workspace;
 use turnfold_tests::service::Running;
 
-/// The readers that share a token of spectators.
+/// How many readers share a spectator token.
 const SPECTATORS_OF_TOKEN: usize = 100;
 
-/// What a follower knows, by number.
+/// The records that a follower has, by number.
 #[derive(Default)]
 struct Known(BTreeMap<u64, Value>);
 
 impl Known {
-    /// Applies an event; each record comes once in each of its forms.
+    /// Applies an event. Each record must come once in each of its forms.
     fn apply(&mut self, event: &Event) {
         assert_eq!((event.kind.as_str(), event.id), ("entries", event.data["head"].as_u64()));
         let records = event.data["entries"].as_array().unwrap();
@@ -34,13 +34,13 @@ impl Known {
         }
     }
 
-    /// Returns what is known, in the order of its numbers.
+    /// Returns the records in the order of their numbers.
     fn entries(&self) -> Vec<Value> {
         self.0.values().cloned().collect()
     }
 }
 
-/// Reads from the start to the end, cut off and resumed at random, and returns what it knows.
+/// Reads from the start to the end, cut off and resumed at random, and returns the records.
 fn reader(service: &Running, path: &str, token: &str, viewer: &str, place: u64, head: &Value) -> Known {
     let mut random = Random(0x9e37_79b9 + place * 7919);
     let mut known = Known::default();
@@ -61,14 +61,14 @@ fn reader(service: &Running, path: &str, token: &str, viewer: &str, place: u64, 
     known
 }
 
-/// A record without the time at which it was recorded.
+/// Returns a record without its time.
 fn without_time(record: &Value) -> Value {
     let mut record = record.clone();
     record["recorded_at_ms"] = Value::Null;
     record
 }
 
-/// Plays the entries of `main` again on another branch, each by a seat that may.
+/// Plays the entries of `main` again on another branch, each with a token of its seat.
 fn play_again(service: &Running, name: &str, host: &str, records: &[Value]) {
     let seats = ["p1", "p2"].map(|seat| (seat, grant(service, name, &json!({"kind": "seat", "seat": seat}))));
     for record in records {
@@ -89,7 +89,7 @@ fn check_readers(service: &Running, golden: &str, readers: usize) {
         let shown = Call::get(&path, &host).to(service).is(200).json();
         shown["items"].as_array().unwrap().iter().map(without_time).collect::<Vec<_>>()
     };
-    // A token has only a limited number of streams and requests, however many readers there are.
+    // The streams and requests of a token are limited, so the readers share several tokens.
     let spectators: Vec<_> = (0..readers.div_ceil(SPECTATORS_OF_TOKEN))
         .map(|_| grant(service, &name, &json!({"kind": "spectator"})))
         .collect();
@@ -116,8 +116,8 @@ fn check_readers(service: &Running, golden: &str, readers: usize) {
     });
 }
 
-/// SV-38: each ends with the records of one who reads from the start, each once in each of its forms. The long form
-/// has 1,000 readers.
+/// SV-38: each reader ends with the same records as a reader from the start, each once in each of its forms. The long
+/// form has 1,000 readers.
 #[test]
 fn sv_38_readers_cut_off_and_resumed_end_with_the_same_records() {
     let service = Running::alone();
@@ -131,8 +131,8 @@ fn sv_38_readers_cut_off_and_resumed_end_with_the_same_records() {
     }
 }
 
-/// SV-38, SV-31: those who come again at one moment, as after a restart, are all served, wherever they were: more than
-/// may wait for a fold. The long form has 1,000 of them.
+/// SV-38, SV-31: readers who all return at one moment, as after a restart, are all served from wherever they were. They
+/// are more than may wait for a fold. The long form has 1,000 readers.
 #[test]
 fn sv_38_readers_who_all_come_again_at_one_moment_are_all_served() {
     let service = Running::alone();
@@ -161,7 +161,7 @@ fn sv_38_readers_who_all_come_again_at_one_moment_are_all_served() {
     });
 }
 
-/// The resident memory of a service, in KiB.
+/// Returns the resident memory of a service, in KiB.
 #[cfg(target_os = "linux")]
 pub(super) fn resident_kib(service: &Running) -> u64 {
     let status = fs::read_to_string(format!("/proc/{}/status", service.pid())).unwrap();
@@ -169,7 +169,7 @@ pub(super) fn resident_kib(service: &Running) -> u64 {
     line.trim().trim_end_matches(" kB").parse().unwrap()
 }
 
-/// Plays a game with or without a reader who never reads, and returns the memory it took.
+/// Plays a game with or without a follower that never reads, and returns the memory that it took.
 #[cfg(target_os = "linux")]
 fn played_before_one_who_never_reads(is_watched: bool) -> u64 {
     let service = Running::alone();
@@ -186,7 +186,7 @@ fn played_before_one_who_never_reads(is_watched: bool) -> u64 {
     resident
 }
 
-/// SV-38, SV-17: nothing is queued for it, and no one waits for it.
+/// SV-38, SV-17: the service queues nothing for a client that never reads, and no one waits for this client.
 #[test]
 #[cfg(target_os = "linux")]
 fn sv_38_one_who_never_reads_costs_no_memory_and_stalls_no_one() {
@@ -194,7 +194,7 @@ fn sv_38_one_who_never_reads_costs_no_memory_and_stalls_no_one() {
         let alone = scope.spawn(|| played_before_one_who_never_reads(false));
         (alone.join().unwrap(), played_before_one_who_never_reads(true))
     });
-    // Two processes differ by some MiB whatever they do; the long form plays enough for a queue to be seen.
+    // Any two processes differ by some MiB. The long form plays enough to reveal a queue.
     assert!(
         watched.saturating_sub(alone) <= 16 << 10,
         "{alone} KiB alone, {watched} KiB with one who never reads"

@@ -1,4 +1,4 @@
-//! What answers have besides their documents: ids, tags, lists, other origins (SV-6, SV-13, SV-32).
+//! Responses besides their documents: ids, tags, lists, other origins (SV-6, SV-13, SV-32).
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ fn world(service: &Running, name: &str) -> String {
     create(service, name, "hexcapture", &fixture("hexcapture", "small-world"))
 }
 
-/// SV-6: the id of a request is taken over if it is one.
+/// SV-6: the response repeats the id of the request if it is valid.
 #[test]
 fn sv_6_the_id_of_a_request_is_taken_over() {
     let service = Running::alone();
@@ -29,7 +29,7 @@ fn sv_6_the_id_of_a_request_is_taken_over() {
     assert_ne!(id(""), id(""));
 }
 
-/// SV-13: the tag of the view is honored by reading and by writing, in lists and as `*`.
+/// SV-13: reads and writes honor the tag of the view, in lists and as `*`.
 #[test]
 fn sv_13_tags_are_honored_in_lists_and_as_a_star() {
     let service = Running::alone();
@@ -64,7 +64,7 @@ fn names(list: &Value, member: &str) -> Vec<String> {
     list["items"].as_array().unwrap().iter().map(|item| item[member].as_str().unwrap().to_owned()).collect()
 }
 
-/// SV-6: lists and their ends, as JSON by `next`, as text by `Link`.
+/// SV-6: lists continue with `next` in JSON and with `Link` in text, up to their end.
 #[test]
 fn sv_6_lists_are_read_in_parts() {
     let service = Running::alone();
@@ -103,7 +103,7 @@ fn sv_6_lists_are_read_in_parts() {
     assert_eq!(names(&branches, "branch"), ["main"]);
 }
 
-/// SV-32: only for the origins that were named, problems included, and a preflight needs no token.
+/// SV-32: only the named origins may use the service, problems included. A preflight needs no token.
 #[test]
 fn sv_32_pages_of_named_origins_may_use_it() {
     let sandbox = Sandbox::new();
@@ -156,7 +156,7 @@ fn sv_32_pages_of_named_origins_may_use_it() {
     }
 }
 
-/// SV-25: a link gives the token behind `#`, which reaches no server; the token is shown once.
+/// SV-25: a link has the token after `#`, so no server gets it. The token is shown only once.
 #[test]
 fn sv_25_grants_show_their_token_once() {
     let service = Running::alone();
@@ -194,7 +194,7 @@ fn sv_25_grants_show_their_token_once() {
     for grant in [json!({"kind": "seat", "seat": "p8"}), json!({"kind": "host", "expires": "367d"})] {
         Call::post(path, &host, &grant).to(&service).problem(422, "content");
     }
-    // SV-31: the most live grants for a seat.
+    // SV-31: the maximum number of live grants for a seat.
     for _ in 2..8 {
         grant(&service, "a", &json!({"kind": "seat", "seat": "p1"}));
     }

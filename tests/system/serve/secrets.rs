@@ -1,6 +1,7 @@
-//! What a seat may not know reaches it by no answer: whatever the secret, the same bytes (SV-36, SV-13, SV-21).
+//! No response reveals a secret to a seat that may not know it: responses have the same bytes for every secret (SV-36,
+//! SV-13, SV-21).
 //!
-//! `head`, `seq` and `next` are as the viewer counts, so they are the same, too; a service that shows the host's numbers
+//! `head`, `seq` and `next` count what the viewer sees, so they are equal, too. A service that shows the host's numbers
 //! would fail here.
 
 use std::collections::BTreeSet;
@@ -13,12 +14,12 @@ use turnfold_tests::fixture;
 use turnfold_tests::secrets::{CASES, SecretCase};
 use turnfold_tests::service::Running;
 
-/// All that a viewer is shown of one secret, each answer with what it asked.
+/// All responses to a viewer for one secret, each with its request.
 struct Answers<'a> {
     service: &'a Running,
     case: &'a SecretCase,
     host: String,
-    /// The viewer's token, and how often it was used: a seat's may not be used too often.
+    /// The viewer's token and how often it was used. The uses of a seat token are limited.
     token: (String, usize),
     given: Vec<(String, String)>,
 }
@@ -33,7 +34,7 @@ impl Answers<'_> {
             self.token.0 = grant(self.service, "secret", &kind);
         }
         self.token.1 += 1;
-        // With the same id for each request, problems are the same bytes, too.
+        // With the same id for each request, problems have equal bytes, too.
         let answer = call(&self.token.0).with("x-request-id", "same").to(self.service);
         assert!(answer.status != 429 && answer.status < 500, "{what}: {answer:?}");
         let mut shown = format!("{}\n", answer.status);
@@ -56,7 +57,7 @@ impl Answers<'_> {
         })
     }
 
-    /// Everything that can be looked at, at every entry and beyond the last.
+    /// Reads everything that the viewer can read, at every entry and beyond the last.
     fn look(&mut self) {
         let ask = format!("ask?q={}", self.case.question);
         for at in ["", "0", "1", "2", "3", "7", "99"] {
@@ -112,7 +113,7 @@ impl Answers<'_> {
         self.get(&main_of("secret", "events"), &[("last-event-id", "99")]);
     }
 
-    /// VW-46: what comes of commands of any seat. Fresh dice would not be the same twice.
+    /// VW-46: tries out commands of every seat. Commands that roll fresh dice would differ each time.
     fn try_out(&mut self) {
         let path = main_of("secret", "trial");
         for after in [0, 1, 2, 3, 7, 99] {
@@ -133,7 +134,7 @@ impl Answers<'_> {
         }
     }
 
-    /// Everything that the viewer can send.
+    /// Sends everything that the viewer can send.
     fn act(&mut self) {
         let path = main_of("secret", "entries");
         let [first, second] = self.case.own;
@@ -159,7 +160,7 @@ impl Answers<'_> {
         self.post("/v1/join", &json!({}), &[]);
         self.post("/v1/matches/secret/terms", &json!({"terms": ""}), &[]);
         self.post("/v1/matches/secret/absence", &json!({"until": "9999-01-01T00:00:00Z"}), &[]);
-        // SV-63: what may be asked depends on nothing that is concealed.
+        // SV-63: which takebacks are allowed depends on nothing concealed.
         for query in ["", "?after=0", "?after=1", "?after=99"] {
             self.post(&format!("/v1/matches/secret/takeback{query}"), &json!({}), &[]);
         }
@@ -170,7 +171,7 @@ impl Answers<'_> {
         self.post(&main_of("secret", "notes?entry=99"), &json!({"text": "x", "private": true}), &[]);
         self.post("/v1/matches/secret/branches", &json!({"name": "mine", "from": "main:1"}), &[]);
         self.post("/v1/matches/secret/grants", &json!({"kind": "host"}), &[]);
-        // The tag that it got before the secret holds as long as it sees nothing new.
+        // The tag from before the secret stays valid as long as the viewer sees nothing new.
         let tag = self.get(&main_of("secret", "view"), &[]).header("etag").unwrap().to_owned();
         let key = ("idempotency-key", "secret");
         self.post(&path, &one, &[("if-match", &tag), key]);
@@ -188,7 +189,7 @@ impl Answers<'_> {
         }
     }
 
-    /// What a stream that goes on after each head shows.
+    /// Reads the streams that resume after each head.
     fn follow(&mut self) {
         let entries = self.get(&main_of("secret", "entries"), &[]).json();
         let head = entries["items"].as_array().unwrap().len();
@@ -209,7 +210,8 @@ impl Answers<'_> {
     }
 }
 
-/// Blanks out when entries were recorded and turns end, and the marks of events, which are digests of that and of the match's id.
+/// Blanks the times of entries, the ends of turns and the marks of events. Marks are digests of these times and of the
+/// match id.
 fn without_times(text: &str) -> String {
     let mut parts = text.split("\"recorded_at_ms\":");
     let first = parts.next().unwrap_or_default().to_owned();
@@ -242,14 +244,14 @@ fn shown(case: &SecretCase, secret: &[&str]) -> Vec<(String, String)> {
     shown.play(if case.is_in_setup() { &[] } else { secret }, Some("secret"));
     shown.play(case.end, None);
     shown.play(case.after, None);
-    // SV-47: a deadline is for all to see, too.
+    // SV-47: everyone may see deadlines, too.
     let terms = Call::post("/v1/matches/secret/terms", &shown.host, &json!({"terms": "hours = 8760"}));
     terms.to(&service).is(200);
-    // A name is for all to see, and tells no more than that its player joined.
+    // Everyone may see names, which reveal only that a player joined.
     let seat = if case.viewer == "p8" { "p1" } else { case.viewer };
     let invitation = grant(&service, "secret", &json!({"kind": "invitation", "seat": seat}));
     Call::post("/v1/join", &invitation, &json!({"name": "Ann"})).to(&service).is(201);
-    // SV-61: what others note for themselves alone, however often.
+    // SV-61: others write private notes, any number of them.
     let other = if case.viewer == "p1" { "p2" } else { "p1" };
     let other = grant(&service, "secret", &json!({"kind": "seat", "seat": other}));
     for token in [&shown.host, &other] {
@@ -265,8 +267,8 @@ fn shown(case: &SecretCase, secret: &[&str]) -> Vec<(String, String)> {
     shown.given
 }
 
-/// SV-36. Each secret is played on a service of its own; the viewer asks for everything and sends everything. The short
-/// form takes three secrets of each case.
+/// SV-36. Each secret is played on a separate service, where the viewer reads and sends everything. The short form uses
+/// three secrets of each case.
 #[test]
 fn sv_36_whatever_the_secret_every_answer_has_the_same_bytes() {
     let mut statuses = BTreeSet::new();
@@ -295,7 +297,7 @@ fn sv_36_whatever_the_secret_every_answer_has_the_same_bytes() {
             assert!(!hashes, "{what} shows a hash: {shown}");
         }
     }
-    // There was enough to check: every status that they can reach is among the answers.
+    // The responses cover every status that the requests can reach.
     for status in ["200", "201", "304", "403", "404", "409", "412", "422"] {
         assert!(statuses.contains(status), "{status} is not among {statuses:?}");
     }

@@ -1,4 +1,4 @@
-//! Streams: how they begin and end, and who may follow how far (SV-17 to SV-20, SV-28).
+//! Streams: how they begin and end, and what each token may follow (SV-17 to SV-20, SV-28).
 
 use std::thread;
 use std::time::Duration;
@@ -24,7 +24,7 @@ fn follow(service: &Running, token: &str, rest: &str) -> Events {
     Events::open(service, &Call::get(&main_of("a", &format!("events{rest}")), token))
 }
 
-/// SV-18: its id is the head, its tag that of the view at that head.
+/// SV-18: the id of an event has the head, and its tag is the tag of the view at that head.
 #[test]
 fn sv_18_an_event_states_head_tag_and_entries() {
     let service = Running::alone();
@@ -39,7 +39,8 @@ fn sv_18_an_event_states_head_tag_and_entries() {
     assert_eq!((&event.data["head"], &event.data["entries"]), (&json!(1), &list["items"]));
 }
 
-/// SV-19: after a head, by header or by query; a head beyond the last is refused; more than 1,000 records are not sent.
+/// SV-19: a stream resumes after a head, given by header or query. A head beyond the last is refused, and so are more
+/// than 1,000 records.
 #[test]
 fn sv_19_a_stream_goes_on_after_the_last_event() {
     let service = Running::alone();
@@ -68,8 +69,8 @@ fn sv_19_a_stream_goes_on_after_the_last_event() {
     assert_eq!((event.id, &event.data["entries"]), (Some(1003), &json!(null)));
 }
 
-/// SV-19: an event's id names the history. After another one took its place, which has as many entries, a client is not sent
-/// the rest of that; a restart of the service changes nothing.
+/// SV-19: an event's id names the history. If another history of the same length takes its place, a client does not get
+/// the rest of that history. A restart of the service changes nothing.
 #[test]
 fn sv_19_a_stream_does_not_go_on_in_another_history() {
     let sandbox = Sandbox::new();
@@ -89,7 +90,7 @@ fn sv_19_a_stream_does_not_go_on_in_another_history() {
     };
     make(&service);
     for token in [&host, &spectator] {
-        // All that a client can resume from: the frames, and each event.
+        // A client can resume from the frames and from each event.
         let frames = Call::get(&format!("{branches}/side/frames"), token).to(&service).is(200).json();
         let of_frames = frames["event_id"].as_str().unwrap().to_owned();
         let after = Call::get(&format!("{branches}/side/events?after=0"), token);
@@ -118,14 +119,14 @@ fn sv_19_a_stream_does_not_go_on_in_another_history() {
             resumed(token, id).to(&service).problem(410, "gone");
             Call::get(&format!("{branches}/side/events?after={id}"), token).to(&service).problem(410, "gone");
         }
-        // A head alone names no history.
+        // A head alone does not name a history.
         drop(Events::open(&service, &resumed(token, "3")));
         resumed(token, &format!("99-{}", "0".repeat(16))).to(&service).problem(410, "gone");
         resumed(token, "3-x").to(&service).problem(400, "bad_request");
     }
 }
 
-/// SV-20: a grant that is revoked, or has expired, follows no longer, also while much happens.
+/// SV-20: the streams of a revoked or expired grant end, even on a busy branch.
 #[test]
 fn sv_20_streams_end_with_their_grants() {
     let service = Running::alone();
@@ -134,7 +135,7 @@ fn sv_20_streams_end_with_their_grants() {
     let expiring = grant(&service, "a", &json!({"kind": "spectator", "expires": "1s"}));
     let mut other = follow(&service, &host, "");
     let mut expired = follow(&service, &expiring, "");
-    // It expires with nothing sent.
+    // The grant expires while nothing is sent.
     assert_eq!(expired.next(), None);
     Call::get("/v1/matches/a", &expiring).to(&service).problem(401, "no_token");
     let token = revoked["token"].as_str().unwrap();
@@ -148,18 +149,18 @@ fn sv_20_streams_end_with_their_grants() {
         tick(&service, &host, "main");
     }
     assert_eq!(events.next(), None);
-    // What it was sent before may still be on its way, and nothing that came later.
+    // Earlier events may still arrive, but no later ones.
     while let Some(event) = unread.next() {
         assert_eq!(event.id, Some(1));
     }
-    // Others go on.
+    // Other streams continue.
     let mut last = None;
     while last != Some(21) {
         last = other.next().unwrap().id;
     }
 }
 
-/// SV-20: `gone` when the branch is deleted, `bye` when the service ends, with exit code 0 (SV-28).
+/// SV-20: a stream sends `gone` if the branch is deleted, and `bye` if the service ends with exit code 0 (SV-28).
 #[test]
 fn sv_20_streams_send_gone_and_bye() {
     let sandbox = Sandbox::new();
@@ -176,7 +177,7 @@ fn sv_20_streams_send_gone_and_bye() {
     };
     let sent = kinds(&mut gone);
     assert_eq!(sent.last().map(String::as_str), Some("gone"), "{sent:?}");
-    // Another of its name is another branch.
+    // A new branch of the same name is another branch.
     Call::post(branches, &host, &json!({"name": "side", "from": "main"})).to(&service).is(201);
     assert_eq!(tick(&service, &host, "side"), 1);
     tick(&service, &host, "main");
@@ -191,7 +192,7 @@ pub(super) fn terminate(service: &Running) {
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
 }
 
-/// SV-31: a token has at most eight streams, and the places are free again when they end.
+/// SV-31: a token has at most eight streams, and a stream that ends makes room.
 #[test]
 fn sv_31_a_token_has_at_most_eight_streams() {
     let service = Running::alone();

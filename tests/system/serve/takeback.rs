@@ -1,4 +1,4 @@
-//! Taking back together and as the host, and the current branch of a match (SV-63 to SV-66).
+//! Takebacks by agreement and by the host, and the current branch of a match (SV-63 to SV-66).
 
 use std::fs;
 use std::thread;
@@ -19,7 +19,7 @@ const ADMIN: &str = "tf_a_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 const START: i64 = 1_796_148_000_000;
 const HOUR: i64 = 60 * 60 * 1000;
 
-/// A folder with a game that conceals nothing, and a clock.
+/// A folder with a game that conceals nothing, and a simulated clock.
 struct Place {
     sandbox: Sandbox,
     store: String,
@@ -28,10 +28,10 @@ struct Place {
 impl Place {
     fn new(store: &str) -> Self {
         let place = Self { sandbox: Sandbox::new(), store: store.to_owned() };
-        // A database keeps no modules.
+        // A database stores no modules.
         if place.store == ".turnfold" {
             let chess = workspace().join("fixtures/modules/chess.wasm");
-            // Its laws may take their time on a machine that does much else.
+            // Its laws may take long on a busy machine.
             place.sandbox.ok(&format!("game add {} --seconds 600", chess.display()));
         }
         place.sandbox.write("admin.token", ADMIN);
@@ -53,7 +53,7 @@ impl Place {
     }
 }
 
-/// A game of chess, and who has to do with it.
+/// A game of chess and the tokens of those involved.
 struct Game {
     host: String,
     ann: String,
@@ -103,7 +103,7 @@ fn sv_63_sv_64_players_take_back_together() {
     play(&service, &bo, "e7e5");
     let follow = |token: &str| Events::open(&service, &Call::get(&main_of("duel", "events"), token));
     let [mut of_bo, mut of_looks] = [&bo, &looks].map(|token| follow(token));
-    // Without an entry, from before the asker's last command.
+    // Without an entry, the takeback goes to before the asker's last command.
     let asked = ask(&service, &ann, "").is(200).json();
     let expected = json!({"current": "main", "takeback":
         {"number": 1, "seat": "p1", "after": 0, "agreed": [], "awaited": ["p2"]}});
@@ -117,7 +117,7 @@ fn sv_63_sv_64_players_take_back_together() {
         let event = events.next().unwrap();
         assert_eq!((event.kind.as_str(), event.data), ("match", json!({"current": "main"})));
     }
-    // One question at a time, and each answers for themselves.
+    // Only one question is open at a time, and each player answers only for their own seat.
     ask(&service, &bo, "?after=1").problem(422, "content");
     ask(&service, &bo, "?after=9").problem(404, "no_entry");
     ask(&service, &looks, "").problem(403, "forbidden");
@@ -130,7 +130,7 @@ fn sv_63_sv_64_players_take_back_together() {
     assert_eq!(declined, json!({"current": "main", "takeback": null}));
     let again = ask(&service, &ann, "").problem(422, "content");
     assert!(again.body.contains("that was answered"), "{}", again.body);
-    // Whoever asked may change their mind, and an entry ends the question.
+    // The asker may withdraw the question, and a new entry ends it.
     ask(&service, &bo, "").is(200);
     answer(&service, &bo, 2, false).is(200);
     play(&service, &ann, "g1f3");
@@ -138,7 +138,7 @@ fn sv_63_sv_64_players_take_back_together() {
     play(&service, &bo, "b8c6");
     assert_eq!(info(&service, &bo)["takeback"], json!(null));
     answer(&service, &bo, 3, true).problem(422, "content");
-    // All agree, and everyone goes on from there.
+    // All agree, and the match continues from there.
     ask(&service, &bo, "?after=2").is(200);
     let agreed = answer(&service, &ann, 4, true).is(200).json();
     assert_eq!(agreed, json!({"current": "takeback-1", "takeback": null}));
@@ -166,14 +166,14 @@ fn sv_63_sv_64_players_take_back_together() {
         [(json!("main"), json!(4), json!(false)), (json!("takeback-1"), json!(2), json!(true))],
         "nothing is deleted"
     );
-    // Who has not heard of it plays nothing on the old branch, and hears of it when they follow that.
+    // A player who missed the takeback cannot play on the old branch, and a stream of that branch reports it.
     let refused = play_on(&service, "main", &ann, "f1c4").problem(422, "content");
     assert!(refused.body.contains("continues on branch `takeback-1`"), "{}", refused.body);
     assert_eq!(follow(&ann).next().unwrap().data, json!({"current": "takeback-1"}));
     Call::new("DELETE", "/v1/matches/duel/branches/takeback-1", &host)
         .to(&service)
         .problem(409, "branch_in_use");
-    // It can be taken back once more, and the end of it is the end of the match.
+    // The new branch can be taken back again, and its end is the end of the match.
     play_on(&service, "takeback-1", &ann, "d2d4").is(201);
     ask(&service, &ann, "").is(200);
     answer(&service, &bo, 5, true).is(200);
@@ -184,7 +184,7 @@ fn sv_63_sv_64_players_take_back_together() {
     assert_eq!(info(&service, &bo)["over"], true, "what was left does not go on");
     Call::get(&main_of("duel", "replay.tfl"), &ann).to(&service).is(200);
     drop((of_bo, of_looks, service));
-    // The command line knows it, too, and match and branch stay together.
+    // The command line shows the current branch, too. It keeps the match and the branch together.
     let list = place.sandbox.ok("branch duel");
     assert!(list.contains("takeback-2  3 entries, from takeback-1:2, the match continues here"), "{list}");
     let shown = place.sandbox.run("show duel");
@@ -220,7 +220,7 @@ fn sv_63_dice_and_secrets_are_not_taken_back() {
         let body = refused(name, &p1, "?after=0");
         assert!(body.contains(why), "{name}: {body}");
     }
-    // Who plays alone asks nobody.
+    // A player who plays alone needs no agreement.
     let new = json!({"name": "duel", "ruleset": "chess", "setup": "", "dice": "recorded"});
     Call::post("/v1/matches", ADMIN, &new).to(&service).is(201);
     let ann = grant(&service, "duel", &json!({"kind": "seat", "seat": "p1"}));
@@ -242,19 +242,19 @@ fn sv_66_a_host_takes_back_for_everyone() {
     let moved = ask(&service, &host, "").is(200).json();
     assert_eq!(moved, json!({"current": "takeback-1", "takeback": null}), "that answers the question");
     assert_eq!(info(&service, &bo)["head"], 2);
-    // Sent again, it takes nothing more back.
+    // The same request again takes back nothing more.
     ask(&service, &host, "?after=2").problem(422, "content");
     ask(&service, &host, "?after=0").is(200);
     assert_eq!(info(&service, &ann)["current"], "takeback-2");
     assert_eq!(info(&service, &ann)["head"], 0);
-    // A host's branch for something else moves nobody.
+    // A branch that the host creates for another purpose does not become current.
     let branch = json!({"name": "what-if", "from": "takeback-2:0"});
     Call::post("/v1/matches/duel/branches", &host, &branch).to(&service).is(201);
     play_on(&service, "what-if", &ann, "d2d4").is(201);
     assert_eq!(info(&service, &ann)["current"], "takeback-2");
 }
 
-/// A turn on the branch that goes on begins when the match came there.
+/// A turn on the current branch begins when the match switched to that branch.
 #[test]
 fn sv_65_deadlines_follow_the_branch_on_which_the_match_goes_on() {
     let place = Place::new(".turnfold");
@@ -275,13 +275,13 @@ fn sv_65_deadlines_follow_the_branch_on_which_the_match_goes_on() {
     place.set(40 * HOUR);
     answer(&service, &ann, 1, true).is(200);
     assert_eq!(deadlines(&service), json!({"p2": START + 64 * HOUR}));
-    // SV-52: calendars show the branch that goes on, too.
+    // SV-52: calendars show the current branch, too.
     assert!(read_calendar(&service, &of_bo).contains("DTSTART:20261204T100000Z"));
     assert!(!read_calendar(&service, &of_ann).contains("VEVENT"));
     service.kill();
     service = place.serve();
     assert_eq!(deadlines(&service), json!({"p2": START + 64 * HOUR}));
-    // Terms that come later count on the same branch.
+    // Later terms apply to the same branch.
     let host = grant(&service, "duel", &json!({"kind": "host"}));
     let terms = json!({"terms": "hours = 1"});
     Call::post("/v1/matches/duel/terms", &host, &terms).to(&service).is(200);
@@ -289,7 +289,7 @@ fn sv_65_deadlines_follow_the_branch_on_which_the_match_goes_on() {
     assert_eq!(deadlines(&service), json!({"p2": START + 41 * HOUR}));
 }
 
-/// What two services are asked at the same time is done once, and each hears of what the other did.
+/// When two services get a takeback at the same time, it happens once, and each learns what the other did.
 #[test]
 fn sv_64_two_services_on_one_database_take_back_once() {
     let Some(server) = shared() else { return };
@@ -322,7 +322,7 @@ fn sv_64_two_services_on_one_database_take_back_once() {
     }
     let list = Call::get("/v1/matches/duel/branches", &bo).to(&both[1]).is(200).json();
     assert_eq!(list["items"].as_array().unwrap().len(), 5, "{list}");
-    // A stream that the other service has hears of it.
+    // A stream of the other service reports it.
     let moved = std::iter::from_fn(|| followed.next()).find(|event| event.data["current"] == "takeback-4");
     assert_eq!(moved.unwrap().kind, "match");
     place.sandbox.ok(&format!("--store {} verify", place.store));

@@ -1,4 +1,5 @@
-//! Matches with terms, which the service hosts by itself (SV-45 to SV-48). The clock is that of a file: weeks pass in seconds.
+//! Matches with terms, which the service hosts by itself (SV-45 to SV-48). The clock reads a file, so weeks pass in
+//! seconds.
 
 use std::fs;
 use std::thread;
@@ -22,7 +23,7 @@ pub(crate) const DAY: i64 = 24 * HOUR;
 
 pub(super) const ADMIN: &str = "tf_a_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
-/// A folder with a clock of its own.
+/// A folder with a simulated clock.
 pub(crate) struct Simulated {
     pub(super) sandbox: Sandbox,
     store: Option<String>,
@@ -55,13 +56,13 @@ impl Simulated {
     }
 }
 
-/// Makes a match with terms.
+/// Creates a match with terms.
 pub(super) fn create(service: &Running, name: &str, ruleset: &str, setup: &str, terms: &str) {
     let new = json!({"name": name, "ruleset": ruleset, "setup": setup, "dice": "recorded", "terms": terms});
     Call::post("/v1/matches", service.admin(), &new).to(service).is(201);
 }
 
-/// Joins as a seat and returns its token.
+/// Joins as a seat, and returns its token.
 pub(super) fn join(service: &Running, name: &str, seat: &str) -> String {
     let invitation = grant(service, name, &json!({"kind": "invitation", "seat": seat}));
     let joined = Call::post("/v1/join", &invitation, &json!({})).to(service).is(201).json();
@@ -72,14 +73,14 @@ pub(super) fn play(service: &Running, name: &str, token: &str, command: &str) {
     Call::post(&main_of(name, "entries"), token, &json!({"commands": [command]})).to(service).is(201);
 }
 
-/// When the turns end, after the start.
+/// Returns when the turns end, relative to the start.
 pub(super) fn deadlines(service: &Running, name: &str) -> Vec<(String, i64)> {
     let shown = Call::get(&format!("/v1/matches/{name}"), ADMIN).to(service).is(200).json();
     let deadlines = shown["hosting"]["deadlines"].as_object().unwrap();
     deadlines.iter().map(|(seat, at)| (seat.clone(), at.as_i64().unwrap() - START)).collect()
 }
 
-/// The entries as `SEAT COMMAND KEY`, the key of those that no one gave.
+/// Returns the entries as `SEAT COMMAND KEY`. Only entries of the service have a key.
 pub(super) fn log(service: &Running, name: &str) -> Vec<String> {
     let path = main_of(name, "entries?limit=1000");
     let items = Call::get(&path, ADMIN).to(service).is(200).json()["items"].take();
@@ -90,7 +91,7 @@ pub(super) fn log(service: &Running, name: &str) -> Vec<String> {
     items.as_array().unwrap().iter().map(|entry| line(entry).trim_end().to_owned()).collect()
 }
 
-/// Waits until a match has so many entries, and returns them.
+/// Waits until a match has this number of entries, and returns them.
 #[track_caller]
 pub(super) fn wait_for(service: &Running, name: &str, count: usize) -> Vec<String> {
     let mut found = Vec::new();
@@ -106,13 +107,13 @@ pub(super) fn wait_for(service: &Running, name: &str, count: usize) -> Vec<Strin
 }
 
 fn hosts_nothing_more(service: &Running, name: &str, count: usize) {
-    // Two looks: one may have begun before.
+    // The pause covers two checks, since one may have begun before.
     thread::sleep(Duration::from_millis(1200));
     assert_eq!(log(service, name).len(), count, "{name}");
 }
 
-/// A week and more with nobody's hand: chess with three days a move, cycletap with 24 hours, a lifecycle without deadlines;
-/// the service is killed twice a day.
+/// More than a week without a host: chess with three days a move, cycletap with 24 hours, and lifecycle without
+/// deadlines. The service is killed twice a day.
 #[test]
 fn sv_46_a_week_passes_without_a_host() {
     let simulated = Simulated::new();
@@ -128,7 +129,7 @@ fn sv_46_a_week_passes_without_a_host() {
         join(&service, "taps", seat);
     }
     let fighters = ["p1", "p2"].map(|seat| join(&service, "fight", seat));
-    // SV-47: a turn begins once all are there.
+    // SV-47: a turn begins once all players have joined.
     let joined = |(_, invitation): &(&str, String)| {
         let joined = Call::post("/v1/join", invitation, &json!({})).to(&service).is(201).json();
         joined["token"].as_str().unwrap().to_owned()
@@ -152,7 +153,7 @@ fn sv_46_a_week_passes_without_a_host() {
             1 => {
                 play(&service, "chess", &white, "e4");
                 assert_eq!(deadlines(&service, "chess"), [("p2".to_owned(), now + 3 * DAY)]);
-                // SV-48: on the third day p2 leaves for three more; the deadline waits.
+                // SV-48: on the third day p2 announces an absence of three days, and the deadline waits.
                 let absence = Call::post(
                     "/v1/matches/chess/absence",
                     &black,
@@ -165,14 +166,15 @@ fn sv_46_a_week_passes_without_a_host() {
             12 => play(&service, "chess", &black, "e5"),
             _ => {}
         }
-        // One fighter ends a turn; the next begins at once, whenever that is.
+        // A fighter ends a turn, and the next turn begins at once.
         let turn = Call::get("/v1/matches/fight", ADMIN).to(&service).is(200).json()["now"]["turn"].take();
         let seat = usize::from(turn != json!(["p1"]));
         play(&service, "fight", &fighters[seat], "end");
         fought += 2;
         let last = format!("host advance between:{}", fought - 1);
         assert_eq!(wait_for(&service, "fight", fought).last(), Some(&last));
-        // SV-47: `switch` for each at its deadline, and `resolve` at once; after three in a row nobody is there any more.
+        // SV-47: the service plays `switch` for each seat at its deadline, and `resolve` at once. After three misses in
+        // a row, both seats count as gone.
         if half % 2 == 0 && half <= 12 {
             let seat = if half % 4 == 2 { "p1" } else { "p2" };
             let misses = (half + 2) / 4;
@@ -182,7 +184,7 @@ fn sv_46_a_week_passes_without_a_host() {
             }
         }
         assert_eq!(wait_for(&service, "taps", taps.len()), taps, "after {half} half days");
-        // White misses the deadline of day 9, is waited for once more (PM-84), and resigns on day 12.
+        // White misses the deadline of day 9, gets one more turn (PM-84), and resigns on day 12.
         let played = [1, 12, 24].iter().filter(|at| half >= **at).count();
         assert_eq!(wait_for(&service, "chess", played).len(), played, "after {half} half days");
     }
@@ -191,7 +193,7 @@ fn sv_46_a_week_passes_without_a_host() {
     hosts_nothing_more(&service, "taps", taps.len());
     service.kill();
     simulated.sandbox.ok("verify");
-    // The terms have a log of their own, in the store and its backups.
+    // The terms have a separate log in the store and its backups.
     assert!(
         simulated
             .sandbox
@@ -200,7 +202,7 @@ fn sv_46_a_week_passes_without_a_host() {
     );
 }
 
-/// SV-46: two services on one database look at the same matches at the same times, and each deadline is kept once.
+/// SV-46: two services on one database check the same matches at the same times, and each deadline is kept once.
 #[test]
 fn sv_46_two_services_on_one_database_do_each_thing_once() {
     let Some(server) = shared() else { return };
@@ -213,7 +215,7 @@ fn sv_46_two_services_on_one_database_do_each_thing_once() {
             join(&both[0], name, seat);
         }
     }
-    // The other one finds them by itself after a while, or when it starts.
+    // The other service finds the matches after a while, or when it starts.
     both[1].kill();
     both[1] = simulated.serve();
     let mut expected = Vec::new();
@@ -234,7 +236,7 @@ fn sv_46_two_services_on_one_database_do_each_thing_once() {
     simulated.sandbox.ok(&format!("--store {} verify", simulated.store.as_deref().unwrap()));
 }
 
-/// SV-47: what a seat plans in secret moves no deadline, at whatever time it does.
+/// SV-47: secret plans of a seat move no deadline, whenever they are made.
 #[test]
 fn sv_47_secrets_move_no_deadline() {
     for case in CASES.iter().filter(|case| !case.is_in_setup()) {
@@ -251,7 +253,7 @@ fn sv_47_secrets_move_no_deadline() {
                     match command.split_once(": ").unwrap() {
                         ("p1", command) => play(&service, "secret", &p1, command),
                         ("p2", command) => play(&service, "secret", &p2, command),
-                        // The service does that.
+                        // The service plays these entries.
                         _ => {}
                     }
                 }
@@ -273,7 +275,7 @@ fn sv_47_secrets_move_no_deadline() {
             let document = Call::get("/v1/matches/secret", &viewer).to(&service).is(200).body;
             assert!(document.contains("\"deadlines\":{\"p"), "{document}");
             shown.push(document);
-            // SV-52: and a calendar shows a player what that player may know.
+            // SV-52: a calendar shows a player only what that player may know.
             if ["p1", "p2"].contains(&case.viewer) {
                 let token = calendar_token(1);
                 join_calendar(&service, "secret", &viewer, &token);
@@ -318,7 +320,7 @@ fn sv_45_terms_are_tried_kept_and_changed_by_the_host_alone() {
     let p1 = join(&service, "taps", "p1");
     let host = grant(&service, "taps", &json!({"kind": "host"}));
     let looks_on = grant(&service, "taps", &json!({"kind": "spectator"}));
-    // Where no one was invited, a host plays, and nothing has a deadline.
+    // Without invitations, a host plays, and there are no deadlines.
     let shown = json!({"terms": terms, "deadlines": {"p1": START + 3 * DAY}, "absent": {}});
     for token in [&p1, &host, &looks_on] {
         assert_eq!(document(&service, token), shown);
@@ -332,7 +334,7 @@ fn sv_45_terms_are_tried_kept_and_changed_by_the_host_alone() {
     set(&service, &host, "hours = -1").problem(422, "content");
     simulated.set(HOUR);
     let changed = set(&service, &host, "hours = 1\nabsences = 2").is(200).json();
-    // A turn begins again with other terms.
+    // With other terms, a turn begins again.
     assert_eq!(changed["deadlines"], json!({"p1": START + 2 * HOUR}));
     let away = |service: &Running, token: &str, until: &str| {
         Call::post("/v1/matches/taps/absence", token, &json!({"until": until})).to(service)
@@ -345,13 +347,13 @@ fn sv_45_terms_are_tried_kept_and_changed_by_the_host_alone() {
     }
     let absent = away(&service, &p1, "2026-12-02T18:00:00Z").is(200).json();
     assert_eq!(absent["deadlines"], json!({"p1": START + DAY + HOUR}));
-    // An absence more, of the two days that there are, and none after that.
+    // One more absence is within the two days, and no other after it.
     away(&service, &p1, "2026-12-03T18:00:00Z").is(200);
     away(&service, &p1, "2026-12-03T18:00:01Z").problem(422, "content");
     service.kill();
     service = simulated.serve();
     assert_eq!(document(&service, &p1)["deadlines"], json!({"p1": START + 2 * DAY + HOUR}));
-    // A match that was made without terms gets some.
+    // A match created without terms gets terms.
     let new = json!({"name": "more", "ruleset": "cycletap", "setup": setup, "dice": "recorded"});
     let made = Call::post("/v1/matches", ADMIN, &new).to(&service).is(201).json();
     assert_eq!(made.get("hosting"), None);
@@ -366,7 +368,7 @@ fn sv_45_terms_are_tried_kept_and_changed_by_the_host_alone() {
         .to(&service)
         .is(200);
     service.kill();
-    // Match and terms are one thing to those who rename or delete.
+    // Renaming or deleting a match includes its terms.
     let sandbox = &simulated.sandbox;
     sandbox.ok("rename taps pats");
     let log = sandbox.ok("log pats.accord");

@@ -1,4 +1,4 @@
-//! What people who play together see of each other: who is here (SV-60), notes (SV-61) and the rematch (SV-62).
+//! What players see of each other: who is here (SV-60), notes (SV-61) and rematches (SV-62).
 
 use serde_json::{Value, json};
 
@@ -11,10 +11,10 @@ use turnfold_tests::service::Running;
 
 const SETUP: &str = "players = 2\nseed = 7";
 
-/// A pawn that is about to be queen, so that a game ends with a word.
+/// A pawn about to become a queen, so that a game ends with one command.
 const PAWN: &str = "fen = \"8/P6k/8/8/8/8/8/K7 w - - 0 1\"";
 
-/// Waits until a match is followed so, which ends a moment after a connection is closed.
+/// Waits until a match shows these followers. A follower leaves a moment after its connection is closed.
 fn wait_for_here(service: &Running, token: &str, expected: &Value) {
     let mut here = Value::Null;
     for _ in 0..600 {
@@ -38,7 +38,7 @@ fn sv_60_every_viewer_sees_which_seats_follow_the_match() {
     let nobody = json!({"seats": [], "spectators": 0, "rematch": null});
     assert_eq!(Call::get("/v1/matches/duel/here", &looks).to(&service).is(200).json(), nobody);
     let follow = |token: &str| Events::open(&service, &Call::get(&main_of("duel", "events"), token));
-    // Two devices are one seat, and two pages of a spectator one spectator.
+    // Two devices of a seat count as one seat, and two pages of a spectator as one spectator.
     let open = [follow(&ann), follow(&phone), follow(&looks), follow(&looks), follow(&host)];
     for token in [&ann, &looks, &host] {
         wait_for_here(&service, token, &json!({"seats": ["p1", "host"], "spectators": 1, "rematch": null}));
@@ -64,7 +64,7 @@ impl Noted<'_> {
         Call::post(&path, token, &json!({"text": text, "private": private})).to(self.service)
     }
 
-    /// The notes that a token may read: entry, author and text.
+    /// Returns the notes that a token may read: entry, author and text.
     fn read(&self, token: &str) -> Vec<(Value, Value, String)> {
         let list = Call::get(&self.path, token).to(self.service).is(200).json();
         let items = list["items"].as_array().unwrap().iter();
@@ -106,7 +106,7 @@ fn sv_61_a_note_is_for_all_viewers_or_for_its_author_alone() {
     }
     assert_eq!(noted.read(&bo)[1], (json!(null), json!("Bo"), "for me".to_owned()));
     assert_eq!(noted.read(&looks)[1], (json!(1), json!(null), "a spectator's".to_owned()));
-    // What it is about, who may write, and what.
+    // The entry, the author and the text of a note are checked.
     noted.write(&looks, "", "for all", false).problem(403, "forbidden");
     noted.write(&ann, "?entry=2", "x", false).problem(404, "no_entry");
     noted.write(&ann, "?entry=0", "x", false).problem(404, "no_entry");
@@ -117,7 +117,7 @@ fn sv_61_a_note_is_for_all_viewers_or_for_its_author_alone() {
     let elsewhere = Noted::of(&service, "duel");
     let other = create(&service, "other", "channel", SETUP);
     elsewhere.write(&other, "", "x", false).problem(404, "not_found");
-    // On a branch that begins behind the entry its note is there, too.
+    // A branch that begins after the entry has the note, too.
     let branch = json!({"name": "line", "from": "main:1"});
     Call::post("/v1/matches/duel/branches", &host, &branch).to(&service).is(201);
     let path = "/v1/matches/duel/branches/line/notes";
@@ -127,7 +127,7 @@ fn sv_61_a_note_is_for_all_viewers_or_for_its_author_alone() {
     Call::post("/v1/matches/duel/branches", &host, &branch).to(&service).is(201);
     let list = Call::get("/v1/matches/duel/branches/before/notes", &ann).to(&service).is(200).json();
     assert_eq!(list["items"].as_array().unwrap().len(), 1, "{list}");
-    // Its author and the host remove it; to others it is not theirs, or not there at all.
+    // The author and the host can remove a note. For others, it is forbidden or not found.
     let mine = Call::get(&noted.path, &bo).to(&service).json()["items"][1]["id"].as_str().unwrap().to_owned();
     let remove = |token: &str, path: &str| Call::new("DELETE", path, token).to(&service);
     let of_bo = format!("/v1/matches/duel/notes/{mine}");
@@ -140,7 +140,7 @@ fn sv_61_a_note_is_for_all_viewers_or_for_its_author_alone() {
     remove(&ann, &location).problem(404, "not_found");
     remove(&bo, &of_bo).is(204);
     let of_host = Call::get(&noted.path, &host).to(&service).json()["items"][0]["id"].clone();
-    // A restart forgets nothing.
+    // Notes survive a restart.
     drop(service);
     let service = Running::start(&sandbox);
     let noted = Noted::of(&service, "duel");
@@ -150,7 +150,7 @@ fn sv_61_a_note_is_for_all_viewers_or_for_its_author_alone() {
     assert_eq!(noted.read(&ann), []);
 }
 
-/// A note to an entry that someone may not know of shows nothing of that entry, until it comes to light.
+/// A note on a concealed entry reveals nothing of the entry until the entry itself is revealed.
 #[test]
 fn sv_61_a_note_to_a_concealed_entry_comes_with_the_entry() {
     let service = Running::alone();
@@ -168,7 +168,7 @@ fn sv_61_a_note_to_a_concealed_entry_comes_with_the_entry() {
     Call::new("DELETE", &format!("/v1/matches/plans/notes/{id}"), &p2).to(&service).problem(404, "not_found");
 }
 
-/// Asks for a rematch with a token of one's own making.
+/// Asks for a rematch with a token that the client made.
 fn ask(service: &Running, name: &str, token: &str, own: &str) -> Answer {
     Call::post(&format!("/v1/matches/{name}/rematch"), token, &json!({"token": own})).to(service)
 }
@@ -192,7 +192,7 @@ fn sv_62_players_play_again_with_their_seats_changed() {
     let mine = own_token('s', 'a');
     ask(&service, "duel", &ann, &mine).problem(422, "content");
     play(&service, "duel", &bo, "resign");
-    // Whose match it is not, whoever plays no seat, and a token of another kind get none.
+    // Spectators and the admin get no rematch, and the new token must be a seat token.
     ask(&service, "duel", &looks, &mine).problem(403, "forbidden");
     ask(&service, "duel", service.admin(), &mine).problem(403, "forbidden");
     ask(&service, "duel", &ann, &own_token('h', 'a')).problem(400, "bad_request");
@@ -210,7 +210,7 @@ fn sv_62_players_play_again_with_their_seats_changed() {
     assert_eq!(ask(&service, "duel", &host, &hosts).is(200).json()["seat"], json!(null));
     let here = Call::get("/v1/matches/duel/here", &looks).to(&service).is(200).json();
     assert_eq!(here["rematch"], "duel-2");
-    // The same game from its setup, under the same names; only those who played it have a token.
+    // The same game from its setup, with the same names. Only its players have a token.
     let info = Call::get("/v1/matches/duel-2", &other).to(&service).is(200).json();
     assert_eq!((&info["head"], &info["ruleset"]), (&json!(0), &json!("chess")));
     assert_eq!(info["names"], json!({"p1": "Bo", "p2": "Ann"}));
@@ -220,7 +220,7 @@ fn sv_62_players_play_again_with_their_seats_changed() {
     play(&service, "duel-2", &mine, "resign");
     let again = ask(&service, "duel-2", &mine, &own_token('s', 'd')).is(201).json();
     assert_eq!((&again["match"], &again["seat"]), (&json!("duel-3"), &json!("p1")));
-    // A name that others have is passed over.
+    // A used name is skipped.
     create(&service, "duel-4", "chess", PAWN);
     let last = own_token('s', 'd');
     play(&service, "duel-3", &last, "resign");
@@ -248,7 +248,7 @@ fn sv_62_many_who_ask_at_once_get_one_rematch() {
     assert!(made.iter().all(|made| made["match"] == "duel-2"), "{made:?}");
     let list = Call::get("/v1/matches", service.admin()).to(&service).is(200).json();
     assert_eq!(list["items"].as_array().unwrap().len(), 2);
-    // Its dice are of another seed.
+    // The dice have another seed.
     let seed = |name: &str, token: &str| {
         let replay = Call::get(&main_of(name, "replay.tfl"), token).to(&service).is(200).body;
         replay.lines().find(|line| line.starts_with("seed =")).map(ToOwned::to_owned)
@@ -256,7 +256,7 @@ fn sv_62_many_who_ask_at_once_get_one_rematch() {
     assert_ne!(seed("duel", service.admin()), seed("duel-2", service.admin()));
 }
 
-/// The seed that a match is dealt from; the players of the next one know it.
+/// The seed from which a match is dealt. Players of the rematch know it.
 #[test]
 fn sv_62_a_rematch_deals_from_another_seed_that_no_player_sees() {
     let service = Running::alone();
@@ -276,7 +276,7 @@ fn sv_62_a_rematch_deals_from_another_seed_that_no_player_sees() {
     assert_eq!(seed_in(&old).as_deref(), Some("seed = 4"));
     let seed = seed_in(&new).unwrap();
     assert_ne!(seed, "seed = 4");
-    // It deals another bag, and whoever plays or looks learns no more of it than in any match.
+    // The rematch deals another bag, and viewers learn no more of it than in any match.
     let view =
         |name: &str, token: &str| Call::get(&main_of(name, "view?at=0"), token).to(&service).is(200).body;
     assert_ne!(view("duel", &host), view("duel-2", &own));

@@ -1,4 +1,4 @@
-//! Commands are tried out on what a viewer knows, with dice of their own, and nothing is recorded (VW-46).
+//! Trials of commands on what a viewer knows, with fresh dice and without recording (VW-46).
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -21,7 +21,7 @@ fn duel(service: &Running) -> String {
     create(service, "duel", "initiative", &fixture("initiative", "small-board"))
 }
 
-/// Returns a command of a seat that may be tried after an answer.
+/// Returns a legal command of a seat after a trial.
 fn next_of(trial: &Value, seat: &str) -> Option<String> {
     let mut legal = trial["legal"].as_array().unwrap().iter();
     let found = legal.find(|legal| legal["seat"] == seat)?;
@@ -42,7 +42,7 @@ fn vw_46_what_is_tried_out_is_shown_and_not_recorded() {
     assert!(rolls.iter().all(|roll| roll.as_str().unwrap().starts_with("host: roll ")), "{rolls:?}");
     assert!(!rolls.is_empty() && first["frames"].as_array().unwrap().len() == rolls.len());
 
-    // Any seat's commands, by what is legal then; the rolls before stay as they fell.
+    // The trial continues with legal commands of every seat, and earlier rolls stay the same.
     let (mut commands, mut last) = (rolls, first);
     for _ in 0..6 {
         let next = ["p1", "p2", "host"].iter().find_map(|seat| next_of(&last, seat)).unwrap();
@@ -61,7 +61,7 @@ fn vw_46_what_is_tried_out_is_shown_and_not_recorded() {
     assert_eq!(log["items"], json!([]), "nothing is recorded");
 }
 
-/// Dice of a trial are fresh, and the seed of the match has no part in what comes of them.
+/// The dice of a trial are fresh, and the seed of the match does not affect them.
 #[test]
 fn vw_46_no_coming_roll_is_tried_out() {
     let made = ["1", "2"].map(|digit| {
@@ -100,7 +100,7 @@ fn vw_46_what_is_refused_is_named() {
     try_out(&service, "", &json!({"commands": []})).problem(401, "no_token");
 }
 
-/// Every viewer of every game can begin a trial anywhere: it shows the board that it saw there.
+/// Every viewer of every game can begin a trial at any entry, and the trial shows the board that the viewer saw there.
 #[test]
 fn vw_46_a_trial_begins_with_what_was_seen() {
     let service = Running::alone();
@@ -108,7 +108,7 @@ fn vw_46_a_trial_begins_with_what_was_seen() {
     for path in goldens() {
         let text = fs::read_to_string(&path).unwrap();
         let ruleset = path.parent().unwrap().file_name().unwrap().to_owned();
-        // The desk is no game, and one file of each ruleset shows it.
+        // The desk is not a game, and one file of each ruleset is enough.
         if ruleset == "desk" || !begun.insert(ruleset) {
             continue;
         }

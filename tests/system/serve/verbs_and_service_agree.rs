@@ -1,4 +1,4 @@
-//! What the service answers is what the verbs print, byte for byte (SV-35).
+//! The service responds with the same bytes as the verbs print (SV-35).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use turnfold_tests::goldens::goldens;
 use turnfold_tests::goldens::{seat_history, viewers};
 use turnfold_tests::service::Running;
 
-/// Blanks out when entries were recorded, which an import decides.
+/// Blanks the times of entries, which an import sets.
 fn without_times(text: &str) -> String {
     let mut parts = text.split("\"recorded_at_ms\":");
     let first = parts.next().unwrap_or_default().to_owned();
@@ -23,7 +23,7 @@ fn without_times(text: &str) -> String {
     parts.fold(first, |text, part| text + "\"recorded_at_ms\":" + part.trim_start_matches(is_time))
 }
 
-/// A golden log as one viewer sees it over HTTP.
+/// A golden log as a viewer sees it over HTTP.
 struct Seen<'a> {
     service: &'a Running,
     path: &'a Path,
@@ -70,7 +70,7 @@ impl Seen<'_> {
         self.check(&format!("legal?at={at}"), "application/json", &items);
     }
 
-    /// The list of entries, read in parts.
+    /// Checks the list of entries, read in parts.
     fn check_entries(&self, limit: usize) {
         let mut records: Vec<LoggedRecord> = Vec::new();
         let seat_history = seat_history(self.path, self.text, self.viewer);
@@ -108,7 +108,7 @@ fn check_golden(service: &Running, path: &Path, place: usize) {
     }
 }
 
-/// SV-35. The long form takes every entry of every golden log, the short one an entry of each for each viewer.
+/// SV-35. The long form checks every entry of every golden log, the short form an entry of each log for each viewer.
 #[test]
 fn sv_35_every_golden_log_is_answered_as_the_verbs_print_it() {
     let service = Running::alone();

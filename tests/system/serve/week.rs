@@ -1,5 +1,6 @@
-//! A week of six matches without a host: every deadline is kept, every call is made once, and no one asks the admin (SV-44,
-//! SV-46, SV-47, SV-50). `TURNFOLD_SERVE_LONG=1` takes smaller steps, and players open pages on phones and on desktops.
+//! A week of six matches without a host (SV-44, SV-46, SV-47, SV-50). Every deadline is kept, every call is made once,
+//! and no one needs the admin. `TURNFOLD_SERVE_LONG=1` takes smaller steps, and players open pages on phones and
+//! desktops.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -27,38 +28,38 @@ const BO: usize = 1;
 const CY: usize = 2;
 const DI: usize = 3;
 
-/// The windows of the players: two have phones.
+/// The window sizes of the players, two of whom have phones.
 const WINDOWS: [(u32, u32); 4] = [(360, 740), (1440, 900), (740, 360), (1024, 768)];
 
-/// Calls go to a file; the service is told nothing else.
+/// Calls are written to a file. The service has no other options.
 const NOTIFY: [&str; 4] = ["--notify", "cat >> calls.txt", "--notify-after", "0"];
 
-/// What becomes of a seat that misses a deadline.
+/// What happens when a seat misses a deadline.
 #[derive(Clone, Copy, PartialEq)]
 enum Missed {
     /// The default is played.
     Default,
-    /// The default is played at the second in a row.
+    /// The default is played from the second miss in a row.
     Second,
     /// Nothing is played.
     Wait,
 }
 
-/// A match, as its players know it.
+/// A match as its players know it.
 struct Table {
     name: &'static str,
     missed: Missed,
-    /// The player of each seat, and the token.
+    /// The player and the token of each seat.
     players: [(usize, String); 2],
-    /// When turns end, as was last seen.
+    /// The last known deadline of each seat's turn.
     deadlines: BTreeMap<String, i64>,
     misses: BTreeMap<String, u32>,
-    /// The defaults that were due: the seat and when.
+    /// The defaults that were due: the seat and the time.
     due: Vec<(String, i64)>,
-    /// Which seats had no turn since they were called last, and how many calls they had.
+    /// Whether each seat was without a turn since its last call, and how many calls the seat got.
     is_new: [bool; 2],
     called: [usize; 2],
-    /// Steps in which a page of a seat was open, which is the call.
+    /// The steps in which a page of a seat was open, which replaces a call.
     opened: BTreeSet<(usize, i64)>,
 }
 
@@ -71,7 +72,7 @@ impl Table {
         Call::get(&format!("/v1/matches/{}", self.name), &self.players[index].1).to(service).is(200).json()
     }
 
-    /// Waits until the match waits for a player or is over, and returns it as its first player sees it.
+    /// Waits until a player is due or the match is over, and returns the match as its first player sees it.
     fn settled(&self, service: &Running) -> Value {
         for _ in 0..600 {
             let document = self.document(service, 0);
@@ -84,14 +85,14 @@ impl Table {
         panic!("{} waits for no one: {}", self.name, self.document(service, 0));
     }
 
-    /// How many entries a seat has, as its player sees them.
+    /// Returns how many entries of a seat its player sees.
     fn entries_of(&self, service: &Running, index: usize) -> usize {
         let read = Call::get(&main_of(self.name, "entries?limit=1000"), &self.players[index].1).to(service);
         let seat = seat_of(index);
         read.is(200).json()["items"].as_array().unwrap().iter().filter(|one| one["seat"] == *seat).count()
     }
 
-    /// Takes turns and deadlines as they are now.
+    /// Updates the turns and deadlines from a document of the match.
     fn note(&mut self, document: &Value) {
         for index in 0..2 {
             self.is_new[index] |= !has_turn(document, &seat_of(index));
@@ -105,7 +106,7 @@ impl Table {
         }
     }
 
-    /// Plays what a player can, for a few commands; returns how many were recorded.
+    /// Plays a few commands of a player, and returns how many were recorded.
     fn play(&mut self, service: &Running, index: usize, random: &mut Random) -> usize {
         let mut played = 0;
         for _ in 0..3 {
@@ -125,7 +126,7 @@ impl Table {
         played
     }
 
-    /// Returns a legal command of a player that ends no match.
+    /// Returns a legal command of a player that does not end the match.
     fn choose(&self, service: &Running, index: usize, random: &mut Random) -> String {
         let legal =
             Call::get(&main_of(self.name, "legal"), &self.players[index].1).to(service).is(200).json();
@@ -145,7 +146,7 @@ fn has_turn(document: &Value, seat: &str) -> bool {
     now["over"] != true && now["turn"].as_array().is_some_and(|turn| turn.iter().any(|one| one == seat))
 }
 
-/// Makes a match of two of the players, who join and ask to be called.
+/// Creates a match of two players, who join and ask for calls.
 fn create(
     service: &Running,
     (name, ruleset): (&'static str, &str),
@@ -201,7 +202,7 @@ fn create_all(service: &Running) -> Vec<Table> {
     ]
 }
 
-/// Waits until all defaults are played whose time has come, and counts them (SV-47).
+/// Waits until all due defaults are played, and counts them (SV-47).
 fn keep_deadlines(service: &Running, table: &mut Table, before: [usize; 2], now: i64) {
     let due: Vec<_> =
         table.deadlines.iter().filter(|(_, at)| **at <= now).map(|(seat, at)| (seat.clone(), *at)).collect();
@@ -215,7 +216,7 @@ fn keep_deadlines(service: &Running, table: &mut Table, before: [usize; 2], now:
             Missed::Wait => false,
         };
         if !is_due {
-            // It is waited for, and has another turn's time.
+            // The match waits for the seat, which gets the time of another turn.
             let moved = table.document(service, 0)["hosting"]["deadlines"][&seat].as_i64().unwrap();
             assert!(
                 moved > now && (moved - at) % (12 * HOUR) == 0,
@@ -236,7 +237,7 @@ fn keep_deadlines(service: &Running, table: &mut Table, before: [usize; 2], now:
     }
 }
 
-/// The calls that were made, each of them once.
+/// Returns the calls that were made, and requires each to be made once.
 fn read_calls(path: &Path) -> Vec<Value> {
     let text = fs::read_to_string(path).unwrap_or_default();
     assert!(!text.contains("tf_"), "no call gives access: {text}");
@@ -250,7 +251,7 @@ fn ids(calls: &[Value]) -> BTreeSet<String> {
     ids
 }
 
-/// Waits until those are called whose turn it is.
+/// Waits until the due seats are called.
 fn wait_for_calls(service: &Running, table: &mut Table, path: &Path, now: i64) {
     for index in 0..2 {
         let document = table.document(service, index);
@@ -274,7 +275,7 @@ fn wait_for_calls(service: &Running, table: &mut Table, path: &Path, now: i64) {
     }
 }
 
-/// The number of the entry in a line of a replay file.
+/// Returns the entry number in a line of a replay file.
 fn number_of(line: &str) -> Option<u64> {
     line.split(' ').next()?.parse().ok()
 }
@@ -285,7 +286,8 @@ fn had_turn(table: &Table, index: usize, replay: &str, seq: u64) -> bool {
     let mut text = replay.lines().filter(is_kept).collect::<Vec<_>>().join("\n");
     text.push('\n');
     if ["chess", "heaps"].contains(&table.name) {
-        // Their rules are modules. White and the first player move after an even number of entries, until it is over.
+        // The rules of these games are modules. White, or the first player, moves after an even number of entries,
+        // until the match is over.
         let last = text.lines().last().unwrap();
         let is_over = seq > 0 && ["match_over", "game_over", "resign"].iter().any(|word| last.contains(word));
         return usize::try_from(seq % 2).unwrap() == index && !is_over;
@@ -297,8 +299,8 @@ fn had_turn(table: &Table, index: usize, replay: &str, seq: u64) -> bool {
     }
 }
 
-/// The calls that the log of a match permits, one for each turn that begins, and those of them that it needs: of turns that
-/// lasted until the clock went on.
+/// The calls that the log of a match permits, one for each turn that begins. The needed calls are for turns that lasted
+/// until the clock advanced.
 #[derive(Default)]
 struct Turns {
     permitted: BTreeSet<String>,
@@ -332,7 +334,7 @@ impl Turns {
     }
 }
 
-/// Compares the calendar of a player with what the matches show.
+/// Compares the calendar of a player with the deadlines of the matches.
 fn check_calendar(service: &Running, tables: &[Table], player: usize) {
     let mut expected = BTreeSet::new();
     for table in tables {
@@ -364,7 +366,7 @@ fn check_calendar(service: &Running, tables: &[Table], player: usize) {
     assert_eq!(found, expected, "{}: {calendar}", NAMES[player]);
 }
 
-/// A player opens a match on a page and gives a command there.
+/// Opens a page of a match as a player, and gives a command there.
 fn play_on_page(browser: &Browser, service: &Running, table: &Table, index: usize, random: &mut Random) {
     let token = &table.players[index].1;
     let document = table.settled(service);
@@ -386,14 +388,14 @@ fn play_on_page(browser: &Browser, service: &Running, table: &Table, index: usiz
     browser.open("about:blank");
 }
 
-/// Waits until a page shows an entry behind this one.
+/// Waits until a page shows an entry after this one.
 fn wait_for_entry_after(browser: &Browser, head: u64) {
     browser.wait_until(&format!(
         "return Number(document.querySelector('.status strong')?.textContent) > {head}"
     ));
 }
 
-/// What goes on, and what was counted.
+/// The running service, its matches, and the counts so far.
 struct Week {
     simulated: Simulated,
     service: Running,
@@ -406,7 +408,7 @@ struct Week {
 }
 
 impl Week {
-    /// Makes the matches, whose players ask to be called and for calendars. The admin's token is lost then.
+    /// Creates the matches, whose players ask for calls and calendars. Then the admin token is lost.
     fn begin(windows: &[(u32, u32)]) -> Self {
         let simulated = Simulated::new();
         for module in ["chess", "nim-1"] {
@@ -437,7 +439,7 @@ impl Week {
             }
         }
         week.wait_for_calls(0);
-        // From now on no one has it, and no host's was ever kept.
+        // From now on no one has the admin token, and no host token was kept.
         week.simulated.sandbox.write("admin.token", "tf_a_BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBA");
         week.kill();
         Call::get("/v1/matches", ADMIN).to(&week.service).problem(401, "no_token");
@@ -458,7 +460,8 @@ impl Week {
         }
     }
 
-    /// Lets time pass, in which the service keeps deadlines. Twice a day it is away then, or dies as it comes back.
+    /// Advances the clock while the service keeps deadlines. Twice a day the service is down meanwhile, or dies as it
+    /// starts.
     fn pass_to(&mut self, now: i64) {
         let service = &self.service;
         let entries = |table: &Table| [0, 1].map(|index| table.entries_of(service, index));
@@ -482,7 +485,7 @@ impl Week {
         }
     }
 
-    /// Cy leaves for two days, and announces it.
+    /// Announces an absence of two days for Cy.
     fn leave(&mut self) {
         for (name, index) in [("fight", 1), ("heaps", 1), ("taps", 0)] {
             let table = self.tables.iter_mut().find(|table| table.name == name).unwrap();
@@ -495,13 +498,13 @@ impl Week {
         }
     }
 
-    /// Lets the players play who are there, once a day on their pages.
+    /// Plays for the players who are present, once a day on their pages.
     fn play(&mut self, now: i64) {
         let mut has_opened = false;
         for table in &mut self.tables {
             for index in 0..2 {
                 let player = table.players[index].0;
-                // Bo plays in the evenings, Cy not while away, and Di never after the first day.
+                // Bo plays in the evenings. Cy does not play while away, and Di not after the first day.
                 let is_awake = match player {
                     ANN => now % (12 * HOUR) == 0,
                     BO => now % DAY == 0,
@@ -527,13 +530,13 @@ impl Week {
             table.note(&document);
         }
         if has_opened {
-            // A page that was left is open to the service until it writes to its stream.
+            // The service regards a closed page as open until it writes to the page's stream.
             self.kill();
         }
     }
 
-    /// Reads the logs: every deadline was kept once, when it came, and nothing else was played for anyone. Every call was made
-    /// once, and none but for a turn that began. Returns how many deadlines and calls there were.
+    /// Checks the logs, and returns how many deadlines and calls there were. Each deadline was kept once and on time,
+    /// and nothing else was played for a player. Each call was made once, and only for a turn that began.
     fn audit(mut self) -> (usize, usize) {
         self.service.kill();
         let mut turns = Turns::default();
@@ -559,7 +562,7 @@ impl Week {
         }
         let made = ids(&read_calls(&self.simulated.sandbox.path("calls.txt")));
         let Turns { permitted, needed } = turns;
-        // Turns that ended at once need none.
+        // Turns that ended at once need no call.
         assert!(needed.is_subset(&made), "{:?}", needed.difference(&made).collect::<Vec<_>>());
         assert!(made.is_subset(&permitted), "{:?}", made.difference(&permitted).collect::<Vec<_>>());
         self.simulated.sandbox.ok("verify");
@@ -580,7 +583,7 @@ fn sv_47_a_week_of_six_matches_without_a_host() {
             week.leave();
         }
         week.play(now);
-        // Who is to move is called before the clock goes on, and has the deadline in a calendar.
+        // The due players are called before the clock advances, and their calendars show the deadlines.
         week.wait_for_calls(now);
         for player in [ANN, BO, CY, DI] {
             check_calendar(&week.service, &week.tables, player);
