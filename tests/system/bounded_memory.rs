@@ -1,4 +1,4 @@
-//! How much memory long matches take: importing, exporting and playing hold few entries at a time.
+//! The memory use of long matches: importing, exporting and playing hold few entries at a time.
 
 use std::fs;
 use std::process::{Command, Output, Stdio};
@@ -9,13 +9,13 @@ use turnfold_core::Seat;
 use turnfold_store::{Genesis, NewEntry, PackedEntries, Store};
 use turnfold_tests::sandbox::{Sandbox, words};
 
-/// Returns the most memory that a command took, in KiB, and what it printed.
+/// Returns the peak memory of a command, in KiB, and its output.
 fn measured(mut command: Command) -> (u64, Output) {
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let status = format!("/proc/{}/status", child.id());
     let mut peak_kib = 0;
     while child.try_wait().unwrap().is_none() {
-        // A process that has just ended has none.
+        // A process that has just ended has no status.
         let text = fs::read_to_string(&status).unwrap_or_default();
         let peak = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
         peak_kib = peak.map_or(peak_kib, |peak| peak.trim().strip_suffix(" kB").unwrap().parse().unwrap());
@@ -38,7 +38,7 @@ fn import_export_and_play_hold_few_entries_at_a_time() {
         })
     };
     let (short, long) = (peaks(5_000), peaks(50_000));
-    // Held whole, 45,000 entries take 29 MiB more to import and 22 MiB more to export.
+    // Held all at once, 45,000 entries take 29 MiB more to import and 22 MiB more to export.
     for ((name, more_kib), (short, long)) in [("play", 12 << 10), ("export", 8 << 10), ("import", 12 << 10)]
         .into_iter()
         .zip(short.into_iter().zip(long))
@@ -47,7 +47,7 @@ fn import_export_and_play_hold_few_entries_at_a_time() {
     }
 }
 
-/// A branch that is too long for a replay file is refused before its entries are read: here they are no commands at all.
+/// A branch too long for a replay file is refused before its entries are read. Here the entries are not even commands.
 #[test]
 fn an_export_beyond_the_limit_reads_no_entry() {
     let sandbox = Sandbox::new();

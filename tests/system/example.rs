@@ -1,4 +1,4 @@
-//! Games in crates of their own have the whole command line: `examples/nim`, `examples/chess`.
+//! Games in separate crates have the whole command line: `examples/nim`, `examples/chess`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,8 +16,8 @@ struct Example {
     dir: TempDir,
 }
 
-/// Runs cargo in an example, with the profile and the target folder of the binary under test, so that what both need is
-/// compiled once.
+/// Runs cargo in an example, with the profile and the target folder of the binary under test, so that shared
+/// dependencies are compiled once.
 pub(crate) fn cargo(verb: &str, example: &str) -> String {
     let ran = sandbox::cargo()
         .args([verb, "--quiet", "--locked", "--target-dir"])
@@ -36,7 +36,7 @@ fn target() -> &'static Path {
     binary().ancestors().nth(2).unwrap()
 }
 
-/// Builds the program of an example and returns where it lies.
+/// Builds the program of an example, and returns its path.
 pub(crate) fn program(example: &str) -> PathBuf {
     cargo("build", example);
     target().join("debug").join(format!("{example}{}", std::env::consts::EXE_SUFFIX))
@@ -62,7 +62,7 @@ impl Example {
         self.command(line).output().unwrap()
     }
 
-    /// Runs a verb and requires this exit code; returns what it printed.
+    /// Runs a verb, requires this exit code, and returns the output.
     fn expect(&self, code: i32, line: &str) -> String {
         let output = self.run(line);
         let stderr = String::from_utf8_lossy(&output.stderr);
@@ -92,7 +92,7 @@ fn a_game_in_a_crate_of_its_own_has_every_verb() {
     assert!(played.contains("match_over winner="), "{played}");
     assert!(nim.expect(1, r#"play table "take 1 1""#).contains("the match is over"));
 
-    // From the first move on play takes another way.
+    // A branch from the first move continues differently.
     nim.ok("branch table:1 other");
     assert!(nim.expect(1, r#"play table@other "p1: take 1 1""#).contains("the other player is to take"));
     nim.ok(r#"play table@other "take 2 2""#);
@@ -117,7 +117,8 @@ fn logs_of_a_game_of_ones_own_are_checked_searched_and_shrunk() {
     nim.expect(1, "check again.tfl");
 }
 
-/// MD-8, MD-9: a rule was fixed, and no player lost a game. Version 1 of Nim is a module, version 2 is built in.
+/// MD-8, MD-9: after a fix of a rule, matches of both versions continue. Version 1 of Nim is a module, version 2 is
+/// built in.
 #[test]
 fn md_9_matches_of_both_versions_are_played_served_checked_and_audited_by_one_program() {
     let nim = Example::build("nim");
@@ -152,7 +153,7 @@ fn md_9_matches_of_both_versions_are_played_served_checked_and_audited_by_one_pr
     }
 }
 
-/// MD-2, MD-10: a game that is not written in Rust, and that no program was built with.
+/// MD-2, MD-10: a game that is not written in Rust and not part of any build.
 #[test]
 fn a_game_that_is_added_as_a_file_has_every_verb() {
     let nim = Example::build("nim");
@@ -197,7 +198,7 @@ fn other_spellings_are_read_wherever_someone_types_a_command() {
     assert!(played.status == 201 && played.body.contains(r#""command":"g1f3""#), "{}", played.body);
 }
 
-/// `turnfold` is not the program, and does not know the game.
+/// The program is not `turnfold`, which does not know the game.
 #[test]
 fn hints_help_and_manual_pages_name_the_program_that_they_are_of() {
     for (name, wrong, hint) in [

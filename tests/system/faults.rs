@@ -1,7 +1,8 @@
-//! The real binary while reads, writes and syncs fail: one line of error or success, nothing acknowledged lost, nothing
-//! half-made left. strace makes the calls fail; `TURNFOLD_FAULTS=all` tries each call, otherwise a few of each.
+//! The real binary while reads, writes and syncs fail. It succeeds or prints one line of error, loses nothing
+//! acknowledged, and leaves nothing unfinished. strace makes the calls fail. `TURNFOLD_FAULTS=all` tries every call,
+//! otherwise the tests try a few of each kind.
 //!
-//! What fails while a store is opened is tested in `opening`.
+//! `opening` tests failures while a store is opened.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,13 +17,13 @@ mod opening;
 
 const PLAY: &str = "play duel cycle";
 
-/// A verb under test, and what it makes next to the store.
+/// A verb under test, and the file that it creates next to the store.
 struct Verb {
     line: &'static str,
     makes: Option<&'static str>,
-    /// A line that succeeds on what was made only if that is whole.
+    /// A command that succeeds only if the created file is complete.
     proof: &'static str,
-    /// Files whose reading fails too.
+    /// Files whose reads fail, too.
     reads: &'static [&'static str],
 }
 
@@ -53,7 +54,7 @@ const READS: [&str; 3] = ["read", "pread64", "copy_file_range"];
 
 struct Rig {
     sandbox: Sandbox,
-    /// What `log` prints before anything fails.
+    /// The output of `log` before any failure.
     log: String,
     runs: u32,
     failures: BTreeMap<i32, u32>,
@@ -73,7 +74,7 @@ impl Rig {
         Self { sandbox, log, runs: 0, failures: BTreeMap::new() }
     }
 
-    /// Puts the folder `work` back to what it was.
+    /// Resets the folder `work`.
     fn reset(&self) {
         let _ = fs::remove_dir_all(self.sandbox.path("work"));
         let (base, work) = (self.sandbox.path("base"), self.sandbox.path("work"));
@@ -86,12 +87,12 @@ impl Rig {
         command.current_dir(self.sandbox.path("work")).output().unwrap()
     }
 
-    /// Runs a verb under strace; returns its answer and the trace of its calls.
+    /// Resets the folder, and runs a verb under strace. Returns its output and the trace of its calls.
     fn trace(&self, line: &str, call: &str, paths: &[&str], inject: Option<&str>) -> (Output, String) {
         self.reset();
         let mut options = vec!["-e".to_owned(), format!("trace={call}")];
         for path in paths {
-            // strace speaks of every path that it has to resolve.
+            // strace prints a message for every path that it must resolve.
             let path = fs::canonicalize(self.sandbox.path("work/.turnfold").join(path)).unwrap();
             options.extend(["-P".to_owned(), path.to_str().unwrap().to_owned()]);
         }
@@ -101,7 +102,7 @@ impl Rig {
         self.strace(line, &options)
     }
 
-    /// Runs a verb under strace on what is there; returns its answer and the trace of its calls.
+    /// Runs a verb under strace on the current folder. Returns its output and the trace of its calls.
     fn strace(&self, line: &str, options: &[String]) -> (Output, String) {
         let mut strace = Command::new("timeout");
         strace.args(["-s", "KILL", "60", "strace", "-f", "-o", "../trace"]).args(options);
@@ -110,11 +111,11 @@ impl Rig {
         (output, self.sandbox.read("trace"))
     }
 
-    /// Lets one call after another fail in each of these ways, and looks at what is left after each.
+    /// Makes one call after another fail in each of these ways, and checks the result after each.
     fn fail_each(&mut self, verb: &Verb, call: &str, paths: &[&str], faults: &[&str]) {
         let (output, trace) = self.trace(verb.line, call, paths, None);
         assert!(output.status.success(), "{}: {}", verb.line, String::from_utf8_lossy(&output.stderr));
-        // strace counts the calls of each thread by themselves.
+        // strace counts the calls of each thread separately.
         let mut counts = BTreeMap::<&str, u32>::new();
         for line in trace.lines().filter(|line| line.contains(&format!(" {call}("))) {
             *counts.entry(line.split(' ').next().unwrap()).or_default() += 1;
@@ -125,7 +126,7 @@ impl Rig {
         }
     }
 
-    /// Lets one call after another up to the last fail in a way; without the variable only one of them.
+    /// Makes one call after another, up to `last`, fail in one way. Without the variable, only one call fails.
     fn fail_numbers(&mut self, verb: &Verb, call: &str, paths: &[&str], fault: &str, last: u32) {
         let numbers = if std::env::var_os("TURNFOLD_FAULTS").is_some() {
             (1..=last).collect()
@@ -151,7 +152,7 @@ impl Rig {
         *self.failures.entry(code).or_default() += 1;
         let errors = stderr.lines().filter(|line| line.starts_with("error: ")).count();
         assert_eq!(errors, usize::from(code > 1), "{what}");
-        // Trouble with closing after all is done is warned of.
+        // If closing fails after all work is done, the verb prints a warning.
         assert!(stderr.lines().count() <= 1 && !stderr.contains("internal error"), "{what}");
 
         let verified = self.run("verify");
@@ -168,7 +169,7 @@ impl Rig {
         let expected = [".turnfold", "saved", verb.makes.unwrap_or_default()];
         assert!(left.iter().all(|name| expected.contains(&name.as_str())), "{what}\n{left:?}");
         let Some(made) = verb.makes else { return };
-        // A failure after the last rename leaves what was made, whole.
+        // A failure after the last rename leaves a complete file.
         assert!(code > 1 || work.join(made).exists(), "{what}");
         if work.join(made).exists() && code != 1 {
             let proved = self.run(verb.proof);

@@ -9,7 +9,7 @@ use std::process::Output;
 use self::postgres::{Server, shared};
 use turnfold_tests::sandbox::{Sandbox, workspace};
 
-/// Returns the URL of a schema that no other test has.
+/// Returns the URL of a schema that no other test uses.
 pub(crate) fn url(server: &Server, schema: &str) -> String {
     let host = server.dir.display().to_string().replace('/', "%2F");
     format!("postgres://tests:hidden@{host}/postgres?schema={schema}")
@@ -19,7 +19,7 @@ fn stderr(output: &Output) -> &str {
     std::str::from_utf8(&output.stderr).unwrap()
 }
 
-/// Runs lines on a store and returns what they print, with what differs from store to store left out.
+/// Runs commands on a store, and returns their output without the parts that differ between stores.
 fn printed(sandbox: &Sandbox, store: &str, lines: &[&str]) -> String {
     lines.iter().map(|line| sandbox.ok(&format!("--store {store} {line}"))).collect()
 }
@@ -50,7 +50,7 @@ fn every_verb_answers_from_a_database_as_it_does_from_a_directory() {
     let (sandbox, url) = (Sandbox::new(), url(server, "verbs"));
     let disk = printed(&sandbox, "disk", &LINES[..6]);
     let fleet = printed(&sandbox, &url, &LINES[..6]);
-    // A match has an id of chance; it is moved, so that both have the same.
+    // The id of a match is random. A backup copies the match, so that both stores have the same id.
     assert_eq!(fleet.lines().count(), disk.lines().count());
     sandbox.ok("--store disk store backup disk.tfb");
     let restored = self::url(server, "moved");
@@ -72,7 +72,7 @@ fn every_verb_answers_from_a_database_as_it_does_from_a_directory() {
     assert!(stats.contains("\"bytes_on_disk\":null"), "{stats}");
 }
 
-/// The same match continues as the same one, down to its links, wherever it lies.
+/// A match continues unchanged in any store, including its links.
 #[test]
 fn a_match_is_migrated_in_a_database_as_in_a_directory() {
     let Some(server) = shared() else { return };
@@ -105,7 +105,7 @@ fn a_match_is_migrated_in_a_database_as_in_a_directory() {
     }
 }
 
-/// MD-10: a database has no folder for modules, so one must be named for a bundle that brings its own.
+/// MD-10: a database has no folder for modules, so importing a bundle with a module requires a folder.
 #[test]
 fn md_10_a_bundle_with_a_module_needs_a_folder_to_be_imported_into_a_database() {
     let Some(server) = shared() else { return };
@@ -151,7 +151,7 @@ fn what_a_database_does_itself_is_refused_by_name_with_code_2() {
     assert!(!stderr(&output).contains("hidden"), "{}", stderr(&output));
 }
 
-/// FL-10: what it does to a store of format 1 is tested with the store.
+/// FL-10: tests of the store cover the upgrade from format 1.
 #[test]
 fn a_store_of_another_format_is_refused_and_one_of_this_needs_no_migration() {
     let Some(server) = shared() else { return };
@@ -181,7 +181,7 @@ fn a_store_of_another_format_is_refused_and_one_of_this_needs_no_migration() {
     }
 }
 
-/// Damage in a database is not for `store salvage`.
+/// `store salvage` cannot repair a database, so the hints name other steps.
 #[test]
 fn what_to_do_about_damage_is_printed_for_a_database() {
     let Some(server) = shared() else { return };
@@ -197,7 +197,7 @@ fn what_to_do_about_damage_is_printed_for_a_database() {
     }
 }
 
-/// FL-24: what stands for the watermark of a store on disk.
+/// FL-24: the file of heads does what the watermark does for a store on disk.
 #[test]
 fn heads_that_were_written_down_show_what_a_store_has_lost() {
     let sandbox = Sandbox::new();

@@ -1,4 +1,4 @@
-//! The guides whose console blocks need a service, a database or a program of one's own.
+//! The guides whose console blocks need a service, a database or the reader's own program.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -10,9 +10,9 @@ use turnfold_tests::document::{Document, commands, run_blocks};
 use turnfold_tests::parts::{has_or_skips, python, skipped};
 use turnfold_tests::sandbox::{Sandbox, without_links, workspace};
 
-/// The service that the documents talk to.
+/// The address of the service in the documents.
 const SERVICE: &str = "127.0.0.1:8017";
-/// The database that the documents talk to.
+/// The URL of the database in the documents.
 const DATABASE: &str = "postgres://turnfold@db.example/games";
 
 #[test]
@@ -36,7 +36,7 @@ fn the_guide_to_your_own_game_shows_what_its_commands_print() {
     }
 }
 
-/// The guide as a developer follows it, in an empty folder with node and nothing else of ours than the program.
+/// Follows the guide like a developer, in an empty folder with node and only the program.
 #[test]
 fn the_guide_to_referees_finds_a_bug_of_an_engine_in_javascript() {
     if !has_or_skips("node", "the guide to referees") {
@@ -51,13 +51,13 @@ fn the_guide_to_referees_finds_a_bug_of_an_engine_in_javascript() {
     }
     sandbox.write("game.jsonl", document.blocks("jsonl")[0]);
     sandbox.write("referees.toml", document.blocks("toml")[0]);
-    // A file that others may write names no referee.
+    // Referees are not read from a file that others may write, so the umask matters.
     run_blocks(&document, "console node", &sandbox, "umask 022\nexport TURNFOLD_REFEREES=referees.toml\n");
 }
 
 const DUCKDB: &str = "duckdb==2.0.1";
 
-/// Returns a function of the shell that does what `duckdb -csv -noheader -c SQL` does, by the package of `PyPI`.
+/// Returns a shell function that does the same as `duckdb -csv -noheader -c SQL`, with the package from `PyPI`.
 fn duckdb(bin: &Path) -> String {
     let rows = "import csv, duckdb, sys
 csv.writer(sys.stdout, lineterminator=\"\\n\").writerows(duckdb.sql(sys.argv[1]).fetchall())";
@@ -88,7 +88,7 @@ fn the_guide_to_analysis_answers_its_questions_by_duckdb_and_jq() {
     assert_eq!(answers("console jq"), answers("console duckdb"));
 }
 
-/// Runs the `service` blocks in one shell, next to the service that their first line starts.
+/// Runs the `service` blocks in one shell, next to the service that their first command starts.
 #[test]
 fn the_guide_to_serving_plays_over_a_network() {
     if !has_or_skips("curl", "the guide to serving") {
@@ -114,7 +114,7 @@ fn the_guide_to_serving_plays_over_a_network() {
     document.require(word, &found, str::to_owned);
 }
 
-/// Runs the `postgres` blocks on a database of the tests' own.
+/// Runs the `postgres` blocks on the tests' own database.
 #[cfg(unix)]
 #[test]
 fn the_guide_to_operating_moves_a_store_into_a_database() {
@@ -137,7 +137,7 @@ fn the_guide_to_operating_moves_a_store_into_a_database() {
     document.require(word, &found.iter().map(shown).collect::<Vec<_>>(), without_links);
 }
 
-/// Runs the commands of all blocks in one shell, so that variables stay; returns what each block shows.
+/// Runs the commands of all blocks in one shell, so that variables persist. Returns the output of each block.
 fn in_one_shell(sandbox: &Sandbox, blocks: &[&str], replaced: impl Fn(&str) -> String) -> Vec<String> {
     const END: &str = "-- end of a block --\n";
     let mut script = String::from("exec 2>&1\n");
@@ -155,7 +155,7 @@ fn in_one_shell(sandbox: &Sandbox, blocks: &[&str], replaced: impl Fn(&str) -> S
     found[..blocks.len()].to_vec()
 }
 
-/// Blanks out tokens, their ids and the ids of requests.
+/// Blanks tokens, their ids and the ids of requests.
 fn without_chance(text: &str) -> String {
     let mut text = text.to_owned();
     for (before, length) in [("tf_i_", 43), ("\"id\":\"", 16)] {
@@ -168,7 +168,7 @@ fn without_chance(text: &str) -> String {
     parts.fold(first, |text, part| text + "\"request\":\"…" + &part[part.find('"').unwrap()..])
 }
 
-/// The exchanges that the protocol shows are those of the example.
+/// The exchanges in the protocol document match those of the example.
 #[test]
 fn the_protocol_of_referees_shows_what_the_example_answers() {
     let document = Document::read("core/guest/PROTOCOL.md");

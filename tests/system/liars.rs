@@ -1,5 +1,5 @@
-//! Rolls of a player's own, with every verb and over the service: `examples/liars`. Each test plays a match twice
-//! with other dice under p1's cup, and whatever p2 and spectators get is the same.
+//! Secret rolls of a player, with every verb and over the service: `examples/liars`. Each test plays a match twice with
+//! different dice under p1's cup. All output for p2 and spectators must be equal.
 
 use std::fs;
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ impl Liars {
         Self { program: program("liars"), dir: TempDir::new().unwrap() }
     }
 
-    /// Returns the same program with an empty folder.
+    /// Returns the same program with a new, empty folder.
     fn elsewhere(&self) -> Self {
         Self { program: self.program.clone(), dir: TempDir::new().unwrap() }
     }
@@ -43,7 +43,7 @@ impl Liars {
         command
     }
 
-    /// Runs a verb and requires this exit code; returns what it printed.
+    /// Runs a verb, requires this exit code, and returns the output.
     fn expect(&self, code: i32, line: &str) -> String {
         let output = self.command(line).output().unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr);
@@ -56,7 +56,7 @@ impl Liars {
     }
 }
 
-/// What p1 has under its cup.
+/// The dice under p1's cup.
 const CUPS: [&str; 2] = ["2 2", "5 6"];
 
 /// Plays the first round up to p2's turn.
@@ -82,13 +82,13 @@ fn p2_and_spectators_get_the_same_whatever_p1_rolled() {
                 liars.ok(&format!("export table {html} --as {viewer} -o {viewer}.{ending}"));
                 got.push(fs::read_to_string(liars.path(&format!("{viewer}.{ending}"))).unwrap());
             }
-            // The file is a match that looks the same.
+            // The exported file is a match that looks the same.
             got.push(liars.ok(&format!("log {viewer}.tfl --as {viewer}")));
             got.push(liars.ok(&format!("show {viewer}.tfl --as {viewer}")));
             got.push(liars.ok(&format!("diff table {viewer}.tfl --as {viewer}")));
         }
         got.push(liars.ok("legal table"));
-        // The hashes of its records could be compared with the hash of every roll.
+        // The verb refuses: p2 could compare the hashes of records with the hash of every possible roll.
         got.push(liars.expect(1, "bundle table --as p2 -o p2.bundle"));
         got
     });
@@ -196,7 +196,7 @@ fn the_service_conceals_a_roll_of_anothers_own() {
     assert_eq!(of_spectator.2, "\"spectator\"");
 }
 
-/// A match by mail for two, up to p2's report of the second round, in which p1 has this under its cup.
+/// A match by mail for two, up to p2's report of the second round, with known dice under p1's cup.
 struct ByMail {
     liars: Liars,
     letters: Vec<String>,
@@ -224,7 +224,7 @@ impl ByMail {
         mail
     }
 
-    /// Reads the letters that were written since; each seat answers from its newest bundle.
+    /// Reads the letters written since the last call. Each seat then answers from its newest bundle.
     fn reports(&mut self) {
         let outbox = self.liars.path(".turnfold/outbox");
         let files = fs::read_dir(&outbox).unwrap().map(|file| file.unwrap().path());
@@ -243,7 +243,7 @@ impl ByMail {
                     self.letters.push(text.clone());
                 }
             }
-            // It is sent, so it is not written again.
+            // The letter counts as sent, so the desk does not write it again.
             fs::rename(file, outbox.join("sent").join(file.file_name().unwrap())).unwrap();
         }
     }
@@ -266,7 +266,8 @@ impl ByMail {
     }
 }
 
-/// PM-5: p2's own order made p1's roll due, so p2 knows all of the roll's record but its values and the nonce of its key.
+/// PM-5: p2's own order made p1's roll due. So p2 knows the whole record of the roll except its values and the nonce of
+/// its key.
 #[test]
 fn by_mail_p2_gets_the_same_whatever_p1_rolled_and_cannot_guess_it() {
     let liars = Liars::build();
@@ -300,13 +301,13 @@ fn by_mail_p2_gets_the_same_whatever_p1_rolled_and_cannot_guess_it() {
     }
 }
 
-/// Blanks out the digests of p2's own papers, whose keys are others in each match.
+/// Blanks the digests of p2's own papers, whose keys differ between matches.
 fn without_digests(letter: &str) -> String {
     let is_digest = |word: &str| word.len() == 64 && word.bytes().all(|sign| sign.is_ascii_hexdigit());
     letter.lines().filter(|line| !is_digest(line.trim())).collect::<Vec<_>>().join("\n")
 }
 
-/// Once all cups are lifted the host's bundle proves every order, and no record is left out of p2's.
+/// Once all cups are lifted, the host's bundle proves every order, and p2's bundle has no redacted records.
 #[test]
 fn by_mail_a_match_ends_with_everything_shown_and_is_audited() {
     let liars = Liars::build();
@@ -326,7 +327,7 @@ fn by_mail_a_match_ends_with_everything_shown_and_is_audited() {
     assert!(audited.contains("authorship   PASS"), "{audited}");
 }
 
-/// FD-11: an opened secret of fair dice shows every roll before it.
+/// FD-11: an opened secret of fair dice reveals every roll before it.
 #[test]
 fn by_mail_fair_dice_are_refused() {
     let liars = Liars::build();

@@ -1,6 +1,6 @@
-//! Real mail programs carry one letter each: to a player who answers in a terminal, signed or not, over a list and into the
-//! host's box, to an address that is not there, and into the box of a player who is away (PM-50, PM-53, PM-90, PM-93). A program
-//! that is not here is SKIPPED by its name.
+//! Real mail programs each carry a letter (PM-50, PM-53, PM-90, PM-93). Letters go to a player who answers in a
+//! terminal, signed or not, over a mailing list, and into the host's mailbox. They also go to a missing address, and to
+//! a player who is away. A missing program is reported as SKIPPED by name.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -12,7 +12,8 @@ use turnfold_tests::parts::skipped;
 const TERMS: &str = "hosted = []\nplain = [\"p1\", \"p2\"]\nhurry = false\n";
 const TO: &str = "--to p1=one@example.org --to p2=two@example.org --to host=host@club.example";
 
-/// Two players without keys at turn 1. The letter to p1 is `letter.eml`, and `mbox` a mailbox with it.
+/// Returns a match of two players without keys at turn 1. `letter.eml` is the letter to p1, and `mbox` a mailbox with
+/// this letter.
 fn begun() -> Mailbox {
     let mailbox = Mailbox::opened("cycletap", "ford.toml", TERMS, TO);
     for (seat, name) in [("p1", "One"), ("p2", "Two")] {
@@ -28,12 +29,12 @@ fn begun() -> Mailbox {
     mailbox.sandbox.write("letter.eml", &letter);
     let plain = letter.replace('\r', "");
     mailbox.sandbox.write("mbox", format!("From host@club.example Mon Jan  6 12:00:00 2025\n{plain}\n"));
-    // A list or a provider that drops this line is why players' programs answer all the same.
+    // A list or a provider may drop this line. Then the programs of players answer automatically.
     let unmarked: Vec<_> = plain.lines().filter(|line| !line.starts_with("Auto-Submitted")).collect();
     mailbox
         .sandbox
         .write("unmarked.eml", format!("Return-Path: <host@club.example>\n{}\n", unmarked.join("\n")));
-    // What stands for `sendmail`.
+    // A substitute for `sendmail`.
     mailbox
         .sandbox
         .write("capture", format!("#!/bin/sh\ncat > {}/sent.eml\n", mailbox.sandbox.path("").display()));
@@ -45,7 +46,7 @@ fn begun() -> Mailbox {
     mailbox
 }
 
-/// Runs a shell script in the folder of a match. Returns `false`, and says so, where a program that it needs is not here.
+/// Runs a shell script in the folder of a match. If a required program is missing, reports that and returns `false`.
 fn runs(mailbox: &Mailbox, what: &str, needs: &[&str], script: &str) -> bool {
     let path = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin:/usr/lib/dovecot";
     let shell = |script: &str| {
@@ -74,7 +75,7 @@ fn runs(mailbox: &Mailbox, what: &str, needs: &[&str], script: &str) -> bool {
     true
 }
 
-/// Requires the answer to be taken as the order of p1.
+/// Requires the desk to accept the answer as the order of p1.
 fn is_ordered(mailbox: &Mailbox, what: &str) {
     let sent = mailbox.sandbox.read("sent.eml");
     let output = mailbox.sandbox.run("mail take duel sent.eml --key host.key");
@@ -84,7 +85,7 @@ fn is_ordered(mailbox: &Mailbox, what: &str) {
     assert!(log.contains(" | play: tap 0,1 | play: switch | "), "{what}: {log}\n{sent}");
 }
 
-/// Requires a notice to be noted, and not to be answered.
+/// Requires the desk to record a notice without answering it.
 fn is_noted(mailbox: &Mailbox, what: &str, noted: &str) {
     let sent = mailbox.sandbox.read("sent.eml");
     let letters = mailbox.letters();
@@ -202,7 +203,7 @@ const CLEAR_SIGNED: &str = r"
 gpgconf --kill all
 ";
 
-/// What neomutt sends where it signs or encrypts each mail.
+/// Returns a script in which neomutt signs or encrypts each mail.
 fn neomutt_with_pgp(does: &str) -> String {
     let settings = format!(
         "crypt-hook host@club.example host@club.example\nset crypt_auto{does}=yes pgp_default_key=one@example.org \
@@ -261,7 +262,7 @@ fn pm_50_signed_answers_are_read_and_hidden_ones_are_refused_in_words() {
     }
 }
 
-/// Stands for a server that takes mails for its port, and keeps the last one.
+/// A script with a server that accepts mails on a port, and keeps the last one.
 const SINK: &str = r#"
 cat > sink.py <<'END'
 import socketserver, sys
@@ -288,7 +289,7 @@ python3 sink.py &
 trap "kill $!" EXIT
 until [ -s port ]; do sleep 0.1; done
 "#;
-/// A list on which host and player write, with a footer of its own, `Reply-To`, and what else lists write into headers.
+/// A mailing list for the host and a player, with a footer, `Reply-To` and other headers of lists.
 const MLMMJ: &str = r#"
 mkdir -p list/control && for folder in incoming queue/discarded archive text subconf unsubconf bounce moderation \
     subscribers.d digesters.d requeue nomailsubs.d; do mkdir -p list/$folder; done
@@ -330,15 +331,15 @@ fn pm_90_an_answer_over_a_mailing_list_is_the_order() {
     }
 }
 
-/// The preview of this mail in a report of spam has the code and the order on one line.
+/// A mail whose preview in a spam report has the code and the order on one line.
 const TYPED: &str = r#"
 code=$(grep -o 'code [A-Z0-9-]*' letter.eml | head -n 1)
 { printf 'From: one@example.org\nTo: host@club.example\nSubject: my move\nMessage-ID: <typed@example.org>\n\n'
   printf 'Hello dear host of our game,\nHere is my order for the turn.\n\n%s\ntap 0,1\nswitch\n' "$code"; } > sent.eml
 "#;
 
-/// What a filter of spam makes of the letter and of the answer: a mail with headers of its own or, where it takes the answer for
-/// spam, a report with that mail in it.
+/// A spam filter processes the letter and the answer. It adds headers to the mail, or wraps an answer that it regards
+/// as spam in a report.
 #[test]
 fn pm_50_an_order_that_a_filter_of_spam_looked_at_is_taken() {
     let there = "spamassassin --local < letter.eml | tr -d '\\r' > checked.eml\n\
@@ -494,7 +495,7 @@ fn pm_93_what_mail_programs_send_by_themselves_is_noted_and_not_answered() {
     }
 }
 
-/// Dovecot delivers into the Maildir that the host takes, by names of its own.
+/// Dovecot delivers into the host's Maildir, with file names of its own.
 #[test]
 fn pm_92_orders_that_dovecot_delivers_are_taken_by_the_dates_of_their_mails() {
     let mailbox = begun();
@@ -528,7 +529,7 @@ cp b.eml sent.eml
     assert!(outcomes.len() == 2 && applied.len() == 1 && applied[0].contains("tap 0,1"), "{log}");
 }
 
-/// A dovecot with one mail, on a port of its own.
+/// A dovecot server with one mail, on a separate port.
 const IMAP: &str = r#"
 mkdir -p imap/new imap/cur imap/tmp box/new box/cur box/tmp home && cp a.eml imap/new/1.mail && chmod -R 777 imap box home
 chmod 755 .

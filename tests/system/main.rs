@@ -1,5 +1,5 @@
 //! Tests that take minutes or need more than Rust: a browser, PostgreSQL, strace, Python, another build of the library,
-//! processes that are killed. `.ci/run` runs them, and `cargo test --workspace --test system`.
+//! killed processes. Run them with `.ci/run` or `cargo test --workspace --test system`.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 

@@ -1,7 +1,7 @@
-//! Games that python-chess exports come through the importer of `examples/chess` with the same last positions.
+//! Games that python-chess exports pass the importer of `examples/chess` with the same last positions.
 //!
-//! It takes 300 games; `TURNFOLD_LONG=1` takes 10,000, in about two minutes. `TURNFOLD_PYTHON_CHESS` names the programs of an
-//! environment with the package; else it is installed from `PyPI`.
+//! The test uses 300 games, and 10,000 with `TURNFOLD_LONG=1`, which takes about two minutes. `TURNFOLD_PYTHON_CHESS`
+//! names the program folder of an environment with the package. Otherwise the package is installed from `PyPI`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -48,7 +48,7 @@ fn games_of_python_chess_come_through_with_equal_positions() {
         .output()
         .unwrap();
     assert!(fields.status.success(), "{}", String::from_utf8_lossy(&fields.stderr));
-    // The rows of a game are in order, and so are the names of the files.
+    // The rows of a game and the names of the files are in order.
     let mut found = BTreeMap::new();
     for row in fs::read_to_string(table).unwrap().lines().skip(1) {
         let (place, fen) = row.rsplit_once(',').unwrap();

@@ -1,9 +1,9 @@
 //! The golden logs fold to the same hashes in wasm32, on a big-endian machine and, in the long form, in a release build
 //! and on a 32-bit machine.
 //!
-//! In the debug build that is under test, `it/goldens.rs` checks them. Where the machine lacks what a platform needs,
-//! its test reports that on stderr, whether output is captured or not, and passes. The tests build the core alone, or the
-//! library's example `check`, and not the command line, whose TLS and PostgreSQL need a C compiler for every platform.
+//! `it/goldens.rs` checks the logs in the debug build under test. If a platform's requirements are missing, its test
+//! reports that on stderr, even if output is captured, and passes. The tests build only the core, or the library's
+//! example `check`. They do not build the command line, whose TLS and PostgreSQL need a C compiler for every platform.
 
 use std::env;
 use std::ffi::OsStr;
@@ -17,13 +17,13 @@ use turnfold_tests::is_long;
 use turnfold_tests::parts::skipped;
 use turnfold_tests::sandbox::{binary, cargo, workspace};
 
-/// A platform that a build on this machine can be run on.
+/// A platform whose builds can run on this machine.
 struct Platform {
     triple: &'static str,
     linker: &'static str,
-    /// The words before the program's own, such as an emulator.
+    /// The words before the program's own command, such as an emulator.
     runner: &'static [&'static str],
-    /// Programs that must be there, and where they come from.
+    /// The required programs and their sources.
     needs: &'static [(&'static str, &'static str)],
 }
 
@@ -42,12 +42,12 @@ const BIG_ENDIAN: Platform = Platform {
 
 const WASM: &str = "wasm32-wasip1";
 
-/// Prints that a platform is passed over.
+/// Reports that a platform is skipped.
 pub(crate) fn skip(platform: &str, lacks: &str) {
     skipped(format_args!("the golden logs on {platform}"), lacks);
 }
 
-/// Returns what is missing to build for a target, if anything.
+/// Returns what is missing to build for a target, if anything is.
 pub(crate) fn lacks_target(triple: &str) -> Option<String> {
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let libraries =
@@ -57,7 +57,7 @@ pub(crate) fn lacks_target(triple: &str) -> Option<String> {
     (!installed).then(|| format!("the target is not installed (rustup target add {triple})"))
 }
 
-/// Returns which of some programs is missing and where it comes from.
+/// Returns the first missing program and its source.
 pub(crate) fn lacks_program(needs: &[(&str, &str)]) -> Option<String> {
     let runs =
         |program: &str| Command::new(program).arg("--version").output().is_ok_and(|it| it.status.success());
@@ -65,7 +65,7 @@ pub(crate) fn lacks_program(needs: &[(&str, &str)]) -> Option<String> {
     missing.map(|(program, origin)| format!("`{program}` is not installed ({origin})"))
 }
 
-/// Builds a package once more and gives the folder of its programs.
+/// Builds a package, and returns the folder of its programs.
 pub(crate) fn build(package: &str, triple: Option<&str>, options: &[&str]) -> PathBuf {
     let target_dir = binary().ancestors().nth(2).unwrap();
     let mut cargo = cargo();
@@ -88,7 +88,7 @@ pub(crate) fn succeed(command: &mut Command) -> Output {
 /// The example of the library that checks golden logs.
 const CHECK: [&str; 2] = ["--example", "check"];
 
-/// Has a build of the library check every golden log, and requires it to print what the program under test prints.
+/// Checks every golden log with a build of the library, and requires the same output as the program under test.
 fn check_goldens(runner: &[&str], programs: &Path) {
     let check = |words: &[&OsStr]| {
         let (first, rest) = words.split_first().unwrap();
@@ -112,7 +112,7 @@ fn check_platform(platform: &Platform) {
     check_goldens(runner, &build("turnfold-history", Some(triple), &options));
 }
 
-/// Lists the golden logs with their folder put before them, and the line that a program which folds them prints for each.
+/// Lists the paths of the golden logs, and the line that a folding program prints for each.
 fn expected_lines(root: &str) -> (Vec<String>, String) {
     let replays = workspace().join("replays");
     let files = WalkDir::new(&replays).sort_by_file_name().into_iter().map(|file| file.unwrap().into_path());
@@ -165,7 +165,7 @@ fn wasm32_folds_every_golden_log_to_the_same_hashes() {
         return skip(WASM, &lacks);
     }
     let (names, expected) = expected_lines("/");
-    // Folding a few logs takes less than optimizing the rules for it.
+    // Folding a few logs takes less time than optimizing the rules.
     let plain = ["--config", "profile.dev.package.turnfold-core.opt-level=0"];
     let programs = build("turnfold-portable", Some(WASM), &plain);
     let mut node = Command::new("node");

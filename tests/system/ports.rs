@@ -1,12 +1,12 @@
-//! Ports: games of this build in other languages, compared with it by all their golden logs (RF-20). SKIPPED by name where
-//! the language is missing.
+//! Ports: games of this build in other languages, compared with the build by all golden logs (RF-20). Without the
+//! language, a test reports SKIPPED with its name.
 
 use std::fs;
 
 use turnfold_tests::parts::has_or_skips;
 use turnfold_tests::sandbox::{Sandbox, copy_folder, workspace};
 
-/// The turn system of `lifecycle` in JavaScript keeps every golden log.
+/// A port of the turn system of `lifecycle` to JavaScript folds every golden log the same.
 #[test]
 fn rf_20_lifecycle_in_javascript_keeps_all_golden_logs() {
     if !has_node() {
@@ -21,7 +21,7 @@ fn rf_20_lifecycle_in_javascript_keeps_all_golden_logs() {
     assert!(printed.0 && printed.1.contains(&passed), "{}", printed.1);
 }
 
-/// A port with one wrong rule is named with the log and the entry.
+/// `check` reports the log and the entry at which a port with one wrong rule differs.
 #[test]
 fn rf_20_a_wrong_rule_of_a_port_is_named_with_log_and_entry() {
     if !has_node() {
@@ -55,7 +55,7 @@ fn rf_20_a_wrong_rule_of_a_port_is_named_with_log_and_entry() {
     }
 }
 
-/// Compares a port of `lifecycle` with the build; returns whether it is the same game, and what is printed.
+/// Compares a port of `lifecycle` with the build. Returns whether the games are equal, and the output.
 fn compare(sandbox: &Sandbox, port: &str, logs: &str) -> (bool, String) {
     let referee = format!("node {port}");
     let mut command = sandbox.command([

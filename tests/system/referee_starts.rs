@@ -1,5 +1,5 @@
-//! Which processes turnfold starts: the referee that the user named, when a match of its game is folded, and nothing that a
-//! store, a bundle, a replay file or a letter names (RF-3, RF-17).
+//! The processes that turnfold starts (RF-3, RF-17). It starts the referee that the user named when it folds a match of
+//! that game. It starts nothing that a store, a bundle, a replay file or a letter names.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -9,13 +9,13 @@ use turnfold_tests::mailbox::Mailbox;
 use turnfold_tests::parts::can_trace_or_skips;
 use turnfold_tests::sandbox::{Sandbox, binary, program, words};
 
-/// What a hostile text names. It leaves a file behind if it runs.
+/// The program that a hostile text names. It leaves a file behind if it runs.
 const EVIL: &str = "./evil";
 
 /// The terms of a match by mail.
 const TERMS: &str = "hosted = []\ndefault = [\"cycle\", \"confirm\", \"stand\"]\nbetween = [\"next-turn\"]\n";
 
-/// Runs a line and returns the programs that it starts or tries to start, in order.
+/// Runs a command, and returns the programs that it starts or tries to start, in order.
 fn started(sandbox: &Sandbox, line: &str, variables: &[(&str, &str)]) -> Vec<String> {
     let mut strace = Command::new("strace");
     strace.args(["-f", "-qq", "-e", "trace=execve,execveat", "-e", "signal=none", "-o", "trace"]);
@@ -29,7 +29,7 @@ fn started(sandbox: &Sandbox, line: &str, variables: &[(&str, &str)]) -> Vec<Str
     programs[1..].to_vec()
 }
 
-/// Makes a folder in which everything that someone else may have written names a command.
+/// Creates a folder in which every file that someone else could have written names a command.
 fn hostile() -> Sandbox {
     let sandbox = Sandbox::new();
     fs::copy(program("referee-under-test"), sandbox.path("sums")).unwrap();
@@ -49,7 +49,7 @@ fn hostile() -> Sandbox {
         1,
     );
     sandbox.write("duel.tfl", tfl);
-    // Files of this name count in the user's configuration folder alone.
+    // Files of this name count only in the user's configuration folder.
     for place in ["referees.toml", ".turnfold/referees.toml", "turnfold/referees.toml"] {
         sandbox.write(place, "[sums]\ncommand = [\"./evil\"]\n\n[lifecycle]\ncommand = [\"./evil\"]\n");
     }
@@ -88,7 +88,7 @@ fn rf_3_nothing_that_someone_sends_starts_a_process() {
     assert!(!sandbox.path("evil-ran").exists());
 }
 
-/// RF-3: letters name nothing, and `mail` takes referees from its own command line alone.
+/// RF-3: letters cannot name programs, and `mail` accepts referees only from its own command line.
 #[test]
 fn rf_3_letters_start_no_process() {
     if !can_trace_or_skips("what starts a process") {
@@ -110,7 +110,7 @@ fn rf_3_letters_start_no_process() {
     }
 }
 
-/// RF-3: a referee of the user's starts when a match of its game is folded, and then alone.
+/// RF-3: the user's referee starts only when a match of its game is folded.
 #[test]
 fn rf_3_a_referee_starts_when_its_game_is_folded() {
     if !can_trace_or_skips("what starts a process") {
@@ -127,7 +127,7 @@ fn rf_3_a_referee_starts_when_its_game_is_folded() {
         ("game list", 0),
         ("game show sums", 1),
         ("verify night", 0),
-        // Checks ask a second child.
+        // Checks start a second child.
         ("check duel.tfl", 2),
         ("game impact duel.tfl", 2),
         ("--store other import duel.bundle", 0),
@@ -137,7 +137,7 @@ fn rf_3_a_referee_starts_when_its_game_is_folded() {
         let line = format!("--referees mine.toml {line}");
         assert_eq!(started(&sandbox, &line, &[]), vec!["./sums"; expected], "{line}");
     }
-    // Completion starts none, whichever word is completed.
+    // Completion starts no referee, whichever word is completed.
     let complete = [("TURNFOLD_COMPLETE", "fish"), ("TURNFOLD_REFEREES", "mine.toml")];
     for line in [
         "-- turnfold show \"\"",

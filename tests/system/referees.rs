@@ -1,7 +1,9 @@
-//! Rules as programs of other languages and of packages that nobody here wrote (RF-19 and the proofs of the spec), through
-//! the real program. What is missing is SKIPPED by name: `npm ci --prefix fixtures/referees/npm` has the packages of
-//! npm, `TURNFOLD_OPEN_SPIEL`, `TURNFOLD_PYTHON_CHESS` and `TURNFOLD_CATANATRON` name the programs of an environment with that
-//! package of `PyPI`, else it is installed; pgx, which is large, has `TURNFOLD_PGX` alone.
+//! Rules as programs in other languages and from independent packages (RF-19 and the tests of the spec), with the real
+//! program. Missing requirements are reported as SKIPPED by name.
+//!
+//! `npm ci --prefix fixtures/referees/npm` installs the packages of npm. `TURNFOLD_OPEN_SPIEL`, `TURNFOLD_PYTHON_CHESS`
+//! and `TURNFOLD_CATANATRON` name the program folder of an environment with that package from `PyPI`. Otherwise the
+//! package is installed. pgx is large, so it is used only with `TURNFOLD_PGX`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -23,7 +25,7 @@ fn fixture(name: &str) -> PathBuf {
     workspace().join("fixtures/referees").join(name)
 }
 
-/// Returns `true` if a package of npm is here.
+/// Returns `true` if a package of npm is installed.
 fn npm(what: &str, package: &str) -> bool {
     let there = has("node") && fixture("npm/node_modules").join(package).exists();
     if !there {
@@ -32,7 +34,7 @@ fn npm(what: &str, package: &str) -> bool {
     there
 }
 
-/// Runs a program that has to succeed, and returns what it prints.
+/// Runs a program, requires it to succeed, and returns its output.
 #[track_caller]
 fn done(program: impl AsRef<Path>, args: &[&str]) -> String {
     let output = Command::new(program.as_ref()).args(args).current_dir(workspace()).output().unwrap();
@@ -41,18 +43,18 @@ fn done(program: impl AsRef<Path>, args: &[&str]) -> String {
     printed
 }
 
-/// A referee and what is asked about a match of it.
+/// A referee, and queries about a match of its game.
 struct Engine<'a> {
     name: &'a str,
     command: String,
     dice: &'a str,
-    /// Becomes true in random play.
+    /// A condition that becomes true in random play.
     condition: &'a str,
     /// A field of the view.
     field: &'a str,
 }
 
-/// The engines of the guide's table: all that answer every verb.
+/// Returns the engines of the guide's table, which answer every verb.
 fn engines_of_the_guide() -> BTreeSet<String> {
     let guide = Document::read("docs/guide/referees.md");
     let (_, section) = guide.text.split_once("\n## Engines that were tried\n").unwrap();
@@ -63,7 +65,7 @@ fn engines_of_the_guide() -> BTreeSet<String> {
     names.collect()
 }
 
-/// Plays a match at random, and runs each verb that folds on it.
+/// Plays a random match, and runs each verb that folds it.
 #[track_caller]
 fn verbs(engine: &Engine<'_>) {
     let Engine { name, command, dice, condition, field } = engine;
@@ -107,7 +109,7 @@ fn verbs(engine: &Engine<'_>) {
             ok(&format!("play fresh \"{first}\""));
             break;
         }
-        // A roll is due, and `play` makes it.
+        // A roll is due, and `play` executes it.
         ok("play fresh");
     }
     let is_of_player = |line: &str| line.split(' ').nth(1).is_some_and(|seat| seat.starts_with('p'));
@@ -122,7 +124,7 @@ fn verbs(engine: &Engine<'_>) {
     }
 }
 
-/// RF-21: the table names no engine that no test here asks.
+/// RF-21: the tests run every engine that the table names.
 #[test]
 fn rf_21_the_engines_of_the_guide_are_those_of_these_tests() {
     let source = fs::read_to_string(workspace().join("tests/system/referees.rs")).unwrap();
@@ -157,11 +159,12 @@ fn charge_in_javascript_and_in_python_is_one_game() {
             field: "/turn",
         });
     }
-    // Commands, effects and the hash of every state.
+    // Commands, effects and the hash of every state are equal.
     assert!(recorded.windows(2).all(|pair| pair[0] == pair[1]));
 }
 
-/// What is rolled in a game with secrets is shown to whom the game names when it asks, whoever may see the command.
+/// In a game with secrets, rolled values are shown to the seats that the game names in its request, whoever may see the
+/// command.
 #[test]
 fn rf_13_values_are_shown_to_whom_the_game_names() {
     let mut logs = Vec::new();
@@ -301,7 +304,7 @@ fn games_of_open_spiel_answer_every_verb() {
         let [condition, field] = ["count(/history/*) > 0", "/history"];
         verbs(&Engine { name, command: command(game), dice: "seeded", condition, field });
     }
-    // Files of OpenSpiel's repository: open_spiel/integration_tests/playthroughs.
+    // Files from OpenSpiel's repository: open_spiel/integration_tests/playthroughs.
     match std::env::var("TURNFOLD_OPEN_SPIEL_PLAYTHROUGHS") {
         Ok(folder) => {
             let path = |file: &str| format!("{folder}/{file}.txt");
@@ -350,7 +353,7 @@ fn python_chess_and_catanatron_answer_every_verb() {
     }
 }
 
-/// pgx compiles for seconds at its first step (RF-16).
+/// pgx compiles for several seconds at its first step (RF-16).
 #[test]
 fn pgx_answers_every_verb() {
     let Ok(bin) = std::env::var("TURNFOLD_PGX") else {
@@ -365,8 +368,8 @@ fn pgx_answers_every_verb() {
     });
 }
 
-/// Games that python-chess plays on its own board have the same positions as a recording (RF-18) and by a referee (RF-7).
-/// The long form has 200 games by the referee too.
+/// Games that python-chess plays on its own board have the same positions as a recording (RF-18) and with a referee
+/// (RF-7). In the long form, the referee plays all 200 games.
 #[test]
 fn python_chess_keeps_the_positions_of_200_games_of_its_own() {
     let sandbox = Sandbox::new();
@@ -381,7 +384,7 @@ fn python_chess_keeps_the_positions_of_200_games_of_its_own() {
     sandbox.ok("--store recorded import --recording games.jsonl");
     let table = sandbox.ok("--store recorded table fields --matches --field /fen");
     let positions = |number: usize| sandbox.read(&format!("{number}.fen"));
-    // The rows of one match, without the setup's, which has no position yet.
+    // The rows of one match, without the row of the setup, which has no position yet.
     for number in 1..=200 {
         let source = if number == 1 { "games,".to_owned() } else { format!("games-{number},") };
         let rows = table.lines().filter_map(|row| row.strip_prefix(&source)?.split_once(','));
@@ -421,7 +424,7 @@ fn one_small_game_keeps_its_states_in_every_language_that_is_here() {
     }
 }
 
-/// RF-21: what a reader copies is short.
+/// RF-21: the examples that readers copy are short.
 #[test]
 fn rf_21_each_language_has_at_most_40_lines() {
     let mut count = 0;
@@ -439,7 +442,7 @@ fn rf_21_each_language_has_at_most_40_lines() {
     assert!(count > 30, "{count} files");
 }
 
-/// RF-21: the guide's table of languages has each program of that run, and no other.
+/// RF-21: the guide's table of languages has exactly the programs that the tests run.
 #[test]
 fn rf_21_the_languages_of_the_guide_are_those_of_the_run() {
     let guide = Document::read("docs/guide/referees.md");
@@ -462,7 +465,7 @@ fn rf_21_the_languages_of_the_guide_are_those_of_the_run() {
     }
 }
 
-/// A game of two computer players on the smallest map, saved each turn.
+/// A game of two computer players on the smallest map, saved after each turn.
 const FREECIV: &str = "set compresstype PLAIN
 set saveturns 1
 set aifill 2
@@ -476,7 +479,7 @@ set mapseed 7
 start
 ";
 
-/// RF-18a: what five programs stored becomes a match; `examples/recordings` has the converters and a game for each.
+/// RF-18a: the records of five programs become matches. `examples/recordings` has the converters and a game for each.
 #[test]
 fn rf_18a_records_of_other_programs_are_imported_and_searched() {
     let sandbox = Sandbox::new();
@@ -506,7 +509,7 @@ fn rf_18a_records_of_other_programs_are_imported_and_searched() {
         skipped("a recording of Go", "`gnugo` is not here");
     }
     if Path::new("/usr/games/freeciv-server").exists() {
-        // Two runs of one seed differ in wall-clock times alone, which the converter has ignored.
+        // Two runs of one seed differ only in wall-clock times, which the converter omits.
         sandbox.write("turns.serv", FREECIV);
         for run in ["first", "second"] {
             // The server refuses to run as root.
@@ -542,14 +545,14 @@ fn rf_18a_records_of_other_programs_are_imported_and_searched() {
     }
 }
 
-/// RF-16: each child that breaks the protocol at one place is one line and records nothing; RF-15: what depends on the run is
-/// found by a check.
+/// RF-16: a child that breaks the protocol at one place causes one line of error and records nothing. RF-15: `check`
+/// finds output that depends on the run.
 #[test]
 fn rf_16_hostile_children_end_in_one_line() {
     if !has("node") {
         return skipped("hostile children", "`node` is not here");
     }
-    // A hint at a minute each: the long form waits for them.
+    // Each of these children takes a minute, for which only the long form waits.
     let slow = ["deaf.js", "hang.js", "stubborn.js", "unflushed.js"];
     let keeps_the_protocol = ["banner.js", "calm.js"];
     let mut checked = 0;

@@ -1,7 +1,8 @@
-//! The packages of the crates have all that their sources include, and the files of a release work on other machines.
+//! The crates' packages contain all files that their sources include, and the files of a release work on other
+//! machines.
 //!
-//! `.ci/release` makes a release, which takes minutes; `.ci/release --check` runs these tests on it. Otherwise the tests
-//! of its files print that they are SKIPPED.
+//! `.ci/release` builds a release, which takes minutes, and `.ci/release --check` runs these tests on it. Otherwise the
+//! tests of its files report SKIPPED.
 
 use std::env;
 use std::ffi::OsStr;
@@ -19,10 +20,10 @@ use turnfold_tests::sandbox::workspace;
 mod installed;
 mod packages;
 
-/// The end of a tour that everything worked in.
+/// The end of a successful tour.
 const TOUR_END: &str = "The files of the tour are removed.";
 
-/// Finds the files of the release whose names have this ending, if a release is to be tested.
+/// Finds the file of the release whose name has this ending, if a release is tested.
 fn released(test: &str, ending: &str) -> Option<PathBuf> {
     let Some(folder) = env::var_os("TURNFOLD_RELEASE") else {
         skipped(test, "TURNFOLD_RELEASE names no folder of a release; `.ci/release --check` runs it");
@@ -60,8 +61,8 @@ fn is_root() -> bool {
     succeed("id", ["-u"]) == "0\n"
 }
 
-/// Runs a program in a root of its own, with `/proc` and nothing else mounted. A user who is not root becomes the root
-/// of a user namespace.
+/// Runs a program in a separate root, with only `/proc` mounted. A user who is not root becomes the root of a user
+/// namespace.
 fn in_root(root: &Path, words: &[&str]) -> Output {
     let proc = format!("--mount-proc={}", root.join("proc").display());
     let unshare = ["--mount", "--pid", "--fork", &proc, "chroot", root.to_str().unwrap()];
@@ -79,8 +80,7 @@ fn require_tour(output: &Output) {
     assert!(output.status.success() && text.contains(TOUR_END), "{}\n{text}", output.status);
 }
 
-/// Makes a root with one program in it, and no more than the tour needs: `/proc`, `/tmp` and, as every system has it, a
-/// `/dev/null`, here an empty file.
+/// Creates a root with one program and only what the tour needs: `/proc`, `/tmp` and `/dev/null`, here an empty file.
 fn empty_root(archive: &Path) -> TempDir {
     let root = TempDir::new().unwrap();
     for folder in ["dev", "proc", "tmp"] {
@@ -118,7 +118,7 @@ fn the_static_program_plays_the_tour_in_an_empty_root() {
 fn the_static_program_for_arm64_folds_every_golden_log() {
     let test = "the static program for arm64";
     let Some(archive) = released(test, "aarch64-unknown-linux-musl.tar.gz") else { return };
-    // The package `qemu-user-static` has it by another name than `qemu-user`.
+    // The name of the emulator differs between the packages `qemu-user-static` and `qemu-user`.
     let names = ["qemu-aarch64", "qemu-aarch64-static"];
     let Some(emulator) = names.into_iter().find(|name| Command::new(name).arg("--version").output().is_ok())
     else {
@@ -131,7 +131,7 @@ fn the_static_program_for_arm64_folds_every_golden_log() {
     assert!(checked.contains(" passed, 0 failed"), "{checked}");
 }
 
-/// Lists the libraries that a program of macOS needs, in the format Mach-O.
+/// Lists the libraries that a macOS program in the Mach-O format needs.
 fn libraries_of(program: &[u8]) -> Vec<String> {
     const LOAD_LIBRARY: u32 = 0xC;
     let number = |at: usize| u32::from_le_bytes(program[at..at + 4].try_into().unwrap());
@@ -149,7 +149,7 @@ fn libraries_of(program: &[u8]) -> Vec<String> {
     libraries
 }
 
-/// No macOS is at hand: the programs are looked at, not run.
+/// Without macOS, the programs are inspected but not run.
 #[test]
 fn the_programs_for_macos_need_only_libraries_of_every_mac() {
     for (arch, cpu) in [("x86_64", 0x0100_0007_u32), ("aarch64", 0x0100_000C)] {
@@ -166,7 +166,8 @@ fn the_programs_for_macos_need_only_libraries_of_every_mac() {
     }
 }
 
-/// Installs the Debian package in a fresh Debian, plays the tour as the user of the service, and removes the package.
+/// Installs the Debian package in a fresh Debian system, plays the tour as the user of the service, and removes the
+/// package.
 #[test]
 fn the_debian_package_is_installed_plays_the_tour_and_leaves_matches_when_removed() {
     let test = "the Debian package in a fresh root";
@@ -201,11 +202,11 @@ fn the_debian_package_is_installed_plays_the_tour_and_leaves_matches_when_remove
     shell("test -s /var/lib/turnfold/store/FORMAT");
 }
 
-/// A container made from the image of the release, which is removed at the end.
+/// A container created from the image of the release. It is removed on drop.
 struct Container(String);
 
 impl Container {
-    /// Makes a container, unless something it needs is missing.
+    /// Creates a container, unless a requirement is missing.
     fn new(test: &str) -> Option<Self> {
         let image = released(test, "-amd64.image.tar.gz")?;
         if env::consts::ARCH != "x86_64" || !is_installed(test, "buildah") {
@@ -214,7 +215,7 @@ impl Container {
         let dir = TempDir::new().unwrap();
         let unpacked = dir.path().join("image.tar");
         let line = format!("gunzip --stdout {} > {}", image.display(), unpacked.display());
-        succeed("sh", ["-c", &line]); // some versions of buildah read no compressed archive
+        succeed("sh", ["-c", &line]); // some versions of buildah cannot read compressed archives
         let name = succeed("buildah", ["from".into(), format!("docker-archive:{}", unpacked.display())]);
         Some(Self(name.trim().to_owned()))
     }
@@ -224,7 +225,7 @@ impl Container {
         [&["run", "--isolation", "chroot", &self.0, "--"], command].concat()
     }
 
-    /// Returns how the image is configured.
+    /// Returns the configuration of the image.
     fn config(&self) -> serde_json::Value {
         let described: serde_json::Value =
             serde_json::from_str(&succeed("buildah", ["inspect", &self.0])).unwrap();
@@ -238,7 +239,7 @@ impl Drop for Container {
     }
 }
 
-/// Runs the container image, which has the program alone, as the user that it names.
+/// Runs the container image, which has only the program, as its configured user.
 #[test]
 fn the_image_plays_the_tour_as_a_user_that_is_not_root() {
     let Some(container) = Container::new("the container image") else { return };
@@ -250,7 +251,7 @@ fn the_image_plays_the_tour_as_a_user_that_is_not_root() {
     assert_eq!(config["Volumes"], serde_json::json!({ "/var/lib/turnfold": {} }));
 }
 
-/// Runs the image as it would run by itself, with the file of options from the Debian package, and asks for its health.
+/// Runs the image with its own command and the options file of the Debian package, and checks its health.
 #[test]
 fn the_image_is_healthy_while_it_serves() {
     let Some(container) = Container::new("the health of the container image") else { return };

@@ -1,4 +1,4 @@
-//! Rescue through the real binary: every golden log comes back byte for byte.
+//! Rescue with the real binary: every golden log is recovered byte for byte.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ fn goldens(ruleset: &str) -> Vec<PathBuf> {
     files
 }
 
-/// Everything a store contains, in the order of names.
+/// Returns the contents of a store in the order of names.
 fn contents(dir: &Path) -> Vec<String> {
     let store = Store::open(dir).unwrap();
     let mut lines = Vec::new();
@@ -59,7 +59,7 @@ fn all_goldens_come_back_byte_for_byte_restored_salvaged_and_compacted() {
     sandbox.ok("store salvage .turnfold salvaged");
     let original = contents(&sandbox.path(".turnfold"));
     assert!(original.len() > 2 * rulesets().len());
-    // A replay is made of nothing but the log; one match of each ruleset shows that it comes out the same.
+    // A replay depends only on the log, so one match of each ruleset is enough.
     for dir in stores {
         assert!(contents(&sandbox.path(dir)) == original, "{dir}");
     }

@@ -1,5 +1,5 @@
-//! What verbs make by half, through the real binary: no signal leaves it, the next verb removes what a killed one left,
-//! and no verb touches what another verb is at work on or what is not ours.
+//! Unfinished files of the real binary. Signals leave none behind, and the next verb removes the drafts of a killed
+//! verb. No verb touches drafts in use or files of other programs.
 #![cfg(unix)]
 
 use std::fs;
@@ -15,7 +15,7 @@ use turnfold_tests::sandbox::{Sandbox, binary};
 
 const PREFIX: &str = ".turnfold-draft-";
 
-/// How often, and how long apart, we look for what is to come.
+/// How often the tests check for an event, and the pause between checks.
 const TRIES: u32 = 12_000;
 const PAUSE: Duration = Duration::from_millis(5);
 
@@ -44,7 +44,7 @@ fn drafts(dir: &Path) -> Vec<String> {
     drafts
 }
 
-/// Starts a program that ignores no signal, whatever this process inherited.
+/// Starts a program that ignores no signal, even if this process does.
 fn start(sandbox: &Sandbox, program: &[&str]) -> Child {
     let mut command = Command::new("env");
     command.args(["--default-signal", "--"]).args(program).current_dir(sandbox.path("")).env_clear();
@@ -56,7 +56,7 @@ fn kill(signal: &str, process: &str) {
     assert!(send(signal, process));
 }
 
-/// Returns `true` if there was still such a process.
+/// Returns `true` if the process still existed.
 fn send(signal: &str, process: &str) -> bool {
     Command::new("kill")
         .args([&format!("-{signal}"), process])
@@ -66,7 +66,7 @@ fn send(signal: &str, process: &str) -> bool {
         .success()
 }
 
-/// Starts a restore that has its draft and waits for the second half of the backup.
+/// Starts a restore, which creates its draft and waits for the second half of the backup.
 fn half_a_restore(sandbox: &Sandbox, shell: &str, made: &str) -> (Child, ChildStdin, Vec<u8>) {
     let before = drafts(&sandbox.path(""));
     let line = format!("{shell} exec '{}' store restore - {made}", binary().display());
@@ -82,16 +82,16 @@ fn half_a_restore(sandbox: &Sandbox, shell: &str, made: &str) -> (Child, ChildSt
     (child, stdin, second.to_vec())
 }
 
-/// Holds up the syncs of a verb.
+/// Delays the syncs of a verb.
 const SLOW_SYNCS: &[&str] = &["inject=fsync,fdatasync:delay_enter=300000"];
 
-/// Holds up a verb after each directory that it makes, and its end after the draft is removed.
+/// Delays a verb after each directory that it creates, and its exit after it removes the draft.
 const SLOW_END: &[&str] = &["inject=mkdir:delay_exit=80000", "inject=tgkill:delay_enter=700000"];
 
-/// Ends a verb by a signal once its draft, or `made` in it, is there, while strace holds it up.
+/// Ends a verb by a signal once its draft, or `made` in the draft, exists, while strace delays the verb.
 fn check_signal(line: &str, made: &str, slow: &[&str], signal: &str, number: i32) {
     let what = format!("{line} by {signal} after `{made}`");
-    // However long a verb is held up, a busy machine may let it come to its end first.
+    // On a busy machine, a verb may finish before the signal despite any delay.
     let ended = (0..TRIES).find_map(|_| {
         let sandbox = sandbox();
         let status = signalled(&sandbox, line, made, slow, signal);
@@ -104,7 +104,7 @@ fn check_signal(line: &str, made: &str, slow: &[&str], signal: &str, number: i32
     sandbox.ok("verify");
 }
 
-/// Returns how a verb ended that got a signal.
+/// Sends a signal to a verb, and returns its exit status.
 fn signalled(sandbox: &Sandbox, line: &str, made: &str, slow: &[&str], signal: &str) -> ExitStatus {
     let shell = format!("echo $$ > pid; exec '{}' {line}", binary().display());
     let strace = ["strace", "-f", "-qq", "-o", "trace"].into_iter();
@@ -115,7 +115,7 @@ fn signalled(sandbox: &Sandbox, line: &str, made: &str, slow: &[&str], signal: &
         drafts(&sandbox.path("")).iter().any(is_made) || child.try_wait().unwrap().is_some()
     });
     send(signal, sandbox.read("pid").trim());
-    // strace ends as its child does.
+    // strace ends with the status of its child.
     child.wait().unwrap()
 }
 
@@ -189,7 +189,7 @@ fn the_next_verb_removes_what_a_killed_one_left_and_nothing_else() {
     let held = drafts(&sandbox.path(""));
     assert!(held.len() == 1 && held != left, "a restore removes what the other left: {left:?} {held:?}");
 
-    // A file that was left, and what only looks like it.
+    // A leftover file, and files with similar names.
     let file = format!("{PREFIX}0123456789abcdefghij");
     let others = [
         ".turnfold-backup".to_string(),

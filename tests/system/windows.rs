@@ -1,7 +1,7 @@
-//! The program for Windows, which wine runs: the tour, a guide, the golden logs, a store that is killed, a service, a referee.
+//! The program for Windows, run by wine: the tour, a guide, the golden logs, a killed store, a service, a referee.
 //!
-//! They run where `TURNFOLD_WINE` is set, because building the program takes about three minutes; `TURNFOLD_WINE=1 .ci/run` also
-//! installs what they need.
+//! The tests run only if `TURNFOLD_WINE` is set, because building the program takes about three minutes.
+//! `TURNFOLD_WINE=1 .ci/run` also installs their requirements.
 
 use std::env;
 use std::fs;
@@ -23,13 +23,13 @@ const NEEDS: [(&str, &str); 2] = [
     ("x86_64-w64-mingw32-gcc", "Debian's package gcc-mingw-w64-x86-64"),
 ];
 
-/// Makes a folder for the program for Windows, unless something is missing to build or run it.
+/// Creates a folder for the program for Windows, unless a requirement to build or run it is missing.
 fn sandbox() -> Option<Sandbox> {
     static PROGRAM: LazyLock<Option<PathBuf>> = LazyLock::new(program);
     PROGRAM.as_ref().map(|program| Sandbox::of(program))
 }
 
-/// Builds the program and returns a script that runs it.
+/// Builds the program, and returns a script that runs it.
 fn program() -> Option<PathBuf> {
     if env::var_os("TURNFOLD_WINE").is_none() {
         skip(TRIPLE, "TURNFOLD_WINE=1 builds the program for Windows and runs it by wine");
@@ -56,7 +56,7 @@ fn program() -> Option<PathBuf> {
     );
     fs::write(&script, text).unwrap();
     succeed(Command::new("chmod").arg("+x").arg(&script));
-    // The first start of wine makes its folder, which takes seconds.
+    // The first start of wine creates its folder, which takes seconds.
     fs::create_dir_all(&prefix).unwrap();
     succeed(Command::new(&script).arg("--version"));
     Some(script)
@@ -90,12 +90,12 @@ fn windows_prints_what_the_guide_to_playing_shows() {
     run_blocks(&Document::read("docs/guide/play.md"), "console", &sandbox, "");
 }
 
-/// Shows which entries a store has, and lets a program verify them.
+/// Returns the log of a store and the output of `verify`.
 fn verified(sandbox: &Sandbox) -> String {
     without_links(&sandbox.ok("log duel")) + &sandbox.ok("verify")
 }
 
-/// The same folder is used by both programs, one after the other.
+/// Both programs use the same folder, one after the other.
 #[test]
 fn a_store_made_on_one_system_opens_on_the_other() {
     let Some(windows) = sandbox() else { return };
@@ -134,7 +134,7 @@ fn windows_keeps_what_it_acknowledged_before_it_was_killed() {
     let played = service.send("POST", entries, service.admin(), r#"{"commands":["roll 1 2 3 4"]}"#);
     assert_eq!(played.status, 201, "{}", played.body);
 
-    // Meanwhile others read, no one writes, and the address is taken.
+    // Meanwhile other processes can read but not write, and the address is in use.
     assert!(sandbox.ok("log duel").starts_with("1 host roll 1 2 3 4"));
     let refused = sandbox.run("play duel confirm");
     let why = String::from_utf8(refused.stderr).unwrap();
@@ -145,7 +145,7 @@ fn windows_keeps_what_it_acknowledged_before_it_was_killed() {
     assert!(refused.status.code() == Some(2) && why.contains("choose another address"), "{why}");
 
     service.kill();
-    // Wine lets go of a killed program's files a moment later.
+    // Wine releases a killed program's files a moment later.
     let mut played = sandbox.run("play duel confirm");
     for _ in 0..50 {
         if played.status.success() {

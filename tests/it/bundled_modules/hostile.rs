@@ -123,7 +123,7 @@ fn md_10_the_digest_of_a_module_is_computed_and_never_believed() {
     let missing = "NOT CHECKED duel: the module 7d7e68dac64fd2eaa2d593ef0f4bfac9a597ea043d7826bc2c11172b3fa50eee of \
                    `tictactoe` version 1 is missing";
     let mut changed = module();
-    changed.extend(b"\0\x03\x02hi"); // a section of its own, so that it is the same game in another file
+    changed.extend(b"\0\x03\x02hi"); // an extra section, so that another file has the same game
     for surplus in [changed.as_slice(), b"no module"] {
         sandbox.write("duel.bundle", with_modules(&bundle, &[surplus]));
         assert!(row(&sandbox, "bytes").contains("PASS"));

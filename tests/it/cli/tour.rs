@@ -72,7 +72,7 @@ fn the_tour_prints_what_its_commands_print() {
     assert_eq!(verbs, hunt);
 }
 
-#[cfg(all(unix, feature = "stepper"))] // pseudo-terminals, which are typed at
+#[cfg(all(unix, feature = "stepper"))] // input to pseudo-terminals
 mod on_a_terminal {
     use std::num::NonZero;
     use std::os::unix::process::ExitStatusExt;

@@ -1,5 +1,5 @@
-//! Letters at power cuts (PM-34): after each file operation of the host's verbs, every letter that was reported is on disk,
-//! even if all that was not synced is gone.
+//! Letters at power cuts (PM-34): after each file operation of the host's verbs, every reported letter is on disk, even
+//! if everything unsynced is lost.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ const TERMS: &str =
     "hosted = []\ntogether = true\ndefault = [\"switch\"]\nbetween = [\"resolve\"]\nspectators = 1\n";
 const CALLS: &str = "trace=openat,write,pwrite64,fsync,fdatasync,rename,mkdir";
 
-/// Runs a verb under strace; returns its file operations, each in one line.
+/// Runs a verb under strace, and returns its file operations, one per line.
 fn traced(mailbox: &Mailbox, line: &str) -> Vec<String> {
     let mut strace = Command::new("strace");
     strace.args(["-f", "-y", "-s", "4000", "-o", "trace", "-e", CALLS]);
@@ -38,12 +38,12 @@ fn traced(mailbox: &Mailbox, line: &str) -> Vec<String> {
     all
 }
 
-/// What of files would be there after a power cut, where everything is lost that was not synced.
+/// The files that would survive a power cut, which loses everything that was not synced.
 struct Disk {
     folder: PathBuf,
-    /// Whether syncing a folder brings the names in it to disk.
+    /// Whether syncing a folder writes the names in it to disk.
     syncs_names: bool,
-    /// The files and folders that were written or made, and which of their bytes and names are on disk.
+    /// The written files and created folders, and whether their bytes and names are on disk.
     files: BTreeMap<PathBuf, Synced>,
 }
 
@@ -54,7 +54,7 @@ struct Synced {
 }
 
 impl Disk {
-    /// Follows a file operation.
+    /// Applies a file operation.
     fn follow(&mut self, call: &str) {
         let (name, rest) = call.split_once('(').unwrap_or((call, ""));
         let of_file = || {
@@ -88,10 +88,11 @@ impl Disk {
             "rename" if !rest.contains(" = -1 ") => {
                 let (Some(from), Some(to)) = (named(1), named(3)) else { return };
                 let mut moved = self.files.remove(&from).unwrap_or_default();
-                // Under one of its names a file stays that had one on disk; a draft is no letter.
+                // A renamed file keeps its old or its new name if the old name is on disk. A draft does not count as a
+                // letter.
                 let is_draft = from.extension().is_some_and(|end| end == "new");
                 moved.name &= !is_draft;
-                // A name that is on disk has the old file or the new one, and both are whole letters.
+                // A name on disk has the old file or the new file, and both are complete letters.
                 moved.name |= self.files.get(&to).is_some_and(|old| old.name && old.bytes && moved.bytes);
                 self.files.insert(to, moved);
             }
@@ -106,12 +107,12 @@ impl Disk {
     }
 }
 
-/// Power cuts after each file operation of verbs.
+/// Simulates power cuts after each file operation of verbs.
 struct Cuts {
     disk: Disk,
     reported: Vec<String>,
     count: usize,
-    /// How many reported letters were gone at a cut, in all.
+    /// How many reported letters were lost, over all cuts.
     lost: usize,
 }
 
@@ -133,7 +134,7 @@ impl Cuts {
             }
             self.count += 1;
             let is_lost = |name: &&String| {
-                // One that a later letter replaced before it was sent is kept, too (PM-101).
+                // A letter that a later letter replaced before it was sent is kept, too (PM-101).
                 let folders = [outbox.clone(), outbox.join("sent"), outbox.join("replaced")];
                 !folders.iter().any(|folder| self.disk.has(&folder.join(name)))
             };

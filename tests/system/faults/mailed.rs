@@ -1,4 +1,5 @@
-//! A match by mail and its desk renamed or deleted by a process that is killed at any file operation: both or neither (PM-1).
+//! A process renames or deletes a match by mail and its desk, and is killed at any file operation: both change or
+//! neither (PM-1).
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,11 +14,11 @@ use turnfold_tests::mailbox::Mailbox;
 use turnfold_tests::parts::can_trace_or_skips;
 use turnfold_tests::sandbox::{binary, words};
 
-/// What a verb changes.
+/// The files that a verb changes.
 const CHANGED: [&str; 2] = [".turnfold", "host.key.seen"];
 const CALLS: [&str; 8] = ["write", "pwrite64", "fsync", "fdatasync", "rename", "mkdir", "unlink", "openat"];
 
-/// A match whose first turn is open, with its desk, and the verb that is to change both.
+/// A match whose first turn is open, its desk, and the verb that changes both.
 struct Changed {
     mailbox: Mailbox,
     line: &'static str,
@@ -47,7 +48,7 @@ impl Changed {
         }
     }
 
-    /// Runs under strace; returns whether it came to its end, and the trace.
+    /// Runs the verb under strace. Returns whether it finished, and the trace.
     fn strace(&self, call: &str, inject: Option<String>) -> (bool, String) {
         self.reset();
         let mut strace = Command::new("timeout");
@@ -66,13 +67,13 @@ impl Changed {
     }
 }
 
-/// Requires a match and its desk to be both as before or both as after; returns `true` for the latter.
+/// Requires a match and its desk to be both unchanged or both changed. Returns `true` if they changed.
 fn is_done(names: &[&str], after: &[&str], what: &str) -> bool {
     assert!(names == ["duel", "duel.desk"] || names == after, "{what}: {names:?}");
     names == after
 }
 
-/// PM-1: a match by mail and its desk change in one commit, at whichever file operation the process is killed.
+/// PM-1: a match by mail and its desk change in one commit, whichever file operation kills the process.
 fn check_together(line: &'static str, after: &[&str]) {
     let run = Changed::by(line);
     let (mut before_commit, mut after_commit) = (0, 0);
@@ -109,7 +110,7 @@ fn pm_1_a_delete_killed_at_any_file_operation_deletes_both_or_neither() {
     }
 }
 
-/// PM-1: the same in a database, at whatever is sent to it.
+/// PM-1: the same in a database, for each message to the server.
 #[test]
 fn pm_1_in_a_database_a_match_and_its_desk_change_together() {
     let Some(server) = shared().filter(|_| can_trace_or_skips("calls of play by mail that fail")) else {

@@ -1,5 +1,5 @@
-//! Opening a store while calls fail, while the process is killed, and where nothing can be written: after a failed open
-//! every file has the bytes that it had, and after a crash every entry is there.
+//! Opening a store while calls fail, while the process is killed, and on disks that cannot be written to. A failed open
+//! leaves the bytes of every file unchanged, and after a crash every entry exists.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,7 @@ use super::{PLAY, Rig};
 use turnfold_tests::parts::{can_trace_or_skips, skipped};
 use turnfold_tests::sandbox::{binary, words};
 
-/// Every verb that only reads, in so far as its reading of the store differs.
+/// The verbs that only read, one for each way of reading the store.
 const READING: [&str; 14] = [
     "log duel",
     "show duel",
@@ -28,7 +28,7 @@ const READING: [&str; 14] = [
     "store backup made",
 ];
 
-/// The calls that could change something.
+/// The calls that could change files.
 const CHANGING: &str = "trace=?open,openat,?creat,write,pwrite64,writev,?pwritev,ftruncate,?truncate,?fallocate,\
     ?rename,renameat,renameat2,?unlink,unlinkat,?rmdir,?mkdir,mkdirat,?chmod,fchmod,fchmodat,?link,linkat,\
     ?symlink,symlinkat,utimensat,copy_file_range,sendfile";
@@ -56,7 +56,7 @@ const WRITES: [(&str, &[&str]); 7] = [
 
 type Files = BTreeMap<PathBuf, Vec<u8>>;
 
-/// Whether each call is tried, rather than a few of each.
+/// Returns whether to try every call instead of a few of each kind.
 fn is_all() -> bool {
     std::env::var_os("TURNFOLD_FAULTS").is_some()
 }
@@ -72,7 +72,7 @@ fn files_in(dir: &Path, found: &mut Files) {
     }
 }
 
-/// Writes something behind the end of the journal, as a commit that was not finished leaves it.
+/// Writes bytes after the end of the journal, like an unfinished commit.
 fn tear(store: &Path) {
     let path = store.join("journal/head.b");
     let mut head = fs::read(&path).unwrap();
@@ -83,10 +83,10 @@ fn tear(store: &Path) {
     fs::write(path, head).unwrap();
 }
 
-/// A rig whose store was not closed in the midst of a commit, and what its files contain and its verbs print.
+/// A rig whose store was interrupted during a commit, and the expected outcomes.
 struct Opening {
     rig: Rig,
-    /// The files that opening makes, by their paths in the store.
+    /// The files that opening creates, by their paths in the store.
     made: Vec<PathBuf>,
     runs: u32,
     outcomes: BTreeMap<String, u32>,
@@ -107,13 +107,13 @@ impl Opening {
     fn files(&self) -> Files {
         let mut found = Files::new();
         files_in(&self.store(), &mut found);
-        // One holds the number of the process while it is held, the other can be built again.
+        // The lock contains the process id while it is held, and the index can be rebuilt.
         let (lock, sled) = (self.store().join("LOCK"), self.store().join("sled"));
         found.retain(|path, _| *path != lock && !path.starts_with(&sled));
         found
     }
 
-    /// Runs a line while strace alters calls on the store's own files; all paths are absolute, as strace needs them.
+    /// Runs a command while strace alters calls on the store's files. All paths are absolute, as strace requires.
     fn run(&self, line: &str, call: &str, inject: Option<&str>) -> (Output, String) {
         self.rig.reset();
         let store = fs::canonicalize(self.store()).unwrap();
@@ -133,7 +133,7 @@ impl Opening {
         self.rig.strace(&format!("--store {} {line}", store.display()), &options)
     }
 
-    /// Counts the calls of the first thread before its commit, and all of them.
+    /// Counts the calls of the first thread before its commit, and all of its calls.
     fn count(&self, line: &str, call: &str) -> (u32, u32) {
         let (output, trace) = self.run(line, &format!("{call},pwrite64"), None);
         assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
@@ -143,14 +143,14 @@ impl Opening {
             let is_meant = |line: &&&str| line.contains(&format!(" {call}("));
             u32::try_from(calls.iter().filter(is_meant).count()).unwrap()
         };
-        // The heads are written again first.
+        // Opening first writes the heads again.
         let is_write = |line: &&str| line.contains(" pwrite64(") && line.contains("/journal/head.");
         let opened = calls.iter().enumerate().filter(|(_, line)| is_write(line)).nth(1);
         let opened = opened.map_or(calls.len(), |(place, _)| place + 1);
         (count(&calls[..opened]), count(&calls))
     }
 
-    /// Lets each of a verb's calls fail in a way, or a few of them.
+    /// Makes each of a verb's calls, or a few of them, fail in one way.
     fn fail_each(&mut self, line: &str, call: &str, fault: &str) {
         let (opening, all) = self.count(line, call);
         let last = if line == PLAY { opening } else { all };
@@ -194,7 +194,7 @@ impl Opening {
         assert_eq!(added, usize::from(line == PLAY && code == 0), "{what}");
     }
 
-    /// Requires all entries to be there; returns how many more there are.
+    /// Requires all entries to exist, and returns how many more exist.
     fn require_whole(&self, what: &str) -> usize {
         let verified = self.rig.run("verify");
         assert!(verified.status.success(), "{what}\n{}", String::from_utf8_lossy(&verified.stderr));
@@ -265,7 +265,7 @@ fn no_verb_that_reads_makes_a_call_that_could_change_the_journal() {
     }
 }
 
-/// Runs a script in a place where it can mount; returns `None` where that is not possible.
+/// Runs a script in a namespace in which it can mount. Returns `None` if that is not possible.
 fn mounted(rig: &Rig, script: &str) -> Option<Output> {
     let unshare = |script: &str| {
         let mut command = Command::new("unshare");
@@ -296,10 +296,11 @@ fn verbs_that_read_do_so_on_read_only_and_on_full_disks_and_play_changes_nothing
                 words.join(" ")
             )
         });
-        // A commit needs no room that is not there already, so only a disk that may not be written to refuses it.
+        // A commit uses space that is already allocated, so only a read-only disk refuses it.
         let is_full = prepare.contains("size=");
         let refuses = if is_full { "true" } else { "exit 8" };
-        // Closing writes the end of the journal behind the header of the head that is not written to.
+        // Closing writes the end of the journal into the header of the unused head file, so the comparison skips the
+        // header.
         let passed_over = if is_full { 512 } else { 0 };
         let play = format!(
             "{{ \"$TURNFOLD\" {PLAY} && {refuses}; true; }} && \

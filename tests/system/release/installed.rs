@@ -1,4 +1,5 @@
-//! The packages for pip and npm that `.ci/packages` makes: installed without a network, they play the tour and ask a referee.
+//! The packages for pip and npm that `.ci/packages` builds: installed without a network, they play the tour and run a
+//! referee.
 
 use std::env;
 use std::fs;
@@ -13,7 +14,7 @@ use turnfold_tests::sandbox::{Sandbox, copy_folder, workspace};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Returns the folder of the packages: of the release that is to be tested, or made here of the program under test.
+/// Returns the folder of the packages: those of the tested release, or packages built from the program under test.
 fn packages() -> &'static Path {
     static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
         if let Some(folder) = env::var_os("TURNFOLD_RELEASE") {
@@ -28,7 +29,7 @@ fn packages() -> &'static Path {
     &FOLDER
 }
 
-/// Runs a command, which has to succeed, and returns what it prints.
+/// Runs a command, requires it to succeed, and returns its output.
 #[track_caller]
 fn succeed(command: &mut Command) -> String {
     let output = command.stdin(Stdio::null()).output().unwrap();
@@ -37,7 +38,7 @@ fn succeed(command: &mut Command) -> String {
     stdout.into_owned()
 }
 
-/// Plays the tour, a game that comes as a module and a game by a referee with the program of an environment.
+/// Plays the tour, a game from a module and a game with a referee, with the program of an environment.
 fn try_out(sandbox: &Sandbox, program: &Path, referee: &str) {
     let turnfold = |line: &[&str]| {
         let path = format!("{}:/usr/bin:/bin", program.parent().unwrap().display());
@@ -102,13 +103,13 @@ fn npm_installs_the_program_and_what_serves_a_game_in_javascript() {
          status: () => ({ players: 1, active: ['p1'] }),\n});\n",
     );
     try_out(&sandbox, &sandbox.path("node_modules/.bin/turnfold"), "node count.mjs");
-    // The exit code is that of the program.
+    // The wrapper returns the exit code of the program.
     let mut failing = Command::new(sandbox.path("node_modules/.bin/turnfold"));
     let output = failing.args(["show", "nothing"]).current_dir(sandbox.path("")).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
 }
 
-/// The guide's test for pytest passes on golden logs that fold as they did, and fails on others.
+/// The guide's test for pytest passes on golden logs that fold the same, and fails on others.
 #[test]
 fn pytest_runs_the_example_of_the_guide() {
     let sandbox = Sandbox::installed();
@@ -132,7 +133,7 @@ fn pytest_runs_the_example_of_the_guide() {
     assert_eq!(pytest().status.code(), Some(1));
 }
 
-/// A release has a package for every system that it has a program for, all of this version.
+/// A release has a package for every system with a program, and all packages have this version.
 #[test]
 fn every_package_has_the_version_of_the_program() {
     let mut count = 0;

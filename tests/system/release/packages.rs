@@ -1,4 +1,4 @@
-//! What `cargo package` packs of each crate.
+//! The files of each crate in `cargo package`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use turnfold_tests::sandbox::{cargo, workspace};
 
-/// The crates that can be published, each after those that it depends on.
+/// The publishable crates, each after its dependencies.
 const CRATES: [(&str, &str); 12] = [
     ("turnfold-core", "core"),
     ("turnfold-games", "core/games"),
