@@ -1,4 +1,4 @@
-//! Writes the seeds of every fuzz target to the folder named, for `fuzz/README.md`.
+//! Writes the seeds of every fuzz target to the given folder, as in `fuzz/README.md`.
 
 use std::path::PathBuf;
 use std::{env, fs, io};

@@ -1,5 +1,5 @@
-//! Notes and checkpoints of `turnfold_core::trust` against Cloudflare's `signed_note` and `tlog_tiles`, both ways:
-//! what is written here is accepted there, byte for byte as it is written there, and what one refuses the other refuses.
+//! Notes and checkpoints of `turnfold_core::trust` compared with Cloudflare's `signed_note` and `tlog_tiles`. Both
+//! write the same bytes, each accepts what the other writes, and both refuse the same input.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ use turnfold_core::trust::{
 
 const SIZE_MAX: u64 = 70;
 
-/// Where hashes of their tree are stored.
+/// The stored hashes of their tree.
 struct Stored(Vec<Hash>);
 
 impl HashReader for Stored {
@@ -22,11 +22,11 @@ impl HashReader for Stored {
 }
 
 fn record(index: u64) -> Vec<u8> {
-    // Of no length, of one byte, of more than a block of the hash.
+    // Records are empty, short, or longer than a block of the hash.
     format!("leaf {index};").repeat(usize::try_from(index % 12).unwrap()).into_bytes()
 }
 
-/// Their tree of all sizes up to the greatest.
+/// Returns their tree with all sizes up to the maximum.
 fn theirs() -> Stored {
     let mut stored = Stored(Vec::new());
     for index in 0..SIZE_MAX {
@@ -36,7 +36,7 @@ fn theirs() -> Stored {
     stored
 }
 
-/// The roots of our trees of 0 and more records.
+/// The roots of our trees, by number of records.
 static ROOTS: LazyLock<Vec<TreeHash>> = LazyLock::new(|| {
     let mut tree = Tree::default();
     let mut roots = vec![tree.root()];
@@ -68,7 +68,7 @@ fn our_vkey() -> VerifierKey {
     key().verifier().for_origin(&origin())
 }
 
-/// Our key as theirs, under the name of the log.
+/// Returns our key in their form, under the name of the log.
 fn their_signer() -> StandardSigner {
     let file = key().to_file();
     let seed = file.trim_end().splitn(5, '+').last().unwrap();
@@ -81,13 +81,13 @@ fn signed(size: u64) -> SignedNote {
     SignedNote::new(text, vec![line]).unwrap()
 }
 
-/// The checkpoint of a note, if ours read it and it is signed.
+/// Returns the checkpoint of a signed note as our code reads it.
 fn opened_by_us(note: &[u8]) -> Option<Checkpoint> {
     let note = SignedNote::read(note).ok()?;
     (note.is_signed_by(&our_vkey()) == Ok(true)).then(|| note.text().parse().ok())?
 }
 
-/// The same by theirs.
+/// Returns the checkpoint of a signed note as their code reads it.
 fn opened_by_them(note: &[u8]) -> Option<tlog_tiles::Checkpoint> {
     let known = VerifierList::new(vec![Box::new(StandardVerifier::new(&our_vkey().to_string()).unwrap())]);
     let note = Note::from_bytes(note).ok()?;
@@ -127,7 +127,7 @@ fn tr_8_neither_opens_a_note_with_any_byte_changed() {
         assert!(opened_by_them(&note.as_bytes()[..index]).is_none());
         assert!(opened_by_us(&note.as_bytes()[..index]).is_none());
     }
-    // Lines of others are kept by both and count for neither.
+    // Both keep signatures of other keys, and neither counts them.
     let stranger = PrivateKey::of_seed(key().name().clone(), KeyKind::Signer, &[9; 32]);
     let text = signed(7).text().to_owned();
     let theirs = SignatureLine::sign(&stranger, &origin(), &text);

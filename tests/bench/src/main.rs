@@ -1,4 +1,4 @@
-//! The `turnfold` binary, built where the benchmarks can find its path.
+//! The `turnfold` binary, in a package that gives benchmarks its path.
 
 use std::process::ExitCode;
 

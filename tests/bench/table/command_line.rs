@@ -1,4 +1,5 @@
-//! The command line, cold: every verb in a process of its own, on stores of many matches and of one long one.
+//! The command line from a cold start: every verb in a separate process, on stores with many matches and with one long
+//! match.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,13 +11,13 @@ use crate::report::{Table, Time, count};
 use crate::stores::{write_many_matches, write_one_match};
 use crate::{Scale, row};
 
-/// What every verb may take beyond the start of a process.
+/// How long every verb may take beyond the start of a process.
 const TARGET: Duration = Duration::from_millis(50);
 
 /// Verbs and their times.
 type VerbTimes = [(&'static str, Duration); 4];
 
-/// A store, and a match of it.
+/// A store and a match in it.
 struct Subject<'a> {
     turnfold: Turnfold<'a>,
     store: String,
@@ -28,7 +29,7 @@ impl Subject<'_> {
         self.turnfold.ok(&[&["--store", &self.store], args].concat())
     }
 
-    /// Has the program keep the snapshots that it would have kept, had it recorded the match itself.
+    /// Makes the program keep the snapshots that it would have kept if it had recorded the match itself.
     fn keep_snapshots(&self) {
         self.ok(&["branch", self.match_name, "kept"]);
         let legal_now = self.ok(&["legal", self.match_name]);
@@ -36,7 +37,7 @@ impl Subject<'_> {
         self.ok(&["play", &format!("{}@kept", self.match_name), command]);
     }
 
-    /// Times the verbs, each as often as `runs`; `play` on a new branch each time.
+    /// Times each verb `runs` times. `play` uses a new branch each time.
     fn times(&self, runs: usize) -> VerbTimes {
         let (start, shown) = (["--version"], ["show", self.match_name]);
         let listed = ["log", self.match_name, "-n", "10"];
@@ -84,7 +85,7 @@ pub(crate) fn table(dir: &Path, scale: Scale) -> Table {
     }
 }
 
-/// Turns the times of three sizes, each of the same verbs, into rows.
+/// Converts the times of the same verbs for three sizes to rows.
 fn rows_of(store: &str, sizes: &[VerbTimes; 3]) -> Vec<Vec<String>> {
     let [small, medium, large] = sizes;
     let verbs = small.iter().zip(medium).zip(large);

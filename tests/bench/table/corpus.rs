@@ -1,4 +1,4 @@
-//! Many matches: made, searched, written as a table and counted, and the same questions asked of the table by `DuckDB`.
+//! Many matches: created, searched, written as a table and counted. `DuckDB` answers the same questions from the table.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -12,21 +12,21 @@ use crate::process::Turnfold;
 use crate::report::{Table, Time};
 use crate::{Scale, row};
 
-/// The package that is measured. `pip` fetches it into a temporary environment, and only when it is asked for.
+/// The measured package. `pip` installs it into a temporary environment, and only on request.
 const PACKAGE: &str = "duckdb==2.0.1";
 
-/// Prints the only value that a query finds, and no progress.
+/// Prints the only value that a query returns, without a progress bar.
 const QUERY: &str = "import duckdb, sys
 duckdb.sql('SET enable_progress_bar = false')
 print(duckdb.sql(sys.argv[1]).fetchall()[0][0])";
 
-/// The most memory that a verb may take.
+/// The maximum memory of a verb.
 const MEMORY_MIB: u64 = 150;
 
-/// Matches of a ruleset, and a condition that many of them make true.
+/// Matches of a ruleset, and a condition that many of them meet.
 struct Matches {
     ruleset: &'static str,
-    /// The field of the view that the condition is on, and the condition as turnfold and as SQL write it.
+    /// The view field of the condition, and the condition in the notation of turnfold and of SQL.
     field: &'static str,
     when: &'static str,
     sql: &'static str,
@@ -51,22 +51,22 @@ const MATCHES: [Matches; 2] = [
     },
 ];
 
-/// A question, the seconds that its answer may take, and how `DuckDB` is asked it.
+/// A question, the time limit of its answer in seconds, and the query for `DuckDB`.
 struct Question<'a> {
     args: &'a [&'a str],
     seconds: u64,
     sql: Option<String>,
 }
 
-/// What a run took.
+/// The time, memory and output of a run.
 struct Run {
     took: Duration,
-    /// The most memory that was resident, as often as it was looked at.
+    /// The maximum resident memory over all samples.
     memory_kib: u64,
     printed: String,
 }
 
-/// Runs turnfold, and looks at its memory all the time.
+/// Runs turnfold, and samples its memory continually.
 fn run(turnfold: &Turnfold<'_>, args: &[&str]) -> Run {
     let path = turnfold.dir.join("printed");
     let (mut memory_kib, mut printed) = (0, String::new());
@@ -91,11 +91,11 @@ fn run(turnfold: &Turnfold<'_>, args: &[&str]) -> Run {
     Run { took, memory_kib, printed }
 }
 
-/// `DuckDB` in Python, or why there is none.
+/// `DuckDB` in Python, or the reason why it is missing.
 struct DuckDb<'a> {
     dir: &'a Path,
     python: Result<PathBuf, String>,
-    /// What its start takes.
+    /// The time of its start.
     start: Duration,
 }
 
@@ -116,7 +116,7 @@ impl<'a> DuckDb<'a> {
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     }
 
-    /// Returns what a query takes, which must have this answer.
+    /// Returns the time of a query, and requires this answer.
     fn time(&self, sql: Option<&str>, answer: &str, scale: Scale) -> String {
         match (&self.python, sql) {
             (_, None) => String::new(),
@@ -129,7 +129,7 @@ impl<'a> DuckDb<'a> {
     }
 }
 
-/// Installs the package in an environment of its own.
+/// Installs the package in a separate environment.
 fn installed(dir: &Path, may_fetch: bool) -> Result<PathBuf, String> {
     if !may_fetch {
         return Err("SKIPPED: `--pypi` fetches it".into());
@@ -194,7 +194,7 @@ impl Matches {
 }
 
 impl Question<'_> {
-    /// Asks turnfold and `DuckDB`, whose answers must be the same number.
+    /// Asks turnfold and `DuckDB`, and requires the same number from both.
     fn row(
         &self,
         ruleset: &str,

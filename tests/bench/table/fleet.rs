@@ -1,6 +1,6 @@
-//! The store on PostgreSQL next to a plain `INSERT` by `pgbench` on the same server, in turns (FL-29).
+//! The store on PostgreSQL compared with a plain `INSERT` by `pgbench` on the same server, taking turns (FL-29).
 //!
-//! The server is one of the bench's own, begun as the tests begin theirs; without its programs the section names them.
+//! The bench starts its own server like the tests do. If the programs are missing, the section names them.
 
 use std::fs;
 use std::path::Path;
@@ -20,8 +20,8 @@ use crate::service::{CONNECTIONS, SETUP, Service, append_script, wrk};
 use crate::stores::match_name;
 use crate::{Scale, row};
 
-/// A way to append: how many clients at once, in how many processes' stores, and what it should come to next to
-/// the plain insert of as many clients.
+/// A way to append: the number of concurrent clients, the number of stores, and the target relative to the plain insert
+/// with as many clients.
 struct Workload {
     name: &'static str,
     clients: usize,
@@ -48,17 +48,17 @@ const WORKLOADS: [Workload; 3] = [
     },
 ];
 
-/// The most bytes that a run of one entry should take, with its indexes.
+/// The maximum size of a run of one entry with its indexes, in bytes.
 const RUN_BYTES: u32 = 320;
 
-/// The runs of the match that is read, and how long that should take at most.
+/// The number of runs of the match that is read, and the maximum time of that.
 const READ_RUNS: u64 = 200;
 const READ_TARGET: std::time::Duration = std::time::Duration::from_millis(2);
 
-/// The least commands a second of the service.
+/// The minimum number of commands per second of the service.
 const SERVICE_RATE: f64 = 6_000.0;
 
-/// The clients of a workload, each with a match of its own.
+/// The clients of a workload, each with a separate match.
 struct Clients {
     stores: Vec<Store>,
     heads: Vec<AtomicU64>,
@@ -76,7 +76,7 @@ impl Clients {
         Self { stores, heads: (0..workload.clients).map(|_| AtomicU64::new(0)).collect(), first }
     }
 
-    /// Has each client append so often.
+    /// Makes each client append this number of times.
     fn append(&self, times: u64) {
         thread::scope(|scope| {
             for ((number, head), store) in (self.first..).zip(&self.heads).zip(self.stores.iter().cycle()) {
@@ -102,12 +102,12 @@ impl Clients {
     }
 }
 
-/// An entry of about 40 bytes.
+/// Returns an entry of about 40 bytes.
 fn entry() -> NewEntry {
     NewEntry { seat: Seat::P1, command: vec![7; 24], recorded_at_ms: 1_700_000_000_000 }
 }
 
-/// The plain insert: a row with a primary key and as many bytes.
+/// The plain insert: a row with a primary key and the same number of bytes.
 struct Raw<'a> {
     server: &'a Server,
     pgbench: String,
@@ -133,7 +133,7 @@ impl<'a> Raw<'a> {
         Some(Self { server, pgbench, script })
     }
 
-    /// Returns how many rows a second this number of clients insert.
+    /// Returns how many rows per second this number of clients inserts.
     fn rate(&self, clients: usize, seconds: u64) -> Rate {
         let output = Command::new(&self.pgbench)
             .args(["-n", "-M", "prepared", "-U", "tests", "postgres"])
@@ -151,13 +151,13 @@ impl<'a> Raw<'a> {
     }
 }
 
-/// Returns the rate in the middle.
+/// Returns the median rate.
 fn median(mut rates: Vec<Rate>) -> Rate {
     rates.sort_by(|left, right| left.0.total_cmp(&right.0));
     rates.get(rates.len() / 2).copied().expect("there is a round at least")
 }
 
-/// What is measured, as a table; without PostgreSQL a line that names it.
+/// Returns the measurements as a table. Without PostgreSQL, a line of the table names what is missing.
 pub(crate) fn table(dir: &Path, scale: Scale) -> Table {
     let mut rows = Vec::new();
     let server = Server::start("");
@@ -206,7 +206,7 @@ fn appends(raw: &Raw<'_>, play: &Play, scale: Scale, rows: &mut Vec<Vec<String>>
     }
 }
 
-/// What a run of one entry takes, with its indexes.
+/// Measures the size of a run of one entry with its indexes.
 fn sizes(server: &Server, rows: &mut Vec<Vec<String>>) {
     let bytes = |table: &str| -> u32 {
         let size = format!("SELECT pg_total_relation_size('{table}') / greatest(count(*), 1) FROM {table}");
@@ -261,7 +261,7 @@ fn serve(server: &Server, dir: &Path, scale: Scale, rows: &mut Vec<Vec<String>>)
     two_services(server, dir, scale, rows);
 }
 
-/// Two services through a pooler, each with half of the connections and matches, as a proxy would send them.
+/// Measures two services with a pooler, each with half of the connections and matches, as behind a proxy.
 fn two_services(server: &Server, dir: &Path, scale: Scale, rows: &mut Vec<Vec<String>>) {
     let Some(pooler) = Pooler::start(server) else {
         rows.push(row!["two `serve`: not measured, there is no pgbouncer", "", "", "", ""]);

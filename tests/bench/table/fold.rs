@@ -1,4 +1,4 @@
-//! How fast each ruleset folds, without and with a state hash after every entry.
+//! The folding speed of each ruleset, with and without a state hash after every entry.
 
 use std::hint::black_box;
 
@@ -16,12 +16,12 @@ use crate::measure::{Clock, fastest_of, take_turns};
 use crate::report::{Rate, Table, Time, count, growth, ratio};
 use crate::{Scale, row, setups, yardstick};
 
-/// Plays of one ruleset as the fold takes them.
+/// Plays of a ruleset in the form that the fold accepts.
 struct Input<R: Rules> {
     plays: Vec<TypedPlay<R>>,
     /// The bytes of the state after each entry, including the name and version before it.
     state_bytes: Vec<usize>,
-    /// The digests of all states, as the erased fold finds them.
+    /// The digests of all states from the type-erased fold.
     tally: Tally,
     source: Vec<Play>,
 }
@@ -32,7 +32,7 @@ struct TypedPlay<R: Rules> {
     state_hash: Digest,
 }
 
-/// Something that depends on every digest.
+/// A value that depends on every digest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Tally(u64);
 
@@ -69,7 +69,7 @@ impl<R: Rules> Input<R> {
         count(self.state_bytes.len())
     }
 
-    /// Folds everything this number of times, and looks at the last state of each play only.
+    /// Folds everything this number of times, and hashes only the last state of each play.
     fn fold(&self, times: u32) {
         let mut hasher = StateHasher::default();
         for play in (0..times).flat_map(|_| &self.plays) {
@@ -80,7 +80,7 @@ impl<R: Rules> Input<R> {
         }
     }
 
-    /// Folds everything this number of times with the hash of every state.
+    /// Folds everything this number of times, and hashes every state.
     fn fold_and_hash(&self, times: u32) {
         let mut hasher = StateHasher::default();
         for _ in 0..times {
@@ -96,7 +96,7 @@ impl<R: Rules> Input<R> {
         }
     }
 
-    /// Does as `verify`: from the bytes of the log, with a ruleset known only at run time.
+    /// Folds like `verify`: from the bytes of the log, with a ruleset known only at run time.
     fn fold_log_and_hash(&self) {
         let mut tally = Tally::default();
         for play in &self.source {
@@ -106,7 +106,7 @@ impl<R: Rules> Input<R> {
         assert_eq!(tally, self.tally);
     }
 
-    /// Hashes as many bytes as the states have, without any state: the least that a hash for every entry costs.
+    /// Hashes as many bytes as the states have, but no states. This is the minimum cost of a hash for every entry.
     fn hash_alone(&self) {
         let bytes = vec![7; self.state_bytes.iter().copied().max().unwrap_or_default()];
         let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 state");
@@ -162,7 +162,7 @@ fn rows<R: Rules>(name: &str, toml: &str, target: f64, scale: Scale) -> Vec<Stri
     Input::<R>::new(toml, plays).row(name, (None, target), scale)
 }
 
-/// What hashing should reach at least, whatever the ruleset.
+/// The minimum rate with hashing, for every ruleset.
 const HASHED_MIN: f64 = 300e3;
 
 pub(crate) fn table(scale: Scale) -> Table {

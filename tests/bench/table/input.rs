@@ -1,4 +1,4 @@
-//! What the measurements work on: matches played at random, always the same ones.
+//! The input of the measurements: randomly played matches, the same in every run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use turnfold_core::simulate::Simulation;
 use turnfold_core::{AnyRules, AnyState, CommandSource, DicePolicy, Digest, Logged, Seat};
 use turnfold_store::{Genesis, NewEntry};
 
-/// Matches are over sooner or later; after this number of entries the next one begins.
+/// After this number of entries, the next match begins even if the match is not over.
 const MATCH_ENTRIES_MAX: u64 = 5_000;
 
 /// A simulated match.
@@ -30,13 +30,13 @@ pub(crate) struct PlayedEntry {
 }
 
 impl Play {
-    /// Plays at most `count` entries under a ruleset.
+    /// Plays up to `count` entries under a ruleset.
     pub(crate) fn simulate(ruleset: &str, toml: &str, seed: u64, count: u64) -> Self {
         let rules = turnfold_games::find(ruleset).expect("the ruleset is registered");
         Self::simulate_by(rules, toml, seed, count)
     }
 
-    /// Plays at most `count` entries under a ruleset that is not in the registry.
+    /// Plays up to `count` entries under a ruleset that is not in the registry.
     pub(crate) fn simulate_by(rules: Arc<dyn AnyRules>, toml: &str, seed: u64, count: u64) -> Self {
         let setup = rules.read_setup(toml).expect("the setup can be played");
         let mut state = rules.start(&setup).expect("the setup can be played");
@@ -50,7 +50,7 @@ impl Play {
         Self { rules, setup, entries, state_hash: state.state_hash() }
     }
 
-    /// Plays one match after another until they have `count` entries together.
+    /// Plays one match after another until they have `count` entries in total.
     pub(crate) fn simulate_many(ruleset: &str, toml: &str, count: u64) -> Vec<Self> {
         let mut plays = Vec::new();
         let mut missing = count;
@@ -66,7 +66,7 @@ impl Play {
         plays
     }
 
-    /// Returns the commands that begin with some text, all of them from one seat, as a match of their own.
+    /// Returns a match of only the commands that begin with this text, all given by one seat.
     pub(crate) fn only(&self, seat: Seat, beginning: &str) -> Self {
         let chosen = self.entries.iter().filter(|entry| entry.text.starts_with(beginning));
         let entries = chosen.map(|entry| PlayedEntry { seat, ..entry.clone() }).collect();
@@ -77,7 +77,7 @@ impl Play {
         play
     }
 
-    /// Returns the entries as the fold takes them from a log.
+    /// Returns the entries in the form in which the fold reads them from a log.
     pub(crate) fn logged(&self) -> Vec<Logged<'_>> {
         let entries = (1..).zip(&self.entries);
         entries
@@ -93,7 +93,7 @@ impl Play {
         self.rules.start(&self.setup).expect("the setup can be played")
     }
 
-    /// Returns the entries as a store takes them.
+    /// Returns the entries in the form that a store appends.
     pub(crate) fn new_entries(&self) -> Vec<NewEntry> {
         let entry = |entry: &PlayedEntry| NewEntry {
             seat: entry.seat,
@@ -103,7 +103,7 @@ impl Play {
         self.entries.iter().map(entry).collect()
     }
 
-    /// Returns the beginning of a match in a store.
+    /// Returns the genesis of a match for a store.
     pub(crate) fn genesis(&self, number: u64) -> Genesis {
         let mut match_id = [0; 16];
         match_id[..8].copy_from_slice(&number.to_le_bytes());
@@ -129,7 +129,7 @@ pub(crate) fn fixture(ruleset: &str, name: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()))
 }
 
-/// The folder that holds the workspace.
+/// Returns the folder of the workspace.
 pub(crate) fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }

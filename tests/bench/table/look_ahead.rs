@@ -1,4 +1,4 @@
-//! What the rules look ahead for: options, predictions, ways and legal commands.
+//! The look-ahead of the rules: options, predictions, paths and legal commands.
 
 use std::time::Duration;
 
@@ -8,19 +8,19 @@ use crate::measure::{Clock, fastest_of, time};
 use crate::report::{Table, Time, count, growth, ratio};
 use crate::{Scale, row, setups, yardstick};
 
-/// How long a piece of look-ahead is repeated to be timed.
+/// How long a look-ahead is repeated for its measurement.
 const REPEATED_FOR: Duration = Duration::from_millis(100);
 
-/// A question and how much there is to look at.
+/// A question and the size of its input.
 struct Case {
     items: u32,
     ask: Box<dyn Fn() -> u32>,
-    /// What `ask` answers.
+    /// The expected answer of `ask`.
     answer: u32,
 }
 
 impl Case {
-    /// Returns the time of asking once.
+    /// Returns the time of one call of `ask`.
     fn time(&self, scale: Scale) -> Duration {
         let ask = || assert_eq!((self.ask)(), self.answer, "the answer is always the same");
         let once = time(ask).max(Duration::from_nanos(1));
@@ -36,7 +36,7 @@ fn start(ruleset: &str, toml: &str) -> Box<dyn AnyState> {
     rules.start(&setup).expect("the setup can be played")
 }
 
-/// Plays a command and gives its outcome.
+/// Plays a command, and returns its outcome.
 fn play(state: &mut dyn AnyState, command: &str) -> String {
     let seat = state.default_seat(command).expect("the text is a command");
     let logged = Logged { seq: 1, seat, command: CommandSource::Text(command) };
@@ -47,7 +47,7 @@ fn play(state: &mut dyn AnyState, command: &str) -> String {
     outcome
 }
 
-/// The commands that are legal in a state.
+/// Returns the case that counts the legal commands in a state.
 fn legal(state: Box<dyn AnyState>, seat: Seat, items: u32) -> Case {
     let ask = move || count(state.legal(seat).len());
     let answer = ask();
@@ -72,7 +72,7 @@ fn lifecycle_prediction(units: usize, turns: u32) -> Case {
     Case { items: turns, ask: Box::new(ask), answer: turns }
 }
 
-/// A release to a cell that no way leads to: the whole board is searched.
+/// A release to an unreachable cell, which searches the whole board.
 fn hexcapture_release(radius: i32) -> Case {
     let goal = radius / 2 + 3;
     let mut state = start("hexcapture", &setups::walled_cell(radius, goal));
@@ -89,7 +89,7 @@ fn hexcapture_release(radius: i32) -> Case {
     Case { items: cells.unsigned_abs(), ask: Box::new(ask), answer: 1 }
 }
 
-/// Taps on a board of 40 units, one of them selected.
+/// Taps on a board with 40 units, one of which is selected.
 fn cycletap_legal(radius: i32) -> Case {
     let mut state = start("cycletap", &setups::cycletap(radius, 40));
     let first = state.legal(Seat::P1).into_iter().find(|command| command.starts_with("tap "));

@@ -1,4 +1,4 @@
-//! What the measurements ran on.
+//! The machine of the measurements.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::thread;
 
 use crate::input::workspace;
 
-/// Describes the machine, the file system of `dir` and the versions of what was measured.
+/// Describes the machine, the file system of `dir` and the versions of the measured software.
 pub(crate) fn description(dir: &Path) -> String {
     let cpu = field("/proc/cpuinfo", "model name").unwrap_or_else(|| std::env::consts::ARCH.to_owned());
     let cores = thread::available_parallelism().map_or(1, usize::from);
@@ -30,7 +30,7 @@ pub(crate) fn description(dir: &Path) -> String {
     )
 }
 
-/// Returns the value of a field in a file of the kernel.
+/// Returns the value of a field in a file like `/proc/cpuinfo`.
 fn field(path: &str, name: &str) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     let line = text.lines().find(|line| line.starts_with(name))?;
@@ -41,7 +41,7 @@ fn kib(text: &str) -> Option<u64> {
     text.split_whitespace().next()?.parse().ok()
 }
 
-/// Returns the kind of file system that holds a folder.
+/// Returns the type of the file system of a folder.
 fn file_system(dir: &Path) -> String {
     let mounts = fs::read_to_string("/proc/mounts").unwrap_or_default();
     let mounts = mounts.lines().filter_map(|line| {
@@ -52,7 +52,7 @@ fn file_system(dir: &Path) -> String {
     holding.map_or_else(|| "an unknown file system".to_owned(), |(_, kind)| kind.to_owned())
 }
 
-/// Returns what a program prints, or that it is not known.
+/// Returns the output of a program, or a text that it is unknown.
 fn output(program: &str, args: &[&str]) -> String {
     let output = Command::new(program).args(args).current_dir(workspace()).output().ok();
     let done = output.filter(|output| output.status.success());

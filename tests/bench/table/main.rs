@@ -1,8 +1,8 @@
-//! The table of `BENCHMARKS.md`: everything that is measured, in one run on one machine.
+//! The tables of `BENCHMARKS.md`: all measurements, in one run on one machine.
 //!
-//! `cargo bench -p turnfold-bench --bench table > BENCHMARKS.md` makes it again. After `--`, `--quick` does a tenth of the
-//! work or less, `--npm` and `--pypi` fetch boardgame.io and `DuckDB` to compare with, and words choose sections by their
-//! titles. Every measurement checks its results.
+//! `cargo bench -p turnfold-bench --bench table > BENCHMARKS.md` writes the file again. After `--`, `--quick` does at
+//! most a tenth of the work. `--npm` and `--pypi` fetch boardgame.io and `DuckDB` for comparison, and words select
+//! sections by title. Every measurement checks its results.
 
 mod command_line;
 mod corpus;
@@ -48,14 +48,14 @@ use std::time::Duration;
 
 use crate::report::Table;
 
-/// How much work is done.
+/// The amount of work.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
     quick: bool,
 }
 
 impl Scale {
-    /// Chooses how much is done of something that one section measures.
+    /// Returns the amount of work for a section: `quick` or `full`.
     pub(crate) fn choose<T>(self, quick: T, full: T) -> T {
         if self.quick { quick } else { full }
     }
@@ -68,7 +68,7 @@ impl Scale {
         self.choose(1, 5)
     }
 
-    /// The runs of a process.
+    /// Returns how often a process is run.
     pub(crate) fn runs(self) -> usize {
         self.choose(5, 15)
     }
@@ -85,18 +85,18 @@ impl Scale {
         self.choose(200, 10_000)
     }
 
-    /// How long a client asks the service at a time.
+    /// Returns how many seconds a client sends requests to the service in a row.
     pub(crate) fn service_seconds(self) -> u64 {
         self.choose(2, 10)
     }
 
-    /// The appends of each of the threads that the service is compared with.
+    /// Returns the appends of each thread in the comparison with the service.
     pub(crate) fn service_appends(self) -> u32 {
         self.choose(200, 1_000)
     }
 }
 
-/// The measure of the machine: what it takes to hash 64 bytes.
+/// Returns the yardstick of the machine: the time to hash 64 bytes.
 pub(crate) fn yardstick() -> Duration {
     static YARD: OnceLock<Duration> = OnceLock::new();
     *YARD.get_or_init(|| {
@@ -119,7 +119,7 @@ fn main() {
         return print(printed);
     }
     let scale = Scale { quick: args.iter().any(|arg| arg == "--quick") };
-    // cargo adds `--bench` by itself.
+    // cargo itself adds `--bench`.
     let chosen: Vec<String> =
         args.iter().filter(|arg| !arg.starts_with("--")).map(|arg| arg.to_lowercase()).collect();
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder for stores");
@@ -153,7 +153,7 @@ fn main() {
     }
 }
 
-/// What stands above the tables.
+/// The text above the tables.
 const HEAD: &str = "\
 # Benchmarks
 

@@ -1,7 +1,7 @@
-//! Time: what is compared takes turns, so that a busy machine slows all of it alike.
+//! Time measurement: contenders take turns, so that a busy machine slows all of them alike.
 //!
-//! Work of one thread that waits for nothing is measured in the processor time of that thread, so that others who use the
-//! machine disturb it little; all else in the time that passes.
+//! Work of one thread that never waits is measured in the processor time of that thread, so that other processes
+//! disturb it little. Everything else is measured in wall-clock time.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -13,12 +13,12 @@ use rustix::time::{ClockId, clock_gettime};
 pub(crate) struct Times(Vec<Duration>);
 
 impl Times {
-    /// Returns the fastest round: for work that waits for nothing, what disturbs it least.
+    /// Returns the fastest round. For work that never waits, this is the least disturbed round.
     pub(crate) fn fastest(&self) -> Duration {
         self.0.iter().copied().min().expect("there is a round at least")
     }
 
-    /// Returns the round in the middle: for work that waits for a disk, what usually happens.
+    /// Returns the median round. For work that waits for a disk, this is the usual case.
     pub(crate) fn median(&self) -> Duration {
         let mut sorted = self.0.clone();
         sorted.sort_unstable();
@@ -26,10 +26,10 @@ impl Times {
     }
 }
 
-/// Which time counts.
+/// The kind of time that is measured.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Clock {
-    /// The time that passes.
+    /// Wall-clock time.
     Wall,
     /// The processor time of this thread.
     Thread,
@@ -52,7 +52,7 @@ fn thread_time() -> Duration {
     Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).expect("a thread's time is not negative")
 }
 
-/// Returns the time that passes until work is done.
+/// Returns the wall-clock time of work.
 pub(crate) fn time<T>(work: impl FnOnce() -> T) -> Duration {
     Clock::Wall.time(|| drop(black_box(work())))
 }
@@ -72,7 +72,7 @@ pub(crate) fn take_turns<const N: usize>(
     times
 }
 
-/// Does this number of rounds of work and returns the time of the fastest.
+/// Does this number of rounds of work, and returns the time of the fastest.
 pub(crate) fn fastest_of(clock: Clock, rounds: usize, mut work: impl FnMut()) -> Duration {
     let [times] = take_turns(clock, rounds, [&mut work]);
     times.fastest()

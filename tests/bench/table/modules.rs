@@ -14,7 +14,7 @@ use crate::measure::{Clock, take_turns, time};
 use crate::report::{Rate, Table, Time, count};
 use crate::{Scale, row};
 
-/// The rulesets that are measured, each with a setup.
+/// The measured rulesets, each with a setup.
 const GAMES: [(&str, &str); 5] = [
     ("channel", "dealt-for-four-with-yinyang"),
     ("cycletap", "ford"),
@@ -23,7 +23,7 @@ const GAMES: [(&str, &str); 5] = [
     ("lifecycle", "skirmish"),
 ];
 
-/// What a module should reach: entries a second, bytes, and the time of its first use.
+/// The targets of a module: entries per second, bytes, and the time of its first use.
 const RATE_MIN: f64 = 20e3;
 const BYTES_MAX: u64 = 450_000;
 const FIRST_USE_MAX: Duration = Duration::from_millis(60);
@@ -41,7 +41,7 @@ fn load(file: &Path) -> Arc<dyn AnyRules> {
     turnfold_referee::load(&fs::read(file).expect("the module is there")).expect("the file is a module")
 }
 
-/// Folds as `verify` does, with the outcome and the hash of every entry.
+/// Folds like `verify`, with the outcome and the hash of every entry.
 fn fold(play: &Play, rules: &Arc<dyn AnyRules>) {
     let (mut state, mut hash) = (rules.start(&play.setup).expect("the setup can be played"), None);
     let observe = &mut |step: &mut dyn Step| {
@@ -87,7 +87,7 @@ fn mebibytes(kib: u64) -> f64 {
 /// The first argument of a process that uses the module named by the second for the first time.
 const USE: &str = "--use-module";
 
-/// Starts a process that uses a module for the first time; returns what [`used_here`] prints.
+/// Starts a process that uses a module for the first time, and returns the output of [`used_here`].
 fn used_elsewhere(file: &Path, play: &Play) -> [u64; 4] {
     let log: Vec<String> =
         play.entries.iter().map(|entry| format!("{} {}\n", entry.seat, entry.text)).collect();
@@ -101,8 +101,8 @@ fn used_elsewhere(file: &Path, play: &Play) -> [u64; 4] {
     numbers.try_into().unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
 }
 
-/// Uses a module if the arguments of this process name one: returns the microseconds until a match
-/// has started, by the clock and of the processor, and the KiB that the module then takes and that a fold adds at most.
+/// Uses a module if the arguments of this process name one. Returns the microseconds until a match has started, in
+/// wall-clock and processor time. It then returns the KiB that the module takes and the maximum that a fold adds.
 pub(crate) fn used_here(args: &[String]) -> Option<String> {
     let [USE, file] = args.iter().map(String::as_str).collect::<Vec<_>>()[..] else { return None };
     let file = Path::new(file);

@@ -1,4 +1,4 @@
-//! Moves of a game next to moves in boardgame.io, a framework for games in JavaScript.
+//! Moves of a game compared with moves in boardgame.io, a framework for games in JavaScript.
 
 use std::fs;
 use std::path::Path;
@@ -12,13 +12,13 @@ use crate::measure::{Clock, fastest_of};
 use crate::report::{Rate, Table, Time, count};
 use crate::{Scale, row};
 
-/// The package that is measured. `npm` fetches it into a temporary folder, and only when it is asked for.
+/// The measured package. `npm` installs it into a temporary folder, and only on request.
 const PACKAGE: &str = "boardgame.io@0.50.2";
 
-/// A game of two players in a few lines, which prints what its moves took.
+/// A short game of two players, which prints the time of its moves.
 const GAME: &str = include_str!("boardgame_io.mjs");
 
-/// Folds commands as a session does: from text, one at a time, with its outcome and a hash of the state after each.
+/// Folds commands like a session: one at a time from text, each with its outcome and a hash of the state.
 fn play(play: &Play, times: u32) {
     for _ in 0..times {
         let (mut state, mut hash, mut bytes) = (play.start(), None, 0);
@@ -38,7 +38,7 @@ fn play(play: &Play, times: u32) {
     }
 }
 
-/// Returns the processor time of this number of moves, or why there is none.
+/// Returns the processor time of this number of moves, or the reason why it is missing.
 fn boardgame_io(dir: &Path, moves: u32, rounds: usize, may_fetch: bool) -> Result<Duration, String> {
     let node = |args: &[&str]| Command::new("node").args(args).current_dir(dir).output();
     if node(&["--version"]).is_err() {

@@ -1,4 +1,4 @@
-//! Pages: how long they take to make, and how large they are.
+//! Pages: the time to create them, and their sizes.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::replay::write_replay;
 use crate::report::{Rate, Table, Time};
 use crate::{Scale, row};
 
-/// Fixtures whose random play goes on for long.
+/// Fixtures whose random play lasts long.
 const PLAYED: [(&str, &str); 5] = [
     ("channel", "dealt-for-four-with-yinyang"),
     ("cycletap", "ford"),

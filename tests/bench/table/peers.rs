@@ -1,4 +1,4 @@
-//! Embedded databases of others, each as it comes but for one thing: a commit is on disk when it returns.
+//! Other embedded databases with their default settings, except that a commit is on disk when it returns.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use turnfold_store::NewEntry;
 use crate::report::count;
 use crate::rivals::{Heads, Log, bytes_in};
 
-/// A B-tree that is copied on write, with one transaction for each append.
+/// A copy-on-write B-tree, with one transaction for each append.
 pub(crate) struct Redb {
     db: redb::Database,
     dir: PathBuf,
@@ -28,7 +28,7 @@ impl Redb {
 
 impl Log for Redb {
     fn append(&self, client: usize, entries: &[NewEntry]) {
-        // Commits are durable unless asked not to be.
+        // Commits are durable by default.
         let transaction = self.db.begin_write().expect("a transaction");
         {
             let mut table = transaction.open_table(Self::ENTRIES).expect("a table");

@@ -1,4 +1,4 @@
-//! Replay files: reading, folding and comparing them, and many of them on all cores.
+//! Replay files: reading, folding and comparing them, and folding many of them on all cores.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::process::Turnfold;
 use crate::report::{Rate, Table, Time, count, growth, ratio};
 use crate::{Scale, row};
 
-/// Plays one match at random and writes it as a replay file with every outcome and hash; gives its number of entries.
+/// Plays a random match, and writes a replay file with every outcome and hash. Returns the number of entries.
 pub(crate) fn write_replay(
     turnfold: &Turnfold<'_>,
     ruleset: &str,
@@ -32,7 +32,7 @@ pub(crate) fn write_replay(
     count(play.entries.len())
 }
 
-/// Checks a file or folder and requires that this number of entries passed.
+/// Checks a file or folder, and requires this number of entries to pass.
 fn check(turnfold: &Turnfold<'_>, path: &str, threads: &str, entries: u32) {
     let output = turnfold.command(&["check", path]).env("RAYON_NUM_THREADS", threads).output();
     let output = output.expect("the binary starts");

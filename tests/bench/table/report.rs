@@ -7,7 +7,7 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) title: &'static str,
-    /// What was done and what the columns mean.
+    /// The description of the work and of the columns.
     pub(crate) about: String,
     pub(crate) columns: &'static [&'static str],
     pub(crate) rows: Vec<Vec<String>>,
@@ -25,7 +25,7 @@ impl fmt::Display for Table {
     }
 }
 
-/// Makes a row of anything that can be printed.
+/// Returns a row of printable values.
 #[macro_export]
 macro_rules! row {
     ($($cell:expr),* $(,)?) => { vec![$($cell.to_string()),*] };
@@ -40,12 +40,12 @@ impl Rate {
         Self(f64::from(count) / time.as_secs_f64())
     }
 
-    /// How many times another rate this is.
+    /// Returns this rate as a multiple of another.
     pub(crate) fn times(self, other: Self) -> String {
         ratio(self.0, other.0)
     }
 
-    /// Compares it with the least it should be.
+    /// Returns the minimum, and whether this rate meets it.
     pub(crate) fn at_least(self, target: f64) -> String {
         let shown = Self(target);
         if self.0 >= target {
@@ -66,12 +66,12 @@ impl fmt::Display for Rate {
     }
 }
 
-/// A time as people read it.
+/// A time in a readable form.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Time(pub(crate) Duration);
 
 impl Time {
-    /// Compares it with the most it should be.
+    /// Returns the maximum, and whether this time meets it.
     pub(crate) fn at_most(self, target: Duration) -> String {
         let shown = Self(target);
         if self.0 <= target {
@@ -93,19 +93,19 @@ impl fmt::Display for Time {
     }
 }
 
-/// Writes how many times `base` a value is.
+/// Returns a value as a multiple of `base`.
 pub(crate) fn ratio(value: f64, base: f64) -> String {
     let ratio = value / base;
     if ratio >= 10.0 { format!("{ratio:.0}×") } else { format!("{ratio:.2}×") }
 }
 
-/// Writes how the time for each of `count` items compares with that for each of `base_count`.
+/// Returns the ratio of the time for each of `count` items to the time for each of `base_count` items.
 pub(crate) fn growth((base_count, base): (u32, Duration), (count, time): (u32, Duration)) -> String {
     let each = |count: u32, time: Duration| time.as_secs_f64() / f64::from(count);
     ratio(each(count, time), each(base_count, base))
 }
 
-/// Counts as 32 bits, which floats hold exactly.
+/// Converts a count to 32 bits, which floats represent exactly.
 pub(crate) fn count(number: usize) -> u32 {
     u32::try_from(number).expect("nothing here counts so far")
 }

@@ -1,4 +1,4 @@
-//! Places to append to durably: the store, and what else one might have used.
+//! Durable logs: the store and its alternatives.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -13,28 +13,28 @@ use crate::input::Play;
 use crate::report::count;
 use crate::stores::match_name;
 
-/// A log for several clients; each appends to a line of its own.
+/// A log for several clients, each of which appends to a separate sequence of entries.
 pub(crate) trait Log: Sync {
-    /// Appends entries, all or none; they are durable when it returns.
+    /// Appends all or none of the entries, which are durable when the call returns.
     fn append(&self, client: usize, entries: &[NewEntry]);
 
-    /// Reads what is there and counts it.
+    /// Reads all entries, and counts them.
     fn entries(&self) -> u32;
 
-    /// Writes everything out and gives the bytes on disk.
+    /// Writes everything to disk, and returns the bytes on disk.
     fn close(self: Box<Self>) -> u64;
 }
 
-/// The most clients at once.
+/// The maximum number of concurrent clients.
 pub(crate) const CLIENTS: usize = 8;
 
-/// What others than the store are given to keep of an entry.
+/// Returns the bytes of an entry that the alternatives store.
 pub(crate) fn body(seq: u64, entry: &NewEntry) -> Vec<u8> {
     let numbers = [seq.to_le_bytes(), entry.recorded_at_ms.to_le_bytes()].concat();
     [&numbers, entry.seat.name().as_bytes(), &entry.command].concat()
 }
 
-/// The last number of each client's line.
+/// The last seq of each client.
 #[derive(Default)]
 pub(crate) struct Heads([AtomicU64; CLIENTS]);
 
@@ -43,7 +43,7 @@ impl Heads {
         self.0.get(client).expect("no other client")
     }
 
-    /// Returns the key and the value of each entry that follows.
+    /// Returns the keys and values of a client's next entries.
     pub(crate) fn records(
         &self,
         client: usize,
@@ -95,7 +95,8 @@ impl Log for Turnfold {
     }
 }
 
-/// sled as it comes, a record for each entry. Its flushes are as durable as the store's: they share a process.
+/// sled with default settings and a record for each entry. Its flushes are as durable as those of the store, because
+/// both run in the same process.
 pub(crate) struct Sled {
     db: sled::Db,
     dir: PathBuf,
@@ -185,7 +186,7 @@ impl Log for Sqlite {
     }
 }
 
-/// A file that lines are appended to and synced: no order, no index, no atomic batches, the least that is durable.
+/// A file with appended and synced lines, the minimum for durability. It has no order, no index and no atomic batches.
 pub(crate) struct PlainFile {
     file: Mutex<File>,
     dir: PathBuf,

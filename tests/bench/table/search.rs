@@ -1,4 +1,4 @@
-//! Searches in long logs: the smallest log that shows something, and who changed a field.
+//! Searches in long logs: the smallest log that meets a condition, and the entries that changed a field.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::replay::write_replay;
 use crate::report::{Table, Time};
 use crate::{Scale, row};
 
-/// What is searched for: a ruleset, a fixture, and the arguments of the verb after its file.
+/// A search: a ruleset, a fixture, and the arguments of the verb after its file.
 struct Search {
     ruleset: &'static str,
     fixture: &'static str,
@@ -16,7 +16,7 @@ struct Search {
     args: &'static [&'static str],
 }
 
-/// Conditions that take long logs, and fields of the largest views.
+/// Conditions that need long logs, and fields of the largest views.
 const SEARCHES: [Search; 6] = [
     shrink("initiative", "small-board", &["--when", "/turn >= 20"]),
     shrink("hexcapture", "generated-world", &["--when", "/eaten/0 >= 2"]),
@@ -38,7 +38,7 @@ impl Search {
     fn row(&self, turnfold: &Turnfold<'_>, scale: Scale) -> Vec<String> {
         let Self { ruleset, fixture, verb, args } = self;
         let file = format!("{verb}-{ruleset}-{fixture}.tfl");
-        // Another search may have been in the same play.
+        // An earlier search may have used the same play.
         let _ = std::fs::remove_file(turnfold.dir.join(&file));
         let entries = write_replay(turnfold, ruleset, fixture, &file, scale.choose(5_000, 30_000));
         let words = [&[*verb, file.as_str()], *args].concat();

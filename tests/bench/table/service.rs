@@ -1,6 +1,7 @@
-//! The service (SV-39): commands and views a second over HTTP, next to the store alone, and what it takes to keep much.
+//! The service (SV-39): commands and views per second over HTTP, compared with only the store, and the cost of many
+//! matches and streams.
 //!
-//! `wrk` (a Debian package) is the client; without it the section names it.
+//! The client is `wrk`, a Debian package. If it is missing, the section names it.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -21,16 +22,16 @@ use crate::report::{Rate, Table, ratio};
 use crate::stores::match_name;
 use crate::{Scale, row};
 
-/// The clients, each with a request under way all the time, and the matches that they play.
+/// The number of clients, each of which always has a request pending, and of their matches.
 pub(crate) const CONNECTIONS: u32 = 64;
 
-/// A setup on which time passes for ever.
+/// A setup in which time can pass forever.
 pub(crate) const SETUP: &str = "small-world";
 
-/// The streams that one spectator's token may have.
+/// How many streams a spectator token may have.
 const STREAMS_OF_TOKEN: usize = 1_000;
 
-/// The service, running in a process of its own.
+/// The service in a separate process.
 pub(crate) struct Service {
     process: Child,
     address: String,
@@ -57,7 +58,7 @@ impl Service {
         Self { process, address, admin }
     }
 
-    /// Sends a request and returns its answer's body.
+    /// Sends a request, and returns the body of the response.
     fn ask(&self, method: &str, path: &str, token: &str, body: &str) -> String {
         let mut stream = TcpStream::connect(&self.address).expect("it listens");
         write!(
@@ -74,7 +75,7 @@ impl Service {
         body.to_owned()
     }
 
-    /// Makes a match and returns its host's token.
+    /// Creates a match, and returns the token of its host.
     pub(crate) fn create(&self, number: u64) -> String {
         let setup = fixture("hexcapture", SETUP);
         let body = serde_json::json!({
@@ -83,7 +84,7 @@ impl Service {
         token_in(&self.ask("POST", "/v1/matches", &self.admin, &body.to_string()))
     }
 
-    /// Returns what is resident of its memory, in KiB, now or at most.
+    /// Returns the current or peak resident memory, in KiB.
     fn memory_kib(&self, field: &str) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap_or_default();
         let line = status.lines().find_map(|line| line.strip_prefix(field));
@@ -104,7 +105,7 @@ fn token_in(answer: &str) -> String {
     token.expect("it answers with a token").to_owned()
 }
 
-/// What a run of `wrk` found.
+/// The results of a run of `wrk`.
 pub(crate) struct Run {
     requests: u32,
     seconds: f64,
@@ -118,7 +119,8 @@ impl Run {
     }
 }
 
-/// Writes a script that sends one request after another, each for the next match, from the one of the first token on.
+/// Writes a script that sends one request after another, each to the next match, beginning with the match of the first
+/// token.
 fn write_script(path: &Path, first: usize, tokens: &[String], request: &str) {
     let mut script = String::from("local tokens = {\n");
     for token in tokens {
@@ -163,7 +165,7 @@ pub(crate) fn wrk(service: &Service, script: &Path, connections: u32, seconds: u
     Run { requests, seconds: micros / 1e6, p50_ms: p50 / 1e3, p99_ms: p99 / 1e3 }
 }
 
-/// Appends one entry at a time to a store of as many matches from as many threads.
+/// Appends one entry at a time to a store, with as many matches and threads as the service has.
 fn store_alone(dir: &Path, play: &Play, appends: u32) -> Rate {
     let store = Store::open_or_create(dir).expect("the store opens");
     for number in 0..u64::from(CONNECTIONS) {
@@ -195,7 +197,7 @@ fn store_alone(dir: &Path, play: &Play, appends: u32) -> Rate {
     Rate::of(CONNECTIONS * appends, took)
 }
 
-/// What is measured, as a table; without `wrk` a line that names it.
+/// Returns the measurements as a table. Without `wrk`, a line of the table names it.
 pub(crate) fn service(dir: &Path, scale: Scale) -> Table {
     let mut rows = Vec::new();
     if Command::new("wrk").arg("-v").output().is_err() {
@@ -257,7 +259,7 @@ fn rates(dir: &Path, scale: Scale, rows: &mut Vec<Vec<String>>) {
     ]);
 }
 
-/// Appends with keys, each of which asks the store, in two services that hold few matches and many.
+/// Measures appends with idempotency keys, each of which reads the store, in services with few and with many matches.
 fn many_matches(dir: &Path, scale: Scale, rows: &mut Vec<Vec<String>>) {
     let many = scale.choose(500, 10_000);
     let mut held = [u64::from(CONNECTIONS), many].map(|matches| {
@@ -325,7 +327,7 @@ fn memory(dir: &Path, scale: Scale, rows: &mut Vec<Vec<String>>) {
     ]);
 }
 
-/// Opens streams and reads the beginning of each.
+/// Opens streams, and reads the beginning of each.
 fn open_streams(service: &Service, host: &str, wanted: usize) -> Vec<TcpStream> {
     let files = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: files.maximum, maximum: files.maximum });

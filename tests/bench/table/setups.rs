@@ -1,8 +1,8 @@
-//! Setups that no fixture holds: large ones, and those whose size is to grow.
+//! Setups that are not fixtures: large setups, and setups of variable size.
 
 use std::fmt::Write as _;
 
-/// This number of units, half of them on each side, in rows that face each other.
+/// Returns a setup with this number of units, half of them on each side, in rows that face each other.
 pub(crate) fn cycletap(radius: i32, units: usize) -> String {
     let mut setup = format!("radius = {radius}\n");
     for (owner, side) in [("p1", 1), ("p2", -1)] {
@@ -18,7 +18,7 @@ pub(crate) fn cycletap(radius: i32, units: usize) -> String {
     setup
 }
 
-/// This number of units that race against each other.
+/// Returns a setup with this number of units that race against each other.
 pub(crate) fn lifecycle(units: usize) -> String {
     let mut setup = String::new();
     for number in 0..units {
@@ -30,7 +30,8 @@ pub(crate) fn lifecycle(units: usize) -> String {
     setup
 }
 
-/// A board of `channel` for p1, row by row: every row but the last full, so that many moves have long chains behind.
+/// Returns a board of `channel` for p1, row by row. All rows except the last are full, so that many moves cause long
+/// chains.
 pub(crate) fn fullest_channel() -> String {
     let plenitude = "purple = 1, darkblue = 1, blue = 1, green = 1, yellow = 1, orange = 1, red = 1";
     let mut setup = format!(
@@ -61,8 +62,8 @@ pub(crate) fn fullest_channel() -> String {
     setup
 }
 
-/// A board of `hexcapture` with a hex next to the turtle and a wall around the cell at `goal`, 0, too thick
-/// to reach through.
+/// Returns a board of `hexcapture` with a hex next to the turtle. A wall too thick to reach through surrounds the cell
+/// at (`goal`, 0).
 pub(crate) fn walled_cell(radius: i32, goal: i32) -> String {
     let mut cells = "{ at = [1, 0], color = 0 }".to_owned();
     let hexes = (-radius..=radius).flat_map(|q| (-radius..=radius).map(move |r| (q, r)));

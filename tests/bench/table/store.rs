@@ -1,4 +1,4 @@
-//! The store: reading with every check, durable appends next to other stores, and what it takes to keep much.
+//! The store: reading with every check, durable appends compared with other stores, and the cost of many matches.
 
 use std::ops::Deref;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::rivals::{CLIENTS, Log, PlainFile, Sled, Sqlite, Turnfold, bytes_in};
 use crate::stores::{match_name, write_many_matches, write_one_match};
 use crate::{Scale, row};
 
-/// A way to append: how many clients at once, how often each, and how many entries at a time.
+/// A way to append: the number of concurrent clients, the appends of each, and the entries of an append.
 struct Workload {
     name: &'static str,
     clients: usize,
@@ -39,7 +39,7 @@ impl Workload {
     }
 }
 
-/// Appends in different ways to different logs, which take turns.
+/// Measures appends in different ways to different logs, which take turns.
 pub(crate) fn appends(dir: &Path, scale: Scale) -> Table {
     let play = Play::simulate("cycletap", &fixture("cycletap", "ford"), 1, 1_000);
     let entries = play.new_entries();
@@ -85,7 +85,7 @@ pub(crate) fn appends(dir: &Path, scale: Scale) -> Table {
     }
 }
 
-/// Has others read as many entries as one long match has, which they were given in batches.
+/// Measures how other stores read as many entries as a long match has, after appends in batches.
 fn scans_of_others(dir: &Path, play: &Play, turnfold: Rate, scale: Scale) -> Vec<Vec<String>> {
     type Open = fn(&Path) -> Box<dyn Log>;
     let others: [(&str, Open); 4] = [
@@ -106,7 +106,7 @@ fn scans_of_others(dir: &Path, play: &Play, turnfold: Rate, scale: Scale) -> Vec
     others.map(row).to_vec()
 }
 
-/// Reads one long match with every check.
+/// Measures reading a long match with every check.
 pub(crate) fn scans(dir: &Path, scale: Scale) -> Table {
     let play = Play::simulate("initiative", &fixture("initiative", "small-board"), 1, scale.long_match());
     let mut results = Vec::new();
@@ -148,7 +148,7 @@ pub(crate) fn scans(dir: &Path, scale: Scale) -> Table {
     }
 }
 
-/// Stores of many matches: how long they take to open and how much memory.
+/// Measures the time and memory to open stores of many matches.
 pub(crate) fn sizes(dir: &Path, scale: Scale) -> Table {
     let play = Play::simulate("cycletap", &fixture("cycletap", "ford"), 1, 500);
     let mut rows = Vec::new();
@@ -200,12 +200,12 @@ struct Opened {
     memory_kib: u64,
 }
 
-/// The first argument of a process that opens the store named by the second, for writing or for reading, and prints
-/// what it took.
+/// The first argument of a process that opens the store named by the second, for writing or for reading, and prints the
+/// time and memory.
 const OPEN: &str = "--open";
 const READ: &str = "--open-for-reading";
 
-/// The longest that a store may take to open for reading.
+/// The maximum time to open a store for reading.
 const READ_TARGET: Duration = Duration::from_millis(25);
 
 fn open_elsewhere(how: &str, dir: &Path) -> Opened {
@@ -217,7 +217,7 @@ fn open_elsewhere(how: &str, dir: &Path) -> Opened {
     Opened { took: Duration::from_micros(next()), memory_kib: next() }
 }
 
-/// Does what the arguments of this process ask for, if it was started to open a store.
+/// Opens a store if the arguments of this process ask for that.
 pub(crate) fn opened_here(args: &[String]) -> Option<String> {
     let [how, dir] = args else { return None };
     let dir = Path::new(dir);
@@ -228,7 +228,7 @@ pub(crate) fn opened_here(args: &[String]) -> Option<String> {
     }
 }
 
-/// Opens a store and gives the microseconds that took and the memory in KiB.
+/// Opens a store, and returns the time in microseconds and the memory in KiB.
 fn open_here<Opened: Deref<Target = StoreReader>>(
     open: impl FnOnce() -> Result<Opened, StoreError>,
 ) -> String {

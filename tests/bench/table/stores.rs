@@ -1,4 +1,4 @@
-//! Stores to measure: many short matches, or one long one.
+//! Stores to measure: many short matches, or one long match.
 
 use std::path::Path;
 use std::thread;

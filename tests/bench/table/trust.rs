@@ -1,4 +1,4 @@
-//! Signing and auditing one long match, next to `verify`.
+//! Signing and auditing a long match, compared with `verify`.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -18,10 +18,10 @@ use crate::report::{Rate, Table, Time, count};
 use crate::stores::{match_name, write_one_match};
 use crate::{Scale, row};
 
-/// The least share of the speed of `verify`.
+/// The minimum speed as a share of the speed of `verify`.
 const SHARE: f64 = 0.5;
 
-/// Signs and audits a store of one match and a bundle of it.
+/// Measures signing and auditing a store with one match, and its bundle.
 pub(crate) fn table(dir: &Path, scale: Scale) -> Table {
     let play = Play::simulate("initiative", &fixture("initiative", "small-board"), 1, scale.long_match());
     let (entries, store) = (count(play.entries.len()), dir.join("trust"));

@@ -1,8 +1,8 @@
-//! Folds golden logs with nothing but the core, for targets on which the command line cannot be built.
+//! Folds golden logs with only the core, for targets on which the command line cannot be built.
 //!
-//! Prints for each file the closing line that follows from its setup and commands. Its log digest covers every
-//! outcome and state hash on the way, so that a closing line equal to the file's own proves the whole fold equal.
-//! The files are golden: `turnfold check` reads them strictly, this only finds its way about in them.
+//! Prints the closing line of each file, computed from the setup and commands. The log digest in this line covers every
+//! outcome and state hash. So a line equal to the file's closing line proves that the whole fold is equal.
+//! `turnfold check` reads golden files strictly. This program assumes that they are valid.
 
 use std::fs;
 use std::io::{self, Write};
@@ -28,7 +28,7 @@ fn main() -> ExitCode {
     code
 }
 
-/// Folds a golden log and gives the closing line that it ought to have.
+/// Folds a golden log, and returns the expected closing line.
 fn closing_line(text: &str) -> Result<String, String> {
     let (_, rest) = text.split_once("\n+++\n").ok_or("expected `+++` before the header, found none")?;
     let (header, body) = rest.split_once("\n+++\n").ok_or("expected `+++` after the header, found none")?;
@@ -51,7 +51,7 @@ fn closing_line(text: &str) -> Result<String, String> {
     Ok(format!("= {count} state {} log {} header {mark}", state.state_hash(), log.finalize().to_hex()))
 }
 
-/// Writes the canonical header, and the mark by which the closing line names it.
+/// Returns the canonical header, and the mark by which the closing line names it.
 fn canonical_header(header: &toml::Table) -> (String, String) {
     let mut values = Vec::new();
     for (key, value) in header.iter().filter(|(key, _)| *key != "seed") {
@@ -87,7 +87,8 @@ fn flatten(path: String, value: &toml::Value, values: &mut Vec<(String, String)>
     }
 }
 
-/// Writes what golden logs have in their headers: booleans, integers, texts without control characters, lists of them.
+/// Returns a header value as JSON. Golden logs use booleans, integers, texts without control characters, and lists of
+/// these.
 fn json(value: &toml::Value) -> String {
     match value {
         toml::Value::String(text) => format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")),
@@ -126,7 +127,7 @@ fn seat_and_command(words: &str) -> Result<(Seat, &str), String> {
     Ok((seat.parse().map_err(|_| format!("no seat: `{seat}`"))?, command))
 }
 
-/// Folds one entry and writes its line as a blessed log has it.
+/// Folds an entry, and returns its line as in a blessed log.
 fn fold(state: &mut dyn AnyState, dice: &DicePolicy, seq: u64, words: &str) -> Result<String, String> {
     let (seat, command) = seat_and_command(words)?;
     let entry = Logged { seq, seat, command: CommandSource::Text(command) };
@@ -138,7 +139,7 @@ fn fold(state: &mut dyn AnyState, dice: &DicePolicy, seq: u64, words: &str) -> R
     folded.map(|()| line).map_err(|error| error.to_string())
 }
 
-/// Requires an attempt to be rejected as its line records.
+/// Requires an attempt to be rejected as recorded in its line.
 fn check_attempt(state: &dyn AnyState, line: &str, words: &str) -> Result<(), String> {
     let (seat, command) = seat_and_command(words)?;
     let found = match state.judge(seat, command) {
