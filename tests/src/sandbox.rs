@@ -136,13 +136,13 @@ impl Sandbox {
         command
     }
 
-    /// Runs `turnfold` with the words of a line. Words with spaces are in double quotes.
+    /// Runs `turnfold` with the words of a command. Words with spaces are in double quotes.
     pub fn run(&self, line: &str) -> Output {
         let words = words(line);
         self.command(words.iter().map(String::as_str)).output().unwrap()
     }
 
-    /// Runs a line in a shell that knows `turnfold` and the programs of the machine.
+    /// Runs a command in a shell that finds `turnfold` and the programs of the machine.
     pub fn shell(&self, line: &str) -> Output {
         let script = format!("turnfold() {{ '{}' \"$@\"; }}\n{line}", self.program.display());
         let mut shell = Command::new("sh");

@@ -76,7 +76,8 @@ exit 2| error: cannot read replay `missing.tfl`: No such file or directory (os e
 "#]]);
 }
 
-/// Returns a sandbox in which `duel` and its branch `held` continue. A unit moves in `duel` but stands in `held`.
+/// Returns a sandbox in which `duel` and its branch `held` continue. A unit moves in `duel` but stays in place in
+/// `held`.
 fn held() -> Sandbox {
     let sandbox = duel();
     sandbox.ok("branch duel:2 held");

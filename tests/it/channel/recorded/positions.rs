@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::*;
 use crate::channel::{Table, play};
 
-/// The bag of a position has colours but no ids: it gets those that are left.
+/// The bag of a position has colors but no ids, and gets the remaining ids.
 fn table(position: &Value) -> Table {
     let mut energies = Vec::new();
     for (at, list) in [("p1", &position["board"]), ("maya", &position["maya"])] {
@@ -77,7 +77,7 @@ fn compare_possible(counts: &mut Counts, state: &dyn AnyState, position: &Value,
     }
 }
 
-/// CH-12: the colours that may be picked, and which energy leaves.
+/// CH-12: the colors that may be picked, and which energy leaves.
 fn compare_pick(counts: &mut Counts, state: &dyn AnyState, pick: &Value, place: &str) {
     let mut opened = state.fork();
     play(&mut *opened, Seat::P1, "channel 8");
