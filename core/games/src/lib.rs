@@ -1,7 +1,7 @@
-//! The games of turnfold, each a ruleset of its own.
+//! The games of turnfold. Each game is a ruleset.
 //!
-//! A game's folder has its rules for players (`RULES.md`), a small setup (`example.toml`), and the ruleset: [`initiative`]
-//! is the smallest. [`standard`] is the registry of a program that has them all; adding a game here adds a line to
+//! A game's folder has its rules for players (`RULES.md`), a small setup (`example.toml`) and the ruleset;
+//! [`initiative`] is the smallest. [`standard`] returns a registry of all games. A new game is added with a line in
 //! [`rulesets`].
 //!
 //! ```
@@ -43,7 +43,7 @@ pub mod hexcapture;
 pub mod initiative;
 pub mod lifecycle;
 
-/// Returns every ruleset that comes with turnfold in its newest version, in the order of their names: the games, and the
+/// Returns the newest version of every ruleset that comes with turnfold, sorted by name. These are the games and the
 /// desk of a match by mail.
 #[must_use]
 pub fn rulesets() -> Vec<Arc<dyn AnyRules>> {
@@ -57,13 +57,13 @@ pub fn rulesets() -> Vec<Arc<dyn AnyRules>> {
     ])
 }
 
-/// Finds a ruleset that comes with turnfold by name; a program that may know others asks its [`Registry`].
+/// Finds a ruleset that comes with turnfold by name. A program that knows other rulesets uses its [`Registry`].
 #[must_use]
 pub fn find(name: &str) -> Option<Arc<dyn AnyRules>> {
     rulesets().into_iter().find(|rules| rules.name() == name)
 }
 
-/// Returns a registry of these games; [`Registry::default`] is one of none.
+/// Returns a registry of these games; [`Registry::default`] has no games.
 #[must_use]
 pub fn standard() -> Registry {
     let games = rulesets().into_iter().filter(|rules| rules.name() != Desk::NAME);

@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::energy::{Chakra, Color, Energy};
 use super::ranged::{EnergyId, Row};
 
-/// How many energies a chakra row and the universe hold.
+/// The number of columns of the universe and of each chakra's row.
 pub(super) const ROW_SIZE: usize = 3;
-/// How many energies the earth holds.
+/// The number of columns of the earth.
 pub(super) const EARTH_SIZE: usize = 8;
 
 /// The energies of a player, by row and column.
@@ -19,7 +19,7 @@ pub(super) struct Board {
     earth: [Option<Energy>; EARTH_SIZE],
 }
 
-/// A column of a row.
+/// A place on a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Place {
     pub(super) row: Row,
@@ -44,7 +44,7 @@ impl Board {
         self.row(row).iter().flatten().copied()
     }
 
-    /// Returns the energies of a row with their places.
+    /// Returns the energies of a row with their places, by column.
     pub(super) fn placed_in(&self, row: Row) -> impl DoubleEndedIterator<Item = (Place, Energy)> {
         let columns = self.row(row);
         // No row has more columns than the earth.
@@ -82,34 +82,34 @@ impl Board {
         }
     }
 
-    /// CH-1: puts an energy into a row with room, where it takes the lowest empty column.
+    /// CH-1: puts an energy into the lowest empty column of a row; does nothing if the row is full.
     pub(super) fn put(&mut self, row: Row, energy: Energy) {
         if let Some((column, _)) = (0..8).zip(self.row(row)).find(|(_, there)| there.is_none()) {
             self.put_at(Place { row, column }, energy);
         }
     }
 
-    /// CH-2: the row holds three energies of its own color.
+    /// CH-2: returns `true` if the chakra's row holds three energies of its own color.
     pub(super) fn is_harmonised(&self, chakra: Chakra) -> bool {
         self.row(chakra.row())
             .iter()
             .all(|energy| energy.is_some_and(|energy| energy.color == chakra.color()))
     }
 
-    /// CH-2: the row is full and a white energy is among the three.
+    /// CH-2: returns `true` if the row is full and at least one of its three energies is white.
     fn is_temporarily_harmonised(&self, chakra: Chakra) -> bool {
         let row = chakra.row();
         self.room(row) == 0 && self.energies_in(row).any(|energy| energy.color == Color::White)
     }
 
-    /// CH-9: moves pass over the row as if it were not there.
+    /// CH-9: returns `true` if moves pass over the row without counting it.
     pub(super) fn is_passed_over(&self, row: Row) -> bool {
         Chakra::of_row(row)
             .is_some_and(|chakra| self.is_harmonised(chakra) || self.is_temporarily_harmonised(chakra))
     }
 
-    /// Returns the harmonised chakras, from the top down. They stay so for the rest of the match: no rule takes an
-    /// energy out of a harmonised row.
+    /// Returns the chakras in harmony, from the top down. They stay in harmony for the rest of the match, except that
+    /// `undo` takes back the moves of the current turn.
     pub(super) fn harmonised(&self) -> impl Iterator<Item = Chakra> {
         Chakra::all().filter(|chakra| self.is_harmonised(*chakra))
     }

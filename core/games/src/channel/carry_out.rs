@@ -21,7 +21,7 @@ pub(super) fn carry_out(state: &mut State, plan: Plan, effects: &mut impl Effect
         }
         Step::Open { channel, token } => open(state, channel, token, effects),
         Step::Move { from, to, variant } => make_move(state, from, to, variant, effects),
-        // CH-11: the moves stand, and the turn ends with them.
+        // CH-11: the moves become final, and the turn ends.
         Step::Confirm => {
             effects.push(|| Effect::Confirmed);
             end_turn(state, effects);
@@ -39,7 +39,7 @@ pub(super) fn carry_out(state: &mut State, plan: Plan, effects: &mut impl Effect
     }
 }
 
-/// CH-4: the maya is filled at once, before the row can come into harmony.
+/// CH-4: moves energies to a row. The maya is refilled first, before the row can come into harmony.
 fn take(
     state: &mut State,
     row: Row,
@@ -62,7 +62,7 @@ fn take(
     }
 }
 
-/// CH-4: an empty place of the maya is filled with the lowest id of the bag, and stays empty when there is none.
+/// CH-4: fills an empty place of the maya with the lowest id of the bag. The place stays empty if the bag is empty.
 fn refill(state: &mut State, place: MayaPlace, effects: &mut impl EffectSink<Effect>) {
     let Some((id, color)) = state.bag.pop_first() else { return };
     if let Some(slot) = state.maya_slot(place) {
@@ -71,7 +71,7 @@ fn refill(state: &mut State, place: MayaPlace, effects: &mut impl EffectSink<Eff
     effects.push(|| Effect::Refilled { row: place.row + 1, col: place.column + 1, id });
 }
 
-/// CH-5: channel 8 waits for a color; the others wait for their first move.
+/// CH-5: opens a channel. Channel 8 then waits for a color; the others wait for their first move.
 fn open(
     state: &mut State,
     channel: ChannelNumber,
@@ -89,7 +89,7 @@ fn open(
     };
 }
 
-/// CH-10: an energy moves once in a channel, so its id is kept.
+/// CH-10: makes a move and keeps the energy's id, because an energy moves only once in a channel.
 fn make_move(
     state: &mut State,
     from: Place,
@@ -112,7 +112,7 @@ fn make_move(
     effects.push(|| Effect::Step { step });
 }
 
-/// CH-8: what follows when an energy has come to a chakra's row.
+/// CH-8: returns the token of a chakra's notch if the row has come into harmony.
 fn harmonise(player: &mut Player, chakra: Chakra, effects: &mut impl EffectSink<Effect>) {
     if player.board.is_harmonised(chakra) {
         effects.push(|| Effect::Harmonised { row: chakra.row() });
@@ -120,7 +120,7 @@ fn harmonise(player: &mut Player, chakra: Chakra, effects: &mut impl EffectSink<
     }
 }
 
-/// CH-11: everything back to where it was before the channel.
+/// CH-11: restores board and tokens as they were before the channel was opened.
 fn undo(state: &mut State, effects: &mut impl EffectSink<Effect>) {
     let Phase::Channel(sequence) = core::mem::replace(&mut state.phase, Phase::Take) else { return };
     let Some(player) = state.active_player_mut() else { return };
@@ -131,14 +131,14 @@ fn undo(state: &mut State, effects: &mut impl EffectSink<Effect>) {
         }
     }
     player.tokens = sequence.tokens_before;
-    // The token that was on the channel is the one that was next to be used.
+    // The next free token is now the token that was on the channel.
     if let Some(token) = player.tokens.next_free() {
         report_token(player, token, effects);
     }
     effects.push(|| Effect::Undone);
 }
 
-/// CH-11: the channel is closed before anything moved.
+/// CH-11: closes the channel before its first move.
 fn cancel(state: &mut State, effects: &mut impl EffectSink<Effect>) {
     let channel = state.sequence().map_or(ChannelNumber::EXCHANGE, |sequence| sequence.channel);
     state.phase = Phase::Take;
@@ -147,7 +147,7 @@ fn cancel(state: &mut State, effects: &mut impl EffectSink<Effect>) {
     effects.push(|| Effect::Cancelled);
 }
 
-/// CH-6: tokens return in the order of their channels, as that order decides their places.
+/// CH-6: returns the tokens in the order of their numbers, because that order decides their places.
 fn meditate(state: &mut State, chakra: Chakra, effects: &mut impl EffectSink<Effect>) {
     let Some(player) = state.active_player_mut() else { return };
     let tokens = player.tokens;
@@ -160,7 +160,7 @@ fn meditate(state: &mut State, chakra: Chakra, effects: &mut impl EffectSink<Eff
     effects.push(|| Effect::Meditated { color: chakra });
 }
 
-/// CH-12: the black energy leaves, the picked one comes.
+/// CH-12: exchanges the black energy for the picked one.
 fn pick(state: &mut State, black: Place, picked: Energy, effects: &mut impl EffectSink<Effect>) {
     let Some(left) = state.active_player_mut().and_then(|player| player.board.remove(black)) else { return };
     leave_the_game(state, left.id, effects);
@@ -171,7 +171,7 @@ fn pick(state: &mut State, black: Place, picked: Energy, effects: &mut impl Effe
     effects.push(|| Effect::Picked { color: picked.color, id: picked.id });
 }
 
-/// CH-3: puts a token somewhere else.
+/// CH-3: puts a token in another place.
 fn place_token(player: &mut Player, token: TokenNumber, to: Token, effects: &mut impl EffectSink<Effect>) {
     player.tokens.place(token, to);
     report_token(player, token, effects);

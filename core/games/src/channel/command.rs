@@ -1,4 +1,4 @@
-//! What a seat may say, and how it is written.
+//! The commands of players and their text.
 
 use core::fmt;
 
@@ -11,12 +11,12 @@ use super::ranged::{ChannelNumber, EnergyId};
 use turnfold_core::declare::{Argument, arguments, commands};
 use turnfold_core::text::Malformed;
 
-/// An input of the match. The variant order is part of the log format.
+/// A command of the match. The order of the variants is part of the log format.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Command {
     /// CH-4: takes energies from a flow of the maya into a row, in this order.
     Take {
-        /// The row, which may be none.
+        /// The row, which need not exist.
         row: i32,
         /// The energies.
         ids: Ids,
@@ -32,13 +32,13 @@ pub enum Command {
     },
     /// CH-11: ends the turn after the last move.
     Confirm,
-    /// CH-11: takes all moves back after the last.
+    /// CH-11: takes all moves back after the last one.
     Undo,
     /// CH-11: closes the channel before the first move.
     Cancel,
     /// CH-6: takes the tokens back from the channels and looks at a plenitude.
     Meditate(Chakra),
-    /// CH-12: names the color that is to be had for a black energy.
+    /// CH-12: names the color to get for a black energy.
     Pick(Color),
 }
 
@@ -46,7 +46,7 @@ pub enum Command {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<EnergyId>", into = "Vec<EnergyId>")]
 pub struct Ids {
-    /// The first stands again in the places behind the last, so that equal ids are equal values.
+    /// Unused places repeat the first id, so that values with equal ids are equal.
     ids: [EnergyId; 3],
     count: usize,
 }
@@ -91,7 +91,7 @@ impl From<Ids> for Vec<EnergyId> {
 
 impl Argument for Ids {
     fn read(words: &str) -> Result<Self, Malformed> {
-        // A fourth id is one too many, however many follow it.
+        // Four words are enough to know that there are too many.
         words.split(' ').take(4).map(str::parse).collect::<Result<Vec<EnergyId>, _>>()?.try_into()
     }
 

@@ -1,4 +1,4 @@
-//! CH-1: the position dealt from a seed.
+//! CH-1: deals a position from a seed.
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -12,10 +12,10 @@ use turnfold_core::collections::gathered;
 use turnfold_core::dice::DiceStream;
 use turnfold_core::seat::Seat;
 
-/// How many energies of each color there are for each player.
+/// The number of energies of each color for each player.
 const ENERGIES_PER_PLAYER: usize = 3;
 
-/// Deals for `players` players. The draws come in this order: energies, plenitude, what each player knows.
+/// Deals for `players` players. The draws come in this order: energies, plenitude, known chakras.
 pub(super) fn deal(players: u8, yinyang: bool, seed: u64) -> State {
     let mut stream = DiceStream::for_setup(seed);
     let colors = Color::ALL.into_iter().filter(|color| yinyang || *color != Color::White);
@@ -43,7 +43,7 @@ pub(super) fn deal(players: u8, yinyang: bool, seed: u64) -> State {
     }
 }
 
-/// A player who has seen one plenitude.
+/// Returns a player who knows the plenitude of one chakra, which is drawn.
 fn player(stream: &mut DiceStream) -> Player {
     let seen = usize::try_from(stream.draw(0, 6)).ok().and_then(|index| Chakra::all().nth(index));
     Player {
@@ -54,7 +54,7 @@ fn player(stream: &mut DiceStream) -> Player {
     }
 }
 
-/// Fisher–Yates, from the last index down to the second.
+/// Shuffles by Fisher–Yates, from the last index down to 1.
 fn shuffle<T>(stream: &mut DiceStream, items: &mut [T]) {
     for index in (1..items.len()).rev() {
         let high = i32::try_from(index).expect("at most 108 energies are dealt");

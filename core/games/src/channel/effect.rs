@@ -1,4 +1,4 @@
-//! What happens, one line each.
+//! The effects of commands.
 
 use alloc::vec::Vec;
 use serde::Serializer;
@@ -53,7 +53,7 @@ effects! {
     }
 }
 
-/// Writes where a token is in its notation, such as `b3`.
+/// Writes the place of a token in its notation, such as `b3`.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn as_text<S: Serializer>(token: &Token, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(token)

@@ -1,4 +1,4 @@
-//! What happens when a turn ends, up to the end of the match.
+//! The end of a turn, and of the match.
 
 use super::effect::Effect;
 use super::energy::{Chakra, Color};
@@ -7,14 +7,14 @@ use super::score::winners;
 use super::state::{Phase, State};
 use turnfold_core::outcome::EffectSink;
 
-/// How many harmonised rows of one player bring the last round.
+/// The round becomes the last one when a player has this number of rows in harmony.
 const ROWS_TO_END: usize = 5;
 
 pub(super) fn end_turn(state: &mut State, effects: &mut impl EffectSink<Effect>) {
     for chakra in Chakra::all() {
         unite(state, chakra, effects);
     }
-    // CH-14: the round is played to its last seat, so that all have had as many turns.
+    // CH-14: the round is played on to its last seat, so that later seats do not have fewer turns.
     let harmonised = state.players.iter().map(|player| player.board.harmonised().count());
     if !state.last_round && harmonised.max() >= Some(ROWS_TO_END) {
         state.last_round = true;
@@ -34,7 +34,7 @@ pub(super) fn end_turn(state: &mut State, effects: &mut impl EffectSink<Effect>)
     }
 }
 
-/// CH-13: a white and a black energy in a row of the active player leave the game for half a yin-yang.
+/// CH-13: removes a white and a black energy from a row of the active player, who gains half a yin-yang.
 fn unite(state: &mut State, chakra: Chakra, effects: &mut impl EffectSink<Effect>) {
     let Some(player) = state.active_player_mut() else { return };
     let row = chakra.row();

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::ranged::{EnergyId, Row};
 use turnfold_core::text::Malformed;
 
-/// A color of energy. The order is the rulings' and part of the formats.
+/// A color of energy. The order comes from the rulings and is part of the formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "a color is what it is called")]
@@ -62,7 +62,7 @@ impl FromStr for Color {
     }
 }
 
-/// A chakra: one of the seven colors that have a row of their own, rows 2 to 8 in the order of the colors.
+/// A chakra: one of the seven colors that have their own row, rows 2 to 8 in the order of the colors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "Color", into = "Color")]
 pub struct Chakra(Color);
@@ -82,12 +82,12 @@ impl Chakra {
         self.0
     }
 
-    /// Returns the chakra's index among all of them, from 0.
+    /// Returns the chakra's index from the top, counted from 0.
     pub(super) const fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// Returns the chakra whose row this is; `None` for universe and earth.
+    /// Returns the chakra of a row; `None` for the universe and the earth.
     pub(super) fn of_row(row: Row) -> Option<Self> {
         let color = Color::ALL.get(usize::from(row.get()).checked_sub(2)?)?;
         (!color.is_black_or_white()).then_some(Self(*color))

@@ -1,4 +1,4 @@
-//! What a command would do now; every rule about commands stands here, once.
+//! Decides what a command would do now. Each rule about commands is checked here, once.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -13,7 +13,7 @@ use super::state::{MayaPlace, Phase, Player, State};
 use super::tokens::{Token, TokenNumber};
 use turnfold_core::seat::Seat;
 
-/// What is to be done for the active player.
+/// What to do for the active player.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan(pub(super) Step);
 
@@ -22,7 +22,7 @@ pub(super) enum Step {
     Take {
         row: Row,
         places: Vec<MayaPlace>,
-        /// The token that goes to the notch; none for the universe.
+        /// The token for the notch of the chakra's row; `None` for the universe.
         token: Option<(TokenNumber, Chakra)>,
     },
     Open {
@@ -39,10 +39,10 @@ pub(super) enum Step {
     Cancel,
     Meditate(Chakra),
     Pick {
-        /// Where the energy is that leaves the game.
+        /// The place of the energy that leaves the game.
         black: Place,
         color: Color,
-        /// The energy of the bag that comes for it.
+        /// The energy of the bag that replaces it.
         id: EnergyId,
     },
 }
@@ -60,18 +60,18 @@ fn belongs_to_phase(state: &State, command: &Command) -> bool {
         (Command::Take { .. } | Command::Channel(_) | Command::Meditate(_), Phase::Take)
         | (Command::Cancel | Command::Pick(_), Phase::PickColor) => true,
         (Command::Move { .. }, Phase::Channel(sequence)) => !sequence.is_complete(),
-        // CH-11: midway there is neither a way back nor an end.
+        // CH-11: between its first and last move, a channel can be neither undone nor ended.
         (Command::Confirm | Command::Undo, Phase::Channel(sequence)) => sequence.is_complete(),
         (Command::Cancel, Phase::Channel(sequence)) => sequence.moved.is_empty(),
         _ => false,
     }
 }
 
-/// Plans a command that this phase takes from this player.
+/// Plans a command that the phase allows and the active player gave.
 fn plan(state: &State, player: &Player, command: &Command) -> Result<Step, Rejection> {
     match command {
         Command::Take { row, ids } => plan_take(state, player, *row, ids.as_slice()),
-        // CH-5: the reasons are tried in the order of the rule.
+        // CH-5: the reasons are checked in the order of the rule.
         Command::Channel(channel) => {
             let token = player.tokens.next_free().ok_or(Rejection::NoToken)?;
             if player.tokens.at(Token::Channel(*channel)).is_some() {
@@ -82,7 +82,7 @@ fn plan(state: &State, player: &Player, command: &Command) -> Result<Step, Rejec
             }
             Ok(Step::Open { channel: *channel, token })
         }
-        // CH-10: what is offered has been looked ahead for, so nothing else is checked.
+        // CH-10: offers include the look-ahead, so nothing else is checked.
         Command::Move { id, row } => {
             let sequence = state.sequence().ok_or(Rejection::WrongPhase)?;
             let offered = sequence.offered(&player.board, *id, *row);
@@ -92,7 +92,7 @@ fn plan(state: &State, player: &Player, command: &Command) -> Result<Step, Rejec
         Command::Confirm => Ok(Step::Confirm),
         Command::Undo => Ok(Step::Undo),
         Command::Cancel => Ok(Step::Cancel),
-        // CH-6, CH-16: nothing forbids it.
+        // CH-6, CH-16: always possible in this phase.
         Command::Meditate(chakra) => Ok(Step::Meditate(*chakra)),
         Command::Pick(color) => {
             let (black, id) = exchange(state, player, *color).ok_or(Rejection::NotOffered)?;
@@ -101,7 +101,7 @@ fn plan(state: &State, player: &Player, command: &Command) -> Result<Step, Rejec
     }
 }
 
-/// CH-4: the checks of a take, in the order of the ruling.
+/// CH-4: plans a take. The reasons are checked in the order of the ruling.
 fn plan_take(state: &State, player: &Player, row: i32, ids: &[EnergyId]) -> Result<Step, Rejection> {
     let mut chosen: Vec<(MayaPlace, Energy)> = Vec::with_capacity(ids.len());
     for id in ids {
@@ -148,7 +148,7 @@ fn plan_take(state: &State, player: &Player, row: i32, ids: &[EnergyId]) -> Resu
     Ok(Step::Take { row, places, token })
 }
 
-/// CH-4: the token that a take puts into the notch of a chakra's row.
+/// CH-4: returns the token that a take puts into the notch of a chakra's row.
 fn notch_token(player: &Player, chakra: Chakra) -> Result<(TokenNumber, Chakra), Rejection> {
     if player.tokens.at(Token::Notch(chakra)).is_some() {
         return Err(Rejection::NotchBlocked);
@@ -157,7 +157,7 @@ fn notch_token(player: &Player, chakra: Chakra) -> Result<(TokenNumber, Chakra),
     Ok((token, chakra))
 }
 
-/// CH-5, CH-12: whether a channel could be carried out, tokens disregarded.
+/// CH-5, CH-12: returns `true` if a channel could be carried out, regardless of tokens.
 pub(super) fn is_possible(state: &State, player: &Player, channel: ChannelNumber) -> bool {
     if channel == ChannelNumber::EXCHANGE {
         Color::ALL.into_iter().any(|color| exchange(state, player, color).is_some())
@@ -166,7 +166,7 @@ pub(super) fn is_possible(state: &State, player: &Player, channel: ChannelNumber
     }
 }
 
-/// CH-12: the place of the black energy that leaves and the energy that comes for it, if the color may be picked.
+/// CH-12: returns the place of the black energy and the id of its replacement, if the color may be picked.
 fn exchange(state: &State, player: &Player, color: Color) -> Option<(Place, EnergyId)> {
     let board = &player.board;
     let (black, _) = board.placed_in(Row::EARTH).rev().find(|(_, energy)| energy.color == Color::Black)?;
@@ -177,7 +177,7 @@ fn exchange(state: &State, player: &Player, color: Color) -> Option<(Place, Ener
     Some((black, *id))
 }
 
-/// Lists the commands worth trying; only a player has any.
+/// Lists the commands worth trying; none for a seat that is not a player.
 pub(super) fn candidates(state: &State, seat: Seat) -> Vec<Command> {
     let Some(player) = state.player(seat) else { return Vec::new() };
     let mut commands = vec![Command::Confirm, Command::Undo, Command::Cancel];
@@ -193,7 +193,7 @@ pub(super) fn candidates(state: &State, seat: Seat) -> Vec<Command> {
     commands
 }
 
-/// Every order of every choice from a flow of the maya, into every row: by row, flow, size and places.
+/// Returns the takes of every choice from a flow, in every order, into rows 1 to 8: by row, flow, size and places.
 pub(super) fn takes(state: &State) -> Vec<Command> {
     let mut choices = Vec::new();
     for column in 0..ROW_SIZE {
@@ -208,7 +208,7 @@ pub(super) fn takes(state: &State) -> Vec<Command> {
     takes
 }
 
-/// Adds every choice of one to three energies of a flow, in every order; shorter ones first.
+/// Appends every choice of one to three energies of a flow, in every order, shorter choices first.
 fn push_choices(state: &State, column: usize, choices: &mut Vec<Ids>) {
     let flow: Vec<EnergyId> = state.flow(column).map(|(_, energy)| energy.id).collect();
     let mut last = choices.len();

@@ -1,8 +1,8 @@
 //! `channel`: up to four players bring energies into harmony along the channels of their boards.
 //!
-//! A turn takes energies from the maya (CH-4), opens a channel (CH-5, CH-7 to CH-12) or meditates (CH-6). The moves of a
-//! channel are offered only if the whole sequence can be made, so no player gets stuck in one: `sequence.rs` looks ahead.
-//! A turn's end unites yin and yang (CH-13) and may end the match (CH-14, CH-15).
+//! In a turn a player takes energies from the maya (CH-4), opens a channel (CH-5, CH-7 to CH-12) or meditates (CH-6). A
+//! move is offered only if the rest of the channel can be made, so no player gets stuck in one: `sequence.rs` looks
+//! ahead. The end of a turn unites yin and yang (CH-13) and may end the match (CH-14, CH-15).
 
 mod board;
 mod carry_out;
@@ -63,7 +63,7 @@ impl Rules for Channel {
         NamedSetup::new("small-table", include_str!("setups/small-table.toml")),
     ];
     const RULEBOOK: &'static str = include_str!("RULES.md");
-    /// Entries conceal nothing; CH-18 is about the setup.
+    /// Entries conceal nothing; CH-18 conceals parts of the setup.
     const SECRETS: Secrets<Self> =
         Secrets::Kept { shows: |_, _, _, _| true, setup_seen: secrecy::setup_seen };
     const QUERIES: &'static str = "`options`, `possible N` and `decode CODE`";

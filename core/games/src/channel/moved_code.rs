@@ -1,11 +1,11 @@
-//! CH-17: the energies a sequence has moved as one number, two decimal digits each.
+//! CH-17: writes the energies that a sequence has moved as one number, with two decimal digits each.
 
 use alloc::vec::Vec;
 
-/// The greatest number that every reader of JSON holds exactly.
+/// The largest number up to which every JSON reader holds whole numbers exactly.
 pub(super) const CODE_MAX: u64 = 1 << 53;
 
-/// Writes ids as a number, the first most significant; `None` when an id has three digits or the number is too great.
+/// Returns ids as a number, the first one most significant; `None` if an id is above 99 or the number too large.
 pub(super) fn encode(ids: impl IntoIterator<Item = u16>) -> Option<u64> {
     let mut code: u64 = 0;
     for id in ids {
@@ -17,7 +17,7 @@ pub(super) fn encode(ids: impl IntoIterator<Item = u16>) -> Option<u64> {
     if code <= CODE_MAX { Some(code) } else { None }
 }
 
-/// Reads a number back, the last id first.
+/// Returns the ids of a number, the last one first.
 pub(super) fn decode(code: u64) -> Vec<u64> {
     let mut ids = Vec::new();
     let mut rest = code;

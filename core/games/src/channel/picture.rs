@@ -1,5 +1,5 @@
-//! The table drawn: the maya, then the players' boards. An energy is a disc in its color, with the color's letter and
-//! its id.
+//! Draws the table: the maya, then the players' boards. An energy is a disc in its color, with the letter of the color
+//! and the id of the energy.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -20,9 +20,9 @@ use turnfold_core::prelude::*;
 
 /// The width of a row's number and name.
 const NAME_WIDTH: usize = 10;
-/// How many offers stand in a line.
+/// The number of offers in a line of text.
 const OFFERS_A_LINE: usize = 4;
-/// How many energies of the earth stand in a row of the picture.
+/// The number of columns of the earth in a row of the picture.
 const EARTH_WIDTH: usize = 3;
 
 pub(super) fn picture(state: &State, viewer: Perspective) -> Picture {
@@ -39,7 +39,7 @@ pub(super) fn picture(state: &State, viewer: Perspective) -> Picture {
     Picture { blocks }
 }
 
-/// The letter of a color; black is K, as B is blue.
+/// Returns the letter of a color. Black is K because B is blue.
 const fn letter(color: Color) -> char {
     match color {
         Color::Purple => 'P',
@@ -85,7 +85,7 @@ fn heading(state: &State) -> Vec<TextLine> {
     [TextLine::plain(text)].into()
 }
 
-/// What is offered to the active player, or who has won.
+/// Returns what is on offer to the active player or, at the end, who has won.
 fn prompt(state: &State, offers: &Offers) -> Vec<TextLine> {
     let mut lines = Vec::new();
     match state.sequence() {
@@ -120,12 +120,12 @@ fn maya(state: &State) -> Vec<PieceRow> {
     rows
 }
 
-/// Names an energy as commands have it that are clicked.
+/// Names an energy as a target of clicks.
 pub(super) fn energy_target(id: EnergyId) -> String {
     format!("energy {id}")
 }
 
-/// Names a row as commands have it that are clicked.
+/// Names a row as a target of clicks.
 pub(super) fn row_target(row: impl Display) -> String {
     format!("row {row}")
 }
@@ -138,7 +138,7 @@ fn piece(energy: Option<Energy>, mark: &str) -> Piece {
     Piece { text, tint: tint(energy.color), mark: mark.into(), target: energy_target(energy.id) }
 }
 
-/// Draws a player's board: whose it is, the score and the tokens, then the rows.
+/// Draws a player's board: seat, score and tokens, then the rows.
 fn board(state: &State, viewer: Perspective, seat: Seat, player: &Player, offers: &Offers) -> Vec<PieceRow> {
     let mut moved = BTreeSet::new();
     if let Some(sequence) = state.sequence() {
@@ -160,7 +160,7 @@ fn board(state: &State, viewer: Perspective, seat: Seat, player: &Player, offers
         let mut target = format!("{seat} {}", row_target(row));
         for energies in player.board.row(row).chunks(EARTH_WIDTH) {
             let pieces = energies.iter().map(|energy| piece(*energy, mark(energy))).collect();
-            // The first part alone has the label, and is clicked for the whole row.
+            // Only the first part has the label and the target, so a click on it means the whole row.
             rows.push(PieceRow { label: take(&mut label), pieces, target: take(&mut target) });
         }
     }
@@ -170,7 +170,7 @@ fn board(state: &State, viewer: Perspective, seat: Seat, player: &Player, offers
     rows
 }
 
-/// Names a row, a chakra's with its plenitude as far as the viewer has seen it and the sign of its notch.
+/// Names a row. A chakra's row also shows its plenitude, if the viewer knows it, and the sign of its notch.
 fn row_label(state: &State, viewer: Perspective, player: &Player, row: Row) -> TextLine {
     let Some(chakra) = Chakra::of_row(row) else {
         let name = if row == Row::EARTH { "earth" } else { "universe" };
@@ -185,7 +185,7 @@ fn row_label(state: &State, viewer: Perspective, player: &Player, row: Row) -> T
         .with(notch(player, chakra), Tint::Bright)
 }
 
-/// The sign of a chakra's row: a token in the notch, or the row harmonised.
+/// Returns the sign of a chakra's row: `o` for a token in the notch, `=` for a row in harmony.
 fn notch(player: &Player, chakra: Chakra) -> &'static str {
     match (player.tokens.at(Token::Notch(chakra)), player.board.is_harmonised(chakra)) {
         (Some(_), _) => "o",

@@ -1,4 +1,4 @@
-//! Whole numbers within a range: energies, rows and channels are named by them.
+//! Whole numbers within a range, which name energies, rows and channels.
 
 use core::fmt;
 use core::str::FromStr;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use turnfold_core::text::{Malformed, number};
 
-/// A whole number of `LOW..=HIGH`; no other can be made or read.
+/// A whole number of `LOW..=HIGH`. Other numbers can be neither made nor read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "u16", into = "u16")]
 pub struct Ranged<const LOW: u16, const HIGH: u16>(u16);
@@ -40,19 +40,19 @@ impl<const LOW: u16, const HIGH: u16> Ranged<LOW, HIGH> {
 }
 
 impl Row {
-    /// The row of bubbles, which can be left but not entered by a move.
+    /// The universe, which a move can leave but not enter.
     pub const UNIVERSE: Self = Ranged(1);
-    /// The row in which black and white energies end.
+    /// The earth, which only black and white energies can enter.
     pub const EARTH: Self = Ranged(9);
 
-    /// Returns the row `by` rows further down, or `None` beyond the ends.
+    /// Returns the row `by` rows further down, or up if `by` is negative; `None` beyond the board.
     pub(super) fn down(self, by: i16) -> Option<Self> {
         Self::new(self.0.checked_add_signed(by)?)
     }
 }
 
 impl ChannelNumber {
-    /// The channel without moves, which gives a black energy for one of the bag.
+    /// The channel without moves, which exchanges a black energy for one of the bag.
     pub const EXCHANGE: Self = Ranged(8);
 }
 

@@ -1,4 +1,4 @@
-//! Why a command is not accepted. No command is ignored: this is a game of legal moves, not of taps.
+//! Why a command is rejected. No command is ignored, because players choose among legal moves.
 
 use turnfold_core::outcome::{Ruling, reasons};
 

@@ -8,12 +8,12 @@ use super::ranged::Row;
 use super::state::{Player, State};
 use turnfold_core::seat::Seat;
 
-/// CH-8, CH-15: the rows harmonised so far, and the final score once the match is over.
+/// CH-8, CH-15: returns the number of rows in harmony or, once the match is over, the final score.
 pub(super) fn score(state: &State, player: &Player) -> u32 {
     if state.is_over() { final_score(state, player) } else { count(player.board.harmonised()) }
 }
 
-/// CH-15: the secret plenitudes count, whoever has seen them.
+/// CH-15: returns the final score. Plenitudes count whether or not a player knows them.
 fn final_score(state: &State, player: &Player) -> u32 {
     let board = &player.board;
     let chakras: u32 = board.harmonised().map(|chakra| u32::from(state.plenitude_of(chakra))).sum();
@@ -26,12 +26,12 @@ fn final_score(state: &State, player: &Player) -> u32 {
     chakras + blacks + bonus + 3 * yinyangs + half
 }
 
-/// CH-15: the length of the run of harmonised rows upward from row 8.
+/// CH-15: returns the length of the run of rows in harmony upwards from row 8.
 fn aligned(board: &Board) -> u32 {
     count(Chakra::all().rev().take_while(|chakra| board.is_harmonised(*chakra)))
 }
 
-/// CH-15: the highest score wins; equal scores share the win.
+/// CH-15: returns the seats with the highest score; they share the win.
 pub(super) fn winners(state: &State) -> Vec<Seat> {
     let scores: Vec<u32> = state.players.iter().map(|player| score(state, player)).collect();
     let highest = scores.iter().max();

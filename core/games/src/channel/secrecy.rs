@@ -1,4 +1,4 @@
-//! CH-18: a setup as a player may know it.
+//! CH-18: as much of a setup as a player may know.
 
 use alloc::collections::BTreeMap;
 use alloc::string::ToString;
@@ -10,11 +10,11 @@ use super::setup::{At, BoardSetup, EnergySetup, PlenitudeSetup, Setup, start};
 use super::state::State;
 use turnfold_core::seat::Perspective;
 
-/// What stands for a plenitude that the viewer has not seen.
+/// Stands for a plenitude that the viewer does not know.
 const UNSEEN: u8 = 1;
 
-/// Returns the setup as far as `viewer` may know it when the match stands at `now`: plenitudes that the viewer has not
-/// seen are 1, and the bag hands out what it still holds in an order of its own.
+/// Returns as much of the setup as `viewer` may know when the match is at `now`. Plenitudes that the viewer does not
+/// know are 1, and the ids still in the bag have its colors in another order.
 pub(super) fn setup_seen(setup: &Setup, now: &State, viewer: Perspective) -> Setup {
     let Ok(first) = start(setup) else { return setup.clone() };
     if viewer == Perspective::HOST {
@@ -50,11 +50,11 @@ fn plenitude_seen(now: &State, viewer: Perspective) -> PlenitudeSetup {
     }
 }
 
-/// Returns a bag from which the same energies were taken and in which the same are left, but with other colors.
+/// Returns the first bag with its colors redistributed among the ids that are still in it. Ids that left keep theirs.
 ///
-/// What left the bag has been seen. It hands out its lowest id, but a pick takes the lowest of a color (CH-12) and so
-/// shows that no lower id has this color. So each id gets the first color that is left and that may be there; as the
-/// higher of two ids may have every color that the lower one may have, there always is one.
+/// The colors of ids that left the bag are known. The bag hands out its lowest id, but a pick takes the lowest id of a
+/// color (CH-12). It shows that no lower id in the bag has this color. So each id gets the first remaining color that
+/// it may have. There always is one, because a higher id may have every color that a lower id may have.
 fn bag_seen(first: &BTreeMap<EnergyId, Color>, now: &BTreeMap<EnergyId, Color>) -> BTreeMap<EnergyId, Color> {
     let mut seen = first.clone();
     seen.retain(|id, _| !now.contains_key(id));

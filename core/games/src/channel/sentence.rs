@@ -1,4 +1,4 @@
-//! What happened, in sentences. The colors of energies are known to all once they have left the bag.
+//! Sentences about what happened. Everyone knows the colors of energies that have left the bag.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -60,7 +60,7 @@ pub(super) fn sentence(state: &State, seat: Seat, effect: &Effect, reader: Persp
     }
 }
 
-/// Names an energy, such as `red 12`; without its color where it is neither on a board nor in the maya.
+/// Names an energy, such as `red 12`; omits the color if the energy is neither on a board nor in the maya.
 fn energy(state: &State, id: EnergyId) -> String {
     match state.visible_energies().find(|energy| energy.id == id) {
         Some(energy) => format!("{} {id}", energy.color),

@@ -11,16 +11,16 @@ use super::energy::{Chakra, Color, Energy};
 use super::ranged::{ChannelNumber, EnergyId, Row};
 use super::tokens::Tokens;
 
-/// The distances of a variant's moves, in rows; + is down.
+/// The distances of a variant's moves in rows; positive is down.
 type Steps = &'static [i16];
 
 /// The number of a variant, from 0.
 pub(super) type Variant = u8;
 
-/// For each energy that may move: where each variant takes it.
+/// The energies that may move, each with the row to which each variant takes it.
 pub(super) type Offers = BTreeMap<EnergyId, BTreeMap<Variant, Row>>;
 
-/// CH-7: the variants of a channel. Channel 8 has none, it makes no moves.
+/// CH-7: returns the variants of a channel. Channel 8 has none because it makes no moves.
 fn variants(channel: ChannelNumber) -> &'static [Steps] {
     match channel.get() {
         1 => &[&[3]],
@@ -34,11 +34,11 @@ fn variants(channel: ChannelNumber) -> &'static [Steps] {
     }
 }
 
-/// The moves of a channel, as far as they are made. Holds what `undo` needs.
+/// The moves made so far in an open channel, with what `undo` needs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Sequence {
     pub(super) channel: ChannelNumber,
-    /// Fixed by the first move.
+    /// Chosen by the first move.
     pub(super) variant: Option<Variant>,
     /// In the order of the moves.
     pub(super) moved: Vec<Moved>,
@@ -62,7 +62,7 @@ impl Sequence {
         self.open_variants().all(|(_, steps)| steps.is_empty())
     }
 
-    /// Returns the moves on offer on this board. Energies of one kind have the same, so they are worked out once.
+    /// Returns the moves on offer. Energies of one row and color have the same moves, so these are computed once.
     pub(super) fn offers(&self, board: &Board) -> Offers {
         let mut offers = Offers::new();
         let used = Used::of(self);
@@ -78,7 +78,7 @@ impl Sequence {
         offers
     }
 
-    /// Finds the variant in which an energy may move to a row. Two variants never lead to the same row.
+    /// Finds the move of an energy to a row, if it is on offer. Two variants never lead to the same row.
     pub(super) fn offered(&self, board: &Board, id: EnergyId, to: i32) -> Option<(Place, Row, Variant)> {
         let movable = |(place, energy): &(Place, Energy)| is_movable(board, Used::of(self), *place, *energy);
         let (place, energy) = board.find(id).filter(movable)?;
@@ -87,15 +87,15 @@ impl Sequence {
         Some((place, row, variant))
     }
 
-    /// CH-7: the variants that may still be chosen, each with the steps that are left: all variants before the
-    /// first move, one after it.
+    /// CH-7: returns the variants that are still open, each with its remaining steps. Before the first move all
+    /// variants are open, and after it one.
     fn open_variants(&self) -> impl Iterator<Item = (Variant, &'static [i16])> {
         let numbered = (0..).zip(variants(self.channel));
         let open = numbered.filter(|(variant, _)| self.variant.is_none_or(|chosen| chosen == *variant));
         open.map(|(variant, steps)| (variant, steps.get(self.moved.len()..).unwrap_or_default()))
     }
 
-    /// Where each open variant takes a movable energy.
+    /// Returns the rows to which open variants can take a movable energy.
     fn targets(&self, board: &Board, place: Place, energy: Energy) -> impl Iterator<Item = (Variant, Row)> {
         let used = Used::of(self);
         self.open_variants()
@@ -103,12 +103,12 @@ impl Sequence {
     }
 }
 
-/// CH-5: whether a channel has a possible first move.
+/// CH-5: returns `true` if a channel has a possible first move.
 pub(super) fn can_be_carried_out(board: &Board, channel: ChannelNumber) -> bool {
     variants(channel).iter().any(|steps| can_be_completed(board, Used::default(), steps))
 }
 
-/// The energies that a sequence has moved already; no channel moves more than three.
+/// The energies that a sequence has already moved; no channel moves more than three.
 #[derive(Clone, Copy, Debug, Default)]
 struct Used([Option<EnergyId>; 3]);
 
@@ -129,13 +129,13 @@ impl Used {
     }
 }
 
-/// CH-9: the energies that may move at all: not one moved already, in the earth or in a harmonised row.
+/// CH-9: returns `false` for an energy that has moved already, or is in the earth or in a row in harmony.
 fn is_movable(board: &Board, used: Used, place: Place, energy: Energy) -> bool {
     let harmonised = Chakra::of_row(place.row).is_some_and(|chakra| board.is_harmonised(chakra));
     place.row != Row::EARTH && !harmonised && !used.contains(energy.id)
 }
 
-/// Returns one movable energy of each kind. Of the same row and color, whatever one can do the other can.
+/// Returns one movable energy of each kind, because energies of one row and color have the same moves.
 fn kinds(board: &Board, used: Used) -> impl Iterator<Item = (Place, Energy)> {
     let movable = board.placed().filter(move |(place, energy)| is_movable(board, used, *place, *energy));
     movable.filter(move |(place, energy)| {
@@ -144,7 +144,7 @@ fn kinds(board: &Board, used: Used) -> impl Iterator<Item = (Place, Energy)> {
     })
 }
 
-/// CH-9: the row to which an energy moves with the first of `steps`, if others can make the rest of them.
+/// CH-9: returns the row to which the first of `steps` takes an energy, if other energies can make the other steps.
 fn target(board: &Board, used: Used, steps: &[i16], place: Place, energy: Energy) -> Option<Row> {
     let (&distance, rest) = steps.split_first()?;
     let row = landing(board, energy.color, place.row, distance)?;
@@ -157,12 +157,12 @@ fn target(board: &Board, used: Used, steps: &[i16], place: Place, energy: Energy
     can_be_completed(&after, used.with(energy.id), rest).then_some(row)
 }
 
-/// CH-9: whether energies not used so far can make all of `steps`.
+/// CH-9: returns `true` if energies that have not moved can make all of `steps`.
 fn can_be_completed(board: &Board, used: Used, steps: &[i16]) -> bool {
     kinds(board, used).any(|(place, energy)| target(board, used, steps, place, energy).is_some())
 }
 
-/// CH-9: the row that is `distance` rows away, if every row on the way may be entered. Rows passed over cost nothing.
+/// CH-9: returns the row at `distance`, if the energy may enter every row on the way. Rows passed over do not count.
 fn landing(board: &Board, color: Color, from: Row, distance: i16) -> Option<Row> {
     let mut row = from;
     let mut left = distance.unsigned_abs();

@@ -1,4 +1,4 @@
-//! How a match begins: dealt from a seed, or in any position.
+//! The setup of a match: a seed to deal from, or any position.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -23,16 +23,16 @@ pub struct Setup {
     /// Whether there are white energies.
     #[serde(default)]
     pub yinyang: bool,
-    /// From which everything else is dealt, 0..=2⁶³−1.
+    /// The seed from which everything else is dealt, 0..=2⁶³−1.
     #[serde(default)]
     pub seed: Option<u64>,
-    /// Whose turn it is; p1's when left out.
+    /// The active player; p1 if left out.
     #[serde(default)]
     pub active: Option<Seat>,
-    /// What harmonised rows are worth.
+    /// What the chakras are worth.
     #[serde(default)]
     pub plenitude: Option<PlenitudeSetup>,
-    /// One for each player.
+    /// One board for each player.
     #[serde(default)]
     pub boards: Option<Vec<BoardSetup>>,
     /// All energies, at most 1,000.
@@ -62,7 +62,7 @@ pub struct BoardSetup {
     pub tokens: String,
     /// The chakras whose plenitude the player has seen.
     pub known: Vec<Chakra>,
-    /// How many halves of a yin-yang the player has, 0..=1000.
+    /// The player's halves of a yin-yang, 0..=1000; 0 without `yinyang`.
     #[serde(default)]
     pub yinyang_halves: u32,
 }
@@ -77,15 +77,15 @@ pub struct EnergySetup {
     pub color: Color,
     /// Where it is.
     pub at: At,
-    /// Its row there, from 1; none in the bag.
+    /// Its row there, from 1; `None` in the bag.
     #[serde(default)]
     pub row: Option<u8>,
-    /// Its column there, from 1; none in the bag.
+    /// Its column there, from 1; `None` in the bag.
     #[serde(default)]
     pub col: Option<u8>,
 }
 
-/// What an energy lies on or in.
+/// Where an energy is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the players' boards are named by their seats")]
@@ -100,7 +100,7 @@ pub enum At {
     P4,
 }
 
-/// CH-1, CH-1b: checks a setup and makes the first state.
+/// CH-1, CH-1b: checks a setup and returns the first state.
 pub(super) fn start(setup: &Setup) -> Result<State, SetupError> {
     SetupError::within("players", &setup.players, 1..=4)?;
     let seats = Seat::players(usize::from(setup.players));
@@ -120,7 +120,7 @@ pub(super) fn start(setup: &Setup) -> Result<State, SetupError> {
     Ok(state)
 }
 
-/// CH-1b: a seed leaves nothing else to be said.
+/// CH-1b: refuses the fields of a position, because a seed deals everything.
 fn no_position(setup: &Setup) -> Result<(), SetupError> {
     for (field, is_given) in [
         ("plenitude", setup.plenitude.is_some()),
@@ -134,7 +134,7 @@ fn no_position(setup: &Setup) -> Result<(), SetupError> {
     Ok(())
 }
 
-/// CH-1b: the position that a setup describes.
+/// CH-1b: returns the position that a setup describes.
 fn position(setup: &Setup) -> Result<State, SetupError> {
     let missing = |field: &str| SetupError::value(field, "required where there is no `seed`");
     let plenitude = read_plenitude(setup.plenitude.as_ref().ok_or_else(|| missing("plenitude"))?)?;

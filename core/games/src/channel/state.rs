@@ -19,13 +19,13 @@ pub struct State {
     pub(super) plenitude: [u8; Chakra::COUNT],
     /// The shared board, row by row.
     pub(super) maya: [[Option<Energy>; ROW_SIZE]; 3],
-    /// Hands out its lowest id.
+    /// Gives its lowest id to the maya.
     pub(super) bag: BTreeMap<EnergyId, Color>,
     /// The energies that left the game.
     pub(super) out: BTreeSet<EnergyId>,
     /// In seat order.
     pub(super) players: Vec<Player>,
-    /// Whose turn it is; once the match is over, whose turn was the last.
+    /// The player whose turn it is or, once the match is over, whose turn was last.
     pub(super) active: Seat,
     pub(super) phase: Phase,
     /// CH-14: the match ends with this round.
@@ -45,15 +45,15 @@ pub(super) struct Player {
 pub(super) enum Phase {
     /// The active player chooses what to do.
     Take,
-    /// CH-7: energies move; all steps made, the sequence waits to be confirmed.
+    /// CH-7: energies move. After the last move the sequence waits for `confirm` or `undo`.
     Channel(Sequence),
-    /// CH-12: a color is to be picked for a black energy.
+    /// CH-12: the active player picks a color for a black energy.
     PickColor,
     /// The match is over.
     Over,
 }
 
-/// A place of the maya. Its columns are the flows that takes are made from.
+/// A place of the maya. A column of the maya is a flow, and a take comes from one flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct MayaPlace {
     pub(super) row: usize,
@@ -69,7 +69,7 @@ impl State {
         self.phase == Phase::Over
     }
 
-    /// Returns what belongs to a seat; `None` for a seat that does not play.
+    /// Returns the player of a seat; `None` if the seat does not play.
     pub(super) fn player(&self, seat: Seat) -> Option<&Player> {
         self.seats().iter().zip(&self.players).find(|(other, _)| **other == seat).map(|(_, player)| player)
     }
@@ -91,7 +91,7 @@ impl State {
         }
     }
 
-    /// Returns a column of the maya from the top down: the places that are not empty.
+    /// Returns the energies of a column of the maya with their places, from the top down.
     pub(super) fn flow(&self, column: usize) -> impl Iterator<Item = (MayaPlace, Energy)> {
         let placed = self.maya.iter().enumerate();
         placed.filter_map(move |(row, energies)| Some((MayaPlace { row, column }, (*energies.get(column)?)?)))
@@ -101,7 +101,7 @@ impl State {
         (0..ROW_SIZE).flat_map(|column| self.flow(column)).find(|(_, energy)| energy.id == id)
     }
 
-    /// Returns the energies that everyone sees: those of the maya, then those on the boards.
+    /// Returns the energies that everyone sees: first the maya's, then those on the boards.
     pub(super) fn visible_energies(&self) -> impl Iterator<Item = Energy> {
         let on_boards = self.players.iter().flat_map(|player| player.board.placed());
         self.maya.iter().flatten().flatten().copied().chain(on_boards.map(|(_, energy)| energy))
@@ -115,7 +115,7 @@ impl State {
         self.plenitude.get(chakra.index()).copied().unwrap_or(0)
     }
 
-    /// CH-18: the plenitude of a chakra as far as a seat has seen it; the table and the end of the match know all.
+    /// CH-18: returns the plenitude of a chakra if the viewer knows it. The host knows all, as do all seats at the end.
     pub(super) fn plenitude_seen_by(&self, viewer: Perspective, chakra: Chakra) -> Option<u8> {
         let seer = viewer.seat().and_then(|seat| self.player(seat));
         let has_meditated = seer.is_some_and(|player| player.known.contains(&chakra));

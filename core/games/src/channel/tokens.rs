@@ -9,7 +9,7 @@ use super::energy::Chakra;
 use super::ranged::{ChannelNumber, Ranged, Row};
 use turnfold_core::text::Malformed;
 
-/// Where a token is. Written `b3` for the third place on the board, `k5` for the notch of row 6, `c2` for channel 2.
+/// The place of a token: `b3` is the third place on the board, `k5` the notch of row 6 and `c2` channel 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Token {
     /// Free, at this place of the board.
@@ -48,7 +48,7 @@ impl FromStr for Token {
     }
 }
 
-/// The five tokens, token 1 first. Those on the board have the places 1… without a gap.
+/// The five tokens, token 1 first. Tokens on the board take places from 1 without a gap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Tokens([Token; 5]);
 
@@ -56,7 +56,7 @@ pub(super) struct Tokens([Token; 5]);
 pub type TokenNumber = Ranged<1, 5>;
 
 impl Tokens {
-    /// All tokens on the board, token 1 at place 1.
+    /// Returns five tokens on the board, token 1 at place 1.
     pub(super) fn all_on_board() -> Self {
         "b1b2b3b4b5".parse().expect("five places without a gap")
     }
@@ -66,12 +66,12 @@ impl Tokens {
         TokenNumber::all().zip(self.0)
     }
 
-    /// Counts the tokens that are free, which is the highest place that is taken.
+    /// Counts the tokens on the board, which is also the highest place that is taken.
     pub(super) fn on_board(&self) -> u16 {
         self.0.iter().filter(|token| matches!(token, Token::Board(_))).map(|_| 1).sum()
     }
 
-    /// Returns the token to be used next: the one at the highest place of the board.
+    /// Returns the token to use next: the token at the highest place of the board.
     pub(super) fn next_free(&self) -> Option<TokenNumber> {
         let highest = Token::Board(Ranged::new(self.on_board())?);
         self.at(highest)
@@ -120,7 +120,7 @@ impl FromStr for Tokens {
         if twice || !rest.is_empty() {
             return Err(malformed());
         }
-        // As no place is taken twice, there is no gap if none is above their number.
+        // No place is taken twice, so there is no gap if no place is above the number of tokens on the board.
         let count = tokens.on_board();
         let gap = tokens.0.iter().any(|token| matches!(token, Token::Board(place) if place.get() > count));
         if gap {

@@ -1,4 +1,4 @@
-//! What a seat sees: the ruling's JSON document, and the answers to `options`, `possible N` and `decode CODE`.
+//! What a viewer sees: the JSON document of the rulings, and the answers to `options`, `possible N` and `decode CODE`.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -43,7 +43,7 @@ pub struct View {
     pub out: Vec<EnergyId>,
 }
 
-/// What is in the bag, in no order.
+/// The contents of the bag, without their order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[expect(missing_docs, reason = "the fields are named as in the ruling and typed")]
 pub struct BagView {
@@ -51,7 +51,7 @@ pub struct BagView {
     pub colors: BTreeMap<Color, u32>,
 }
 
-/// A player.
+/// A player's board, as the viewer may know it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[expect(missing_docs, reason = "the fields are named as in the ruling and typed")]
 pub struct PlayerView {
@@ -64,7 +64,7 @@ pub struct PlayerView {
 }
 
 impl View {
-    /// Returns the view; of what takes looking ahead only the fields that are wanted.
+    /// Returns the view. Fields that need a look ahead are computed only if they are wanted.
     pub(super) fn of(state: &State, viewer: Perspective, is_wanted: impl Fn(&str) -> bool) -> Self {
         let sequence = state.sequence();
         let moved = sequence.map(|sequence| sequence.moved.as_slice()).unwrap_or_default();
@@ -101,7 +101,7 @@ impl View {
     }
 }
 
-/// How the view names the part of the turn.
+/// Returns the view's name for the phase.
 pub(super) fn phase_name(state: &State) -> &'static str {
     match &state.phase {
         Phase::Take => "take",
@@ -116,7 +116,7 @@ fn id_or_zero(energy: Option<Energy>) -> u16 {
     energy.map_or(0, |energy| energy.id.get())
 }
 
-/// CH-18: how many energies of each color are in the bag, never in which order.
+/// CH-18: counts the energies of each color in the bag; their order is secret.
 fn bag(state: &State) -> BagView {
     let mut colors = BTreeMap::new();
     for color in state.bag.values() {
@@ -145,7 +145,7 @@ fn ids_by_column(columns: &[Option<Energy>]) -> Vec<u16> {
     columns.iter().take(taken).copied().map(id_or_zero).collect()
 }
 
-/// CH-18: what a player has seen is public, the value is for those who have seen it too: 0 stands for it.
+/// CH-18: which chakras a player knows is public. A value is 0 if the viewer does not know it.
 fn known(state: &State, player: &Player, viewer: Perspective) -> BTreeMap<Chakra, Option<u8>> {
     let value = |chakra| {
         let known_to_player = state.is_over() || player.known.contains(&chakra);
@@ -170,7 +170,7 @@ struct Options {
     moves: Offers,
 }
 
-/// The takes that name their energies from the top of the maya down stand for all orders.
+/// Lists each take only with its energies in order from the top of the maya down; other orders are omitted.
 fn options(state: &State) -> Answer {
     let mut options = Options { takes: Vec::new(), channels: channels(state), moves: moves(state) };
     let mut text = String::from("takes");
@@ -209,7 +209,7 @@ pub(super) fn moves(state: &State) -> Offers {
     }
 }
 
-/// CH-5, CH-9: whether the active player's board lets a channel be carried out.
+/// CH-5, CH-9: answers `true` if a channel can be carried out on the active player's board.
 fn possible(state: &State, channel: &str) -> Result<Answer, Malformed> {
     let Ok(channel) = channel.parse() else {
         let message = format!("`possible` takes a channel of 1 to 8, found `{}`", channel.escape_debug());
@@ -220,7 +220,7 @@ fn possible(state: &State, channel: &str) -> Result<Answer, Malformed> {
     Ok(Answer::new(possible.to_string(), &possible))
 }
 
-/// CH-17: the last energy moved comes first, as it is the lowest part of the number.
+/// CH-17: lists the last energy moved first, because it is the lowest part of the number.
 fn decoded(code: &str) -> Result<Answer, Malformed> {
     let Some(read) = number::<u64>(code).ok().filter(|code| *code <= CODE_MAX) else {
         let message = format!("`decode` takes a number of 0 to {CODE_MAX}, found `{}`", code.escape_debug());
