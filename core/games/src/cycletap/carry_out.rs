@@ -9,19 +9,19 @@ use super::state::{BuiltPath, Phase, Planning, State, Tap};
 use turnfold_core::prelude::*;
 
 pub(super) fn carry_out(state: &mut State, Plan(step): Plan, effects: &mut impl EffectSink<Effect>) {
-    // The tap state is taken out while orders change; what the step makes of it is put in its place.
+    // The tap state is taken out while orders change. The state after the step replaces it below.
     let tap = match &mut state.phase {
         Phase::Planning(planning) => core::mem::replace(&mut planning.tap, Tap::Idle),
         Phase::Execution | Phase::Over { .. } => Tap::Idle,
     };
     let next = match step {
-        // CT-3, CT-5: a pending defense of the unit before becomes an order.
+        // CT-3, CT-5: a pending defense of the previous unit becomes an order.
         Step::Select(unit) => {
             settle_defense(state, &tap, effects);
             push_at(state, unit, effects, |at| Effect::OriginSelected { at });
             Tap::OriginSelected(unit)
         }
-        // CT-4: the order gives way now, so that its slots are free.
+        // CT-4: costly orders are cleared now, so that their slots are free.
         Step::AwaitDefense(unit) => {
             clear_orders(state, unit, effects);
             push_at(state, unit, effects, |at| Effect::DefensePending { at });
@@ -32,7 +32,7 @@ pub(super) fn carry_out(state: &mut State, Plan(step): Plan, effects: &mut impl 
             effects.push(|| Effect::OrderCancelled { unit: unit.name() });
             Tap::Idle
         }
-        // CT-6: a path gives way to the attack and returns its slot.
+        // CT-6: the attack replaces a path, whose slot is returned.
         Step::Attack { unit, target } => {
             if state.has_path(unit) {
                 clear_orders(state, unit, effects);
@@ -40,7 +40,7 @@ pub(super) fn carry_out(state: &mut State, Plan(step): Plan, effects: &mut impl 
             place(state, unit, Task::Attack(target), effects);
             Tap::AttackPlaced(unit)
         }
-        // CT-7, CT-11: the attacks' slots are free again.
+        // CT-7, CT-11: the attacks return their slots.
         Step::StartPath { unit, at } => {
             clear_orders(state, unit, effects);
             effects.push(|| Effect::PathStarted { at });
@@ -53,7 +53,7 @@ pub(super) fn carry_out(state: &mut State, Plan(step): Plan, effects: &mut impl 
         },
         // CT-12: the phase ends, so no tap state is put back below.
         Step::EndPlanning => return end_planning(state, &tap, effects),
-        // CT-14 to CT-18: all orders are gone afterwards, the tap states too.
+        // CT-14 to CT-18: no order and no tap state remains.
         Step::Resolve => return execution::resolve(state, effects),
     };
     if let Phase::Planning(planning) = &mut state.phase {
@@ -78,12 +78,12 @@ fn change_path(
             path.kind = PathKind::Movement;
             effects.push(|| Effect::PathExtended { at });
         }
-        // CT-9, CT-11: the one slot that the path uses is among those that CT-7 returned.
+        // CT-9, CT-11: the path takes one slot, which is free because CT-7 returned at least one.
         PathStep::Confirm => {
             place(state, path.unit, Task::Path(path.kind, path.waypoints), effects);
             return Tap::Idle;
         }
-        // CT-10: without its only waypoint the unit is the origin again.
+        // CT-10: without waypoints the path ends, and the unit is the origin again.
         PathStep::Shorten => {
             path.waypoints.pop();
             let Some(&at) = path.waypoints.last() else {
@@ -96,7 +96,7 @@ fn change_path(
     Tap::PathBuilding(path)
 }
 
-/// CT-12: a path being built is dropped at no cost.
+/// CT-12: ends the planning of a seat. An unfinished path is dropped at no cost.
 fn end_planning(state: &mut State, tap: &Tap, effects: &mut impl EffectSink<Effect>) {
     settle_defense(state, tap, effects);
     if matches!(tap, Tap::PathBuilding(_)) {
@@ -108,7 +108,7 @@ fn end_planning(state: &mut State, tap: &Tap, effects: &mut impl EffectSink<Effe
     state.phase = if seat == Seat::P1 { Phase::planning(Seat::P2) } else { Phase::Execution };
 }
 
-/// CT-5, CT-12: a pending DEFENSE becomes an order, unless the unit has kept one.
+/// CT-5, CT-12: turns a pending DEFENSE into an order, unless the unit still has a DEFENSE.
 fn settle_defense(state: &mut State, tap: &Tap, effects: &mut impl EffectSink<Effect>) {
     if let Tap::DefensePending(unit) = *tap
         && !state.is_defending(unit)
@@ -131,7 +131,7 @@ fn place(state: &mut State, unit: UnitId, task: Task, effects: &mut impl EffectS
     state.orders.insert((planning.seat, number), Order { unit, task });
 }
 
-/// CT-4, CT-6, CT-7: takes back the orders of a unit that use slots; a DEFENSE stays.
+/// CT-4, CT-6, CT-7: clears the orders of a unit that use slots; a DEFENSE stays.
 fn clear_orders(state: &mut State, unit: UnitId, effects: &mut impl EffectSink<Effect>) {
     let mut count = 0;
     state.orders.retain(|_, order| {
@@ -144,7 +144,7 @@ fn clear_orders(state: &mut State, unit: UnitId, effects: &mut impl EffectSink<E
     }
 }
 
-/// Reports an effect that names where a unit stands.
+/// Reports an effect with the position of a unit.
 fn push_at(
     state: &State,
     unit: UnitId,

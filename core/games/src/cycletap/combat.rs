@@ -19,7 +19,7 @@ struct Attack {
     strength: u32,
 }
 
-/// A contested hex and who won it.
+/// A contested hex and its winner.
 struct Contest {
     at: Hex,
     /// By seat, then number.
@@ -51,7 +51,7 @@ fn attacks(state: &State) -> BTreeMap<Hex, Vec<Attack>> {
     attacks
 }
 
-/// CT-16: who wins a contested hex, on the board as movement left it.
+/// CT-16: decides who wins a contested hex, on the board after movement.
 fn settle(state: &State, at: Hex, attacks: Vec<Attack>, effects: &mut impl EffectSink<Effect>) -> Contest {
     let occupant = state.unit_at(at);
     let [p1, p2] = PLAYERS.map(|seat| {
@@ -79,19 +79,19 @@ fn settle(state: &State, at: Hex, attacks: Vec<Attack>, effects: &mut impl Effec
 }
 
 impl Contest {
-    /// CT-16: the occupant, if the other side won its hex.
+    /// CT-16: returns the occupant if the other side won its hex.
     fn eliminated(&self) -> Option<UnitId> {
         let (occupant, owner) = self.occupant?;
         if owner == self.winner? { None } else { Some(occupant) }
     }
 
-    /// The winner's ATTACKs, by number.
+    /// Returns the winner's ATTACKs, by number.
     fn winning_attacks(&self) -> impl Iterator<Item = &Attack> {
         self.attacks.iter().filter(|attack| Some(attack.seat) == self.winner)
     }
 }
 
-/// CT-17: won hexes that are empty now are taken, one after another.
+/// CT-17: units advance into hexes that were won and are empty now, one after another.
 fn advance(state: &mut State, contests: &[Contest], effects: &mut impl EffectSink<Effect>) {
     let mut empty: Vec<&Contest> =
         contests.iter().filter(|contest| state.unit_at(contest.at).is_none()).collect();

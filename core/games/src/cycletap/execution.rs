@@ -1,4 +1,4 @@
-//! `resolve`: the orders of both sides, carried out together.
+//! `resolve` carries out the orders of both sides together.
 
 use alloc::vec::Vec;
 
@@ -17,7 +17,7 @@ pub(super) fn resolve(state: &mut State, effects: &mut impl EffectSink<Effect>) 
 }
 
 impl State {
-    /// The paths of one kind, by seat, then order number.
+    /// Returns the paths of one kind, by seat, then order number.
     pub(super) fn paths(&self, wanted: PathKind) -> impl Iterator<Item = (UnitId, &[Hex])> {
         self.orders.values().filter_map(move |order| match &order.task {
             Task::Path(kind, waypoints) if *kind == wanted => Some((order.unit, waypoints.as_slice())),
@@ -32,8 +32,8 @@ impl State {
     }
 }
 
-/// CT-14: all at once, unless several name the same hex. Nothing else can stand there: a path begins on a free hex,
-/// and no unit has moved yet.
+/// CT-14: moves all deploying units at once, except units with the same target. The target is empty, because a path
+/// begins on an empty hex and no unit has moved yet.
 fn deploy(state: &mut State, effects: &mut impl EffectSink<Effect>) {
     let mut deploys = Vec::new();
     for (unit, path) in state.paths(PathKind::Deploy) {
@@ -52,7 +52,7 @@ fn deploy(state: &mut State, effects: &mut impl EffectSink<Effect>) {
     }
 }
 
-/// CT-18: the turn keeps its number when the match is over.
+/// CT-18: ends the turn. When the match is over, the turn keeps its number.
 fn clean_up(state: &mut State, effects: &mut impl EffectSink<Effect>) {
     state.orders.clear();
     let mut alive = Vec::from(PLAYERS);

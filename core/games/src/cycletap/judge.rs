@@ -1,4 +1,4 @@
-//! What a command would do now; every rule about commands stands here, once.
+//! Decides what a command would do now. Each rule about commands is checked here, once.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -10,14 +10,14 @@ use super::state::UnitId;
 use super::state::{BuiltPath, Phase, Planning, State, Tap};
 use turnfold_core::prelude::*;
 
-/// What is to be done.
+/// What to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan(pub(super) Step);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Select(UnitId),
-    /// The unit's costly orders go, a DEFENSE is pending.
+    /// Clears the unit's costly orders and leaves a DEFENSE pending.
     AwaitDefense(UnitId),
     CancelOrder(UnitId),
     Attack {
@@ -33,7 +33,7 @@ pub(super) enum Step {
     Resolve,
 }
 
-/// What is to be done to the path being built.
+/// What to do with the path being built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PathStep {
     ToggleKind,
@@ -48,7 +48,7 @@ pub(super) fn decide(
     command: &Command,
 ) -> Result<Verdict<Plan, Reason>, Rejection> {
     let planned = match (command, &state.phase) {
-        // CT-2: `resolve` belongs to the execution, and nothing else does.
+        // CT-2: `execution` accepts only `resolve`, and no other phase does.
         (Command::Resolve, Phase::Execution) => Ok(Step::Resolve),
         (Command::Resolve, _) | (_, Phase::Execution | Phase::Over { .. }) => {
             return Err(Rejection::WrongPhase);
@@ -66,7 +66,7 @@ pub(super) fn decide(
     Ok(planned.map(Plan).into())
 }
 
-/// Which line of the tap rules a tap falls under.
+/// Plans a tap by the tap rules.
 fn tap(state: &State, planning: &Planning, hex: Hex) -> Result<Step, Reason> {
     let friendly = match state.unit_at(hex) {
         Some((id, unit)) if unit.owner == planning.seat => Some(id),
@@ -74,44 +74,44 @@ fn tap(state: &State, planning: &Planning, hex: Hex) -> Result<Step, Reason> {
     };
     let origin = planning.tap.origin();
     let Some((unit, from)) = origin.and_then(|unit| Some((unit, state.units.get(&unit)?.at))) else {
-        // CT-3: nothing is selected, so the tap must find a unit of the seat.
+        // CT-3: without an origin, the tap must be on a unit of the seat.
         return friendly.map(Step::Select).ok_or(Reason::NoFriendlyUnit);
     };
     let on_origin = hex == from;
     match (&planning.tap, friendly) {
-        // CT-9: the origin confirms a path, which is why `back` is a command.
+        // CT-9: a tap on the origin confirms a path, so `back` has to be a separate command.
         (Tap::PathBuilding(_), _) if on_origin => Ok(Step::ChangePath(PathStep::Confirm)),
         (Tap::PathBuilding(path), _) => {
             tap_while_building(state, planning.seat, path, hex).map(Step::ChangePath)
         }
-        // CT-4: a second tap on the origin cancels.
+        // CT-4: the next tap on the origin cancels.
         (Tap::DefensePending(_), _) if on_origin => Ok(Step::CancelOrder(unit)),
         _ if on_origin => Ok(Step::AwaitDefense(unit)),
-        // CT-5: no unit attacks its own side, so its units are tapped freely.
+        // CT-5: no unit attacks its own side, so a tap on another own unit selects it.
         (_, Some(other)) => Ok(Step::Select(other)),
         (_, None) => tap_around(state, planning, unit, from, hex),
     }
 }
 
-/// CT-6: a tap on a hex that holds no friendly unit.
+/// CT-6: plans a tap on a hex without a unit of the own side.
 fn tap_around(state: &State, planning: &Planning, unit: UnitId, from: Hex, hex: Hex) -> Result<Step, Reason> {
     check_way(state, from, hex)?;
     if matches!(planning.tap, Tap::DefensePending(_)) || state.is_defending(unit) {
         return Err(Reason::Defending);
     }
     if state.tasks_of(unit).any(|task| *task == Task::Attack(hex)) {
-        // CT-7: the first waypoint of a path is an empty hex.
+        // CT-7: the first waypoint of a path has to be an empty hex.
         check_no_enemy(state, planning.seat, hex)?;
         return Ok(Step::StartPath { unit, at: hex });
     }
-    // The slot of a path that the attack replaces is free for the attack.
+    // A path that the attack replaces returns its slot for the attack.
     if !state.has_path(unit) && state.pool(planning.seat).available == 0 {
         return Err(Reason::PoolExhausted);
     }
     Ok(Step::Attack { unit, target: hex })
 }
 
-/// CT-8: a tap on a hex that is not the origin.
+/// CT-8: plans a tap on a hex other than the origin.
 fn tap_while_building(state: &State, seat: Seat, path: &BuiltPath, hex: Hex) -> Result<PathStep, Reason> {
     if path.waypoints == [hex] {
         return Ok(PathStep::ToggleKind);
@@ -128,7 +128,7 @@ fn tap_while_building(state: &State, seat: Seat, path: &BuiltPath, hex: Hex) -> 
     Ok(PathStep::Extend(hex))
 }
 
-/// CT-6, CT-8: whether orders may lead from one hex to another.
+/// CT-6, CT-8: checks that an order may lead from one hex to another.
 fn check_way(state: &State, from: Hex, to: Hex) -> Result<(), Reason> {
     if !state.board.contains(to) {
         return Err(Reason::OutOfBounds);
@@ -142,7 +142,7 @@ fn check_way(state: &State, from: Hex, to: Hex) -> Result<(), Reason> {
     Ok(())
 }
 
-/// CT-7, CT-8: no path leads through an enemy.
+/// CT-7, CT-8: checks that no enemy is on a hex of a path.
 fn check_no_enemy(state: &State, seat: Seat, hex: Hex) -> Result<(), Reason> {
     match state.unit_at(hex) {
         Some((_, unit)) if unit.owner != seat => Err(Reason::EnemyOccupied),
@@ -150,7 +150,7 @@ fn check_no_enemy(state: &State, seat: Seat, hex: Hex) -> Result<(), Reason> {
     }
 }
 
-/// Lists the commands worth trying: every hex of the board may be tapped.
+/// Lists the commands worth trying, among them a tap on every hex of the board.
 pub(super) fn candidates(state: &State, seat: Seat) -> Vec<Command> {
     if seat == Seat::Host {
         return vec![Command::Resolve];

@@ -1,9 +1,9 @@
 //! `cycletap`: two players give orders in secret by tapping hexes, then all orders are carried out at once.
 //!
-//! A turn is planning by p1, planning by p2 and execution (CT-2). The planning seat taps its units and their
-//! surroundings to place orders (CT-3 to CT-13), each for a slot of its pool (CT-1). `resolve` carries out deploys,
-//! movement and combat of both sides together (CT-14 to CT-18). What a side plans, the other does not know before
-//! (CT-19): see `secrecy.rs`.
+//! A turn is planning by p1, planning by p2 and execution (CT-2). The planning seat taps its units and the hexes around
+//! them to place orders (CT-3 to CT-13); an attack or a path takes a slot of its pool (CT-1). `resolve` carries out
+//! deploys, movement and combat of both sides together (CT-14 to CT-18). Neither side knows the other's plans before
+//! that (CT-19): see `secrecy.rs`.
 
 mod carry_out;
 mod combat;
@@ -96,7 +96,7 @@ impl Rules for Cycletap {
     }
 
     fn result(state: &State) -> Option<MatchResult> {
-        // CT-18: no winner if both sides lost their last unit at once.
+        // CT-18: there is no winner if both sides lost their last unit at once.
         let state::Phase::Over { winner } = state.phase else { return None };
         Some(winner.map_or_else(MatchResult::drawn, |winner| MatchResult::won_by([winner])))
     }

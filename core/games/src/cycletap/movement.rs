@@ -9,7 +9,7 @@ use super::state::State;
 use super::state::UnitId;
 use turnfold_core::prelude::*;
 
-/// A unit on its way in one step.
+/// A unit that still moves in a step.
 #[derive(Clone, Copy)]
 struct Mover {
     unit: UnitId,
@@ -17,7 +17,7 @@ struct Mover {
     aim: Hex,
 }
 
-/// Ends after as many steps as the longest path has waypoints.
+/// CT-15: makes as many steps as the longest path has waypoints.
 pub(super) fn resolve(state: &mut State, effects: &mut impl EffectSink<Effect>) {
     let paths: Vec<(UnitId, Vec<Hex>)> =
         state.paths(PathKind::Movement).map(|(unit, path)| (unit, path.to_vec())).collect();
@@ -49,10 +49,10 @@ pub(super) fn resolve(state: &mut State, effects: &mut impl EffectSink<Effect>) 
     }
 }
 
-/// The hexes whose units want to leave in this step and cannot.
+/// Returns the hexes of the units that cannot make this step.
 ///
-/// First come units that are blocked by themselves. Then come units that aim at a hex that stays occupied, and so on
-/// back along the queue. Each round blocks one mover at least, so there are no more rounds than movers.
+/// First come the units that are blocked at once. Then, round by round, come the units that aim at the hex of a blocked
+/// unit. Each round blocks at least one more mover, so there are no more rounds than movers.
 fn blocked(state: &State, movers: &[Mover]) -> BTreeSet<Hex> {
     let aims: BTreeMap<Hex, Hex> = movers.iter().map(|mover| (mover.from, mover.aim)).collect();
     let aimed_at = count(aims.values().copied());

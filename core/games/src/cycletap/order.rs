@@ -15,7 +15,7 @@ pub(super) struct Order {
     pub(super) task: Task,
 }
 
-/// What is to be done. A unit has one DEFENSE, or one or more ATTACKs on different hexes, or one path.
+/// The task of a unit, which has one DEFENSE, or one or more ATTACKs on different hexes, or one path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Task {
     Defense,
@@ -65,7 +65,7 @@ impl Task {
         }
     }
 
-    /// Returns the hexes the order leads to; none for a DEFENSE.
+    /// Returns the hexes to which the order leads; none for a DEFENSE.
     pub(super) fn path(&self) -> &[Hex] {
         match self {
             Self::Defense => &[],
@@ -74,7 +74,7 @@ impl Task {
         }
     }
 
-    /// CT-1: how many slots of the pool the order uses.
+    /// CT-1: returns the number of slots that the order takes from the pool.
     pub(super) const fn slots(&self) -> u32 {
         match self {
             Self::Defense => 0,

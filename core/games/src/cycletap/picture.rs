@@ -1,4 +1,4 @@
-//! The board drawn: p1's units with capital letters, p2's with small ones, so that sides differ without color.
+//! Draws the board. p1's units have capital letters and p2's small ones, so that sides differ without color.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -102,7 +102,7 @@ fn cells(state: &State, viewer: Perspective) -> Vec<Cell> {
     cells.into_values().collect()
 }
 
-/// The orders that lead somewhere and the path being built; the legend and the heading say the same in words.
+/// Returns arrows for orders that lead somewhere and for the path being built. Legend and heading show them in words.
 fn arrows(state: &State, viewer: Perspective) -> Vec<Arrow> {
     let arrow = |unit: UnitId, path: &[Hex], tint: Tint| {
         let from = state.units.get(&unit).filter(|_| !path.is_empty())?.at;
@@ -117,8 +117,8 @@ fn arrows(state: &State, viewer: Perspective) -> Vec<Arrow> {
     arrows
 }
 
-/// The marks of orders and taps. Where several are on one hex the last is shown. What is no unit is never in the color
-/// of one.
+/// Returns the marks of orders and taps. If a hex has several, the last one is shown. Only the mark of a defending unit
+/// has the color of a side.
 fn marks(state: &State, viewer: Perspective) -> Vec<(Hex, String, Tint)> {
     let mut waypoints = Vec::new();
     let mut attacks = Vec::new();
@@ -141,7 +141,7 @@ fn marks(state: &State, viewer: Perspective) -> Vec<(Hex, String, Tint)> {
     marks
 }
 
-/// Marks the hexes of a path with their places on it, after a sign.
+/// Marks the hexes of a path with a sign and their position on the path.
 fn numbered(sign: char, path: &[Hex], tint: Tint) -> impl Iterator<Item = (Hex, String, Tint)> {
     (1_u32..).zip(path).map(move |(number, &at)| (at, format!("{sign}{number}"), tint))
 }
@@ -154,7 +154,7 @@ fn legend(state: &State, viewer: Perspective) -> Vec<TextLine> {
         let line = TextLine::default().with(format!("{:4}", label(id, unit)), tint(*owner));
         lines.push(line.with(words, Tint::Plain));
     }
-    // Orders come and go, so they stand last and nothing else moves.
+    // Orders come and go, so they are last and move nothing else.
     for (seat, number, order) in state.orders_seen_by(viewer) {
         let unit = state.units.get(&order.unit);
         let name = unit.map_or_else(String::new, |unit| label(order.unit, unit));

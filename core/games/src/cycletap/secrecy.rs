@@ -1,4 +1,4 @@
-//! CT-19: who knows what. Views, pictures, queries and logs ask here.
+//! CT-19: what a viewer may know. Views, pictures, queries and logs use these functions.
 
 use super::command::Command;
 use super::effect::Effect;
@@ -7,19 +7,19 @@ use super::state::{OrderNumber, PLAYERS, Pool, State, Tap};
 use turnfold_core::prelude::*;
 
 impl State {
-    /// Whether `viewer` knows what `side` plans in this turn. While planning lasts, only the side itself and
-    /// the host know.
+    /// Returns `true` if `viewer` may know what `side` plans in this turn. While planning lasts, only the side itself
+    /// and the host may know it.
     fn reveals(&self, side: Seat, viewer: Perspective) -> bool {
         self.planning().is_none() || viewer.may_know_as(side)
     }
 
-    /// The tap state, if `viewer` may know it.
+    /// Returns the tap state, if `viewer` may know it.
     pub(super) fn tap_seen_by(&self, viewer: Perspective) -> Option<&Tap> {
         let planning = self.planning().filter(|planning| self.reveals(planning.seat, viewer));
         planning.map(|planning| &planning.tap)
     }
 
-    /// The orders that `viewer` may know, by seat, then number.
+    /// Returns the orders that `viewer` may know, by seat, then number.
     pub(super) fn orders_seen_by(
         &self,
         viewer: Perspective,
@@ -28,21 +28,21 @@ impl State {
         seen.map(|((seat, number), order)| (*seat, *number, order))
     }
 
-    /// The pools of p1 and p2, as far as `viewer` may know them.
+    /// Returns the pools of p1 and p2; `None` for a pool that `viewer` may not know.
     pub(super) fn pools_seen_by(&self, viewer: Perspective) -> [Option<Pool>; 2] {
         PLAYERS.map(|seat| self.reveals(seat, viewer).then(|| self.pool(seat)))
     }
 }
 
-/// Whether `viewer` may know of a part of an entry that left the state `after`, when the match stands at `now`.
+/// Returns `true` if `viewer` may know of a part of an entry that left the state `after`, when the match is at `now`.
 ///
-/// What was planned in earlier turns has been in the open since their execution.
+/// The plans of earlier turns are public since their execution.
 pub(super) fn shows<R>(after: &State, now: &State, part: &Part<'_, R>, viewer: Perspective) -> bool
 where
     R: Rules<Command = Command, Effect = Effect>,
 {
     let (seat, is_open) = match part {
-        // That planning ends is seen by all; what it leaves behind is not.
+        // Everyone may know that planning ended, but not what was planned.
         Part::Command(seat, command) => (*seat, matches!(command, Command::Switch)),
         Part::Effect(seat, effect) => (*seat, matches!(effect, Effect::PlanningEnded { .. })),
     };

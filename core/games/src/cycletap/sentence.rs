@@ -1,4 +1,4 @@
-//! What happened, in sentences. Units and where they stand are known to all; plans stand in the effects alone.
+//! Sentences about what happened. Everyone knows the units and their positions; only effects name plans.
 
 use alloc::format;
 use alloc::string::{String, ToString};

@@ -1,4 +1,4 @@
-//! How a match begins: the board, its water and the units of both sides.
+//! The setup of a match: the board, its water and the units of both sides.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -21,10 +21,10 @@ pub struct Setup {
     /// Impassable hexes.
     #[serde(default)]
     pub water: Vec<Hex>,
-    /// The most waypoints of a MOVEMENT, 1..=10.
+    /// The maximum number of waypoints of a MOVEMENT, 1..=10.
     #[serde(default = "default_max_movement")]
     pub max_movement: u8,
-    /// The most waypoints of a DEPLOY; only 1 is accepted.
+    /// The maximum number of waypoints of a DEPLOY; only 1 is accepted.
     #[serde(default = "default_max_deploy")]
     pub max_deploy: u8,
     /// What a DEFENSE adds to the claim on the defended hex, 0..=100.
@@ -44,7 +44,7 @@ pub struct UnitSetup {
     pub kind: UnitKind,
     /// Where it stands.
     pub at: Hex,
-    /// Its strength, 1..=1000; that of its kind when left out.
+    /// Its strength, 1..=1000; if left out, the strength of its kind.
     #[serde(default)]
     pub strength: Option<u32>,
 }
@@ -61,7 +61,7 @@ const fn default_defense_bonus() -> u32 {
     1
 }
 
-/// Checks a setup and makes the first state: turn 1, p1 plans.
+/// Checks a setup and returns the first state: turn 1, planning by p1.
 pub(super) fn start(setup: &Setup) -> Result<State, SetupError> {
     SetupError::within("radius", &setup.radius, 1..=40)?;
     SetupError::within("max_movement", &setup.max_movement, 1..=10)?;

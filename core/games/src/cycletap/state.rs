@@ -1,4 +1,4 @@
-//! The state of a match: the units, the orders and what the planning seat has tapped.
+//! The state of a match: the units, the orders and the taps of the planning seat.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -17,7 +17,7 @@ pub(super) const PLAYERS: [Seat; 2] = [Seat::P1, Seat::P2];
 pub struct State {
     pub(super) board: Board,
     pub(super) water: BTreeSet<Hex>,
-    /// The most waypoints of a path.
+    /// The maximum number of waypoints of a path.
     pub(super) max_movement: u8,
     pub(super) defense_bonus: u32,
     pub(super) turn: u64,
@@ -39,7 +39,7 @@ pub(super) struct Unit {
     pub(super) strength: u32,
 }
 
-/// What a unit is.
+/// The kind of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum UnitKind {
@@ -47,13 +47,13 @@ pub enum UnitKind {
     Infantry,
     /// Mounted soldiers.
     Cavalry,
-    /// Returns one order.
+    /// Adds one slot to its side's pool.
     Officer,
-    /// Returns three orders.
+    /// Adds three slots to its side's pool.
     Captain,
 }
 
-/// As setups write it.
+/// Writes the kind as in setups.
 impl fmt::Display for UnitKind {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.serialize(out)
@@ -61,7 +61,7 @@ impl fmt::Display for UnitKind {
 }
 
 impl UnitKind {
-    /// Returns the strength of a unit whose setup names none.
+    /// Returns the strength of a unit whose setup has none.
     pub(super) const fn default_strength(self) -> u32 {
         match self {
             Self::Infantry | Self::Captain => 2,
@@ -70,7 +70,7 @@ impl UnitKind {
         }
     }
 
-    /// CT-1: how many slots the unit adds to its side's pool.
+    /// CT-1: returns the number of slots that the unit adds to its side's pool.
     const fn slots(self) -> u32 {
         match self {
             Self::Infantry | Self::Cavalry => 0,
@@ -80,15 +80,15 @@ impl UnitKind {
     }
 }
 
-/// CT-2: the part of a turn.
+/// CT-2: a part of a turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Phase {
     Planning(Planning),
-    /// Both sides have planned; `resolve` is awaited.
+    /// Both sides have planned, and `resolve` is next.
     Execution,
     /// CT-18: a side has no unit left.
     Over {
-        /// `None` if neither side has one.
+        /// `None` if neither side has a unit left.
         winner: Option<Seat>,
     },
 }
@@ -103,11 +103,11 @@ impl Phase {
 pub(super) struct Planning {
     pub(super) seat: Seat,
     pub(super) tap: Tap,
-    /// CT-13: the last number given to an order; taken-back orders keep theirs.
+    /// CT-13: the number of the last order placed. Numbers of cleared orders are not used again.
     pub(super) placed: OrderNumber,
 }
 
-/// What the planning seat has tapped; the unit is the origin.
+/// The tap state of the planning seat; its unit is the origin.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Tap {
     Idle,
@@ -117,7 +117,7 @@ pub(super) enum Tap {
     PathBuilding(BuiltPath),
 }
 
-/// A path that grows waypoint by waypoint; it has one at least.
+/// A path being built, with at least one waypoint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct BuiltPath {
     pub(super) unit: UnitId,
@@ -135,7 +135,7 @@ impl Tap {
     }
 }
 
-/// CT-1: the orders a side may give and has given in a turn.
+/// CT-1: the order slots of a side in a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[expect(missing_docs, reason = "the fields are named as in the ruling and typed")]
 pub struct Pool {
@@ -172,8 +172,8 @@ impl State {
         self.tasks_of(unit).any(|task| matches!(task, Task::Path(..)))
     }
 
-    /// CT-1. Units neither join nor leave between the start of planning and the end of execution, so counting them
-    /// now gives the same total as counting them then.
+    /// CT-1: returns the pool of a seat. No unit joins or leaves between the start of planning and combat, so the total
+    /// is the same as at the start of planning.
     pub(super) fn pool(&self, seat: Seat) -> Pool {
         let own_units = self.units.values().filter(|unit| unit.owner == seat);
         let total = own_units.map(|unit| unit.kind.slots()).sum();
@@ -188,7 +188,7 @@ impl State {
 pub(super) struct UnitId(pub(super) u16);
 
 impl UnitId {
-    /// Returns the id as effects and views write it.
+    /// Returns the id as effects and views show it.
     pub(super) const fn name(self) -> UnitName {
         UnitName(self)
     }
@@ -200,7 +200,7 @@ impl fmt::Display for UnitId {
     }
 }
 
-/// A unit's id as text, in JSON too: `u1`, `u2`, ….
+/// A unit's id as text, also in JSON: `u1`, `u2`, ….
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnitName(UnitId);
 

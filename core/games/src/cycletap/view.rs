@@ -1,4 +1,4 @@
-//! What a seat sees, without the other side's plans: the ruling's JSON document, and the answer to `suggest Q,R`.
+//! What a viewer sees, without the other side's plans: the rulings' JSON document, and the answer to `suggest Q,R`.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -27,7 +27,7 @@ pub struct View {
     pub water: Vec<Hex>,
 }
 
-/// What the planning seat is about to order.
+/// The tap state and the path being built.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[expect(missing_docs, reason = "the fields are named as in the ruling and typed")]
 pub struct TapView {
@@ -37,7 +37,7 @@ pub struct TapView {
     pub kind: Option<PathKind>,
 }
 
-/// The pools of orders, each where the viewer may see it.
+/// The pools of orders; `None` for a pool that the viewer may not see.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[expect(missing_docs, reason = "the fields are named as in the ruling and typed")]
 pub struct Pools {
@@ -143,8 +143,8 @@ pub(super) fn query(state: &State, viewer: Perspective, question: &str) -> Resul
     }
 }
 
-/// The kind of path that suits the distance of a hex from the origin. Errors do not depend on what the viewer may not
-/// know (CT-19).
+/// Returns the kind of path that suits the distance of a hex from the origin. Errors do not depend on what is concealed
+/// from the viewer (CT-19).
 fn suggest(state: &State, viewer: Perspective, hex: &str) -> Result<PathKind, Malformed> {
     let hex: Hex = hex.parse()?;
     if !state.board.contains(hex) {
