@@ -21,7 +21,7 @@ pub(super) fn carry_out(state: &mut State, plan: &Plan, effects: &mut impl Effec
             effects.push(|| Effect::Action { held: false });
             stop(state, Action::Free, effects);
         }
-        // HC-7: the roll chooses the place, so eating waits for it.
+        // HC-7: the roll chooses the place, so the hex is eaten on the roll.
         Step::AwaitEat => charge::await_roll(state, Due::Eat, None, effects),
         Step::Eat { from, stored } => eat(state, from, stored, effects),
         // HC-8: one cursor serves both views.
@@ -36,7 +36,7 @@ pub(super) fn carry_out(state: &mut State, plan: &Plan, effects: &mut impl Effec
             stop(state, action, effects);
         }
         Step::Tick(ticks) => tick::run(state, ticks, effects),
-        // HC-14: the roll succeeded, so the hex is carried.
+        // HC-14: the roll succeeded, so the hex is captured.
         Step::Capture => {
             state.due = None;
             charge::capture(state, effects);
@@ -48,7 +48,7 @@ pub(super) fn carry_out(state: &mut State, plan: &Plan, effects: &mut impl Effec
     }
 }
 
-/// HC-2: the turtle turns, and follows where it is free to.
+/// HC-2: moves the cursor. The turtle turns, and follows if it is free to.
 fn move_cursor(state: &mut State, direction: Direction, to: Hex, effects: &mut impl EffectSink<Effect>) {
     let previous = core::mem::replace(&mut state.cursor, to);
     effects.push(|| Effect::Cursor { at: to });
@@ -72,7 +72,7 @@ fn press(state: &mut State, action: Action, effects: &mut impl EffectSink<Effect
     }
 }
 
-/// HC-5, HC-8: a charge is cancelled and a release ends; what is carried stays carried.
+/// HC-5, HC-8: cancels a charge or ends a release; a carried hex stays carried.
 fn stop(state: &mut State, action: Action, effects: &mut impl EffectSink<Effect>) {
     let before = core::mem::replace(&mut state.action, action);
     if matches!(before, Action::Charging { .. }) {
@@ -80,7 +80,7 @@ fn stop(state: &mut State, action: Action, effects: &mut impl EffectSink<Effect>
     }
 }
 
-/// HC-7: the world hex is gone, and one of the inventory takes its color if there is room.
+/// HC-7: removes the carried hex from the world, and colors an inventory hex if one is empty.
 fn eat(state: &mut State, from: Hex, stored: Option<Hex>, effects: &mut impl EffectSink<Effect>) {
     state.due = None;
     state.end_carry();

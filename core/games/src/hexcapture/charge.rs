@@ -1,10 +1,10 @@
-//! The charge over a hex and what comes of it: nothing, a capture, or a failure.
+//! The charge over a hex and its end: no effect, a capture or a failure.
 
 use super::effect::{Effect, FailureCause};
 use super::state::{Action, Carried, Due, Field, Flash, FlashKind, State};
 use turnfold_core::outcome::EffectSink;
 
-/// HC-10: a charge begins over the cursor's colored cell.
+/// HC-10: begins a charge if the cell under the cursor is colored and there is no cooldown.
 pub(super) fn begin(state: &mut State, effects: &mut impl EffectSink<Effect>) {
     if state.under_cursor().is_some() && state.cooldown == 0 {
         state.action = Action::Charging { since: state.tick };
@@ -13,7 +13,7 @@ pub(super) fn begin(state: &mut State, effects: &mut impl EffectSink<Effect>) {
     }
 }
 
-/// HC-12: a charge that has lasted long enough is judged on where the cursor is now.
+/// HC-12: ends a charge that has lasted long enough. The cursor's position at the end decides.
 pub(super) fn end_when_due(state: &mut State, effects: &mut impl EffectSink<Effect>) {
     let Action::Charging { since } = state.action else { return };
     let lasts = match state.field {
@@ -32,7 +32,7 @@ pub(super) fn end_when_due(state: &mut State, effects: &mut impl EffectSink<Effe
     }
 }
 
-/// From now on a roll is due, and the view shows the chance of the capture.
+/// Makes a roll due. The effect reports the chance of a capture.
 pub(super) fn await_roll(
     state: &mut State,
     due: Due,
@@ -43,7 +43,7 @@ pub(super) fn await_roll(
     effects.push(|| Effect::RollDue { purpose: due.purpose(), chance });
 }
 
-/// HC-12, HC-14: the hex under the cursor is carried from now on.
+/// HC-12, HC-14: captures the hex under the cursor, which is carried from now on.
 pub(super) fn capture(state: &mut State, effects: &mut impl EffectSink<Effect>) {
     let (field, at) = (state.field, state.cursor);
     let Some(color) = state.under_cursor() else { return };
@@ -55,7 +55,7 @@ pub(super) fn capture(state: &mut State, effects: &mut impl EffectSink<Effect>) 
     effects.push(|| Effect::Captured { field, at, color });
 }
 
-/// HC-14: nothing is captured, and for a while no charge begins. A held action stays held (HC-15).
+/// HC-14: fails a capture. During the cooldown no charge begins. A held action stays held (HC-15).
 pub(super) fn fail(state: &mut State, cause: FailureCause, effects: &mut impl EffectSink<Effect>) {
     state.cooldown = state.timing.fail_cooldown;
     state.flash = Some(Flash { kind: FlashKind::Failure, since: state.tick });

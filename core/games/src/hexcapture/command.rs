@@ -1,11 +1,11 @@
-//! What a seat may say, and how it is written.
+//! The commands of the player and the host, and their text.
 
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use turnfold_core::prelude::*;
 
-/// An input of the match. The variant order is part of the log format.
+/// A command of the match. The order of the variants is part of the log format.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Command {
     /// HC-2: moves the cursor.
@@ -18,11 +18,11 @@ pub enum Command {
     Release,
     /// HC-7: eats the carried hex.
     Eat,
-    /// HC-8: turns from the world to the inventory, or back.
+    /// HC-8: changes the view from the world to the inventory, or back.
     Toggle,
     /// Lets time pass.
     Tick(Ticks),
-    /// HC-7, HC-14: the value a capture or a meal waits for.
+    /// HC-7, HC-14: the value of the roll for a meal or a capture.
     Roll(#[serde(deserialize_with = "turnfold_core::dice::some_values")] Vec<i32>),
 }
 

@@ -1,4 +1,4 @@
-//! The cells of a field, a byte each.
+//! The cells of a field, one byte each.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize, Serializer};
 use super::palette::ColorIndex;
 use turnfold_core::hex::{Board, Hex};
 
-/// The cells of a field, in the order of the board's hexes: 0 is empty, any other byte a color's index plus 1.
+/// The cells of a field, in the order of the board's hexes: 0 is empty, any other byte is a color's index plus 1.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub(super) struct Grid(Vec<u8>);
 
-/// Written at once rather than cell by cell; the bytes are the same, a length and the cells.
+/// Writes all cells at once instead of one by one. The bytes are the same: a length and the cells.
 impl Serialize for Grid {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_bytes(&self.0)
@@ -24,7 +24,7 @@ impl Grid {
         Self(vec![0; index(board, Hex::new(i32::from(board.radius()), 0)).map_or(0, |last| last + 1)])
     }
 
-    /// The color of a cell; `None` where it is empty or off the board.
+    /// Returns the color of a cell; `None` if it is empty or off the board.
     pub(super) fn get(&self, board: Board, hex: Hex) -> Option<ColorIndex> {
         self.0.get(index(board, hex)?).copied().and_then(color)
     }
@@ -35,17 +35,17 @@ impl Grid {
         }
     }
 
-    /// The colored cells, by q, then r.
+    /// Returns the colored cells, by q, then r.
     pub(super) fn colored(&self, board: Board) -> impl Iterator<Item = (Hex, ColorIndex)> {
         board.hexes().zip(&self.0).filter_map(|(hex, &cell)| Some((hex, color(cell)?)))
     }
 
-    /// The empty cells, by q, then r.
+    /// Returns the empty cells, by q, then r.
     pub(super) fn empties(&self, board: Board) -> impl Iterator<Item = Hex> {
         board.hexes().zip(&self.0).filter_map(|(hex, &cell)| color(cell).is_none().then_some(hex))
     }
 
-    /// HC-17: for each of the first `colors` colors, its cells that have a neighbor of the same color.
+    /// HC-17: counts, for each of the first `colors` colors, the cells with a neighbor of the same color.
     pub(super) fn adjacent(&self, board: Board, colors: usize) -> Vec<u32> {
         let mut counts = vec![0; colors];
         for (hex, color) in self.colored(board) {
@@ -63,7 +63,7 @@ fn color(cell: u8) -> Option<ColorIndex> {
     cell.checked_sub(1).map(ColorIndex::new)
 }
 
-/// A hex's index in the order of the board's hexes; `None` off the board.
+/// Returns a hex's index in the order of the board's hexes; `None` off the board.
 fn index(board: Board, hex: Hex) -> Option<usize> {
     if !board.contains(hex) {
         return None;

@@ -1,4 +1,4 @@
-//! What a command would do now; every rule about commands stands here, once.
+//! Decides what a command would do now. Each rule about commands is checked here, once.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -8,7 +8,7 @@ use super::reason::Reason;
 use super::state::{Action, Carried, Due, Field, State};
 use turnfold_core::prelude::*;
 
-/// What is to be done.
+/// What to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan(pub(super) Step);
 
@@ -19,12 +19,12 @@ pub(super) enum Step {
         to: Hex,
         by_stick: bool,
     },
-    /// The action is held from now on, and this comes of it.
+    /// The action is held from now on and has this effect.
     Press(Action),
     LetGo,
-    /// A roll is to say where the carried hex is stored.
+    /// A roll has to choose where the carried hex is stored.
     AwaitEat,
-    /// The world hex carried at `from` is eaten and stored, or not.
+    /// Eats the world hex carried at `from`. It is stored unless the inventory is full.
     Eat {
         from: Hex,
         stored: Option<Hex>,
@@ -39,12 +39,12 @@ pub(super) fn decide(state: &State, command: &Command) -> Verdict<Plan, Reason> 
     plan(state, command).map(Plan).into()
 }
 
-/// Plans a command that the table admits.
+/// Plans a command that passed the checks of all rulesets.
 fn plan(state: &State, command: &Command) -> Result<Step, Reason> {
     match command {
         Command::Move(direction) => move_cursor(state, *direction, false),
         Command::Stick(direction) => move_cursor(state, *direction, true),
-        // HC-4: a held action comes before a cooldown, as the rule lists them.
+        // HC-4: `already_held` is checked before `cooldown`, as the rule lists them.
         Command::Act if state.action != Action::Free => Err(Reason::AlreadyHeld),
         Command::Act if state.cooldown > 0 => Err(Reason::Cooldown),
         Command::Act => Ok(Step::Press(pressed(state))),
@@ -59,13 +59,13 @@ fn plan(state: &State, command: &Command) -> Result<Step, Reason> {
     }
 }
 
-/// HC-2, HC-3: the cursor goes one hex, whatever stands there.
+/// HC-2, HC-3: plans a cursor move by one hex. No cell is an obstacle.
 fn move_cursor(state: &State, direction: Direction, by_stick: bool) -> Result<Step, Reason> {
     let to = state.cursor.neighbor(direction);
     if !state.board.contains(to) {
         return Err(Reason::OutOfBounds);
     }
-    // HC-3: a stick rests for itself, a carry for every kind of step.
+    // HC-3: `stick_period` limits only `stick`; `carry_period` limits both commands.
     let stick_rests = by_stick && within(state, state.last_stick, state.timing.stick_period);
     if stick_rests || carry_rests(state) {
         return Err(Reason::Throttled);
@@ -73,7 +73,7 @@ fn move_cursor(state: &State, direction: Direction, by_stick: bool) -> Result<St
     Ok(Step::MoveCursor { direction, to, by_stick })
 }
 
-/// HC-2: while the action is held, the cursor drags a carried world hex slowly.
+/// HC-2: returns `true` if the cursor may not yet move again with a carried world hex and the action held.
 fn carry_rests(state: &State) -> bool {
     match state.carried {
         Some(Carried::World { moved, .. }) => {
@@ -84,12 +84,12 @@ fn carry_rests(state: &State) -> bool {
     }
 }
 
-/// Whether less than `period` ticks have passed since a tick.
+/// Returns `true` if fewer than `period` ticks have passed since a tick.
 fn within(state: &State, since: Option<u64>, period: u32) -> bool {
     since.is_some_and(|since| state.ticks_since(since) < u64::from(period))
 }
 
-/// HC-4: in the inventory a press starts something at once.
+/// HC-4: returns what a press starts. In the inventory it takes effect at once.
 fn pressed(state: &State) -> Action {
     match (state.field, state.carried) {
         (Field::Inventory, None) => Action::Charging { since: state.tick },
@@ -98,7 +98,7 @@ fn pressed(state: &State) -> Action {
     }
 }
 
-/// HC-7: what is carried is eaten; a roll says where it is stored, where there is room.
+/// HC-7: plans a meal. A roll chooses where the hex is stored, unless the inventory is full.
 fn eat(state: &State) -> Result<Step, Reason> {
     if state.field == Field::Inventory {
         return Err(Reason::InInventory);
@@ -110,21 +110,21 @@ fn eat(state: &State) -> Result<Step, Reason> {
     }
 }
 
-/// A roll that answers what is due.
+/// Plans the roll that is due.
 fn roll(state: &State, values: &[i32]) -> Result<Step, Reason> {
     let value = values.first().copied().unwrap_or_default();
     if state.due == Some(Due::Eat) {
-        // HC-7: the value counts the empty places, by q and then r.
+        // HC-7: the value counts the empty places by q, then r.
         let from = state.carried_world_hex().ok_or(Reason::NotCarrying)?;
         let index = usize::try_from(value).unwrap_or_default();
         return Ok(Step::Eat { from, stored: state.inventory.empties(state.board).nth(index) });
     }
-    // HC-14: 0 to 99, so a chance of 25 succeeds with 25 of 100 values.
+    // HC-14: the value is 0 to 99, so a chance of 25 succeeds with 25 of 100 values.
     let chance = state.chance_under_cursor().unwrap_or_default();
     Ok(if value < i32::from(chance) { Step::Capture } else { Step::FailCapture })
 }
 
-/// Lists the commands worth trying. Counts of ticks are sampled as one and a few, rolls as the least and the greatest.
+/// Lists the commands worth trying. Ticks are sampled as one and a few, rolls as the least and the greatest value.
 pub(super) fn candidates(state: &State, seat: Seat) -> Vec<Command> {
     let mut commands = Vec::new();
     if seat == Seat::Host {

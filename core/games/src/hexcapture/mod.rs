@@ -1,9 +1,9 @@
 //! `hexcapture`: a turtle follows a cursor over a world of colored hexes, captures, carries and eats them, tick by tick.
 //!
-//! The player moves the cursor (HC-2, HC-3, HC-6), holds the action and lets it go (HC-4, HC-5), eats (HC-7) and turns to
-//! the inventory and back (HC-8). The host's ticks do the rest in a fixed order: the turtle approaches (HC-9), a charge
-//! begins and ends (HC-10, HC-12), a carried hex is brought to the cursor (HC-11), a roll decides a capture (HC-13,
-//! HC-14). The rulings' rule ids stand at the branches that implement them.
+//! The player moves the cursor (HC-2, HC-3, HC-6), holds the action and lets it go (HC-4, HC-5), eats (HC-7) and
+//! changes to the inventory and back (HC-8). The host's ticks do the rest in a fixed order: the turtle approaches
+//! (HC-9), a charge begins and ends (HC-10, HC-12), a carried hex is brought to the cursor (HC-11), a roll decides a
+//! capture (HC-13, HC-14). The branches that implement a rule name its id.
 
 mod carry_out;
 mod charge;

@@ -29,7 +29,7 @@ impl fmt::Display for ColorIndex {
     }
 }
 
-/// A color as people see it, written `#RRGGBB`; small hex digits are read too.
+/// A color as people see it, written `#RRGGBB`. Lowercase hex digits are accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Rgb(u32);
@@ -50,8 +50,8 @@ impl fmt::Display for Rgb {
     }
 }
 
-/// The text of `Display`, but without making a string of it: palettes are part of a state, which is hashed after every
-/// entry.
+/// Writes the text of `Display` without a string in memory, because palettes are part of a state, and a state is hashed
+/// after every entry.
 impl Serialize for Rgb {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut text = *b"#000000";
@@ -90,19 +90,19 @@ pub(super) struct Palette {
 }
 
 impl Palette {
-    /// HC-13: the chance in percent to capture a hex of this color.
+    /// HC-13: returns the chance in percent to capture a hex of this color.
     pub(super) fn chance(&self, color: ColorIndex) -> u8 {
         let distance = self.distance(color);
         if distance == 0 {
             return 100;
         }
         let half = (self.colors.len() / 2).max(1);
-        // Twice the fraction and one half more, so that the division rounds halves up.
+        // Adds one half to the fraction, with both parts doubled, so that the division rounds halves up.
         let percent = (200 * half.saturating_sub(distance) + half) / (2 * half);
         u8::try_from(percent).unwrap_or(100).max(self.min_chance).min(100)
     }
 
-    /// HC-13: the steps from the player's color around the palette, the shorter way.
+    /// HC-13: returns the steps from the player's color around the palette, the shorter way.
     fn distance(&self, color: ColorIndex) -> usize {
         let steps = usize::from(color.0.abs_diff(self.player_color.0));
         steps.min(self.colors.len().saturating_sub(steps))

@@ -1,4 +1,4 @@
-//! The field in view drawn: colors as letters, so that they differ without color, the cursor and the turtle.
+//! Draws the field in view, with cursor and turtle. Colors are letters, so that they differ without color.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -43,8 +43,8 @@ fn arrow(direction: Direction) -> char {
     }
 }
 
-/// Returns where the head of the turtle points: to the cursor, and during a release to the hex that goes before it. The way
-/// that it faces (HC-5, HC-9) is where it walked last, which may be elsewhere.
+/// Returns where the turtle's head points: to the cursor, and during a release to the hex in front of it. The direction
+/// that it faces (HC-2, HC-9) is that of the last cursor move or walk, which may differ.
 fn head(state: &State) -> Direction {
     let carried = state.carried_world_hex();
     let ways = Direction::ALL.into_iter();
@@ -57,7 +57,7 @@ fn head(state: &State) -> Direction {
     if state.turtle == state.cursor {
         return goes_before.unwrap_or(state.facing);
     }
-    // Of two ways that are as near, the one with the carried hex counts, then the one that it faces.
+    // Of equally near directions, the one with the carried hex is preferred, then the one that the turtle faces.
     let nearest = ways.min_by_key(|way| {
         let before = state.turtle.neighbor(*way);
         (before.distance(state.cursor), Some(before) != carried, *way != state.facing)
@@ -98,7 +98,7 @@ fn heading(state: &State) -> Vec<TextLine> {
     lines
 }
 
-/// Names a neighbor of the cursor as commands have it that are clicked.
+/// Names a neighbor of the cursor as a target of clicks.
 pub(super) fn way_target(way: Direction) -> String {
     format!("to {way}")
 }
@@ -136,7 +136,7 @@ fn cells(state: &State) -> Vec<Cell> {
     cells.into_values().collect()
 }
 
-/// HC-13, HC-17: what there is to know of each color.
+/// HC-13, HC-17: lists the chance, the eaten hexes and the adjacency score of each color.
 fn legend(state: &State) -> Vec<TextLine> {
     let adjacent = state.world.adjacent(state.board, state.palette.colors.len());
     let mut lines = Vec::new();

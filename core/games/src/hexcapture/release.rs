@@ -1,4 +1,4 @@
-//! HC-11: how a carried hex gets to the cursor.
+//! HC-11: the way of a carried hex to the cursor.
 
 use alloc::collections::{BTreeSet, VecDeque};
 
@@ -7,16 +7,16 @@ use super::state::{Action, Carried, Field, State};
 use super::walk;
 use turnfold_core::prelude::*;
 
-/// What is known of the way to the cursor. Nothing can open or bar it within one `tick n`.
+/// Whether a way to the cursor may exist. Within one `tick n`, no way can open or close.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Release {
-    /// As far as is known there is a way.
+    /// A way exists as far as is known.
     Open,
-    /// There is none.
+    /// No way exists.
     Blocked,
 }
 
-/// Step 4 of a tick: the hex is taken one step nearer, or moved within the inventory at once.
+/// Step 4 of a tick: moves the carried hex one step nearer or, within the inventory, all the way.
 pub(super) fn step_when_due(state: &mut State, release: &mut Release, effects: &mut impl EffectSink<Effect>) {
     if state.action != Action::Releasing {
         return;
@@ -46,7 +46,7 @@ pub(super) fn step_when_due(state: &mut State, release: &mut Release, effects: &
     }
 }
 
-/// Moves the carried hex within the field in view, and puts it down where that is the cursor's cell.
+/// Moves the carried hex within the field in view, and puts it down if it has reached the cursor.
 fn carry_to(state: &mut State, from: Hex, to: Hex, effects: &mut impl EffectSink<Effect>) {
     let field = state.field;
     if to != from {
@@ -71,7 +71,7 @@ struct Step {
     facing: Direction,
 }
 
-/// A place of the search: the turtle, the sides on which it may hold the hex by now, and the step that began it all.
+/// A state of the search: the turtle, the sides on which it may hold the hex now, and the first step of the way.
 struct Reached {
     turtle: Hex,
     sides: Sides,
@@ -91,7 +91,7 @@ impl Sides {
     }
 }
 
-/// The ground of a search: the world without the hex that is carried.
+/// The area of a search: the world without the carried hex.
 struct Ground<'a> {
     state: &'a State,
     carried: Hex,
@@ -103,7 +103,7 @@ impl Ground<'_> {
         self.state.board.contains(hex) && empty
     }
 
-    /// The sides on which a turtle standing there may hold the hex.
+    /// Returns the sides on which a turtle at `turtle` may hold the hex.
     fn sides(&self, turtle: Hex) -> Sides {
         let mut sides = 0;
         for direction in Direction::ALL {
@@ -114,8 +114,8 @@ impl Ground<'_> {
         Sides(sides)
     }
 
-    /// Where the turtle may be after a step: where it is or next to it, but neither on the cursor nor on the hex it
-    /// carries, wherever of the possible sides that is.
+    /// Returns where the turtle may be after a step: its own hex or a neighbor, but neither the cursor's hex nor the
+    /// carried one. A neighbor is possible only if the hex may be on another side.
     fn turtles(&self, from: &Reached) -> impl Iterator<Item = Hex> {
         let (turtle, sides) = (from.turtle, from.sides);
         let around =
@@ -125,12 +125,12 @@ impl Ground<'_> {
     }
 }
 
-/// The first step of a shortest way to bring the hex carried at `carried` to the cursor's empty cell, if there is a way.
+/// Returns the first step of a shortest way from `carried` to the cursor's empty cell, if there is a way.
 ///
-/// A breadth-first search. After a step the turtle holds the hex on any open side, whatever side it was on before. So
-/// beyond the first step it is enough to know of each cell whether the turtle has reached it, with the hex on whichever
-/// side suits the next step. First steps are tried in the ruling's order, and the queue keeps that order within each
-/// length: what reaches the cursor first is the shortest way and, among equals, begins with the foremost step.
+/// Searches breadth first. After a step, the turtle may hold the hex on any open side, whatever side it was on before.
+/// So after the first step a cell needs one visit only, with the hex on the side that suits the next step. First steps
+/// are tried in the order of the rulings, and the queue keeps that order within a length. So the first way found is a
+/// shortest one and, among equals, begins with the foremost step.
 fn first_step(state: &State, carried: Hex) -> Option<Step> {
     let ground = Ground { state, carried };
     let side = Direction::ALL.into_iter().find(|&direction| state.turtle.neighbor(direction) == carried)?;
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
     use turnfold_core::dice::DiceStream;
 
-    /// The ruling word for word: a search over every pair of a turtle's and a hex's cell.
+    /// The rule taken literally: a search over every pair of a turtle's cell and a hex's cell.
     fn first_step_word_for_word(state: &State, carried: Hex) -> Option<Step> {
         let world = |hex: Hex| state.cell(Field::World, hex).filter(|_| hex != carried);
         let mut firsts: BTreeMap<(Hex, Hex), Option<Step>> =

@@ -1,4 +1,4 @@
-//! What happened, in sentences.
+//! Sentences about what happened.
 
 use alloc::format;
 use alloc::string::{String, ToString};

@@ -1,4 +1,4 @@
-//! How a match begins: the palette, the cells of both fields and how long things last.
+//! The setup of a match: the palette, the cells of both fields and durations.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -13,7 +13,7 @@ use turnfold_core::dice::DiceStream;
 use turnfold_core::hex::{Board, Direction, Hex};
 use turnfold_core::rules::SetupError;
 
-/// The setup as written in TOML; whatever is left out has its default.
+/// The setup as written in TOML. Every field has a default.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Setup {
@@ -25,21 +25,21 @@ pub struct Setup {
     pub player_color: u8,
     /// The seconds to count down, 0..=1,000,000.
     pub timer_seconds: u32,
-    /// Where the cursor is.
+    /// The cursor's hex at the start.
     pub cursor: Hex,
-    /// Where the turtle is.
+    /// The turtle's hex at the start.
     pub turtle: Hex,
-    /// The index of the direction the turtle faces, 0..=5.
+    /// The index of the direction that the turtle faces, 0..=5.
     pub facing: u8,
     /// How many ticks a charge lasts in the world.
     pub hold: u32,
-    /// How many ticks the action rests after a failed capture.
+    /// How many ticks the cooldown lasts after a failed capture.
     pub fail_cooldown: u32,
-    /// How many ticks the action rests after a hex is put down.
+    /// How many ticks the cooldown lasts after a hex is put down.
     pub drop_cooldown: u32,
     /// How many ticks a flash lasts.
     pub flash: u32,
-    /// The ticks of a second.
+    /// The number of ticks in a second.
     pub ticks_per_second: u32,
     /// The ticks from one approach step to the next.
     pub approach_period: u32,
@@ -49,7 +49,7 @@ pub struct Setup {
     pub stick_period: u32,
     /// The least chance of a capture in percent.
     pub min_chance: u8,
-    /// A world made by chance, instead of `cells`.
+    /// A world generated from a seed, instead of `cells`.
     pub generate: Option<Generate>,
     /// The colored cells of the world, instead of `generate`.
     pub cells: Option<Vec<CellSetup>>,
@@ -57,13 +57,13 @@ pub struct Setup {
     pub inventory: Vec<CellSetup>,
 }
 
-/// A world made by chance.
+/// A world generated from a seed.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Generate {
-    /// Makes the world, always the same, 0..=2⁶³−1.
+    /// The seed, 0..=2⁶³−1. The same seed always makes the same world.
     pub seed: u64,
-    /// The chance of a cell to be colored.
+    /// The chance in percent that a cell is colored.
     pub percent: u8,
 }
 
@@ -105,7 +105,7 @@ impl Default for Setup {
     }
 }
 
-/// Checks a setup and makes the first state: tick 0, the world in view, nothing held or carried.
+/// Checks a setup and returns the first state: tick 0, the world in view, nothing held or carried.
 pub(super) fn start(setup: &Setup) -> Result<State, SetupError> {
     SetupError::within("radius", &setup.radius, 1..=40)?;
     let board = Board::new(setup.radius);
@@ -191,7 +191,7 @@ fn read_timing(setup: &Setup) -> Result<Timing, SetupError> {
     })
 }
 
-/// HC-1: for each cell by q, then r, one draw whether it is colored, and if so another for its color.
+/// HC-1: goes through the cells by q, then r. One draw decides if a cell is colored, and a second draws its color.
 fn generate(board: Board, palette: &Palette, world: &Generate) -> Result<Grid, SetupError> {
     SetupError::within("generate.seed", &world.seed, 0..=i64::MAX.unsigned_abs())?;
     SetupError::within("generate.percent", &world.percent, 0..=100)?;

@@ -1,4 +1,4 @@
-//! The state of a match: two fields of cells, the cursor, the turtle and what is under way.
+//! The state of a match: two fields of cells, the cursor, the turtle and everything in progress.
 
 use core::fmt;
 
@@ -17,8 +17,8 @@ pub(super) fn players() -> &'static [Seat] {
 
 /// Everything the future of a match depends on.
 ///
-/// HC-16: the cursor and the turtle are on the board, the turtle is next to a world hex that is carried, and no hex is
-/// ever made or lost, but for those eaten while the inventory is full.
+/// HC-16: the cursor and the turtle are on the board, and the turtle is next to a carried world hex. The number of
+/// hexes never changes, except that hexes eaten while the inventory is full are lost.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State {
     pub(super) board: Board,
@@ -45,7 +45,7 @@ pub struct State {
     pub(super) due: Option<Due>,
 }
 
-/// How long things last, in ticks.
+/// Durations and periods, in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Timing {
     pub(super) hold: u32,
@@ -58,13 +58,13 @@ pub(super) struct Timing {
     pub(super) stick_period: u32,
 }
 
-/// A grid of cells that can be looked at.
+/// A field of cells that can be in view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Field {
     /// Where the turtle walks.
     World,
-    /// What the turtle has eaten.
+    /// The hexes that the turtle has eaten.
     Inventory,
 }
 
@@ -74,16 +74,16 @@ impl fmt::Display for Field {
     }
 }
 
-/// The action and what it does.
+/// The action and its effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Action {
     /// Not held.
     Free,
-    /// Held, and nothing comes of it yet.
+    /// Held without an effect so far.
     Held,
-    /// Held while a charge runs that began at a tick.
+    /// Held during a charge; `since` is the tick in which the charge began.
     Charging { since: u64 },
-    /// Held while the carried hex is on its way to the cursor.
+    /// Held while the carried hex is brought to the cursor.
     Releasing,
 }
 
@@ -115,7 +115,7 @@ impl Carried {
     }
 }
 
-/// The last message to the player, since a tick.
+/// The success or failure that is being shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flash {
     /// How the capture ended.
@@ -130,15 +130,15 @@ pub struct Flash {
 pub enum FlashKind {
     /// The hex was captured.
     Success,
-    /// It was not.
+    /// The capture failed.
     Failure,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Due {
-    /// HC-14: whether the hex under the cursor is captured.
+    /// HC-14: decides whether the hex under the cursor is captured.
     Capture,
-    /// HC-7: the inventory hex in which the carried hex is stored.
+    /// HC-7: chooses the inventory hex in which the carried hex is stored.
     Eat,
 }
 
@@ -182,7 +182,7 @@ impl State {
         self.cell(self.field, self.cursor)
     }
 
-    /// The chance in percent to capture a cell; `None` where it is empty. In the inventory no capture fails (HC-12).
+    /// Returns the chance of a capture in percent; `None` for an empty cell. In the inventory none fails (HC-12).
     pub(super) fn chance(&self, field: Field, hex: Hex) -> Option<u8> {
         let color = self.cell(field, hex)?;
         Some(match field {
@@ -195,7 +195,7 @@ impl State {
         self.chance(self.field, self.cursor)
     }
 
-    /// Where the turtle can act; standing on the cursor it cannot.
+    /// Returns `true` if the turtle is next to the cursor and can act; on the cursor's hex it cannot.
     pub(super) fn turtle_is_adjacent(&self) -> bool {
         self.turtle.distance(self.cursor) == 1
     }
@@ -208,12 +208,12 @@ impl State {
         self.tick.saturating_sub(since)
     }
 
-    /// Whether this tick is one of every `period`.
+    /// Returns `true` if the number of ticks is divisible by `period`.
     pub(super) const fn is_every(&self, period: u32) -> bool {
         self.tick.is_multiple_of(period as u64)
     }
 
-    /// Ends the carry, and with it a release; the action stays held.
+    /// Ends the carry and a release; the action stays held.
     pub(super) fn end_carry(&mut self) {
         self.carried = None;
         if self.action == Action::Releasing {

@@ -1,4 +1,4 @@
-//! A tick, in the ruling's order of seven steps.
+//! A tick, in the seven steps of the ruling.
 
 use super::charge;
 use super::effect::Effect;
@@ -7,7 +7,7 @@ use super::state::{Action, Carried, Field, State};
 use super::walk;
 use turnfold_core::prelude::*;
 
-/// Runs ticks until a roll falls due, and reports how many ran.
+/// Runs up to `ticks` ticks, until a roll falls due, and reports how many passed.
 pub(super) fn run(state: &mut State, ticks: Ticks, effects: &mut impl EffectSink<Effect>) {
     let mut release = Release::Open;
     let mut ran = 0;
@@ -35,13 +35,13 @@ fn tick(state: &mut State, release: &mut Release, effects: &mut impl EffectSink<
     }
 }
 
-/// Step 2: what a held action does in the world as long as no charge runs. HC-15: also after a failure.
+/// Step 2: the effect of a held action in the world while no charge runs, also after a failure (HC-15).
 fn hold_action(state: &mut State, effects: &mut impl EffectSink<Effect>) {
     if !matches!(state.action, Action::Held | Action::Releasing) {
         return;
     }
     match state.carried {
-        // HC-11: a carried hex is released only onto an empty one.
+        // HC-11: a carried hex is released only onto an empty hex.
         Some(Carried::World { .. }) => {
             let releasing = state.under_cursor().is_none();
             if releasing && state.action == Action::Held {
@@ -49,7 +49,7 @@ fn hold_action(state: &mut State, effects: &mut impl EffectSink<Effect>) {
             }
             state.action = if releasing { Action::Releasing } else { Action::Held };
         }
-        // HC-9: a turtle on the cursor is not next to it, so it steps off.
+        // HC-9: a turtle on the cursor's hex is not next to it, so it steps off.
         None | Some(Carried::Inventory { .. }) if !state.turtle_is_adjacent() => {
             if state.is_every(state.timing.approach_period) {
                 walk::approach(state, effects);
@@ -60,7 +60,7 @@ fn hold_action(state: &mut State, effects: &mut impl EffectSink<Effect>) {
     }
 }
 
-/// Step 3: during a charge the turtle approaches a cursor that moved away, counted from the charge's first tick.
+/// Step 3: during a charge the turtle approaches a cursor that moved away. The period counts from the charge's start.
 fn walk_while_charging(state: &mut State, effects: &mut impl EffectSink<Effect>) {
     let Action::Charging { since } = state.action else { return };
     let period = u64::from(state.timing.approach_period);

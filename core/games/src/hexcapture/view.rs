@@ -1,5 +1,5 @@
-//! What the player sees: the ruling's JSON document, and the answer to `chance Q,R`. Nothing is secret, so every seat sees the
-//! same.
+//! What the player sees: the rulings' JSON document, and the answer to `chance Q,R`. Nothing is secret, so all viewers
+//! see the same.
 
 use alloc::format;
 use alloc::string::ToString;
@@ -78,13 +78,13 @@ impl View {
             world: state.world.colored(state.board).map(cell).collect(),
             inventory: state.inventory.colored(state.board).map(cell).collect(),
             eaten: state.eaten.clone(),
-            // HC-17: for information; no rule reads it.
+            // HC-17: for information only; no rule uses it.
             adjacent: state.world.adjacent(state.board, state.palette.colors.len()),
         }
     }
 }
 
-/// What is going on, in a word: the first that fits.
+/// Returns one word for what is going on: the first that applies.
 pub(super) fn mode(state: &State) -> &'static str {
     match state.action {
         _ if state.field == Field::Inventory => "inventory",
@@ -97,7 +97,7 @@ pub(super) fn mode(state: &State) -> &'static str {
     }
 }
 
-/// The chance of a capture under the cursor, where one could be tried.
+/// Returns the chance of a capture under the cursor, if a capture could be tried.
 pub(super) fn chance(state: &State) -> Option<u8> {
     if state.carried.is_some() || state.cooldown > 0 {
         return None;
@@ -112,7 +112,7 @@ pub(super) fn query(state: &State, question: &str) -> Result<Option<Answer>, Mal
     }
 }
 
-/// HC-13 for any cell of the world; nothing for an empty one.
+/// HC-13: answers the chance for a cell of the world; `null` if it is empty.
 fn chance_at(state: &State, hex: &str) -> Result<Answer, Malformed> {
     let at: Hex = hex.parse()?;
     if !state.board.contains(at) {

@@ -1,10 +1,10 @@
-//! How the turtle walks: after the cursor, and towards it.
+//! The walks of the turtle: it follows the cursor and approaches it.
 
 use super::effect::Effect;
 use super::state::{Action, Field, State};
 use turnfold_core::prelude::*;
 
-/// HC-6: where the turtle is and what it faces once the cursor has left `previous` in `direction`.
+/// HC-6: returns the turtle's hex and direction after the cursor has left `previous` in `direction`.
 pub(super) fn follow(state: &State, previous: Hex, direction: Direction) -> (Hex, Direction) {
     let stays = (state.turtle, direction);
     let free = state.field == Field::World && state.action == Action::Free && state.carried.is_none();
@@ -17,7 +17,7 @@ pub(super) fn follow(state: &State, previous: Hex, direction: Direction) -> (Hex
     approach_step(state).unwrap_or(stays)
 }
 
-/// HC-9: the neighbor nearest the cursor, but not the cursor's cell; the lower direction among equals.
+/// HC-9: returns the neighbor nearest to the cursor, but never the cursor's cell; the lowest direction if equal.
 fn approach_step(state: &State) -> Option<(Hex, Direction)> {
     let mut nearest: Option<(Hex, Direction)> = None;
     for direction in Direction::ALL {
@@ -32,14 +32,14 @@ fn approach_step(state: &State) -> Option<(Hex, Direction)> {
     nearest
 }
 
-/// HC-9: the turtle takes one step towards the cursor.
+/// HC-9: moves the turtle one step towards the cursor.
 pub(super) fn approach(state: &mut State, effects: &mut impl EffectSink<Effect>) {
     if let Some((at, facing)) = approach_step(state) {
         place_turtle(state, at, facing, effects);
     }
 }
 
-/// Puts the turtle somewhere and turns it, and reports it if that is a change.
+/// Moves and turns the turtle, and reports any change.
 pub(super) fn place_turtle(
     state: &mut State,
     at: Hex,
