@@ -112,7 +112,7 @@ pub(super) fn query(state: &State, question: &str) -> Result<Option<Answer>, Mal
     }
 }
 
-/// HC-13: answers the chance for a cell of the world; `null` if it is empty.
+/// HC-13: answers with the chance for a cell of the world; `null` if it is empty.
 fn chance_at(state: &State, hex: &str) -> Result<Answer, Malformed> {
     let at: Hex = hex.parse()?;
     if !state.board.contains(at) {

@@ -10,14 +10,14 @@ use turnfold_core::prelude::*;
 pub(super) fn carry_out(state: &mut State, plan: &Plan, effects: &mut impl EffectSink<Effect>) {
     match plan.0 {
         Step::Roll(totals) => roll(state, totals, effects),
-        // IN-7: a selection is dropped, since the cursor leaves it.
+        // IN-7: the selection is dropped, because the cursor leaves the unit.
         Step::Cycle(at) => {
             if state.selected.take().is_some() {
                 effects.push(|| Effect::Deselected);
             }
             set_cursor(state, at, effects);
         }
-        // IN-8, IN-9: a click moves the cursor first; `confirm` selects where it is.
+        // IN-8, IN-9: `click` moves the cursor first; `confirm` selects at the cursor.
         Step::Select { unit, cursor } => {
             if let Some(at) = cursor {
                 set_cursor(state, at, effects);
@@ -32,7 +32,7 @@ pub(super) fn carry_out(state: &mut State, plan: &Plan, effects: &mut impl Effec
             state.selected = None;
             effects.push(|| Effect::Deselected);
         }
-        // IN-11: the cursor goes with the unit.
+        // IN-11: the cursor follows the unit.
         Step::Move { unit: index, to } => {
             if let Some(unit) = state.units.get_mut(usize::from(index)) {
                 let from = core::mem::replace(&mut unit.at, to);
@@ -41,14 +41,14 @@ pub(super) fn carry_out(state: &mut State, plan: &Plan, effects: &mut impl Effec
             set_cursor(state, to, effects);
             complete_movement(state, index, effects);
         }
-        // IN-12: the unit counts for the impulse without leaving its hex.
+        // IN-12: the unit counts for the impulse and stays on its hex.
         Step::Stand { unit: index } => {
             if let Some(unit) = state.unit(index) {
                 effects.push(|| Effect::Stood { unit: unit.id.clone() });
             }
             complete_movement(state, index, effects);
         }
-        // IN-5: dice and moved units were visible until now.
+        // IN-5: the dice and the moved units stay visible until here.
         Step::NextTurn => {
             state.turn += 1;
             state.phase = Phase::Initiative;
@@ -62,7 +62,7 @@ pub(super) fn carry_out(state: &mut State, plan: &Plan, effects: &mut impl Effec
 
 fn roll(state: &mut State, [p1, p2]: [i32; 2], effects: &mut impl EffectSink<Effect>) {
     effects.push(|| Effect::Rolled { p1, p2 });
-    // IN-2: the roll is recorded, and due again.
+    // IN-2: the roll is recorded and due again.
     if p1 == p2 {
         effects.push(|| Effect::Flash { text: format!("Initiative: both rolled {p1} — roll again") });
         return;
@@ -92,7 +92,7 @@ fn set_cursor(state: &mut State, at: Hex, effects: &mut impl EffectSink<Effect>)
     effects.push(|| Effect::Cursor { at });
 }
 
-/// IN-5: counts a unit's movement and goes on to the next impulse, or to the end.
+/// IN-5: counts a unit's movement, and continues with the next impulse or the end of the phase.
 fn complete_movement(state: &mut State, unit: UnitIndex, effects: &mut impl EffectSink<Effect>) {
     state.selected = None;
     state.moved.insert(unit);

@@ -1,11 +1,11 @@
-//! What a seat may say, and how it is written.
+//! The commands of players and the host, and their text.
 
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use turnfold_core::prelude::*;
 
-/// An input of the match. The variant order is part of the log format.
+/// A command of the match. The order of the variants is part of the log format.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Command {
     /// IN-1: p1's two dice, then p2's two.

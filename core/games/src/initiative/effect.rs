@@ -1,4 +1,4 @@
-//! What happens, one line each.
+//! The effects of commands.
 
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -1,4 +1,4 @@
-//! What a command would do now; every rule about commands stands here, once.
+//! Decides what a command would do now. Each rule about commands is checked here, once.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -9,7 +9,7 @@ use super::reason::{Reason, Rejection};
 use super::state::{Phase, State, Unit, UnitIndex};
 use turnfold_core::prelude::*;
 
-/// What is to be done.
+/// What to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan(pub(super) Step);
 
@@ -40,7 +40,7 @@ pub(super) fn decide(
 ) -> Result<Verdict<Plan, Reason>, Rejection> {
     match command {
         Command::Roll(_) => {}
-        // IN-5: the host alone opens the next turn, when all impulses are over.
+        // IN-5: only the host opens the next turn, once all impulses are over.
         Command::NextTurn if state.phase == Phase::End => {}
         Command::NextTurn => return Err(Rejection::WrongPhase),
         _ => match state.active_player() {
@@ -52,43 +52,43 @@ pub(super) fn decide(
     Ok(plan(state, seat, command).map(Plan).into())
 }
 
-/// Plans a command that this phase takes from this seat.
+/// Plans a command that the phase allows and this seat may give.
 fn plan(state: &State, seat: Seat, command: &Command) -> Result<Step, Reason> {
     let selected = || state.selected.ok_or(Reason::NothingSelected);
     match command {
         Command::Roll(values) => Ok(Step::Roll(totals(values))),
         Command::Cycle => Ok(Step::Cycle(next_selectable(state))),
-        // IN-8: the cursor is on the board, so the unit alone is checked.
+        // IN-8: the cursor is always on the board, so only the unit is checked.
         Command::Confirm => {
             Ok(Step::Select { unit: selectable_at(state, seat, state.cursor)?, cursor: None })
         }
-        // IN-9: a click that is ignored leaves the cursor where it was.
+        // IN-9: an ignored click leaves the cursor where it was.
         Command::Click(hex) if !state.board.contains(*hex) => Err(Reason::OutOfBounds),
         Command::Click(hex) => {
             Ok(Step::Select { unit: selectable_at(state, seat, *hex)?, cursor: Some(*hex) })
         }
-        // IN-10: without a selection there is nothing to drop.
+        // IN-10: `cancel` needs a selection.
         Command::Cancel => selected().map(|_| Step::Deselect),
-        // IN-11: the reasons are tried in the order of the rule.
+        // IN-11: the reasons are checked in the order of the rule.
         Command::Move(to) => {
             let index = selected()?;
             let unit = state.unit(index).ok_or(Reason::NothingSelected)?;
             check_move(state, unit, *to)?;
             Ok(Step::Move { unit: index, to: *to })
         }
-        // IN-12: a unit that stands has moved, so it must be selected.
+        // IN-12: only a selected unit can stand, because standing completes its movement.
         Command::Stand => Ok(Step::Stand { unit: selected()? }),
         Command::NextTurn => Ok(Step::NextTurn),
     }
 }
 
-/// IN-1: the first two dice are p1's, the others p2's.
+/// IN-1: returns the totals of p1 and p2. The first two dice are p1's, the others p2's.
 fn totals(values: &[i32]) -> [i32; 2] {
     let (first, second) = values.split_at(values.len() / 2);
     [first.iter().sum(), second.iter().sum()]
 }
 
-/// IN-7: the hex of the next selectable unit in setup order after the one under the cursor.
+/// IN-7: returns the hex of the next selectable unit in setup order after the unit under the cursor.
 fn next_selectable(state: &State) -> Hex {
     let from = state.unit_at(state.cursor).map_or(0, |(index, _)| index + 1);
     let mut first = None;
@@ -101,7 +101,7 @@ fn next_selectable(state: &State) -> Hex {
     first.unwrap_or(state.cursor)
 }
 
-/// IN-8: the player's unit on `hex` that has yet to move.
+/// IN-8: returns the player's unit on `hex`, if it has yet to move.
 fn selectable_at(state: &State, player: Seat, hex: Hex) -> Result<UnitIndex, Reason> {
     let (index, unit) = state.unit_at(hex).ok_or(Reason::NoUnit)?;
     if unit.owner != player {
@@ -113,7 +113,7 @@ fn selectable_at(state: &State, player: Seat, hex: Hex) -> Result<UnitIndex, Rea
     Ok(index)
 }
 
-/// IN-11: whether a unit, were it selected, may move to a hex.
+/// IN-11: checks that a unit may move to a hex if it is selected.
 pub(super) fn check_move(state: &State, unit: &Unit, to: Hex) -> Result<(), Reason> {
     if !state.board.contains(to) {
         return Err(Reason::OutOfBounds);
@@ -129,7 +129,7 @@ pub(super) fn check_move(state: &State, unit: &Unit, to: Hex) -> Result<(), Reas
     }
 }
 
-/// Lists the commands worth trying. Rolls are sampled: one for each winner and a tie.
+/// Lists the commands worth trying. Rolls are sampled: one for each winner, and a tie.
 pub(super) fn candidates(state: &State, seat: Seat) -> Vec<Command> {
     if seat == Seat::Host {
         let rolls = [[1, 2, 5, 6], [5, 6, 1, 2], [3, 4, 3, 4]];

@@ -1,8 +1,8 @@
 //! `initiative`: two players roll for initiative and move their units in alternating impulses.
 //!
-//! A turn is a roll (IN-1 to IN-3), a movement phase in impulses (IN-4, IN-5) and an end. In movement the active
-//! player selects units (IN-6 to IN-10) and moves them or lets them stand (IN-11, IN-12). The rulings' rule ids stand
-//! at the branches that implement them.
+//! A turn is a roll (IN-1 to IN-3), a movement phase in impulses (IN-4, IN-5) and an end. In movement the active player
+//! selects units (IN-6 to IN-10) and moves them or lets them stand (IN-11, IN-12). Each branch that implements a rule
+//! names the id of the rule.
 
 mod carry_out;
 mod command;

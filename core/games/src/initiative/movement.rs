@@ -1,4 +1,4 @@
-//! Who moves how many units when.
+//! The movement order: who moves how many units, and when.
 
 use core::fmt;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use turnfold_core::seat::Seat;
 
-/// A run of movements by one player.
+/// A part of a turn in which one player moves units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Impulse {
     /// Whose units move.
@@ -16,24 +16,24 @@ pub struct Impulse {
     pub units: u32,
 }
 
-/// As effects write it, such as `p1:2`.
+/// Writes an impulse as in effects, such as `p1:2`.
 impl fmt::Display for Impulse {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}:{}", self.player, self.units)
     }
 }
 
-/// A side of a turn: whose units they are and how many.
+/// A side in a turn: the player and the number of units.
 #[derive(Clone, Copy)]
 pub(super) struct Side {
     pub(super) player: Seat,
     pub(super) units: u32,
 }
 
-/// IN-4: who moves how many units in the impulse at an index, counted from 0; `None` after the last.
+/// IN-4: returns the impulse at an index, counted from 0; `None` after the last one.
 ///
-/// The units of both sides are shared over as many rounds as the smaller side has units; a larger share comes in an
-/// earlier round, and in a round the loser comes first.
+/// The units of both sides are shared over as many rounds as the smaller side has units. Earlier rounds get the larger
+/// shares, and in each round the loser moves first.
 pub(super) fn impulse_at(loser: Side, winner: Side, index: u32) -> Option<Impulse> {
     let rounds = loser.units.min(winner.units);
     if rounds == 0 {
@@ -46,7 +46,7 @@ pub(super) fn impulse_at(loser: Side, winner: Side, index: u32) -> Option<Impuls
     (round < rounds).then_some(Impulse { player: side.player, units })
 }
 
-/// IN-4: all impulses of a turn.
+/// IN-4: returns all impulses of a turn.
 pub(super) fn movement_order(loser: Side, winner: Side) -> Vec<Impulse> {
     (0..).map_while(|index| impulse_at(loser, winner, index)).collect()
 }

@@ -1,4 +1,4 @@
-//! The board drawn: p1's units with capital letters, p2's with small ones, so that sides differ without color.
+//! Draws the board. p1's units have capital letters and p2's small ones, so that sides differ without color.
 
 use alloc::collections::BTreeMap;
 use alloc::format;

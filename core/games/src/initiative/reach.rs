@@ -1,4 +1,4 @@
-//! How far a unit gets.
+//! The reach of a unit.
 
 use alloc::collections::BTreeSet;
 use alloc::vec;
@@ -7,11 +7,11 @@ use alloc::vec::Vec;
 use super::state::{State, Unit};
 use turnfold_core::hex::Hex;
 
-/// IN-11: whether a path of at most the unit's allowance leads to `to`, over board hexes that are neither blocked nor
-/// held by an opponent's unit.
+/// IN-11: returns `true` if a path of at most the unit's allowance leads to `to`. A path stays on the board and enters
+/// neither blocked hexes nor hexes with a unit of the opponent.
 ///
-/// The search is A* (Hart, Nilsson and Raphael, 1968): a step changes the estimate by 0, 1 or 2, so that open
-/// hexes wait in one stack for each detour length.
+/// The search is A* (Hart, Nilsson and Raphael, 1968). A step changes the estimated length by 0, 1 or 2, so open hexes
+/// are kept in one stack for each length of detour.
 pub(super) fn within_reach(state: &State, unit: &Unit, to: Hex) -> bool {
     let allowance = u64::from(unit.mp);
     let direct = unit.at.distance(to);
@@ -23,7 +23,7 @@ pub(super) fn within_reach(state: &State, unit: &Unit, to: Hex) -> bool {
         state.board.contains(hex) && !state.blocked.contains(&hex) && opponents.binary_search(&hex).is_err()
     };
     let mut settled = BTreeSet::new();
-    // Stacks of hexes and the steps to them, for a detour of 0, 1, … beyond the direct distance.
+    // Stacks of hexes with the steps to them, for detours of 0, 1, … steps beyond the direct distance.
     let mut waiting = vec![vec![(unit.at, 0)]];
     let mut detour = 0;
     while let Some(stack) = waiting.get_mut(detour) {

@@ -1,4 +1,4 @@
-//! What happened, in sentences.
+//! Sentences about what happened.
 
 use alloc::borrow::Cow;
 use alloc::format;
@@ -12,7 +12,7 @@ use super::state::{State, Unit};
 use turnfold_core::prelude::*;
 use turnfold_core::text::{capital, counted_in_words, number_word};
 
-/// The most impulses that a sentence lists.
+/// The maximum number of impulses that a sentence lists after the first.
 const LISTED_MAX: usize = 8;
 
 pub(super) fn sentence(
@@ -37,12 +37,12 @@ fn done(state: &State, command: &Command, effect: &Effect, reader: Perspective) 
         }
         Effect::Initiative { winner, .. } => format!("{} won the initiative.", winner.as_subject(reader)),
         Effect::MovementOrder { impulses } => order(impulses, reader),
-        // `cycle` does nothing else; other commands name the hex themselves.
+        // Only `cycle` reports the cursor, because the sentences of other commands name the hex.
         Effect::Cursor { at } if matches!(command, Command::Cycle) => match state.unit_at(*at) {
             Some((_, unit)) => format!("The cursor is on {} at {at}.", called(unit)),
             None => format!("The cursor is at {at}."),
         },
-        // A flash says what the effects before it say.
+        // A flash repeats what the effects before it say.
         Effect::Cursor { .. } | Effect::Flash { .. } => String::new(),
         Effect::Selected { unit } => {
             let owner = find(state, unit).map(|unit| unit.owner.as_subject(reader));
@@ -118,7 +118,7 @@ fn find<'a>(state: &'a State, id: &Id) -> Option<&'a Unit> {
     state.units.iter().find(|unit| unit.id == *id)
 }
 
-/// Names a unit: `the Atlas`, or `unit 2` if it has an id alone.
+/// Names a unit: `the Atlas`, or `unit 2` if it has only an id.
 fn called(unit: &Unit) -> String {
     if unit.name == unit.id.as_str() { format!("unit {}", unit.id) } else { format!("the {}", unit.name) }
 }
@@ -127,7 +127,7 @@ fn at_its_hex(state: &State, id: &Id) -> String {
     find(state, id).map_or_else(|| id.to_string(), |unit| format!("{} at {}", called(unit), unit.at))
 }
 
-/// Names a seat within a sentence.
+/// Names a seat inside a sentence.
 fn object(seat: Seat, reader: Perspective) -> &'static str {
     if reader.is_seat(seat) { "you" } else { seat.name() }
 }

@@ -1,4 +1,4 @@
-//! How a match begins: the board and the two forces.
+//! The setup of a match: the board and the two forces.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -31,7 +31,7 @@ pub struct Setup {
 pub struct UnitSetup {
     /// Its id, unique in the match.
     pub id: Id,
-    /// Its player.
+    /// The player who moves it.
     pub owner: Seat,
     /// Its name, 1..=64 characters; the id when left out.
     #[serde(default)]
@@ -47,7 +47,7 @@ const fn default_mp() -> u32 {
     4
 }
 
-/// Checks a setup and makes the first state: turn 1, a roll due, the cursor at 0,0.
+/// Checks a setup and returns the first state: turn 1, a roll due, the cursor at 0,0.
 pub(super) fn start(setup: &Setup) -> Result<State, SetupError> {
     SetupError::within("radius", &setup.radius, 1..=100)?;
     SetupError::within("units", &setup.units.len(), 0..=400)?;

@@ -21,9 +21,9 @@ pub struct State {
     pub(super) units: Vec<Unit>,
     pub(super) turn: u64,
     pub(super) phase: Phase,
-    /// Decided in this turn; stays through `end`.
+    /// The result of the roll in this turn; stays through `end`.
     pub(super) initiative: Option<Decided>,
-    /// Places in `units` of those that completed their movement in this turn.
+    /// The indexes of the units that completed their movement in this turn.
     pub(super) moved: BTreeSet<UnitIndex>,
     pub(super) cursor: Hex,
     pub(super) selected: Option<UnitIndex>,
@@ -37,13 +37,13 @@ pub(super) type UnitIndex = u16;
 pub struct Unit {
     /// Its id in the setup.
     pub id: Id,
-    /// Whose it is.
+    /// Its player.
     pub owner: Seat,
-    /// What people call it.
+    /// Its display name.
     pub name: String,
     /// Where it stands.
     pub at: Hex,
-    /// Movement allowance in hexes.
+    /// Its movement allowance in hexes.
     pub mp: u32,
 }
 
@@ -53,11 +53,11 @@ pub(super) enum Phase {
     Initiative,
     /// Units move; `impulse` is the index in the movement order, `done` how many of its units have moved.
     Movement { impulse: u32, done: u32 },
-    /// All have moved.
+    /// All units have moved.
     End,
 }
 
-/// Who won the initiative of a turn.
+/// The decided initiative of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Decided {
     /// The totals of p1 and p2.
@@ -76,7 +76,7 @@ pub(super) fn opponent(player: Seat) -> Seat {
 }
 
 impl State {
-    /// IN-1, IN-2: a roll is due for as long as the phase is `initiative`.
+    /// IN-1, IN-2: returns the due roll. A roll is due as long as the phase is `initiative`.
     pub(super) fn due_roll(&self) -> Option<DueRoll> {
         let due = DueRoll { purpose: "initiative".into(), count: 4, low: 1, high: 6, owner: None };
         (self.phase == Phase::Initiative).then_some(due)
@@ -86,7 +86,7 @@ impl State {
         self.units.get(usize::from(index))
     }
 
-    /// Returns the units with their places, in setup order.
+    /// Returns the units with their indexes, in setup order.
     pub(super) fn indexed_units(&self) -> impl Iterator<Item = (UnitIndex, &Unit)> {
         (0..).zip(&self.units)
     }
@@ -100,33 +100,33 @@ impl State {
         Side { player, units: u32::try_from(count).expect("a setup holds at most 400 units") }
     }
 
-    /// The loser's and the winner's side, once the initiative is decided.
+    /// Returns the sides of the loser and the winner, once the initiative is decided.
     fn sides(&self) -> Option<(Side, Side)> {
         self.initiative.map(|decided| (self.side(decided.loser), self.side(decided.winner())))
     }
 
-    /// The impulses of this turn's movement; empty until the initiative is decided.
+    /// Returns the impulses of this turn's movement; none until the initiative is decided.
     pub(super) fn movement_order(&self) -> Vec<Impulse> {
         self.sides().map_or_else(Vec::new, |(loser, winner)| movement_order(loser, winner))
     }
 
-    /// The impulse at an index of this turn's movement order, counted from 0.
+    /// Returns the impulse at an index of this turn's movement order, counted from 0.
     pub(super) fn impulse_at(&self, index: u32) -> Option<Impulse> {
         self.sides().and_then(|(loser, winner)| impulse_at(loser, winner, index))
     }
 
-    /// The impulse under way and how many of its units have yet to move; only in `movement`.
+    /// Returns the current impulse and how many of its units have yet to move; `None` outside `movement`.
     pub(super) fn impulse(&self) -> Option<(Impulse, u32)> {
         let Phase::Movement { impulse, done } = self.phase else { return None };
         self.impulse_at(impulse).map(|current| (current, current.units.saturating_sub(done)))
     }
 
-    /// Whose turn it is to move; only in `movement`.
+    /// Returns the player whose impulse it is; `None` outside `movement`.
     pub(super) fn active_player(&self) -> Option<Seat> {
         self.impulse().map(|(impulse, _)| impulse.player)
     }
 
-    /// IN-6: the active player's units that have yet to move, in setup order.
+    /// IN-6: returns the active player's units that have yet to move, in setup order.
     pub(super) fn selectable(&self) -> impl Iterator<Item = (UnitIndex, &Unit)> {
         let active = self.active_player();
         self.indexed_units()

@@ -1,5 +1,5 @@
-//! What the players see: the ruling's JSON document, and the answers to `order LOSER WINNER` and `reach UNIT`. Nothing is
-//! secret, so every seat sees the same.
+//! What the players see: the rulings' JSON document, and the answers to `order LOSER WINNER` and `reach UNIT`. Nothing
+//! is secret, so all viewers see the same.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -34,7 +34,7 @@ pub struct View {
     pub status: String,
 }
 
-/// Who won the initiative, and with which rolls.
+/// The loser and the winner of the initiative, with their rolls.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[expect(missing_docs, reason = "the fields are named as in the ruling and typed")]
 pub struct InitiativeView {
@@ -91,7 +91,7 @@ fn player_name(player: Seat) -> &'static str {
     if player == Seat::P1 { "Player 1" } else { "Player 2" }
 }
 
-/// What the player to act is asked to do.
+/// Returns what the player is asked to do next.
 pub(super) fn prompt(state: &State) -> String {
     let Some((impulse, remaining)) = state.impulse() else {
         let text = if state.phase == Phase::End { "Turn complete" } else { "Roll for initiative" };
@@ -104,7 +104,7 @@ pub(super) fn prompt(state: &State) -> String {
     }
 }
 
-/// Whose turn it is and how much of the impulse is left; empty outside `movement`.
+/// Returns whose impulse it is and how much of it is left; empty outside `movement`.
 pub(super) fn status(state: &State) -> String {
     state.impulse().map_or_else(String::new, |(impulse, remaining)| {
         format!("{}'s turn — move {remaining} of {} units", player_name(impulse.player), impulse.units)
@@ -119,7 +119,7 @@ pub(super) fn query(state: &State, question: &str) -> Result<Option<Answer>, Mal
     }
 }
 
-/// IN-4 for any two counts of 0..=1000.
+/// IN-4: answers with the impulses for any two counts of 0..=1000.
 fn order(counts: &str) -> Result<Answer, Malformed> {
     let count = |word: &str| number::<u32>(word).ok().filter(|count| *count <= 1000);
     let read = counts.split_once(' ').and_then(|(loser, winner)| Some((count(loser)?, count(winner)?)));
@@ -136,7 +136,7 @@ fn order(counts: &str) -> Result<Answer, Malformed> {
     Ok(Answer::new(words.join(" "), &impulses))
 }
 
-/// The hexes that `move` (IN-11) would accept were the unit selected.
+/// Answers with the hexes that `move` (IN-11) would accept if the unit were selected.
 fn reach(state: &State, id: &str) -> Result<Answer, Malformed> {
     let Some(unit) = state.units.iter().find(|unit| unit.id.as_str() == id) else {
         return Err(Malformed(format!("no unit has the id `{}`", id.escape_debug())));
