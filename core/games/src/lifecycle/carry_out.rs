@@ -11,12 +11,12 @@ use turnfold_core::outcome::EffectSink;
 pub(super) fn carry_out(state: &mut State, plan: Plan, effects: &mut impl EffectSink<Effect>) {
     match plan.0 {
         Step::Race(race, lap) => finish_race(state, &race, lap, effects),
-        // LC-11: once in a turn, which `done` remembers.
+        // LC-11: `done` makes sure that a unit moves at most once in a turn.
         Step::Move => {
             act(state, ACTION_AP, |done| done.moved = true);
             effects.push(|| Effect::Moved);
         }
-        // LC-11: the target loses the attack in hit points, with no defense.
+        // LC-11: the target loses the attack in hit points. Nothing defends against it.
         Step::Attack { target } => {
             let Some(attack) = state.active().map(|active| active.unit.attack) else { return };
             act(state, ACTION_AP, |done| {
@@ -31,7 +31,7 @@ pub(super) fn carry_out(state: &mut State, plan: Plan, effects: &mut impl Effect
 }
 
 fn finish_race(state: &mut State, race: &Race, lap: Lap, effects: &mut impl EffectSink<Effect>) {
-    // LC-2: every living unit is charged, not only the one that is next.
+    // LC-2: every living unit is charged, not only the next one.
     state.global_time = state.global_time.saturating_add(lap.ticks);
     for (index, charge) in race.charges() {
         if let Some(unit) = state.unit_mut(index) {
@@ -43,13 +43,13 @@ fn finish_race(state: &mut State, race: &Race, lap: Lap, effects: &mut impl Effe
     let Some(next) = lap.next else { return };
     match start_turn(state, next, effects) {
         Upkeep::Acts => {}
-        // LC-9: a stunned unit pays for its turn, a dead one does not.
+        // LC-9: a stunned unit pays for its turn, but a dead unit does not.
         Upkeep::Stunned => end_turn(state, effects),
         Upkeep::Died => die(state, next, effects),
     }
 }
 
-/// Pays for an action of the active unit and notes it.
+/// Deducts the cost of an action from the active unit and notes the action.
 fn act(state: &mut State, ap: u32, note: impl FnOnce(&mut Done)) {
     let Turn::Active { unit: index, done } = &mut state.turn else { return };
     note(done);
@@ -59,7 +59,7 @@ fn act(state: &mut State, ap: u32, note: impl FnOnce(&mut Done)) {
     }
 }
 
-/// LC-11: pays first, whatever the result; then damage, heal and status, the last two only for the living.
+/// LC-11: the cost comes first, then damage, heal and status. A dead target gets neither heal nor status.
 fn use_skill(state: &mut State, skill: usize, target: UnitIndex, effects: &mut impl EffectSink<Effect>) {
     let Some(index) = state.active().map(|active| active.index) else { return };
     let Some(learned) = state.unit_mut(index).and_then(|unit| unit.skills.get_mut(skill)) else { return };
@@ -86,7 +86,7 @@ fn use_skill(state: &mut State, skill: usize, target: UnitIndex, effects: &mut i
     }
 }
 
-/// LC-10: a status with an id that the unit bears already takes the old one's place.
+/// LC-10: adds a status to a unit, or replaces the unit's status with the same id in its place.
 fn receive(unit: &mut Unit, status: Status, effects: &mut impl EffectSink<Effect>) {
     effects.push(|| Effect::StatusGained { unit: unit.id.clone(), status: status.id.clone() });
     match unit.statuses.iter_mut().find(|borne| borne.id == status.id) {
@@ -95,7 +95,7 @@ fn receive(unit: &mut Unit, status: Status, effects: &mut impl EffectSink<Effect
     }
 }
 
-/// LC-11: healing and status are dropped if the damage kills.
+/// LC-11: takes hit points from a unit, which may kill it.
 fn damage(state: &mut State, index: UnitIndex, amount: u32, effects: &mut impl EffectSink<Effect>) {
     let Some(unit) = state.unit_mut(index) else { return };
     unit.lose_hp(amount);
@@ -110,17 +110,17 @@ fn die(state: &mut State, index: UnitIndex, effects: &mut impl EffectSink<Effect
     if let Some(unit) = state.unit(index) {
         effects.push(|| Effect::Died { unit: unit.id.clone() });
     }
-    // LC-8: the dead keep their charge.
+    // LC-8: a dead unit keeps its charge.
     if state.active().is_some_and(|active| active.index == index) {
         leave_turn(state, effects);
     }
-    // LC-13: the first team without a living unit loses at once.
+    // LC-13: the match is over as soon as a team has no living unit.
     if let Some(winner) = state.winner() {
         effects.push(|| Effect::MatchOver { winner });
     }
 }
 
-/// LC-12: what the charge had above 100 stays as a head start.
+/// LC-12: charges the unit for its turn. Charge above 100 stays as a head start.
 fn end_turn(state: &mut State, effects: &mut impl EffectSink<Effect>) {
     let index = state.active().map(|active| active.index);
     if let Some(unit) = index.and_then(|index| state.unit_mut(index)) {
@@ -129,7 +129,7 @@ fn end_turn(state: &mut State, effects: &mut impl EffectSink<Effect>) {
     leave_turn(state, effects);
 }
 
-/// LC-12: no unit is active, and the actions of the turn are forgotten.
+/// LC-12: ends the turn: no unit is active, and the turn's actions are forgotten.
 fn leave_turn(state: &mut State, effects: &mut impl EffectSink<Effect>) {
     let Some(Active { index, unit, .. }) = state.active() else { return };
     effects.push(|| Effect::TurnEnded { unit: unit.id.clone(), charge: unit.charge });

@@ -1,10 +1,10 @@
-//! What a seat may say, and how it is written.
+//! The commands of players and the host, and their text.
 
 use serde::{Deserialize, Serialize};
 
 use turnfold_core::prelude::*;
 
-/// An input of the match. The variant order is part of the log format.
+/// A command of the match. The order of the variants is part of the log format.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Command {
     /// LC-3: lets at most this number of ticks pass.
@@ -19,7 +19,7 @@ pub enum Command {
     Skill {
         /// The skill.
         skill: Id,
-        /// Whom it is used on.
+        /// The unit it is used on.
         target: Option<Id>,
     },
     /// LC-12: ends the turn of the active unit.

@@ -1,4 +1,4 @@
-//! What happens, one line each.
+//! The effects of commands.
 
 use super::state::Team;
 use turnfold_core::prelude::*;

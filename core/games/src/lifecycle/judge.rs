@@ -1,4 +1,4 @@
-//! What a command would do now; every rule about commands stands here, once.
+//! Decides what a command would do now. Each rule about commands is checked here, once.
 
 use alloc::vec::Vec;
 
@@ -9,13 +9,13 @@ use super::skill::Target;
 use super::state::{Active, State, UnitIndex};
 use turnfold_core::prelude::*;
 
-/// What is to be done.
+/// What to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan(pub(super) Step);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// The race as it stands after the lap.
+    /// The race after the lap, and the lap.
     Race(Race, Lap),
     Move,
     Attack {
@@ -29,7 +29,7 @@ pub(super) enum Step {
     End,
 }
 
-/// What moving costs, and what attacking costs.
+/// The cost of a move, and of an attack.
 pub(super) const ACTION_AP: u32 = 1;
 
 pub(super) fn decide(
@@ -38,7 +38,7 @@ pub(super) fn decide(
     command: &Command,
 ) -> Result<Verdict<Plan, Reason>, Rejection> {
     let planned = match command {
-        // LC-3: a single turn starts at most, however many ticks pass.
+        // LC-3: at most one turn starts, however many ticks pass.
         Command::Tick(ticks) => Ok(race(state, u64::from(ticks.get()))?),
         Command::Advance => Ok(race(state, NO_LIMIT)?),
         Command::Move => plan_move(&acting(state, seat)?),
@@ -59,12 +59,12 @@ fn race(state: &State, ticks_max: u64) -> Result<Step, Rejection> {
         return Err(Rejection::UnitActive);
     }
     let mut race = Race::of(state);
-    // LC-5: no tick would ever start a turn.
+    // LC-5: in a stalemate no tick would ever start a turn.
     let lap = race.run(ticks_max).ok_or(Rejection::Stalemate)?;
     Ok(Step::Race(race, lap))
 }
 
-/// LC-1: the active unit, if it acts for this seat.
+/// LC-1: returns the active unit, if this seat plays it.
 fn acting(state: &State, seat: Seat) -> Result<Active<'_>, Rejection> {
     let active = state.active().ok_or(Rejection::NoActiveUnit)?;
     if active.unit.team.seat() != seat {
@@ -73,12 +73,12 @@ fn acting(state: &State, seat: Seat) -> Result<Active<'_>, Rejection> {
     Ok(active)
 }
 
-/// LC-11: points come before what the action itself requires.
+/// LC-11: checks the action points, which comes before the action's own conditions.
 fn afford(active: &Active<'_>, ap: u32) -> Result<(), Reason> {
     if active.unit.ap >= ap { Ok(()) } else { Err(Reason::NotEnoughAp) }
 }
 
-/// LC-11: once in a turn.
+/// LC-11: plans a move, once in a turn.
 fn plan_move(active: &Active<'_>) -> Result<Step, Reason> {
     afford(active, ACTION_AP)?;
     if active.done.moved {
@@ -87,7 +87,7 @@ fn plan_move(active: &Active<'_>) -> Result<Step, Reason> {
     Ok(Step::Move)
 }
 
-/// LC-11: once in a turn, on a living unit of the other team.
+/// LC-11: plans an attack on a living unit of the other team, once in a turn.
 fn plan_attack(state: &State, active: &Active<'_>, target: &Id) -> Result<Step, Reason> {
     afford(active, ACTION_AP)?;
     if active.done.attacked {
@@ -96,7 +96,7 @@ fn plan_attack(state: &State, active: &Active<'_>, target: &Id) -> Result<Step, 
     Ok(Step::Attack { target: choose(state, active, Target::Enemy, Some(target))? })
 }
 
-/// LC-11: a skill is known before its cost is asked.
+/// LC-11: plans a skill. Whether the unit has the skill is checked first, because the cost depends on it.
 fn plan_skill(state: &State, active: &Active<'_>, id: &Id, target: Option<&Id>) -> Result<Step, Reason> {
     let skills = &active.unit.skills;
     let known = skills.iter().enumerate().find(|(_, learned)| learned.skill.id == *id);
@@ -108,7 +108,7 @@ fn plan_skill(state: &State, active: &Active<'_>, id: &Id, target: Option<&Id>) 
     Ok(Step::Skill { skill, target: choose(state, active, learned.skill.target, target)? })
 }
 
-/// LC-11: the unit that is named, or the active one where it alone may be meant; only a living one that is allowed.
+/// LC-11: returns the target: the named unit or, for `self`, the active unit. It must be alive and allowed.
 fn choose(
     state: &State,
     active: &Active<'_>,
@@ -129,7 +129,7 @@ fn choose(
     if fits && unit.is_alive() { Ok(index) } else { Err(Reason::BadTarget) }
 }
 
-/// Lists the commands worth trying. Counts of ticks are sampled: one, some, and as many as there may be.
+/// Lists the commands worth trying. Ticks are sampled: one, ten, and the most that one command can have.
 pub(super) fn candidates(state: &State, seat: Seat) -> Vec<Command> {
     if seat == Seat::Host {
         let ticks = [1, 10, 100_000].into_iter().filter_map(|ticks| Ticks::try_from(ticks).ok());

@@ -1,8 +1,8 @@
 //! `lifecycle`: units race to fill a charge meter, and the first to fill it takes a turn.
 //!
-//! The host lets time pass (LC-2 to LC-5, LC-14) until a turn starts with its upkeep (LC-6 to LC-10); then the player
-//! of the active unit acts (LC-1, LC-11) and ends the turn (LC-12), until a team is dead (LC-13). The order of turns to
-//! come can be asked for (LC-15). The rulings' rule ids stand at the branches that implement them.
+//! The host lets time pass (LC-2 to LC-5, LC-14) until a turn starts with its upkeep (LC-6 to LC-10). Then the player
+//! of the active unit acts (LC-1, LC-11) and ends the turn (LC-12), until a team is dead (LC-13). A query predicts the
+//! order of turns (LC-15). Each branch that implements a rule names the id of the rule.
 
 mod carry_out;
 mod command;
@@ -91,12 +91,12 @@ impl Rules for Lifecycle {
     }
 
     fn over(state: &State) -> bool {
-        // LC-13: a match of one team has no winner and goes on.
+        // LC-13: a match with one team only has no winner and goes on.
         state.winner().is_some()
     }
 
     fn result(state: &State) -> Option<MatchResult> {
-        // LC-13: the player of the team that is left has won.
+        // LC-13: the player of the remaining team has won.
         state.winner().map(|team| MatchResult::won_by([team.seat()]))
     }
 

@@ -1,4 +1,4 @@
-//! The race drawn: who comes next, and each unit with bars of its charge, which fills up to its turn, and its hit points.
+//! Draws the race: the next turns, and each unit with bars of its charge, which fills up to a turn, and its hit points.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -11,7 +11,7 @@ use super::status::Status;
 use super::view::projected_queue;
 use turnfold_core::prelude::*;
 
-/// How many turns the queue shows.
+/// The number of turns in the queue.
 const QUEUE_LENGTH: usize = 10;
 
 pub(super) fn picture(state: &State) -> Picture {
@@ -68,17 +68,17 @@ fn units(state: &State) -> Vec<Bar> {
     bars
 }
 
-/// Names a unit as commands have it that are clicked.
+/// Names a unit as a target of clicks.
 pub(super) fn unit_target(id: &Id) -> String {
     format!("unit {id}")
 }
 
-/// Names a skill of the active unit as commands have it that are clicked.
+/// Names a skill of the active unit as a target of clicks.
 pub(super) fn skill_target(id: &Id) -> String {
     format!("skill {id}")
 }
 
-/// Draws a unit's charge and hit points; `done` is what it has done if it is the active one.
+/// Draws a unit's charge and hit points; `done` has the actions of the active unit, and is `None` for others.
 fn unit_bars(unit: &Unit, done: Option<Done>, id_width: usize) -> [Bar; 2] {
     let Unit { id, team, hp, max_hp, charge, .. } = unit;
     let is_alive = unit.is_alive();
@@ -114,8 +114,8 @@ fn chip(text: impl Into<String>, tint: Tint) -> Chip {
     Chip { text: text.into(), tint, target: String::new() }
 }
 
-/// What a unit can still do, with its skills if it is the active one, what it has done in its turn and the skills it waits
-/// for.
+/// Returns what a unit has left and has done: action points, for the active unit its ready skills and its actions, and
+/// then the skills in cooldown.
 fn turn_chips(unit: &Unit, done: Option<Done>) -> Vec<Chip> {
     if !unit.is_alive() {
         return [chip("dead", Tint::Blocked)].into();

@@ -1,4 +1,4 @@
-//! The race for the next turn. The scheduler and the prediction run it alike, each on a copy of the charges.
+//! The race for the next turn. Scheduler and prediction run the same race on a copy of the charges.
 
 use core::cmp::Reverse;
 use core::iter;
@@ -8,13 +8,13 @@ use alloc::vec::Vec;
 use super::state::Team;
 use super::state::{State, UnitIndex};
 
-/// The charge with which a unit takes a turn, and which the turn costs.
+/// The charge that a unit needs for a turn, and the charge that the turn costs.
 pub(super) const TURN_CHARGE: u64 = 100;
 
-/// As many ticks as it takes.
+/// No limit on the number of ticks.
 pub(super) const NO_LIMIT: u64 = u64::MAX;
 
-/// The living units' charges, apart from the state.
+/// A copy of the living units' charges.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Race {
     /// In setup order.
@@ -29,12 +29,12 @@ struct Racer {
     charge: u64,
 }
 
-/// What came of running a race.
+/// The result of running a race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Lap {
     /// The ticks that passed.
     pub(super) ticks: u64,
-    /// The unit whose turn it is, if one has charge enough by now.
+    /// The unit whose turn it is, if a unit has enough charge.
     pub(super) next: Option<UnitIndex>,
 }
 
@@ -47,13 +47,13 @@ impl Race {
         Self { racers }
     }
 
-    /// LC-3: lets ticks pass until a unit has charge enough, but at most `ticks_max`; `None` in a stalemate (LC-5).
+    /// LC-3: lets ticks pass until a unit has enough charge, at most `ticks_max`; `None` in a stalemate (LC-5).
     pub(super) fn run(&mut self, ticks_max: u64) -> Option<Lap> {
         let ticks = self.racers.iter().filter_map(Racer::ticks_to_turn).min()?.min(ticks_max);
         for racer in &mut self.racers {
             racer.charge = charge_after_ticks(racer.charge, racer.speed, ticks);
         }
-        // LC-4: the greatest charge, then the team `player`, then the order of the setup.
+        // LC-4: first the greatest charge, then the team `player`, then the order of the setup.
         let ready = self.racers.iter().filter(|racer| racer.charge >= TURN_CHARGE);
         let next = ready.min_by_key(|racer| (Reverse(racer.charge), racer.team, racer.unit));
         Some(Lap { ticks, next: next.map(|racer| racer.unit) })
@@ -72,7 +72,7 @@ impl Race {
 }
 
 impl Racer {
-    /// LC-3: the ticks it takes this unit to reach its turn, in closed form; `None` if it never does.
+    /// LC-3: returns the ticks until the unit's turn, in closed form; `None` if it never gets one.
     fn ticks_to_turn(&self) -> Option<u64> {
         let missing = TURN_CHARGE.saturating_sub(self.charge);
         if missing == 0 {
@@ -82,17 +82,17 @@ impl Racer {
     }
 }
 
-/// LC-2: computed, not counted, so that a long wait takes no longer.
+/// LC-2: returns the charge after a number of ticks, without a loop, so that a long wait takes no longer.
 fn charge_after_ticks(charge: u64, speed: u32, ticks: u64) -> u64 {
     charge.saturating_add(u64::from(speed).saturating_mul(ticks))
 }
 
-/// LC-12: what a unit was ahead of the others it stays ahead.
+/// LC-12: returns the charge after a turn, which keeps a unit's head start.
 pub(super) fn charge_after_turn(charge: u64) -> u64 {
     charge.saturating_sub(TURN_CHARGE)
 }
 
-/// LC-15: the units whose turns come next when everybody just ends; without an end unless there is a stalemate.
+/// LC-15: returns the units whose turns come next if every turn just ends; endless unless there is a stalemate.
 pub(super) fn predict(state: &State) -> impl Iterator<Item = UnitIndex> {
     let mut race = Race::of(state);
     if let Some(active) = state.active() {

@@ -1,4 +1,4 @@
-//! Why a command changes nothing or is not accepted.
+//! Why a command is ignored or rejected.
 
 use turnfold_core::outcome::{Ruling, reasons};
 

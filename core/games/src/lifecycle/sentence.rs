@@ -1,4 +1,4 @@
-//! What happened, in sentences.
+//! Sentences about what happened.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -49,7 +49,7 @@ fn done(state: &State, effect: &Effect, reader: Perspective) -> String {
             let statuses = state.find(unit).map(|(_, unit)| unit.statuses.as_slice()).unwrap_or_default();
             match statuses.iter().find(|kept| kept.id == *status).map(|kept| kept.kind) {
                 Some(StatusKind::Hot) => format!("The status {status} gave the {unit} {}.", points(amount)),
-                // A unit that is dead has no statuses.
+                // A dead unit has no statuses.
                 kind if kind.is_some() || state.find(unit).is_some_and(|(_, unit)| !unit.is_alive()) => {
                     format!("The status {status} cost the {unit} {}.", points(amount))
                 }
@@ -80,7 +80,7 @@ fn done(state: &State, effect: &Effect, reader: Perspective) -> String {
     }
 }
 
-/// Writes a count that is compared with others.
+/// Writes a count in digits, because it is compared with others.
 fn digits(count: u32, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }

@@ -1,4 +1,4 @@
-//! How a match begins: the units of both teams, their skills and the statuses they bear from the start.
+//! The setup of a match: the units of both teams, their skills and their first statuses.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -30,7 +30,7 @@ pub struct UnitSetup {
     pub id: Id,
     /// Its team.
     pub team: Team,
-    /// Its hit points at the start and at most, `1..=1_000_000`.
+    /// Its hit points at the start, which are also its maximum, `1..=1_000_000`.
     pub hp: u32,
     /// The charge it gains with each tick, `0..=10_000`.
     pub speed: u32,
@@ -40,10 +40,10 @@ pub struct UnitSetup {
     /// Its charge at the start, `0..=1_000_000`.
     #[serde(default)]
     pub charge: u64,
-    /// What it can do besides moving and attacking, at most 16.
+    /// Its actions besides moving and attacking, at most 16.
     #[serde(default)]
     pub skills: Vec<Skill>,
-    /// The statuses it bears from the start, at most 32.
+    /// The statuses it has from the start, at most 32.
     #[serde(default)]
     pub statuses: Vec<Status>,
 }
@@ -52,7 +52,7 @@ fn default_attack() -> u32 {
     1
 }
 
-/// Makes the first state: no unit is active, no time has passed.
+/// Checks a setup and returns the first state: no unit is active, and no time has passed.
 pub(super) fn start(setup: &Setup) -> Result<State, SetupError> {
     SetupError::within("units", &setup.units.len(), 1..=200)?;
     check_unique("unit", "units", setup.units.iter().map(|unit| &unit.id))?;

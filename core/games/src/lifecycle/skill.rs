@@ -1,4 +1,4 @@
-//! Skills: what units can do besides moving and attacking.
+//! Skills: the actions of units besides moving and attacking.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,11 +11,11 @@ use turnfold_core::text::Id;
 pub struct Skill {
     /// Its id, unique on its unit.
     pub id: Id,
-    /// What it costs, 0..=1000.
+    /// The action points it costs, 0..=1000.
     pub ap: u32,
     /// How many turns of its unit must start before it can be used again, 0..=1000.
     pub cooldown: u32,
-    /// Whom it may be used on.
+    /// The units it may be used on.
     pub target: Target,
     /// The hit points it takes, `0..=1_000_000`.
     #[serde(default)]
@@ -28,17 +28,17 @@ pub struct Skill {
     pub status: Option<Status>,
 }
 
-/// Whom a skill may be used on. The variant order is part of the state's format.
+/// The units that a skill may be used on. The order of the variants is part of the state's format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Target {
     /// A unit of the other team.
     Enemy,
-    /// A unit of its own team, itself included.
+    /// A unit of the user's team, including the user.
     Ally,
-    /// Itself alone.
+    /// Only the user.
     #[serde(rename = "self")]
     Itself,
-    /// Any unit, itself included.
+    /// Any unit, including the user.
     Any,
 }

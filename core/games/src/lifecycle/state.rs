@@ -1,4 +1,4 @@
-//! The state of a match: the units, the time, the round and whose turn it is.
+//! The state of a match: the units, the time, the round and the turn.
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -10,7 +10,7 @@ use super::skill::Skill;
 use super::status::Status;
 use turnfold_core::prelude::*;
 
-/// The players' seats: p1 plays team `player`, p2 team `enemy`.
+/// Returns the players' seats: p1 plays team `player`, p2 team `enemy`.
 pub(super) fn players() -> &'static [Seat] {
     Seat::players(2)
 }
@@ -18,7 +18,7 @@ pub(super) fn players() -> &'static [Seat] {
 /// Everything the future of a match depends on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State {
-    /// In setup order, the dead included.
+    /// In setup order, including dead units.
     pub(super) units: Vec<Unit>,
     /// The ticks that have passed.
     pub(super) global_time: u64,
@@ -36,7 +36,7 @@ pub(super) type UnitIndex = u16;
 pub(super) struct Unit {
     pub(super) id: Id,
     pub(super) team: Team,
-    /// 0 when it is dead.
+    /// 0 if the unit is dead.
     pub(super) hp: u32,
     pub(super) max_hp: u32,
     /// The charge gained with each tick.
@@ -46,19 +46,19 @@ pub(super) struct Unit {
     pub(super) charge: u64,
     pub(super) ap: u32,
     pub(super) skills: Vec<LearnedSkill>,
-    /// In the order in which they were received; none once it is dead.
+    /// In the order in which the unit received them; empty if the unit is dead.
     pub(super) statuses: Vec<Status>,
 }
 
-/// A skill of a unit and how soon it can be used again.
+/// A skill of a unit with its cooldown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct LearnedSkill {
     pub(super) skill: Skill,
-    /// How many turns of its unit have yet to start.
+    /// How many turns of its unit have yet to start before it can be used.
     pub(super) cooldown_left: u32,
 }
 
-/// Whose turn it is or was.
+/// The present or last turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Turn {
     /// No turn has started yet.
@@ -74,7 +74,7 @@ pub(super) enum Turn {
 pub(super) struct Done {
     pub(super) moved: bool,
     pub(super) attacked: bool,
-    /// Informational: an attack or a skill.
+    /// For information only: the unit attacked or used a skill.
     pub(super) standard_action: bool,
 }
 
@@ -90,7 +90,7 @@ impl Unit {
         self.hp > 0
     }
 
-    /// LC-11: hp never falls below 0, and a unit without any is dead at once.
+    /// LC-11: takes hit points, down to 0. At 0 the unit is dead at once and loses its statuses.
     pub(super) fn lose_hp(&mut self, amount: u32) {
         self.hp = self.hp.saturating_sub(amount);
         if !self.is_alive() {
@@ -98,7 +98,7 @@ impl Unit {
         }
     }
 
-    /// LC-11: hp never rises above the maximum.
+    /// LC-11: gives hit points back, up to the maximum.
     pub(super) fn regain_hp(&mut self, amount: u32) {
         self.hp = self.hp.saturating_add(amount).min(self.max_hp);
     }
@@ -113,7 +113,7 @@ impl State {
         self.units.get_mut(usize::from(index))
     }
 
-    /// Returns the living units with their places, in setup order.
+    /// Returns the living units with their indexes, in setup order.
     pub(super) fn living(&self) -> impl Iterator<Item = (UnitIndex, &Unit)> {
         (0..).zip(&self.units).filter(|(_, unit)| unit.is_alive())
     }
@@ -128,7 +128,7 @@ impl State {
         self.unit(index).map(|unit| Active { index, unit, done })
     }
 
-    /// LC-13: the team that is left, once the other has no living unit. A match of one team has no winner.
+    /// LC-13: returns the remaining team, if the other team has no living unit. A match of one team has no winner.
     pub(super) fn winner(&self) -> Option<Team> {
         let lives = |team| self.living().any(|(_, unit)| unit.team == team);
         let beaten = |team| self.units.iter().any(|unit| unit.team == team) && !lives(team);
@@ -142,7 +142,7 @@ impl State {
     }
 }
 
-/// A side of the match. The variant order decides ties (LC-4) and is part of the state's format.
+/// A side of the match. The order of the variants decides ties (LC-4) and is part of the state's format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Team {

@@ -1,4 +1,4 @@
-//! Statuses: what ticks on a unit at the start of its turns, and for how many of them.
+//! Statuses, which take effect at the start of a unit's turns, for a number of turns.
 
 use core::fmt;
 
@@ -7,53 +7,53 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use turnfold_core::text::Id;
 
-/// A status as a setup gives it and as a unit bears it.
+/// A status, in a setup or on a unit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Status {
-    /// Its id, unique on the unit that bears it.
+    /// Its id, unique on its unit.
     pub id: Id,
     /// What it does.
     pub kind: StatusKind,
-    /// How much of it, `0..=1_000_000`.
+    /// The hit points it takes or gives, `0..=1_000_000`.
     #[serde(default)]
     pub value: u32,
-    /// How many starts of its bearer's turn it lasts.
+    /// How many turns of its unit it lasts, counted at their start.
     pub duration: Duration,
 }
 
-/// What a status does. The variant order is part of the state's format.
+/// What a status does. The order of the variants is part of the state's format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StatusKind {
-    /// LC-8: takes hp.
+    /// LC-8: takes hit points.
     Dot,
-    /// LC-8: gives hp.
+    /// LC-8: gives hit points.
     Hot,
-    /// LC-9: costs the turn.
+    /// LC-9: the unit loses its turn.
     Stun,
-    /// Nothing of its own.
+    /// Has no effect.
     Mark,
 }
 
-/// As setups and views write it.
+/// Writes a kind as in setups and views.
 impl fmt::Display for StatusKind {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.serialize(out)
     }
 }
 
-/// How long a status lasts: a number in a setup's text, or `"permanent"`.
+/// The duration of a status: a number in a setup's text, or `"permanent"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Duration {
-    /// Until this number of turns of its bearer have started, `1..=1_000_000`.
+    /// Until this number of turns of its unit have started, `1..=1_000_000`.
     Turns(u32),
-    /// For as long as its bearer lives.
+    /// As long as its unit lives.
     Permanent,
 }
 
 impl Duration {
-    /// LC-8: what is left once another turn has started; `None` for a status that is over.
+    /// LC-8: returns the duration after another turn has started; `None` for a status that is over.
     pub(super) fn less_one_turn(self) -> Option<Self> {
         match self {
             Self::Turns(turns) => turns.checked_sub(1).filter(|left| *left > 0).map(Self::Turns),
@@ -61,7 +61,7 @@ impl Duration {
         }
     }
 
-    /// The turns that are left, `None` when it is permanent.
+    /// Returns the turns that are left; `None` for a permanent status.
     pub(super) const fn turns(self) -> Option<u32> {
         match self {
             Self::Turns(turns) => Some(turns),
@@ -70,10 +70,10 @@ impl Duration {
     }
 }
 
-/// How texts write a duration without an end.
+/// The word for a permanent duration in texts.
 const PERMANENT: &str = "permanent";
 
-/// In bytes a duration is an optional number, because they cannot tell a number from a text.
+/// Writes an optional number as bytes, because bytes cannot tell a number from a text.
 impl Serialize for Duration {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if !serializer.is_human_readable() {

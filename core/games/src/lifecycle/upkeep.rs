@@ -6,13 +6,13 @@ use super::state::{Done, State, Turn, Unit, UnitIndex};
 use super::status::StatusKind;
 use turnfold_core::outcome::EffectSink;
 
-/// What the upkeep leaves of a turn.
+/// The result of the upkeep.
 pub(super) enum Upkeep {
     /// The unit acts.
     Acts,
-    /// LC-9: it is stunned.
+    /// LC-9: the unit is stunned.
     Stunned,
-    /// LC-8: it is dead.
+    /// LC-8: the unit is dead.
     Died,
 }
 
@@ -23,10 +23,10 @@ pub(super) fn start_turn(
 ) -> Upkeep {
     enter_turn(state, index, effects);
     let Some(unit) = state.unit_mut(index) else { return Upkeep::Acts };
-    // LC-6: points left over from the turn before are lost.
+    // LC-6: action points left from the previous turn are lost.
     unit.ap = 3 + unit.speed / 5;
     effects.push(|| Effect::ApSet { ap: unit.ap });
-    // LC-7: before statuses, so that a skill is ready in this turn.
+    // LC-7: cooldowns drop before statuses take effect; a skill at 0 is ready in this turn.
     for learned in unit.skills.iter_mut().filter(|learned| learned.cooldown_left > 0) {
         learned.cooldown_left -= 1;
         effects.push(|| Effect::Cooldown { skill: learned.skill.id.clone(), left: learned.cooldown_left });
@@ -35,7 +35,7 @@ pub(super) fn start_turn(
     if !unit.is_alive() {
         return Upkeep::Died;
     }
-    // LC-9: after statuses, so a stun of one turn is gone by now.
+    // LC-9: checked after statuses, so a stun of one turn is already over.
     if unit.statuses.iter().any(|status| status.kind == StatusKind::Stun) {
         effects.push(|| Effect::Stunned { unit: unit.id.clone() });
         return Upkeep::Stunned;
@@ -43,7 +43,7 @@ pub(super) fn start_turn(
     Upkeep::Acts
 }
 
-/// LC-14: makes a unit the active one, in a new round if all who can race have had a turn in this one.
+/// LC-14: makes a unit active, in a new round if every unit that can race has had a turn in this round.
 fn enter_turn(state: &mut State, index: UnitIndex, effects: &mut impl EffectSink<Effect>) {
     let previous = match state.turn {
         Turn::BeforeFirst => None,
@@ -68,7 +68,7 @@ fn enter_turn(state: &mut State, index: UnitIndex, effects: &mut impl EffectSink
     }
 }
 
-/// LC-8: applies each status, shortens it and drops it when it is over; a death breaks this off.
+/// LC-8: applies each status, shortens it and drops it when it is over. A death skips the rest.
 fn tick_statuses(unit: &mut Unit, effects: &mut impl EffectSink<Effect>) {
     for mut status in core::mem::take(&mut unit.statuses) {
         let amount = status.value;

@@ -1,5 +1,5 @@
-//! What the players see: the ruling's JSON document, and the answer to `predict N`. Nothing is secret, so every seat sees the
-//! same.
+//! What the players see: the rulings' JSON document, and the answer to `predict N`. Nothing is secret, so all viewers
+//! see the same.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -13,7 +13,7 @@ use super::status::{Status, StatusKind};
 use turnfold_core::rules::Answer;
 use turnfold_core::text::{Id, Malformed, number, split_verb};
 
-/// How many turns the view foresees.
+/// The number of turns that the view predicts.
 const FORESEEN: usize = 5;
 
 /// The view; fields are named and ordered as in the ruling.
@@ -70,7 +70,7 @@ pub struct StatusView {
 }
 
 impl View {
-    /// Returns the view; the queue only if it is wanted.
+    /// Returns the view; the queue of turns is empty unless it is wanted.
     pub(super) fn of(state: &State, has_queue: bool) -> Self {
         let active = state.active();
         let mut units = Vec::with_capacity(state.units.len());
@@ -92,7 +92,7 @@ impl View {
     }
 }
 
-/// LC-15: the ids of the units whose turns come next, at most `count`.
+/// LC-15: returns the ids of the units whose turns come next, at most `count`.
 pub(super) fn projected_queue(state: &State, count: usize) -> Vec<Id> {
     predict(state).take(count).filter_map(|index| Some(state.unit(index)?.id.clone())).collect()
 }
@@ -135,7 +135,7 @@ pub(super) fn query(state: &State, question: &str) -> Result<Option<Answer>, Mal
     }
 }
 
-/// LC-15 for a count of 1..=1000.
+/// LC-15: answers with a prediction of 1..=1000 turns.
 fn prediction(state: &State, count: &str) -> Result<Answer, Malformed> {
     let Some(count) = number::<usize>(count).ok().filter(|count| (1..=1000).contains(count)) else {
         let message = format!("`predict` takes a count of 1 to 1000, found `{}`", count.escape_debug());
