@@ -56,7 +56,7 @@ fn simpler_words(word: &str) -> Vec<String> {
     simpler
 }
 
-/// Returns 0, then numbers that are half as far from `number` as the one before, down to its neighbour.
+/// Returns 0, then numbers that are each half as far from `number` as the previous one, down to its neighbor.
 fn nearer_to_zero(number: i64) -> impl Iterator<Item = i64> {
     let halves = |step: &i64| Some(step / 2).filter(|step| *step != 0);
     std::iter::successors(Some(number).filter(|step| *step != 0), halves).map(move |step| number - step)
