@@ -10,8 +10,8 @@ use super::turns::{Id, Kind, Model, Paper, Status};
 /// The commands for each later turn.
 pub(super) type TurnOrders = Vec<(u32, Vec<Move>)>;
 
-/// The orders ahead in a paper: orders for later turns, and lines. A line has possible orders of the other seat, each
-/// with an answer, and may begin after an order of the seat itself (PM-122).
+/// The orders ahead in a paper: orders for later turns, and lines of answers. A line of answers has possible orders of
+/// the other seat, each with an answer. It may begin after an order of the seat itself (PM-122).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AheadOrders {
     pub(super) turns: TurnOrders,
@@ -20,7 +20,7 @@ pub(crate) struct AheadOrders {
 }
 
 impl AheadOrders {
-    /// Returns `true` if two lines have different answers to the same command.
+    /// Returns `true` if two lines of answers differ in the answer to the same command.
     fn has_two_answers(&self) -> bool {
         let differs = |one: &Vec<(Move, Move)>, other: &Vec<(Move, Move)>| {
             let differ = one.iter().zip(other).find(|(one, other)| one != other);
@@ -55,8 +55,8 @@ impl Announced {
         }
     }
 
-    /// PM-122: returns a line's answer to the executed order of the other seat, if the order is exactly what the line
-    /// foresees.
+    /// PM-122: returns the answer to the executed order of the other seat, if a line of answers foresees exactly that
+    /// order.
     fn answer(&mut self, seat: usize, carried: &[(usize, Option<Vec<Move>>)]) -> Option<Move> {
         let (_, ahead) = self.ahead.as_mut()?;
         if let Some((_, own)) = carried.iter().find(|(by, _)| *by == seat)
@@ -140,7 +140,7 @@ impl Model {
         back.max().map_or(deadline, |back| deadline.max(back + self.terms.hours))
     }
 
-    /// PM-42, PM-122: the answer of a line takes precedence over an order for the turn.
+    /// PM-42, PM-122: an answer from a line of answers takes precedence over an order for the turn.
     pub(super) fn order_ahead(&mut self, carried: &[(usize, Option<Vec<Move>>)]) {
         let turn = self.turn;
         for (seat, player) in self.players.iter_mut().enumerate() {
@@ -159,8 +159,8 @@ impl Model {
         }
     }
 
-    /// PM-123: returns `true` if all commands of the lines can be played, after the order of a seat if the game waits
-    /// for it.
+    /// PM-123: returns `true` if all commands in the lines of answers can be played, after the seat's order if the game
+    /// waits for the seat.
     pub(super) fn can_play_lines(&self, seat: usize, plays: &[Move], ahead: &AheadOrders) -> bool {
         let can_play = |line: &Vec<(Move, Move)>| {
             let mut game = self.game.clone();

@@ -115,7 +115,7 @@ impl Model {
         if reply.kinds.is_empty() {
             return Fate::Answered;
         }
-        // PM-123: lines begin after the order in the mail or, without one, after the current order.
+        // PM-123: lines of answers begin after the order in the mail or, without one, after the current order.
         let order = reply.kinds.iter().find_map(|kind| match kind {
             Kind::Order { plays, .. } => Some(plays.clone()),
             _ => None,

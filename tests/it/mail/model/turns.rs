@@ -168,7 +168,7 @@ pub(crate) struct Model {
     /// The branch of the game, 0 for `main`, and the number of its entries.
     pub(super) line: usize,
     pub(super) head: u64,
-    /// PM-122: the number of orders that were answers of a line.
+    /// PM-122: the number of orders that came from lines of answers.
     pub(crate) answers: u64,
 }
 
@@ -341,7 +341,7 @@ impl Model {
                     Status::Ordered { id: paper.id, is_sealed, waits: *waits, plays: plays.clone() };
                 player.misses = 0;
                 player.ordered = Some(plays.clone());
-                // PM-122: lines that begin after an order wait for it.
+                // PM-122: lines of answers that begin after an order wait for that order.
                 player.announced.end_lines_unless_they_wait();
             }
             Kind::Seal { order } => player.status = Status::Sealed(*order),
