@@ -48,7 +48,7 @@ pub(super) fn decide(
     command: &Command,
 ) -> Result<Verdict<Plan, Reason>, Rejection> {
     let planned = match (command, &state.phase) {
-        // CT-2: `execution` accepts only `resolve`, and no other phase does.
+        // CT-2: `execution` takes only `resolve`, and no other phase takes it.
         (Command::Resolve, Phase::Execution) => Ok(Step::Resolve),
         (Command::Resolve, _) | (_, Phase::Execution | Phase::Over { .. }) => {
             return Err(Rejection::WrongPhase);
