@@ -7,7 +7,7 @@ use turnfold_history::{
     Divergence, DivergenceKind, History, ReplayError, Revision, SeatHistory, SourceName, Viewer,
 };
 use turnfold_mail::current_branch;
-use turnfold_store::StoreReader;
+use turnfold_store::{BranchName, MatchName, StoreReader};
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -40,9 +40,14 @@ pub(crate) fn warn_of_left(revision: &Revision, store: &StoreReader) -> Result<(
     }
     let current = current_branch(store, match_name)?;
     if current != *branch {
-        warn(&format!("{match_name} continues on branch {current}; write `{match_name}@{current}` for it"));
+        warn_of_current(match_name, &current);
     }
     Ok(())
+}
+
+/// Warns that a match continues on another branch than the one that is shown.
+pub(crate) fn warn_of_current(match_name: &MatchName, current: &BranchName) {
+    warn(&format!("{match_name} continues on branch {current}; write `{match_name}@{current}` for it"));
 }
 
 /// Requires that the match has the viewer's seat.

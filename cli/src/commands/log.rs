@@ -207,7 +207,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
 
 fn print_range(args: &Args, range: &RangeName, context: &mut Context) -> Result<ExitStatus, Failure> {
     #[cfg(feature = "serve")]
-    if let Some((client, line)) = context.service_with(&range.source)? {
+    if let Some((client, revision)) = context.service_with(&range.source)? {
         require_unused(&[
             ("`--seat`", !args.seats.is_empty()),
             ("`--grep`", args.grep.is_some()),
@@ -216,7 +216,8 @@ fn print_range(args: &Args, range: &RangeName, context: &mut Context) -> Result<
             ("`--raw`", args.raw),
             ("`--last`", args.last.is_some()),
         ])?;
-        return look::print_log(&client, range, line, args.viewer, &mut context.output);
+        look::warn_of_left(&client, revision)?;
+        return look::print_log(&client, range, revision, args.viewer, &mut context.output);
     }
     if let SourceName::Revision(revision) = &range.source {
         warn_of_left(revision, &context.read_store()?)?;

@@ -85,6 +85,7 @@ fn show(
     #[cfg(feature = "serve")]
     if let Some((client, revision)) = context.service_with(source)? {
         look::require_unused(&[("`--changed`", args.changed), ("`--reach`", args.reach)])?;
+        look::warn_of_left(&client, revision)?;
         let resource = if context.output.format() == Format::Svg { "picture.svg" } else { "view" };
         let query = look::seen_at(revision.seq, args.viewer);
         let output = &mut context.output;

@@ -8,6 +8,7 @@ use serde_json::Value;
 use turnfold_history::{RangeName, Revision, Viewer};
 
 use crate::failure::{ExitStatus, Failure};
+use crate::histories::warn_of_current;
 use crate::output::{Format, Output};
 use crate::remote::client::{Client, Reply, ServiceRequest, path_of};
 
@@ -31,6 +32,28 @@ pub(crate) fn needs_store(what: &str) -> Failure {
 pub(crate) fn seen_at(at: Option<u64>, viewer: Option<Viewer>) -> Vec<(&'static str, String)> {
     let at = at.map(|at| ("at", at.to_string()));
     at.into_iter().chain(viewer.map(|viewer| ("as", viewer.to_string()))).collect()
+}
+
+/// Warns of `main` where the match continues on another branch (SV-65), as for a store.
+pub(crate) fn warn_of_left(client: &Client, revision: &Revision) -> Result<(), Failure> {
+    let Revision { match_name, branch, .. } = revision;
+    if !branch.is_main() {
+        return Ok(());
+    }
+    let asked = ServiceRequest {
+        path: format!("/v1/matches/{match_name}"),
+        query: Vec::new(),
+        format: Format::Json,
+        media_type: None,
+    };
+    let info = document(&client.get(&asked)?)?;
+    // A service of an earlier build has no such member.
+    let Some(current) = info.get("current").and_then(Value::as_str) else { return Ok(()) };
+    let current = current.parse().map_err(unusable)?;
+    if current != *branch {
+        warn_of_current(match_name, &current);
+    }
+    Ok(())
 }
 
 /// Prints the answer of a service about a position. The items of a list are printed one per line.
