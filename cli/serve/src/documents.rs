@@ -116,7 +116,7 @@ pub(crate) struct LoggedRecord {
 /// What was appended.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Appended {
-    /// The number of the last entry, as the viewer counts.
+    /// The number of the last entry, in the viewer's numbering.
     head: u64,
     /// The entries, as the viewer sees them.
     entries: Vec<Record>,
@@ -147,7 +147,7 @@ pub(crate) struct DueRoll {
     low: i64,
     /// The greatest value.
     high: i64,
-    /// The seat that alone learns the values, if one does.
+    /// The only seat that learns the values, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, pattern = "^p([1-9]|1[0-6])$")]
     owner: Option<String>,
@@ -158,7 +158,7 @@ pub(crate) struct DueRoll {
 #[expect(clippy::struct_field_names, reason = "the fields of the document")]
 pub(crate) struct Branch {
     branch: String,
-    /// How many entries it has, those before its beginning included.
+    /// How many entries it has, including those before its beginning.
     entries: u64,
     /// Where it begins; null for `main`.
     #[schema(required = true)]
@@ -173,9 +173,9 @@ pub(crate) struct Branch {
 /// Where a branch begins.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Fork {
-    /// The branch that it begins on.
+    /// The parent branch.
     branch: String,
-    /// The last entry that both have.
+    /// The last entry that both branches have.
     seq: u64,
 }
 
@@ -185,9 +185,9 @@ pub(crate) struct LegalCommand {
     /// Who may give it.
     seat: String,
     command: String,
-    /// What of it is clicked in the picture, in order: each `[board, [q, r]]`, `[board, "e4"]`, `{"piece": name}` or a word
-    /// to choose. Boards are counted from 0, without other blocks. A picture names pieces alone or after a seat, of whose
-    /// commands alone they are parts.
+    /// The parts to click in the picture, in order: each `[board, [q, r]]`, `[board, "e4"]`, `{"piece": name}` or a word to
+    /// choose. Boards are counted from 0, without other blocks. A picture names a piece alone, or after the only seat whose
+    /// commands it is a part of.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     targets: Option<Vec<Value>>,
@@ -235,7 +235,7 @@ pub(crate) struct MatchResult {
 /// A field in which two views, or two games, differ.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Difference {
-    /// Where the field stands, a JSON pointer.
+    /// The place of the field, as a JSON pointer.
     path: String,
     /// Its value in the first; missing if only the second has the field.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -251,7 +251,7 @@ pub(crate) struct Comparison {
     equal: bool,
     /// Whether ruleset, setup and dice are the same.
     same_game: bool,
-    /// The first entry that is not the same in both.
+    /// The first entry that differs.
     #[schema(required = true)]
     parts_at: Option<u64>,
     /// How many commands only the first has.
@@ -283,7 +283,7 @@ pub(crate) struct Side {
     /// The hash of the last state.
     #[schema(required = true)]
     state_hash: Option<String>,
-    /// The first entry whose recorded outcome is not that of this build's rules.
+    /// The first entry whose recorded outcome differs from that of this build's rules.
     #[schema(required = true)]
     recorded_differs_at: Option<u64>,
 }
@@ -299,21 +299,21 @@ pub(crate) struct EntryPair {
     b: Option<Record>,
 }
 
-/// The data of an event `entries`.
+/// The data of an event `match`.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct MatchEvent {
     /// The current branch of the match.
     current: String,
 }
 
-/// What an event `entries` holds.
+/// The data of an event `entries`.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct EntriesEvent {
-    /// The number of the last entry, as the viewer counts.
+    /// The number of the last entry, in the viewer's numbering.
     head: u64,
     /// The tag of the viewer's view there.
     tag: String,
-    /// The entries that came to light; null if there are more than 1,000, so that the log has to be read again.
+    /// The new and changed entries; null if there are more than 1,000, so that the log has to be read again.
     #[schema(required = true)]
     entries: Option<Vec<LoggedRecord>>,
 }

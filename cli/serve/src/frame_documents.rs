@@ -6,14 +6,14 @@ use utoipa::ToSchema;
 
 use crate::documents::{Difference, DueRoll, LegalCommand, LoggedRecord, TurnNow};
 
-/// A picture, and for each entry that follows what changes in it.
+/// A picture, and its changes with each following entry.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct FrameList {
     viewer: String,
     #[serde(rename = "match")]
     match_name: String,
     branch: String,
-    /// The entry that the picture shows, as the viewer counts; 0 is the setup.
+    /// The entry that the picture shows, in the viewer's numbering; 0 is the setup.
     after: u64,
     /// The number of the last entry.
     head: u64,
@@ -27,27 +27,27 @@ pub(crate) struct FrameList {
     #[schema(nullable = false)]
     standing: Option<String>,
     frames: Vec<Frame>,
-    /// From what on `events` sends the news; missing where the last entry was asked for by `at`.
+    /// The event id after which `events` continues; missing if the request has `at`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     event_id: Option<String>,
 }
 
-/// An entry, and what differs after it from the frame before.
+/// An entry, and the differences from the frame before.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Frame {
     record: LoggedRecord,
     /// The outcome, as `log` prints it.
     text: String,
-    /// What happened, in sentences of the game that name players by their seats; missing where the game has no words for it.
+    /// What happened, in sentences that name players by their seats; missing if the game has no words for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     sentence: Option<String>,
-    /// What differs from the picture before, each part as `[block, place, content]`.
+    /// The differences from the picture before, each as `[block, place, content]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     changes: Option<Vec<Vec<Value>>>,
-    /// The whole picture, where it is not made of the same blocks.
+    /// The whole picture, if it does not have the same blocks.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     picture: Option<Vec<PictureBlock>>,
@@ -91,24 +91,24 @@ pub(crate) struct PictureBlock {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     lines: Option<Vec<Vec<Value>>>,
-    /// Each `[label, pieces]`, with its name as a part of commands at the end where it has one; a piece is `[text, tint,
-    /// mark]`, with its name likewise.
+    /// Each `[label, pieces]`, followed by its name as a part of commands if it has one. A piece is `[text, tint, mark]`,
+    /// followed by its name in the same way.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     rows: Option<Vec<Vec<Value>>>,
-    /// Each `[label, value, maximum, tint, chips]`, with its name as a part of commands at the end where it has one; a chip is
-    /// `[text, tint]`, with its name likewise.
+    /// Each `[label, value, maximum, tint, chips]`, followed by its name as a part of commands if it has one. A chip is
+    /// `[text, tint]`, followed by its name in the same way.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     bars: Option<Vec<Vec<Value>>>,
 }
 
-/// What came of commands that were tried out.
+/// The outcome of commands that were tried out.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Trial {
     #[serde(flatten)]
     frames: FrameList,
-    /// The commands and the rolls that were made, each `SEAT: command`. A trial that begins with them rolls none of them again.
+    /// The commands and the rolls that were made, each `SEAT: command`. A trial that begins with them does not roll again.
     commands: Vec<String>,
     /// The commands of every seat that the rules would accept then, by what the viewer knows.
     legal: Vec<LegalCommand>,

@@ -114,7 +114,7 @@ pub(crate) struct Problem {
     needs_restart: bool,
 }
 
-/// How a token ended that was valid once.
+/// How a formerly valid token ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Ended {
@@ -295,11 +295,11 @@ impl Problem {
     }
 }
 
-/// A failure as it is answered.
+/// A failure, as the service reports it.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Problem)]
 pub(crate) struct ProblemJson {
-    /// `urn:turnfold:problem:` and its name.
+    /// `urn:turnfold:problem:` and the name of the problem.
     #[serde(rename = "type")]
     kind: String,
     /// What its kind means.
@@ -318,7 +318,7 @@ pub(crate) struct ProblemJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, value_type = Option<crate::documents::Record>)]
     record: Option<Record>,
-    /// How the token ended, where it was valid once.
+    /// How the token ended, if it was valid once.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     ended: Option<Ended>,

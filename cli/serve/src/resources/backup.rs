@@ -52,7 +52,7 @@ impl Write for ToBody {
     }
 }
 
-/// Back the store up
+/// Back up the store
 #[utoipa::path(operation_id = "backup_store", get, path = "/v1/backup", tag = "running",
     responses((status = 200, description = "the same bytes as from `store backup`; a connection that breaks off leaves no usable backup",
         body = inline(documents::Bytes), content_type = "application/octet-stream"), Looked))]

@@ -50,7 +50,7 @@ const PLACES: u8 = 4;
 /// The most token hashes to look up in the store at once.
 const LOOKED_UP_AT_ONCE: usize = 500;
 
-/// A calendar that is to show the deadlines of a match, too.
+/// A calendar to which the deadlines of a match are added.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct JoinedCalendar {
@@ -63,7 +63,7 @@ pub(crate) struct JoinedCalendar {
 /// Where a calendar is.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct CalendarLink {
-    /// The link, which shows the deadlines to whoever has it, and nothing else.
+    /// The link, which shows the deadlines to anyone who has it, and nothing else.
     link: String,
 }
 
@@ -157,7 +157,7 @@ pub(crate) async fn read(
 
 /// End a calendar of deadlines
 ///
-/// Whoever has its link may end it, since that is its player, or someone who should not have it.
+/// Anyone with the link may end it, because that is its player or someone who should not have the link.
 #[utoipa::path(operation_id = "end_calendar", delete, path = "/v1/calendars/{calendar}", tag = "grants", security(()),
     params(("calendar" = inline(CalendarFile), Path)),
     responses((status = 204, description = "the calendar has ended"), CalendarEnded))]

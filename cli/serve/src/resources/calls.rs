@@ -24,7 +24,7 @@ const TO_MAX: usize = 200;
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewCall {
-    /// Where, in words that the operator's command understands, such as an address: 1 to 200 characters, none of them a control
+    /// An address that the operator's command understands: 1 to 200 characters, none of them a control
     #[schema(min_length = 1, max_length = 200, example = "ann@example.org")]
     to: String,
 }
@@ -32,7 +32,7 @@ pub(crate) struct NewCall {
 /// Where a player is called.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct CallJson {
-    /// Null for a player who is not called.
+    /// The address; null for a player who is not called.
     #[schema(required = true)]
     to: Option<String>,
 }
@@ -98,7 +98,7 @@ pub(crate) async fn set(
     .await
 }
 
-/// Have the player of the token called no more
+/// Stop the calls to the player of the token
 #[utoipa::path(operation_id = "stop_calls", delete, path = "/v1/matches/{match}/call", tag = "grants", params(("match" = inline(Name), Path)),
     responses((status = 204, description = "the player is not called"), Deleted))]
 pub(crate) async fn stop(

@@ -29,13 +29,13 @@ use crate::tag::{Tags, value};
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Range {
-    /// The entry before the first
+    /// The entry after which the list begins
     #[param(minimum = 0)]
     after: Option<u64>,
     /// The most entries [default: 100]
     #[param(minimum = 1, maximum = 1000)]
     limit: Option<u64>,
-    /// The seat to look as; only for the host
+    /// The seat to view as; only for the host
     #[serde(rename = "as")]
     #[param(value_type = Option<String>, rename = "as", pattern = "^(p([1-9]|1[0-6])|host|spectator)$")]
     seat: Option<SeatName>,
@@ -81,7 +81,7 @@ pub(crate) async fn list(
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Commands {
-    /// The commands, each `[SEAT:] command` as in a script; from a seat one at most
+    /// The commands, each `[SEAT:] command` as in a script; a seat may send at most one
     #[schema(max_items = 1000, example = json!(["p1: move 2,3"]))]
     commands: Vec<String>,
     /// Whether to make rolls that fall due [default: true]

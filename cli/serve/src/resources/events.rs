@@ -45,16 +45,16 @@ const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct From {
-    /// The id of the last event that is known, or the head that is known, as the viewer counts; the present one if left out
+    /// The id of the last known event, or the known head in the viewer's numbering [default: the present head]
     #[param(value_type = Option<String>, pattern = "^(0|[1-9][0-9]{0,17})(-[0-9a-f]{16})?$")]
     after: Option<String>,
-    /// The seat to look as; for the host
+    /// The seat to view as; only for the host
     #[serde(rename = "as")]
     #[param(value_type = Option<String>, rename = "as", pattern = "^(p([1-9]|1[0-6])|host|spectator)$")]
     seat: Option<SeatName>,
 }
 
-/// Follow a history
+/// Follow a branch
 ///
 /// A browser's `EventSource` sends no `Authorization`, so a page reads the stream with `fetch`:
 ///
@@ -63,8 +63,8 @@ pub(crate) struct From {
 /// for await (const part of answer.body.pipeThrough(new TextDecoderStream())) read(part);
 /// ```
 ///
-/// The id of an event names the history as well as its head. A client that comes again sends the last one as `Last-Event-ID`
-/// or as `after`; if another history took the place of that one, the answer is 410 `gone`.
+/// The id of an event names the history as well as its head. A client that reconnects sends the last id as
+/// `Last-Event-ID` or as `after`. If another history has replaced that one, the response is 410 `gone`.
 #[utoipa::path(operation_id = "follow_branch", get, path = "/v1/matches/{match}/branches/{branch}/events", tag = "entries",
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), From, ("Last-Event-ID" = inline(EventIdText), Header)),
     responses((status = 200, description = "a stream of events: `entries` with new entries (`EntriesEvent`), `match` when the match continues on another branch or a player asks to take back (`MatchEvent`), `gone` when the branch was deleted, `bye` when the service shuts down", body = inline(Document),

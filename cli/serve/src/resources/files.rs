@@ -26,14 +26,14 @@ use crate::reading::{Asked, BranchPath, BranchView, Reach, SeatName};
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Until {
-    /// The last entry that counts; the head if left out
+    /// The last entry [default: the head]
     #[param(minimum = 0)]
     at: Option<u64>,
-    /// Only what the viewer may know, as `export --as` writes it: any viewer of the match may have that
+    /// Only what the viewer may know, as `export --as` writes it; allowed for every viewer of the match
     #[serde(default)]
     #[param(value_type = Option<bool>)]
     view: bool,
-    /// With `view`: the seat to look as; only for the host
+    /// With `view`: the seat to view as; only for the host
     #[serde(rename = "as")]
     #[param(value_type = Option<String>, rename = "as", pattern = "^(p([1-9]|1[0-6])|host|spectator)$")]
     seat: Option<SeatName>,
@@ -100,16 +100,16 @@ pub(crate) async fn page(
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Frames {
-    /// The entry before the first, as the viewer counts
+    /// The entry after which the frames begin, in the viewer's numbering
     #[param(minimum = 0)]
     after: Option<u64>,
-    /// The most entries, the last ones [default: all]
+    /// The most entries, taken from the end [default: all]
     #[param(minimum = 1, maximum = 1000)]
     last: Option<u64>,
-    /// The last entry that counts, as the viewer counts; the head if left out
+    /// The last entry, in the viewer's numbering [default: the head]
     #[param(minimum = 0)]
     at: Option<u64>,
-    /// The seat to look as; only for the host
+    /// The seat to view as; only for the host
     #[serde(rename = "as")]
     #[param(value_type = Option<String>, rename = "as", pattern = "^(p([1-9]|1[0-6])|host|spectator)$")]
     seat: Option<SeatName>,

@@ -29,17 +29,17 @@ pub(crate) struct Wanted {
     /// The condition, as `bisect --when` takes it, such as `/turn >= 3 && count(/units/*) < 2`
     #[param(min_length = 1, example = "/turn == 3")]
     when: String,
-    /// The entry to begin after, as the viewer counts [default: the setup]
+    /// The entry to begin after, in the viewer's numbering [default: the setup]
     #[param(minimum = 0)]
     after: Option<u64>,
-    /// List all such entries, the setup too if the condition holds there and `after` is left out
+    /// List all such entries, and the setup if the condition holds there and `after` is left out
     #[serde(default)]
     #[param(value_type = Option<bool>)]
     all: bool,
     /// The most entries of a list [default: 100]
     #[param(minimum = 1, maximum = 1000)]
     limit: Option<u64>,
-    /// The seat to look as; only for the host
+    /// The seat to view as; only for the host
     #[serde(rename = "as")]
     #[param(value_type = Option<String>, rename = "as", pattern = "^(p([1-9]|1[0-6])|host|spectator)$")]
     seat: Option<SeatName>,
@@ -48,7 +48,7 @@ pub(crate) struct Wanted {
 /// Where a condition becomes true.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Found {
-    /// The first entry, as the viewer counts; null if there is none.
+    /// The first entry, in the viewer's numbering; null if there is none.
     #[schema(required = true)]
     seq: Option<u64>,
     /// With `all`: all of them.
@@ -68,7 +68,7 @@ struct First {
 /// An entry that was found.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct FoundEntry {
-    /// Its number, as the viewer counts; 0 is the setup.
+    /// Its number in the viewer's numbering; 0 is the setup.
     seq: u64,
     /// The entry; null for the setup.
     #[schema(required = true, value_type = Option<documents::Record>)]
@@ -77,8 +77,7 @@ pub(crate) struct FoundEntry {
 
 /// Find entries by a condition
 ///
-/// The answer is the next entry after which the condition holds in the view, and before which it does not; with `all`, every
-/// such entry.
+/// Returns the next entry at which the condition becomes true in the view; with `all`, every such entry.
 #[utoipa::path(operation_id = "find_entry", get, path = "/v1/matches/{match}/branches/{branch}/find", tag = "positions",
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), Wanted),
     responses((status = 200, description = "the entries, as text as `find` prints them; the header `Link` of a text answer names the rest", content(

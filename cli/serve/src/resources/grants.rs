@@ -31,7 +31,7 @@ const EXPIRY_MAX_S: u64 = 366 * DAY_S;
 const INVITATION_S: u64 = 7 * DAY_S;
 
 // Each kind has `label` and `expires`, because serde cannot flatten a struct into one that denies unknown fields.
-/// A grant to be made.
+/// A grant to create.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum NewGrantJson {
@@ -60,7 +60,7 @@ pub(crate) enum NewGrantJson {
         #[schema(nullable = false, pattern = "^[1-9][0-9]{0,7}[smhd]$", example = "36h")]
         expires: Option<String>,
     },
-    /// For someone who looks on
+    /// For a spectator
     Spectator {
         /// A label for the host
         #[serde(default, deserialize_with = "given")]
@@ -104,11 +104,11 @@ pub(crate) struct GrantJson {
     kind: &'static str,
     #[schema(value_type = Option<String>)]
     seat: Option<Seat>,
-    /// What the host calls it; empty for a player who joined under a name.
+    /// The host's label; empty for a player who joined under a name.
     label: String,
-    /// What its player is called, whom all see under this name.
+    /// The name under which everyone sees its player.
     name: Option<String>,
-    /// When it was made; of a seat that an invitation became, when its player joined.
+    /// When it was created; for a seat from an invitation, when its player joined.
     created_at_ms: i64,
     expires_at_ms: Option<i64>,
     revoked_at_ms: Option<i64>,
@@ -209,7 +209,7 @@ fn players(app: &Arc<App>, match_name: &MatchName) -> ApiResult<Vec<Seat>> {
     main.current(app, |current| current.state.players().to_vec())
 }
 
-/// Make a grant
+/// Create a grant
 #[utoipa::path(operation_id = "create_grant", post, path = "/v1/matches/{match}/grants", tag = "grants", params(("match" = inline(Name), Path)),
     request_body = NewGrantJson,
     responses((status = 201, description = "the grant was created; its token is shown only once", body = GrantMade), Changed))]

@@ -24,7 +24,7 @@ pub(crate) struct HereJson {
     seats: Vec<Seat>,
     /// How many spectators' tokens have a page open
     spectators: usize,
-    /// The match that its players play again in (SV-62); null while there is none
+    /// The rematch (SV-62); null while there is none
     #[schema(required = true)]
     rematch: Option<String>,
 }

@@ -28,7 +28,7 @@ use crate::problem::{ApiResult, Problem};
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewTerms {
-    /// The terms as TOML; what they leave out, the game names
+    /// The terms as TOML; missing ones are the game's own
     #[schema(max_length = 10000, example = "hours = 72\n")]
     terms: String,
 }
@@ -45,7 +45,7 @@ pub(crate) struct NewAbsence {
     until: String,
 }
 
-/// Have the service host a match, or by other terms
+/// Set the terms by which the service hosts a match
 #[utoipa::path(operation_id = "set_terms", post, path = "/v1/matches/{match}/terms", tag = "matches",
     params(("match" = inline(Name), Path)), request_body = NewTerms,
     responses((status = 200, description = "the service hosts the match by these terms", body = HostingJson), Changed))]

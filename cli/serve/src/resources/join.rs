@@ -20,13 +20,13 @@ use crate::token::{AccessToken, TokenKind, no_chance};
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Join {
-    /// A seat's token that the client made of 32 random bytes, `tf_s_` and 43 characters of base64url. With it the
-    /// request can be repeated when its answer is lost.
+    /// A seat's token that the client made from 32 random bytes: `tf_s_` and 43 characters of base64url. With it the
+    /// request can be repeated if its response is lost.
     #[serde(default, deserialize_with = "given")]
     #[schema(nullable = false, pattern = "^tf_s_[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$")]
     token: Option<String>,
-    /// What the player is called: 1 to 32 visible characters, which all who see the match see. Another player of the match
-    /// may not have it.
+    /// The player's name: 1 to 32 visible characters, which everyone who sees the match sees. No other player of the match
+    /// may have the same name.
     #[serde(default, deserialize_with = "given")]
     #[schema(nullable = false, min_length = 1, max_length = 32, example = "Ann")]
     name: Option<String>,
@@ -41,7 +41,7 @@ pub(crate) struct SeatTaken {
     seat: Option<Seat>,
     id: String,
     token: String,
-    /// What the player is called; null for a player without a name.
+    /// The player's name; null for a player without one.
     #[schema(required = true)]
     name: Option<String>,
 }

@@ -40,9 +40,9 @@ pub(crate) struct MatchJson {
     branch: String,
     /// The current branch of the match.
     current: String,
-    /// The number of the last entry of the branch, as the viewer counts.
+    /// The number of the last entry of the branch, in the viewer's numbering.
     head: u64,
-    /// Whether every branch is over but those that the match left; `null` if this build does not have the rules.
+    /// Whether all branches are over, except those that the match left; `null` if this build does not have the rules.
     over: Option<bool>,
     /// The number of the turn on the branch; missing if the game counts no turns.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,11 +54,11 @@ pub(crate) struct MatchJson {
     result: Option<MatchResult>,
     /// Where rolls come from: `recorded`, `seeded` or `fair`.
     dice: &'static str,
-    /// When its last entry was recorded, on whatever branch; missing unless the host or the admin asks.
+    /// When its last entry on any branch was recorded; missing unless the host or the admin asks.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     active_at_ms: Option<i64>,
-    /// What players are called who joined under a name, by their seats; missing in lists.
+    /// The names under which players joined, by their seats; missing in lists.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, value_type = Option<BTreeMap<String, String>>)]
     names: Option<BTreeMap<Seat, GrantLabel>>,
@@ -70,7 +70,7 @@ pub(crate) struct MatchJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     hosting: Option<HostingJson>,
-    /// Whether players can ask to take back; missing in lists. Where a game conceals something, the host takes back.
+    /// Whether players can ask to take back; missing in lists. If a game conceals something, only the host can take back.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     takebacks: Option<bool>,
@@ -84,10 +84,10 @@ pub(crate) struct MatchJson {
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct HostingJson {
     terms: TermsJson,
-    /// When the turns end of those whose turn it is, in milliseconds since 1970, by seats; as far as a spectator may know.
+    /// The ends of the present turns by seats, in milliseconds since 1970, as far as a spectator may know.
     #[schema(value_type = BTreeMap<String, i64>)]
     deadlines: BTreeMap<Seat, i64>,
-    /// Until when players are away, in milliseconds since 1970, by seats.
+    /// The ends of absences by seats, in milliseconds since 1970.
     #[schema(value_type = BTreeMap<String, i64>)]
     absent: BTreeMap<Seat, i64>,
 }
@@ -97,16 +97,16 @@ pub(crate) struct HostingJson {
 pub(crate) struct TermsJson {
     /// The hours of each turn; 0 for turns without a deadline.
     hours: u16,
-    /// What becomes of a seat that missed a deadline: `default`, `wait` or `second`.
+    /// What happens to a seat that missed a deadline: `default`, `wait` or `second`.
     #[schema(value_type = String, pattern = "^(default|wait|second)$")]
     missed: Missed,
     /// The commands for a seat that missed.
     default: Vec<String>,
     /// The commands of the host while the game waits for no player.
     between: Vec<String>,
-    /// The misses in a row after which a seat is not waited for any more; 0 for never.
+    /// The misses in a row after which the match no longer waits for a seat; 0 for never.
     patience: u32,
-    /// The days that each seat may be absent in all.
+    /// The total days that each seat may be absent.
     absences: u16,
 }
 

@@ -38,7 +38,7 @@ lists! {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Page {
-    /// The match before the first
+    /// The name after which the list begins
     #[param(pattern = "^[a-z0-9][a-z0-9._-]{0,63}$")]
     after: Option<String>,
     /// The most matches [default: 100]
@@ -46,7 +46,7 @@ pub(crate) struct Page {
     limit: Option<u64>,
 }
 
-/// List the matches that the token knows
+/// List the matches that the token may see
 #[utoipa::path(operation_id = "list_matches", get, path = "/v1/matches", tag = "matches", params(Page),
     responses((status = 200, description = "the matches, by name", content(
         (MatchList = "application/json"), (String = "text/plain"))), Looked))]
@@ -102,7 +102,7 @@ pub(crate) struct MatchBranch {
     /// The branch whose head, turn and result are shown [default: the current one]
     #[param(pattern = "^[a-z0-9][a-z0-9._-]{0,63}$")]
     branch: Option<String>,
-    /// The seat to look as; only for the host
+    /// The seat to view as; only for the host
     #[serde(rename = "as")]
     #[param(value_type = Option<String>, rename = "as", pattern = "^(p([1-9]|1[0-6])|host|spectator)$")]
     seat: Option<SeatName>,
@@ -137,7 +137,7 @@ pub(crate) async fn show(
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewMatch {
-    /// What the match is called: a-z, 0-9, `.`, `_` and `-`, at most 64 characters
+    /// The name of the match: a-z, 0-9, `.`, `_` and `-`, at most 64 characters
     #[schema(pattern = "^[a-z0-9][a-z0-9._-]{0,63}$")]
     name: String,
     ruleset: String,
@@ -154,8 +154,8 @@ pub(crate) struct NewMatch {
     #[serde(default, deserialize_with = "given")]
     #[schema(nullable = false, max_length = 200)]
     title: Option<String>,
-    /// The terms by which the service hosts the match, as TOML; what they leave out, the game names. Without terms a host
-    /// does what a host does.
+    /// The terms by which the service hosts the match, as TOML; missing ones are the game's own. Without terms a host has
+    /// to do what a host does.
     #[serde(default, deserialize_with = "given")]
     #[schema(nullable = false, max_length = 10000)]
     terms: Option<String>,
@@ -175,7 +175,7 @@ pub(crate) struct Created {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ImportName {
-    /// With a replay file as body: what the match is called
+    /// With a replay file as body: the name of the match
     #[param(pattern = "^[a-z0-9][a-z0-9._-]{0,63}$")]
     name: Option<String>,
 }

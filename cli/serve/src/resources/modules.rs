@@ -18,7 +18,7 @@ use crate::problem::{ApiResult, Code, Problem};
 
 const WASM: &str = "application/wasm";
 
-/// Get a module that a match is played by
+/// Get the module of a match
 #[utoipa::path(operation_id = "get_module", get, path = "/v1/modules/{digest}", tag = "rulesets",
     params(("digest" = inline(ModuleDigest), Path)),
     responses((status = 200, description = "the file, which never changes; only modules of matches that the token knows are there",

@@ -31,32 +31,32 @@ lists! {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct NoteJson {
     id: String,
-    /// The entry that it is about, as the viewer counts; null if it is about the match
+    /// The entry that it is about, in the viewer's numbering; null if it is about the match
     #[schema(required = true)]
     entry: Option<u64>,
-    /// The seat of its author; null for a spectator, who alone reads it
+    /// The author's seat; null for a spectator, whose notes no one else reads
     #[schema(required = true, value_type = Option<String>)]
     seat: Option<Seat>,
-    /// What its author was called then
+    /// The author's name at that time
     #[schema(required = true, value_type = Option<String>)]
     name: Option<GrantLabel>,
-    /// Whether its author alone reads it
+    /// Whether only its author reads it
     private: bool,
-    /// Whether it was written with the token that asks
+    /// Whether it was written with the token of this request
     own: bool,
     #[schema(value_type = String)]
     text: NoteText,
     written_at_ms: i64,
 }
 
-/// A note to be written.
+/// A note to write.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewNote {
     /// 1 to 500 characters, at least one of them visible, without controls but line feeds
     #[schema(min_length = 1, max_length = 500, example = "a strong move")]
     text: String,
-    /// Whether its author alone reads it; a spectator's notes always are
+    /// Whether only its author reads it, as is always so for spectators
     private: bool,
 }
 
@@ -65,7 +65,7 @@ pub(crate) struct NewNote {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct AsWhom {
-    /// The seat to look as; for the host
+    /// The seat to view as; only for the host
     #[serde(rename = "as")]
     #[param(value_type = Option<String>, rename = "as", pattern = "^(p([1-9]|1[0-6])|host|spectator)$")]
     seat: Option<SeatName>,
@@ -76,10 +76,10 @@ pub(crate) struct AsWhom {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct About {
-    /// The entry, as the viewer counts; the match if left out
+    /// The entry, in the viewer's numbering [default: the match]
     #[param(minimum = 1)]
     entry: Option<u64>,
-    /// The seat to look as; for the host
+    /// The seat to view as; only for the host
     #[serde(rename = "as")]
     #[param(value_type = Option<String>, rename = "as", pattern = "^(p([1-9]|1[0-6])|host|spectator)$")]
     seat: Option<SeatName>,
@@ -177,7 +177,7 @@ fn lineage(app: &App, branch: &OpenBranch) -> ApiResult<Vec<(BranchName, u64)>> 
     Ok(lineage)
 }
 
-/// List the notes to a match and to the entries of a branch
+/// List the notes on a match and on the entries of a branch
 #[utoipa::path(operation_id = "list_notes", get, path = "/v1/matches/{match}/branches/{branch}/notes", tag = "notes",
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), AsWhom),
     responses((status = 200, description = "the notes that the token's holder may read, as they were written", body = NoteList), Looked))]
@@ -199,7 +199,7 @@ pub(crate) async fn list(
     .await
 }
 
-/// Write a note to a match, or to an entry of a branch
+/// Write a note on a match, or on an entry of a branch
 #[utoipa::path(operation_id = "write_note", post, path = "/v1/matches/{match}/branches/{branch}/notes", tag = "notes",
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), About), request_body = NewNote,
     responses((status = 201, description = "the note is written", headers(("Location" = String)), body = NoteJson), Changed))]
@@ -267,7 +267,7 @@ fn in_log(app: &App, branch: &OpenBranch, viewer: Viewer, entry: u64) -> ApiResu
     branch.seen(app, viewer, &mut |_| {})?.in_log(entry).ok_or_else(no_entry)
 }
 
-/// Remove a note: one's own, and as the host any that all can read
+/// Remove a note: one's own or, as the host, any note that everyone can read
 #[utoipa::path(operation_id = "remove_note", delete, path = "/v1/matches/{match}/notes/{id}", tag = "notes",
     params(("match" = inline(Name), Path), ("id" = inline(Id), Path)),
     responses((status = 204, description = "the note is gone"), Deleted))]

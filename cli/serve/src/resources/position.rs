@@ -26,10 +26,10 @@ use crate::tag::{Tags, value};
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct At {
-    /// The entry to look at, as the viewer counts [default: the head]
+    /// The entry to look at, in the viewer's numbering [default: the head]
     #[param(minimum = 0)]
     pub(super) at: Option<u64>,
-    /// The seat to look as; only for the host
+    /// The seat to view as; only for the host
     #[serde(rename = "as")]
     #[param(value_type = Option<String>, rename = "as", pattern = "^(p([1-9]|1[0-6])|host|spectator)$")]
     pub(super) seat: Option<SeatName>,
@@ -179,10 +179,10 @@ pub(crate) async fn legal(
 pub(crate) struct Question {
     /// The question, such as `reach atlas`
     q: String,
-    /// The entry to look at, as the viewer counts [default: the head]
+    /// The entry to look at, in the viewer's numbering [default: the head]
     #[param(minimum = 0)]
     at: Option<u64>,
-    /// The seat to look as; only for the host
+    /// The seat to view as; only for the host
     #[serde(rename = "as")]
     #[param(value_type = Option<String>, rename = "as", pattern = "^(p([1-9]|1[0-6])|host|spectator)$")]
     seat: Option<SeatName>,

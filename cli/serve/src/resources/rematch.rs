@@ -36,8 +36,8 @@ const NAME_MAX: usize = 64;
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewRematch {
-    /// A token that the client made of 32 random bytes, `tf_s_` for a player, `tf_h_` for a host, and 43 characters of base64url.
-    /// With it the request can be repeated when its answer is lost.
+    /// A token that the client made from 32 random bytes: `tf_s_` for a player or `tf_h_` for a host, then 43 characters of
+    /// base64url. With it the request can be repeated if its response is lost.
     #[schema(pattern = "^tf_[sh]_[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$")]
     token: String,
 }
@@ -65,9 +65,8 @@ pub(crate) struct RematchJson {
 
 /// Play again with the seats changed
 ///
-/// Any player or host may ask once the branch is over for all of its players. The first request makes the match, the others give
-/// access to it: to each token a place of its own there, the seat behind the one that its holder had, and the first behind the
-/// last.
+/// Any player or host may ask once the branch is over for all of its players. The first request creates the match; each
+/// later request gives its token access. Each player moves to the next seat, and the last one to the first.
 #[utoipa::path(operation_id = "play_again", post, path = "/v1/matches/{match}/rematch", tag = "matches",
     params(("match" = inline(Name), Path), EndedBranch), request_body = NewRematch,
     responses((status = 201, description = "the rematch was made, and the token has a place in it", body = RematchJson),

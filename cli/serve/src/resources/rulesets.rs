@@ -34,7 +34,7 @@ pub(crate) struct Ruleset {
     summary: String,
     /// A small setup to try it on, as TOML.
     example: String,
-    /// Terms that suit the game, as TOML; empty if it names none.
+    /// Terms that suit the game, as TOML; empty if there are none.
     terms: String,
     /// What each command means, as `rules` prints it (VW-44).
     commands: Vec<RulesetCommand>,
@@ -80,7 +80,7 @@ pub(crate) async fn list(
     Ok(json(StatusCode::OK, &List { items, next: None::<String> }))
 }
 
-/// What a game's players may read.
+/// The rulebook of a game.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Rulebook {
     #[serde(rename = "ruleset")]
@@ -88,22 +88,22 @@ pub(crate) struct Rulebook {
     version: u32,
     /// The rules, as Markdown.
     text: String,
-    /// Why commands are ignored or rejected, by the names of the reasons.
+    /// The reasons why commands are ignored or rejected, by their names.
     reasons: BTreeMap<String, RulebookReason>,
 }
 
 /// Why a command is ignored or rejected.
 #[derive(Default, Serialize, ToSchema)]
 pub(crate) struct RulebookReason {
-    /// The reason in the words of the game; empty where its rulebook has none.
+    /// The reason in the words of the game; empty if its rulebook has none.
     text: String,
-    /// The ids of the rules behind it.
+    /// The ids of its rules.
     rules: Vec<String>,
 }
 
 /// Read the rules of a game
 ///
-/// It needs a token, since a module may have to be loaded or a referee to be started for it.
+/// Requires a token, because a module may have to be loaded or a referee started.
 #[utoipa::path(operation_id = "show_rulebook", get, path = "/v1/rulesets/{ruleset}/rulebook", tag = "rulesets",
     params(("ruleset" = inline(Name), Path)),
     responses((status = 200, description = "the rules for players, of the newest version", body = Rulebook), Looked))]

@@ -23,14 +23,14 @@ use crate::http::{JSON, NoParameters, ValidQuery, json, json_body, name, number,
 use crate::problem::{ApiResult, Code, Problem};
 use crate::token::{AccessToken, TokenKind};
 
-/// A code of a letter, and the token that is to open the page from now on.
+/// The code of a letter, and the token that opens the page from then on.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Opening {
     /// The code behind `#m=` in the link
     #[schema(example = "ABCD-EFG2-JKMN")]
     code: String,
-    /// A seat's token that the client made of 32 random bytes, `tf_s_` and 43 characters of base64url
+    /// A seat's token that the client made from 32 random bytes: `tf_s_` and 43 characters of base64url
     #[schema(pattern = "^tf_s_[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$")]
     token: String,
 }
@@ -47,7 +47,7 @@ pub(crate) struct Opened {
 pub(crate) struct DeskJson {
     #[schema(value_type = String)]
     seat: Seat,
-    /// The desk as all see it, as in its rules (PM-24)
+    /// The desk as everyone sees it, in the form of its rules (PM-24)
     #[schema(value_type = Document)]
     desk: View,
     /// The terms of play, one sentence each
@@ -56,13 +56,13 @@ pub(crate) struct DeskJson {
     default: Vec<String>,
     /// The order of the seat that counts in this turn
     order: Option<OrderJson>,
-    /// The key with which the seat signs, as papers write it
+    /// The key with which the seat signs, in the form of papers
     key: Option<String>,
-    /// Whether the terms open the seat to a player without a key
+    /// Whether the terms allow a player without a key in the seat
     plain: bool,
-    /// Whether the page can order for the seat: it seals nothing and there are no fair dice
+    /// Whether the page can write orders for the seat, which requires that nothing is sealed and no dice are fair
     playable: bool,
-    /// The match, as papers name it
+    /// The id of the match in papers
     match_id: String,
     /// The number of the seat's next paper
     number: u32,
@@ -107,19 +107,19 @@ impl From<SeatDesk> for DeskJson {
 #[serde(deny_unknown_fields)]
 #[expect(clippy::struct_field_names, reason = "the description names the body and its field so")]
 pub(crate) struct Lines {
-    /// A name of the request that the client chose: the same lines under the same name are taken once
+    /// An id that the client chose: the same lines with the same id are taken once
     #[schema(pattern = "^[!-~]{1,64}$")]
     id: String,
     /// The turn that they are for
     #[serde(deserialize_with = "number")]
     #[schema(maximum = 4_294_967_295_u32)]
     turn: u32,
-    /// The lines, as a mail would have them behind the code
+    /// The lines, as in a mail after the code
     #[schema(min_items = 1, max_items = 500, example = json!(["move 2,3", "stand"]))]
     lines: Vec<String>,
 }
 
-/// What became of lines.
+/// The outcome of submitted lines.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct LinesTaken {
     papers: Vec<PaperMade>,
@@ -249,7 +249,7 @@ async fn game_and_seat(
 
 /// See the desk of a match by mail
 ///
-/// It holds what the seat may know, and what the next paper of the seat has to name.
+/// Contains what the seat may know, and what the seat's next paper must name.
 #[utoipa::path(operation_id = "show_desk", get, path = "/v1/matches/{match}/desk", tag = "papers",
     params(("match" = inline(Name), Path)),
     responses((status = 200, description = "the desk", body = DeskJson), Looked))]
@@ -268,7 +268,7 @@ pub(crate) async fn show(
 
 /// Submit lines of a player without a key
 ///
-/// They are taken as a mail with the code of the turn would bring them: `join NAME`, or the commands of an order.
+/// They are taken like a mail with the code of the turn: `join NAME`, or the commands of an order.
 #[utoipa::path(operation_id = "submit_lines", post, path = "/v1/matches/{match}/desk/lines", tag = "papers",
     params(("match" = inline(Name), Path)), request_body = Lines,
     responses((status = 200, description = "what became of the lines", body = LinesTaken), Changed))]

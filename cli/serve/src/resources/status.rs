@@ -14,7 +14,7 @@ use crate::auth::Bearer;
 use crate::http::{JSON, NoParameters, ValidQuery, json, require_accepted};
 use crate::problem::ApiResult;
 
-/// How the service does.
+/// The status of the service.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct ServiceStatus {
     /// The version of turnfold
@@ -30,17 +30,17 @@ pub(crate) struct ServiceStatus {
     streams: u64,
     /// Branches in memory
     branches_held: u64,
-    /// What they take in memory
+    /// Bytes of branches in memory
     bytes_held: u64,
-    /// The files of the store; null where a database holds it
+    /// Bytes of the store's files; null if a database holds the store
     #[schema(required = true)]
     store_bytes: Option<u64>,
-    /// Free space where the store is; null where a database holds it
+    /// Free bytes on the store's disk; null if a database holds the store
     #[schema(required = true)]
     free_bytes: Option<u64>,
 }
 
-/// Show how the service does
+/// Show the status of the service
 #[utoipa::path(operation_id = "show_status", get, path = "/v1/status", tag = "running",
     responses((status = 200, description = "what the service counts, and the space on its disk", body = ServiceStatus), Looked))]
 pub(crate) async fn status(

@@ -19,12 +19,12 @@ use crate::http::{JSON, NoParameters, ValidQuery, json, json_body, require_accep
 use crate::problem::{ApiResult, Problem};
 use crate::takeback::{self, AskedTakeback};
 
-/// Where a match goes on, and what a player asks to take back.
+/// The branch on which a match continues, and a player's question to take back.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct GoesOnJson {
     /// The current branch of the match.
     current: String,
-    /// What is asked and not answered by all; null if nothing is.
+    /// The question that not all have answered; null if there is none.
     #[schema(required = true)]
     takeback: Option<TakebackJson>,
 }
@@ -37,7 +37,7 @@ pub(crate) struct TakebackJson {
     /// Who asks.
     #[schema(value_type = String)]
     seat: Seat,
-    /// The entry after which the match is to go on, as the viewer counts; 0 is the setup.
+    /// The entry after which the match would continue, in the viewer's numbering; 0 is the setup.
     after: u64,
     /// Who agreed.
     #[schema(value_type = Vec<String>)]
@@ -65,8 +65,8 @@ impl TakebackJson {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct After {
-    /// The entry after which the match is to go on, as the viewer counts [default: before one's own last command; for the
-    /// host, before the last entry]
+    /// The entry after which to continue, in the viewer's numbering [default: before one's own last command; for the host,
+    /// before the last entry]
     #[param(minimum = 0)]
     after: Option<u64>,
 }
@@ -75,14 +75,14 @@ pub(crate) struct After {
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TakebackAnswer {
-    /// Whether the player agrees; whoever asked answers `false` to ask no longer
+    /// Whether the player agrees; the player who asked answers `false` to withdraw
     agree: bool,
 }
 
 /// Ask to take back
 ///
-/// A player asks, and the match goes on from there on a branch of its own once all other players have agreed. The host takes back
-/// at once.
+/// A player asks, and once all other players have agreed, the match continues from there on a new branch. The host
+/// takes back at once.
 #[utoipa::path(operation_id = "take_back", post, path = "/v1/matches/{match}/takeback", tag = "matches",
     params(("match" = inline(Name), Path), After),
     responses((status = 200, description = "the players are asked, or the match goes on from there", body = GoesOnJson), Changed))]

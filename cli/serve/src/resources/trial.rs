@@ -30,7 +30,7 @@ const LIMITS: FrameLimits = FrameLimits { frames_max: usize::MAX, bytes_max: ANS
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct As {
-    /// The seat to look as; only for the host
+    /// The seat to view as; only for the host
     #[serde(rename = "as")]
     #[param(value_type = Option<String>, rename = "as", pattern = "^(p([1-9]|1[0-6])|host|spectator)$")]
     seat: Option<SeatName>,
@@ -40,14 +40,14 @@ pub(crate) struct As {
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TrialCommands {
-    /// The entry to begin after, as the viewer counts [default: the head]
+    /// The entry to begin after, in the viewer's numbering [default: the head]
     #[serde(default, deserialize_with = "given_number")]
     #[schema(nullable = false, minimum = 0)]
     after: Option<u64>,
-    /// The commands of any seats, each `[SEAT:] command` as in a script, and rolls as an earlier answer has them
+    /// The commands of any seats, each `[SEAT:] command` as in a script, and rolls as in an earlier response
     #[schema(max_items = 500, example = json!(["p1: move 2,3"]))]
     commands: Vec<String>,
-    /// Whether to make rolls that fall due, by fresh dice [default: true]
+    /// Whether to make rolls that fall due, with fresh dice [default: true]
     #[serde(default, deserialize_with = "given")]
     #[schema(nullable = false)]
     roll: Option<bool>,
