@@ -11,9 +11,9 @@ const WIDTH: usize = 80;
 
 /// The sections of a rulebook, or of the part of it about a topic, as JSON.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Rulebook(pub(crate) Map<String, Value>);
+pub(crate) struct RulebookSections(pub(crate) Map<String, Value>);
 
-impl Rulebook {
+impl RulebookSections {
     /// Splits a rulebook into its sections.
     pub(crate) fn read(markdown: &str) -> Self {
         Self(sections(markdown))

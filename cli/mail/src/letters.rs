@@ -24,7 +24,7 @@ use super::post_folder::former_player;
 use super::post_office::TakenMail;
 use super::received_mail::ReceivedMail;
 use super::reply_code::code_of;
-use super::report_letter::Report;
+use super::report_letter::SeatReport;
 use super::seat_page::link_of;
 use super::take::TakenPaper;
 use super::take_plain::TakenReply;
@@ -67,7 +67,7 @@ impl MailRoom<'_> {
             let earlier = occasions.get(..index).unwrap_or_default();
             for &seat in seats {
                 let before = earlier.iter().rfind(|earlier| earlier.seats.contains(&seat));
-                let report = Report { seat, size: *size, since: before.map(|earlier| earlier.size) };
+                let report = SeatReport { seat, size: *size, since: before.map(|earlier| earlier.size) };
                 reports.push((LetterName::report(*size, seat), report));
             }
         }
@@ -287,14 +287,19 @@ impl MailRoom<'_> {
             }
             let at_size = mail.desk.states(&BTreeSet::from([*size]));
             let Some(state) = at_size.get(size) else { continue };
-            let text = self.report(&mail, &Report { seat: *seat, size: *size, since }, state)?;
+            let text = self.report(&mail, &SeatReport { seat: *seat, size: *size, since }, state)?;
             let eml = self.eml(&mail, name, state, text, followed(&occasions, name))?;
             self.outbox.replace(name, &eml, replaced).map_err(MailError::Outbox)?;
         }
         Ok(())
     }
 
-    fn report(&self, mail: &MailLogs<'_>, report: &Report, state: &State) -> Result<LetterText, MailError> {
+    fn report(
+        &self,
+        mail: &MailLogs<'_>,
+        report: &SeatReport,
+        state: &State,
+    ) -> Result<LetterText, MailError> {
         let code = code_of(mail, self.signers, state, report.seat);
         let link = link_of(mail, self.signers, state, report.seat, self.pages);
         let name = LetterName::report(report.size, report.seat);

@@ -17,7 +17,7 @@ pub(super) const CODES_MAX: usize = 1000;
 
 /// What a line means in a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reading {
+pub(super) enum LineMeaning {
     /// A command of the game, or a line for the desk.
     Command,
     /// Possibly a command with a mistake.
@@ -98,7 +98,7 @@ impl PlainReply {
 
     /// Returns the commands that the sender wrote, one list for each place: above the quoted letter, between its code and
     /// `(end)`, and below it. The same commands in two places are one list.
-    pub(super) fn commands(&self, code: &ReplyCode, reads: &dyn Fn(&str) -> Reading) -> Vec<Vec<String>> {
+    pub(super) fn commands(&self, code: &ReplyCode, reads: &dyn Fn(&str) -> LineMeaning) -> Vec<Vec<String>> {
         let mut places = Places::default();
         let mut at = 0;
         let mut is_ended = false;
@@ -150,7 +150,7 @@ impl PlainReply {
     ///
     /// The commands are all lines up to `(end)`, quoted or not. Without that line they end before an empty line that no
     /// command follows, before another code, before a signature, and where the sender's own lines end.
-    fn block(&self, found: &FoundCode, reads: &dyn Fn(&str) -> Reading) -> (Vec<String>, usize) {
+    fn block(&self, found: &FoundCode, reads: &dyn Fn(&str) -> LineMeaning) -> (Vec<String>, usize) {
         let is_own = found.depth == 0;
         let next = self.codes.iter().find(|other| other.line > found.line);
         let mut until = next.map_or(self.lines.len(), |next| next.line - 1);
@@ -171,7 +171,8 @@ impl PlainReply {
         for (place, line) in lines(until) {
             if line.text.is_empty() {
                 is_behind_gap |= !kept.is_empty();
-            } else if line.origin == Origin::Program || is_behind_gap && reads(&line.text) != Reading::Command
+            } else if line.origin == Origin::Program
+                || is_behind_gap && reads(&line.text) != LineMeaning::Command
             {
                 break;
             } else {
@@ -190,7 +191,7 @@ struct Places {
     /// The commands of the current place.
     here: Vec<String>,
     /// The lines up to the next empty one.
-    paragraph: Vec<(String, Reading)>,
+    paragraph: Vec<(String, LineMeaning)>,
     /// Possible commands in paragraphs without a sure one.
     attempts: Vec<String>,
 }
@@ -199,8 +200,8 @@ impl Places {
     /// Keeps the commands of the paragraph. Next to a command, a line with a mistake counts as one, too.
     fn end_paragraph(&mut self) {
         let paragraph = std::mem::take(&mut self.paragraph);
-        let has_commands = paragraph.iter().any(|(_, reading)| *reading == Reading::Command);
-        let wanted = paragraph.into_iter().filter(|(_, reading)| *reading != Reading::Words);
+        let has_commands = paragraph.iter().any(|(_, reading)| *reading == LineMeaning::Command);
+        let wanted = paragraph.into_iter().filter(|(_, reading)| *reading != LineMeaning::Words);
         let wanted = wanted.map(|(line, _)| line);
         if has_commands { self.here.extend(wanted) } else { self.attempts.extend(wanted) }
     }
@@ -348,10 +349,10 @@ mod tests {
 
     fn check(text: &str, expected: Option<(&str, &[&[&str]])>) {
         let reads = |line: &str| match line {
-            "stand" => Reading::Command,
-            line if line.starts_with("move ") && line.contains(',') => Reading::Command,
-            line if line.starts_with("move ") => Reading::Attempt,
-            _ => Reading::Words,
+            "stand" => LineMeaning::Command,
+            line if line.starts_with("move ") && line.contains(',') => LineMeaning::Command,
+            line if line.starts_with("move ") => LineMeaning::Attempt,
+            _ => LineMeaning::Words,
         };
         let found = PlainReply::find(text).and_then(|reply| {
             let codes = reply.codes();

@@ -9,7 +9,7 @@ use super::game_turn::pairs;
 use super::known_position::KnownPosition;
 use super::letter_words::wall_clock;
 use super::mail_text::UNDECODED;
-use super::plain_reply::{Reading, is_dash};
+use super::plain_reply::{LineMeaning, is_dash};
 use super::press_words::{name_line, press_line};
 
 /// What a player without a key may ask. The answer is a letter; nothing is recorded.
@@ -160,15 +160,15 @@ impl PlainWords {
     }
 
     /// Returns what a line outside of a code's commands means.
-    pub(super) fn reading(line: &str, reader: &Reader<'_>) -> Reading {
+    pub(super) fn reading(line: &str, reader: &Reader<'_>) -> LineMeaning {
         let words: Vec<&str> = line.split(' ').collect();
         if Self::default().with(line, reader).is_ok_and(|words| words.refused.is_empty()) {
-            return Reading::Command;
+            return LineMeaning::Command;
         }
         let first = folded(line).split(' ').next().unwrap_or_default().to_lowercase();
         let is_known = WORDS.contains(&first.as_str()) || reader.verbs.contains(&first);
         let has_place = words.len() <= 3 && line.bytes().any(|byte| byte.is_ascii_digit());
-        if words.len() <= 5 && is_known || has_place { Reading::Attempt } else { Reading::Words }
+        if words.len() <= 5 && is_known || has_place { LineMeaning::Attempt } else { LineMeaning::Words }
     }
 
     /// Returns these words with one more line, read as typed or in the first group of other spellings that can be read.

@@ -16,14 +16,14 @@ use super::reply_code::{ReplyCode, answer_with, open_page};
 use crate::error::MailError;
 
 /// A report to a seat about a desk of this size.
-pub(super) struct Report {
+pub(super) struct SeatReport {
     pub(super) seat: Seat,
     pub(super) size: u64,
     /// The size of the desk in the seat's report before.
     pub(super) since: Option<u64>,
 }
 
-impl Report {
+impl SeatReport {
     /// Writes the letter. `attached` is the file name of the bundle. The seat may answer with the code and on the
     /// linked page.
     pub(super) fn write(

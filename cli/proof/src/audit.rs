@@ -86,7 +86,7 @@ impl<'a> AuditedRecords<'a> {
         });
         let FurtherRows { with_authors, dice, consistency, authorship } = further;
         let Walked { chain, dice: own_dice, rolls, has_dice, rules, trees } = walked;
-        let known = signed::Known { branches, question, trees: &trees };
+        let known = signed::CheckpointContext { branches, question, trees: &trees };
         vec![
             bytes,
             chain,

@@ -11,9 +11,9 @@ use turnfold_core::outcome::{Code, Outcome, WhyIgnored};
 use turnfold_core::text::in_one_line;
 use turnfold_core::{DueRoll, MatchResult, Perspective, Score, Seat, Verdict};
 
-use crate::held::Held;
+use crate::held::HeldState;
 use crate::hello::{Hello, Secrecy, seat};
-use crate::json::{Node, canonical_number};
+use crate::json::{JsonNode, canonical_number};
 use crate::laws;
 
 /// The most players of a match (RF-11).
@@ -21,7 +21,7 @@ pub(crate) const PLAYERS_MAX: usize = 16;
 
 /// What everyone may know of a state (RF-11).
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub(crate) struct Status {
+pub(crate) struct RefereeStatus {
     pub(crate) players: Vec<Seat>,
     /// The seats that the match waits for, in order.
     pub(crate) active: Vec<Seat>,
@@ -35,9 +35,9 @@ pub(crate) struct Status {
     pub(crate) due: Option<DueRoll>,
 }
 
-impl Status {
+impl RefereeStatus {
     /// Reads a whole status. Missing fields are absent values.
-    pub(crate) fn read(node: &Node) -> Result<Self, String> {
+    pub(crate) fn read(node: &JsonNode) -> Result<Self, String> {
         let status = Self {
             players: seats(node, "players")?,
             active: seats(node, "active")?,
@@ -60,7 +60,7 @@ impl Status {
 }
 
 /// Reads the seats of a field of a status, in order.
-fn seats(status: &Node, field: &str) -> Result<Vec<Seat>, String> {
+fn seats(status: &JsonNode, field: &str) -> Result<Vec<Seat>, String> {
     let Some(listed) = status.field(field) else { return Ok(Vec::new()) };
     let listed = listed.list().ok_or_else(|| format!("`{field}` of its status is no list of seats"))?;
     let mut seats = listed.iter().map(seat).collect::<Result<Vec<_>, _>>()?;
@@ -72,7 +72,7 @@ fn seats(status: &Node, field: &str) -> Result<Vec<Seat>, String> {
     Ok(seats)
 }
 
-fn whole<N: TryFrom<i64>>(field: &str, node: &Node) -> Result<N, String> {
+fn whole<N: TryFrom<i64>>(field: &str, node: &JsonNode) -> Result<N, String> {
     if let Some(number) = node.integer()
         && let Ok(number) = N::try_from(number)
     {
@@ -81,16 +81,16 @@ fn whole<N: TryFrom<i64>>(field: &str, node: &Node) -> Result<N, String> {
     Err(format!("`{field}` is {}, expected a whole number", node.canonical()))
 }
 
-fn result(node: &Node) -> Result<MatchResult, String> {
+fn result(node: &JsonNode) -> Result<MatchResult, String> {
     let winners = node.list_in("winners").unwrap_or_default();
     let mut scores = BTreeMap::new();
-    for (name, score) in node.field("scores").and_then(Node::members).unwrap_or_default() {
+    for (name, score) in node.field("scores").and_then(JsonNode::members).unwrap_or_default() {
         let whose = name.parse().map_err(|_| format!("the scores name {name:?}, which is no seat"))?;
         // In the protocol's own fields `null` is absent (RF-5).
-        if *score == Node::Null {
+        if *score == JsonNode::Null {
             continue;
         }
-        let read = if let Node::Number(_) = score { Score::read(&score.canonical()) } else { None };
+        let read = if let JsonNode::Number(_) = score { Score::read(&score.canonical()) } else { None };
         let read =
             read.ok_or_else(|| format!("the score of {name} is {}, expected a number", score.canonical()))?;
         scores.insert(whose, read);
@@ -104,7 +104,7 @@ fn result(node: &Node) -> Result<MatchResult, String> {
 }
 
 /// Reads the roll that the match waits for (RF-12).
-fn due(node: &Node) -> Result<DueRoll, String> {
+fn due(node: &JsonNode) -> Result<DueRoll, String> {
     let bound = |field: &str| {
         let bound = node.field(field).ok_or_else(|| format!("`due` has no `{field}`"))?;
         whole(field, bound)
@@ -133,11 +133,11 @@ pub(crate) enum ShownTo {
 }
 
 impl ShownTo {
-    fn read(node: Option<&Node>) -> Result<Self, String> {
+    fn read(node: Option<&JsonNode>) -> Result<Self, String> {
         match node {
             None => Ok(Self::GiverAlone),
-            Some(Node::Text(text)) if text == "all" => Ok(Self::All),
-            Some(one @ Node::Text(_)) => Ok(Self::Seats(vec![seat(one)?])),
+            Some(JsonNode::Text(text)) if text == "all" => Ok(Self::All),
+            Some(one @ JsonNode::Text(_)) => Ok(Self::Seats(vec![seat(one)?])),
             Some(listed) => {
                 let seats = listed.list().ok_or("`to` is neither \"all\" nor a list of seats")?;
                 Ok(Self::Seats(seats.iter().map(seat).collect::<Result<_, _>>()?))
@@ -158,16 +158,16 @@ impl ShownTo {
 
 /// An effect: what happened, as text for people and as JSON.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Effect {
+pub(crate) struct RefereeEffect {
     pub(crate) text: String,
     /// `None` if the answer has only the text.
-    pub(crate) node: Option<Node>,
+    pub(crate) node: Option<JsonNode>,
     pub(crate) to: ShownTo,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Became {
-    Applied(Vec<Effect>),
+    Applied(Vec<RefereeEffect>),
     /// The code, and a text for the player.
     Ignored(String, Option<String>),
 }
@@ -188,8 +188,8 @@ impl Became {
 pub(crate) struct StepAnswer {
     pub(crate) became: Became,
     /// The state after the entry, if it was asked for and changed.
-    pub(crate) state: Option<Held>,
-    pub(crate) status: Option<Status>,
+    pub(crate) state: Option<HeldState>,
+    pub(crate) status: Option<RefereeStatus>,
     pub(crate) to: ShownTo,
     /// The values, if the command was a roll and only the referee can read commands (RF-10).
     pub(crate) rolled: Option<Vec<i32>>,
@@ -211,25 +211,25 @@ pub(crate) struct FoldAnswer {
     /// Why the entry after them is rejected.
     pub(crate) stop: Option<Stopped>,
     /// The state after the steps.
-    pub(crate) state: Held,
+    pub(crate) state: HeldState,
 }
 
 impl FoldAnswer {
     /// Reads the answer to a fold of `entries` entries.
-    pub(crate) fn read(mut answer: Node, hello: &Hello, entries: usize) -> Result<Self, String> {
+    pub(crate) fn read(mut answer: JsonNode, hello: &Hello, entries: usize) -> Result<Self, String> {
         let state = answer.take("state").ok_or("its answer to `fold` has no `state`")?;
-        let state = Held::of(state, hello.is_bytes)?;
+        let state = HeldState::of(state, hello.is_bytes)?;
         let status = answer.field("status").ok_or("its answer to `fold` has no `status`")?;
-        let status = Status::read(status)?;
+        let status = RefereeStatus::read(status)?;
         let stop = answer.field("stop").map(|stop| read_stop(stop, hello)).transpose()?;
         let mut steps = Vec::new();
         match answer.take("steps") {
-            Some(Node::List(listed)) => {
+            Some(JsonNode::List(listed)) => {
                 for step in listed {
                     steps.push(read_step(step, hello)?);
                 }
             }
-            None | Some(Node::Null) => {}
+            None | Some(JsonNode::Null) => {}
             Some(other) if other.list().is_some() => {}
             Some(_) => return Err("`steps` of its answer to `fold` is no list".into()),
         }
@@ -251,7 +251,7 @@ impl FoldAnswer {
     }
 }
 
-fn read_stop(stop: &Node, hello: &Hello) -> Result<Stopped, String> {
+fn read_stop(stop: &JsonNode, hello: &Hello) -> Result<Stopped, String> {
     let code = stop.text_in("code").ok_or("`stop` has no `code`")?;
     let message = in_one_line(stop.text_in("message").unwrap_or(code));
     if hello.is_bytes && code == "malformed" {
@@ -275,7 +275,7 @@ fn undeclared(code: &str) -> String {
 }
 
 /// Reads why bytes cannot be decoded: an error with its kind, or only a text.
-pub(crate) fn decode_error(no: &Node) -> DecodeError {
+pub(crate) fn decode_error(no: &JsonNode) -> DecodeError {
     if let Some(text) = no.text() {
         return DecodeError::Unreadable(in_one_line(text));
     }
@@ -286,13 +286,13 @@ pub(crate) fn decode_error(no: &Node) -> DecodeError {
     }
 }
 
-pub(crate) fn read_step(mut step: Node, hello: &Hello) -> Result<StepAnswer, String> {
+pub(crate) fn read_step(mut step: JsonNode, hello: &Hello) -> Result<StepAnswer, String> {
     if step.members().is_none() {
         return Err(format!("a step is {}, expected an object", step.canonical()));
     }
-    let state = step.take("state").map(|state| Held::of(state, hello.is_bytes)).transpose()?;
+    let state = step.take("state").map(|state| HeldState::of(state, hello.is_bytes)).transpose()?;
     let rolled = step.field("rolled").map(numbers).transpose()?;
-    let status = step.field("status").map(Status::read).transpose()?;
+    let status = step.field("status").map(RefereeStatus::read).transpose()?;
     let to = ShownTo::read(step.field("to"))?;
     if let Some(code) = step.field("ignored") {
         let code = code.text().ok_or("the code of an ignored command is no text")?;
@@ -309,7 +309,7 @@ pub(crate) fn read_step(mut step: Node, hello: &Hello) -> Result<StepAnswer, Str
 }
 
 /// Reads the effects of a step, or of an entry in an answer to `show`.
-pub(crate) fn read_effects(step: &Node, hello: &Hello) -> Result<Vec<Effect>, String> {
+pub(crate) fn read_effects(step: &JsonNode, hello: &Hello) -> Result<Vec<RefereeEffect>, String> {
     let texts = step.list_in("texts");
     let mut read = Vec::new();
     // A referee that offers `show` may answer with texts now, and with the effects then.
@@ -317,7 +317,7 @@ pub(crate) fn read_effects(step: &Node, hello: &Hello) -> Result<Vec<Effect>, St
         let to = if hello.secrets == Secrecy::Closed { ShownTo::GiverAlone } else { ShownTo::All };
         for text in texts.unwrap_or_default() {
             let text = effect_text(text.text().ok_or("the text of an effect is no text")?)?;
-            read.push(Effect { text, node: None, to: to.clone() });
+            read.push(RefereeEffect { text, node: None, to: to.clone() });
         }
         return Ok(read);
     }
@@ -335,7 +335,7 @@ pub(crate) fn read_effects(step: &Node, hello: &Hello) -> Result<Vec<Effect>, St
     Ok(read)
 }
 
-fn numbers(listed: &Node) -> Result<Vec<i32>, String> {
+fn numbers(listed: &JsonNode) -> Result<Vec<i32>, String> {
     let mut numbers = Vec::new();
     for number in listed.list().ok_or("`rolled` is no list")? {
         numbers.push(whole("rolled", number)?);
@@ -345,7 +345,7 @@ fn numbers(listed: &Node) -> Result<Vec<i32>, String> {
 
 /// Reads an effect. If it has no text, its text is its name, then ` key=value` in the order of the keys (RF-8). In a
 /// game without secrets all see it, and `to` is a field like any other, for example where a piece goes (RF-13).
-fn read_effect(effect: &Node, text: Option<&str>, secrets: Secrecy) -> Result<Effect, String> {
+fn read_effect(effect: &JsonNode, text: Option<&str>, secrets: Secrecy) -> Result<RefereeEffect, String> {
     let members = effect.members().ok_or("an effect is no object")?;
     let name = effect.text_in("effect").ok_or("an effect has no name in its field `effect`")?;
     let is_open = secrets != Secrecy::Closed;
@@ -360,7 +360,7 @@ fn read_effect(effect: &Node, text: Option<&str>, secrets: Secrecy) -> Result<Ef
         let _ = write!(own_text, " {key}={}", value_text(value));
     }
     let text = effect_text(text.unwrap_or(&own_text))?;
-    Ok(Effect { text, node: Some(Node::Object(shown)), to })
+    Ok(RefereeEffect { text, node: Some(JsonNode::Object(shown)), to })
 }
 
 /// Requires a text that reads back as one effect.
@@ -372,10 +372,10 @@ fn effect_text(text: &str) -> Result<String, String> {
 }
 
 /// Writes a value of an effect: words bare, other strings quoted, all else as compact JSON.
-pub(crate) fn value_text(value: &Node) -> String {
+pub(crate) fn value_text(value: &JsonNode) -> String {
     match value {
-        Node::Text(text) if is_word(text) => text.clone(),
-        Node::Number(spelled) => canonical_number(spelled).unwrap_or_default().into_owned(),
+        JsonNode::Text(text) if is_word(text) => text.clone(),
+        JsonNode::Number(spelled) => canonical_number(spelled).unwrap_or_default().into_owned(),
         other => other.canonical(),
     }
 }

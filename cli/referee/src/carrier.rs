@@ -4,7 +4,7 @@ use std::fmt;
 
 use turnfold_core::any::FaultOf;
 
-use crate::json::Node;
+use crate::json::JsonNode;
 
 /// The effort of a request, which sets its limits.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +29,7 @@ impl Effort {
 /// instance answers.
 pub(crate) trait Carrier: Send + Sync {
     /// Sends a request and returns the answer, an object with `ok`, `no` or `fault`.
-    fn ask(&self, op: &'static str, args: &str, effort: Effort) -> Result<Node, NoAnswer>;
+    fn ask(&self, op: &'static str, args: &str, effort: Effort) -> Result<JsonNode, NoAnswer>;
 
     /// Returns the module or command that a fault names.
     fn named(&self) -> FaultOf;

@@ -5,7 +5,7 @@ use turnfold_core::text::number;
 use turnfold_core::{CommandSource, FoldError, Logged, Malformed, Seat};
 
 use crate::held::sent_bytes;
-use crate::json::{Node, sent_text};
+use crate::json::{JsonNode, sent_text};
 
 pub(crate) type ReadCommand = fn(&str) -> Result<LoggedCommand, Malformed>;
 
@@ -15,7 +15,7 @@ pub(crate) struct LoggedCommand {
     /// The values, if it is a roll.
     pub(crate) roll: Option<Vec<i32>>,
     /// The move and what was recorded with it, in a recording (RF-18).
-    pub(crate) recorded: Option<(String, Node)>,
+    pub(crate) recorded: Option<(String, JsonNode)>,
     /// The bytes instead of the text, if only the referee can read them (RF-10).
     pub(crate) encoded: Option<Vec<u8>>,
 }

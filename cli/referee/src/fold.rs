@@ -8,13 +8,13 @@ use turnfold_core::decode::DecodeError;
 use turnfold_core::{DicePolicy, FoldError, Perspective, Rejected, Seat};
 
 use crate::answers::{
-    Became, Effect, FoldAnswer, ShownTo, Status, Stopped, code_of, decode_error, read_effects,
+    Became, FoldAnswer, RefereeEffect, RefereeStatus, ShownTo, Stopped, code_of, decode_error, read_effects,
 };
 use crate::carrier::{Effort, NoAnswer};
 use crate::command::LoggedCommand;
-use crate::held::{Held, Reached, sent_bytes};
+use crate::held::{HeldState, Reached, sent_bytes};
 use crate::hello::Secrecy;
-use crate::json::{Node, sent_text};
+use crate::json::{JsonNode, sent_text};
 use crate::laws;
 use crate::recorded;
 use crate::referee::{EncodedCommand, Referee};
@@ -92,7 +92,7 @@ pub(crate) fn ask_to_fold(
 /// Returns why turnfold itself refuses an entry, whatever the referee answers (RF-8).
 pub(crate) fn refusal(
     referee: &Referee,
-    status: &Status,
+    status: &RefereeStatus,
     seat: Seat,
     command: &LoggedCommand,
 ) -> Option<Refusal> {
@@ -123,10 +123,10 @@ pub(crate) fn refusal(
 }
 
 #[derive(Clone)]
-pub(crate) struct Audience {
+pub(crate) struct FoldAudience {
     pub(crate) viewer: Perspective,
     /// The present state of the match, which decides what a game with kept secrets shows.
-    pub(crate) now: Held,
+    pub(crate) now: HeldState,
 }
 
 /// Folds entries into a state and passes each to `observe`, as the audience may know it.
@@ -134,7 +134,7 @@ pub(crate) fn fold(
     state: &mut RefereeState,
     log: &[Logged<'_>],
     dice: &DicePolicy,
-    audience: Option<&Audience>,
+    audience: Option<&FoldAudience>,
     observe: &mut dyn FnMut(&mut dyn Step),
 ) -> Result<(), FoldError> {
     let referee = state.referee.clone();
@@ -204,7 +204,7 @@ pub(crate) fn fold(
 /// Drops the first entry that turnfold itself refuses and all later ones, whatever the referee answered (RF-8).
 fn drop_refused(
     referee: &Referee,
-    before: &Status,
+    before: &RefereeStatus,
     entries: &[(Seat, LoggedCommand)],
     folded: &mut FoldedEntries,
 ) -> Option<Refusal> {
@@ -244,12 +244,12 @@ fn check_dice(
 }
 
 /// What `show` returns for an entry.
-pub(crate) struct ShownEntry {
+pub(crate) struct RefereeEntry {
     pub(crate) command: String,
     pub(crate) stand_in: Option<String>,
     pub(crate) is_concealed: bool,
     pub(crate) is_partly_shown: bool,
-    pub(crate) effects: Vec<Effect>,
+    pub(crate) effects: Vec<RefereeEffect>,
 }
 
 /// Entries that were folded together. A question about one of them is asked for all of them at once.
@@ -257,10 +257,10 @@ pub(crate) struct Batch<'a> {
     referee: &'a Referee,
     pub(crate) entries: Vec<(Seat, LoggedCommand)>,
     /// The state before each of the entries, if the referee offers `show`.
-    states: Vec<Held>,
-    pub(crate) audience: Option<&'a Audience>,
+    states: Vec<HeldState>,
+    pub(crate) audience: Option<&'a FoldAudience>,
     commands: OnceCell<Vec<EncodedCommand>>,
-    shown: OnceCell<Vec<ShownEntry>>,
+    shown: OnceCell<Vec<RefereeEntry>>,
 }
 
 impl<'a> Batch<'a> {
@@ -269,7 +269,7 @@ impl<'a> Batch<'a> {
         before: &RefereeState,
         folded: &FoldedEntries,
         entries: Vec<(Seat, LoggedCommand)>,
-        audience: Option<&'a Audience>,
+        audience: Option<&'a FoldAudience>,
     ) -> Result<Self, FoldError> {
         let mut states = Vec::new();
         if referee.hello.can("show") {
@@ -291,7 +291,7 @@ impl<'a> Batch<'a> {
     }
 
     /// Returns what is shown of an entry; everything if there is no audience.
-    pub(crate) fn shown(&self, index: usize) -> &ShownEntry {
+    pub(crate) fn shown(&self, index: usize) -> &RefereeEntry {
         let shown = self.shown.get_or_init(|| match self.ask_what_is_shown() {
             Ok(shown) => shown,
             Err(cause) => self.referee.broke(cause.to_string()),
@@ -299,9 +299,9 @@ impl<'a> Batch<'a> {
         shown.get(index).unwrap_or_else(|| self.referee.broke("it shows fewer entries than it folded"))
     }
 
-    fn ask_what_is_shown(&self) -> Result<Vec<ShownEntry>, DecodeError> {
+    fn ask_what_is_shown(&self) -> Result<Vec<RefereeEntry>, DecodeError> {
         let viewer = match self.audience {
-            Some(Audience { viewer, now }) if self.is_asked_what_is_shown() => {
+            Some(FoldAudience { viewer, now }) if self.is_asked_what_is_shown() => {
                 format!(",\"viewer\":\"{viewer}\",\"now\":{}", now.as_sent())
             }
             _ => String::new(),
@@ -329,12 +329,12 @@ impl<'a> Batch<'a> {
         Ok(shown)
     }
 
-    fn read_shown(&self, node: &Node) -> Result<ShownEntry, String> {
+    fn read_shown(&self, node: &JsonNode) -> Result<RefereeEntry, String> {
         let command = node.text_in("command").ok_or("an entry is shown without its `command`")?;
         let stand_in = node.text_in("stand_in");
         laws::plain(command, "")?;
         laws::plain(stand_in.unwrap_or_default(), "")?;
-        Ok(ShownEntry {
+        Ok(RefereeEntry {
             command: command.into(),
             stand_in: stand_in.map(String::from),
             is_concealed: node.bool_in("concealed").unwrap_or(false),

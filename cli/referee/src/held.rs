@@ -3,38 +3,38 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::answers::Status;
+use crate::answers::RefereeStatus;
 use crate::hello::Hello;
-use crate::json::{Difference, Node};
+use crate::json::{JsonDifference, JsonNode};
 
 /// A state: JSON with the order and spelling that the referee gave it, or bytes.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Held {
-    Json(Node),
+pub(crate) enum HeldState {
+    Json(JsonNode),
     Bytes(Vec<u8>),
 }
 
 /// A state after some entries, and its status.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Reached {
-    pub(crate) state: Held,
-    pub(crate) status: Status,
+    pub(crate) state: HeldState,
+    pub(crate) status: RefereeStatus,
 }
 
 impl Reached {
     /// Reads the answer to `start`, or to a fold of no entries.
-    pub(crate) fn read(mut answer: Node, hello: &Hello) -> Result<Self, String> {
-        if !matches!(answer, Node::Object(_)) {
+    pub(crate) fn read(mut answer: JsonNode, hello: &Hello) -> Result<Self, String> {
+        if !matches!(answer, JsonNode::Object(_)) {
             return Err("its answer to `start` is no object".into());
         }
         let state = answer.take("state").ok_or("its answer has no `state`")?;
         let status = answer.field("status").ok_or("its answer has no `status`")?;
-        Ok(Self { state: Held::of(state, hello.is_bytes)?, status: Status::read(status)? })
+        Ok(Self { state: HeldState::of(state, hello.is_bytes)?, status: RefereeStatus::read(status)? })
     }
 }
 
-impl Held {
-    pub(crate) fn of(node: Node, is_bytes: bool) -> Result<Self, String> {
+impl HeldState {
+    pub(crate) fn of(node: JsonNode, is_bytes: bool) -> Result<Self, String> {
         if is_bytes { bytes_of(&node).map(Self::Bytes) } else { Ok(Self::Json(node)) }
     }
 
@@ -61,7 +61,7 @@ impl Held {
         }
     }
 
-    pub(crate) fn difference(&self, other: &Self) -> Option<Difference> {
+    pub(crate) fn difference(&self, other: &Self) -> Option<JsonDifference> {
         match (self, other) {
             (Self::Json(here), Self::Json(there)) => here.difference(there),
             (Self::Bytes(here), Self::Bytes(there)) => {
@@ -70,19 +70,21 @@ impl Held {
                 }
                 let place = here.iter().zip(there).take_while(|(here, there)| here == there).count();
                 let shown = |bytes: &[u8]| bytes.get(place).map_or("nothing".into(), ToString::to_string);
-                Some(Difference {
+                Some(JsonDifference {
                     path: format!("byte {place} of the state"),
                     here: shown(here),
                     there: shown(there),
                 })
             }
-            _ => Some(Difference { path: "the state".into(), here: "JSON".into(), there: "bytes".into() }),
+            _ => {
+                Some(JsonDifference { path: "the state".into(), here: "JSON".into(), there: "bytes".into() })
+            }
         }
     }
 }
 
 /// Reads bytes, which messages contain in base64.
-pub(crate) fn bytes_of(node: &Node) -> Result<Vec<u8>, String> {
+pub(crate) fn bytes_of(node: &JsonNode) -> Result<Vec<u8>, String> {
     let text = node.text().ok_or("expected bytes in base64")?;
     STANDARD.decode(text).map_err(|_| "expected bytes in base64".into())
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use turnfold_core::text::in_one_line;
 use turnfold_core::{Seat, SetupError};
 
-use crate::json::Node;
+use crate::json::JsonNode;
 use crate::laws;
 use crate::setup;
 
@@ -45,19 +45,19 @@ pub(crate) struct Hello {
 }
 
 impl Hello {
-    pub(crate) fn read(answer: &Node, is_module: bool) -> Result<Self, String> {
+    pub(crate) fn read(answer: &JsonNode, is_module: bool) -> Result<Self, String> {
         let name = answer.text_in("name").ok_or("its answer to `hello` has no `name`")?;
         laws::ruleset_name(name)?;
         let version = answer.integer_in("version").and_then(|version| u32::try_from(version).ok());
         let version = version.ok_or("its answer to `hello` has no `version`, a number from 0 on")?;
         let is_bytes = match answer.field("encoding") {
             None => false,
-            Some(Node::Text(encoding)) if encoding == "bytes" => true,
+            Some(JsonNode::Text(encoding)) if encoding == "bytes" => true,
             Some(other) => return Err(format!("its encoding is {}, expected \"bytes\"", other.canonical())),
         };
         let example = match answer.field("example") {
-            Some(Node::Text(text)) if !text.trim_start().starts_with('{') => text.clone(),
-            Some(Node::Text(text)) => setup::to_toml(&Node::read(text)?)?,
+            Some(JsonNode::Text(text)) if !text.trim_start().starts_with('{') => text.clone(),
+            Some(JsonNode::Text(text)) => setup::to_toml(&JsonNode::read(text)?)?,
             Some(setup) => setup::to_toml(setup)?,
             None => return Err("its answer to `hello` has no `example`, a small setup".into()),
         };
@@ -107,14 +107,14 @@ impl Hello {
     }
 }
 
-fn text(answer: &Node, field: &str) -> Result<String, String> {
+fn text(answer: &JsonNode, field: &str) -> Result<String, String> {
     let Some(text) = answer.field(field) else { return Ok(String::new()) };
     let text = text.text().ok_or_else(|| format!("its `{field}` is no text"))?;
     laws::plain(text, "\n\t")?;
     Ok(text.into())
 }
 
-fn words(answer: &Node, field: &str) -> Result<Vec<String>, String> {
+fn words(answer: &JsonNode, field: &str) -> Result<Vec<String>, String> {
     let mut words = Vec::new();
     for word in answer.list_in(field).unwrap_or_default() {
         let word = word.text().ok_or_else(|| format!("its `{field}` is no list of text"))?;
@@ -123,7 +123,7 @@ fn words(answer: &Node, field: &str) -> Result<Vec<String>, String> {
     Ok(words)
 }
 
-fn codes(answer: &Node, field: &str) -> Result<Vec<(String, Vec<String>)>, String> {
+fn codes(answer: &JsonNode, field: &str) -> Result<Vec<(String, Vec<String>)>, String> {
     let Some(listed) = answer.field(field) else { return Ok(Vec::new()) };
     let mut codes = Vec::new();
     for (code, rules) in listed.members().ok_or_else(|| format!("its `{field}` is no object of codes"))? {
@@ -141,7 +141,7 @@ fn codes(answer: &Node, field: &str) -> Result<Vec<(String, Vec<String>)>, Strin
 
 /// Reads why a setup is refused: `"no"` with a field and a message, or only a message. If setups are bytes, a message
 /// alone is about the bytes.
-pub(crate) fn refused_setup(no: &Node, is_bytes: bool) -> SetupError {
+pub(crate) fn refused_setup(no: &JsonNode, is_bytes: bool) -> SetupError {
     if is_bytes && let Some(why) = no.text() {
         return SetupError::Bytes(in_one_line(why));
     }
@@ -150,7 +150,7 @@ pub(crate) fn refused_setup(no: &Node, is_bytes: bool) -> SetupError {
     SetupError::Value { field, message }
 }
 
-pub(crate) fn seat(node: &Node) -> Result<Seat, String> {
+pub(crate) fn seat(node: &JsonNode) -> Result<Seat, String> {
     let text = node.text().unwrap_or_default();
     text.parse().map_err(|_| format!("{} is no seat, such as `p1`", node.canonical()))
 }

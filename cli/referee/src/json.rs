@@ -18,15 +18,15 @@ const DEPTH_MAX: usize = 60;
 const DIGITS_MAX: usize = 64;
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Node {
+pub(crate) enum JsonNode {
     Null,
     Bool(bool),
     /// A number as it was written.
     Number(String),
     Text(String),
-    List(Vec<Node>),
+    List(Vec<JsonNode>),
     /// Members in the order in which they were written. No key occurs twice.
-    Object(Vec<(String, Node)>),
+    Object(Vec<(String, JsonNode)>),
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -46,7 +46,7 @@ impl Form {
     }
 }
 
-impl Node {
+impl JsonNode {
     /// Reads a document.
     ///
     /// # Errors
@@ -247,7 +247,7 @@ impl Node {
     }
 
     /// Returns the first place where two documents differ. Members are compared in the order of their names.
-    pub(crate) fn difference(&self, other: &Self) -> Option<Difference> {
+    pub(crate) fn difference(&self, other: &Self) -> Option<JsonDifference> {
         if self == other {
             return None;
         }
@@ -268,7 +268,11 @@ impl Node {
                         (here, there) => {
                             let shown =
                                 |value: Option<&Self>| value.map_or("nothing".into(), Self::canonical);
-                            Some(Difference { path: String::new(), here: shown(here), there: shown(there) })
+                            Some(JsonDifference {
+                                path: String::new(),
+                                here: shown(here),
+                                there: shown(there),
+                            })
                         }
                     };
                     if let Some(found) = found {
@@ -279,7 +283,7 @@ impl Node {
             }
             _ => {
                 let (here, there) = (self.canonical(), other.canonical());
-                (here != there).then(|| Difference { path: String::new(), here, there })
+                (here != there).then(|| JsonDifference { path: String::new(), here, there })
             }
         }
     }
@@ -287,20 +291,20 @@ impl Node {
 
 /// Where two documents differ, as a JSON pointer, and the value there in each.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Difference {
+pub(crate) struct JsonDifference {
     pub(crate) path: String,
     pub(crate) here: String,
     pub(crate) there: String,
 }
 
-impl Difference {
+impl JsonDifference {
     /// Returns the same difference for documents that have these as a member or an element.
     fn below(self, name: &str) -> Self {
         Self { path: pointer("", name) + &self.path, ..self }
     }
 }
 
-fn member<'a>(members: &'a [(String, Node)], name: &str) -> Option<&'a Node> {
+fn member<'a>(members: &'a [(String, JsonNode)], name: &str) -> Option<&'a JsonNode> {
     members.iter().find(|(key, _)| key == name).map(|(_, value)| value)
 }
 
@@ -327,21 +331,21 @@ impl<'a> Parser<'a> {
         taken
     }
 
-    fn value(&mut self) -> Result<Node, String> {
+    fn value(&mut self) -> Result<JsonNode, String> {
         self.skip_blanks();
         match self.rest.as_bytes().first() {
             Some(b'{') => self.object(),
             Some(b'[') => self.list(),
-            Some(b'"') => self.string().map(Node::Text),
-            Some(b't') => Ok(self.word("true", Node::Bool(true))),
-            Some(b'f') => Ok(self.word("false", Node::Bool(false))),
-            Some(b'n') => Ok(self.word("null", Node::Null)),
+            Some(b'"') => self.string().map(JsonNode::Text),
+            Some(b't') => Ok(self.word("true", JsonNode::Bool(true))),
+            Some(b'f') => Ok(self.word("false", JsonNode::Bool(false))),
+            Some(b'n') => Ok(self.word("null", JsonNode::Null)),
             _ => self.number(),
         }
     }
 
-    fn object(&mut self) -> Result<Node, String> {
-        let mut members: Vec<(String, Node)> = Vec::new();
+    fn object(&mut self) -> Result<JsonNode, String> {
+        let mut members: Vec<(String, JsonNode)> = Vec::new();
         self.enter()?;
         while !self.ends(b'}') {
             let key = self.string()?;
@@ -364,10 +368,10 @@ impl<'a> Parser<'a> {
                 return Err(self.fault("a key that is there twice"));
             }
         }
-        Ok(Node::Object(members))
+        Ok(JsonNode::Object(members))
     }
 
-    fn list(&mut self) -> Result<Node, String> {
+    fn list(&mut self) -> Result<JsonNode, String> {
         let mut elements = Vec::new();
         self.enter()?;
         while !self.ends(b']') {
@@ -377,7 +381,7 @@ impl<'a> Parser<'a> {
             self.path.truncate(length);
         }
         self.depth -= 1;
-        Ok(Node::List(elements))
+        Ok(JsonNode::List(elements))
     }
 
     fn enter(&mut self) -> Result<(), String> {
@@ -422,16 +426,16 @@ impl<'a> Parser<'a> {
         })
     }
 
-    fn number(&mut self) -> Result<Node, String> {
+    fn number(&mut self) -> Result<JsonNode, String> {
         let end = self.rest.find([',', '}', ']', ' ', '\t', '\r', '\n']).unwrap_or(self.rest.len());
         let spelled = self.take(end);
         if canonical_number(spelled).is_none() {
             return Err(self.fault(&format!("{spelled:.40} is beyond all doubles")));
         }
-        Ok(Node::Number(spelled.into()))
+        Ok(JsonNode::Number(spelled.into()))
     }
 
-    fn word(&mut self, word: &str, node: Node) -> Node {
+    fn word(&mut self, word: &str, node: JsonNode) -> JsonNode {
         self.rest = self.rest.get(word.len()..).unwrap_or_default();
         node
     }
@@ -490,7 +494,7 @@ mod tests {
     use super::*;
 
     fn canonical(text: &str) -> String {
-        Node::read(text).unwrap().canonical()
+        JsonNode::read(text).unwrap().canonical()
     }
 
     #[test]
@@ -509,14 +513,14 @@ mod tests {
     #[test]
     fn rf_9_what_is_sent_back_keeps_order_and_spelling() {
         let text = r#"{"b":3.0,"a":1e2}"#;
-        assert_eq!(Node::read(text).unwrap().as_sent(), text);
-        let sent = Node::read("\"é\u{2028}\\ud83d\\ude00\\t\\\"\"").unwrap().as_sent();
+        assert_eq!(JsonNode::read(text).unwrap().as_sent(), text);
+        let sent = JsonNode::read("\"é\u{2028}\\ud83d\\ude00\\t\\\"\"").unwrap().as_sent();
         assert_eq!(sent, "\"\\u00e9\\u2028\u{1f600}\\u0009\\\"\"");
     }
 
     #[test]
     fn rf_9_what_is_no_state_is_named_with_its_place() {
-        let fault = |text: &str| Node::read(text).unwrap_err();
+        let fault = |text: &str| JsonNode::read(text).unwrap_err();
         assert_eq!(fault(r#"{"a":{"b":1,"b":2}}"#), "a key that is there twice at /a/b");
         assert_eq!(fault(r#"{"a":[0,1e999]}"#), "1e999 is beyond all doubles at /a/1");
         assert!(fault(r#"{"a":["\ud800"]}"#).ends_with(" at /a/0"), "{}", fault(r#"{"a":["\ud800"]}"#));
@@ -526,8 +530,9 @@ mod tests {
 
     #[test]
     fn the_first_difference_is_named() {
-        let difference =
-            |here: &str, there: &str| Node::read(here).unwrap().difference(&Node::read(there).unwrap());
+        let difference = |here: &str, there: &str| {
+            JsonNode::read(here).unwrap().difference(&JsonNode::read(there).unwrap())
+        };
         assert_eq!(difference(r#"{"a":[1,{"b":2}]}"#, r#"{"a":[1.0,{"b":2}]}"#), None);
         let found = difference(r#"{"a":[1,{"b":2}],"c":1}"#, r#"{"c":2,"a":[1,{"b":3}]}"#).unwrap();
         assert_eq!([&found.path, &found.here, &found.there], ["/a/1/b", "2", "3"]);

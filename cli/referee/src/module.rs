@@ -10,7 +10,7 @@ use turnfold_core::text::in_one_line;
 use crate::carrier::{Carrier, Effort, NoAnswer};
 use crate::form::Form;
 use crate::instance::{Budget, CallTime, Instance};
-use crate::json::Node;
+use crate::json::JsonNode;
 use crate::load::LoadError;
 
 /// How many instances of a module may wait for the next request, and the most bytes of memory of each (MD-6).
@@ -62,7 +62,7 @@ impl Module {
 
 impl Carrier for Module {
     /// Calls an instance. After a trap, calls a fresh instance once (MD-6).
-    fn ask(&self, op: &'static str, args: &str, effort: Effort) -> Result<Node, NoAnswer> {
+    fn ask(&self, op: &'static str, args: &str, effort: Effort) -> Result<JsonNode, NoAnswer> {
         let request = format!("{{\"id\":{ID},\"op\":\"{op}\",\"args\":{args}}}");
         let budget = Budget::of(effort);
         let mut instance = self.take()?;
@@ -87,10 +87,10 @@ impl Carrier for Module {
     }
 }
 
-fn read(answer: &[u8]) -> Result<Node, String> {
+fn read(answer: &[u8]) -> Result<JsonNode, String> {
     let text = std::str::from_utf8(answer).map_err(|_| "its answer is not UTF-8")?;
     let answer =
-        Node::read(text).map_err(|why| format!("its answer cannot be read: {}", in_one_line(&why)))?;
+        JsonNode::read(text).map_err(|why| format!("its answer cannot be read: {}", in_one_line(&why)))?;
     match answer.integer_in("id") {
         Some(ID) => Ok(answer),
         Some(other) => Err(format!("its answer to request {ID} has the id {other}")),

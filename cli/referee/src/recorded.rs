@@ -9,12 +9,12 @@ use turnfold_core::any::{AnyRules, AnyState};
 use turnfold_core::decode::DecodeError;
 use turnfold_core::{Malformed, Seat, SetupError};
 
-use crate::answers::{PLAYERS_MAX, Status, StepAnswer, Stopped, read_step};
+use crate::answers::{PLAYERS_MAX, RefereeStatus, StepAnswer, Stopped, read_step};
 use crate::command::{LoggedCommand, is_plain};
 use crate::fold::{FoldedEntries, FoldedEntry};
-use crate::held::{Held, Reached};
+use crate::held::{HeldState, Reached};
 use crate::hello::Secrecy;
-use crate::json::{Node, pointer, sent_text, unescaped};
+use crate::json::{JsonNode, pointer, sent_text, unescaped};
 use crate::referee::Referee;
 use crate::rules::setup_of;
 use crate::setup;
@@ -35,15 +35,16 @@ pub(crate) struct RecordedMatch {
 }
 
 impl RecordedMatch {
-    pub(crate) fn begin(setup: &Node) -> Result<Self, SetupError> {
+    pub(crate) fn begin(setup: &JsonNode) -> Result<Self, SetupError> {
         let unusable = |message: &str| SetupError::value("players", message);
         let listed = setup.list_in("players").ok_or_else(|| unusable("expected a list of names"))?;
         if listed.is_empty() || listed.len() > PLAYERS_MAX || listed.iter().any(|name| name.text().is_none())
         {
             return Err(unusable("expected 1 to 16 names"));
         }
-        let state = Held::Json(Node::Object(vec![("state".into(), Node::Object(Vec::new()))]));
-        let status = Status { players: Seat::players(listed.len()).into(), ..Status::default() };
+        let state = HeldState::Json(JsonNode::Object(vec![("state".into(), JsonNode::Object(Vec::new()))]));
+        let status =
+            RefereeStatus { players: Seat::players(listed.len()).into(), ..RefereeStatus::default() };
         Ok(Self { referee: stand_in(setup), now: Reached { state, status } })
     }
 
@@ -53,7 +54,7 @@ impl RecordedMatch {
 }
 
 /// Returns the stand-in for a referee. Each match declares, in its setup and its state, whether it has secrets.
-fn stand_in(declared: &Node) -> Arc<Referee> {
+fn stand_in(declared: &JsonNode) -> Arc<Referee> {
     let secrets = if declared.text_in("secrets") == Some("none") { Secrecy::None } else { Secrecy::Closed };
     Arc::new(Referee::recording(NAME, EXAMPLE, secrets))
 }
@@ -105,7 +106,7 @@ impl AnyRules for RecordedRules {
     }
 
     fn read_setup_of(&self, document: &str) -> Result<Vec<u8>, SetupError> {
-        let setup = setup::from_document(document)?.unwrap_or_else(|| Node::Object(Vec::new()));
+        let setup = setup::from_document(document)?.unwrap_or_else(|| JsonNode::Object(Vec::new()));
         RecordedMatch::begin(&setup).map(|_| setup.as_sent().into_bytes())
     }
 
@@ -133,12 +134,12 @@ impl AnyRules for RecordedRules {
     fn resume(&self, state: &[u8], rolls: u64) -> Result<Box<dyn AnyState>, DecodeError> {
         let unreadable = |why: &str| DecodeError::Unreadable(why.into());
         let text = std::str::from_utf8(state).map_err(|_| unreadable("it is not UTF-8"))?;
-        let mut kept = Node::read(text).map_err(|why| unreadable(&why))?;
+        let mut kept = JsonNode::read(text).map_err(|why| unreadable(&why))?;
         let (Some(node), Some(status)) = (kept.take("node"), kept.take("status")) else {
             return Err(unreadable("it is no state of a recording"));
         };
-        let status = Status::read(&status).map_err(|why| unreadable(&why))?;
-        let now = Reached { state: Held::Json(node), status };
+        let status = RefereeStatus::read(&status).map_err(|why| unreadable(&why))?;
+        let now = Reached { state: HeldState::Json(node), status };
         let resumed = RecordedMatch { referee: stand_in(&kept), now }.state(rolls);
         if resumed.state_bytes() != state {
             return Err(unreadable("it is written otherwise"));
@@ -148,7 +149,7 @@ impl AnyRules for RecordedRules {
 }
 
 /// Returns the bytes of a state of a recording, from which it can be resumed.
-pub(crate) fn state_text(node: &Node, status: &Status, secrets: Secrecy) -> String {
+pub(crate) fn state_text(node: &JsonNode, status: &RefereeStatus, secrets: Secrecy) -> String {
     let secrets = if secrets == Secrecy::None { "none" } else { "closed" };
     format!("{{\"node\":{},\"status\":{},\"secrets\":\"{secrets}\"}}", node.as_sent(), status.as_sent())
 }
@@ -167,14 +168,14 @@ pub(crate) fn read_command(text: &str) -> Result<LoggedCommand, Malformed> {
         let (shown, rest) = text.split_at(place);
         (shown.to_owned(), rest.get(1..).unwrap_or_default())
     };
-    let record = Node::read(record).map_err(|why| wrong(&why))?;
-    if !matches!(record, Node::Object(_)) {
+    let record = JsonNode::read(record).map_err(|why| wrong(&why))?;
+    if !matches!(record, JsonNode::Object(_)) {
         return Err(wrong("it is no object"));
     }
     Ok(command_of(&shown, record))
 }
 
-pub(crate) fn command_of(shown: &str, record: Node) -> LoggedCommand {
+pub(crate) fn command_of(shown: &str, record: JsonNode) -> LoggedCommand {
     // A move that a line of a replay file cannot contain, or that would end too early, is quoted.
     let shown = if is_plain(shown) && !shown.contains(" {") && !shown.starts_with('"') {
         shown.to_owned()
@@ -211,77 +212,79 @@ pub(crate) fn fold_one(
 ) -> Result<FoldedEntry, String> {
     let Some((_, record)) = &command.recorded else { return Err("nothing was recorded".into()) };
     let mut record = record.clone();
-    let Held::Json(mut node) = before.state.clone() else { return Err("a recorded state is JSON".into()) };
+    let HeldState::Json(mut node) = before.state.clone() else {
+        return Err("a recorded state is JSON".into());
+    };
     if let Some(whole) = record.take("state") {
-        node = Node::Object(vec![("state".into(), whole)]);
+        node = JsonNode::Object(vec![("state".into(), whole)]);
     } else if let Some(changes) = record.take("changed") {
         for change in changes.list().ok_or("`changed` is no list")? {
             apply(&mut node, change)?;
         }
     }
     let (step, status) = read_record(referee, record, &before.status)?;
-    let after = Reached { state: Held::Json(node), status };
+    let after = Reached { state: HeldState::Json(node), status };
     Ok(FoldedEntry { became: step.became, to: step.to, after, rolled: None })
 }
 
 /// Reads the record of a move without the state, and the status after the move.
 pub(crate) fn read_record(
     referee: &Referee,
-    mut record: Node,
-    before: &Status,
-) -> Result<(StepAnswer, Status), String> {
+    mut record: JsonNode,
+    before: &RefereeStatus,
+) -> Result<(StepAnswer, RefereeStatus), String> {
     // The players do not change, so a status need not repeat them.
     let status = match record.take("status") {
-        Some(now) => Status { players: before.players.clone(), ..Status::read(&now)? },
+        Some(now) => RefereeStatus { players: before.players.clone(), ..RefereeStatus::read(&now)? },
         None => before.clone(),
     };
     Ok((read_step(record, &referee.hello)?, status))
 }
 
 /// Returns the changes from one state to the next: `[PATH, VALUE]`, or `[PATH]` for a member that was removed.
-pub(crate) fn changes(before: &Node, after: &Node) -> Vec<Node> {
+pub(crate) fn changes(before: &JsonNode, after: &JsonNode) -> Vec<JsonNode> {
     let mut changes = Vec::new();
     compare(before, after, "", &mut changes);
     changes
 }
 
-fn compare(before: &Node, after: &Node, path: &str, changes: &mut Vec<Node>) {
+fn compare(before: &JsonNode, after: &JsonNode, path: &str, changes: &mut Vec<JsonNode>) {
     if before == after {
         return;
     }
     let below = |name: &str| pointer(path, name);
     match (before, after) {
-        (Node::List(old), Node::List(new)) if old.len() == new.len() => {
+        (JsonNode::List(old), JsonNode::List(new)) if old.len() == new.len() => {
             for (index, (old, new)) in old.iter().zip(new).enumerate() {
                 compare(old, new, &below(&index.to_string()), changes);
             }
         }
-        (Node::Object(old), Node::Object(new)) if keys_follow(old, new) => {
+        (JsonNode::Object(old), JsonNode::Object(new)) if keys_follow(old, new) => {
             for (key, _) in old {
                 if !new.iter().any(|(kept, _)| kept == key) {
-                    changes.push(Node::List(vec![Node::Text(below(key))]));
+                    changes.push(JsonNode::List(vec![JsonNode::Text(below(key))]));
                 }
             }
             for (key, now) in new {
                 match old.iter().find(|(known, _)| known == key) {
                     Some((_, old)) => compare(old, now, &below(key), changes),
-                    None => changes.push(Node::List(vec![Node::Text(below(key)), now.clone()])),
+                    None => changes.push(JsonNode::List(vec![JsonNode::Text(below(key)), now.clone()])),
                 }
             }
         }
-        _ => changes.push(Node::List(vec![Node::Text(path.into()), after.clone()])),
+        _ => changes.push(JsonNode::List(vec![JsonNode::Text(path.into()), after.clone()])),
     }
 }
 
 /// Returns `true` if the kept keys stay in order and new ones come last, so that changes lead to the same order.
-fn keys_follow(old: &[(String, Node)], new: &[(String, Node)]) -> bool {
+fn keys_follow(old: &[(String, JsonNode)], new: &[(String, JsonNode)]) -> bool {
     let mut kept: Vec<&String> = old.iter().map(|(key, _)| key).collect();
     kept.retain(|key| new.iter().any(|(other, _)| other == *key));
     let first = new.iter().take(kept.len()).map(|(key, _)| key);
     first.eq(kept)
 }
 
-fn apply(node: &mut Node, change: &Node) -> Result<(), String> {
+fn apply(node: &mut JsonNode, change: &JsonNode) -> Result<(), String> {
     let Some([path, value @ ..]) = change.list() else { return Err("a change is no list".into()) };
     let path = path.text().ok_or("a change has no path")?;
     let lost = || format!("there is no {path:.60} to change");
@@ -296,14 +299,14 @@ fn apply(node: &mut Node, change: &Node) -> Result<(), String> {
         (Some(name), Some(value)) => {
             if let Some(old) = place.part_mut(&name) {
                 *old = value.clone();
-            } else if let Node::Object(members) = place {
+            } else if let JsonNode::Object(members) = place {
                 members.push((name, value.clone()));
             } else {
                 return Err(lost());
             }
         }
         (Some(name), None) => {
-            let Node::Object(members) = place else { return Err(lost()) };
+            let JsonNode::Object(members) = place else { return Err(lost()) };
             members.retain(|(key, _)| *key != name);
         }
         (None, None) => return Err(lost()),
@@ -327,24 +330,24 @@ mod tests {
         ];
         for before in states {
             for after in states {
-                let [before, after] = [before, after].map(|text| Node::read(text).unwrap());
-                let mut node = Node::Object(vec![("state".into(), before.clone())]);
+                let [before, after] = [before, after].map(|text| JsonNode::read(text).unwrap());
+                let mut node = JsonNode::Object(vec![("state".into(), before.clone())]);
                 for change in changes(&before, &after) {
                     apply(&mut node, &change).unwrap();
                 }
-                assert_eq!(node, Node::Object(vec![("state".into(), after)]));
+                assert_eq!(node, JsonNode::Object(vec![("state".into(), after)]));
             }
         }
-        let mut node = Node::Object(vec![("state".into(), Node::read(states[0]).unwrap())]);
+        let mut node = JsonNode::Object(vec![("state".into(), JsonNode::read(states[0]).unwrap())]);
         for wrong in ["7", "[]", "[7]", r#"["/x/y",1]"#, r#"["/b/9",1]"#, r#"["/b/0"]"#, r#"[""]"#] {
-            assert!(apply(&mut node, &Node::read(wrong).unwrap()).is_err(), "{wrong}");
+            assert!(apply(&mut node, &JsonNode::read(wrong).unwrap()).is_err(), "{wrong}");
         }
     }
 
     #[test]
     fn rf_18_any_move_is_one_line_that_reads_back() {
         for shown in ["strike bob", "", "a => b", "\"x\" {", "  two  blanks", "a\nb", "roll 3", "a #b", "{"] {
-            let record = Node::read(r#"{"state":{"a":" => "}}"#).unwrap();
+            let record = JsonNode::read(r#"{"state":{"a":" => "}}"#).unwrap();
             let command = command_of(shown, record);
             assert_eq!(read_command(&command.text).unwrap(), command, "{shown:?}");
             assert!(!command.text.contains('\n'));

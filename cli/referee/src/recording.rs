@@ -8,8 +8,8 @@ use turnfold_core::text::in_one_line;
 use turnfold_core::{Digest, Seat};
 
 use crate::command::LoggedCommand;
-use crate::held::{Held, Reached};
-use crate::json::Node;
+use crate::held::{HeldState, Reached};
+use crate::json::JsonNode;
 use crate::recorded::{self, RecordedMatch, RecordedRules, changes, command_of};
 use crate::referee::Referee;
 use crate::setup;
@@ -94,7 +94,7 @@ impl Recording {
             if text.is_empty() {
                 continue;
             }
-            let node = Node::read(text).map_err(wrong)?;
+            let node = JsonNode::read(text).map_err(wrong)?;
             if node.field("game").is_some() {
                 readers.push(MatchReader::begin(node).map_err(wrong)?);
                 continue;
@@ -122,7 +122,7 @@ struct MatchReader {
 }
 
 impl MatchReader {
-    fn begin(mut line: Node) -> Result<Self, String> {
+    fn begin(mut line: JsonNode) -> Result<Self, String> {
         known_fields(&line, &FIRST)?;
         let state = line.take("state");
         let status = line.take("status");
@@ -136,8 +136,8 @@ impl MatchReader {
         let players = line.list_in("players").unwrap_or_default();
         let mut reader = Self {
             setup: setup.as_sent().into_bytes(),
-            title: title.as_ref().and_then(Node::text).unwrap_or_default().into(),
-            players: players.iter().filter_map(Node::text).map(String::from).collect(),
+            title: title.as_ref().and_then(JsonNode::text).unwrap_or_default().into(),
+            players: players.iter().filter_map(JsonNode::text).map(String::from).collect(),
             drop,
             referee,
             branches: vec![BranchReader {
@@ -154,7 +154,7 @@ impl MatchReader {
             if let Some(status) = status {
                 members.push(("status".into(), status));
             }
-            reader.take(Node::Object(members))?;
+            reader.take(JsonNode::Object(members))?;
         } else if status.is_some() {
             return Err("a `status` in the first line needs a `state`".into());
         }
@@ -162,7 +162,7 @@ impl MatchReader {
     }
 
     /// Takes a line: an entry of the branch that it names, or of the main branch.
-    fn take(&mut self, mut line: Node) -> Result<(), String> {
+    fn take(&mut self, mut line: JsonNode) -> Result<(), String> {
         known_fields(&line, &FIELDS)?;
         let branch = self.branch(&line)?;
         let mut shown = match line.field("command") {
@@ -189,28 +189,30 @@ impl MatchReader {
             }
         }
         let branch = self.branches.get_mut(branch).ok_or("there is no such branch")?;
-        let record_read = Node::Object(record.clone());
+        let record_read = JsonNode::Object(record.clone());
         (_, branch.now.status) = recorded::read_record(&self.referee, record_read, &branch.now.status)?;
         if let Some(mut state) = line.take("state") {
             for path in &self.drop {
                 state.remove(path);
             }
             let whole = state.as_sent().len();
-            let state = Node::Object(vec![("state".into(), state)]);
-            let Held::Json(before) = &branch.now.state else { return Err("a recorded state is JSON".into()) };
+            let state = JsonNode::Object(vec![("state".into(), state)]);
+            let HeldState::Json(before) = &branch.now.state else {
+                return Err("a recorded state is JSON".into());
+            };
             let (Some(before), Some(now)) = (before.field("state"), state.field("state")) else {
                 return Err("a state is not null".into());
             };
             let is_whole = branch.entries.is_empty() || branch.next() % WHOLE_EVERY == 1;
-            let change = Node::List(if is_whole { Vec::new() } else { changes(before, now) });
+            let change = JsonNode::List(if is_whole { Vec::new() } else { changes(before, now) });
             if is_whole || change.as_sent().len() > whole {
                 record.push(("state".into(), now.clone()));
             } else {
                 record.push(("changed".into(), change));
             }
-            branch.now.state = Held::Json(state);
+            branch.now.state = HeldState::Json(state);
         }
-        let command = command_of(&shown, Node::Object(record));
+        let command = command_of(&shown, JsonNode::Object(record));
         if command.text.len() >= ENTRY_BYTES_MAX {
             return Err(format!(
                 "it takes {} bytes, and an entry at most 64 KiB; leave fields of the state out with \
@@ -223,7 +225,7 @@ impl MatchReader {
     }
 
     /// Returns the index of the branch that a line names. A new branch begins after the entry in the line's `after`.
-    fn branch(&mut self, line: &Node) -> Result<usize, String> {
+    fn branch(&mut self, line: &JsonNode) -> Result<usize, String> {
         let Some(name) = line.field("branch") else { return Ok(0) };
         let name = name.text().ok_or("`branch` is no text")?;
         if let Some(known) = self.branches.iter().position(|branch| branch.name == name) {
@@ -247,7 +249,7 @@ impl MatchReader {
     }
 
     /// Reads a seat: a name of the first line, `p1` and so on, or `host`.
-    fn seat(&self, node: &Node) -> Result<Seat, String> {
+    fn seat(&self, node: &JsonNode) -> Result<Seat, String> {
         let name = node.text().ok_or("a seat is text")?;
         let seats = Seat::players(self.players.len());
         let mut named = None;
@@ -267,13 +269,13 @@ impl MatchReader {
     }
 
     /// Replaces names by seats in a field.
-    fn with_seats(&self, field: &str, mut value: Node) -> Result<Node, String> {
-        let seats = |listed: &Node| -> Result<Node, String> {
+    fn with_seats(&self, field: &str, mut value: JsonNode) -> Result<JsonNode, String> {
+        let seats = |listed: &JsonNode| -> Result<JsonNode, String> {
             let mut seats = Vec::new();
             for name in listed.list().ok_or_else(|| format!("`{field}` lists seats"))? {
-                seats.push(Node::Text(self.seat(name)?.to_string()));
+                seats.push(JsonNode::Text(self.seat(name)?.to_string()));
             }
-            Ok(Node::List(seats))
+            Ok(JsonNode::List(seats))
         };
         if field == "to" && value.list().is_some() {
             return seats(&value);
@@ -288,9 +290,9 @@ impl MatchReader {
             if let Some(winners) = result.part_mut("winners") {
                 *winners = seats(winners)?;
             }
-            if let Some(Node::Object(scores)) = result.part_mut("scores") {
+            if let Some(JsonNode::Object(scores)) = result.part_mut("scores") {
                 for (name, _) in scores {
-                    *name = self.seat(&Node::Text(name.clone()))?.to_string();
+                    *name = self.seat(&JsonNode::Text(name.clone()))?.to_string();
                 }
             }
         }
@@ -317,16 +319,16 @@ impl MatchReader {
 }
 
 /// Reads the paths that `drop` or `ignore` lists.
-fn paths(listed: Option<&Node>) -> Result<Vec<String>, String> {
+fn paths(listed: Option<&JsonNode>) -> Result<Vec<String>, String> {
     let mut paths = Vec::new();
-    for path in listed.and_then(Node::list).unwrap_or_default() {
+    for path in listed.and_then(JsonNode::list).unwrap_or_default() {
         let path = path.text().ok_or("`drop` and `ignore` are lists of paths such as \"/clock\"")?;
         paths.push(path.to_owned());
     }
     Ok(paths)
 }
 
-fn known_fields(line: &Node, known: &[&str]) -> Result<(), String> {
+fn known_fields(line: &JsonNode, known: &[&str]) -> Result<(), String> {
     let members = line.members().ok_or("expected an object")?;
     for (key, _) in members {
         if !known.contains(&key.as_str()) {

@@ -11,7 +11,7 @@ use crate::carrier::{Carrier, Effort, NoAnswer};
 use crate::command::{LoggedCommand, ReadCommand, is_plain};
 use crate::held::{bytes_of, sent_bytes};
 use crate::hello::{Hello, Secrecy};
-use crate::json::{Node, sent_text};
+use crate::json::{JsonNode, sent_text};
 use crate::process::HELLO;
 use crate::recorded;
 use crate::rules::setup_of;
@@ -20,7 +20,7 @@ use crate::rules::setup_of;
 const QUOTED_CHARS_MAX: usize = 300;
 
 /// A referee's answer: `ok`, or `no` if it refuses the request.
-pub(crate) type Reply = Result<Node, Node>;
+pub(crate) type RefereeReply = Result<JsonNode, JsonNode>;
 
 /// A command that only its referee can read, in both forms.
 pub(crate) struct EncodedCommand {
@@ -100,7 +100,7 @@ impl Referee {
 
     /// Asks for the text and bytes of commands that only the referee can read. `args` are texts, bytes or the values of
     /// a roll.
-    pub(crate) fn commands(&self, args: &str) -> Vec<Result<EncodedCommand, Node>> {
+    pub(crate) fn commands(&self, args: &str) -> Vec<Result<EncodedCommand, JsonNode>> {
         let answer = match self.ask("command", args) {
             Ok(answer) => answer,
             Err(no) => self.broke(no.canonical()),
@@ -112,7 +112,7 @@ impl Referee {
                 continue;
             }
             let text = node.text_in("command").unwrap_or_default().to_owned();
-            let bytes = bytes_of(node.field("bytes").unwrap_or(&Node::Null));
+            let bytes = bytes_of(node.field("bytes").unwrap_or(&JsonNode::Null));
             let bytes = bytes.unwrap_or_else(|why| self.broke(format!("a command: {why}")));
             if !is_plain(&text) {
                 self.broke("a command of more than one line");
@@ -123,7 +123,7 @@ impl Referee {
     }
 
     /// Asks for one command; the referee must answer with one.
-    pub(crate) fn one_command(&self, args: &str) -> Result<EncodedCommand, Node> {
+    pub(crate) fn one_command(&self, args: &str) -> Result<EncodedCommand, JsonNode> {
         let mut commands = self.commands(args);
         match commands.pop() {
             Some(command) if commands.is_empty() => command,
@@ -147,11 +147,16 @@ impl Referee {
     }
 
     /// Asks the referee. A request without an answer is a fault.
-    pub(crate) fn ask(&self, op: &'static str, args: &str) -> Reply {
+    pub(crate) fn ask(&self, op: &'static str, args: &str) -> RefereeReply {
         self.try_ask(op, args, Effort::NO_FOLD).unwrap_or_else(|stop| self.stop(&stop))
     }
 
-    pub(crate) fn try_ask(&self, op: &'static str, args: &str, effort: Effort) -> Result<Reply, NoAnswer> {
+    pub(crate) fn try_ask(
+        &self,
+        op: &'static str,
+        args: &str,
+        effort: Effort,
+    ) -> Result<RefereeReply, NoAnswer> {
         let carrier = self.carrier.as_ref().ok_or_else(|| NoAnswer::broke("a recording is not asked"))?;
         reply_of(carrier.ask(op, args, effort)?).map_err(NoAnswer::Broke)
     }
@@ -179,14 +184,14 @@ impl Referee {
 }
 
 /// Splits an answer into `ok` and `no`. A guest's `fault` describes what failed in the game that it serves.
-fn reply_of(answer: Node) -> Result<Reply, String> {
-    let Node::Object(members) = answer else { return Err("its answer is no object".into()) };
-    let mut members: BTreeMap<String, Node> = members.into_iter().collect();
+fn reply_of(answer: JsonNode) -> Result<RefereeReply, String> {
+    let JsonNode::Object(members) = answer else { return Err("its answer is no object".into()) };
+    let mut members: BTreeMap<String, JsonNode> = members.into_iter().collect();
     match (members.remove("ok"), members.remove("no")) {
-        (Some(ok), None | Some(Node::Null)) => Ok(Ok(ok)),
-        (None | Some(Node::Null), Some(no)) => Ok(Err(no)),
+        (Some(ok), None | Some(JsonNode::Null)) => Ok(Ok(ok)),
+        (None | Some(JsonNode::Null), Some(no)) => Ok(Err(no)),
         _ => match members.remove("fault") {
-            Some(Node::Text(fault)) => Err(fault),
+            Some(JsonNode::Text(fault)) => Err(fault),
             _ => Err("its answer has neither `ok` nor `no`".into()),
         },
     }

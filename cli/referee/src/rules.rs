@@ -6,16 +6,16 @@ use turnfold_core::any::{AnyRules, AnyState, FaultOf};
 use turnfold_core::decode::DecodeError;
 use turnfold_core::{Digest, Malformed, SetupError};
 
-use crate::answers::{Status, decode_error};
+use crate::answers::{RefereeStatus, decode_error};
 use crate::carrier::{Effort, NoAnswer};
 use crate::command::LoggedCommand;
-use crate::held::{Held, Reached, bytes_of, sent_bytes};
+use crate::held::{HeldState, Reached, bytes_of, sent_bytes};
 use crate::hello::{Hello, Secrecy, refused_setup};
-use crate::json::Node;
+use crate::json::JsonNode;
 use crate::referee::Referee;
 use crate::second::SecondChild;
 use crate::setup;
-use crate::state::{Checked, RefereeState};
+use crate::state::{RefereeState, SecondState};
 
 pub(crate) struct RefereeRules {
     pub(crate) referee: Arc<Referee>,
@@ -31,7 +31,7 @@ impl RefereeRules {
     }
 
     /// Returns the bytes of a setup that was read from a text: from all of it, or from the table `below`.
-    fn setup_bytes(&self, setup: &Node, text: &str, below: Option<&str>) -> Result<Vec<u8>, SetupError> {
+    fn setup_bytes(&self, setup: &JsonNode, text: &str, below: Option<&str>) -> Result<Vec<u8>, SetupError> {
         if !self.hello().is_bytes {
             let bytes = setup.as_sent().into_bytes();
             self.start(&bytes)?;
@@ -49,9 +49,9 @@ impl RefereeRules {
     }
 }
 
-pub(crate) fn setup_of(bytes: &[u8]) -> Result<Node, SetupError> {
+pub(crate) fn setup_of(bytes: &[u8]) -> Result<JsonNode, SetupError> {
     let text = std::str::from_utf8(bytes).map_err(|_| SetupError::Bytes("it is not UTF-8".into()))?;
-    let setup = Node::read(text).map_err(SetupError::Bytes)?;
+    let setup = JsonNode::read(text).map_err(SetupError::Bytes)?;
     if setup.as_sent() != text {
         return Err(SetupError::Bytes("it is not as setups are written".into()));
     }
@@ -64,7 +64,7 @@ impl RefereeRules {
     }
 
     /// Returns the status of a state by folding nothing (RF-7), and requires the state to stay as it is.
-    fn status_of(&self, held: &Held) -> Result<Status, DecodeError> {
+    fn status_of(&self, held: &HeldState) -> Result<RefereeStatus, DecodeError> {
         let args = format!("{{\"state\":{},\"entries\":[],\"want\":\"last\"}}", held.as_sent());
         let answer = match self.referee.try_ask("fold", &args, Effort::NO_FOLD) {
             Ok(Ok(answer)) => answer,
@@ -82,8 +82,8 @@ impl RefereeRules {
         Ok(resumed.status)
     }
 
-    fn checked(&self, held: &Held) -> Option<Checked> {
-        self.distrusts.then(|| Checked { second: self.second.clone(), held: held.clone() })
+    fn checked(&self, held: &HeldState) -> Option<SecondState> {
+        self.distrusts.then(|| SecondState { second: self.second.clone(), held: held.clone() })
     }
 }
 
@@ -150,7 +150,7 @@ impl AnyRules for RefereeRules {
             None if self.hello().is_bytes => {
                 return Err(SetupError::in_text(document, 0, "missing field `setup`"));
             }
-            None => Node::Object(Vec::new()),
+            None => JsonNode::Object(Vec::new()),
         };
         self.setup_bytes(&setup, document, Some("setup"))
     }
@@ -202,15 +202,15 @@ impl AnyRules for RefereeRules {
 
     fn resume(&self, state: &[u8], rolls: u64) -> Result<Box<dyn AnyState>, DecodeError> {
         let held = if self.hello().is_bytes {
-            Held::Bytes(state.into())
+            HeldState::Bytes(state.into())
         } else {
             let text =
                 std::str::from_utf8(state).map_err(|error| DecodeError::Unreadable(error.to_string()))?;
-            let node = Node::read(text).map_err(DecodeError::Unreadable)?;
+            let node = JsonNode::read(text).map_err(DecodeError::Unreadable)?;
             if node.as_sent() != text {
                 return Err(DecodeError::Unreadable("it is not as states are written".into()));
             }
-            Held::Json(node)
+            HeldState::Json(node)
         };
         let status = self.status_of(&held)?;
         let checked = self.checked(&held);

@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use turnfold_core::Seat;
 use turnfold_core::text::in_one_line;
 
-use crate::answers::{Became, ShownTo, Status, Stopped};
+use crate::answers::{Became, RefereeStatus, ShownTo, Stopped};
 use crate::command::LoggedCommand;
 use crate::fold::{FoldedEntries, FoldedEntry, ask_to_fold};
-use crate::held::{Held, Reached};
-use crate::json::{Difference, Node};
-use crate::referee::{Referee, Reply};
+use crate::held::{HeldState, Reached};
+use crate::json::{JsonDifference, JsonNode};
+use crate::referee::{Referee, RefereeReply};
 
 /// How much later the first requests are repeated. Otherwise fields with a clock in seconds could agree by luck.
 const LATER: Duration = Duration::from_secs(2);
@@ -25,7 +25,7 @@ const SAMPLES_MAX: usize = 4;
 const VARIES: &str = "chance, time, zone or an order of iteration";
 
 enum Sample {
-    Start { args: String, answer: Reply },
+    Start { args: String, answer: RefereeReply },
     Fold(Box<FoldSample>),
 }
 
@@ -53,7 +53,7 @@ impl SecondChild {
     }
 
     /// Starts the match in the second child too; returns the state in its own text.
-    pub(crate) fn start(&self, args: &str, reply: &Reply) -> Option<Held> {
+    pub(crate) fn start(&self, args: &str, reply: &RefereeReply) -> Option<HeldState> {
         let again = self.child().ask("start", args);
         self.compare(reply, &again);
         self.keep(Sample::Start { args: args.into(), answer: reply.clone() });
@@ -63,8 +63,8 @@ impl SecondChild {
     /// Folds entries in the second child from its own state, in other batches, and replaces that state by the last one.
     pub(crate) fn fold(
         &self,
-        state: &mut Held,
-        status: &Status,
+        state: &mut HeldState,
+        status: &RefereeStatus,
         entries: &[(Seat, LoggedCommand)],
         first: &FoldedEntries,
         seq: u64,
@@ -90,7 +90,7 @@ impl SecondChild {
         if difference(first, &whole).is_some() {
             self.first.broke(found.in_another_run(seq));
         }
-        let EntryDifference { index, found: Difference { path, here, there } } = found;
+        let EntryDifference { index, found: JsonDifference { path, here, there } } = found;
         let number = seq + index as u64;
         self.first.broke(format!(
             "the state loses something in its JSON: {path} is {here} when entries are folded together and {there} when \
@@ -132,12 +132,12 @@ impl SecondChild {
     }
 
     /// Requires a repeated answer to `start` to be the same.
-    fn compare(&self, first: &Reply, again: &Reply) {
-        let node = |reply: &Reply| match reply {
-            Ok(node) => Node::Object(vec![("ok".into(), node.clone())]),
-            Err(node) => Node::Object(vec![("no".into(), node.clone())]),
+    fn compare(&self, first: &RefereeReply, again: &RefereeReply) {
+        let node = |reply: &RefereeReply| match reply {
+            Ok(node) => JsonNode::Object(vec![("ok".into(), node.clone())]),
+            Err(node) => JsonNode::Object(vec![("no".into(), node.clone())]),
         };
-        if let Some(Difference { path, here, there }) = node(first).difference(&node(again)) {
+        if let Some(JsonDifference { path, here, there }) = node(first).difference(&node(again)) {
             let path = path.trim_start_matches("/ok");
             self.first.broke(format!(
                 "the answer to `start` depends on the run ({VARIES}): {path} is {here} and in another run {there}"
@@ -179,13 +179,13 @@ impl SecondChild {
 /// Where two folds of the same entries differ: the index of the entry, and the place in its state.
 struct EntryDifference {
     index: usize,
-    found: Difference,
+    found: JsonDifference,
 }
 
 impl EntryDifference {
     /// Describes an answer that differs in another run.
     fn in_another_run(&self, first_seq: u64) -> String {
-        let Difference { path, here, there } = &self.found;
+        let JsonDifference { path, here, there } = &self.found;
         let number = first_seq + self.index as u64;
         format!(
             "the answer depends on the run ({VARIES}): {path} is {here} and in another run {there}, at entry {number}"
@@ -197,7 +197,7 @@ impl EntryDifference {
 fn difference(first: &FoldedEntries, again: &FoldedEntries) -> Option<EntryDifference> {
     let of_outcome = |index, here, there| {
         let path = "what became of it".into();
-        Some(EntryDifference { index, found: Difference { path, here, there } })
+        Some(EntryDifference { index, found: JsonDifference { path, here, there } })
     };
     for (index, here) in first.entries.iter().enumerate() {
         let Some(there) = again.entries.get(index) else {

@@ -4,22 +4,22 @@ use toml::de::{DeArray, DeTable};
 use turnfold_core::SetupError;
 use turnfold_core::any::setup_from_toml;
 
-use crate::json::{Node, canonical_number, sent_text};
+use crate::json::{JsonNode, canonical_number, sent_text};
 
-pub(crate) fn from_toml(text: &str) -> Result<Node, SetupError> {
+pub(crate) fn from_toml(text: &str) -> Result<JsonNode, SetupError> {
     let table: toml::Table = setup_from_toml(text)?;
     node_of("", &toml::Value::Table(table))
 }
 
 /// Reads the table `setup` of a document, if it has one.
-pub(crate) fn from_document(text: &str) -> Result<Option<Node>, SetupError> {
+pub(crate) fn from_document(text: &str) -> Result<Option<JsonNode>, SetupError> {
     let mut document: toml::Table = setup_from_toml(text)?;
     document.remove("setup").map(|setup| node_of("", &setup)).transpose()
 }
 
 /// Returns the byte of a text at which a part of its setup begins. `at` is the byte at which the part ends in the setup
 /// as it is sent. With `below` the setup is the table of that name.
-pub(crate) fn place_in_toml(text: &str, below: Option<&str>, setup: &Node, at: usize) -> usize {
+pub(crate) fn place_in_toml(text: &str, below: Option<&str>, setup: &JsonNode, at: usize) -> usize {
     let Ok(document) = DeTable::parse(text) else { return 0 };
     let mut start = document.span().start;
     let mut table = Some(document.get_ref());
@@ -54,7 +54,7 @@ struct Part {
 }
 
 /// Finds the part that ends at a byte of a document as it is sent.
-fn path_to(node: &Node, start: usize, at: usize) -> Part {
+fn path_to(node: &JsonNode, start: usize, at: usize) -> Part {
     let mut place = start;
     for (index, (key, value)) in node.parts().into_iter().enumerate() {
         let name = key.map_or_else(|| index.to_string(), String::from);
@@ -83,16 +83,18 @@ fn unusable(path: &str, message: impl Into<String>) -> SetupError {
 }
 
 /// Returns a value as JSON. `path` is its place, for errors.
-fn node_of(path: &str, value: &toml::Value) -> Result<Node, SetupError> {
+fn node_of(path: &str, value: &toml::Value) -> Result<JsonNode, SetupError> {
     Ok(match value {
-        toml::Value::String(text) => Node::Text(text.clone()),
-        toml::Value::Integer(number) => Node::Number(number.to_string()),
+        toml::Value::String(text) => JsonNode::Text(text.clone()),
+        toml::Value::Integer(number) => JsonNode::Number(number.to_string()),
         toml::Value::Float(number) => {
             let written = format!("{number:e}");
             let spelled = canonical_number(&written);
-            Node::Number(spelled.ok_or_else(|| unusable(path, "a number of JSON is finite"))?.into_owned())
+            JsonNode::Number(
+                spelled.ok_or_else(|| unusable(path, "a number of JSON is finite"))?.into_owned(),
+            )
         }
-        toml::Value::Boolean(value) => Node::Bool(*value),
+        toml::Value::Boolean(value) => JsonNode::Bool(*value),
         toml::Value::Datetime(date) => {
             return Err(unusable(path, format!("JSON knows no dates; write \"{date}\" as text")));
         }
@@ -101,7 +103,7 @@ fn node_of(path: &str, value: &toml::Value) -> Result<Node, SetupError> {
             for (index, element) in elements.iter().enumerate() {
                 nodes.push(node_of(&format!("{path}/{index}"), element)?);
             }
-            Node::List(nodes)
+            JsonNode::List(nodes)
         }
         toml::Value::Table(table) => {
             // TOML is written with the tables of a table after its values, and is read in that order. So a setup has
@@ -111,7 +113,7 @@ fn node_of(path: &str, value: &toml::Value) -> Result<Node, SetupError> {
             for (key, value) in values.into_iter().chain(tables) {
                 members.push((key.clone(), node_of(&format!("{path}/{key}"), value)?));
             }
-            Node::Object(members)
+            JsonNode::Object(members)
         }
     })
 }
@@ -125,18 +127,20 @@ fn is_table(value: &toml::Value) -> bool {
     }
 }
 
-pub(crate) fn to_toml(setup: &Node) -> Result<String, String> {
+pub(crate) fn to_toml(setup: &JsonNode) -> Result<String, String> {
     if setup.members().is_none() {
         return Err("a setup is an object".into());
     }
     toml::to_string(&toml_of(setup)?).map_err(|error| error.to_string())
 }
 
-fn toml_of(node: &Node) -> Result<toml::Value, String> {
+fn toml_of(node: &JsonNode) -> Result<toml::Value, String> {
     Ok(match node {
-        Node::Null => return Err("a setup has a `null`, which TOML cannot write; leave the field out".into()),
-        Node::Bool(value) => toml::Value::Boolean(*value),
-        Node::Number(spelled) => {
+        JsonNode::Null => {
+            return Err("a setup has a `null`, which TOML cannot write; leave the field out".into());
+        }
+        JsonNode::Bool(value) => toml::Value::Boolean(*value),
+        JsonNode::Number(spelled) => {
             let number = canonical_number(spelled).unwrap_or_default();
             if let Ok(number) = number.parse() {
                 toml::Value::Integer(number)
@@ -148,11 +152,11 @@ fn toml_of(node: &Node) -> Result<toml::Value, String> {
                 ));
             }
         }
-        Node::Text(text) => toml::Value::String(text.clone()),
-        Node::List(elements) => {
+        JsonNode::Text(text) => toml::Value::String(text.clone()),
+        JsonNode::List(elements) => {
             toml::Value::Array(elements.iter().map(toml_of).collect::<Result<Vec<_>, String>>()?)
         }
-        Node::Object(members) => {
+        JsonNode::Object(members) => {
             let mut table = toml::Table::new();
             for (key, value) in members {
                 table.insert(key.clone(), toml_of(value)?);
@@ -210,8 +214,8 @@ mod tests {
     fn rf_9_what_json_and_toml_do_not_share_is_named() {
         let error = from_toml("[a]\nb = 2020-01-01").unwrap_err();
         assert_eq!(error.to_string(), "setup: a.b: JSON knows no dates; write \"2020-01-01\" as text");
-        assert!(to_toml(&Node::read(r#"{"a":null}"#).unwrap()).unwrap_err().contains("null"));
-        assert!(to_toml(&Node::read("{\"a\":12345678901234567890}").unwrap()).is_err());
+        assert!(to_toml(&JsonNode::read(r#"{"a":null}"#).unwrap()).unwrap_err().contains("null"));
+        assert!(to_toml(&JsonNode::read("{\"a\":12345678901234567890}").unwrap()).is_err());
         assert!(from_toml("a = inf").is_err());
     }
 }

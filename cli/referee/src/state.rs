@@ -16,12 +16,12 @@ use turnfold_core::{
     Rejected, Seat, SetupError, Targets, Verdict,
 };
 
-use crate::answers::{Status, Stopped, code_of, value_text};
+use crate::answers::{RefereeStatus, Stopped, code_of, value_text};
 use crate::command::LoggedCommand;
-use crate::fold::{Audience, ask_to_fold, fold, refusal};
-use crate::held::{Held, Reached};
+use crate::fold::{FoldAudience, ask_to_fold, fold, refusal};
+use crate::held::{HeldState, Reached};
 use crate::hello::{Secrecy, refused_setup, seat as read_seat};
-use crate::json::{Node, json_of, sent_text};
+use crate::json::{JsonNode, json_of, sent_text};
 use crate::laws;
 use crate::recorded;
 use crate::referee::Referee;
@@ -41,9 +41,9 @@ struct Listed {
 
 /// The second child of a check, and the same state in the text of that child (RF-15).
 #[derive(Clone)]
-pub(crate) struct Checked {
+pub(crate) struct SecondState {
     pub(crate) second: Arc<SecondChild>,
-    pub(crate) held: Held,
+    pub(crate) held: HeldState,
 }
 
 /// A state. It is a value: the referee itself remembers nothing between two requests.
@@ -55,7 +55,7 @@ pub(crate) struct RefereeState {
     pub(crate) is_new: bool,
     /// How many rolls led to the state.
     pub(crate) rolls: u64,
-    pub(crate) checked: Option<Checked>,
+    pub(crate) checked: Option<SecondState>,
     asked: Asked,
 }
 
@@ -70,7 +70,7 @@ struct Asked {
 }
 
 impl RefereeState {
-    pub(crate) fn new(referee: Arc<Referee>, now: Reached, rolls: u64, checked: Option<Checked>) -> Self {
+    pub(crate) fn new(referee: Arc<Referee>, now: Reached, rolls: u64, checked: Option<SecondState>) -> Self {
         Self { referee, now, is_new: false, rolls, checked, asked: Asked::default() }
     }
 
@@ -79,7 +79,7 @@ impl RefereeState {
         self.asked = Asked::default();
     }
 
-    pub(crate) fn status(&self) -> &Status {
+    pub(crate) fn status(&self) -> &RefereeStatus {
         &self.now.status
     }
 
@@ -96,7 +96,7 @@ impl RefereeState {
     }
 
     /// Asks what a viewer sees; `None` if the referee conceals it or shows nothing.
-    fn seen(&self, viewer: Perspective, what: &str) -> Option<Node> {
+    fn seen(&self, viewer: Perspective, what: &str) -> Option<JsonNode> {
         let viewer = self.known(viewer);
         let args = format!("{{\"state\":{},\"viewers\":[\"{viewer}\"],\"what\":[\"{what}\"]}}", self.sent());
         // After an error of `see` nothing is shown. It never falls back to what the host sees (RF-13).
@@ -105,14 +105,14 @@ impl RefereeState {
     }
 
     /// Returns the document that a viewer sees: what `see` shows, else the state if the viewer may know it.
-    fn view_node(&self, viewer: Perspective) -> Option<Node> {
+    fn view_node(&self, viewer: Perspective) -> Option<JsonNode> {
         if self.referee.hello.can("see") {
             return self.seen(viewer, "view");
         }
         if !self.has_view(viewer) {
             return None;
         }
-        let Held::Json(node) = &self.now.state else { return None };
+        let HeldState::Json(node) = &self.now.state else { return None };
         if self.referee.is_recording() {
             return node.field("state").cloned();
         }
@@ -120,17 +120,17 @@ impl RefereeState {
     }
 
     /// Returns a document for others to read. A guest of bytes has it in the form of a built-in ruleset.
-    pub(crate) fn document(&self, node: &Node) -> Json {
+    pub(crate) fn document(&self, node: &JsonNode) -> Json {
         json_of(&self.text_of(node))
     }
 
-    fn text_of(&self, node: &Node) -> String {
+    fn text_of(&self, node: &JsonNode) -> String {
         if self.referee.hello.is_bytes { node.in_order() } else { node.canonical() }
     }
 
-    fn read_picture(&self, picture: &Node) -> Picture {
+    fn read_picture(&self, picture: &JsonNode) -> Picture {
         let text = match picture {
-            Node::List(_) => format!("{{\"blocks\":{}}}", picture.canonical()),
+            JsonNode::List(_) => format!("{{\"blocks\":{}}}", picture.canonical()),
             _ => picture.canonical(),
         };
         let broken = match serde_json::from_str(&text) {
@@ -189,7 +189,7 @@ impl RefereeState {
         self.status().over || self.status().due.is_some()
     }
 
-    fn read_listed(&self, listed: &Node) -> Listed {
+    fn read_listed(&self, listed: &JsonNode) -> Listed {
         let text = listed.text().or_else(|| listed.text_in("command")).unwrap_or_default();
         let is_command = match LoggedCommand::read(text) {
             Ok(command) => command.text == text && (command.roll.is_none() || self.referee.hello.is_bytes),
@@ -344,7 +344,7 @@ impl AnyState for RefereeState {
             end.fold(log, dice, &mut |_| {})?;
             now = end.now.state;
         }
-        let audience = Audience { viewer: self.known(viewer), now };
+        let audience = FoldAudience { viewer: self.known(viewer), now };
         fold(self, log, dice, Some(&audience), observe)
     }
 
@@ -357,18 +357,20 @@ impl AnyState for RefereeState {
         observe: &mut dyn FnMut(&mut dyn Step),
     ) -> Result<(), FoldError> {
         let now = match &self.now.state {
-            Held::Bytes(_) => Held::Bytes(now.into()),
-            Held::Json(node) if self.referee.hello.secrets != Secrecy::Kept => Held::Json(node.clone()),
-            Held::Json(_) => {
+            HeldState::Bytes(_) => HeldState::Bytes(now.into()),
+            HeldState::Json(node) if self.referee.hello.secrets != Secrecy::Kept => {
+                HeldState::Json(node.clone())
+            }
+            HeldState::Json(_) => {
                 let node = match std::str::from_utf8(now) {
-                    Ok(text) => Node::read(text),
+                    Ok(text) => JsonNode::read(text),
                     Err(error) => Err(error.to_string()),
                 };
                 let cause = DecodeError::Unreadable;
-                Held::Json(node.map_err(|why| FoldError::Undecodable { seq: 0, cause: cause(why) })?)
+                HeldState::Json(node.map_err(|why| FoldError::Undecodable { seq: 0, cause: cause(why) })?)
             }
         };
-        let audience = Audience { viewer: self.known(viewer), now };
+        let audience = FoldAudience { viewer: self.known(viewer), now };
         fold(self, log, dice, Some(&audience), observe)
     }
 
@@ -382,7 +384,7 @@ impl AnyState for RefereeState {
 
     fn state_bytes(&self) -> Vec<u8> {
         match &self.now.state {
-            Held::Json(node) if self.referee.is_recording() => {
+            HeldState::Json(node) if self.referee.is_recording() => {
                 recorded::state_text(node, self.status(), self.referee.hello.secrets).into_bytes()
             }
             held => held.stored(),
@@ -470,7 +472,7 @@ impl AnyState for RefereeState {
             let args = format!("{{\"state\":{},\"setup\":{sent},\"viewer\":\"{viewer}\"}}", self.sent());
             let seen = self.referee.ask("setup_seen", &args);
             let seen = seen.map_err(|no| refused_setup(&no, hello.is_bytes))?;
-            let seen = Held::of(seen, hello.is_bytes).unwrap_or_else(|why| self.referee.broke(why));
+            let seen = HeldState::of(seen, hello.is_bytes).unwrap_or_else(|why| self.referee.broke(why));
             return Ok(seen.stored());
         }
         if !self.has_secrets() || viewer == Perspective::HOST {
@@ -513,7 +515,7 @@ impl AnyState for RefereeState {
             None => QueryError::Arguments(no.canonical()),
         })?;
         let text = answer.text_in("text").map_or_else(String::new, in_one_line);
-        let json = answer.field("json").unwrap_or(&Node::Null);
+        let json = answer.field("json").unwrap_or(&JsonNode::Null);
         Ok(Answer { text, json: self.document(json) })
     }
 
@@ -534,7 +536,7 @@ impl AnyState for RefereeState {
             lines.push(format!("the game does not define what {viewer} may see; {why}"));
         }
         match self.view_node(viewer) {
-            Some(Node::Object(members)) => {
+            Some(JsonNode::Object(members)) => {
                 for (key, value) in &members {
                     add_field(key, value, &mut lines);
                 }
@@ -574,7 +576,7 @@ impl RefereeState {
     fn ask_for_targets(&self, commands: Vec<String>) -> BTreeMap<String, Targets> {
         let sent: Vec<String> = commands.iter().map(|command| sent_text(command)).collect();
         let args = format!("{{\"state\":{},\"commands\":[{}]}}", self.sent(), sent.join(","));
-        let answer = self.referee.ask("targets", &args).unwrap_or(Node::List(Vec::new()));
+        let answer = self.referee.ask("targets", &args).unwrap_or(JsonNode::List(Vec::new()));
         let mut targets = BTreeMap::new();
         for (command, listed) in commands.into_iter().zip(answer.list().unwrap_or_default()) {
             match serde_json::from_str(&listed.canonical()) {
@@ -591,16 +593,16 @@ fn texts(listed: Vec<Listed>) -> Vec<String> {
 }
 
 /// Writes a field of a view as lines. If it contains objects, each of its parts has a line below it.
-fn add_field(key: &str, value: &Node, lines: &mut Vec<String>) {
+fn add_field(key: &str, value: &JsonNode, lines: &mut Vec<String>) {
     let parts = value.parts();
-    if !parts.iter().any(|(_, part)| matches!(part, Node::Object(_))) {
+    if !parts.iter().any(|(_, part)| matches!(part, JsonNode::Object(_))) {
         lines.push(format!("{key}: {}", value.canonical()));
         return;
     }
     lines.push(format!("{key}:"));
     for (name, part) in parts {
         let text = match part {
-            Node::Object(members) => {
+            JsonNode::Object(members) => {
                 let fields: Vec<String> =
                     members.iter().map(|(key, value)| format!("{key} {}", value_text(value))).collect();
                 fields.join(", ")

@@ -5,11 +5,11 @@ use turnfold_core::outcome::Effects;
 use turnfold_core::picture::Picture;
 use turnfold_core::{Digest, Json, Logged, MatchResult, Outcome, Perspective, Seat, Verdict};
 
-use crate::answers::{Became, Effect, ShownTo, code_of};
+use crate::answers::{Became, RefereeEffect, ShownTo, code_of};
 use crate::command::LoggedCommand;
-use crate::fold::{Batch, ShownEntry};
+use crate::fold::{Batch, RefereeEntry};
 use crate::hello::Secrecy;
-use crate::json::Node;
+use crate::json::JsonNode;
 use crate::state::RefereeState;
 
 /// The text of a concealed command, some of whose effects are shown.
@@ -45,15 +45,15 @@ impl RefereeStep<'_> {
     }
 
     /// Returns what the referee shows to the audience, if the referee decides that.
-    fn shown_by_referee(&self) -> Option<&ShownEntry> {
+    fn shown_by_referee(&self) -> Option<&RefereeEntry> {
         self.batch.is_asked_what_is_shown().then(|| self.batch.shown(self.index))
     }
 
-    fn all_effects(&self) -> &[Effect] {
+    fn all_effects(&self) -> &[RefereeEffect] {
         if let Became::Applied(effects) = &self.became { effects.as_slice() } else { &[] }
     }
 
-    fn effects(&self) -> Vec<&Effect> {
+    fn effects(&self) -> Vec<&RefereeEffect> {
         if let Some(shown) = self.shown_by_referee() {
             return shown.effects.iter().collect();
         }
@@ -103,7 +103,7 @@ impl Step for RefereeStep<'_> {
 
     fn stand_in(&self) -> String {
         match self.shown_by_referee() {
-            Some(ShownEntry { stand_in: Some(stand_in), .. }) => stand_in.clone(),
+            Some(RefereeEntry { stand_in: Some(stand_in), .. }) => stand_in.clone(),
             _ => self.command(),
         }
     }
@@ -152,7 +152,7 @@ impl Step for RefereeStep<'_> {
             effects.retain(|effect| self.shows(&effect.to));
         }
         let nodes = effects.into_iter().filter_map(|effect| effect.node.clone()).collect();
-        self.state.document(&Node::List(nodes))
+        self.state.document(&JsonNode::List(nodes))
     }
 
     fn players(&self) -> &[Seat] {

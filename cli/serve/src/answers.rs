@@ -26,16 +26,16 @@ const ANSWERS_OF_TOKEN_MAX: u64 = 32 << 20;
 
 /// The long responses that clients have not read yet.
 #[derive(Clone, Default)]
-pub(crate) struct Answers(Arc<Mutex<Held>>);
+pub(crate) struct Answers(Arc<Mutex<HeldInMemory>>);
 
 #[derive(Default)]
-struct Held {
+struct HeldInMemory {
     bytes: u64,
     by_token: BTreeMap<Digest, u64>,
     refused: u64,
 }
 
-impl Held {
+impl HeldInMemory {
     /// Refuses a response if there is no room for it. The first one always has room.
     fn require_room(&mut self, token: Option<Digest>, bytes: u64) -> ApiResult<()> {
         let of_token = token.and_then(|token| self.by_token.get(&token).copied()).unwrap_or(0);
@@ -53,7 +53,7 @@ impl Held {
 }
 
 impl Answers {
-    fn lock(&self) -> MutexGuard<'_, Held> {
+    fn lock(&self) -> MutexGuard<'_, HeldInMemory> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -9,13 +9,13 @@ use turnfold_history::Revision;
 use turnfold_store::{BranchHead, BranchName, MatchName, StoreError};
 
 use crate::memory::Memory;
-use crate::metrics::Held;
+use crate::metrics::HeldInMemory;
 use crate::open_branch::OpenBranch;
 use crate::problem::ApiResult;
 use crate::world::World;
 
 /// The names of a match and of its branch.
-pub(crate) type Names = (MatchName, BranchName);
+pub(crate) type BranchNames = (MatchName, BranchName);
 
 /// The most branches that one request looks at to make room; the next request continues.
 const LOOKED_AT_MAX: usize = 64;
@@ -25,7 +25,7 @@ pub(crate) struct BranchCache {
     bytes_max: u64,
     memory: Memory,
     opened: AtomicU64,
-    by_use: Mutex<LruCache<Names, Arc<OpenBranch>>>,
+    by_use: Mutex<LruCache<BranchNames, Arc<OpenBranch>>>,
 }
 
 impl BranchCache {
@@ -34,13 +34,13 @@ impl BranchCache {
         Self { bytes_max, memory: Memory::default(), opened: AtomicU64::new(0), by_use }
     }
 
-    fn lock(&self) -> MutexGuard<'_, LruCache<Names, Arc<OpenBranch>>> {
+    fn lock(&self) -> MutexGuard<'_, LruCache<BranchNames, Arc<OpenBranch>>> {
         self.by_use.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns how many branches are in memory, and how many bytes they hold.
-    pub(crate) fn held(&self) -> Held {
-        Held { branches: self.lock().len() as u64, bytes: self.memory.bytes() }
+    pub(crate) fn held(&self) -> HeldInMemory {
+        HeldInMemory { branches: self.lock().len() as u64, bytes: self.memory.bytes() }
     }
 
     /// Makes room if the branches hold too many bytes. An unused branch is dropped; a branch in use keeps what streams
@@ -107,14 +107,14 @@ impl BranchCache {
         self.opened.fetch_add(1, Ordering::Relaxed)
     }
 
-    fn opened(&self, (match_name, branch): &Names, head: BranchHead) -> Arc<OpenBranch> {
+    fn opened(&self, (match_name, branch): &BranchNames, head: BranchHead) -> Arc<OpenBranch> {
         let revision = Revision { match_name: match_name.clone(), branch: branch.clone(), seq: None };
         Arc::new(OpenBranch::new(revision, head, self.count_opened(), &self.memory))
     }
 
     /// Asks the store which branch has the names now, and returns the open branch, which then knows its head (FL-18).
     /// If another branch had the names before, it is ended.
-    pub(crate) fn ask(&self, world: &World, names: &Names) -> ApiResult<Arc<OpenBranch>> {
+    pub(crate) fn ask(&self, world: &World, names: &BranchNames) -> ApiResult<Arc<OpenBranch>> {
         loop {
             let began = self.count_opened();
             let known = self.lock().peek(names).map(|open| (open.id(), open.known_head()));
@@ -155,7 +155,7 @@ impl BranchCache {
     }
 
     /// Updates the head of a branch, if it is in memory, after something else than its own commands was appended.
-    pub(crate) fn hear(&self, world: &World, names: &Names) -> ApiResult<()> {
+    pub(crate) fn hear(&self, world: &World, names: &BranchNames) -> ApiResult<()> {
         let is_there = self.lock().contains(names);
         if is_there {
             // The branch may have become a mail match.

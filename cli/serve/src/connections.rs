@@ -39,7 +39,7 @@ impl Connections {
     }
 
     /// Adds a connection, which waits for its first request. Returns `None` if there is no room and no other one waits.
-    pub(crate) fn open(&self) -> Option<Arc<Connection>> {
+    pub(crate) fn open(&self) -> Option<Arc<OpenConnection>> {
         let mut state = self.0.lock();
         if state.open >= self.0.most {
             state.end_oldest()?;
@@ -47,7 +47,7 @@ impl Connections {
         state.open += 1;
         drop(state);
         let connection =
-            Connection { all: Arc::clone(&self.0), end: Arc::default(), place: Mutex::default() };
+            OpenConnection { all: Arc::clone(&self.0), end: Arc::default(), place: Mutex::default() };
         connection.wait();
         Some(Arc::new(connection))
     }
@@ -67,14 +67,14 @@ impl State {
 }
 
 /// An open connection. Dropping it frees its place.
-pub(crate) struct Connection {
+pub(crate) struct OpenConnection {
     all: Arc<Shared>,
     end: Arc<Notify>,
     /// Its number in `waiting`, while it waits.
     place: Mutex<Option<u64>>,
 }
 
-impl Connection {
+impl OpenConnection {
     /// Waits until the connection has to end.
     pub(crate) async fn ended(&self) {
         self.end.notified().await;
@@ -106,7 +106,7 @@ impl Connection {
     }
 }
 
-impl Drop for Connection {
+impl Drop for OpenConnection {
     fn drop(&mut self) {
         self.leave();
         self.all.lock().open -= 1;
@@ -114,7 +114,7 @@ impl Drop for Connection {
 }
 
 /// A request that is being answered.
-pub(crate) struct Work(Arc<Connection>);
+pub(crate) struct Work(Arc<OpenConnection>);
 
 impl Drop for Work {
     fn drop(&mut self) {

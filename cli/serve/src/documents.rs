@@ -68,14 +68,15 @@ macro_rules! lists {
 pub(crate) use lists;
 
 lists! {
-    BranchList: Branch, String;
-    EntryList: LoggedRecord, u64;
-    LegalCommandList: LegalCommand, String;
+    BranchList: BranchSchema, String;
+    EntryList: LoggedRecordSchema, u64;
+    LegalCommandList: LegalCommandSchema, String;
 }
 
 /// A command and its outcome, as `play` prints them.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Record {
+#[schema(as = Record)]
+pub(crate) struct RecordSchema {
     /// The entry's number; null if the command was rejected.
     #[schema(required = true)]
     seq: Option<u64>,
@@ -102,9 +103,10 @@ pub(crate) struct Record {
 
 /// An entry of a log, as `log` prints it.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct LoggedRecord {
+#[schema(as = LoggedRecord)]
+pub(crate) struct LoggedRecordSchema {
     #[serde(flatten)]
-    record: Record,
+    record: RecordSchema,
     /// When the entry was recorded, in milliseconds since 1970.
     #[schema(required = true)]
     recorded_at_ms: Option<i64>,
@@ -115,30 +117,33 @@ pub(crate) struct LoggedRecord {
 
 /// What was appended.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Appended {
+#[schema(as = Appended)]
+pub(crate) struct AppendedSchema {
     /// The number of the last entry, in the viewer's numbering.
     head: u64,
     /// The entries, as the viewer sees them.
-    entries: Vec<Record>,
+    entries: Vec<RecordSchema>,
     /// Present if nothing was played.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
-    nothing: Option<NothingPlayed>,
+    nothing: Option<NothingPlayedSchema>,
 }
 
 /// Why nothing was played.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct NothingPlayed {
+#[schema(as = NothingPlayed)]
+pub(crate) struct NothingPlayedSchema {
     /// Always 0.
     played: u64,
     /// The roll that the rules wait for.
     #[schema(required = true)]
-    due_roll: Option<DueRoll>,
+    due_roll: Option<DueRollSchema>,
 }
 
 /// A roll that the rules wait for.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct DueRoll {
+#[schema(as = DueRoll)]
+pub(crate) struct DueRollSchema {
     /// What the roll decides.
     purpose: String,
     /// How many values are rolled.
@@ -155,8 +160,8 @@ pub(crate) struct DueRoll {
 
 /// A branch.
 #[derive(Serialize, ToSchema)]
-#[expect(clippy::struct_field_names, reason = "the fields of the document")]
-pub(crate) struct Branch {
+#[schema(as = Branch)]
+pub(crate) struct BranchSchema {
     branch: String,
     /// How many entries it has, including those before its beginning.
     entries: u64,
@@ -181,7 +186,8 @@ pub(crate) struct Fork {
 
 /// A command that the rules would accept now.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct LegalCommand {
+#[schema(as = LegalCommand)]
+pub(crate) struct LegalCommandSchema {
     /// Who may give it.
     seat: String,
     command: String,
@@ -213,12 +219,13 @@ pub(crate) struct TurnNow {
     /// How the branch ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
-    result: Option<MatchResult>,
+    result: Option<MatchResultSchema>,
 }
 
 /// How a match ended.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct MatchResult {
+#[schema(as = MatchResult)]
+pub(crate) struct MatchResultSchema {
     /// The seats that won; empty for a draw, and if no seat won.
     winners: Vec<String>,
     draw: bool,
@@ -234,7 +241,8 @@ pub(crate) struct MatchResult {
 
 /// A field in which two views, or two games, differ.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Difference {
+#[schema(as = Difference)]
+pub(crate) struct DifferenceSchema {
     /// The place of the field, as a JSON pointer.
     path: String,
     /// Its value in the first; missing if only the second has the field.
@@ -247,7 +255,8 @@ pub(crate) struct Difference {
 
 /// Two histories compared, as `diff` prints it.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Comparison {
+#[schema(as = Comparison)]
+pub(crate) struct ComparisonSchema {
     equal: bool,
     /// Whether ruleset, setup and dice are the same.
     same_game: bool,
@@ -263,20 +272,21 @@ pub(crate) struct Comparison {
     /// How many fields of the last states differ.
     fields_differ: u64,
     /// The first history.
-    a: Side,
+    a: SideSchema,
     /// The second history.
-    b: Side,
+    b: SideSchema,
     /// How the games differ.
-    game: Vec<Difference>,
+    game: Vec<DifferenceSchema>,
     /// The entries that only one history has, and those whose outcomes differ, in order.
     entries: Vec<EntryPair>,
     /// How the last states differ.
-    state: Vec<Difference>,
+    state: Vec<DifferenceSchema>,
 }
 
 /// One of two histories.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Side {
+#[schema(as = Side)]
+pub(crate) struct SideSchema {
     /// The revision.
     name: String,
     entries: u64,
@@ -293,10 +303,10 @@ pub(crate) struct Side {
 pub(crate) struct EntryPair {
     /// The entry of the first; null if only the second has it.
     #[schema(required = true)]
-    a: Option<Record>,
+    a: Option<RecordSchema>,
     /// The entry of the second; null if only the first has it.
     #[schema(required = true)]
-    b: Option<Record>,
+    b: Option<RecordSchema>,
 }
 
 /// The data of an event `match`.
@@ -315,5 +325,5 @@ pub(crate) struct EntriesEvent {
     tag: String,
     /// The new and changed entries; null if there are more than 1,000, so that the log has to be read again.
     #[schema(required = true)]
-    entries: Option<Vec<LoggedRecord>>,
+    entries: Option<Vec<LoggedRecordSchema>>,
 }

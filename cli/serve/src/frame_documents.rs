@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::documents::{Difference, DueRoll, LegalCommand, LoggedRecord, TurnNow};
+use crate::documents::{DifferenceSchema, DueRollSchema, LegalCommandSchema, LoggedRecordSchema, TurnNow};
 
 /// A picture, and its changes with each following entry.
 #[derive(Serialize, ToSchema)]
@@ -26,7 +26,7 @@ pub(crate) struct FrameList {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     standing: Option<String>,
-    frames: Vec<Frame>,
+    frames: Vec<FrameSchema>,
     /// The event id after which `events` continues; missing if the request has `at`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -35,8 +35,9 @@ pub(crate) struct FrameList {
 
 /// An entry, and the differences from the frame before.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Frame {
-    record: LoggedRecord,
+#[schema(as = Frame)]
+pub(crate) struct FrameSchema {
+    record: LoggedRecordSchema,
     /// The outcome, as `log` prints it.
     text: String,
     /// What happened, in sentences that name players by their seats; missing if the game has no words for it.
@@ -56,7 +57,7 @@ pub(crate) struct Frame {
     #[schema(nullable = false)]
     standing: Option<String>,
     /// The fields of the view that differ.
-    fields: Vec<Difference>,
+    fields: Vec<DifferenceSchema>,
 }
 
 /// A block of a picture: a board of hexes or squares with its cells and arrows, lines, rows or bars.
@@ -105,16 +106,17 @@ pub(crate) struct PictureBlock {
 
 /// The outcome of commands that were tried out.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Trial {
+#[schema(as = Trial)]
+pub(crate) struct TrialSchema {
     #[serde(flatten)]
     frames: FrameList,
     /// The commands and the rolls that were made, each `SEAT: command`. A trial that begins with them does not roll again.
     commands: Vec<String>,
     /// The commands of every seat that the rules would accept then, by what the viewer knows.
-    legal: Vec<LegalCommand>,
+    legal: Vec<LegalCommandSchema>,
     /// The roll that the rules wait for then.
     #[schema(required = true)]
-    due_roll: Option<DueRoll>,
+    due_roll: Option<DueRollSchema>,
     /// Whose turn it is then.
     now: TurnNow,
 }

@@ -84,7 +84,7 @@ pub(crate) const BRANCHES_MAX: usize = 1000;
 const COUNTED_MAX: usize = 16_384;
 
 /// The counters and queues that keep one client from taking everything.
-pub(crate) struct Limits {
+pub(crate) struct ServiceLimits {
     rates: RwLock<Rates>,
     pub(crate) guesses: Guesses,
     requests: Arc<Semaphore>,
@@ -112,7 +112,7 @@ impl From<&Settings> for Rates {
     }
 }
 
-impl Limits {
+impl ServiceLimits {
     pub(crate) fn new(settings: &Settings) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Self {

@@ -10,7 +10,7 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 use tokio::time::Instant;
 
-use crate::limits::Limits;
+use crate::limits::ServiceLimits;
 use crate::problem::{ApiResult, Code};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -31,7 +31,7 @@ struct OutcomeLabel {
 
 /// How many branches are in memory, and how many bytes they hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Held {
+pub(crate) struct HeldInMemory {
     pub(crate) branches: u64,
     pub(crate) bytes: u64,
 }
@@ -100,7 +100,11 @@ impl Metrics {
 }
 
 /// Returns all metrics as `OpenMetrics` text.
-pub(crate) fn text(metrics: &Metrics, held: Held, limits: &Limits) -> Result<String, std::fmt::Error> {
+pub(crate) fn text(
+    metrics: &Metrics,
+    held: HeldInMemory,
+    limits: &ServiceLimits,
+) -> Result<String, std::fmt::Error> {
     let gauge = |value: u64| {
         let gauge = Gauge::<i64>::default();
         gauge.set(i64::try_from(value).unwrap_or(i64::MAX));

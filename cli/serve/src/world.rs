@@ -12,7 +12,7 @@ use turnfold_store::{Store, StoreReader};
 
 use crate::known_grants::KnownGrants;
 use crate::last_seen::LastSeen;
-use crate::limits::Limits;
+use crate::limits::ServiceLimits;
 use crate::metrics::Metrics;
 use crate::options::{Outside, Settings};
 use crate::problem::{ApiResult, Code, Problem};
@@ -22,7 +22,7 @@ pub(crate) struct World {
     pub(crate) store: Store,
     pub(crate) registry: Registry,
     pub(crate) outside: Outside,
-    pub(crate) limits: Limits,
+    pub(crate) limits: ServiceLimits,
     pub(crate) metrics: Metrics,
     pub(crate) grants: KnownGrants,
     pub(crate) seen: LastSeen,
@@ -49,7 +49,7 @@ impl World {
             store,
             registry,
             outside,
-            limits: Limits::new(settings),
+            limits: ServiceLimits::new(settings),
             metrics: Metrics::default(),
             grants: KnownGrants::default(),
             seen: LastSeen::default(),

@@ -12,7 +12,7 @@ use super::new::{EXAMPLE, find_setup, setups};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{plain, strong};
-use crate::rulebook::Rulebook;
+use crate::rulebook::RulebookSections;
 
 /// Teach a game: its commands, reasons, questions, view and rules
 ///
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         for rules in context.registry.iter() {
             let name = strong(format_args!("{:width$}", rules.name()));
             let line = || [name, plain(format_args!("  {}", rules.summary()))].into();
-            context.output.show(&document(rules.as_ref(), Rulebook::default()), || vec![line()])?;
+            context.output.show(&document(rules.as_ref(), RulebookSections::default()), || vec![line()])?;
         }
         return Ok(ExitStatus::Yes);
     };
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         }
         return Ok(ExitStatus::Yes);
     }
-    let mut whole = Rulebook::read(rules.rulebook());
+    let mut whole = RulebookSections::read(rules.rulebook());
     let undescribed = undescribed_reasons(&*rules, &whole);
     if !undescribed.is_empty() {
         let reasons = whole.0.entry("reasons").or_insert_with(|| json!([]));
@@ -98,7 +98,7 @@ const REFUSALS: [&str; Refusal::CODES.len()] = [
 const MALFORMED: &str = "The text is no command of the game, or names no seat where one is needed.";
 
 /// Returns the reasons that the game declares, and those that every game has, unless its rulebook describes them.
-fn undescribed_reasons(rules: &dyn AnyRules, book: &Rulebook) -> Vec<Value> {
+fn undescribed_reasons(rules: &dyn AnyRules, book: &RulebookSections) -> Vec<Value> {
     let described = book.0.get("reasons").and_then(Value::as_array).cloned().unwrap_or_default();
     let mut codes = Vec::new();
     for code in rules.ignored_codes() {
@@ -159,7 +159,7 @@ fn by_mail(rules: &dyn AnyRules) -> String {
 }
 
 /// Returns a ruleset as JSON, with the given sections of its rulebook.
-fn document(rules: &dyn AnyRules, Rulebook(sections): Rulebook) -> Map<String, Value> {
+fn document(rules: &dyn AnyRules, RulebookSections(sections): RulebookSections) -> Map<String, Value> {
     let mut document = Map::new();
     document.insert("ruleset".into(), json!(rules.name()));
     document.insert("version".into(), json!(rules.version()));
@@ -168,7 +168,7 @@ fn document(rules: &dyn AnyRules, Rulebook(sections): Rulebook) -> Map<String, V
     document
 }
 
-fn unknown_topic(name: &str, topic: &str, rulebook: &Rulebook) -> Failure {
+fn unknown_topic(name: &str, topic: &str, rulebook: &RulebookSections) -> Failure {
     let like: Vec<String> = rulebook.topics_like(topic).iter().map(|like| format!("`{like}`")).collect();
     let meant = if like.is_empty() { String::new() } else { format!("did you mean {}? ", like.join(" or ")) };
     let topic = topic.escape_debug();

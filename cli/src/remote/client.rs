@@ -59,7 +59,7 @@ pub(crate) struct Sent<'a> {
 }
 
 /// A successful answer in the requested format.
-pub(crate) struct Reply {
+pub(crate) struct ServiceReply {
     pub(crate) body: String,
     pub(crate) headers: HeaderMap,
 }
@@ -102,22 +102,22 @@ impl Client {
         matches!(self.kind, TokenKind::Host | TokenKind::Admin)
     }
 
-    pub(crate) fn get(&self, asked: &ServiceRequest) -> Result<Reply, Failure> {
+    pub(crate) fn get(&self, asked: &ServiceRequest) -> Result<ServiceReply, Failure> {
         Ok(self.try_get(asked)?)
     }
 
     /// Sends a request that may be refused. If the service asks the client to wait, waits and tries again.
-    pub(crate) fn try_get(&self, asked: &ServiceRequest) -> Result<Reply, NotAnswered> {
+    pub(crate) fn try_get(&self, asked: &ServiceRequest) -> Result<ServiceReply, NotAnswered> {
         self.repeat(asked, None)
     }
 
     /// Sends a request until there is an answer. Repeats it for a while if the connection is lost or the service is
     /// unavailable. The caller guarantees that the request may arrive twice.
-    pub(crate) fn post(&self, asked: &ServiceRequest, sent: &Sent) -> Result<Reply, NotAnswered> {
+    pub(crate) fn post(&self, asked: &ServiceRequest, sent: &Sent) -> Result<ServiceReply, NotAnswered> {
         self.repeat(asked, Some(sent))
     }
 
-    fn repeat(&self, asked: &ServiceRequest, sent: Option<&Sent>) -> Result<Reply, NotAnswered> {
+    fn repeat(&self, asked: &ServiceRequest, sent: Option<&Sent>) -> Result<ServiceReply, NotAnswered> {
         let mut pause = PAUSE_MIN;
         let mut since: Option<Stopwatch> = None;
         loop {
@@ -141,7 +141,7 @@ impl Client {
         }
     }
 
-    fn send(&self, asked: &ServiceRequest, sent: Option<&Sent>) -> Result<Reply, NotAnswered> {
+    fn send(&self, asked: &ServiceRequest, sent: Option<&Sent>) -> Result<ServiceReply, NotAnswered> {
         let accept = match asked.format {
             Format::Text => "text/plain",
             Format::Json => JSON,
@@ -170,7 +170,7 @@ impl Client {
         self.read(answer.map_err(|error| self.not_sent(&error))?, accept)
     }
 
-    fn read(&self, mut answer: Response<Body>, accept: &str) -> Result<Reply, NotAnswered> {
+    fn read(&self, mut answer: Response<Body>, accept: &str) -> Result<ServiceReply, NotAnswered> {
         let body = answer.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_vec();
         let body = body.map_err(|error| self.not_sent(&error))?;
         let status = answer.status();
@@ -180,7 +180,7 @@ impl Client {
         let text = String::from_utf8(body).ok();
         if status.is_success() {
             return match text {
-                Some(body) if media_type == accept => Ok(Reply { body, headers }),
+                Some(body) if media_type == accept => Ok(ServiceReply { body, headers }),
                 _ => Err(NotAnswered::Failed(Failure::trouble(format!(
                     "`{}` answered with no {accept}; is it a service of turnfold?",
                     self.origin

@@ -10,7 +10,7 @@ use turnfold_history::{RangeName, Revision, Viewer};
 use crate::failure::{ExitStatus, Failure};
 use crate::histories::warn_of_current;
 use crate::output::{Format, Output};
-use crate::remote::client::{Client, Reply, ServiceRequest, path_of};
+use crate::remote::client::{Client, ServiceReply, ServiceRequest, path_of};
 
 /// The most items that are requested at once.
 pub(crate) const PAGE: u64 = 1000;
@@ -76,12 +76,12 @@ pub(crate) fn ask(
     resource: &str,
     query: Vec<(&str, String)>,
     format: Format,
-) -> Result<Reply, Failure> {
+) -> Result<ServiceReply, Failure> {
     client.get(&ServiceRequest { path: path_of(revision, resource), query, format, media_type: None })
 }
 
 /// Reads a JSON answer.
-pub(crate) fn document(reply: &Reply) -> Result<Value, Failure> {
+pub(crate) fn document(reply: &ServiceReply) -> Result<Value, Failure> {
     serde_json::from_str(&reply.body).map_err(unusable)
 }
 
@@ -129,7 +129,7 @@ struct SourcedItem<'a> {
 /// members that the document has, or the whole document if `members` is empty. The items of a list are printed one per
 /// line, with `source` if it is given.
 pub(crate) fn print_reply(
-    reply: &Reply,
+    reply: &ServiceReply,
     members: &[&str],
     source: Option<&str>,
     output: &mut Output,
@@ -166,7 +166,7 @@ pub(crate) fn print_reply(
 }
 
 /// A list to request, or a part of it.
-pub(crate) struct Part {
+pub(crate) struct ListPart {
     pub(crate) path: String,
     /// The item before the first one; `None` to begin at the start.
     pub(crate) after: Option<String>,
@@ -202,11 +202,15 @@ pub(crate) fn print_log(
     let count = revision.seq.map(|last| last.saturating_sub(before));
     let after = (before > 0).then(|| before.to_string());
     let source = Some(range.source.up_to(None).to_string());
-    print_list(client, Part { path: path_of(revision, "entries"), after, count, viewer, source }, output)
+    print_list(client, ListPart { path: path_of(revision, "entries"), after, count, viewer, source }, output)
 }
 
-pub(crate) fn print_list(client: &Client, part: Part, output: &mut Output) -> Result<ExitStatus, Failure> {
-    let Part { path, mut after, mut count, viewer, source } = part;
+pub(crate) fn print_list(
+    client: &Client,
+    part: ListPart,
+    output: &mut Output,
+) -> Result<ExitStatus, Failure> {
+    let ListPart { path, mut after, mut count, viewer, source } = part;
     while count != Some(0) {
         let limit = count.map_or(PAGE, |count| count.min(PAGE));
         let mut query = seen_at(None, viewer);
@@ -228,7 +232,7 @@ pub(crate) fn print_list(client: &Client, part: Part, output: &mut Output) -> Re
 }
 
 /// Returns `after` of the next page from the `Link` header, which text answers have (SV-6).
-fn next_linked(reply: &Reply) -> Option<String> {
+fn next_linked(reply: &ServiceReply) -> Option<String> {
     let link = reply.headers.get("link")?.to_str().ok()?;
     let (target, relation) = link.strip_prefix('<')?.split_once('>')?;
     let (_, query) = target.split_once('?')?;

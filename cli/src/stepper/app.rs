@@ -55,7 +55,7 @@ enum Pace {
 }
 
 /// The stepper on the screen.
-pub(super) struct App<'c> {
+pub(super) struct StepperScreen<'c> {
     pub(super) sources: &'c dyn Sources,
     /// Always present, except while the viewer changes.
     pub(super) stepper: Option<Stepper>,
@@ -76,7 +76,7 @@ pub(super) struct App<'c> {
     prints: bool,
 }
 
-impl<'c> App<'c> {
+impl<'c> StepperScreen<'c> {
     pub(super) fn new(seat_history: SeatHistory, sources: &'c dyn Sources) -> Result<Self, Failure> {
         Ok(Self {
             sources,

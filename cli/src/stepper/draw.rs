@@ -5,7 +5,7 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Text};
 use ratatui::widgets::{Block, Borders, Clear, Paragraph};
 
-use super::app::{App, Over};
+use super::app::{Over, StepperScreen};
 use super::panels::{self, Panel};
 
 /// The smallest screen that is used, in columns and rows.
@@ -31,7 +31,7 @@ const HELP: &[(&str, &str)] = &[
 ];
 
 /// Draws the whole screen.
-pub(super) fn draw(frame: &mut Frame<'_>, app: &mut App<'_>) {
+pub(super) fn draw(frame: &mut Frame<'_>, app: &mut StepperScreen<'_>) {
     let area = frame.area();
     if area.width < LEAST.0 || area.height < LEAST.1 {
         let (columns, rows) = LEAST;
@@ -65,7 +65,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, app: &mut App<'_>) {
 }
 
 /// Draws the board or the view.
-fn draw_left(frame: &mut Frame<'_>, app: &mut App<'_>, area: Rect) {
+fn draw_left(frame: &mut Frame<'_>, app: &mut StepperScreen<'_>, area: Rect) {
     let panel = if app.as_json { panels::view(app) } else { panels::board(app.stepper(), area.width.into()) };
     let scroll = scroll(&panel, app.moved, area);
     frame.render_widget(Paragraph::new(Text::from(panel.lines)).scroll(scroll), area);
@@ -85,7 +85,7 @@ fn scroll(panel: &Panel, moved: (i32, i32), area: Rect) -> (u16, u16) {
     (away(row, panel.lines.len(), area.height, moved.1), away(column, widest, area.width, moved.0))
 }
 
-fn draw_log(frame: &mut Frame<'_>, app: &mut App<'_>, area: Rect, is_next_to_board: bool) {
+fn draw_log(frame: &mut Frame<'_>, app: &mut StepperScreen<'_>, area: Rect, is_next_to_board: bool) {
     let borders = if is_next_to_board { Borders::LEFT } else { Borders::TOP };
     let block = Block::new().borders(borders);
     let inner = block.inner(area);
@@ -95,7 +95,7 @@ fn draw_log(frame: &mut Frame<'_>, app: &mut App<'_>, area: Rect, is_next_to_boa
 }
 
 /// Draws the window over the board, if there is one.
-fn draw_over(frame: &mut Frame<'_>, app: &App<'_>, area: Rect) {
+fn draw_over(frame: &mut Frame<'_>, app: &StepperScreen<'_>, area: Rect) {
     let Some(over) = &app.over else { return };
     let (title, lines): (_, Vec<Line<'_>>) = match over {
         Over::Help => {

@@ -10,7 +10,7 @@ use turnfold_show::drawing::{Highlights, Spot, text};
 use turnfold_show::page::frames::changed_spots;
 use turnfold_show::render::recorded_mark;
 
-use super::app::{App, Prompt};
+use super::app::{Prompt, StepperScreen};
 use crate::failure::Failure;
 use crate::output::counted;
 use crate::render;
@@ -25,7 +25,7 @@ pub(super) struct Panel {
 }
 
 /// Returns the title: the source, the entry, the viewer, the game and its phase (VW-5).
-pub(super) fn title(app: &mut App<'_>) -> Line<'static> {
+pub(super) fn title(app: &mut StepperScreen<'_>) -> Line<'static> {
     let stepper = app.stepper();
     let at = stepper.at();
     let head = stepper.head();
@@ -72,7 +72,7 @@ pub(super) fn board(stepper: &Stepper, width: usize) -> Panel {
 }
 
 /// Writes the view as JSON and marks the lines of changed fields.
-pub(super) fn view(app: &mut App<'_>) -> Panel {
+pub(super) fn view(app: &mut StepperScreen<'_>) -> Panel {
     let text = serde_json::to_string_pretty(&app.stepper().view()).unwrap_or_default();
     let keys: BTreeSet<String> = app.fields.iter().filter_map(|field| key(&field.path)).collect();
     let is_changed = |line: &str| {
@@ -97,7 +97,11 @@ fn key(path: &str) -> Option<String> {
 }
 
 /// Returns the entries around the current one, which takes up to half of the height if it is long.
-pub(super) fn log(app: &mut App<'_>, width: usize, height: usize) -> Result<Vec<Line<'static>>, Failure> {
+pub(super) fn log(
+    app: &mut StepperScreen<'_>,
+    width: usize,
+    height: usize,
+) -> Result<Vec<Line<'static>>, Failure> {
     let at = app.stepper().at();
     let head = app.stepper().head();
     let digits = head.to_string().len();
@@ -149,7 +153,7 @@ fn wrapped(text: &str, width: usize, height: usize) -> Vec<String> {
 }
 
 /// Returns the changed fields, scrolled so that the chosen one is visible.
-pub(super) fn fields(app: &App<'_>, width: usize, height: usize) -> Vec<Line<'static>> {
+pub(super) fn fields(app: &StepperScreen<'_>, width: usize, height: usize) -> Vec<Line<'static>> {
     let first = app.field.saturating_sub(height.saturating_sub(1));
     let fields = app.fields.iter().enumerate().skip(first).take(height);
     fields
@@ -162,7 +166,7 @@ pub(super) fn fields(app: &App<'_>, width: usize, height: usize) -> Vec<Line<'st
 }
 
 /// Returns the title of the panel of changed fields.
-pub(super) fn fields_title(app: &mut App<'_>) -> String {
+pub(super) fn fields_title(app: &mut StepperScreen<'_>) -> String {
     let at = app.stepper().at();
     match app.fields.len() as u64 {
         _ if at == 0 => "setup".into(),
@@ -172,7 +176,7 @@ pub(super) fn fields_title(app: &mut App<'_>) -> String {
 }
 
 /// Returns the last line: the input, a message, or the keys.
-pub(super) fn last_line(app: &App<'_>, width: usize) -> Line<'static> {
+pub(super) fn last_line(app: &StepperScreen<'_>, width: usize) -> Line<'static> {
     if let Some((asked, text)) = &app.asked {
         let hint = match asked {
             Prompt::Number => "entry number",

@@ -2,10 +2,10 @@
 
 use turnfold_history::{SearchDirection, SeatHistory, SourceName, Stepper};
 
-use super::app::{App, Over};
+use super::app::{Over, StepperScreen};
 use crate::failure::Failure;
 
-impl App<'_> {
+impl StepperScreen<'_> {
     /// Opens another branch with the same viewer, at the current entry if the branch has it.
     pub(super) fn open(&mut self, name: &SourceName) -> Result<(), Failure> {
         let at = self.stepper().at();

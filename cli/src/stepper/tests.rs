@@ -11,7 +11,7 @@ use snapbox::assert_data_eq;
 use turnfold_history::{SeatHistory, SourceName, Viewer};
 use turnfold_referee::ModuleFolders;
 
-use super::app::App;
+use super::app::StepperScreen;
 use super::draw::draw;
 use crate::address::StoreAddress;
 use crate::context::Context;
@@ -43,14 +43,14 @@ fn seat_history(file: &str, viewer: Viewer, context: &Context) -> SeatHistory {
 }
 
 /// Presses keys, each a character.
-fn press(app: &mut App<'_>, keys: &str) {
+fn press(app: &mut StepperScreen<'_>, keys: &str) {
     for key in keys.chars() {
         let code = if key == '\n' { KeyCode::Enter } else { KeyCode::Char(key) };
         app.press(KeyEvent::new(code, KeyModifiers::NONE)).unwrap();
     }
 }
 
-fn drawn(app: &mut App<'_>, (columns, rows): (u16, u16)) -> Buffer {
+fn drawn(app: &mut StepperScreen<'_>, (columns, rows): (u16, u16)) -> Buffer {
     let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
     terminal.draw(|frame| draw(frame, app)).unwrap();
     terminal.backend().buffer().clone()
@@ -70,7 +70,7 @@ fn text(buffer: &Buffer) -> String {
 fn vw_9_every_ruleset_has_its_screens() {
     let context = context();
     for (file, at) in LOOKED_AT {
-        let mut app = App::new(seat_history(file, Viewer::HOST, &context), &context).unwrap();
+        let mut app = StepperScreen::new(seat_history(file, Viewer::HOST, &context), &context).unwrap();
         press(&mut app, &format!(":{at}\n"));
         let screens = SIZES
             .map(|size| format!("{} columns, {} rows\n{}", size.0, size.1, text(&drawn(&mut app, size))));
@@ -86,7 +86,8 @@ fn vw_9_every_ruleset_has_its_screens() {
 #[test]
 fn vw_6_what_changed_is_reversed_and_has_a_sign() {
     let context = context();
-    let mut app = App::new(seat_history("initiative/moves", Viewer::HOST, &context), &context).unwrap();
+    let mut app =
+        StepperScreen::new(seat_history("initiative/moves", Viewer::HOST, &context), &context).unwrap();
     let reversed = |buffer: &Buffer| {
         let board = buffer.content.iter().take(80 * 13).skip(80);
         board.filter(|cell| cell.modifier.contains(Modifier::REVERSED)).count()
@@ -101,7 +102,8 @@ fn vw_6_what_changed_is_reversed_and_has_a_sign() {
 #[test]
 fn vw_7_keys_lead_through_a_game() {
     let context = context();
-    let mut app = App::new(seat_history("initiative/moves", Viewer::HOST, &context), &context).unwrap();
+    let mut app =
+        StepperScreen::new(seat_history("initiative/moves", Viewer::HOST, &context), &context).unwrap();
     let head = app.stepper().head();
     let mut at = |keys: &str| {
         press(&mut app, keys);
@@ -136,7 +138,8 @@ fn vw_7_keys_lead_through_a_game() {
 #[test]
 fn vw_7_it_plays_by_itself_until_the_end() {
     let context = context();
-    let mut app = App::new(seat_history("initiative/moves", Viewer::HOST, &context), &context).unwrap();
+    let mut app =
+        StepperScreen::new(seat_history("initiative/moves", Viewer::HOST, &context), &context).unwrap();
     assert_eq!(app.beat(), None);
     press(&mut app, " +");
     assert_eq!((app.speed(), app.message.as_str()), (Some(4), "4 a second"));
@@ -153,7 +156,8 @@ fn vw_7_a_player_looks_as_itself_only() {
     let context = context();
     let viewer: Viewer = "p2".parse().unwrap();
     let mut app =
-        App::new(seat_history("cycletap/while-the-other-plans", viewer, &context), &context).unwrap();
+        StepperScreen::new(seat_history("cycletap/while-the-other-plans", viewer, &context), &context)
+            .unwrap();
     press(&mut app, "lls");
     assert_eq!(app.message, "only this viewer is available here");
     assert_eq!(app.stepper().viewer(), viewer);

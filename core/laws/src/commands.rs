@@ -7,7 +7,7 @@ use turnfold_core::{AnyRules, AnyState, CommandSource, DicePolicy, FoldError, Lo
 
 use super::Moment;
 use super::judging::described;
-use super::law_report::{Law, Report};
+use super::law_report::{Law, LawReport};
 use super::random_matches::{Choices, PlayedEntry, logged};
 
 const NEVER_COMMANDS: [&str; 16] = [
@@ -44,7 +44,7 @@ const EXTREMES: [&str; 9] = [
 
 /// A command accepted as `text` has the same meaning as canonical text and as bytes.
 pub(super) fn check_round_trip(
-    report: &mut Report<'_>,
+    report: &mut LawReport<'_>,
     rules: &dyn AnyRules,
     state: &dyn AnyState,
     entry: &PlayedEntry,
@@ -73,7 +73,7 @@ pub(super) fn check_round_trip(
 
 /// Refuses truncated, surplus and overlong bytes; other bytes may be a command only in its canonical form.
 fn check_other_bytes(
-    report: &mut Report<'_>,
+    report: &mut LawReport<'_>,
     rules: &dyn AnyRules,
     state: &dyn AnyState,
     entry: &PlayedEntry,
@@ -134,7 +134,7 @@ fn fold_bytes(state: &mut dyn AnyState, seat: Seat, bytes: &[u8]) -> Result<Vec<
 }
 
 /// Malformed text is rejected as malformed, and numbers at the ends of their range do no harm.
-pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules, moment: &Moment<'_>) {
+pub(super) fn check(report: &mut LawReport<'_>, rules: &dyn AnyRules, moment: &Moment<'_>) {
     let seat = Seat::ALL[moment.step % Seat::ALL.len()];
     let mut choices = Choices::new(moment.played.seed, u64::try_from(moment.step).unwrap() + 2);
     let commands = choices.sample(&moment.played.commands, 3);
@@ -184,7 +184,7 @@ pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules, moment: &Mome
 }
 
 /// Any command, known or not, changes nothing unless it is applied.
-pub(super) fn check_harmless(report: &mut Report<'_>, state: &dyn AnyState, seat: Seat, text: &str) {
+pub(super) fn check_harmless(report: &mut LawReport<'_>, state: &dyn AnyState, seat: Seat, text: &str) {
     let seat = state.default_seat(text).unwrap_or(seat);
     let mut fork = state.fork();
     let judged = fork.judge(seat, text);

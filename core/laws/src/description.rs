@@ -3,9 +3,9 @@
 use turnfold_core::AnyRules;
 
 use super::Moment;
-use super::law_report::{Law, Report};
+use super::law_report::{Law, LawReport};
 
-pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules) {
+pub(super) fn check(report: &mut LawReport<'_>, rules: &dyn AnyRules) {
     let name = rules.name();
     let mut letters = name.bytes();
     let is_plain = letters.next().is_some_and(|byte| byte.is_ascii_lowercase())
@@ -23,7 +23,7 @@ pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules) {
     });
 }
 
-pub(super) fn check_moment(report: &mut Report<'_>, rules: &dyn AnyRules, moment: &Moment<'_>) {
+pub(super) fn check_moment(report: &mut LawReport<'_>, rules: &dyn AnyRules, moment: &Moment<'_>) {
     let state = moment.state;
     for command in &moment.tried {
         let typed = state.read(command);

@@ -7,10 +7,10 @@ use serde_json::Value;
 use turnfold_core::text::Quoted;
 use turnfold_core::{Outcome, Verdict};
 
-use super::law_report::{Law, Report};
+use super::law_report::{Law, LawReport};
 use super::random_matches::PlayedEntry;
 
-pub(super) fn check(report: &mut Report<'_>, entry: &PlayedEntry) {
+pub(super) fn check(report: &mut LawReport<'_>, entry: &PlayedEntry) {
     let PlayedEntry { outcome, effects_json: json, .. } = entry;
     let applied = entry.verdict == Verdict::Applied(());
     let some = outcome.effects().next().is_some() || **json != *"[]";

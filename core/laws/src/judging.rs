@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use turnfold_core::admission::Refusal;
 use turnfold_core::{AnyRules, AnyState, DicePolicy, FoldError, Outcome, Rejected, Seat, Verdict};
 
-use super::law_report::{Law, Report};
+use super::law_report::{Law, LawReport};
 use super::random_matches::{PlayedEntry, logged, roll_verb, verb};
 use super::{Moment, commands, effects};
 
@@ -13,7 +13,7 @@ use super::{Moment, commands, effects};
 const FOREIGN: &[&str] = Refusal::CODES.split_at(4).0;
 
 pub(super) fn check(
-    report: &mut Report<'_>,
+    report: &mut LawReport<'_>,
     rules: &dyn AnyRules,
     moment: &Moment<'_>,
     round_tripped: &mut BTreeSet<String>,
@@ -49,7 +49,7 @@ pub(super) fn check(
     });
 }
 
-fn check_lists(report: &mut Report<'_>, candidates: &[String], legal: &[String]) {
+fn check_lists(report: &mut LawReport<'_>, candidates: &[String], legal: &[String]) {
     let known: BTreeSet<&String> = candidates.iter().collect();
     report.expect(Law::LegalIsWhatApplies, known.len() == candidates.len(), || {
         "a candidate is listed twice".into()
@@ -66,7 +66,7 @@ fn check_lists(report: &mut Report<'_>, candidates: &[String], legal: &[String])
 
 /// Random play chooses from candidates in their order. The choices mark the legal ones, and number the kinds in order.
 fn check_choices(
-    report: &mut Report<'_>,
+    report: &mut LawReport<'_>,
     state: &dyn AnyState,
     seat: Seat,
     candidates: &[String],
@@ -111,7 +111,7 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    fn check(&mut self, report: &mut Report<'_>, seat: Seat, command: &str, legal: &[String]) {
+    fn check(&mut self, report: &mut LawReport<'_>, seat: Seat, command: &str, legal: &[String]) {
         let default = self.state.default_seat(command);
         // If a referee waits for several seats, a seat must be named (RF-11).
         if default.is_none() && !report.is_referee() {
@@ -133,7 +133,7 @@ impl Trial<'_> {
 
     fn check_legal(
         &self,
-        report: &mut Report<'_>,
+        report: &mut LawReport<'_>,
         judged: &Result<Verdict, Rejected>,
         command: &str,
         legal: &[String],
@@ -152,7 +152,7 @@ impl Trial<'_> {
 
     fn check_seat(
         &self,
-        report: &mut Report<'_>,
+        report: &mut LawReport<'_>,
         judged: &Result<Verdict, Rejected>,
         seat: Seat,
         default: Option<Seat>,
@@ -176,7 +176,7 @@ impl Trial<'_> {
 
     fn check_fold(
         &mut self,
-        report: &mut Report<'_>,
+        report: &mut LawReport<'_>,
         judged: &Result<Verdict, Rejected>,
         seat: Seat,
         command: &str,

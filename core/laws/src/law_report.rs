@@ -131,7 +131,7 @@ enum End {
 }
 
 /// Collects violations, and knows the current place of the tests.
-pub(crate) struct Report<'w> {
+pub(crate) struct LawReport<'w> {
     ruleset: String,
     /// Whether the rules are a referee's; fewer laws apply to them (RF-22).
     is_referee: bool,
@@ -148,7 +148,7 @@ pub(crate) struct Report<'w> {
     pub(crate) positions_tried: usize,
 }
 
-impl<'w> Report<'w> {
+impl<'w> LawReport<'w> {
     pub(crate) fn new(rules: &dyn AnyRules) -> Self {
         Self {
             ruleset: rules.name().into(),

@@ -9,7 +9,7 @@ use serde_json::Value;
 use turnfold_core::{AnyRules, AnyState, DicePolicy, Logged, Perspective, Seat, Verdict};
 
 use super::commands::{numbers, replaced};
-use super::law_report::{Law, Report};
+use super::law_report::{Law, LawReport};
 use super::random_matches::{Choices, PlayedEntry, PlayedMatch, logged, roll_verb, verb};
 use super::setups::read_spoiled;
 use super::{Moment, not_hosts, viewers};
@@ -23,7 +23,7 @@ const SETUPS_MAX: usize = 40;
 const HORIZON: usize = 8;
 
 /// Requires all views to be the same if `SECRETS` is `None`.
-pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules, moment: &Moment<'_>) {
+pub(super) fn check(report: &mut LawReport<'_>, rules: &dyn AnyRules, moment: &Moment<'_>) {
     if rules.has_secrets() {
         return;
     }
@@ -49,7 +49,7 @@ pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules, moment: &Mome
 ///
 /// Requires nothing if no player gave a command in any match, because these setups cannot reach a secret. In `desk`,
 /// for example, players act only by papers that are signed elsewhere.
-pub(super) fn check_all(report: &mut Report<'_>, rules: &dyn AnyRules, matches: &[PlayedMatch]) {
+pub(super) fn check_all(report: &mut LawReport<'_>, rules: &dyn AnyRules, matches: &[PlayedMatch]) {
     let is_played = |played: &PlayedMatch| played.entries.iter().any(|entry| entry.seat != Seat::Host);
     let is_judged = rules.has_secrets() && matches.iter().any(is_played);
     if is_judged && !matches.iter().any(|played| conceals(rules, played)) {
@@ -78,7 +78,7 @@ fn conceals(rules: &dyn AnyRules, played: &PlayedMatch) -> bool {
 }
 
 /// Compares the match with others that differ only in the setup or in one command.
-pub(super) fn check_whole(report: &mut Report<'_>, rules: &dyn AnyRules, played: &PlayedMatch) {
+pub(super) fn check_whole(report: &mut LawReport<'_>, rules: &dyn AnyRules, played: &PlayedMatch) {
     let Ok(mut state) = rules.start(&played.setup) else { return };
     let log: Vec<_> = played.entries.iter().map(PlayedEntry::logged).collect();
     for setup in other_setups(rules, &played.setup) {
@@ -132,7 +132,7 @@ impl Pair<'_> {
     }
 
     /// Folds both logs, and requires the viewer to be shown the same as long as its views are the same.
-    fn check_entries(&self, report: &mut Report<'_>, logs: [&[Logged<'_>]; 2]) {
+    fn check_entries(&self, report: &mut LawReport<'_>, logs: [&[Logged<'_>]; 2]) {
         let Self { viewer, states } = self;
         let mut ends = states.map(AnyState::fork);
         let most = logs[0].len().min(logs[1].len()).min(HORIZON);
@@ -164,7 +164,7 @@ impl Pair<'_> {
     }
 }
 
-fn check_setup(report: &mut Report<'_>, pair: &Pair<'_>, setups: [&[u8]; 2]) {
+fn check_setup(report: &mut LawReport<'_>, pair: &Pair<'_>, setups: [&[u8]; 2]) {
     let viewer = pair.viewer;
     let Some(field) = pair.concealed_field() else { return };
     let seen = [0, 1].map(|which| pair.states[which].setup_seen(setups[which], viewer).ok());

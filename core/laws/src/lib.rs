@@ -40,7 +40,7 @@ mod setups;
 mod shown;
 mod targets;
 
-use law_report::Report;
+use law_report::LawReport;
 use random_matches::Choices;
 
 pub use commands::{numbers, replaced};
@@ -130,7 +130,7 @@ pub fn require_kept(rules: &dyn AnyRules, fixtures: &[Fixture]) {
 /// Returns a sentence for each violation of a law that was found along random play from these setups.
 #[must_use]
 pub fn broken_laws(rules: &dyn AnyRules, fixtures: &[Fixture]) -> Vec<String> {
-    tried(Report::new(rules), rules, fixtures).into_sentences()
+    tried(LawReport::new(rules), rules, fixtures).into_sentences()
 }
 
 /// The result of testing the laws for a limited time.
@@ -153,7 +153,7 @@ pub struct TriedLaws {
 /// The first call of a module that exceeds its limit ends the tests, because another call would take as long.
 #[must_use]
 pub fn broken_laws_while(rules: &dyn AnyRules, fixtures: &[Fixture], watch: Watch<'_>) -> TriedLaws {
-    let report = tried(Report::watched(rules, watch), rules, fixtures);
+    let report = tried(LawReport::watched(rules, watch), rules, fixtures);
     TriedLaws {
         is_finished: report.is_finished(),
         matches: report.matches,
@@ -163,7 +163,7 @@ pub fn broken_laws_while(rules: &dyn AnyRules, fixtures: &[Fixture], watch: Watc
     }
 }
 
-fn tried<'w>(mut report: Report<'w>, rules: &dyn AnyRules, fixtures: &[Fixture]) -> Report<'w> {
+fn tried<'w>(mut report: LawReport<'w>, rules: &dyn AnyRules, fixtures: &[Fixture]) -> LawReport<'w> {
     if fixtures.is_empty() {
         report.broke(Law::Setups, "there is no fixture to start from");
     }
@@ -203,7 +203,7 @@ fn tried<'w>(mut report: Report<'w>, rules: &dyn AnyRules, fixtures: &[Fixture])
     report
 }
 
-fn check_match(report: &mut Report<'_>, rules: &dyn AnyRules, played: &PlayedMatch, all: bool) {
+fn check_match(report: &mut LawReport<'_>, rules: &dyn AnyRules, played: &PlayedMatch, all: bool) {
     let Ok(mut state) = rules.start(&played.setup) else {
         report.broke(Law::Setups, "the setup starts a match once and then no more");
         return;
@@ -231,7 +231,7 @@ fn check_match(report: &mut Report<'_>, rules: &dyn AnyRules, played: &PlayedMat
 }
 
 fn check_moment(
-    report: &mut Report<'_>,
+    report: &mut LawReport<'_>,
     rules: &dyn AnyRules,
     moment: &Moment<'_>,
     round_tripped: &mut BTreeSet<String>,
@@ -253,7 +253,7 @@ fn check_moment(
 /// Plays a random match from a fixture.
 #[must_use]
 pub fn random_match(rules: &dyn AnyRules, fixture: &Fixture, seed: u8) -> PlayedMatch {
-    let mut report = Report::new(rules);
+    let mut report = LawReport::new(rules);
     let played = random_matches::play(&mut report, rules, fixture, seed).unwrap();
     report.require_nothing_broken();
     played
@@ -261,7 +261,7 @@ pub fn random_match(rules: &dyn AnyRules, fixture: &Fixture, seed: u8) -> Played
 
 /// Checks the laws about accepted setups with the bytes of a setup.
 pub fn check_setup(rules: &dyn AnyRules, setup: &[u8]) {
-    let mut report = Report::new(rules);
+    let mut report = LawReport::new(rules);
     setups::check_accepted(&mut report, rules, setup);
     report.require_nothing_broken();
 }

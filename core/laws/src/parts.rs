@@ -3,7 +3,7 @@
 use turnfold_core::dice::DiceStream;
 use turnfold_core::{AnyRules, AnyState, DicePolicy, Logged, Perspective, Seat, Step, Verdict};
 
-use super::law_report::{Law, Report};
+use super::law_report::{Law, LawReport};
 use super::not_hosts;
 use super::random_matches::{PlayedEntry, PlayedMatch, logged};
 
@@ -22,7 +22,7 @@ struct Shown {
     outcome: String,
 }
 
-pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules, played: &PlayedMatch) {
+pub(super) fn check(report: &mut LawReport<'_>, rules: &dyn AnyRules, played: &PlayedMatch) {
     let Ok(start) = rules.start(&played.setup) else { return };
     let count = if report.is_referee() { ENTRIES_OF_REFEREE } else { ENTRIES };
     let single = long_log(&*start, played, count);

@@ -4,21 +4,21 @@ use std::collections::BTreeSet;
 
 use turnfold_core::{AnyRules, AnyState, Seat, Verdict};
 
-use super::law_report::{Law, Report};
+use super::law_report::{Law, LawReport};
 use super::random_matches::{PlayedEntry, PlayedMatch};
 use super::{Moment, SAMPLE, check_moment, commands, effects, leaks, replaying, secrecy, shown, viewers};
 
 /// Checks that a ruleset keeps the laws while a caller plays, such as a fuzzer.
 pub struct PlayedLaws<'a> {
     rules: &'a dyn AnyRules,
-    report: Report<'static>,
+    report: LawReport<'static>,
 }
 
 impl<'a> PlayedLaws<'a> {
     /// Starts a report on these rules.
     #[must_use]
     pub fn new(rules: &'a dyn AnyRules) -> Self {
-        Self { rules, report: Report::new(rules) }
+        Self { rules, report: LawReport::new(rules) }
     }
 
     /// Panics with the laws that were broken, if any were.

@@ -8,7 +8,7 @@ use turnfold_core::{
     Step, Verdict,
 };
 
-use super::law_report::{Law, Report};
+use super::law_report::{Law, LawReport};
 use super::{ENTRIES_MAX, Fixture};
 
 /// Seeded choices that are the same on every machine.
@@ -120,7 +120,7 @@ pub(super) fn roll_verb(state: &dyn AnyState) -> Option<String> {
 
 /// Plays a match, or returns `None` if the setup does not start one.
 pub(super) fn play(
-    report: &mut Report<'_>,
+    report: &mut LawReport<'_>,
     rules: &dyn AnyRules,
     fixture: &Fixture,
     seed: u8,

@@ -2,12 +2,12 @@
 
 use turnfold_core::{AnyRules, AnyState, DicePolicy, FoldError, Logged};
 
-use super::law_report::{Law, Report};
+use super::law_report::{Law, LawReport};
 use super::random_matches::{PlayedEntry, PlayedMatch, logged};
 use super::{Moment, viewers};
 
 /// Compares continuing from here with continuing from the state's bytes and from a copy.
-pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules, moment: &Moment<'_>) {
+pub(super) fn check(report: &mut LawReport<'_>, rules: &dyn AnyRules, moment: &Moment<'_>) {
     let Moment { played, step, state, .. } = *moment;
     let bytes = state.state_bytes();
     let rest = &played.entries[step..];
@@ -40,7 +40,7 @@ pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules, moment: &Mome
 }
 
 fn check_rest(
-    report: &mut Report<'_>,
+    report: &mut LawReport<'_>,
     mut state: Box<dyn AnyState>,
     rest: &[PlayedEntry],
     dice: &DicePolicy,
@@ -57,7 +57,7 @@ fn check_rest(
 }
 
 /// A log that stops leaves the state as it was before the faulty entry.
-fn check_stop(report: &mut Report<'_>, state: &dyn AnyState, rest: &[PlayedEntry], dice: &DicePolicy) {
+fn check_stop(report: &mut LawReport<'_>, state: &dyn AnyState, rest: &[PlayedEntry], dice: &DicePolicy) {
     let Some(entry) = rest.first() else { return };
     let mut fork = state.fork();
     let folded = fork.fold(&[entry.logged(), logged(entry.seq + 1, entry.seat, "")], dice, &mut |_| {});
@@ -68,7 +68,7 @@ fn check_stop(report: &mut Report<'_>, state: &dyn AnyState, rest: &[PlayedEntry
 }
 
 /// Folds the whole log at once: without an observer, from bytes, and for every viewer.
-pub(super) fn check_whole(report: &mut Report<'_>, rules: &dyn AnyRules, played: &PlayedMatch) {
+pub(super) fn check_whole(report: &mut LawReport<'_>, rules: &dyn AnyRules, played: &PlayedMatch) {
     let Ok(start) = rules.start(&played.setup) else { return };
     let last = played.entries.last().map_or_else(|| start.state_hash(), |entry| entry.hash);
     let texts: Vec<Logged<'_>> = played.entries.iter().map(PlayedEntry::logged).collect();

@@ -5,13 +5,13 @@ use turnfold_core::{AnyState, DicePolicy, FoldError, Seat, Verdict};
 
 use super::Moment;
 use super::judging::described;
-use super::law_report::{Law, Report};
+use super::law_report::{Law, LawReport};
 use super::random_matches::{PlayedEntry, logged, roll_verb, verb};
 
 /// The number of ignored and of rejected commands that are tried before a roll.
 const PADDING_MAX: usize = 3;
 
-pub(super) fn check(report: &mut Report<'_>, moment: &Moment<'_>) {
+pub(super) fn check(report: &mut LawReport<'_>, moment: &Moment<'_>) {
     check_padding(report, moment);
     // A game without dice has no roll. Another test checks that its roll texts are malformed.
     let Some(roll_verb) = roll_verb(moment.state) else {
@@ -41,7 +41,7 @@ pub(super) fn check(report: &mut Report<'_>, moment: &Moment<'_>) {
     check_seeded(report, moment, &due);
 }
 
-fn check_none_due(report: &mut Report<'_>, state: &dyn AnyState) {
+fn check_none_due(report: &mut LawReport<'_>, state: &dyn AnyState) {
     for values in [vec![1], vec![0], vec![1, 2, 3, 4], vec![i32::MIN, i32::MAX]] {
         let Some(roll) = state.roll_command(values) else { continue };
         for seat in Seat::ALL {
@@ -54,7 +54,7 @@ fn check_none_due(report: &mut Report<'_>, state: &dyn AnyState) {
     }
 }
 
-fn check_values(report: &mut Report<'_>, state: &dyn AnyState, due: &DueRoll) {
+fn check_values(report: &mut LawReport<'_>, state: &dyn AnyState, due: &DueRoll) {
     let count = usize::try_from(due.count).unwrap();
     report.doing(format_args!("a roll of {due}"));
     report.expect(Law::Rolls, count > 0 && due.low <= due.high, || "no values answer it".into());
@@ -87,7 +87,7 @@ fn check_values(report: &mut Report<'_>, state: &dyn AnyState, due: &DueRoll) {
 }
 
 /// Ignored and rejected commands, of any seat, do not change the next roll of the match.
-fn check_padding(report: &mut Report<'_>, moment: &Moment<'_>) {
+fn check_padding(report: &mut LawReport<'_>, moment: &Moment<'_>) {
     let Moment { played, step, state, .. } = *moment;
     let rest = &played.entries[step..];
     let roll_verb = roll_verb(state);
@@ -122,7 +122,7 @@ fn check_padding(report: &mut Report<'_>, moment: &Moment<'_>) {
 }
 
 /// In a seeded match only the roll that the seed gives is accepted.
-fn check_seeded(report: &mut Report<'_>, moment: &Moment<'_>, due: &DueRoll) {
+fn check_seeded(report: &mut LawReport<'_>, moment: &Moment<'_>, due: &DueRoll) {
     let seq = u64::try_from(moment.step).unwrap() + 1;
     let Some(values) = moment.state.seeded_roll(&moment.played.dice) else { return };
     let mut turned = values.clone();
@@ -143,7 +143,7 @@ fn check_seeded(report: &mut Report<'_>, moment: &Moment<'_>, due: &DueRoll) {
     });
 }
 
-fn expect_rejected(report: &mut Report<'_>, state: &dyn AnyState, seat: Seat, command: &str, code: &str) {
+fn expect_rejected(report: &mut LawReport<'_>, state: &dyn AnyState, seat: Seat, command: &str, code: &str) {
     report.doing(format_args!("{seat} `{command}`"));
     let mut fork = state.fork();
     let judged = fork.judge(seat, command);

@@ -12,7 +12,7 @@ use turnfold_core::{
 
 use super::effects::Object;
 use super::judging::described;
-use super::law_report::{Law, Report};
+use super::law_report::{Law, LawReport};
 use super::random_matches::{PlayedEntry, logged, verb};
 use super::{Moment, not_hosts, viewers};
 
@@ -21,7 +21,7 @@ const TWICE_EVERY: usize = 8;
 /// A question that no ruleset has; its error lists the known questions.
 const UNLISTED: &str = "?";
 
-pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules, moment: &Moment<'_>) {
+pub(super) fn check(report: &mut LawReport<'_>, rules: &dyn AnyRules, moment: &Moment<'_>) {
     let state = moment.state;
     for viewer in viewers(state) {
         report.doing(format_args!("the view of {viewer}"));
@@ -60,7 +60,7 @@ pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules, moment: &Mome
 }
 
 /// Requires each field to be the same in the whole view and when asked for alone with `Rules::view_with`.
-fn check_fields(report: &mut Report<'_>, state: &dyn AnyState) {
+fn check_fields(report: &mut LawReport<'_>, state: &dyn AnyState) {
     for viewer in viewers(state) {
         let Ok(Value::Object(view)) = serde_json::from_str::<Value>(&state.view(viewer)) else { continue };
         for (key, value) in view {
@@ -73,7 +73,7 @@ fn check_fields(report: &mut Report<'_>, state: &dyn AnyState) {
 }
 
 /// The ruleset answers only the questions that it lists. The list does not depend on the state or the viewer.
-fn check_questions(report: &mut Report<'_>, moment: &Moment<'_>) {
+fn check_questions(report: &mut LawReport<'_>, moment: &Moment<'_>) {
     let listed = moment.start.query(Perspective::HOST, UNLISTED);
     let known = match &listed {
         Ok(answer) => {
@@ -105,7 +105,7 @@ fn check_questions(report: &mut Report<'_>, moment: &Moment<'_>) {
     }
 }
 
-pub(super) fn check_view(report: &mut Report<'_>, ruleset: &str, view: &str) {
+pub(super) fn check_view(report: &mut LawReport<'_>, ruleset: &str, view: &str) {
     match serde_json::from_str::<Object>(view) {
         Err(error) => report.broke(Law::Views, format!("{error} in {view}")),
         Ok(Object(members)) => {
@@ -121,7 +121,7 @@ pub(super) fn check_view(report: &mut Report<'_>, ruleset: &str, view: &str) {
 }
 
 /// What is seen depends only on the state, not on earlier questions or on how the state was reached.
-fn check_twice(report: &mut Report<'_>, rules: &dyn AnyRules, moment: &Moment<'_>) {
+fn check_twice(report: &mut LawReport<'_>, rules: &dyn AnyRules, moment: &Moment<'_>) {
     let state = moment.state;
     let Ok(resumed) = rules.resume(&state.state_bytes(), state.rolls()) else { return };
     let questions = questions(moment.state);
@@ -141,7 +141,7 @@ fn check_twice(report: &mut Report<'_>, rules: &dyn AnyRules, moment: &Moment<'_
 }
 
 /// The parts of a match that a viewer may know form a match that looks the same to the viewer.
-fn check_seats_file(report: &mut Report<'_>, rules: &dyn AnyRules, moment: &Moment<'_>) {
+fn check_seats_file(report: &mut LawReport<'_>, rules: &dyn AnyRules, moment: &Moment<'_>) {
     let Moment { played, state, step, .. } = *moment;
     let log: Vec<_> = played.entries[..step].iter().map(PlayedEntry::logged).collect();
     let questions = questions(state);

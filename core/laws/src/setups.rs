@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use turnfold_core::{AnyRules, Fault, FaultKind, Seat};
 
 use super::commands::{numbers, replaced};
-use super::law_report::{Law, Report};
+use super::law_report::{Law, LawReport};
 
 /// Numbers at and beyond the limits of the numbers in setups.
 const EXTREMES: [&str; 12] = [
@@ -26,7 +26,7 @@ const EXTREMES: [&str; 12] = [
 /// The maximum number of mutations of a setup; for a long setup only some are tried.
 const MUTATIONS_MAX: usize = 600;
 
-pub(super) fn check(report: &mut Report<'_>, rules: &dyn AnyRules, toml: &str) {
+pub(super) fn check(report: &mut LawReport<'_>, rules: &dyn AnyRules, toml: &str) {
     match rules.read_setup(toml) {
         Err(error) => report.broke(Law::Setups, error),
         Ok(setup) => {
@@ -57,7 +57,7 @@ pub(super) fn read_spoiled(rules: &dyn AnyRules, toml: &str) -> Option<Vec<u8>> 
 }
 
 /// A setup that was read starts a match, and is the same after being written and read again.
-pub(super) fn check_accepted(report: &mut Report<'_>, rules: &dyn AnyRules, setup: &[u8]) {
+pub(super) fn check_accepted(report: &mut LawReport<'_>, rules: &dyn AnyRules, setup: &[u8]) {
     match rules.start(setup) {
         Err(error) => report.broke(Law::Setups, format!("it is read, but does not start: {error}")),
         Ok(state) => {
@@ -90,7 +90,7 @@ fn document(setup: &str) -> Result<String, String> {
 }
 
 /// Refuses stored bytes that are not exactly a setup.
-fn check_bytes(report: &mut Report<'_>, rules: &dyn AnyRules, setup: &[u8]) {
+fn check_bytes(report: &mut LawReport<'_>, rules: &dyn AnyRules, setup: &[u8]) {
     let surplus = [setup, &[0]].concat();
     for refused in (0..setup.len()).map(|length| &setup[..length]).chain([surplus.as_slice()]) {
         let accepted = rules.start(refused).is_ok() || rules.write_setup(refused).is_ok();

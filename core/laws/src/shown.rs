@@ -2,7 +2,7 @@
 
 use turnfold_core::{AnyRules, Logged, Perspective};
 
-use super::law_report::{Law, Report};
+use super::law_report::{Law, LawReport};
 use super::not_hosts;
 use super::random_matches::{PlayedEntry, PlayedMatch};
 
@@ -30,7 +30,7 @@ impl Shown {
 }
 
 /// Compares what is shown at each head with the next head, and what a spectator is shown with what players are shown.
-pub(super) fn check_whole(report: &mut Report<'_>, rules: &dyn AnyRules, played: &PlayedMatch) {
+pub(super) fn check_whole(report: &mut LawReport<'_>, rules: &dyn AnyRules, played: &PlayedMatch) {
     let Ok(start) = rules.start(&played.setup) else { return };
     let viewers: Vec<_> = not_hosts(&*start).collect();
     let count = played.entries.len();
@@ -55,7 +55,7 @@ pub(super) fn check_whole(report: &mut Report<'_>, rules: &dyn AnyRules, played:
 }
 
 fn compare(
-    report: &mut Report<'_>,
+    report: &mut LawReport<'_>,
     law: Law,
     one: &[Shown],
     other: &[Shown],

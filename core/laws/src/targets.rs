@@ -7,10 +7,10 @@ use turnfold_core::targets::TargetPart;
 use turnfold_core::{Perspective, Seat};
 
 use super::Moment;
-use super::law_report::{Law, Report};
+use super::law_report::{Law, LawReport};
 
 /// VW-54: every piece, hex and square of a legal command can be clicked.
-pub(super) fn check(report: &mut Report<'_>, moment: &Moment<'_>) {
+pub(super) fn check(report: &mut LawReport<'_>, moment: &Moment<'_>) {
     let state = moment.state;
     for command in &moment.tried {
         let now = state.targets(command);

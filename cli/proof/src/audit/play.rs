@@ -15,7 +15,7 @@ const RUN: usize = 256;
 
 /// The result of folding a branch so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum FoldVerdict {
     /// The rules accept every entry.
     Sound,
     /// This build cannot check the branch.
@@ -59,7 +59,7 @@ pub(super) struct Playing {
     /// Whether the game rolls dice, as far as this build knows.
     pub(super) has_dice: bool,
     waiting: Vec<Entry>,
-    pub(super) verdict: Verdict,
+    pub(super) verdict: FoldVerdict,
     /// The first roll that the seed does not give.
     pub(super) wrong_roll: Option<(u64, String)>,
 }
@@ -92,12 +92,12 @@ impl Playing {
         let (state, mut verdict) = match rules {
             _ if !genesis.has_known_format() => {
                 let reason = format!("this build does not know format {format} of a log");
-                (None, Verdict::Unknown(reason))
+                (None, FoldVerdict::Unknown(reason))
             }
-            Err(cause) => (None, Verdict::Unknown(why_unknown(&cause))),
+            Err(cause) => (None, FoldVerdict::Unknown(why_unknown(&cause))),
             Ok(rules) => match distrusted(&rules).start(setup) {
-                Ok(state) => (Some(state), Verdict::Sound),
-                Err(error) => (None, Verdict::Rejected(0, error.to_string())),
+                Ok(state) => (Some(state), FoldVerdict::Sound),
+                Err(error) => (None, FoldVerdict::Rejected(0, error.to_string())),
             },
         };
         match known.map(|known| known.start(setup)) {
@@ -106,12 +106,12 @@ impl Playing {
             {
                 built_in = Some(begun);
             }
-            Some(begun) if verdict == Verdict::Sound => {
+            Some(begun) if verdict == FoldVerdict::Sound => {
                 let found = match begun {
                     Ok(_) => "begin with another state".into(),
                     Err(error) => format!("refuse the setup: {error}"),
                 };
-                verdict = Verdict::Rejected(0, format!("the rules built in {found}"));
+                verdict = FoldVerdict::Rejected(0, format!("the rules built in {found}"));
             }
             _ => {}
         }
@@ -161,8 +161,8 @@ impl Playing {
     pub(super) fn leave_out(&mut self) {
         self.settle();
         self.state = None;
-        if self.verdict == Verdict::Sound {
-            self.verdict = Verdict::Unknown("records are left out".into());
+        if self.verdict == FoldVerdict::Sound {
+            self.verdict = FoldVerdict::Unknown("records are left out".into());
         }
     }
 
@@ -189,7 +189,7 @@ impl Playing {
             (None, Ok(())) => return,
         };
         let seq = log.get(differs.unwrap_or(expected.len())).map_or(0, |entry| entry.seq);
-        self.verdict = Verdict::Rejected(seq, format!("the rules built in {what}, the module does not"));
+        self.verdict = FoldVerdict::Rejected(seq, format!("the rules built in {what}, the module does not"));
         self.state = None;
         self.built_in = None;
     }
@@ -224,7 +224,7 @@ impl Playing {
                 }
             };
             if !matches!(error, FoldError::WrongRoll { .. }) {
-                self.verdict = Verdict::Rejected(error.seq(), without_seq(&error));
+                self.verdict = FoldVerdict::Rejected(error.seq(), without_seq(&error));
                 self.state = None;
                 return;
             }
@@ -249,11 +249,11 @@ impl Computed {
 }
 
 /// Returns what a fault of a module means: one that only ran out of time shows nothing about the match.
-fn of_fault(seq: u64, fault: &Fault) -> Verdict {
+fn of_fault(seq: u64, fault: &Fault) -> FoldVerdict {
     if fault.kind == FaultKind::Overrun {
-        Verdict::Unknown(fault.to_string())
+        FoldVerdict::Unknown(fault.to_string())
     } else {
-        Verdict::Rejected(seq, fault.to_string())
+        FoldVerdict::Rejected(seq, fault.to_string())
     }
 }
 

@@ -13,7 +13,7 @@ use crate::bundle::sizes::{BranchFinder, revision};
 use crate::bundle::{BranchIndex, BranchTrees};
 
 /// What the rows about checkpoints need to know.
-pub(super) struct Known<'a> {
+pub(super) struct CheckpointContext<'a> {
     pub(super) branches: &'a BranchFinder<'a>,
     pub(super) question: AuditQuestion<'a>,
     /// The trees that were asked for.
@@ -117,7 +117,7 @@ pub(super) fn checkpoints(
 }
 
 /// Requires each branch to have a checkpoint at its full size, and none that contradicts it.
-pub(super) fn signature(branches: &[BranchCheckpoints], known: &Known<'_>) -> AuditRow {
+pub(super) fn signature(branches: &[BranchCheckpoints], known: &CheckpointContext<'_>) -> AuditRow {
     let mut row = RowBuilder::default();
     if known.question.policy.is_none() {
         row.not_checked(None, "no policy says whose signatures count; give one with `--policy`");
@@ -154,7 +154,7 @@ pub(super) fn signature(branches: &[BranchCheckpoints], known: &Known<'_>) -> Au
 }
 
 /// Compares the checkpoints that the auditor kept with the branches. `further` has the papers, compared with their desks.
-pub(super) fn consistency(known: &Known<'_>, further: FurtherRow) -> AuditRow {
+pub(super) fn consistency(known: &CheckpointContext<'_>, further: FurtherRow) -> AuditRow {
     let mut row = further.found;
     let seen = further.checked.map(|seen| format!("; {seen}")).unwrap_or_default();
     let question = known.question;
@@ -200,7 +200,7 @@ pub(super) fn consistency(known: &Known<'_>, further: FurtherRow) -> AuditRow {
 }
 
 /// Requires the policy's quorum for the newest signed checkpoint of each branch.
-pub(super) fn cosignatures(branches: &[BranchCheckpoints], known: &Known<'_>) -> AuditRow {
+pub(super) fn cosignatures(branches: &[BranchCheckpoints], known: &CheckpointContext<'_>) -> AuditRow {
     let mut row = RowBuilder::default();
     let Some(policy) = known.question.policy else {
         row.not_checked(None, "no policy says whose cosignatures count; give one with `--policy`");

@@ -7,7 +7,7 @@ use turnfold_history::Revision;
 use turnfold_history::golden::origins::is_wrong;
 use turnfold_store::{Entry, Genesis, Linker, OriginCheck};
 
-use super::play::{Playing, Verdict};
+use super::play::{FoldVerdict, Playing};
 use super::rows::{AuditRow, FurtherRow, RowBuilder, RowName, counted};
 use super::signed::Vouching;
 use crate::bundle::sizes::{BranchFinder, BranchSize, revision};
@@ -235,17 +235,17 @@ impl<'a, 'r> Walk<'a, 'r> {
         progress.playing.settle();
         match &progress.playing.verdict {
             // The auditor knows its own referee; to anyone else those rules prove nothing (RF-17).
-            Verdict::Sound => {
+            FoldVerdict::Sound => {
                 if let Some(why) = &progress.playing.unproven {
                     self.rules.not_checked(place.clone(), why.clone());
                 }
             }
-            Verdict::Unknown(reason) => self.rules.not_checked(place.clone(), reason.clone()),
-            Verdict::Rejected(seq, reason) => self.rules.fail(at(*seq), reason.clone()),
+            FoldVerdict::Unknown(reason) => self.rules.not_checked(place.clone(), reason.clone()),
+            FoldVerdict::Rejected(seq, reason) => self.rules.fail(at(*seq), reason.clone()),
         }
         let playing = &progress.playing;
         if let Some(module) = playing.module.filter(|module| self.brought.contains(module))
-            && playing.verdict == Verdict::Sound
+            && playing.verdict == FoldVerdict::Sound
             && !playing.is_judged_by_built_in()
         {
             self.brought_rules.push((index, module));
@@ -271,11 +271,11 @@ impl<'a, 'r> Walk<'a, 'r> {
             (DicePolicy::Fair(_), _) => {
                 self.dice.not_checked(place.cloned(), "fair dice are checked with the match's desk");
             }
-            (DicePolicy::Seeded(_), Verdict::Sound) => self.rolls += progress.playing.rolls(),
-            (DicePolicy::Seeded(_), Verdict::Unknown(reason)) => {
+            (DicePolicy::Seeded(_), FoldVerdict::Sound) => self.rolls += progress.playing.rolls(),
+            (DicePolicy::Seeded(_), FoldVerdict::Unknown(reason)) => {
                 self.dice.not_checked(place.cloned(), reason.clone());
             }
-            (DicePolicy::Seeded(_), Verdict::Rejected(..)) => {
+            (DicePolicy::Seeded(_), FoldVerdict::Rejected(..)) => {
                 self.dice.not_checked(
                     place.cloned(),
                     "the rules reject an entry, so nothing is known of later rolls",

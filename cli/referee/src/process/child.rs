@@ -14,7 +14,7 @@ use turnfold_core::text::in_one_line;
 
 use crate::allowance::{self, Allowance};
 use crate::carrier::NoAnswer;
-use crate::json::Node;
+use crate::json::JsonNode;
 
 /// The most bytes of a line (RF-5).
 const LINE_BYTES_MAX: usize = 64 << 20;
@@ -249,7 +249,7 @@ impl Running {
     }
 
     /// Sends the child a request and returns the answer, whose `id` has been checked.
-    pub(crate) fn ask(&mut self, op: &'static str, args: &str, entries: usize) -> Result<Node, NoAnswer> {
+    pub(crate) fn ask(&mut self, op: &'static str, args: &str, entries: usize) -> Result<JsonNode, NoAnswer> {
         self.id += 1;
         let line = format!("{{\"id\":{},\"op\":\"{op}\",\"args\":{args}}}\n", self.id);
         if line.len() > LINE_BYTES_MAX {
@@ -296,7 +296,7 @@ impl Running {
                     "it printed {text} on standard output, which is for answers; print to standard error"
                 )));
             }
-            let answer = match Node::read(text) {
+            let answer = match JsonNode::read(text) {
                 Ok(answer) => answer,
                 Err(_) if text.trim() == "{" => {
                     return Err(NoAnswer::broke("print the answer on one line: it began with `{` alone"));
@@ -515,7 +515,7 @@ fn text_of<'a>(line: &'a [u8], op: &str) -> Result<Option<&'a str>, NoAnswer> {
 }
 
 /// Requires the answer to a request to repeat its number.
-fn check_id(answer: &Node, text: &str, asked: u64) -> Result<(), NoAnswer> {
+fn check_id(answer: &JsonNode, text: &str, asked: u64) -> Result<(), NoAnswer> {
     let what = match answer.integer_in("id") {
         Some(id) if u64::try_from(id) == Ok(asked) => return Ok(()),
         Some(id) => format!("the id {id}"),

@@ -6,7 +6,7 @@ use turnfold_core::any::FaultOf;
 
 use super::child::{Launch, Running};
 use crate::carrier::{Carrier, Effort, NoAnswer};
-use crate::json::Node;
+use crate::json::JsonNode;
 
 pub(crate) const HELLO: &str = r#"{"protocol":1}"#;
 
@@ -86,7 +86,7 @@ impl Children {
 
 impl Carrier for Children {
     /// Asks a child. If it ends, asks a new one once (RF-16).
-    fn ask(&self, op: &'static str, args: &str, effort: Effort) -> Result<Node, NoAnswer> {
+    fn ask(&self, op: &'static str, args: &str, effort: Effort) -> Result<JsonNode, NoAnswer> {
         let mut child = self.take()?;
         let mut answer = child.ask(op, args, effort.entries);
         if let Err(NoAnswer::Ended(why)) = &answer
@@ -123,7 +123,7 @@ impl Carrier for Children {
     }
 }
 
-fn name_and_version(hello: &Node) -> String {
+fn name_and_version(hello: &JsonNode) -> String {
     let mut words = [String::new(), String::new()];
     for (word, field) in words.iter_mut().zip(["name", "version"]) {
         if let Some(value) = hello.field("ok").and_then(|ok| ok.field(field)) {

@@ -116,9 +116,9 @@ struct AppendedJson<'a> {
         ("If-Match" = inline(TagList), Header), ("Idempotency-Key" = inline(Key), Header)),
     request_body = Commands,
     responses((status = 201, description = "the entries are on disk", headers(("ETag" = String)), content(
-        (documents::Appended = "application/json"), (String = "text/plain"))),
+        (documents::AppendedSchema = "application/json"), (String = "text/plain"))),
         (status = 200, description = "no roll was due, or the idempotency key was used before", headers(("ETag" = String)), content(
-        (documents::Appended = "application/json"), (String = "text/plain"))), AppendProblems))]
+        (documents::AppendedSchema = "application/json"), (String = "text/plain"))), AppendProblems))]
 pub(crate) async fn append(
     State(app): State<Arc<App>>,
     bearer: Bearer,

@@ -12,7 +12,7 @@ use turnfold_store::MatchName;
 use utoipa::IntoParams;
 
 use super::diff::require_all;
-use super::position::{At, attachment};
+use super::position::{PositionQuery, attachment};
 use super::statuses::{AnsweredLarge, Looked, LookedLarge, Name};
 use crate::app::App;
 use crate::auth::Bearer;
@@ -76,13 +76,13 @@ pub(crate) async fn replay(
 
 /// Get a page that shows the game
 #[utoipa::path(operation_id = "get_replay_page", get, path = "/v1/matches/{match}/branches/{branch}/replay.html", tag = "files",
-    params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), At),
+    params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), PositionQuery),
     responses((status = 200, description = "the page, as `export --html` writes it", body = String, content_type = "text/html"), LookedLarge))]
 pub(crate) async fn page(
     State(app): State<Arc<App>>,
     bearer: Bearer,
     Path(path): Path<BranchPath>,
-    ValidQuery(at): ValidQuery<At>,
+    ValidQuery(at): ValidQuery<PositionQuery>,
     headers: HeaderMap,
 ) -> ApiResult {
     require_accepted(&headers, HTML)?;

@@ -25,7 +25,7 @@ use crate::reading::{Asked, BranchPath, BranchView, Reach, SeatName};
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Wanted {
+pub(crate) struct FindQuery {
     /// The condition, as `bisect --when` takes it, such as `/turn >= 3 && count(/units/*) < 2`
     #[param(min_length = 1, example = "/turn == 3")]
     when: String,
@@ -47,14 +47,15 @@ pub(crate) struct Wanted {
 
 /// Where a condition becomes true.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Found {
+#[schema(as = Found)]
+pub(crate) struct FindAnswer {
     /// The first entry, in the viewer's numbering; null if there is none.
     #[schema(required = true)]
     seq: Option<u64>,
     /// With `all`: all of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
-    items: Option<Vec<FoundEntry>>,
+    items: Option<Vec<FoundEntryJson>>,
     /// With `all`: the value of `after` for the rest; null at the end.
     next: Option<u64>,
 }
@@ -67,11 +68,12 @@ struct First {
 
 /// An entry that was found.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct FoundEntry {
+#[schema(as = FoundEntry)]
+pub(crate) struct FoundEntryJson {
     /// Its number in the viewer's numbering; 0 is the setup.
     seq: u64,
     /// The entry; null for the setup.
-    #[schema(required = true, value_type = Option<documents::Record>)]
+    #[schema(required = true, value_type = Option<documents::RecordSchema>)]
     entry: Option<Record>,
 }
 
@@ -79,14 +81,14 @@ pub(crate) struct FoundEntry {
 ///
 /// Returns the next entry at which the condition becomes true in the view; with `all`, every such entry.
 #[utoipa::path(operation_id = "find_entry", get, path = "/v1/matches/{match}/branches/{branch}/find", tag = "positions",
-    params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), Wanted),
+    params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), FindQuery),
     responses((status = 200, description = "the entries, as text as `find` prints them; the header `Link` of a text answer names the rest", content(
-        (Found = "application/json"), (String = "text/plain"))), Answered))]
+        (FindAnswer = "application/json"), (String = "text/plain"))), Answered))]
 pub(crate) async fn find(
     State(app): State<Arc<App>>,
     bearer: Bearer,
     Path(path): Path<BranchPath>,
-    ValidQuery(Wanted { when, after, all, limit, seat }): ValidQuery<Wanted>,
+    ValidQuery(FindQuery { when, after, all, limit, seat }): ValidQuery<FindQuery>,
     form: Form,
 ) -> ApiResult {
     let limit = if all { list_limit(limit)? } else { 1 };
@@ -104,13 +106,13 @@ pub(crate) async fn find(
         let holds = condition.ask(&|path| history.field(start.as_ref(), path), &mut survey);
         let mut items = Vec::new();
         if holds && all && after.is_none() {
-            items.push(FoundEntry { seq: 0, entry: None });
+            items.push(FoundEntryJson { seq: 0, entry: None });
         }
         let is_wanted = |seen: &mut ViewedEntry<'_>| seen.seq() > from;
         let wanted = search::Wanted { when: Some(&condition), is_wanted: Some(&is_wanted) };
         // One entry more than the limit shows that others follow, so the search ends there.
         search::find(&history, &wanted, &mut survey, &mut |found| {
-            items.push(FoundEntry { seq: found.seq, entry: found.entry });
+            items.push(FoundEntryJson { seq: found.seq, entry: found.entry });
             if items.len() > limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
         if items.is_empty() {
@@ -122,7 +124,7 @@ pub(crate) async fn find(
         let next = items.last().map(|found| found.seq).filter(|_| is_more);
         if form == Form::Text {
             let revision = branch.revision();
-            let lines = items.iter().map(|FoundEntry { seq, entry }| {
+            let lines = items.iter().map(|FoundEntryJson { seq, entry }| {
                 let entry = entry.as_ref().map_or_else(|| "setup".into(), Record::text);
                 format!("{revision}:{seq} {entry}")
             });
@@ -135,7 +137,7 @@ pub(crate) async fn find(
             return Ok(response);
         }
         if all {
-            return Ok(json(StatusCode::OK, &Found { seq, items: Some(items), next }));
+            return Ok(json(StatusCode::OK, &FindAnswer { seq, items: Some(items), next }));
         }
         Ok(json(StatusCode::OK, &First { seq }))
     })

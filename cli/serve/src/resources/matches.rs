@@ -37,7 +37,7 @@ lists! {
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Page {
+pub(crate) struct PageQuery {
     /// The name after which the list begins
     #[param(pattern = "^[a-z0-9][a-z0-9._-]{0,63}$")]
     after: Option<String>,
@@ -47,13 +47,13 @@ pub(crate) struct Page {
 }
 
 /// List the matches that the token may see
-#[utoipa::path(operation_id = "list_matches", get, path = "/v1/matches", tag = "matches", params(Page),
+#[utoipa::path(operation_id = "list_matches", get, path = "/v1/matches", tag = "matches", params(PageQuery),
     responses((status = 200, description = "the matches, by name", content(
         (MatchList = "application/json"), (String = "text/plain"))), Looked))]
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
     bearer: Bearer,
-    ValidQuery(page): ValidQuery<Page>,
+    ValidQuery(page): ValidQuery<PageQuery>,
     form: Form,
 ) -> ApiResult {
     let limit = list_limit(page.limit)?;

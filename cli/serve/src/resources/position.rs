@@ -25,7 +25,7 @@ use crate::tag::{Tags, value};
 #[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct At {
+pub(crate) struct PositionQuery {
     /// The entry to look at, in the viewer's numbering [default: the head]
     #[param(minimum = 0)]
     pub(super) at: Option<u64>,
@@ -35,7 +35,7 @@ pub(crate) struct At {
     pub(super) seat: Option<SeatName>,
 }
 
-impl At {
+impl PositionQuery {
     /// Returns which part of a branch to read.
     pub(super) fn of(self, path: BranchPath) -> Asked {
         Asked { path, seat: self.seat, reach: Reach::of(self.at) }
@@ -43,7 +43,7 @@ impl At {
 }
 
 /// Returns the view at the head if it is in memory and the token permits it. Other cases are left to the caller.
-fn in_memory(app: &App, access: &Access, path: &BranchPath, at: At) -> Option<CachedView> {
+fn in_memory(app: &App, access: &Access, path: &BranchPath, at: PositionQuery) -> Option<CachedView> {
     // If other services write to the store, it is asked first (FL-18).
     if app.store.is_shared() {
         return None;
@@ -64,7 +64,7 @@ fn answer(shown: &CachedView, known: Option<&Tags>, body: impl FnOnce() -> Respo
 
 /// See the position
 #[utoipa::path(operation_id = "get_view", get, path = "/v1/matches/{match}/branches/{branch}/view", tag = "positions",
-    params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), At, ("If-None-Match" = inline(TagList), Header)),
+    params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), PositionQuery, ("If-None-Match" = inline(TagList), Header)),
     responses((status = 200, description = "the view, as `show` prints it", headers(("ETag" = String)), content(
         (View = "application/json"), (String = "text/plain"))),
         (status = 304, description = "nothing has changed for this viewer"), Looked))]
@@ -72,7 +72,7 @@ pub(crate) async fn view(
     State(app): State<Arc<App>>,
     bearer: Bearer,
     Path(path): Path<BranchPath>,
-    ValidQuery(at): ValidQuery<At>,
+    ValidQuery(at): ValidQuery<PositionQuery>,
     form: Form,
     headers: HeaderMap,
 ) -> ApiResult {
@@ -114,14 +114,14 @@ pub(crate) async fn view(
 
 /// Get a picture of the position
 #[utoipa::path(operation_id = "get_picture", get, path = "/v1/matches/{match}/branches/{branch}/picture.svg", tag = "positions",
-    params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), At),
+    params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), PositionQuery),
     responses((status = 200, description = "the picture, as `show --format svg` prints it", body = String,
         content_type = "image/svg+xml"), Looked))]
 pub(crate) async fn picture(
     State(app): State<Arc<App>>,
     bearer: Bearer,
     Path(path): Path<BranchPath>,
-    ValidQuery(at): ValidQuery<At>,
+    ValidQuery(at): ValidQuery<PositionQuery>,
     headers: HeaderMap,
 ) -> ApiResult {
     require_accepted(&headers, SVG)?;
@@ -144,14 +144,14 @@ pub(crate) fn attachment(mut response: Response, file: &str) -> Response {
 
 /// List the legal commands
 #[utoipa::path(operation_id = "list_legal_commands", get, path = "/v1/matches/{match}/branches/{branch}/legal", tag = "positions",
-    params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), At),
+    params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), PositionQuery),
     responses((status = 200, description = "the commands, as `legal` prints them", content(
         (LegalCommandList = "application/json"), (String = "text/plain"))), AnsweredLarge))]
 pub(crate) async fn legal(
     State(app): State<Arc<App>>,
     bearer: Bearer,
     Path(path): Path<BranchPath>,
-    ValidQuery(at): ValidQuery<At>,
+    ValidQuery(at): ValidQuery<PositionQuery>,
     form: Form,
 ) -> ApiResult {
     app.read(&bearer, at.of(path), move |app, _, BranchView { branch, viewer }| {
@@ -176,7 +176,7 @@ pub(crate) async fn legal(
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Question {
+pub(crate) struct AskQuery {
     /// The question, such as `reach atlas`
     q: String,
     /// The entry to look at, in the viewer's numbering [default: the head]
@@ -190,17 +190,17 @@ pub(crate) struct Question {
 
 /// Ask the rules a question
 #[utoipa::path(operation_id = "ask_question", get, path = "/v1/matches/{match}/branches/{branch}/ask", tag = "positions",
-    params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), Question),
+    params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), AskQuery),
     responses((status = 200, description = "the answer, as `ask` prints it; its form is the ruleset's", content(
         (inline(serde_json::Value) = "application/json"), (String = "text/plain"))), AnsweredLarge))]
 pub(crate) async fn ask(
     State(app): State<Arc<App>>,
     bearer: Bearer,
     Path(path): Path<BranchPath>,
-    ValidQuery(Question { q, at, seat }): ValidQuery<Question>,
+    ValidQuery(AskQuery { q, at, seat }): ValidQuery<AskQuery>,
     form: Form,
 ) -> ApiResult {
-    app.read(&bearer, At { at, seat }.of(path), move |app, _, BranchView { branch, viewer }| {
+    app.read(&bearer, PositionQuery { at, seat }.of(path), move |app, _, BranchView { branch, viewer }| {
         let state = branch.state(app, *viewer, at)?;
         let answer = viewer.ask(state.as_ref(), &q).map_err(|error| Problem::content(error.to_string()))?;
         let (media_type, body) = match form {

@@ -82,7 +82,8 @@ pub(crate) async fn list(
 
 /// The rulebook of a game.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Rulebook {
+#[schema(as = Rulebook)]
+pub(crate) struct RulebookJson {
     #[serde(rename = "ruleset")]
     name: String,
     version: u32,
@@ -106,7 +107,7 @@ pub(crate) struct RulebookReason {
 /// Requires a token, because a module may have to be loaded or a referee started.
 #[utoipa::path(operation_id = "show_rulebook", get, path = "/v1/rulesets/{ruleset}/rulebook", tag = "rulesets",
     params(("ruleset" = inline(Name), Path)),
-    responses((status = 200, description = "the rules for players, of the newest version", body = Rulebook), Looked))]
+    responses((status = 200, description = "the rules for players, of the newest version", body = RulebookJson), Looked))]
 pub(crate) async fn rulebook(
     State(app): State<Arc<App>>,
     bearer: Bearer,
@@ -120,12 +121,12 @@ pub(crate) async fn rulebook(
             ReplayError::UnknownRuleset { .. } => Problem::new(Code::NotFound, "there is no such ruleset"),
             error => error.into(),
         })?;
-        Ok(json(StatusCode::OK, &Rulebook::of(&*rules)))
+        Ok(json(StatusCode::OK, &RulebookJson::of(&*rules)))
     })
     .await
 }
 
-impl Rulebook {
+impl RulebookJson {
     fn of(rules: &dyn AnyRules) -> Self {
         let mut reasons = BTreeMap::new();
         for code in rules.ignored_codes().into_iter().chain(rules.rejected_codes()) {

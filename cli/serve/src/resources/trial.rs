@@ -59,7 +59,7 @@ pub(crate) struct TrialCommands {
 /// out. Nothing is recorded.
 #[utoipa::path(operation_id = "try_commands", post, path = "/v1/matches/{match}/branches/{branch}/trial", tag = "positions",
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), As), request_body = TrialCommands,
-    responses((status = 200, description = "what the viewer would see", body = frame_documents::Trial), TrialProblems))]
+    responses((status = 200, description = "what the viewer would see", body = frame_documents::TrialSchema), TrialProblems))]
 pub(crate) async fn try_out(
     State(app): State<Arc<App>>,
     bearer: Bearer,

@@ -13,7 +13,7 @@ use turnfold_history::{
 use super::html::{ScriptJson, fill, source_hash, text};
 use super::script::SCRIPT;
 use crate::drawing::{Highlights, colors::COLORS, svg};
-use crate::page::frames::{FrameDocument, FramePicture, Passed};
+use crate::page::frames::{FrameDocument, FramePicture, PassedFrames};
 use crate::render::entries::recorded_mark;
 
 /// The longest page (VW-26).
@@ -127,7 +127,7 @@ impl Page {
         let mut log = String::new();
         let mut last_standing = None;
         let mut count = 0_u64;
-        let Passed { document, end } = FrameDocument::pass(seat_history, 0, &mut |frame| {
+        let PassedFrames { document, end } = FrameDocument::pass(seat_history, 0, &mut |frame| {
             if count > 0 {
                 data.push(b',');
             }

@@ -31,7 +31,7 @@ mod marked;
 mod picture;
 
 pub use change::PictureChange;
-pub(crate) use document::Passed;
+pub(crate) use document::PassedFrames;
 pub use document::{Frame, FrameDocument, FrameLimits, Shown};
 pub use marked::{changed_by_last, changed_spots};
 pub use picture::FramePicture;

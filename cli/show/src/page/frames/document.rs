@@ -106,7 +106,7 @@ impl FrameDocument {
         seat_history: &SeatHistory,
         after: u64,
         take: &mut dyn FnMut(Frame) -> bool,
-    ) -> Result<Passed, ReplayError> {
+    ) -> Result<PassedFrames, ReplayError> {
         let head = seat_history.head();
         if after > head {
             return Err(ReplayError::NoEntry { history: seat_history.name().clone(), seq: after, head });
@@ -144,7 +144,7 @@ impl FrameDocument {
         let standing = standing(after);
         let frames = Vec::new();
         let document = Self { viewer, match_name, branch, after, head, next, picture, standing, frames };
-        Ok(Passed { document, end })
+        Ok(PassedFrames { document, end })
     }
 
     /// Adds `more` to the number of every entry.
@@ -159,7 +159,7 @@ impl FrameDocument {
 }
 
 /// A document whose frames were passed on, and the last state.
-pub(crate) struct Passed {
+pub(crate) struct PassedFrames {
     pub(crate) document: FrameDocument,
     pub(crate) end: Box<dyn AnyState>,
 }

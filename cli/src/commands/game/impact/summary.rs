@@ -51,7 +51,7 @@ pub(super) struct Summary<'a> {
     #[serde(skip)]
     computes_outcomes: bool,
     #[serde(flatten)]
-    pub(super) counts: Counts,
+    pub(super) counts: ImpactCounts,
     rulesets: Vec<RulesetCounts<'a>>,
     /// Sorted by size, the largest first.
     groups: Vec<Group<'a>>,
@@ -60,7 +60,7 @@ pub(super) struct Summary<'a> {
 
 /// The numbers of logs with each result, and of their entries.
 #[derive(Clone, Copy, Default, Serialize)]
-pub(super) struct Counts {
+pub(super) struct ImpactCounts {
     pub(super) logs: u64,
     pub(super) same: u64,
     differ: u64,
@@ -74,7 +74,7 @@ struct RulesetCounts<'a> {
     version: u32,
     build_version: u32,
     #[serde(flatten)]
-    counts: Counts,
+    counts: ImpactCounts,
 }
 
 /// Logs of one ruleset and version with the same first difference.
@@ -114,7 +114,7 @@ struct UnreadableLog<'a> {
     message: String,
 }
 
-impl Counts {
+impl ImpactCounts {
     fn add(&mut self, finding: &Finding) {
         self.logs += 1;
         self.entries += finding.entries;
@@ -141,7 +141,7 @@ impl Counts {
 
 impl<'a> Summary<'a> {
     pub(super) fn of(findings: &'a [Finding], is_of_store: bool, port: Option<&Arc<dyn AnyRules>>) -> Self {
-        let mut counts = Counts::default();
+        let mut counts = ImpactCounts::default();
         let mut rulesets = BTreeMap::new();
         let mut groups = BTreeMap::new();
         let mut unreadable_logs = Vec::new();
@@ -152,7 +152,7 @@ impl<'a> Summary<'a> {
             if let Some((rules, version)) = found {
                 let ruleset = rules.name();
                 let build_version = rules.version();
-                let row = RulesetCounts { ruleset, version, build_version, counts: Counts::default() };
+                let row = RulesetCounts { ruleset, version, build_version, counts: ImpactCounts::default() };
                 rulesets.entry(recorded).or_insert(row).counts.add(finding);
             }
             match (&finding.first_difference, found) {

@@ -7,7 +7,7 @@ use crate::clock;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::Format;
-use crate::remote::client::{Client, Reply, ServiceRequest};
+use crate::remote::client::{Client, ServiceReply, ServiceRequest};
 
 /// How far the clock of a service may differ from this machine's, in milliseconds. Answers give whole seconds and take
 /// time to arrive.
@@ -33,7 +33,7 @@ pub(super) fn findings(context: &Context) -> Vec<Finding> {
 }
 
 /// Compares the clocks, because deadlines and delays go by the clock of the service.
-fn clock_finding(reply: &Reply) -> Option<Finding> {
+fn clock_finding(reply: &ServiceReply) -> Option<Finding> {
     let date = reply.headers.get("date")?.to_str().ok()?;
     let service_ms = clock::since_1970(httpdate::parse_http_date(date).ok()?)?;
     let own_ms = clock::now_ms().ok()?;
@@ -45,7 +45,7 @@ fn clock_finding(reply: &Reply) -> Option<Finding> {
     })
 }
 
-fn token(client: &Client, listed: Result<Reply, Failure>) -> Finding {
+fn token(client: &Client, listed: Result<ServiceReply, Failure>) -> Finding {
     let kind = match client.kind() {
         TokenKind::Admin => "the admin",
         TokenKind::Host => "the host of a match",
