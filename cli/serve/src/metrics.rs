@@ -112,9 +112,9 @@ pub(crate) fn text(
     };
     let mut all = Registry::with_prefix("turnfold");
     all.register("http_requests", "Requests", metrics.requests.clone());
-    all.register("http_request_seconds", "How long requests took", metrics.request_seconds.clone());
-    all.register("appends", "Appends by what became of them", metrics.appends.clone());
-    all.register("append_seconds", "How long appends took", metrics.append_seconds.clone());
+    all.register("http_request_seconds", "Duration of requests in seconds", metrics.request_seconds.clone());
+    all.register("appends", "Appends by outcome", metrics.appends.clone());
+    all.register("append_seconds", "Duration of appends in seconds", metrics.append_seconds.clone());
     all.register("streams", "Live streams", gauge(limits.streams() as u64));
     let (answer_bytes, refused) = limits.answers.held();
     all.register("answer_bytes", "Bytes of long answers on their way", gauge(answer_bytes));
@@ -122,7 +122,7 @@ pub(crate) fn text(
     answers_refused.inc_by(refused);
     all.register("answers_refused", "Long answers for which there was no room", answers_refused);
     all.register("tables", "Branches in memory", gauge(held.branches));
-    all.register("table_bytes", "What they hold in memory", gauge(held.bytes));
+    all.register("table_bytes", "Bytes that branches hold in memory", gauge(held.bytes));
     all.register("table_misses", "Branches that were read from the store", metrics.table_misses.clone());
     all.register("store_failed", "1 once the store has failed", metrics.store_failed.clone());
     let mut text = String::new();

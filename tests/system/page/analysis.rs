@@ -147,7 +147,7 @@ fn vw_57_two_branches_stand_next_to_each_other() {
     browser.wait_until("return document.querySelectorAll('#other-branch option').length === 1");
     browser.run("document.querySelector('#other-branch').form.requestSubmit()");
     browser.wait_until("return document.querySelectorAll('.side .picture > *').length > 1");
-    assert_eq!(browser.text(".compared"), "The branches part at entry 2.");
+    assert_eq!(browser.text(".compared"), "The branches first differ at entry 2.");
     assert_eq!(browser.text("h1"), "Round <1>");
     assert_eq!(browser.run("return document.title"), "main and other – Round <1>");
     let current = "return [...document.querySelectorAll('.current')].map(({ textContent }) => textContent)";
@@ -210,7 +210,7 @@ fn vw_58_the_tools_of_the_stepper_are_in_the_page() {
     noted("Entry 1, on from the start.");
     wait_for_entry(&browser, 1);
     browser.run("document.querySelector('#condition').value = '/active == p9'; document.querySelector('#condition').form.requestSubmit()");
-    noted("It becomes true at no entry.");
+    noted("No entry makes it true.");
     browser.click("[aria-label=First]");
     browser.run("document.querySelector('#condition').value = '/nowhere == 1'; document.querySelector('#condition').form.requestSubmit()");
     noted("`/nowhere` is nowhere in the view");

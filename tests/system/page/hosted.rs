@@ -183,7 +183,7 @@ fn vw_68_one_calendar_has_the_deadlines_of_all_seats_of_a_browser() {
     browser.click(".access summary");
     button("End calendar");
     browser.wait_until(
-        "return document.querySelector('.calendar .note').textContent === 'The link works no more.'",
+        "return document.querySelector('.calendar .note').textContent === 'The link no longer works.'",
     );
     assert_eq!(service.send("GET", link.strip_prefix(service.origin()).unwrap(), "", "").status, 404);
     button("Subscribe to deadlines");

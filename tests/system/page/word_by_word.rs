@@ -102,7 +102,7 @@ pub(super) fn preview(browser: &Browser, ask_for_previews: impl Fn()) {
         browser.click(&named(&energy));
         browser.click(&named("p1 row 1"));
         browser.wait_until(
-            "return document.querySelector('.answer').textContent.startsWith('By what you know: ')",
+            "return document.querySelector('.answer').textContent.startsWith('As far as you know: ')",
         );
         energy
     };
@@ -120,7 +120,7 @@ pub(super) fn preview(browser: &Browser, ask_for_previews: impl Fn()) {
     assert_eq!(browser.run(&is_in_row), false, "the picture is as it was");
     browser.click(&named("p1 row 1"));
     browser
-        .wait_until("return document.querySelector('.answer').textContent.startsWith('By what you know: ')");
+        .wait_until("return document.querySelector('.answer').textContent.startsWith('As far as you know: ')");
     browser.click(&named("p1 row 1"));
     wait_for_entry(browser, 1);
     // Without the setting, a command is sent at once.
@@ -147,7 +147,7 @@ fn vw_47_a_preview_makes_no_roll() {
     wait_for_offer(&browser);
     browser.click(".picture [data-at=\"0,0\"]");
     browser
-        .wait_until("return document.querySelector('.answer').textContent.startsWith('By what you know: ')");
+        .wait_until("return document.querySelector('.answer').textContent.startsWith('As far as you know: ')");
     assert_eq!(browser.run("return window.asked"), json!([{ "commands": ["p1: click 0,0"], "roll": false }]));
     browser.press(ENTER);
     wait_for_entry(&browser, 2);

@@ -136,7 +136,7 @@ export function tokenForm(match) {
 	form.addEventListener("submit", (event) => {
 		event.preventDefault();
 		const token = TOKEN.exec(field.value)?.[0];
-		if (!token) return void (note.textContent = "That is no token.");
+		if (!token) return void (note.textContent = "That is not a token.");
 		dropInvitation(match);
 		addToken(match, token);
 		location.reload();
@@ -183,7 +183,7 @@ export async function showInvitation(match, root) {
 	const { title = "", ruleset = "", seat = "" } = invited ?? {};
 	const game = html("bdi", {}, shown(title || match));
 	const facts = invited ? [", a match of ", html("bdi", {}, shown(ruleset)), ", as ", html("strong", {}, seat)] : [];
-	const others = kept(match).tokens.length > 0 ? [html("p", {}, "What this browser has of the match already stays.")] : [];
+	const others = kept(match).tokens.length > 0 ? [html("p", {}, "What this browser already has of the match stays.")] : [];
 	note.textContent = "";
 	note.before(html("p", {}, "You are invited to play ", game, ...facts, ", by the host at ", html("bdi", {}, location.host), ". The first to join gets the seat."), ...others, join);
 	name.focus();
@@ -216,8 +216,8 @@ function notInvited(error) {
 	if (!(error instanceof Problem)) return `${error instanceof Error ? error.message : error}`;
 	if (error.code === "spent") return "This invitation has been used on another device. Ask the host for a new one.";
 	if (error.code === "seat_taken") return "Someone else joined first and has the seat. If that is wrong, ask the host, who can take that access back and invite again.";
-	if (error.code === "name_taken") return "Another player of this match has that name, or one that is written alike. Choose another one.";
-	if (error.status === 422) return "A name has 1 to 32 visible characters, and is no seat's.";
+	if (error.code === "name_taken") return "Another player of this match has that name, or one that looks like it. Choose another one.";
+	if (error.status === 422) return "A name has 1 to 32 visible characters and is not the name of a seat.";
 	const ends = error.ended === "revoked" ? "The host has taken this invitation back." : error.ended === "expired" ? "This invitation has expired." : "";
 	return error.status === 401 ? `${ends || "The service does not know this invitation."} Ask the host for a new one.` : error.message;
 }

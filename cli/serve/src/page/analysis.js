@@ -76,7 +76,7 @@ export class Analysis {
 		const next = async (after) => (await live.api.get(live.path("find", { when: this.condition.value.trim(), after }))).seq;
 		const later = await next(this.#number);
 		const seq = later ?? (await next(0));
-		if (seq === null) return "It becomes true at no entry.";
+		if (seq === null) return "No entry makes it true.";
 		live.viewer.goTo(`${seq}`);
 		return `Entry ${seq}${later === null ? ", on from the start" : ""}.`;
 	}

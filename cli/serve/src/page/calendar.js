@@ -51,7 +51,7 @@ export function calendarPart(match) {
 			await showInCalendar(match);
 			// A match that is gone is left out.
 			for (const other of keptMatches()) await showInCalendar(other).catch(() => {});
-			note.textContent = "Your calendar shows the deadlines of all your matches in this browser, of later ones, too. Whoever has its link sees them and nothing else.";
+			note.textContent = "Your calendar shows the deadlines of all your matches in this browser, including later ones. Whoever has its link sees them and nothing else.";
 		} catch (error) {
 			localStorage.removeItem(CALENDAR);
 			report(error);
@@ -74,7 +74,7 @@ export function calendarPart(match) {
 		try {
 			await new Api("").fetch(new URL(link).pathname, { method: "DELETE" });
 			localStorage.removeItem(CALENDAR);
-			note.textContent = "The link works no more.";
+			note.textContent = "The link no longer works.";
 		} catch (error) {
 			report(error);
 		}

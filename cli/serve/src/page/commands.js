@@ -67,7 +67,7 @@ export class CommandPanel {
 			} catch (error) {
 				if (!(error instanceof NoAnswer)) {
 					this.#offer([]);
-					return this.#report(`What may be done cannot be shown: ${error instanceof Error ? error.message : error}`);
+					return this.#report(`The legal commands cannot be shown: ${error instanceof Error ? error.message : error}`);
 				}
 				await sleep(pause(tries));
 			}
@@ -183,7 +183,7 @@ export class CommandPanel {
 		if (this.due) return "A roll is due.";
 		if (!choice.isEmpty) {
 			const isMarked = [...choice.next()].some((part) => !isWord(part));
-			const what = this.#tried ? "" : isMarked ? " Choose what is marked." : " Choose how it goes on.";
+			const what = this.#tried ? "" : isMarked ? " Choose what is marked." : " Choose the next step.";
 			return [`${shown(choice.words)} …`, this.#tried ? "" : this.#meaning(choice.only)].filter(Boolean).join(" – ") + what;
 		}
 		if (this.legal.length > 0) return choice.verbs().size === 0 ? "Choose a marked place." : "";

@@ -93,13 +93,13 @@ class Comparison {
 		/** @param {number} by */
 		const step = (by) => () => this.show(this.position + by);
 		const steps = [button("First", step(-Infinity)), button("Previous", step(-1)), button("Next", step(1)), button("Last", step(Infinity))];
-		const part = html("button", { type: "button" }, "Where they part");
+		const part = html("button", { type: "button" }, "First difference");
 		part.addEventListener("click", () => this.show(this.parting));
 		part.hidden = this.parting === 0;
 		const dock = html("div", { class: "controls", role: "group", "aria-label": "Steps" }, this.slider, html("div", { class: "buttons" }, ...steps), part, this.back);
 		document.body.classList.add("comparing");
 		root.replaceChildren(this.status, html("div", { class: "sides" }, ...this.sides.map(({ element }) => element)), dock);
-		this.status.textContent = this.parting ? `The branches part at entry ${this.#number(this.parting)}.` : "The branches are the same.";
+		this.status.textContent = this.parting ? `The branches first differ at entry ${this.#number(this.parting)}.` : "The branches are the same.";
 		root.addEventListener("click", (event) => {
 			const link = event.target instanceof Element && !isChord(event) ? event.target.closest("a") : null;
 			if (!link?.closest(".entries")) return;

@@ -130,7 +130,7 @@ export class Draft extends Trying {
 	async give(command, report) {
 		const [, seat, play = command] = /^(p\d+|host): *(.*)$/.exec(command) ?? [];
 		try {
-			if (!this.isAsked || (seat && seat !== this.#desk?.seat)) throw new Error("the match waits for no such command of yours");
+			if (!this.isAsked || (seat && seat !== this.#desk?.seat)) throw new Error("the match is not waiting for such a command from you");
 			await this.#try([...this.plays, play]);
 			report("");
 			this.note.textContent = "";
@@ -204,7 +204,7 @@ export class Draft extends Trying {
 		if (!this.isAsked) return sent;
 		const isTyped = this.#isBlind && this.legal.length === 0;
 		const next = isTyped ? "Type the commands of your order, one after the other." : order ? "" : "Choose commands, then send them as one order.";
-		return `${sent}${this.plays.length > 0 ? "" : next}${this.#before.length > 0 ? ` The board is shown as after ${this.#before.map(shown).join(", ")}, which may come otherwise.` : ""}`.trim();
+		return `${sent}${this.plays.length > 0 ? "" : next}${this.#before.length > 0 ? ` The board is shown as after ${this.#before.map(shown).join(", ")}, which may turn out differently.` : ""}`.trim();
 	}
 
 	/** @param {Desk} desk @param {string} seat @param {boolean} mayJoin */

@@ -62,7 +62,7 @@ async function look(match) {
 		const state = over ? "over" : isMine ? "your turn" : waiting(turn, info.names).replace(/^[WN]/, (first) => first.toLowerCase());
 		const own = info.names?.[name];
 		const end = over ? "" : until(info.hosting, isMine ? [name] : turn);
-		note.replaceChildren(`${info.ruleset}, ${countOfEntries(info.head)}, ${state}${end}`, ...(own ? [", you are ", html("bdi", {}, shown(own))] : []), token[3] === "v" ? ", you look on" : "");
+		note.replaceChildren(`${info.ruleset}, ${countOfEntries(info.head)}, ${state}${end}`, ...(own ? [", you are ", html("bdi", {}, shown(own))] : []), token[3] === "v" ? ", you watch" : "");
 		item.classList.toggle("turn", isMine);
 		return { ...looked, order: over ? ENDED : isMine ? MINE : OPEN, title: info.title || match, head: info.head };
 	} catch (error) {
@@ -92,7 +92,7 @@ function adminPart() {
 			if (!admin.startsWith("tf_a_")) return refused("That is not the admin token.");
 			await new Api(admin).get("/v1/matches?limit=1");
 			sessionStorage.setItem(ADMIN, admin);
-			if (!made) form.after((made = await newMatch(() => refused("The admin token counts no more. Enter the present one; what you typed below stays."))));
+			if (!made) form.after((made = await newMatch(() => refused("The admin token is no longer valid. Enter the present one; what you typed below stays."))));
 			form.hidden = true;
 		} catch (error) {
 			if (error instanceof Problem && error.status === 401) refused("That is not the admin token.");

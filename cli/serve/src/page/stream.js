@@ -68,7 +68,7 @@ export class Stream {
 			this.signal.addEventListener("abort", end, { signal: until.signal });
 			document.addEventListener("visibilitychange", end, { signal: until.signal });
 			if (isHidden()) {
-				this.report("lost", "Followed again once it is in sight.");
+				this.report("lost", "Updates resume when this page is visible.");
 				await sleep(LOOK_HIDDEN_EVERY, until.signal);
 				if (!until.signal.aborted) await this.#ask(until.signal);
 			} else {

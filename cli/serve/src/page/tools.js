@@ -28,7 +28,7 @@ function historyOf({ id, kind, created_at_ms, expires_at_ms, seen_at_ms }, all) 
 	const isJoined = all.some(({ became }) => became === id);
 	const seen = seen_at_ms === null ? "not seen since the service started" : seen_at_ms > Date.now() - HERE_FOR ? "here now" : `last seen ${atTime(seen_at_ms)}`;
 	const until = expires_at_ms === null ? [] : [`until ${atTime(expires_at_ms)}`];
-	return [`${isJoined ? "joined" : "given out"} ${atTime(created_at_ms)}`, ...until, ...(kind === "invitation" ? ["not accepted yet"] : [seen])].join(", ");
+	return [`${isJoined ? "joined" : "issued"} ${atTime(created_at_ms)}`, ...until, ...(kind === "invitation" ? ["not accepted yet"] : [seen])].join(", ");
 }
 
 /** The tools of a match (VW-15), which also start branches (VW-20). */

@@ -42,9 +42,9 @@ export async function tryOut(live, { seat, command }, isWanted) {
 		live.viewer.preview(shownThen);
 		/** @type {import("./frames.d.ts").Frame[]} */ const frames = shownThen.frames;
 		const happened = frames.map(({ text, sentence }) => (sentence ? inNames(sentence) : `${shown(text)}.`)).join(" ");
-		return `By what you know: ${happened || "nothing that you see."}${shownThen.due_roll ? " Then a roll." : ""}`;
+		return `As far as you know: ${happened || "nothing that you can see."}${shownThen.due_roll ? " Then a roll." : ""}`;
 	} catch (error) {
 		// The outcome may depend on what is concealed. The command can be sent all the same.
-		return `What comes of it cannot be shown: ${error instanceof Error ? error.message : error}`;
+		return `The result cannot be shown: ${error instanceof Error ? error.message : error}`;
 	}
 }
