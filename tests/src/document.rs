@@ -1,8 +1,8 @@
 //! Documents whose console blocks are run, and must print what the document shows.
 //!
-//! A block begins with
-//! ` ```console` and, if it needs more than `turnfold`, a word: `service` for a running service, `postgres` for a database, `chess` for the program of `examples/chess`. All plain blocks of a document share one sandbox, and so do all blocks with the same word. `SNAPSHOTS=overwrite
-//! writes the actual output into the document.
+//! A block begins with ` ```console` and, if it needs more than `turnfold`, a word: `service` for a running service,
+//! `postgres` for a database, `chess` for the program of `examples/chess`. All plain blocks of a document share one
+//! sandbox, and so do all blocks with the same word. `SNAPSHOTS=overwrite` writes the actual output into the document.
 
 use std::fmt::Write;
 use std::fs;
