@@ -34,7 +34,6 @@ fn tr_9_a_key_file_is_private_and_never_overwritten() {
 
 #[cfg(unix)]
 #[test]
-#[cfg(unix)]
 fn tr_9_a_key_that_cannot_be_written_whole_leaves_no_file() {
     let sandbox = Sandbox::new();
     let line = "key new ann.key --name games.example/ann";
@@ -51,6 +50,7 @@ fn tr_9_a_key_that_cannot_be_written_whole_leaves_no_file() {
     sandbox.ok(line);
 }
 
+#[cfg(unix)]
 #[test]
 fn tr_9_a_key_that_others_may_read_is_refused() {
     use std::os::unix::fs::PermissionsExt;

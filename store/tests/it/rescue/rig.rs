@@ -221,10 +221,9 @@ fn judge(history: &History, store: &Store, salvage: &Salvage, what: &str, figure
         assert!(is_listed, "{what}: {place:?} has {kept:?} of {}: {:?}", entries.len(), salvage.lost);
         is_named &= by_name;
     }
-    let back =
-        saved.keys().find(|place| !history.held.contains_key(*place) && history.gone.len() < usize::MAX);
-    if let Some(back) = back {
+    for back in saved.keys().filter(|place| !history.held.contains_key(*place)) {
         // A lost commit may have been a deletion or a rename.
+        assert!(history.gone.contains(back), "{what}: no branch was ever {back:?}");
         assert!(!salvage.lost.is_empty(), "{what}: {back:?} is back without a word");
     }
     let counter = match (is_whole, is_named) {
