@@ -119,8 +119,9 @@ pub(super) fn preview(browser: &Browser, ask_for_previews: impl Fn()) {
     press(browser, "Undo a word");
     assert_eq!(browser.run(&is_in_row), false, "the picture is as it was");
     browser.click(&named("p1 row 1"));
-    browser
-        .wait_until("return document.querySelector('.answer').textContent.startsWith('As far as you know: ')");
+    browser.wait_until(
+        "return document.querySelector('.answer').textContent.startsWith('As far as you know: ')",
+    );
     browser.click(&named("p1 row 1"));
     wait_for_entry(browser, 1);
     // Without the setting, a command is sent at once.
@@ -146,8 +147,9 @@ fn vw_47_a_preview_makes_no_roll() {
     wait_for_entry(&browser, 1);
     wait_for_offer(&browser);
     browser.click(".picture [data-at=\"0,0\"]");
-    browser
-        .wait_until("return document.querySelector('.answer').textContent.startsWith('As far as you know: ')");
+    browser.wait_until(
+        "return document.querySelector('.answer').textContent.startsWith('As far as you know: ')",
+    );
     assert_eq!(browser.run("return window.asked"), json!([{ "commands": ["p1: click 0,0"], "roll": false }]));
     browser.press(ENTER);
     wait_for_entry(&browser, 2);

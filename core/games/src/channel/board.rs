@@ -82,7 +82,7 @@ impl Board {
         }
     }
 
-    /// CH-1: puts an energy into the lowest empty column of a row; does nothing if the row is full.
+    /// CH-1b: puts an energy into the lowest empty column of a row; does nothing if the row is full.
     pub(super) fn put(&mut self, row: Row, energy: Energy) {
         if let Some((column, _)) = (0..8).zip(self.row(row)).find(|(_, there)| there.is_none()) {
             self.put_at(Place { row, column }, energy);
