@@ -1,10 +1,11 @@
 #!/bin/sh
 # pydraughts reads back its own PDN with the first move twice, if Black began.
 #
-# Black begins English draughts. The writer numbers Black's first move `1... 12-16`, as in chess, and always writes the FEN of the
-# start. Where that FEN has Black to move, the reader puts the first move into its list twice. So every game of English draughts
-# that the library wrote, and every game from a position with Black to move, comes back one move longer, and a program that plays
-# the moves finds the second one illegal. If White begins, the round trip is right, so tests with the international game pass.
+# Black begins English draughts. The writer numbers the first move `1... 12-16`, as in chess, and always writes the FEN of the
+# start. Where that FEN has Black to move, the reader puts the first move into its list twice. So every game of English
+# draughts that the library wrote, and every game from a position with Black to move, comes back one move longer, and a program
+# that plays the moves finds the second one illegal. If White begins, the round trip is right, so tests with the
+# international game pass.
 #
 # pydraughts 0.6.7. Exits with 1 once that changes. Needs python3 with venv.
 set -eu
