@@ -27,7 +27,10 @@ pub fn binary() -> &'static Path {
 pub fn cargo() -> Command {
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     let is_of_test = |name: &str| {
-        name == "OUT_DIR" || name.starts_with("CARGO_MANIFEST_") || name.starts_with("CARGO_PKG_")
+        // RUSTC_BOOTSTRAP is set when a run reports the time of each test.
+        ["OUT_DIR", "RUSTC_BOOTSTRAP"].contains(&name)
+            || name.starts_with("CARGO_MANIFEST_")
+            || name.starts_with("CARGO_PKG_")
     };
     for (name, _) in env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_of_test)) {
         cargo.env_remove(name);
