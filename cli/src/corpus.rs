@@ -171,8 +171,7 @@ impl Corpus {
                 History::of_replay(&file.path, &read_replay(&file.path, &self.registry, &self.bundles)?)?
             }
             (SourceName::Revision(revision), Some(store)) => {
-                let log = store.read(&revision.match_name, &revision.branch, None)?;
-                History::of_log(&Revision { seq: None, ..revision.clone() }, log, &self.registry)?
+                History::of_branch(&Revision { seq: None, ..revision.clone() }, store, &self.registry)?
             }
             (SourceName::Revision(_), None) => unreachable!("a store is open where a revision is named"),
         };

@@ -4,7 +4,7 @@ use turnfold_core::{AnyState, Seat};
 use turnfold_history::text::shortened;
 use turnfold_history::viewer::seat_history;
 use turnfold_history::{
-    Divergence, DivergenceKind, History, ReplayError, Revision, SeatHistory, SourceName, Viewer,
+    Divergence, DivergenceKind, FileName, History, ReplayError, Revision, SeatHistory, SourceName, Viewer,
 };
 use turnfold_mail::current_branch;
 use turnfold_store::{BranchName, MatchName, StoreReader};
@@ -18,17 +18,25 @@ const OUTCOME_CHARACTERS_MAX: usize = 160;
 
 /// Reads a revision or a replay file as a viewer knows it, and warns if the file records something else.
 pub(crate) fn load(viewer: Viewer, source: &SourceName, context: &Context) -> Result<SeatHistory, Failure> {
-    if matches!(source, SourceName::Revision(_)) {
-        let seat_history = SeatHistory::load(viewer, source, context)?;
-        require_seat(viewer, seat_history.start()?.players(), source)?;
-        return Ok(seat_history);
-    }
-    let seat_history = SeatHistory::load(viewer, &source.up_to(None), context)?;
-    require_seat(viewer, seat_history.start()?.players(), source)?;
-    warn_of_record(source, seat_history.contradiction().as_ref(), seat_history.is_of_seat());
-    match source.seq() {
-        Some(seq) => Ok(seat_history.up_to(seq)?),
-        None => Ok(seat_history),
+    checked(SeatHistory::load(viewer, &checked_name(source), context)?, viewer, source)
+}
+
+/// Does what [`load`] does, but the entries are read in every pass, so that a long history takes little memory.
+pub(crate) fn open(viewer: Viewer, source: &SourceName, context: &Context) -> Result<SeatHistory, Failure> {
+    checked(SeatHistory::open(viewer, &checked_name(source), context)?, viewer, source)
+}
+
+/// Returns the name of what is checked before `source` is shown: all of a file.
+fn checked_name(source: &SourceName) -> SourceName {
+    if matches!(source, SourceName::File(_)) { source.up_to(None) } else { source.clone() }
+}
+
+fn checked(history: SeatHistory, viewer: Viewer, source: &SourceName) -> Result<SeatHistory, Failure> {
+    require_seat(viewer, history.start()?.players(), source)?;
+    warn_of_record(source, history.contradiction().as_ref(), history.is_of_seat());
+    match source {
+        SourceName::File(FileName { seq: Some(seq), .. }) => Ok(history.up_to(*seq)?),
+        _ => Ok(history),
     }
 }
 
@@ -73,7 +81,7 @@ pub(crate) fn load_whole(source: &SourceName, context: &Context) -> Result<Loade
     let seat_history = SeatHistory::of(Viewer::HOST, History::load(&source.up_to(None), context)?)?;
     let contradiction = seat_history.contradiction();
     warn_of_record(source, contradiction.as_ref(), false);
-    let mut history = seat_history.into_history();
+    let mut history = seat_history.into_history()?;
     if let Some(seq) = source.seq() {
         history.cut_after(seq)?;
     }

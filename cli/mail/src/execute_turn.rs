@@ -7,7 +7,7 @@ use turnfold_core::paper::DeskTime;
 use turnfold_core::rules::desk::{Command, PlayCount, RefusalCode};
 use turnfold_core::{Digest, Seat};
 use turnfold_history::session::is_roll;
-use turnfold_history::{Position, Record, Tail};
+use turnfold_history::{HistorySource, Record};
 use turnfold_store::{BranchInfo, BranchName, NewEntries, PackedEntries, Seq, StoreError};
 
 use super::desk_turn::{SeatStep, TurnPlan};
@@ -69,11 +69,10 @@ fn execute(
     let branch = branch_of(host, plan)?;
     turn_position::require_known(host, plan)?;
     let revision = host.game.revision(&branch).at(plan.from.1);
-    let none = Tail::last(0);
     let store = host.store;
-    let position = Position::before_entries_of(none, &revision, host.registry, store, None, None)?;
-    let module = position.rules.module();
-    let game = GameTurn::new(position.state, plan.from.1, Box::new(|due| dice.borrow_mut().roll(due)));
+    let source = HistorySource::of_branch(&revision, store, host.registry, None)?;
+    let module = source.history.rules.module();
+    let game = GameTurn::new(source.state(None)?, plan.from.1, Box::new(|due| dice.borrow_mut().roll(due)));
     let mut execution = TurnExecution { host, plan, branch, dice: &dice, game, module, rolls: 0, report };
     // (3)
     let mut played = Vec::new();

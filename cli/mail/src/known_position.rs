@@ -27,8 +27,7 @@ impl KnownPosition {
         let seq = position.map_or(0, |position| position.game_seq);
         let branch = position.map_or_else(BranchName::main, |position| position.branch.clone());
         let revision = host.game.revision(&branch).at(seq);
-        let log = host.store.read(&revision.match_name, &revision.branch, revision.seq)?;
-        let history = History::of_log(&revision, log, host.registry)?;
+        let history = History::of_branch(&revision, host.store, host.registry)?;
         let is_asked = position.is_some_and(|position| position.seats.contains(&seat));
         Ok(Self { state: SeatHistory::of(Viewer::of(seat), history)?.state()?, seq, seat, is_asked })
     }

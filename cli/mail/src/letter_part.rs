@@ -162,8 +162,7 @@ impl KnownGame {
     ) -> Result<Self, MailError> {
         let viewer = Viewer::of(seat);
         let revision = mail.game.revision(&part.branch).at(part.seq());
-        let log = mail.store.read(&revision.match_name, &revision.branch, revision.seq)?;
-        let history = History::of_log(&revision, log, mail.registry)?;
+        let history = History::of_branch(&revision, mail.store, mail.registry)?;
         let shared = earlier.map_or(Ok(0), |earlier| shared(mail, earlier, part))?;
         let follower = Follower::new(viewer, &revision, history.dice, history.start()?);
         let before = history.entries.get(..usize::try_from(shared).unwrap_or(usize::MAX)).unwrap_or_default();

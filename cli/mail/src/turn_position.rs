@@ -72,8 +72,7 @@ fn is_open(host: &MailHost<'_>, branch: &BranchName, seq: Seq) -> Result<bool, M
         return Ok(false);
     }
     let revision = host.game.revision(branch).at(seq);
-    let log = host.store.read(&host.game.name, branch, Some(seq))?;
-    let history = History::of_log(&revision, log, host.registry)?;
+    let history = History::of_branch(&revision, host.store, host.registry)?;
     let is_open = is_shown_to_all(history.start()?.as_ref(), &history.logged(), &history.dice);
     Ok(is_open.map_err(|cause| history.broken_entry(cause))?)
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use tokio::sync::{OwnedMutexGuard, oneshot};
 use turnfold_core::Seat;
-use turnfold_history::history::position::keep_snapshots;
 use turnfold_history::history::require_rules;
+use turnfold_history::history::snapshots::keep_snapshots;
 use turnfold_history::session::play::{AcceptedCall, PlayCall, PlayOutcome, PlayPosition, RepeatedCall};
 use turnfold_history::session::script::ScriptCommands;
 use turnfold_history::{NotPlayed, Record, RejectedCommand, Revision};

@@ -14,7 +14,7 @@ use turnfold_core::rules::desk::Missed;
 use turnfold_core::{DicePolicy, Seat};
 use turnfold_history::fault::catch;
 use turnfold_history::history::require_rules;
-use turnfold_history::{LogEntry, Position, Record, ReplayError, Revision, Tail, Viewer};
+use turnfold_history::{HistorySource, LogEntry, Record, ReplayError, Revision, Viewer};
 use turnfold_mail::{GameTurn, HostedKey, MatchAccord, PlayedRules};
 use turnfold_show::render::WhoseTurn;
 use turnfold_store::{BranchId, BranchName, MatchName, NamedBranch, NewEntries, PackedEntries, StoreError};
@@ -129,9 +129,10 @@ impl TurnClock {
     fn begin(app: &App, branch: &OpenBranch) -> ApiResult<Self> {
         let revision = branch.revision();
         let registry = &app.registry;
-        let start =
-            Position::before_entries_of(Tail::last(0), &revision.at(0), registry, &app.store, None, None)?;
-        let current = HeadState::new(start.rules, start.dice, 0, start.state);
+        let HistorySource { history, .. } =
+            HistorySource::of_branch(&revision.at(0), &app.store, registry, None)?;
+        let start = history.start()?;
+        let current = HeadState::new(history.rules, history.dice, 0, start);
         let mut clock = Self {
             match_id: branch.match_id(app)?,
             branch: branch.id(),

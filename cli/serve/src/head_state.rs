@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use turnfold_core::{AnyRules, AnyState, DicePolicy};
-use turnfold_history::{LogEntry, Position, ReplayError, Revision, SourceName, Tail, Viewer};
+use turnfold_history::{HistorySource, LogEntry, ReplayError, Revision, SourceName, Viewer};
 
 use crate::http::json_text;
 use crate::knowledge::Delta;
@@ -65,12 +65,10 @@ impl HeadState {
 
     /// Reads the head state of a branch from the store.
     pub(crate) fn load(revision: &Revision, world: &World) -> ApiResult<Self> {
-        let keeper = Some(&world.store);
-        let registry = &world.registry;
-        let build = world.outside.build.as_ref();
-        let position =
-            Position::before_entries_of(Tail::last(0), revision, registry, &world.store, build, keeper)?;
-        Ok(Self::new(position.rules, position.dice, position.head, position.state))
+        let build = world.outside.build;
+        let source = HistorySource::of_branch(revision, &world.store, &world.registry, build)?;
+        let state = source.state(Some(&world.store))?;
+        Ok(Self::new(source.history.rules, source.history.dice, source.head, state))
     }
 
     /// Clones the state with an empty view cache.

@@ -1,9 +1,8 @@
 //! What a viewer sees of a branch: positions and records, at the head or at an earlier entry.
 
 use turnfold_core::AnyState;
-use turnfold_history::viewer::seat_history::long::LongHistory;
 use turnfold_history::{
-    History, LoggedRecord, MatchStanding, Position, ReplayError, SeatHistory, SourceName, Tail, Viewer,
+    History, HistorySource, LoggedRecord, MatchStanding, ReplayError, SeatHistory, SourceName, Tail, Viewer,
 };
 use turnfold_show::render::WhoseTurn;
 
@@ -70,7 +69,7 @@ impl OpenBranch {
 
     /// Returns the state after an entry, in the log's numbering, from the nearest snapshot.
     pub(crate) fn state_of_log(&self, world: &World, seq: u64) -> ApiResult<Box<dyn AnyState>> {
-        Ok(Position::seek(&self.revision().at(seq), world)?)
+        Ok(HistorySource::open(&SourceName::Revision(self.revision().at(seq)), world)?.state(None)?)
     }
 
     /// Returns the history up to an entry, in the viewer's numbering, or up to the head.
@@ -84,9 +83,10 @@ impl OpenBranch {
 
     /// Returns the history up to an entry, in the log's numbering, as the viewer knew it then.
     pub(crate) fn history_of_log(&self, world: &World, viewer: Viewer, seq: u64) -> ApiResult<SeatHistory> {
-        let revision = self.revision();
-        let log = world.store.read(&revision.match_name, &revision.branch, Some(seq))?;
-        Ok(SeatHistory::of(viewer, History::of_log(revision, log, &world.registry)?)?)
+        let mut history = History::of_branch(&self.revision().at(seq), &world.store, &world.registry)?;
+        // Messages must not have the number of the log, which shows how many entries are concealed.
+        history.name = SourceName::Revision(self.revision().clone());
+        Ok(SeatHistory::of(viewer, history)?)
     }
 
     /// Returns at most `limit` records of the entries after `after`, and the number of the last one if more follow.
@@ -103,7 +103,7 @@ impl OpenBranch {
         if viewer.sees_all() {
             let head = self.head(world)?;
             let history =
-                LongHistory::open(viewer, &SourceName::Revision(self.revision().at(head.min(until))), world)?;
+                SeatHistory::open(viewer, &SourceName::Revision(self.revision().at(head.min(until))), world)?;
             history.show_last(tail, &mut |seen| records.push(seen.logged_record()))?;
             return Ok((records, (head > until).then_some(until)));
         }
@@ -120,8 +120,9 @@ impl OpenBranch {
         }
         if after < settled {
             // Settled entries have the same numbers in the log, so snapshots help.
-            let mut position = Position::before(tail, &self.revision().at(settled.min(until)), world)?;
-            position.fold_shown(viewer, &mut |seen| records.push(seen.logged_record()))?;
+            let name = SourceName::Revision(self.revision().at(settled.min(until)));
+            let history = SeatHistory::open_shown(viewer, &name, world)?;
+            history.show_last(tail, &mut |seen| records.push(seen.logged_record()))?;
         }
         records.extend(unsettled);
         Ok((records, (head > until).then_some(until)))

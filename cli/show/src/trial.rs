@@ -36,7 +36,7 @@ pub struct Trial {
 /// Returns the match that the viewer knows, as `export --as` writes it, with dice that anyone may roll.
 fn into_known(history: SeatHistory) -> Result<History, ReplayError> {
     if history.viewer().sees_all() {
-        return Ok(History { dice: DicePolicy::Recorded, ..history.into_history() });
+        return Ok(History { dice: DicePolicy::Recorded, ..history.into_history()? });
     }
     let replay = history.to_replay()?;
     let known = History::of_replay(Path::new(&replay.file), &replay)?;

@@ -9,7 +9,7 @@ use turnfold_history::{
     Amending, Amendment, EntryName, FileName, History, Replay, Revision, ScriptCommand, SourceName, Sources,
     golden::amend,
     golden::bless::{bless, bless_if_true},
-    history::position::keep_snapshots,
+    history::snapshots::keep_snapshots,
     program,
 };
 use turnfold_store::{BranchName, NewEntries};

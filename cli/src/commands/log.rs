@@ -8,10 +8,9 @@ use std::io;
 use regex_lite::{Regex, RegexBuilder};
 use serde::Serialize;
 use turnfold_core::{Digest, Seat};
-use turnfold_history::viewer::seat_history::long::LongHistory;
 use turnfold_history::{
-    LoggedRecord, RangeName, Record, ReplayError, Revision, SourceName, Sources as _, Tail, ViewedEntry,
-    Viewer,
+    LoggedRecord, RangeName, Record, ReplayError, Revision, SeatHistory, SourceName, Sources as _, Tail,
+    ViewedEntry, Viewer,
 };
 use turnfold_show::render;
 use turnfold_store::{Entries, StoreReader};
@@ -19,7 +18,7 @@ use turnfold_store::{Entries, StoreReader};
 use self::latest::Latest;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::histories::{no_seat, require_seat, warn_of_left, warn_of_record};
+use crate::histories::{self, no_seat, warn_of_left};
 use crate::limits::PATTERN_BYTES_MAX;
 use crate::output::Output;
 #[cfg(feature = "serve")]
@@ -114,7 +113,7 @@ fn print(source: &str, logged: &LoggedRecord, args: &Args, output: &mut Output) 
 struct Printing<'a> {
     args: &'a Args,
     range: &'a RangeName,
-    history: LongHistory,
+    history: SeatHistory,
 }
 
 impl Printing<'_> {
@@ -234,13 +233,12 @@ fn print_range(args: &Args, range: &RangeName, context: &mut Context) -> Result<
             return Err(Failure::usage("a replay file has no links"));
         }
     }
-    let history = LongHistory::open(viewer, &range.source, context)?;
-    let players = history.players()?;
-    require_seat(viewer, &players, &range.source)?;
+    let history = histories::open(viewer, &range.source, context)?;
+    let start = history.start()?;
+    let players = start.players();
     if let Some(seat) = args.seats.iter().find(|seat| **seat != Seat::Host && !players.contains(seat)) {
-        return Err(no_seat(seat.name(), &players, &range.source));
+        return Err(no_seat(seat.name(), players, &range.source));
     }
-    warn_of_record(&range.source, history.contradiction().as_ref(), history.is_of_seat());
     Printing { args, range, history }.print(context)?;
     Ok(ExitStatus::Yes)
 }

@@ -75,7 +75,7 @@ fn read(
     let mut listed = ListedMatch { origin, ..ListedMatch::read(info, store)? };
     if args.long || args.mine.is_some() {
         let build = build_identity();
-        listed.turn = Some(WhoseTurn::of(&listed.match_name, store, registry, build.as_ref())?);
+        listed.turn = Some(WhoseTurn::of(&listed.match_name, store, registry, build)?);
     }
     Ok(listed)
 }

@@ -6,15 +6,14 @@ use std::slice;
 
 use clap::ValueEnum;
 use turnfold_core::DicePolicy;
-use turnfold_history::history::position::keep_snapshots;
 use turnfold_history::history::require_rules;
+use turnfold_history::history::snapshots::keep_snapshots;
 use turnfold_history::session::play::{
     AcceptedCall, PlayCall, PlayCaller, PlayOutcome, PlayPosition, RepeatedCall,
 };
 use turnfold_history::session::script::{ScriptCommands, lines_of as script_lines};
-use turnfold_history::viewer::seat_history::long::LongHistory;
 use turnfold_history::{
-    History, NotPlayed, Position, Record, RejectedCommand, ReplayError, Revision, Roller, ScriptCommand,
+    History, HistorySource, NotPlayed, Record, RejectedCommand, ReplayError, Revision, Roller, ScriptCommand,
     SeatHistory, SourceName, Sources, Tail, Viewer, program,
 };
 use turnfold_show::render::NothingPlayed;
@@ -158,14 +157,13 @@ impl PlayCaller for Player<'_> {
         let Self { args, whole, store, keeper, context, .. } = *self;
         let registry = &context.registry;
         if args.viewer().sees_all() {
-            let build = context.build();
-            let Position { rules, state, dice, head, .. } =
-                Position::before_entries_of(Tail::last(0), whole, registry, store, build.as_ref(), keeper)?;
+            let source = HistorySource::of_branch(whole, store, registry, context.build())?;
+            let state = source.state(keeper)?;
+            let HistorySource { history: History { rules, dice, .. }, head, .. } = source;
             require_rules(&*rules)?;
             return Ok(PlayPosition { rules, dice, head, head_seen: head, state });
         }
-        let log = store.read(&whole.match_name, &whole.branch, None)?;
-        let history = History::of_log(whole, log, registry)?;
+        let history = History::of_branch(whole, store, registry)?;
         let rules = history.rules.clone();
         let dice = history.dice;
         let head = history.head();
@@ -309,7 +307,7 @@ fn print_recorded(
     context: &mut Context,
 ) -> Result<ExitStatus, Failure> {
     let recorded = SourceName::Revision(revision.at(*range.end()));
-    let history = LongHistory::open(Viewer::HOST, &recorded, context)?;
+    let history = SeatHistory::open(Viewer::HOST, &recorded, context)?;
     let output = &mut context.output;
     let mut printed = Ok(());
     history.show_last(Tail { count: u64::MAX, first: *range.start() }, &mut |seen| {

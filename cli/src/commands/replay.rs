@@ -60,7 +60,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         return step(args.to, seat_history, context);
     }
     if seat_history.viewer().sees_all() {
-        of_all(args, seat_history.into_history(), context)
+        of_all(args, seat_history.into_history()?, context)
     } else {
         of_seat(args, seat_history, context)
     }
@@ -94,7 +94,7 @@ fn of_seat(args: &Args, mut seat_history: SeatHistory, context: &mut Context) ->
     if args.step {
         render::print(&viewer.picture(state.as_ref()), &mut context.output)?;
     }
-    for (count, (record, differs)) in records.iter().enumerate() {
+    for (count, (record, differs)) in (0..).zip(&records) {
         context.output.record(record)?;
         if args.step {
             seat_history.advance(state.as_mut(), count, count + 1)?;

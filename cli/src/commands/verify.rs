@@ -223,10 +223,9 @@ fn verify_matches(
 /// Audits a branch up to an entry.
 fn verify_branch(revision: &Revision, context: &mut Context) -> Result<ExitStatus, Failure> {
     let store = context.read_store()?;
-    let log = store.read(&revision.match_name, &revision.branch, revision.seq)?;
-    let entries = log.entries.len() as u64;
-    let left = left_to_check(&log.genesis.dice);
-    let history = History::of_log(revision, log, &context.registry)?;
+    let history = History::of_branch(revision, &store, &context.registry)?;
+    let entries = history.head();
+    let left = left_to_check(&history.dice);
     let state = history.state()?;
     let referee = named_referee(&*history.rules);
     let link = store.links(&revision.match_name, &revision.branch, entries..=entries)?.first().copied();

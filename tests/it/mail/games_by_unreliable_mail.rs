@@ -186,9 +186,8 @@ impl Correspondence {
 
     fn game(&self) -> Box<dyn AnyState> {
         let (name, branch) = (self.post.name.clone(), BranchName::main());
-        let log = self.post.store.read(&name, &branch, None).unwrap();
         let revision = Revision { match_name: name, branch, seq: None };
-        History::of_log(&revision, log, &self.post.registry).unwrap().state().unwrap()
+        History::of_branch(&revision, &self.post.store, &self.post.registry).unwrap().state().unwrap()
     }
 
     /// Sends a reply through the mailers.

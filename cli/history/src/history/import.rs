@@ -11,7 +11,7 @@ use crate::error::ReplayError;
 pub use crate::error::limits::check_title;
 use crate::golden::bless::bless_if_true;
 use crate::history::entry::{Attempt, LogEntry, logged};
-use crate::history::position::Passed;
+use crate::history::snapshots::Passed;
 use crate::history::source::RUN;
 use crate::tfl::{Closing, LogHasher, LongReplay, Replay, ReplayLine};
 

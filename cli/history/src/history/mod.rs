@@ -4,11 +4,11 @@ pub mod branch_order;
 pub mod entry;
 pub mod import;
 pub mod links;
-pub mod position;
 pub mod record;
 pub mod revision;
 pub mod seeds;
-pub(crate) mod source;
+pub mod snapshots;
+pub mod source;
 pub mod written;
 
 use std::path::Path;
@@ -90,18 +90,25 @@ impl History {
     /// Reads a revision of the store.
     ///
     /// # Errors
-    /// [`ReplayError::Store`], and the errors of [`of_log`](Self::of_log).
+    /// [`ReplayError::Store`], and as for [`rules_of`].
     pub fn of_revision(revision: &Revision, sources: &dyn Sources) -> Result<Self, ReplayError> {
-        let store = sources.read_store()?;
-        let log = store.read(&revision.match_name, &revision.branch, revision.seq)?;
-        Self::of_log(revision, log, sources.registry())
+        Self::of_branch(revision, &sources.read_store()?, sources.registry())
     }
 
-    /// Returns the history in a log that was read from the store.
+    /// Reads a revision of a store that is open already.
     ///
     /// # Errors
-    /// As for [`rules_of`].
-    pub fn of_log(revision: &Revision, log: Log, registry: &Registry) -> Result<Self, ReplayError> {
+    /// As for [`of_revision`](Self::of_revision).
+    pub fn of_branch(
+        revision: &Revision,
+        store: &StoreReader,
+        registry: &Registry,
+    ) -> Result<Self, ReplayError> {
+        let log = store.read(&revision.match_name, &revision.branch, revision.seq)?;
+        Self::of_log(revision, log, registry)
+    }
+
+    fn of_log(revision: &Revision, log: Log, registry: &Registry) -> Result<Self, ReplayError> {
         let rules = rules_of(&log.genesis, revision, registry)?;
         Ok(Self {
             name: SourceName::Revision(revision.clone()),

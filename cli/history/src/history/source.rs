@@ -1,36 +1,57 @@
 //! Histories whose entries are read in runs, so that long ones take little memory.
 
-use std::sync::Arc;
+use turnfold_core::{AnyState, Digest, Registry, Step};
+use turnfold_store::{SNAPSHOT_INTERVAL, Store, StoreReader};
 
-use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest};
-use turnfold_store::StoreReader;
-
-use super::entry::LogEntry;
-use super::position::{build_with, resume};
-use super::revision::{FileName, Revision, SourceName};
-use super::{Sources, broken_setup, rules_of};
+use super::entry::{LogEntry, logged};
+use super::revision::{Revision, SourceName};
+use super::snapshots::{build_with, due, resume};
+use super::{History, Sources};
 use crate::error::ReplayError;
-use crate::tfl::{LongReplay, Replay, SeenBy};
+use crate::tfl::LongReplay;
+use crate::viewer::Viewer;
 
 /// How many entries a run has at most.
 pub(crate) const RUN: usize = 1024;
 
-/// A setup, and the source of the entries that follow it. Each pass reads the entries again, unless they came from a
-/// pipe.
-pub(crate) struct HistorySource {
-    /// The name in messages: the name that was asked for, with its last entry if it had one.
-    pub(crate) name: SourceName,
-    pub(crate) rules: Arc<dyn AnyRules>,
-    pub(crate) setup: Vec<u8>,
-    pub(crate) dice: DicePolicy,
+// So a run that begins after a snapshot ends where the next is due.
+const _: () = assert!(SNAPSHOT_INTERVAL.is_multiple_of(RUN as u64));
+
+/// Which entries to return from the end of a history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tail {
+    /// The most entries.
+    pub count: u64,
+    /// The number of the first entry that may be among them.
+    pub first: u64,
+}
+
+impl Tail {
+    /// Returns the number of the entry before this tail, in a history that ends at entry `to`.
+    ///
+    /// # Errors
+    /// [`ReplayError::NoEntry`] if the tail would begin after the entry that follows `to`.
+    pub fn before(self, name: &SourceName, to: u64) -> Result<u64, ReplayError> {
+        let before = self.first.saturating_sub(1);
+        if before > to {
+            let name = name.up_to(None);
+            return Err(ReplayError::NoEntry { history: name, seq: self.first, head: to });
+        }
+        Ok(before.max(to.saturating_sub(self.count)))
+    }
+}
+
+/// A history whose entries are in memory, or are read again by each pass.
+pub struct HistorySource {
+    /// The history, without entries unless they are in memory.
+    pub history: History,
     /// The number of the last entry.
-    pub(crate) head: u64,
-    /// The seat or spectator for whom the source was written; `None` if the source conceals nothing.
-    pub(crate) view: Option<SeenBy>,
+    pub head: u64,
     entries: StoredEntries,
 }
 
 enum StoredEntries {
+    Memory,
     /// A branch, and the build whose snapshots may be used.
     Branch {
         store: StoreReader,
@@ -38,101 +59,167 @@ enum StoredEntries {
         build: Option<Digest>,
     },
     File(Box<LongReplay>),
-    /// Piped input is kept because it can be read only once. So is a file with an error, because reading it whole names
-    /// the error.
-    Memory(Vec<LogEntry>),
 }
 
 /// Receives a run of entries.
-pub(crate) type TakeRun<'a> = dyn FnMut(&[LogEntry]) -> Result<(), ReplayError> + 'a;
+type TakeRun<'a> = dyn FnMut(&[LogEntry]) -> Result<(), ReplayError> + 'a;
 
 impl HistorySource {
-    /// Opens a revision or a replay file, also one for one seat.
+    /// Returns the source of a history that is in memory.
+    pub(crate) fn of(history: History) -> Self {
+        Self { head: history.head(), history, entries: StoredEntries::Memory }
+    }
+
+    /// Opens a revision or a replay file, also one for one seat. Piped input is kept in memory because it can be read
+    /// only once. So is a file with an error, because reading it whole names the error.
     ///
     /// # Errors
     /// [`ReplayError`] if the source cannot be read. Errors in its entries may show only when they are folded.
-    pub(crate) fn open(name: &SourceName, sources: &dyn Sources) -> Result<Self, ReplayError> {
+    pub fn open(name: &SourceName, sources: &dyn Sources) -> Result<Self, ReplayError> {
         match name {
-            SourceName::Revision(revision) => Self::of_revision(revision, sources),
-            SourceName::File(file) => Self::of_file(file, sources),
+            SourceName::Revision(revision) => {
+                Self::of_branch(revision, &sources.read_store()?, sources.registry(), sources.build())
+            }
+            SourceName::File(file) => match LongReplay::open(&file.path, sources.registry()) {
+                Some(long) => Ok(Self {
+                    history: History::of_replay(&file.path, &long.replay)?,
+                    head: long.head,
+                    entries: StoredEntries::File(Box::new(long)),
+                }),
+                None => Ok(Self::of(History::load_also_seen(name, sources)?)),
+            },
         }
     }
 
-    /// Opens a revision of the store.
+    /// Opens a revision of a store that is open already. Snapshots of `build` may be used.
     ///
     /// # Errors
     /// As for [`open`](Self::open).
-    fn of_revision(revision: &Revision, sources: &dyn Sources) -> Result<Self, ReplayError> {
-        let store = sources.read_store()?;
+    pub fn of_branch(
+        revision: &Revision,
+        store: &StoreReader,
+        registry: &Registry,
+        build: Option<Digest>,
+    ) -> Result<Self, ReplayError> {
         let beginning = store.read(&revision.match_name, &revision.branch, Some(0))?;
-        let rules = rules_of(&beginning.genesis, revision, sources.registry())?;
-        let build = sources.build().and_then(|build| build_with(&build, &*rules));
-        Ok(Self {
-            name: SourceName::Revision(revision.clone()),
-            rules,
-            setup: beginning.genesis.setup,
-            dice: beginning.genesis.dice,
-            head: beginning.head,
-            view: None,
-            entries: StoredEntries::Branch { store, revision: revision.clone(), build },
-        })
+        let head = revision.seq.unwrap_or(beginning.head);
+        let history = History::of_log(revision, beginning, registry)?;
+        let build = build.and_then(|build| build_with(&build, &*history.rules));
+        let entries = StoredEntries::Branch { store: store.clone(), revision: revision.clone(), build };
+        Ok(Self { history, head, entries })
     }
 
-    fn of_file(file: &FileName, sources: &dyn Sources) -> Result<Self, ReplayError> {
-        let name = SourceName::File(file.clone());
-        if let Some(long) = LongReplay::open(&file.path, sources.registry()) {
-            let mut source = Self::of_header(name, &long.replay)?;
-            source.head = long.head;
-            source.entries = StoredEntries::File(Box::new(long));
-            return Ok(source);
-        }
-        let replay = sources.read_replay(&file.path)?;
-        let mut source = Self::of_header(name, &replay)?;
-        let entries: Vec<LogEntry> = replay.entries().cloned().collect();
-        source.head = entries.last().map_or(0, |entry| entry.seq);
-        source.entries = StoredEntries::Memory(entries);
-        Ok(source)
-    }
-
-    /// Returns a source with the header of a replay and no entries.
-    fn of_header(name: SourceName, replay: &Replay) -> Result<Self, ReplayError> {
-        let header = &replay.header;
-        Ok(Self {
-            name,
-            rules: header.rules.clone(),
-            setup: replay.setup()?,
-            dice: header.dice,
-            head: 0,
-            view: header.view,
-            entries: StoredEntries::Memory(Vec::new()),
-        })
-    }
-
-    /// Returns the store, if the history is a branch.
+    /// Returns the store that a branch is read from in every pass.
     pub(crate) fn store(&self) -> Option<&StoreReader> {
-        match &self.entries {
-            StoredEntries::Branch { store, .. } => Some(store),
-            _ => None,
-        }
+        if let StoredEntries::Branch { store, .. } = &self.entries { Some(store) } else { None }
     }
 
-    /// Returns the state before the first entry.
-    pub(crate) fn start(&self) -> Result<Box<dyn AnyState>, ReplayError> {
-        self.rules.start(&self.setup).map_err(|cause| broken_setup(&self.name, cause))
+    /// Removes the entries after entry `seq`.
+    pub(crate) fn cut_after(&mut self, seq: u64) {
+        self.head = seq;
+        self.history.entries.retain(|entry| entry.seq <= seq);
+    }
+
+    /// Reads the entries into memory, unless they are there.
+    pub(crate) fn into_history(self) -> Result<History, ReplayError> {
+        if matches!(self.entries, StoredEntries::Memory) { Ok(self.history) } else { self.until(self.head) }
+    }
+
+    /// Reads the entries up to entry `seq` into memory.
+    pub(crate) fn until(&self, seq: u64) -> Result<History, ReplayError> {
+        let mut history = self.history.until(0);
+        self.each_run(0, seq, &mut |run| {
+            history.entries.extend_from_slice(run);
+            Ok(())
+        })?;
+        Ok(history)
+    }
+
+    /// Returns `true` if an entry may have a recorded outcome or hash.
+    pub(crate) fn is_recorded(&self) -> bool {
+        match &self.entries {
+            StoredEntries::Memory => {
+                self.history.entries.iter().any(|entry| entry.outcome.is_some() || entry.hash.is_some())
+            }
+            StoredEntries::Branch { .. } => false,
+            StoredEntries::File(_) => true,
+        }
     }
 
     /// Returns the number and state of the last usable snapshot at or before entry `seq`, or 0 and the start.
     pub(crate) fn nearest_state(&self, seq: u64) -> Result<(u64, Box<dyn AnyState>), ReplayError> {
         if let StoredEntries::Branch { store, revision, build } = &self.entries
-            && let Some(resumed) = resume(&*self.rules, revision, store, seq, build.as_ref())?
+            && let Some(resumed) = resume(&*self.history.rules, revision, store, seq, build.as_ref())?
         {
             return Ok(resumed);
         }
-        Ok((0, self.start()?))
+        Ok((0, self.history.start()?))
+    }
+
+    /// Returns the state after the last entry, folded from the nearest snapshot. `keeper`, the same store opened for
+    /// writing, keeps the snapshots that are due on the way.
+    ///
+    /// # Errors
+    /// [`ReplayError`] if an entry cannot be read or folded, or a snapshot cannot be kept.
+    pub fn state(&self, keeper: Option<&Store>) -> Result<Box<dyn AnyState>, ReplayError> {
+        self.state_at(Viewer::HOST, self.head, keeper)
+    }
+
+    /// Does what [`state`](Self::state) does for entry `seq` and for a viewer, who sees the error.
+    pub(crate) fn state_at(
+        &self,
+        viewer: Viewer,
+        seq: u64,
+        keeper: Option<&Store>,
+    ) -> Result<Box<dyn AnyState>, ReplayError> {
+        let (at, mut state) = self.nearest_state(seq)?;
+        self.each_run(at, seq, &mut |run| {
+            let folded = state.fold(&logged(run), &self.history.dice, &mut |_| {});
+            folded.map_err(|cause| viewer.broken_entry(&self.history.name, cause))?;
+            if let StoredEntries::Branch { revision, build: Some(build), .. } = &self.entries
+                && let (Some(keeper), Some(last)) = (keeper, run.last())
+                && let Some(snapshot) = due(last.seq, state.as_ref())
+            {
+                keeper.keep_snapshot(&revision.match_name, &revision.branch, &snapshot, build)?;
+            }
+            Ok(())
+        })?;
+        Ok(state)
+    }
+
+    /// Folds the entries after `after` up to `to`.
+    pub(crate) fn advance(
+        &self,
+        viewer: Viewer,
+        state: &mut dyn AnyState,
+        after: u64,
+        to: u64,
+    ) -> Result<(), ReplayError> {
+        self.each_run(after, to, &mut |run| {
+            let folded = state.fold(&logged(run), &self.history.dice, &mut |_| {});
+            folded.map_err(|cause| viewer.broken_entry(&self.history.name, cause))
+        })
+    }
+
+    /// Folds as [`advance`](Self::advance) does and passes each entry to `observe`, with a step that shows a player what
+    /// is open in the state of the bytes `end`.
+    pub(crate) fn fold(
+        &self,
+        viewer: Viewer,
+        state: &mut dyn AnyState,
+        after: u64,
+        to: u64,
+        end: Option<&[u8]>,
+        observe: &mut dyn FnMut(&LogEntry, &mut dyn Step),
+    ) -> Result<(), ReplayError> {
+        self.each_run(after, to, &mut |run| {
+            let folded = viewer.fold_entries(state, run, &self.history.dice, end, observe);
+            folded.map_err(|cause| viewer.broken_entry(&self.history.name, cause))
+        })
     }
 
     /// Reads the entries after `after` up to `to` and passes them to `take` in runs.
-    pub(crate) fn each_run(&self, after: u64, to: u64, take: &mut TakeRun<'_>) -> Result<(), ReplayError> {
+    fn each_run(&self, after: u64, to: u64, take: &mut TakeRun<'_>) -> Result<(), ReplayError> {
         let mut run = Vec::new();
         let add = &mut |entry: LogEntry| {
             let goes_on = entry.seq < to;
@@ -146,23 +233,19 @@ impl HistorySource {
             Ok(goes_on)
         };
         match &self.entries {
+            StoredEntries::Memory => {
+                let entries = &self.history.entries;
+                let first = entries.partition_point(|entry| entry.seq <= after);
+                let end = entries.partition_point(|entry| entry.seq <= to);
+                return take(entries.get(first..end).unwrap_or_default());
+            }
             StoredEntries::Branch { store, revision, .. } => {
                 for entry in store.entries(&revision.match_name, &revision.branch, after + 1..=to)? {
                     add(entry?.into())?;
                 }
             }
             StoredEntries::File(long) => long.pass(add)?,
-            StoredEntries::Memory(entries) => {
-                for entry in entries {
-                    if !add(entry.clone())? {
-                        break;
-                    }
-                }
-            }
         }
-        if run.is_empty() {
-            return Ok(());
-        }
-        take(&run)
+        if run.is_empty() { Ok(()) } else { take(&run) }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-use turnfold_core::{AnyState, Step};
+use turnfold_core::AnyState;
 
 use crate::compare::difference::{Difference, differences};
 use crate::error::ReplayError;
@@ -11,6 +11,7 @@ use crate::history::record::Record;
 use crate::search::condition::{Condition, Survey};
 use crate::tfl::Replay;
 use crate::viewer::seat_history::SeatHistory;
+use crate::viewer::viewed_entry::ViewedEntry;
 
 /// The question to ask after each entry.
 pub enum Question<'a, E> {
@@ -100,14 +101,14 @@ pub fn bisect<E: From<ReplayError>>(
     linear: bool,
 ) -> Result<Bisection, E> {
     if matches!(question, Question::Judged(_)) {
-        seat_history.whole(RUN)?;
+        seat_history.viewer().require_all(RUN).map_err(ReplayError::from)?;
     }
     let base = (0, seat_history.start()?);
     if matches!(question, Question::Holds(_)) {
         seat_history.viewer().require_view(base.1.as_ref()).map_err(ReplayError::from)?;
     }
     let mut probe = Probe { seat_history, question, base, survey: Survey::default(), probes: 0 };
-    let end = seat_history.known_count();
+    let end = seat_history.head();
     let at_start = probe.ask(0)?;
     if at_start != Judgment::No {
         if let Some(flickers) = probe.ask_again(0, at_start)? {
@@ -147,8 +148,8 @@ pub fn bisect<E: From<ReplayError>>(
 
 /// Counts of entries: it is false after `low` entries and true after `high`.
 struct Bracket {
-    low: usize,
-    high: usize,
+    low: u64,
+    high: u64,
 }
 
 impl Bracket {
@@ -162,17 +163,16 @@ impl Bracket {
         let mut before = seat_history.start()?;
         let mut last_true = None;
         let mut earlier = None;
-        let observe = &mut |seq: u64, step: &mut dyn Step| {
+        let observe = &mut |seen: &mut ViewedEntry<'_>| {
             let Some(condition) = condition.filter(|_| earlier.is_none()) else { return };
-            let perspective = seat_history.viewer().perspective();
-            if condition.holds_in(&|path| step.view_at(perspective, path)) {
-                last_true = Some(seq);
+            if condition.holds_in(&|path| seen.field(path)) {
+                last_true = Some(seen.seq());
             } else {
-                earlier = last_true.map(|last_true| EarlierSpell { last_true, first_false: seq });
+                earlier = last_true.map(|last_true| EarlierSpell { last_true, first_false: seen.seq() });
             }
         };
         seat_history.pass(before.as_mut(), 0, self.high - 1, observe)?;
-        let suspects = self.low as u64 + 1..=self.high as u64;
+        let suspects = self.low + 1..=self.high;
         let mut found = None;
         seat_history.fold(&mut |seen| {
             if seen.seq() == *suspects.end() {
@@ -190,24 +190,24 @@ struct Probe<'a, 'q, E> {
     seat_history: &'a SeatHistory,
     question: Question<'q, E>,
     /// A number of entries before any that is asked for next, and the state after them.
-    base: (usize, Box<dyn AnyState>),
+    base: (u64, Box<dyn AnyState>),
     survey: Survey,
     probes: u64,
 }
 
 impl<E: From<ReplayError>> Probe<'_, '_, E> {
     /// Returns the state after `count` entries, folded from the base.
-    fn state_after(&self, count: usize) -> Result<Box<dyn AnyState>, ReplayError> {
+    fn state_after(&self, count: u64) -> Result<Box<dyn AnyState>, ReplayError> {
         let (from, base) = &self.base;
         let mut state = base.fork();
         self.seat_history.advance(state.as_mut(), *from, count)?;
         Ok(state)
     }
 
-    fn ask(&mut self, count: usize) -> Result<Judgment, E> {
+    fn ask(&mut self, count: u64) -> Result<Judgment, E> {
         self.probes += 1;
         let judgment = match &mut self.question {
-            Question::Judged(judge) => judge(&self.seat_history.whole(RUN)?.until(count).to_replay()?)?,
+            Question::Judged(judge) => judge(&self.seat_history.whole(RUN, count)?.to_replay()?)?,
             Question::Holds(condition) => {
                 let condition = *condition;
                 let state = self.state_after(count)?;
@@ -221,7 +221,7 @@ impl<E: From<ReplayError>> Probe<'_, '_, E> {
 
     /// Asks a judge again about a log on which the answer rests, because a race, a clock or a network may change its
     /// ruling. A condition on the view gives the same answer each time.
-    fn ask_again(&mut self, count: usize, first: Judgment) -> Result<Option<Bisection>, E> {
+    fn ask_again(&mut self, count: u64, first: Judgment) -> Result<Option<Bisection>, E> {
         if matches!(self.question, Question::Holds(_)) {
             return Ok(None);
         }
@@ -229,14 +229,14 @@ impl<E: From<ReplayError>> Probe<'_, '_, E> {
             let again = self.ask(count)?;
             if again != first {
                 let judgments = [first, again];
-                return Ok(Some(Bisection::Flickers { count: count as u64, judgments }));
+                return Ok(Some(Bisection::Flickers { count, judgments }));
             }
         }
         Ok(None)
     }
 
     /// Moves the base to `count` entries. No smaller number is asked for later.
-    fn advance(&mut self, count: usize) -> Result<(), E> {
+    fn advance(&mut self, count: u64) -> Result<(), E> {
         if matches!(self.question, Question::Holds(_)) {
             self.base = (count, self.state_after(count)?);
         }
@@ -245,9 +245,9 @@ impl<E: From<ReplayError>> Probe<'_, '_, E> {
 
     /// Requires the condition to make sense in some view, because otherwise it would be false everywhere. A field may
     /// exist only at times, so the entries after the first `seen` are examined until one shows it.
-    fn check_condition(&mut self, seen: usize) -> Result<(), E> {
+    fn check_condition(&mut self, seen: u64) -> Result<(), E> {
         let Question::Holds(condition) = self.question else { return Ok(()) };
-        for count in seen + 1..=self.seat_history.known_count() {
+        for count in seen + 1..=self.seat_history.head() {
             if self.survey.is_comparable() {
                 break;
             }
@@ -258,7 +258,7 @@ impl<E: From<ReplayError>> Probe<'_, '_, E> {
     }
 
     /// Examines every entry in order. If none makes it true, the error is the judgment on the end.
-    fn step_through(&mut self, end: usize) -> Result<Result<Bracket, Judgment>, E> {
+    fn step_through(&mut self, end: u64) -> Result<Result<Bracket, Judgment>, E> {
         let mut low = 0;
         let mut last = Judgment::No;
         for count in 1..=end {
@@ -277,7 +277,7 @@ impl<E: From<ReplayError>> Probe<'_, '_, E> {
 
     /// Halves the range again and again, avoiding undecided entries. If it is not true at the end, the error is the
     /// judgment on the end.
-    fn halve(&mut self, end: usize) -> Result<Result<Bracket, Judgment>, E> {
+    fn halve(&mut self, end: u64) -> Result<Result<Bracket, Judgment>, E> {
         let at_end = if end == 0 { Judgment::No } else { self.ask(end)? };
         if at_end != Judgment::Yes {
             return Ok(Err(at_end));

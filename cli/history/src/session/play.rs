@@ -8,10 +8,10 @@ use turnfold_core::{AnyRules, AnyState, DicePolicy, Seat};
 use turnfold_store::{IdempotencyKey, MatchName, Store};
 
 use crate::error::ReplayError;
-use crate::history::position::{Position, Tail};
+use crate::history::Sources;
 use crate::history::record::{Detail, Record};
 use crate::history::revision::Revision;
-use crate::history::{History, Sources};
+use crate::history::source::HistorySource;
 use crate::program;
 use crate::session::script::{ScriptCommand, ScriptCommands};
 use crate::session::{RejectedCommand, Roller, Session, is_roll};
@@ -284,32 +284,28 @@ impl PlayCall<'_> {
         let Some(range) = range else { return Ok(None) };
         let first = *range.start();
         let last = *range.end();
-        let revision = self.revision.at(last);
-        let tail = Tail::last(last.saturating_sub(first).saturating_add(1));
-        let registry = sources.registry();
-        let build = sources.build();
-        let mut position =
-            Position::before_entries_of(tail, &revision, registry, store, build.as_ref(), Some(store))?;
-        let before = position.state.fork();
+        let mut source = HistorySource::of_branch(self.revision, store, sources.registry(), sources.build())?;
+        source.cut_after(last);
+        let dice = source.history.dice;
+        let before = source.state_at(Viewer::HOST, first.saturating_sub(1), None)?;
+        let whole = SeatHistory::of_source(Viewer::HOST, source)?;
         let mut records = Vec::new();
-        position.fold(&mut |seen| records.push(seen.record()))?;
+        let state = whole.fold_after(first.saturating_sub(1), &mut |seen| records.push(seen.record()))?;
         let given = self.commands.iter().map(|command| {
             let command = command.into_owned();
             ScriptCommand { seat: command.seat.or(self.alone), ..command }
         });
-        if !is_same_call(given, &records, before, &position.dice) {
-            let revision = Revision { seq: None, ..revision };
+        if !is_same_call(given, &records, before, &dice) {
+            let revision = Revision { seq: None, ..self.revision.clone() };
             let entries = self.viewer.sees_all().then_some(range);
             return Ok(Some(PlayOutcome::NotPlayed(NotPlayed::KeyUsed { revision, entries })));
         }
         if self.viewer.sees_all() {
-            let state = position.state;
             return Ok(Some(PlayOutcome::Repeated(RepeatedCall { range, records, head: last, state })));
         }
         // The answer is the first one, so it leaves out what came to light since.
-        let log = store.read(match_name, branch, Some(last))?;
-        let seen = SeatHistory::of(self.viewer, History::of_log(self.revision, log, registry)?)?;
-        let records = seen.records_after(usize::try_from(first.saturating_sub(1)).unwrap_or(usize::MAX))?;
+        let seen = whole.through(self.viewer)?;
+        let records = seen.records_after(first.saturating_sub(1))?;
         let head = seen.head();
         let state = seen.state()?;
         Ok(Some(PlayOutcome::Repeated(RepeatedCall { range, records, head, state })))

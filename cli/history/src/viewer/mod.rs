@@ -195,6 +195,7 @@ impl Viewer {
     }
 
     /// Folds entries as [`fold`](Self::fold) does, and passes each to `observe` together with what its source records.
+    /// With the bytes of a later state, a player sees what is open in that state instead.
     ///
     /// # Errors
     /// As for [`AnyState::fold`].
@@ -203,14 +204,19 @@ impl Viewer {
         state: &mut dyn AnyState,
         entries: &[LogEntry],
         dice: &DicePolicy,
+        later: Option<&[u8]>,
         observe: &mut dyn FnMut(&LogEntry, &mut dyn Step),
     ) -> Result<(), FoldError> {
         let mut rest = entries.iter();
-        self.fold(state, &logged(entries), dice, &mut |step| {
+        let observe = &mut |step: &mut dyn Step| {
             if let Some(entry) = rest.next() {
                 observe(entry, step);
             }
-        })
+        };
+        match later {
+            Some(later) => state.fold_as_at(self.0, later, &logged(entries), dice, observe),
+            None => self.fold(state, &logged(entries), dice, observe),
+        }
     }
 
     /// Returns the error for an entry that cannot be folded. A player learns neither which entry nor why.

@@ -1,7 +1,6 @@
 //! Histories as a viewer may know them. A concealed entry does not appear and is not counted.
 
 pub mod follow;
-pub mod long;
 mod separate;
 mod standing;
 
@@ -11,17 +10,16 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use turnfold_core::picture::Picture;
-use turnfold_core::{AnyRules, AnyState, Digest, Step};
-use turnfold_store::PackedEntries;
+use turnfold_core::{AnyRules, AnyState, Digest};
+use turnfold_store::{PackedEntries, StoreReader};
 
 use crate::compare::divergence::Divergence;
 use crate::error::ReplayError;
-use crate::history::Sources;
-use crate::history::entry::{LogEntry, logged};
-use crate::history::position::Position;
+use crate::history::entry::LogEntry;
 use crate::history::record::Record;
 use crate::history::revision::SourceName;
-use crate::history::{History, broken_setup};
+use crate::history::source::{HistorySource, Tail};
+use crate::history::{History, Sources, broken_setup};
 use crate::viewer::Viewer;
 use crate::viewer::viewed_entry::{ViewedEntry, may_know_recorded};
 
@@ -32,25 +30,43 @@ use crate::viewer::viewed_entry::{ViewedEntry, may_know_recorded};
 /// concealed, they are equal. What a player may know of one entry is decided at the requested position.
 pub struct SeatHistory {
     viewer: Viewer,
-    name: SourceName,
     /// The entries up to the position, with the concealed ones.
-    history: History,
-    /// For each entry that the viewer may know of, its number in the log.
-    known: Vec<usize>,
+    source: HistorySource,
+    /// What is known of them; `None` if nothing is concealed from the viewer.
+    known: Option<Known>,
+}
+
+/// What a player may know of a history.
+struct Known {
+    /// The numbers in the log of the entries that the player may know of.
+    seqs: Vec<u64>,
+    /// The bytes of the state at the position.
+    end: Vec<u8>,
 }
 
 impl SeatHistory {
-    /// Reads a revision or a replay file. The number in `name` counts entries as the viewer does. A file for one seat
-    /// is viewed as that seat.
+    /// Reads a revision or a replay file into memory. The number in `name` counts entries as the viewer does. A file for
+    /// one seat is viewed as that seat.
     ///
     /// # Errors
     /// [`ReplayError`] if the history cannot be read or folded, [`ReplayError::NotOfSeat`] and
     /// [`ReplayError::NoEntry`].
     pub fn load(viewer: Viewer, name: &SourceName, sources: &dyn Sources) -> Result<Self, ReplayError> {
-        if viewer.sees_all() && matches!(name, SourceName::Revision(_)) {
-            return Self::of(viewer, History::load(name, sources)?);
-        }
-        let seat_history = Self::of(viewer, History::load_also_seen(&name.up_to(None), sources)?)?;
+        let whole = History::load_also_seen(&read_name(viewer, name), sources)?;
+        Self::at(viewer, HistorySource::of(whole), name)
+    }
+
+    /// Opens a revision or a replay file as [`load`](Self::load) does, but reads its entries in every pass, so that a
+    /// long history takes little memory.
+    ///
+    /// # Errors
+    /// As for [`load`](Self::load). For the host, errors in its entries show only when they are folded.
+    pub fn open(viewer: Viewer, name: &SourceName, sources: &dyn Sources) -> Result<Self, ReplayError> {
+        Self::at(viewer, HistorySource::open(&read_name(viewer, name), sources)?, name)
+    }
+
+    fn at(viewer: Viewer, source: HistorySource, name: &SourceName) -> Result<Self, ReplayError> {
+        let seat_history = Self::of_source(viewer, source)?;
         match name.seq() {
             Some(seq) => seat_history.up_to(seq),
             None => Ok(seat_history),
@@ -62,82 +78,83 @@ impl SeatHistory {
     /// # Errors
     /// [`ReplayError::NotOfSeat`]; for a player, also the errors of [`fold`](Self::fold).
     pub fn of(viewer: Viewer, history: History) -> Result<Self, ReplayError> {
-        let viewer = viewer.narrowed(history.view)?;
-        let name = history.name.clone();
-        let mut seat_history = Self { viewer, name, history, known: Vec::new() };
-        seat_history.known = if viewer.sees_all() {
-            (1..=seat_history.history.entries.len()).collect()
-        } else {
-            seat_history.known()?
-        };
-        Ok(seat_history)
+        Self::of_source(viewer, HistorySource::of(history))
     }
 
-    fn known(&self) -> Result<Vec<usize>, ReplayError> {
-        let mut known = Vec::new();
-        let mut count = 0;
-        let mut state = self.history.start()?;
-        let observe = &mut |_: &LogEntry, step: &mut dyn Step| {
-            count += 1;
+    /// Opens a branch up to an entry. All entries up to it must be wholly shown to the viewer, so that their numbers are
+    /// those of the log.
+    ///
+    /// # Errors
+    /// As for [`open`](Self::open).
+    pub fn open_shown(viewer: Viewer, name: &SourceName, sources: &dyn Sources) -> Result<Self, ReplayError> {
+        Ok(Self { viewer, source: HistorySource::open(name, sources)?, known: None })
+    }
+
+    /// Returns the history as another viewer knows it. The caller has made sure that they may look at it.
+    pub(crate) fn through(self, viewer: Viewer) -> Result<Self, ReplayError> {
+        Self::of_source(viewer, self.source)
+    }
+
+    pub(crate) fn of_source(viewer: Viewer, source: HistorySource) -> Result<Self, ReplayError> {
+        let viewer = viewer.narrowed(source.history.view)?;
+        if viewer.sees_all() {
+            return Ok(Self { viewer, source, known: None });
+        }
+        let end = source.state_at(viewer, source.head, None)?.state_bytes();
+        let mut seqs = Vec::new();
+        let mut state = source.history.start()?;
+        source.fold(viewer, state.as_mut(), 0, source.head, Some(&end), &mut |entry, step| {
             if !step.concealed() {
-                known.push(count);
+                seqs.push(entry.seq);
             }
-        };
-        let History { entries, dice, .. } = &self.history;
-        let folded = self.viewer.fold_entries(state.as_mut(), entries, dice, observe);
-        folded.map_err(|cause| self.viewer.broken_entry(&self.name, cause))?;
-        Ok(known)
+        })?;
+        Ok(Self { viewer, source, known: Some(Known { seqs, end }) })
     }
 
     /// Removes the entries after entry `seq`, in the viewer's numbering.
     ///
     /// # Errors
-    /// [`ReplayError::NoEntry`].
+    /// [`ReplayError::NoEntry`]; for a player, also the errors of [`fold`](Self::fold).
     pub fn up_to(mut self, seq: u64) -> Result<Self, ReplayError> {
-        let name = &self.name;
         let head = self.head();
         if seq > head {
-            return Err(ReplayError::NoEntry { history: name.clone(), seq, head });
+            return Err(ReplayError::NoEntry { history: self.name().clone(), seq, head });
         }
-        self.name = name.up_to(Some(seq));
-        let count = self.entries_until(usize::try_from(seq).unwrap_or(usize::MAX));
-        Ok(self.cut(count))
+        let last = self.in_log(seq);
+        self.source.cut_after(last);
+        self.source.history.name = self.name().up_to(Some(seq));
+        if let Some(known) = &mut self.known {
+            known.seqs.retain(|seq| *seq <= last);
+            known.end = self.source.state_at(self.viewer, last, None)?.state_bytes();
+        }
+        Ok(self)
     }
 
-    /// Keeps only the first `count` entries of the log.
-    #[must_use]
-    pub fn cut(mut self, count: usize) -> Self {
-        self.history.entries.truncate(count);
-        self.known.retain(|known| *known <= count);
-        self
+    /// Returns the number in the log of entry `seq`, in the viewer's numbering; 0 for 0.
+    pub(crate) fn in_log(&self, seq: u64) -> u64 {
+        let Some(known) = &self.known else { return seq.min(self.source.head) };
+        let place = seq.checked_sub(1).and_then(|place| usize::try_from(place).ok());
+        place.and_then(|place| known.seqs.get(place).copied()).unwrap_or(0)
     }
 
-    /// Returns the number in the log of known entry number `count`; 0 for 0.
-    pub(crate) fn entries_until(&self, count: usize) -> usize {
-        count.checked_sub(1).and_then(|place| self.known.get(place).copied()).unwrap_or(0)
-    }
-
-    /// Returns how many entries this viewer knows of among the first `count` entries of the log.
-    pub(crate) fn known_within(&self, count: usize) -> usize {
-        self.known.partition_point(|known| *known <= count)
+    /// Returns how many entries this viewer knows of up to entry `seq` of the log.
+    pub(crate) fn known_within(&self, seq: u64) -> u64 {
+        match &self.known {
+            Some(known) => known.seqs.partition_point(|known| *known <= seq) as u64,
+            None => seq.min(self.source.head),
+        }
     }
 
     /// Returns the name of the history in messages.
     #[must_use]
     pub fn name(&self) -> &SourceName {
-        &self.name
-    }
-
-    /// Returns the number of entries that the viewer may know of.
-    #[must_use]
-    pub fn known_count(&self) -> usize {
-        self.known.len()
+        &self.source.history.name
     }
 
     /// Returns the number of entries that the viewer may know of, which is the number of the last.
     #[must_use]
     pub fn head(&self) -> u64 {
-        u64::try_from(self.known.len()).unwrap_or(u64::MAX)
+        self.known_within(self.source.head)
     }
 
     /// Returns the state before the first entry.
@@ -145,7 +162,7 @@ impl SeatHistory {
     /// # Errors
     /// [`ReplayError::Setup`].
     pub fn start(&self) -> Result<Box<dyn AnyState>, ReplayError> {
-        self.history.start()
+        self.source.history.start()
     }
 
     /// Returns the state at the position.
@@ -184,32 +201,41 @@ impl SeatHistory {
     ///
     /// # Errors
     /// As for [`fold`](Self::fold).
-    pub fn advance(&self, state: &mut dyn AnyState, from: usize, to: usize) -> Result<(), ReplayError> {
-        self.pass(state, from, to, &mut |_, _| {})
+    pub fn advance(&self, state: &mut dyn AnyState, from: u64, to: u64) -> Result<(), ReplayError> {
+        self.source.advance(self.viewer, state, self.in_log(from), self.in_log(to))
     }
 
-    /// Folds as [`advance`](Self::advance) does and passes each known entry with its number to `observe`. Concealed
-    /// parts of the entry are not removed.
+    /// Folds as [`advance`](Self::advance) does and passes each known entry to `observe`, also if it is concealed at the
+    /// position.
     pub(crate) fn pass(
         &self,
         state: &mut dyn AnyState,
-        from: usize,
-        to: usize,
-        observe: &mut dyn FnMut(u64, &mut dyn Step),
+        from: u64,
+        to: u64,
+        observe: &mut dyn FnMut(&mut ViewedEntry<'_>),
     ) -> Result<(), ReplayError> {
-        let between = self.entries_until(from)..self.entries_until(to);
-        let entries = self.history.entries.get(between.clone()).unwrap_or_default();
-        let mut at = between.start;
-        let mut known = (1..).zip(&self.known).skip(from).peekable();
-        let observe = &mut |step: &mut dyn Step| {
-            at += 1;
-            if let Some((seq, _)) = known.next_if(|(_, known)| **known == at) {
-                observe(seq, step);
+        self.pass_log(state, self.in_log(from), self.in_log(to), observe)
+    }
+
+    /// Does what [`pass`](Self::pass) does in the numbering of the log.
+    fn pass_log(
+        &self,
+        state: &mut dyn AnyState,
+        after: u64,
+        to: u64,
+        observe: &mut dyn FnMut(&mut ViewedEntry<'_>),
+    ) -> Result<(), ReplayError> {
+        let Self { viewer, source, known } = self;
+        let is_own = self.is_of_seat();
+        let end = known.as_ref().map(|known| known.end.as_slice());
+        let mut seq = self.known_within(after);
+        let looker = if known.is_some() { *viewer } else { Viewer::HOST };
+        source.fold(looker, state, after, to, end, &mut |entry, step| {
+            if self.in_log(seq + 1) == entry.seq {
+                seq += 1;
+                observe(&mut ViewedEntry { viewer: *viewer, seq, step, entry, is_own });
             }
-        };
-        state
-            .fold(&logged(entries), &self.history.dice, observe)
-            .map_err(|cause| self.viewer.broken_entry(&self.name, cause))
+        })
     }
 
     /// Folds all entries and passes those that the viewer may know of to `observe`. Returns the state at the position.
@@ -223,26 +249,33 @@ impl SeatHistory {
         self.fold_after(0, observe)
     }
 
-    /// Folds all entries and passes the known ones after the first `count` entries of the log to `observe`.
-    fn fold_after(
+    /// Passes the last entries that the viewer may know of to `observe`.
+    ///
+    /// # Errors
+    /// [`ReplayError::NoEntry`], and as for [`fold`](Self::fold); the host is shown the entries before the error.
+    pub fn show_last(
         &self,
-        count: usize,
+        tail: Tail,
+        observe: &mut dyn FnMut(&mut ViewedEntry<'_>),
+    ) -> Result<(), ReplayError> {
+        let before = tail.before(self.name(), self.head())?;
+        self.fold_after(self.in_log(before), observe)?;
+        Ok(())
+    }
+
+    /// Folds all entries, from the nearest snapshot, and passes the known ones after entry `after` of the log to
+    /// `observe`.
+    pub(crate) fn fold_after(
+        &self,
+        after: u64,
         observe: &mut dyn FnMut(&mut ViewedEntry<'_>),
     ) -> Result<Box<dyn AnyState>, ReplayError> {
-        let Self { viewer, history, known, .. } = self;
-        let is_own = self.is_of_seat();
-        let mut at = 0;
-        let mut known = (1..).zip(known).peekable();
-        let mut state = history.start()?;
-        let observe = &mut |entry: &LogEntry, step: &mut dyn Step| {
-            at += 1;
-            let Some((seq, _)) = known.next_if(|(_, known)| **known == at) else { return };
-            if at > count && !step.concealed() {
-                observe(&mut ViewedEntry { viewer: *viewer, seq, step, entry, is_own });
+        let (at, mut state) = self.source.nearest_state(after)?;
+        self.pass_log(state.as_mut(), at, self.source.head, &mut |seen| {
+            if seen.entry.seq > after && !seen.step.concealed() {
+                observe(seen);
             }
-        };
-        let folded = viewer.fold_entries(state.as_mut(), &history.entries, &history.dice, observe);
-        folded.map_err(|cause| self.viewer.broken_entry(&self.name, cause))?;
+        })?;
         Ok(state)
     }
 
@@ -250,9 +283,7 @@ impl SeatHistory {
     /// Only the last entry's state hash is compared, because hashing states takes longer than all else.
     #[must_use]
     pub fn contradiction(&self) -> Option<Divergence> {
-        let is_recorded = |entry: &LogEntry| entry.outcome.is_some() || entry.hash.is_some();
-        if !may_know_recorded(self.viewer, self.is_of_seat()) || !self.history.entries.iter().any(is_recorded)
-        {
+        if !may_know_recorded(self.viewer, self.is_of_seat()) || !self.source.is_recorded() {
             return None;
         }
         let mut found = None;
@@ -267,21 +298,13 @@ impl SeatHistory {
         found
     }
 
-    /// Compares what the source records of a known entry, which was just folded, with what the rules compute.
-    pub(crate) fn contradiction_at(&self, seq: u64, step: &mut dyn Step) -> Option<Divergence> {
-        let count = self.entries_until(usize::try_from(seq).unwrap_or(usize::MAX));
-        let entry = self.history.entries.get(count.checked_sub(1)?)?;
-        let is_own = self.is_of_seat();
-        ViewedEntry { viewer: self.viewer, seq, step, entry, is_own }.contradiction()
-    }
-
-    /// Returns the records of the known entries after the first `count` entries of the log.
+    /// Returns the records of the known entries after entry `seq` of the log.
     ///
     /// # Errors
     /// As for [`fold`](Self::fold).
-    pub fn records_after(&self, count: usize) -> Result<Vec<Record>, ReplayError> {
+    pub fn records_after(&self, seq: u64) -> Result<Vec<Record>, ReplayError> {
         let mut records = Vec::new();
-        self.fold_after(count, &mut |seen| records.push(seen.record()))?;
+        self.fold_after(seq, &mut |seen| records.push(seen.record()))?;
         Ok(records)
     }
 
@@ -289,12 +312,12 @@ impl SeatHistory {
     ///
     /// # Errors
     /// As for [`fold`](Self::fold).
-    pub fn play_on(mut self, entries: &PackedEntries) -> Result<Vec<Record>, ReplayError> {
-        let count = self.history.entries.len();
-        let next_seq = self.history.head() + 1;
+    pub fn play_on(self, entries: &PackedEntries) -> Result<Vec<Record>, ReplayError> {
+        let before = self.source.head;
+        let mut history = self.source.into_history()?;
         let added = entries.iter().collect::<Vec<_>>();
-        self.history.entries.extend((next_seq..).zip(&added).map(LogEntry::from));
-        Self::of(self.viewer, self.history)?.records_after(count)
+        history.entries.extend((before + 1..).zip(&added).map(LogEntry::from));
+        Self::of(self.viewer, history)?.records_after(before)
     }
 
     /// Returns the viewer. For a file for one seat, it is that seat.
@@ -303,40 +326,37 @@ impl SeatHistory {
         self.viewer
     }
 
+    /// Returns the store that an opened branch is read from, if the viewer is the host.
+    #[must_use]
+    pub fn store(&self) -> Option<&StoreReader> {
+        if self.viewer.sees_all() { self.source.store() } else { None }
+    }
+
     /// Returns the title of the match.
     #[must_use]
     pub fn title(&self) -> &str {
-        &self.history.title
-    }
-
-    /// Removes the times and keys of the entries, which no replay file has.
-    #[must_use]
-    pub fn without_times(mut self) -> Self {
-        for entry in &mut self.history.entries {
-            (entry.recorded_at_ms, entry.key) = (None, None);
-        }
-        self
+        &self.source.history.title
     }
 
     /// Returns `true` if the source is a file for one seat, in which nothing is concealed from that seat.
     #[must_use]
     pub fn is_of_seat(&self) -> bool {
-        self.history.view.is_some()
+        self.source.history.view.is_some()
     }
 
     /// Returns the ruleset.
     #[must_use]
     pub fn rules(&self) -> &Arc<dyn AnyRules> {
-        &self.history.rules
+        &self.source.history.rules
     }
 
     /// Returns where rolls come from, without the seed for a player.
     #[must_use]
     pub fn dice(&self) -> String {
-        if self.history.view.is_some_and(|view| view.is_seeded) {
+        if self.source.history.view.is_some_and(|view| view.is_seeded) {
             return "seeded".into();
         }
-        self.viewer.dice(&self.history.dice)
+        self.viewer.dice(&self.source.history.dice)
     }
 
     /// Returns the setup as TOML for the host; for a player, the view of the first state as JSON.
@@ -347,23 +367,35 @@ impl SeatHistory {
         if !self.viewer.sees_all() {
             return Ok(format!("{:#}\n", self.view(self.start()?.as_ref())));
         }
-        let written = self.history.rules.write_setup(&self.history.setup);
-        written.map_err(|cause| broken_setup(&self.name, cause))
+        let written = self.source.history.rules.write_setup(&self.source.history.setup);
+        written.map_err(|cause| broken_setup(self.name(), cause))
     }
 
     /// Returns the underlying history. The caller has made sure that the viewer may know all of it.
-    #[must_use]
-    pub fn into_history(self) -> History {
-        History { name: self.name, ..self.history }
-    }
-
-    /// Returns the underlying history if this is the host. `what` names the purpose in the error.
     ///
     /// # Errors
-    /// [`ReplayError::Concealed`].
-    pub fn whole(&self, what: &'static str) -> Result<&History, ReplayError> {
+    /// [`ReplayError`] if entries that are not in memory cannot be read.
+    pub fn into_history(self) -> Result<History, ReplayError> {
+        self.source.into_history()
+    }
+
+    /// Returns the first `count` entries as they are in the log, if this is the host. `what` names the purpose in the
+    /// error.
+    ///
+    /// # Errors
+    /// [`ReplayError::Concealed`], and [`ReplayError`] if entries that are not in memory cannot be read.
+    pub fn whole(&self, what: &'static str, count: u64) -> Result<History, ReplayError> {
         self.viewer.require_all(what)?;
-        Ok(&self.history)
+        self.source.until(count)
+    }
+}
+
+/// Returns the name of what is read for a viewer: the whole history, except for a host, who needs no later entry of a
+/// branch.
+fn read_name(viewer: Viewer, name: &SourceName) -> SourceName {
+    match name {
+        SourceName::Revision(_) if viewer.sees_all() => name.clone(),
+        _ => name.up_to(None),
     }
 }
 
@@ -381,7 +413,7 @@ pub fn seek(
     if let SourceName::Revision(revision) = name
         && (viewer.sees_all() || revision.seq.is_none())
     {
-        match Position::seek(revision, sources) {
+        match HistorySource::open(name, sources).and_then(|source| source.state(None)) {
             Ok(state) => return Ok((viewer, state)),
             Err(failure) if viewer.sees_all() => return Err(failure),
             Err(_) => {}

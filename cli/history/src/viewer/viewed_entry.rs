@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use turnfold_core::picture::Picture;
-use turnfold_core::{AnyState, DicePolicy, Digest, FoldError, Json, Outcome, Seat, Step};
+use turnfold_core::{Digest, Json, Outcome, Seat, Step};
 use turnfold_store::IdempotencyKey;
 
 use crate::compare::divergence::Divergence;
@@ -19,30 +19,6 @@ pub struct ViewedEntry<'a> {
     pub(crate) entry: &'a LogEntry,
     /// Whether its source is a file for this viewer's seat.
     pub(crate) is_own: bool,
-}
-
-/// Folds entries that follow a state, such as those just appended to a match. Passes each entry that the viewer may
-/// know of after the last one to `observe`. `known` is the number of entries before them that the viewer will then know
-/// of.
-///
-/// # Errors
-/// [`FoldError`] for the first entry that cannot be folded.
-pub fn fold_as_viewer(
-    viewer: Viewer,
-    state: &mut dyn AnyState,
-    known: u64,
-    entries: &[LogEntry],
-    dice: &DicePolicy,
-    observe: &mut dyn FnMut(&mut ViewedEntry<'_>),
-) -> Result<(), FoldError> {
-    let mut seq = known;
-    let observe = &mut |entry: &LogEntry, step: &mut dyn Step| {
-        if !step.concealed() {
-            seq += 1;
-            observe(&mut ViewedEntry { viewer, seq, step, entry, is_own: false });
-        }
-    };
-    viewer.fold_entries(state, entries, dice, observe)
 }
 
 impl ViewedEntry<'_> {
@@ -199,45 +175,4 @@ impl ViewedEntry<'_> {
 /// a player may know them only in a file for that player's seat.
 pub(in crate::viewer) fn may_know_recorded(viewer: Viewer, is_own: bool) -> bool {
     viewer.sees_all() || is_own
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::example::random_play;
-    use crate::history::entry::logged;
-    use crate::text::json_line;
-    use crate::viewer::seat_history::SeatHistory;
-
-    fn lines(records: &[Record]) -> Vec<String> {
-        records.iter().map(|record| json_line(record).unwrap()).collect()
-    }
-
-    #[test]
-    fn looking_on_from_a_kept_state_is_looking_at_the_whole_line_of_play() {
-        let mut concealed = 0;
-        for mut history in random_play(3, 14) {
-            let start = history.start().unwrap();
-            for seat in start.players().iter().copied().chain([Seat::P8, Seat::Host]) {
-                let seat_history = SeatHistory::of(Viewer::of(seat), history).unwrap();
-                let at_each_entry = (0..=14)
-                    .map(|count| (seat_history.known_within(count), seat_history.records_after(count)));
-                let expected: Vec<_> = at_each_entry.collect();
-                history = seat_history.into_history();
-                let mut kept = start.fork();
-                for (count, (known, records)) in expected.into_iter().take(history.entries.len()).enumerate()
-                {
-                    let (after, mut seen) = (&history.entries[count..], Vec::new());
-                    let observe = &mut |entry: &mut ViewedEntry<'_>| seen.push(entry.record());
-                    let fork = &mut *kept.fork();
-                    fold_as_viewer(Viewer::of(seat), fork, known as u64, after, &history.dice, observe)
-                        .unwrap();
-                    assert_eq!(lines(&seen), lines(&records.unwrap()), "{seat} after {count}");
-                    concealed += after.len() - seen.len();
-                    kept.fold(&logged(&after[..1]), &history.dice, &mut |_| {}).unwrap();
-                }
-            }
-        }
-        assert!(concealed > 0, "nothing was concealed, so that nothing was proven");
-    }
 }

@@ -90,11 +90,10 @@ impl Page {
     /// # Errors
     /// What is wrong with the history, and [`ShowError::TooLong`].
     pub fn of(
-        seat_history: SeatHistory,
+        mut seat_history: SeatHistory,
         replay: Option<Replay>,
         bytes_max: usize,
     ) -> Result<Self, ShowError> {
-        let mut seat_history = seat_history.without_times();
         if let Some(page) = Self::compose(&seat_history, replay, bytes_max)? {
             return Ok(page);
         }
@@ -127,11 +126,14 @@ impl Page {
         let mut log = String::new();
         let mut last_standing = None;
         let mut count = 0_u64;
-        let PassedFrames { document, end } = FrameDocument::pass(seat_history, 0, &mut |frame| {
+        let PassedFrames { document, end } = FrameDocument::pass(seat_history, 0, &mut |mut frame| {
             if count > 0 {
                 data.push(b',');
             }
             count += 1;
+            // No replay file has them.
+            frame.record.recorded_at_ms = None;
+            frame.record.key = None;
             serde_json::to_writer(ScriptJson(&mut data), &frame).expect("plain data encodes");
             let record = &frame.record.record;
             let mark = record.recorded.as_deref().map(|recorded| format!(" {}", recorded_mark(recorded)));

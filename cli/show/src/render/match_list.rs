@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 use turnfold_core::paper::MatchId;
 use turnfold_core::{AnyState, Digest, Registry, Seat};
 use turnfold_history::text::{counted, dim, plain, strong, time};
-use turnfold_history::{Line, MatchStanding, Position, ReplayError, Revision, SeatHistory, Tail, Viewer};
+use turnfold_history::{HistorySource, Line, MatchStanding, ReplayError, Revision, SeatHistory, Viewer};
 use turnfold_store::{BranchName, Genesis, MatchInfo, MatchName, Origin, Seq, StoreReader};
 
 /// A match of a list. It serializes as what `matches --format json` prints.
@@ -109,11 +109,12 @@ impl WhoseTurn {
         match_name: &MatchName,
         store: &StoreReader,
         registry: &Registry,
-        build: Option<&Digest>,
+        build: Option<Digest>,
     ) -> Result<Self, ReplayError> {
         let main = Revision { match_name: match_name.clone(), branch: BranchName::main(), seq: None };
-        match Position::before_entries_of(Tail::last(0), &main, registry, store, build, None) {
-            Ok(position) => Ok(Self::in_state(position.state.as_ref())),
+        let source = HistorySource::of_branch(&main, store, registry, build);
+        match source.and_then(|source| source.state(None)) {
+            Ok(state) => Ok(Self::in_state(state.as_ref())),
             Err(
                 ReplayError::UnknownRuleset { .. }
                 | ReplayError::OtherVersion { .. }

@@ -8,13 +8,13 @@ use turnfold_core::AnyState;
 pub(super) const KEPT_MAX: usize = 64;
 
 /// The initial number of entries between two kept states.
-const STRIDE: usize = 256;
+const STRIDE: u64 = 256;
 
 /// States by the number of known entries before them, a multiple of the stride.
 pub(super) struct KeptStates {
-    states: BTreeMap<usize, Box<dyn AnyState>>,
+    states: BTreeMap<u64, Box<dyn AnyState>>,
     /// The number of entries between two states.
-    pub(super) stride: usize,
+    pub(super) stride: u64,
 }
 
 impl KeptStates {
@@ -24,12 +24,12 @@ impl KeptStates {
     }
 
     /// Returns the last kept state after at most `count` entries, with its number of entries.
-    pub(super) fn nearest(&self, count: usize) -> Option<(usize, &dyn AnyState)> {
+    pub(super) fn nearest(&self, count: u64) -> Option<(u64, &dyn AnyState)> {
         self.states.range(..=count).next_back().map(|(kept, state)| (*kept, state.as_ref()))
     }
 
     /// Keeps the state after `count` entries if `count` is a multiple of the stride.
-    pub(super) fn keep(&mut self, count: usize, state: &dyn AnyState) {
+    pub(super) fn keep(&mut self, count: u64, state: &dyn AnyState) {
         if !count.is_multiple_of(self.stride) || self.states.contains_key(&count) {
             return;
         }

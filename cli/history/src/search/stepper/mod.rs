@@ -14,20 +14,21 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use turnfold_core::picture::Picture;
-use turnfold_core::{AnyRules, AnyState, Step};
+use turnfold_core::{AnyRules, AnyState};
 
 use crate::compare::difference::{Difference, differences};
 use crate::error::ReplayError;
 use crate::history::revision::SourceName;
 use crate::search::condition::{Condition, Survey};
 use crate::viewer::seat_history::SeatHistory;
+use crate::viewer::viewed_entry::ViewedEntry;
 use crate::viewer::{Concealed, Viewer};
 
 use kept::KeptStates;
 pub use stepper_entry::{Hit, SearchDirection, StepperEntry};
 
 /// The number of entries in a block of the list.
-const BLOCK: usize = 256;
+const BLOCK: u64 = 256;
 
 /// The most blocks that are kept.
 const BLOCKS_MAX: usize = 16;
@@ -38,14 +39,14 @@ pub struct Stepper {
     /// The viewer of the history. A viewer who may see everything may switch to any other.
     owner: Viewer,
     /// The number of known entries before the state.
-    at: usize,
+    at: u64,
     /// The number of entries of the log before the position. It is kept when the viewer changes.
-    entries: usize,
+    entries: u64,
     state: Box<dyn AnyState>,
     /// The state before the last known entry; `None` at the setup.
     before: Option<Box<dyn AnyState>>,
     kept: KeptStates,
-    blocks: BTreeMap<usize, Vec<StepperEntry>>,
+    blocks: BTreeMap<u64, Vec<StepperEntry>>,
 }
 
 impl Stepper {
@@ -61,11 +62,11 @@ impl Stepper {
     fn with_owner(seat_history: SeatHistory, owner: Viewer) -> Result<Self, ReplayError> {
         let state = seat_history.start()?;
         let kept = KeptStates::new(state.as_ref());
-        let mut blocks = BTreeMap::<usize, Vec<StepperEntry>>::new();
+        let mut blocks = BTreeMap::<u64, Vec<StepperEntry>>::new();
         if !seat_history.viewer().sees_all() {
             // The end of the history decides which parts of an entry a player may know of.
             seat_history.fold(&mut |seen| {
-                let entry = StepperEntry::of(seen.seq(), seen.step).with_record(seen.contradiction());
+                let entry = StepperEntry::of(seen).with_record(seen.contradiction());
                 blocks.entry(block_of(entry.seq)).or_default().push(entry);
             })?;
         }
@@ -75,7 +76,7 @@ impl Stepper {
     /// Returns the number of the current entry in the viewer's numbering; 0 is the setup.
     #[must_use]
     pub fn at(&self) -> u64 {
-        number(self.at)
+        self.at
     }
 
     /// Returns the number of the last entry.
@@ -134,8 +135,8 @@ impl Stepper {
     /// # Errors
     /// [`ReplayError`] if the history cannot be folded.
     pub fn go(&mut self, to: u64) -> Result<(), ReplayError> {
-        let to = usize::try_from(to).unwrap_or(usize::MAX).min(self.seat_history.known_count());
-        self.entries = self.seat_history.entries_until(to);
+        let to = to.min(self.head());
+        self.entries = self.seat_history.in_log(to);
         let Some(before) = to.checked_sub(1) else {
             (self.at, self.state, self.before) = (0, self.state_after(0)?, None);
             return Ok(());
@@ -181,7 +182,7 @@ impl Stepper {
         for (part, wrapped) in parts.into_iter().zip([false, true]) {
             let found = if self.viewer().sees_all() {
                 self.find(part, direction, &mut |place| {
-                    matches!(place, Place::Entry(seq, step) if StepperEntry::of(seq, step).contains(&text))
+                    matches!(place, Place::Entry(seen) if StepperEntry::of(seen).contains(&text))
                 })?
             } else {
                 let mut entries = self.blocks.values().flatten().filter(|entry| part.contains(&entry.seq));
@@ -241,11 +242,10 @@ impl Stepper {
         &mut self,
         range: Range<u64>,
         direction: SearchDirection,
-        is_wanted: &mut dyn FnMut(Place<'_>) -> bool,
+        is_wanted: &mut dyn FnMut(Place<'_, '_>) -> bool,
     ) -> Result<Option<u64>, ReplayError> {
-        let count = |seq: u64| usize::try_from(seq.saturating_sub(1)).unwrap_or(usize::MAX);
-        let mut from = count(range.start);
-        let mut to = count(range.end);
+        let mut from = range.start.saturating_sub(1);
+        let mut to = range.end.saturating_sub(1);
         while from < to {
             let part = match direction {
                 SearchDirection::Forward => from..(from + self.kept.stride - from % self.kept.stride).min(to),
@@ -255,12 +255,10 @@ impl Stepper {
             is_wanted(Place::Before(state.as_ref()));
             let mut first = None;
             let mut last = None;
-            self.seat_history.pass(state.as_mut(), part.start, part.end, &mut |seq, step| {
-                if (first.is_none() || direction == SearchDirection::Back)
-                    && is_wanted(Place::Entry(seq, step))
-                {
-                    first = first.or(Some(seq));
-                    last = Some(seq);
+            self.seat_history.pass(state.as_mut(), part.start, part.end, &mut |seen| {
+                if (first.is_none() || direction == SearchDirection::Back) && is_wanted(Place::Entry(seen)) {
+                    first = first.or(Some(seen.seq()));
+                    last = Some(seen.seq());
                 }
             })?;
             self.kept.keep(part.end, state.as_ref());
@@ -293,28 +291,26 @@ impl Stepper {
         }
         let owner = self.owner;
         let entries = self.entries;
-        let seat_history = SeatHistory::of(viewer, self.seat_history.into_history())?;
+        let seat_history = self.seat_history.through(viewer)?;
         let at = seat_history.known_within(entries);
         let mut stepper = Self::with_owner(seat_history, owner)?;
-        stepper.go(number(at))?;
+        stepper.go(at)?;
         stepper.entries = entries;
         Ok(stepper)
     }
 
     /// Returns the entries of a block, folding it if it is not kept.
-    fn block(&mut self, block: usize) -> Result<&[StepperEntry], ReplayError> {
+    fn block(&mut self, block: u64) -> Result<&[StepperEntry], ReplayError> {
         if self.viewer().sees_all() && !self.blocks.contains_key(&block) {
             if self.blocks.len() >= BLOCKS_MAX {
                 self.blocks.clear();
             }
             let from = block * BLOCK;
-            let to = (block * BLOCK + BLOCK).min(self.seat_history.known_count());
+            let to = (block * BLOCK + BLOCK).min(self.head());
             let mut state = self.state_after(from)?;
             let mut shown = Vec::new();
-            let seat_history = &self.seat_history;
-            seat_history.pass(state.as_mut(), from, to, &mut |seq, step| {
-                let entry = StepperEntry::of(seq, step);
-                shown.push(entry.with_record(seat_history.contradiction_at(seq, step)));
+            self.seat_history.pass(state.as_mut(), from, to, &mut |seen| {
+                shown.push(StepperEntry::of(seen).with_record(seen.contradiction()));
             })?;
             self.kept.keep(to, state.as_ref());
             self.blocks.insert(block, shown);
@@ -323,7 +319,7 @@ impl Stepper {
     }
 
     /// Returns the state after `count` known entries, folded from the nearest kept state before it.
-    fn state_after(&mut self, count: usize) -> Result<Box<dyn AnyState>, ReplayError> {
+    fn state_after(&mut self, count: u64) -> Result<Box<dyn AnyState>, ReplayError> {
         let (mut at, mut state) = match self.kept.nearest(count) {
             Some((kept, state)) if kept >= self.at || self.at > count => (kept, state.fork()),
             _ => (self.at, self.state.fork()),
@@ -339,28 +335,24 @@ impl Stepper {
 }
 
 /// What a search looks at.
-enum Place<'a> {
+enum Place<'a, 'e> {
     /// The state before a part of the history.
     Before(&'a dyn AnyState),
-    /// An entry with its number in the viewer's numbering.
-    Entry(u64, &'a dyn Step),
+    /// An entry.
+    Entry(&'a ViewedEntry<'e>),
 }
 
-impl Place<'_> {
+impl Place<'_, '_> {
     /// Returns the value at a path in the view.
     fn field(&self, viewer: Viewer, path: &str) -> Option<Value> {
         match self {
             Self::Before(state) => viewer.field(*state, path),
-            Self::Entry(_, step) => step.view_at(viewer.perspective(), path),
+            Self::Entry(seen) => seen.field(path),
         }
     }
 }
 
 /// Returns the number of the block that an entry is in.
-fn block_of(seq: u64) -> usize {
-    usize::try_from(seq.saturating_sub(1)).unwrap_or(usize::MAX) / BLOCK
-}
-
-fn number(count: usize) -> u64 {
-    u64::try_from(count).unwrap_or(u64::MAX)
+fn block_of(seq: u64) -> u64 {
+    seq.saturating_sub(1) / BLOCK
 }

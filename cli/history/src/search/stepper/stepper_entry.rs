@@ -1,8 +1,9 @@
 //! Entries as a stepper lists them, and the results of its searches.
 
-use turnfold_core::{Outcome, Step};
+use turnfold_core::Outcome;
 
 use crate::compare::divergence::Divergence;
+use crate::viewer::viewed_entry::ViewedEntry;
 
 /// An entry of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,11 +19,11 @@ pub struct StepperEntry {
 }
 
 impl StepperEntry {
-    pub(super) fn of(seq: u64, step: &dyn Step) -> Self {
+    pub(super) fn of(seen: &ViewedEntry<'_>) -> Self {
         Self {
-            seq,
-            command: format!("{} {}", step.seat(), step.shown()),
-            outcome: step.outcome(),
+            seq: seen.seq(),
+            command: format!("{} {}", seen.seat(), seen.command()),
+            outcome: seen.outcome(),
             recorded: None,
         }
     }

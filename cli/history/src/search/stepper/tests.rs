@@ -15,7 +15,7 @@ struct Plain {
 /// Folds the first `count` entries from the start.
 fn plain(seat_history: &SeatHistory, count: u64) -> Plain {
     let mut state = seat_history.start().unwrap();
-    seat_history.advance(state.as_mut(), 0, usize::try_from(count).unwrap()).unwrap();
+    seat_history.advance(state.as_mut(), 0, count).unwrap();
     Plain { picture: seat_history.viewer().picture(state.as_ref()), view: seat_history.view(state.as_ref()) }
 }
 

@@ -158,7 +158,7 @@ impl Follower {
             observe(&mut ViewedEntry { viewer: self.viewer, seq: shown.head(), step, entry, is_own: false });
         };
         let mut state = self.state.fork();
-        let folded = self.viewer.fold_entries(state.as_mut(), entries, &self.dice, observe);
+        let folded = self.viewer.fold_entries(state.as_mut(), entries, &self.dice, None, observe);
         folded.map_err(|cause| self.viewer.broken_entry(&self.name, cause))?;
         Ok(shown)
     }
@@ -187,5 +187,43 @@ impl Known {
             before.peek().is_none_or(|old| *old != record)
         };
         self.records.iter().filter(is_news).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use turnfold_core::Seat;
+
+    use super::*;
+    use crate::example::random_play;
+    use crate::text::json_line;
+    use crate::viewer::seat_history::SeatHistory;
+
+    #[test]
+    fn a_follower_knows_at_each_head_what_the_whole_history_shows() {
+        let revision: Revision = "duel".parse().unwrap();
+        let mut concealed = 0;
+        for history in random_play(3, 14) {
+            let start = history.start().unwrap();
+            for seat in start.players().iter().copied().chain([Seat::P8, Seat::Host]) {
+                let viewer = Viewer::of(seat);
+                let mut follower = Follower::new(viewer, &revision, history.dice, start.fork());
+                let mut lines = Vec::new();
+                for count in 0..=history.entries.len() {
+                    let until = history.until(count);
+                    let after = &until.entries[usize::try_from(follower.settled()).unwrap()..];
+                    let known = follower.known(after).unwrap();
+                    lines.truncate(usize::try_from(follower.settled()).unwrap());
+                    lines.extend(known.records.iter().map(|(_, logged)| json_line(&logged.record).unwrap()));
+                    let seat_history = SeatHistory::of(viewer, until.until(count)).unwrap();
+                    let records = seat_history.records_after(0).unwrap();
+                    let expected: Vec<_> = records.iter().map(|record| json_line(record).unwrap()).collect();
+                    assert_eq!(lines, expected, "{seat} after {count}");
+                    concealed += count - lines.len();
+                    follower.settle(&after[..known.whole]).unwrap();
+                }
+            }
+        }
+        assert!(concealed > 0, "nothing was concealed, so that nothing was proven");
     }
 }

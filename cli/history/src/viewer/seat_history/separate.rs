@@ -8,6 +8,7 @@ use super::SeatHistory;
 use crate::error::ReplayError;
 use crate::error::limits::REPLAY_ENTRIES_MAX;
 use crate::history::entry::LogEntry;
+use crate::history::source::HistorySource;
 use crate::history::{History, broken_setup};
 use crate::tfl::{Replay, ReplayLine};
 use crate::viewer::Viewer;
@@ -22,12 +23,13 @@ impl SeatHistory {
     /// player something else without the concealed rest.
     pub fn to_replay(&self) -> Result<Replay, ReplayError> {
         if self.viewer.sees_all() {
-            return self.history.to_replay();
+            return self.source.until(self.source.head)?.to_replay();
         }
-        if self.known.len() > REPLAY_ENTRIES_MAX {
-            return Err(ReplayError::TooLong { history: self.name.clone() });
+        if self.head() > REPLAY_ENTRIES_MAX as u64 {
+            return Err(ReplayError::TooLong { history: self.name().clone() });
         }
-        let Self { history: History { rules, .. }, name, viewer, .. } = self;
+        let Self { viewer, source: HistorySource { history, .. }, .. } = self;
+        let name = self.name();
         let mut entries = Vec::new();
         let state = self.fold(&mut |seen| {
             let entry = LogEntry::new(seen.seq(), seen.seat(), seen.stand_in());
@@ -37,14 +39,13 @@ impl SeatHistory {
         let not_separable = || ReplayError::NotSeparable {
             history: name.clone(),
             viewer: *viewer,
-            rules: rules.name().into(),
+            rules: history.rules.name().into(),
         };
         // A referee cannot tell which parts of a setup a seat may know (RF-13).
-        let setup =
-            state.setup_seen(&self.history.setup, viewer.perspective()).map_err(|_| not_separable())?;
+        let setup = state.setup_seen(&history.setup, viewer.perspective()).map_err(|_| not_separable())?;
         let view = Some(viewer.perspective());
         let mut replay =
-            Replay::compose(&name.to_string(), self.history.origin(), &setup, view).map_err(unusable)?;
+            Replay::compose(&name.to_string(), history.origin(), &setup, view).map_err(unusable)?;
         replay.lines = entries.into_iter().map(ReplayLine::Entry).collect();
         let is_same = Self::shows_the_same(&replay, &self.view(state.as_ref()));
         is_same.then_some(replay).ok_or_else(not_separable)

@@ -11,6 +11,7 @@ use turnfold_core::{AnyState, CommandSource, DicePolicy, Logged, MatchResult, St
 
 use super::SeatHistory;
 use crate::error::ReplayError;
+use crate::history::source::HistorySource;
 use crate::viewer::Viewer;
 
 /// The last state of the match that a viewer may know, with its standings before the first entry and after each.
@@ -108,8 +109,9 @@ impl SeatHistory {
     fn own_match(&self) -> Result<Option<OwnMatch>, ReplayError> {
         let mut entries = Vec::new();
         let end = self.fold(&mut |seen| entries.push((seen.seq(), seen.seat(), seen.stand_in())))?;
-        let setup = end.setup_seen(&self.history.setup, self.viewer.perspective());
-        let Ok(mut own) = setup.and_then(|setup| self.history.rules.start(&setup)) else { return Ok(None) };
+        let HistorySource { history, .. } = &self.source;
+        let setup = end.setup_seen(&history.setup, self.viewer.perspective());
+        let Ok(mut own) = setup.and_then(|setup| history.rules.start(&setup)) else { return Ok(None) };
         let mut standings = vec![MatchStanding::of(&*own)];
         let entries = entries.iter().map(|(seq, seat, command)| Logged {
             seq: *seq,

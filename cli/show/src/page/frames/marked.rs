@@ -48,7 +48,7 @@ fn places(block: &Block) -> Vec<Place> {
 /// # Errors
 /// As for [`SeatHistory::fold`].
 pub fn changed_by_last(history: &SeatHistory) -> Result<BTreeSet<Spot>, ReplayError> {
-    let Some(before_last) = history.known_count().checked_sub(1) else { return Ok(BTreeSet::new()) };
+    let Some(before_last) = history.head().checked_sub(1) else { return Ok(BTreeSet::new()) };
     let mut state = history.start()?;
     history.advance(state.as_mut(), 0, before_last)?;
     let before = history.viewer().picture(state.as_ref());
