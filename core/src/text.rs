@@ -6,7 +6,7 @@ use core::str::FromStr;
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// Text that is not a command of the ruleset. The message says what was expected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
@@ -210,8 +210,8 @@ impl<T: fmt::Display> fmt::Display for OrNone<T> {
 }
 
 /// The id of a unit, skill or status: `[a-z0-9_-]{1,32}`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(try_from = "String")]
 pub struct Id(String);
 
 impl Id {
@@ -229,6 +229,13 @@ impl fmt::Display for Id {
 }
 
 stored_as_text!(Id);
+
+/// The text, without making another string of it: ids are part of states, which are hashed after every entry.
+impl Serialize for Id {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
 
 impl FromStr for Id {
     type Err = Malformed;
