@@ -48,7 +48,7 @@ pub enum Command {
 pub struct Ids {
     /// Unused places repeat the first id, so that values with equal ids are equal.
     ids: [EnergyId; 3],
-    count: usize,
+    count: u8,
 }
 
 impl Ids {
@@ -58,7 +58,7 @@ impl Ids {
 
     /// Returns these energies and one more, unless there are three.
     pub(super) fn with(mut self, id: EnergyId) -> Option<Self> {
-        *self.ids.get_mut(self.count)? = id;
+        *self.ids.get_mut(usize::from(self.count))? = id;
         self.count += 1;
         Some(self)
     }
@@ -66,7 +66,7 @@ impl Ids {
     /// Returns the energies.
     #[must_use]
     pub fn as_slice(&self) -> &[EnergyId] {
-        self.ids.get(..self.count).unwrap_or_default()
+        self.ids.get(..usize::from(self.count)).unwrap_or_default()
     }
 }
 

@@ -51,7 +51,10 @@ pub(super) fn decide(state: &State, seat: Seat, command: &Command) -> Result<Pla
     if !belongs_to_phase(state, command) {
         return Err(Rejection::WrongPhase);
     }
-    let player = state.player(seat).filter(|_| seat == state.active).ok_or(Rejection::NotYourTurn)?;
+    if seat != state.active {
+        return Err(Rejection::NotYourTurn);
+    }
+    let player = state.player(seat).ok_or(Rejection::NotYourTurn)?;
     plan(state, player, command).map(Plan)
 }
 
@@ -103,16 +106,18 @@ fn plan(state: &State, player: &Player, command: &Command) -> Result<Step, Rejec
 
 /// CH-4: plans a take. The reasons are checked in the order of the ruling.
 fn plan_take(state: &State, player: &Player, row: i32, ids: &[EnergyId]) -> Result<Step, Rejection> {
-    let mut chosen: Vec<(MayaPlace, Energy)> = Vec::with_capacity(ids.len());
-    for id in ids {
-        chosen.push(state.find_in_maya(*id).ok_or(Rejection::NotOneFlow)?);
+    // No list, because most of the candidates that are judged are no legal takes.
+    let mut chosen: [Option<(MayaPlace, Energy)>; 3] = [None; 3];
+    for (slot, id) in chosen.iter_mut().zip(ids) {
+        *slot = Some(state.find_in_maya(*id).ok_or(Rejection::NotOneFlow)?);
     }
-    let column = chosen.first().ok_or(Rejection::NotOneFlow)?.0.column;
-    if chosen.iter().any(|(place, _)| place.column != column) {
+    let chosen = chosen.iter().flatten();
+    let column = chosen.clone().next().ok_or(Rejection::NotOneFlow)?.0.column;
+    if chosen.clone().any(|(place, _)| place.column != column) {
         return Err(Rejection::NotOneFlow);
     }
-    for (index, (_, energy)) in chosen.iter().enumerate() {
-        if chosen.iter().take(index).any(|(_, other)| other.color == energy.color) {
+    for (index, (_, energy)) in chosen.clone().enumerate() {
+        if chosen.clone().take(index).any(|(_, other)| other.color == energy.color) {
             return Err(Rejection::SameColour);
         }
     }
@@ -120,31 +125,33 @@ fn plan_take(state: &State, player: &Player, row: i32, ids: &[EnergyId]) -> Resu
     if row == Row::EARTH {
         return Err(Rejection::BadRow);
     }
-    if player.board.room(row) < chosen.len() {
+    if player.board.room(row) < ids.len() {
         return Err(Rejection::RowFull);
     }
     let shows_either = state.flow(column).any(|(_, energy)| energy.color.is_black_or_white());
-    match chosen.iter().filter(|(_, energy)| energy.color.is_black_or_white()).count() {
+    match chosen.clone().filter(|(_, energy)| energy.color.is_black_or_white()).count() {
         0 if shows_either => return Err(Rejection::MustTakeBlackOrWhite),
         2 => return Err(Rejection::BlackAndWhite),
         _ => {}
     }
     let token = Chakra::of_row(row).map(|chakra| notch_token(player, chakra)).transpose()?;
-    for (_, energy) in &chosen {
+    for (_, energy) in chosen.clone() {
         if !energy.color.is_black_or_white() && player.board.count_of(energy.color) >= 3 {
             return Err(Rejection::TooManyOfColour);
         }
     }
-    if let Some((_, chakra)) = token {
+    if let Some((_, chakra)) = token
+        && player.tokens.in_notches() == 4
+    {
         let mut board = player.board;
-        for (_, energy) in &chosen {
+        for (_, energy) in chosen.clone() {
             board.put(row, *energy);
         }
-        if player.tokens.in_notches() == 4 && !board.is_harmonised(chakra) {
+        if !board.is_harmonised(chakra) {
             return Err(Rejection::LastToken);
         }
     }
-    let places = chosen.into_iter().map(|(place, _)| place).collect();
+    let places = chosen.map(|(place, _)| *place).collect();
     Ok(Step::Take { row, places, token })
 }
 
@@ -201,9 +208,8 @@ pub(super) fn takes(state: &State) -> Vec<Command> {
     }
     let mut takes = Vec::with_capacity(choices.len() * Row::all().count());
     for row in Row::all().filter(|row| *row != Row::EARTH) {
-        for ids in &choices {
-            takes.push(Command::Take { row: i32::from(row.get()), ids: *ids });
-        }
+        let row = i32::from(row.get());
+        takes.extend(choices.iter().map(|ids| Command::Take { row, ids: *ids }));
     }
     takes
 }
