@@ -178,9 +178,9 @@ impl Agreement {
     /// who has not resigned.
     #[must_use]
     pub fn result(&self, players: &[Seat]) -> Option<MatchResult> {
-        let left: Vec<Seat> = players.iter().copied().filter(|seat| !self.has_resigned(*seat)).collect();
-        if left.len() > 1 {
-            let agreed = left.iter().all(|seat| self.offers_draw(*seat));
+        let mut left = players.iter().copied().filter(|seat| !self.has_resigned(*seat));
+        if left.clone().count() > 1 {
+            let agreed = left.all(|seat| self.offers_draw(seat));
             return agreed.then(|| MatchResult::drawn().because("agreed"));
         }
         (!self.resigned.is_empty()).then(|| MatchResult::won_by(left).because("resignation"))

@@ -1,6 +1,6 @@
 //! Boards as the state keeps them, in small numbers, and as each player sees them.
 
-use cozy_chess::{BitBoard, Board, BoardBuilder, CastleRights, Color, File, Piece, Square};
+use cozy_chess::{BitBoard, Board, BoardBuilder, CastleRights, Color, File, Piece, Rank, Square};
 use serde::{Deserialize, Serialize};
 use turnfold_core::prelude::{self, *};
 
@@ -18,12 +18,16 @@ type Numbers = ([u64; 6], u64, bool, [[Option<u8>; 2]; 2], Option<u8>, u8, u16);
 
 impl From<Position> for Numbers {
     fn from(Position(board): Position) -> Self {
-        let from = BoardBuilder::from_board(&board);
         let pieces = Piece::ALL.map(|kind| board.pieces(kind).0);
-        let castling = from.castle_rights.map(|of| [of.short, of.long].map(|file| Some(file? as u8)));
-        let en_passant = from.en_passant.map(|square| square as u8);
-        let (white, is_black) = (board.colors(Color::White).0, from.side_to_move == Color::Black);
-        (pieces, white, is_black, castling, en_passant, from.halfmove_clock, from.fullmove_number)
+        let white = board.colors(Color::White).0;
+        let is_black = board.side_to_move() == Color::Black;
+        let castling = Color::ALL.map(|color| {
+            let CastleRights { short, long } = *board.castle_rights(color);
+            [short, long].map(|file| Some(file? as u8))
+        });
+        let behind = Rank::Third.relative_to(!board.side_to_move());
+        let en_passant = board.en_passant().map(|file| Square::new(file, behind) as u8);
+        (pieces, white, is_black, castling, en_passant, board.halfmove_clock(), board.fullmove_number())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Chess on the move generator `cozy-chess`: setups by FEN, draws, resignation and a clock.
 
-use cozy_chess::util::{display_san_move, display_uci_move, parse_san_move, parse_uci_move};
-use cozy_chess::{Board, CastleRights, Color, File, GameStatus, Move};
+use cozy_chess::util::{display_san_move, parse_san_move};
+use cozy_chess::{Board, CastleRights, Color, File, GameStatus, Move, Piece, Square};
 use serde::{Deserialize, Serialize};
 use turnfold_core::prelude::*;
 
@@ -89,8 +89,28 @@ fn mover(board: &Board) -> Seat {
 
 /// CS-2: finds a legal move as the generator has it, which castles by capturing the own rook.
 fn find(board: &Board, chosen: Move) -> Option<Move> {
-    let found = parse_uci_move(board, &chosen.to_string()).ok()?;
+    let mut found = chosen;
+    let is_of_king = board.piece_on(chosen.from) == Some(Piece::King) && chosen.from.file() == File::E;
+    if is_of_king && chosen.to.rank() == chosen.from.rank() {
+        let CastleRights { short, long } = *board.castle_rights(board.side_to_move());
+        let rook = match chosen.to.file() {
+            File::G => short,
+            File::C => long,
+            _ => None,
+        };
+        found.to = rook.map_or(chosen.to, |file| Square::new(file, chosen.to.rank()));
+    }
     (board.is_legal(found) && board.color_on(chosen.to) != Some(board.side_to_move())).then_some(found)
+}
+
+/// Returns a legal move of the generator as players name it: the king castles to the file c or g.
+fn as_named(board: &Board, found: Move) -> Move {
+    if board.color_on(found.to) != Some(board.side_to_move()) {
+        return found;
+    }
+    let is_short = board.castle_rights(board.side_to_move()).short == Some(found.to.file());
+    let file = if is_short { File::G } else { File::C };
+    Move { to: Square::new(file, found.to.rank()), ..found }
 }
 
 impl Rules for Chess {
@@ -181,21 +201,23 @@ impl Rules for Chess {
     }
 
     fn result(state: &State) -> Option<MatchResult> {
-        let (Position(board), draw) = (&state.position, MatchResult::drawn());
+        let Position(board) = &state.position;
         let is_out_of_time = state.clock.left(mover(board)) == Some(0);
         let times = state.earlier.iter().filter(|earlier| earlier.0.same_position(board)).count();
-        let win = MatchResult::won_by(Seat::players(2).iter().copied().filter(|seat| *seat != mover(board)));
+        let draw = |reason| MatchResult::drawn().because(reason);
+        let other = if mover(board) == Seat::P1 { Seat::P2 } else { Seat::P1 };
+        let win = |reason| MatchResult::won_by([other]).because(reason);
         Some(match board.status() {
             // CS-3
-            GameStatus::Won => win.because("checkmate"),
-            GameStatus::Drawn if board.halfmove_clock() < 100 => draw.because("stalemate"),
-            _ if board::is_dead(board) => draw.because("material"),
+            GameStatus::Won => win("checkmate"),
+            GameStatus::Drawn if board.halfmove_clock() < 100 => draw("stalemate"),
+            _ if board::is_dead(board) => draw("material"),
             // CS-4
-            GameStatus::Drawn => draw.because("fifty moves"),
-            _ if times >= 2 => draw.because("repetition"),
+            GameStatus::Drawn => draw("fifty moves"),
+            _ if times >= 2 => draw("repetition"),
             // CS-7
-            _ if is_out_of_time && board.colors(!board.side_to_move()).len() == 1 => draw.because("time"),
-            _ if is_out_of_time => win.because("time"),
+            _ if is_out_of_time && board.colors(!board.side_to_move()).len() == 1 => draw("time"),
+            _ if is_out_of_time => win("time"),
             // CS-5, CS-6
             GameStatus::Ongoing => return state.agreement.result(Seat::players(2)),
         })
@@ -211,11 +233,7 @@ impl Rules for Chess {
             let found = parse_san_move(board, text).map_err(|_| malformed)?;
             // The generator castles by capturing the own rook, so it reads `Kxh1` as castling.
             let is_named = text.starts_with('O') || board.color_on(found.to) != Some(board.side_to_move());
-            if is_named {
-                display_uci_move(board, found).to_string().parse()
-            } else {
-                found.to_string().parse()
-            }
+            Ok(Command::Move(if is_named { as_named(board, found) } else { found }))
         })
     }
 
@@ -224,10 +242,10 @@ impl Rules for Chess {
     }
 
     fn candidates(state: &State, _seat: Seat) -> Vec<Command> {
+        let Position(board) = &state.position;
         let mut commands = Vec::new();
-        state.position.0.generate_moves(|moves| {
-            let texts = moves.into_iter().map(|found| display_uci_move(&state.position.0, found).to_string());
-            commands.extend(texts.filter_map(|text| text.parse().ok()));
+        board.generate_moves(|moves| {
+            commands.extend(moves.into_iter().map(|found| Command::Move(as_named(board, found))));
             false
         });
         commands.extend([Command::Offer, Command::Accept, Command::Decline, Command::Resign]);
