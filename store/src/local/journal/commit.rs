@@ -1,10 +1,16 @@
 //! Commits: their numbers, and the digest that proves a commit and all before it.
 
+use std::sync::LazyLock;
+
 use turnfold_core::Digest;
 
 /// A random value that every check includes, so that nothing a player writes can pass for a frame. Each journal has its
 /// own.
 pub(crate) type Salt = [u8; 16];
+
+/// Hashes nothing yet, so that the key is not derived for each commit.
+static FRESH: LazyLock<blake3::Hasher> =
+    LazyLock::new(|| blake3::Hasher::new_derive_key("turnfold v2 commit"));
 
 /// A position in a journal: the number of a commit, and the digest of all commits up to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +27,7 @@ impl Point {
 
     /// Returns the point after the next commit, whose body is `body`.
     pub(crate) fn after(&self, body: &[u8]) -> Self {
-        let mut hasher = blake3::Hasher::new_derive_key("turnfold v2 commit");
+        let mut hasher = FRESH.clone();
         hasher.update(self.digest.as_bytes()).update(body);
         Self { number: self.number + 1, digest: hasher.finalize().into() }
     }

@@ -1,5 +1,7 @@
 //! Records: the bodies of the small tables, and the check that every value carries.
 
+use std::sync::LazyLock;
+
 use serde::{Deserialize, Serialize};
 use turnfold_core::decode::decode_strictly;
 use turnfold_core::{Digest, Seat};
@@ -157,8 +159,12 @@ pub(crate) fn read_body<'a, T: Deserialize<'a> + Serialize>(
     decode_strictly(body).map_err(|error| BackendError::Damaged(format!("{what}: {error}")))
 }
 
+/// Hashes nothing yet. Every record is checked, and deriving the key costs as much as hashing a short one.
+static FRESH: LazyLock<blake3::Hasher> =
+    LazyLock::new(|| blake3::Hasher::new_derive_key("turnfold v1 record"));
+
 fn check(key: &[u8], body: &[u8]) -> [u8; CHECK_BYTES] {
-    let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 record");
+    let mut hasher = FRESH.clone();
     hasher.update(key).update(body).update(&(key.len() as u64).to_le_bytes());
     let mut check = [0; CHECK_BYTES];
     hasher.finalize_xof().fill(&mut check);
