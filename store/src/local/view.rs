@@ -20,6 +20,7 @@ use super::layout::key;
 use super::layout::page::{Page, VERSION};
 use super::layout::record::{self, IdempotencyRecord, StoreRecord};
 use super::misfit::Misfit;
+use super::reader::open_records::open_skipped;
 use super::replay::{Added, OnMisfit, Target, replay};
 use crate::entry::{Seq, encode};
 
@@ -40,6 +41,8 @@ pub(crate) struct View {
     /// The bodies of the commits that only the heads have.
     in_heads: Vec<Vec<u8>>,
     window: Mutex<Option<Window>>,
+    /// Whether the journal names an index with the same commits, which was not opened (ST-23).
+    is_next_to_index: bool,
     /// The commit that was read last. It is kept because a large commit has many pages.
     last: Mutex<Option<(At, Arc<Vec<u8>>)>>,
 }
@@ -63,8 +66,14 @@ impl View {
             files,
             in_heads: Vec::new(),
             window: Mutex::new(None),
+            is_next_to_index: false,
             last: Mutex::new(None),
         }
+    }
+
+    /// Returns the view as one that was read although there is an index.
+    pub(crate) fn next_to_index(self) -> Self {
+        Self { is_next_to_index: true, ..self }
     }
 
     /// Reads the commits of a journal up to the number `up_to`. It checks the digests only if `proves`.
@@ -337,5 +346,13 @@ impl Backend for View {
 
     fn journal(&self) -> Option<&Path> {
         Some(&self.journal)
+    }
+
+    fn skipped_index(&self) -> Result<Option<Box<dyn Backend>>, BackendError> {
+        if !self.is_next_to_index {
+            return Ok(None);
+        }
+        let opened = open_skipped(swap::dir_of(&self.journal))?;
+        Ok(opened.map(|index| Box::new(index) as Box<dyn Backend>))
     }
 }

@@ -18,9 +18,10 @@ use crate::note::Note;
 
 /// A store of matches, open for reading. It has no method that changes the store.
 ///
-/// A reader that [`open`](StoreReader::open) opens never changes the journal (ST-5). If the locks are free and the
-/// store was closed cleanly, the reader holds them and uses the index. No [`Store`](crate::Store) can be opened before
-/// the reader is dropped. Otherwise, for example next to a writer, it reads the journal into memory (ST-16).
+/// A reader that [`open`](StoreReader::open) opens never changes the journal (ST-5). A small journal is read into memory
+/// (ST-23). Otherwise, if the locks are free and the store was closed cleanly, the reader holds them and uses the index,
+/// and no [`Store`](crate::Store) can be opened before the reader is dropped. In all other cases, for example next to a
+/// writer, it reads the journal into memory (ST-16).
 #[derive(Clone)]
 pub struct StoreReader {
     pub(crate) engine: Arc<dyn EngineReader>,

@@ -6,6 +6,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use super::base::Base;
 use super::layers::Layers;
 use super::{Backend, BackendError, RecordChange, StoredRecord};
+use crate::local::index::reached;
 use crate::local::journal::frame::Frame;
 use crate::local::layout::key;
 use crate::local::layout::record::{self, StoreRecord};
@@ -54,6 +55,10 @@ impl Layered {
     /// Writes the changes that were set aside into the index. The segments must have their commits.
     pub(super) fn absorb(&self) -> Result<(), BackendError> {
         let packed = self.layers().packing();
+        if let Some(Some(value)) = packed.get(key::STORE) {
+            let store = read_store(value)?;
+            reached::write(&self.base.tree.dir, &store.journal, store.point())?;
+        }
         let change = |(key, value): (&Vec<u8>, &Option<Vec<u8>>)| RecordChange {
             key: key.clone(),
             value: value.clone(),
@@ -69,15 +74,17 @@ impl Layered {
             let Some(value) = self.get(key::STORE)? else {
                 return Err(BackendError::Damaged("the index has no record about the store".to_owned()));
             };
-            let store: StoreRecord =
-                record::read_body("the record about the store", &sound_body(key::STORE, &value)?)?;
-            let mut staging = Staging::over(self, store);
+            let mut staging = Staging::over(self, read_store(&value)?);
             replay_strictly(&mut staging, frame.end(), &frame.body)?;
             let (changes, _) = staging.take_changes();
             self.show(changes);
         }
         Ok(())
     }
+}
+
+fn read_store(value: &[u8]) -> Result<StoreRecord, BackendError> {
+    record::read_body("the record about the store", &sound_body(key::STORE, value)?)
 }
 
 impl Backend for Layered {

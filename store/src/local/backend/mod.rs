@@ -113,6 +113,14 @@ pub trait Backend: Send + Sync {
         None
     }
 
+    /// Opens the index, if these records were read without it although there is one (ST-23).
+    ///
+    /// # Errors
+    /// Returns [`BackendError`] if something cannot be read, or the index has commits that the journal lacks.
+    fn skipped_index(&self) -> Result<Option<Box<dyn Backend>>, BackendError> {
+        Ok(None)
+    }
+
     /// Closes the files.
     ///
     /// # Errors

@@ -3,4 +3,5 @@
 mod database;
 mod guard;
 pub(crate) mod open_index;
+pub(crate) mod reached;
 pub(crate) mod tree;

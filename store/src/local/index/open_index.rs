@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 
 use super::database::{folder, wait_until_closed};
+use super::reached;
 use super::tree::Tree;
 use crate::local::backend::{Backend, BackendError};
 use crate::local::dir::files::{self, sync_dir};
@@ -89,6 +90,12 @@ pub(crate) fn open_sound(sled: &Path, image: &Image) -> Result<Found, BackendErr
         Ok((tree, Some(store))) if store.point() == image.packed => Ok(Found::Sound(tree)),
         Ok(_) => damaged("it is not up to where the journal says"),
     }
+}
+
+/// Returns `true` if the index that a journal names is known to end with the last commit of the segments, so that it
+/// has no commit that the journal lacks.
+pub(crate) fn has_reached(sled: &Path, image: &Image) -> bool {
+    image.index != 0 && reached::read(&folder(sled, image.index), &image.salt) == Some(image.packed)
 }
 
 /// Opens an index behind the mark. An existing mark is restored afterwards.
@@ -186,7 +193,15 @@ pub(crate) fn open_or_build(
     let known = look(sled, sound)?;
     require_commits(&known, &image.salt, image.end.number)?;
     match found {
-        Found::Sound(tree) => return Ok(Opened::Sound(tree)),
+        Found::Sound(tree) => {
+            // Earlier builds do not write the file.
+            if !has_reached(sled, image)
+                && let Err(error) = reached::write(&tree.dir, &image.salt, image.packed)
+            {
+                tracing::debug!(%error, "readers open the index");
+            }
+            return Ok(Opened::Sound(tree));
+        }
         Found::Ahead(commits) => return Err(missing(commits, image.end.number)),
         Found::Unnamed if image.end.number > 0 => {
             tracing::info!("the index is built again from the journal: the store was not closed");
@@ -247,6 +262,7 @@ impl Building<'_> {
         })?;
         let (changes, _) = staging.take_changes();
         tree.absorb(changes)?;
+        reached::write(&tree.dir, &image.salt, image.packed)?;
         tree.settle()
     }
 

@@ -248,7 +248,10 @@ impl EngineReader for Records {
     }
 
     fn check(&self, observe: &mut dyn FnMut(Totals)) -> Result<StoreCheck, StoreError> {
-        check(self, observe)
+        match self.indexed()? {
+            Some(indexed) => check(&indexed, observe),
+            None => check(self, observe),
+        }
     }
 
     fn prove(&self) -> Result<(), StoreError> {
@@ -258,6 +261,9 @@ impl EngineReader for Records {
     }
 
     fn stats(&self, top: usize, observe: &mut dyn FnMut(Totals)) -> Result<StoreStats, StoreError> {
-        self.count(top, observe)
+        match self.indexed()? {
+            Some(indexed) => indexed.count(top, observe),
+            None => self.count(top, observe),
+        }
     }
 }

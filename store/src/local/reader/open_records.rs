@@ -11,11 +11,15 @@ use crate::local::dir::files::Places;
 use crate::local::dir::format;
 use crate::local::dir::lock::Locks;
 use crate::local::dir::swap;
-use crate::local::index::open_index::{Found, missing, open_sound};
+use crate::local::index::open_index::{Found, has_reached, missing, open_sound};
 use crate::local::journal::image::{Image, read_next_to_writer};
+use crate::local::journal::segment;
 use crate::local::rescue::losses::locate;
 use crate::local::view::View;
 use crate::snapshots::Snapshots;
+
+/// The bytes of the segments up to which replaying them is quicker than starting sled, also where they are compressed.
+const SMALL_BYTES: u64 = 256 * 1024;
 
 /// Opens the records of an existing store for reading only (ST-5, ST-16).
 ///
@@ -27,6 +31,9 @@ pub(crate) fn open(dir: &Path) -> Result<Records, StoreError> {
 }
 
 fn open_at(dir: &Path, places: &Places) -> Result<Records, StoreError> {
+    if let Some(view) = view_of_small(places) {
+        return Ok(Records::new(Box::new(view), Some(Snapshots::of(dir))));
+    }
     let read = |error: BackendError| locate(&places.journal, error).unopened();
     let locks = Locks::take_if_free(dir, &places.journal).filter(|_| is_clock_usable());
     let image = read_next_to_writer(&places.journal).map_err(read)?;
@@ -41,6 +48,34 @@ fn open_at(dir: &Path, places: &Places) -> Result<Records, StoreError> {
         None => Box::new(View::read(&image, u64::MAX, false).map_err(read)?),
     };
     Ok(Records::new(backend, Some(Snapshots::of(dir))))
+}
+
+/// Replays a small journal (ST-23); `None` if the index has to be opened, or if anything is unusual.
+fn view_of_small(places: &Places) -> Option<View> {
+    let mut bytes = 0;
+    for (_, segment) in segment::list(&places.journal).ok()? {
+        bytes += segment.metadata().ok()?.len();
+    }
+    if bytes > SMALL_BYTES {
+        return None;
+    }
+    let image = Image::read(&places.journal).ok()?;
+    if !image.is_closed || !has_reached(&places.sled, &image) {
+        return None;
+    }
+    let view = View::read(&image, u64::MAX, false).ok()?;
+    Some(view.next_to_index())
+}
+
+/// Opens the index of a store that was opened without it (ST-23); `None` if it cannot be used now, for example because
+/// a writer has opened the store since.
+pub(crate) fn open_skipped(dir: &Path) -> Result<Option<DiskBackend>, BackendError> {
+    swap::read_unswapped(dir, |places| {
+        let locks = Locks::take_if_free(dir, &places.journal).filter(|_| is_clock_usable());
+        let Some(locks) = locks else { return Ok(None) };
+        let image = read_next_to_writer(&places.journal)?;
+        if image.is_closed { open_index(places, &image, locks) } else { Ok(None) }
+    })
 }
 
 /// Opens the index if it is sound; otherwise returns `None`. Opening the store for writing finds the trouble again and

@@ -43,6 +43,13 @@ impl Records {
         }
     }
 
+    /// Returns the records of the index, if the store was opened without it: an audit and statistics are of the index
+    /// (ST-23).
+    pub(crate) fn indexed(&self) -> Result<Option<Self>, StoreError> {
+        let index = self.backend.skipped_index()?;
+        Ok(index.map(|index| Self::new(index, None)))
+    }
+
     /// Locks the matches for a change, after all readers have released them.
     pub(crate) fn change_matches(&self) -> RwLockWriteGuard<'_, ()> {
         self.matches.write().unwrap_or_else(PoisonError::into_inner)

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use turnfold_store::{BranchName, NewEntry, Store, StoreReader};
+use turnfold_store::{BranchName, NewEntry, Store, StoreError, StoreReader};
 
 use super::salvage::{Branches, branches, salvage};
 use super::{names, unobserved};
@@ -138,6 +138,7 @@ fn a_journal_older_than_its_index_is_named_by_everyone_who_looks_and_saved_from_
         match StoreReader::open(&dir) {
             Err(error) => assert!(error.is_damage() && is_missing(&error.to_string()), "{what}: {error}"),
             Ok(reader) => {
+                assert_ne!(what, "closed", "ST-23: the index is known to have more");
                 let found = reader.check(&mut unobserved()).unwrap().damage;
                 assert!(matches!(&found[..], [one] if is_missing(&one.reason)), "{what}: {found:?}");
             }
@@ -198,4 +199,38 @@ fn damage_that_a_sound_index_hides_is_named() {
         (damage.match_name, damage.branch, damage.seq),
         (Some(name("m")), Some(BranchName::main()), Some(5))
     );
+}
+
+/// ST-23: a small journal is read without its index, and so without a lock, while a file shows what the index has.
+/// Statistics are of the index all the same, as are audits.
+#[test]
+fn st_23_a_small_journal_is_read_without_sled_if_the_index_has_no_more() {
+    let parent = tempfile::tempdir().unwrap();
+    let dir = parent.path().join("store");
+    let held = make(&dir, 40);
+    let reader = StoreReader::open(&dir).unwrap();
+    let pages = reader.stats(1, &mut unobserved()).unwrap().pages;
+    let store = Store::open(&dir).unwrap();
+    assert_eq!(branches(&store), held);
+    assert_eq!(store.stats(1, &mut unobserved()).unwrap().pages, pages);
+    // Next to the writer there are as many pages as commits.
+    assert!(reader.stats(1, &mut unobserved()).unwrap().pages > pages);
+    store.close().unwrap();
+    assert_eq!(reader.head(&name("m"), &BranchName::main()).unwrap(), 40);
+    assert_eq!(reader.check(&mut unobserved()).unwrap().damage, []);
+    drop(reader);
+
+    let file = dir.join("sled/1/reached");
+    let sound = fs::read(&file).unwrap();
+    let mut flipped = sound.clone();
+    flipped[17] ^= 1;
+    for unsound in [&flipped[..], &sound[1..], &[&sound[..], &[0]].concat(), &[]] {
+        fs::write(&file, unsound).unwrap();
+        let reader = StoreReader::open(&dir).unwrap();
+        assert_eq!(reader.head(&name("m"), &BranchName::main()).unwrap(), 40);
+        assert!(matches!(Store::open(&dir), Err(StoreError::Locked { .. })), "{} bytes", unsound.len());
+    }
+    // A writer puts it right.
+    Store::open(&dir).unwrap().close().unwrap();
+    assert_eq!(fs::read(&file).unwrap(), sound);
 }
