@@ -183,16 +183,7 @@ fn sv_63_sv_64_players_take_back_together() {
     play_on(&service, "takeback-2", &ann, "resign").is(201);
     assert_eq!(info(&service, &bo)["over"], true, "what was left does not go on");
     Call::get(&main_of("duel", "replay.tfl"), &ann).to(&service).is(200);
-    // The command line far away warns of what was left, and not of the branch that the match is on.
-    place.sandbox.write("ann.token", &ann);
-    let far = format!("--store {} --token ann.token", service.origin());
-    for verb in ["show duel", "log duel"] {
-        let seen = place.sandbox.run(&format!("{far} {verb}"));
-        let warned = String::from_utf8_lossy(&seen.stderr).into_owned();
-        assert!(warned.contains("duel continues on branch takeback-2"), "{verb}: {warned}");
-        let seen = place.sandbox.run(&format!("{far} {verb}@takeback-2"));
-        assert_eq!(String::from_utf8_lossy(&seen.stderr), "", "{verb}");
-    }
+    warned_from_afar(&place, &service, &ann);
     drop((of_bo, of_looks, service));
     // The command line shows the current branch, too. It keeps the match and the branch together.
     let list = place.sandbox.ok("branch duel");
@@ -206,6 +197,19 @@ fn sv_63_sv_64_players_take_back_together() {
     place.sandbox.ok("rename duel night");
     assert!(place.sandbox.ok("branch night").contains("the match continues here"));
     place.sandbox.ok("verify");
+}
+
+/// The command line far away warns of what was left, and not of the branch that the match is on.
+fn warned_from_afar(place: &Place, service: &Running, token: &str) {
+    place.sandbox.write("ann.token", token);
+    let far = format!("--store {} --token ann.token", service.origin());
+    for verb in ["show duel", "log duel"] {
+        let seen = place.sandbox.run(&format!("{far} {verb}"));
+        let warned = String::from_utf8_lossy(&seen.stderr).into_owned();
+        assert!(warned.contains("duel continues on branch takeback-2"), "{verb}: {warned}");
+        let seen = place.sandbox.run(&format!("{far} {verb}@takeback-2"));
+        assert_eq!(String::from_utf8_lossy(&seen.stderr), "", "{verb}");
+    }
 }
 
 #[test]
