@@ -1,14 +1,11 @@
 //! `turnfold replay`: folds a history again from the start, entry by entry.
 
-use turnfold_core::Seat;
-use turnfold_history::{
-    Detail, Divergence, DivergenceKind, History, LogEntry, Record, SeatHistory, SourceName, Viewer,
-};
+use turnfold_history::{Divergence, DivergenceKind, SeatHistory, SourceName, ViewedEntry, Viewer};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::histories::{self, require_seat};
-use crate::output::{counted, dim, plain};
+use crate::output::{Output, counted, dim, plain};
 use crate::render;
 #[cfg(feature = "stepper")]
 use crate::stepper;
@@ -59,11 +56,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         #[cfg(feature = "stepper")]
         return step(args.to, seat_history, context);
     }
-    if seat_history.viewer().sees_all() {
-        of_all(args, seat_history.into_history()?, context)
-    } else {
-        of_seat(args, seat_history, context)
-    }
+    print(args, seat_history, context)
 }
 
 /// Steps through a history up to an entry, and prints the revision that the user chose when leaving.
@@ -76,83 +69,60 @@ fn step(to: Option<u64>, seat_history: SeatHistory, context: &mut Context) -> Re
     Ok(ExitStatus::Yes)
 }
 
-/// Replays the entries that a seat may know, as that seat sees them.
-fn of_seat(args: &Args, mut seat_history: SeatHistory, context: &mut Context) -> Result<ExitStatus, Failure> {
+/// Prints each entry that the viewer may know of, up to the first that its source records otherwise.
+fn print(args: &Args, mut seat_history: SeatHistory, context: &mut Context) -> Result<ExitStatus, Failure> {
     if let Some(to) = args.to {
         seat_history = seat_history.up_to(to)?;
     }
     let viewer = seat_history.viewer();
-    let mut records = Vec::new();
-    // Only a file made for this seat is compared, because the outcomes of a whole log would reveal more than the seat
-    // may know.
-    let is_own = seat_history.is_of_seat();
-    seat_history.fold(&mut |seen| {
-        let differs = is_own && seen.recorded_outcome().is_some_and(|recorded| *recorded != seen.outcome());
-        records.push((if args.step { seen.record_with_view() } else { seen.record() }, differs));
-    })?;
-    let mut state = seat_history.start()?;
+    let output = &mut context.output;
     if args.step {
-        render::print(&viewer.picture(state.as_ref()), &mut context.output)?;
+        render::print(&viewer.picture(seat_history.start()?.as_ref()), output)?;
     }
-    for (count, (record, differs)) in (0..).zip(&records) {
-        context.output.record(record)?;
-        if args.step {
-            seat_history.advance(state.as_mut(), count, count + 1)?;
-            render::print(&viewer.picture(state.as_ref()), &mut context.output)?;
+    let mut printed = Ok(());
+    let folded = seat_history.fold(&mut |seen| {
+        if printed.is_ok() {
+            printed = print_entry(seen, viewer, args, output);
         }
-        if *differs {
-            context.output.flush()?;
-            let source = args.source.up_to(None);
-            return Err(Failure::negative(format!(
-                "`{source}`: entry {}: expected another outcome",
-                count + 1
-            )));
-        }
-    }
+    });
+    printed?;
+    let end = folded?;
     let entries = counted(seat_history.head(), "entry", "entries");
-    context.output.note([format_args!("{entries}, as {viewer} may know them").into()])?;
+    let note = match seat_history.state_hash(end.as_ref()) {
+        Some(hash) => [plain(format_args!("{entries}, state ")), dim(hash)].into(),
+        None => format_args!("{entries}, as {viewer} may know them").into(),
+    };
+    output.note([note])?;
     Ok(ExitStatus::Yes)
 }
 
-fn of_all(args: &Args, mut history: History, context: &mut Context) -> Result<ExitStatus, Failure> {
-    if let Some(to) = args.to {
-        history.cut_after(to)?;
+/// Prints an entry, and fails if its source records it otherwise.
+fn print_entry(
+    seen: &mut ViewedEntry<'_>,
+    viewer: Viewer,
+    args: &Args,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let mut record = if args.step { seen.record_with_view() } else { seen.record() };
+    let found = if record.recorded.is_some() { seen.contradiction() } else { None };
+    if viewer.sees_all() {
+        // The failure has it.
+        record.recorded = None;
     }
-    let mut state = history.start()?;
-    let detail = Detail { state: args.step, ..Detail::new(Viewer::HOST) };
+    output.record(&record)?;
     if args.step {
-        render::print(&state.picture(Seat::Host.into()), &mut context.output)?;
+        render::print(&seen.picture(), output)?;
     }
-    for entry in &history.entries {
-        let mut record = None;
-        let mut contradiction = None;
-        state
-            .fold(&[entry.logged()], &history.dice, &mut |step| {
-                record = Some(Record::of(step, detail));
-                contradiction = Divergence::contradiction(entry, &LogEntry::of(step));
-            })
-            .map_err(|cause| history.broken_entry(cause))?;
-        if let Some(record) = &record {
-            context.output.record(record)?;
-        }
-        if args.step {
-            render::print(&state.picture(Seat::Host.into()), &mut context.output)?;
-        }
-        if let Some(divergence) = contradiction {
-            let difference = difference(&divergence);
-            context.output.flush()?;
-            let source = args.source.up_to(None);
-            let failure = Failure::negative(format!("`{source}`: entry {}: {difference}", entry.seq));
-            return Err(if source.is_standard_input() {
-                failure
-            } else {
-                failure.hint(format!("`turnfold check {source}` explains it"))
-            });
-        }
-    }
-    let entries = plain(format_args!("{}, state ", counted(history.head(), "entry", "entries")));
-    context.output.note([[entries, dim(state.state_hash())].into()])?;
-    Ok(ExitStatus::Yes)
+    let Some(found) = found else { return Ok(()) };
+    output.flush()?;
+    let source = args.source.up_to(None);
+    let difference = if viewer.sees_all() { difference(&found) } else { "expected another outcome".into() };
+    let failure = Failure::negative(format!("`{source}`: entry {}: {difference}", seen.seq()));
+    Err(if source.is_standard_input() || !viewer.sees_all() {
+        failure
+    } else {
+        failure.hint(format!("`turnfold check {source}` explains it"))
+    })
 }
 
 /// Returns in words how an entry differs from what its source records.
