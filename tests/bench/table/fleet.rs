@@ -5,8 +5,9 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use turnfold_core::Seat;
 use turnfold_store::{BranchName, NewEntry, Store};
@@ -15,8 +16,8 @@ use crate::input::{Play, fixture};
 use crate::measure::{Clock, take_turns, time};
 use crate::pooler::Pooler;
 use crate::postgres::Server;
-use crate::report::{Rate, Table, Time, count, ratio};
-use crate::service::{CONNECTIONS, SETUP, Service, append_script, wrk};
+use crate::report::{Rate, Table, Time, ratio};
+use crate::service::{CONNECTIONS, Run, SETUP, Service, append_script, wrk, wrk_with_failures};
 use crate::stores::match_name;
 use crate::{Scale, row};
 
@@ -38,7 +39,7 @@ const WORKLOADS: [Workload; 3] = [
         raw_clients: 1,
         target: 0.5,
     },
-    Workload { name: "32 clients, a process each", clients: 32, stores: 32, raw_clients: 32, target: 0.5 },
+    Workload { name: "32 clients, a process each", clients: 32, stores: 32, raw_clients: 32, target: 0.6 },
     Workload {
         name: "256 clients of one process, 4 connections",
         clients: 256,
@@ -51,12 +52,18 @@ const WORKLOADS: [Workload; 3] = [
 /// The maximum size of a run of one entry with its indexes, in bytes.
 const RUN_BYTES: u32 = 320;
 
+/// The maximum size of the write-ahead log for each append, in bytes.
+const WAL_BYTES: f64 = 400.0;
+
 /// The number of runs of the match that is read, and the maximum time of that.
 const READ_RUNS: u64 = 200;
-const READ_TARGET: std::time::Duration = std::time::Duration::from_millis(2);
+const READ_TARGET: Duration = Duration::from_millis(2);
 
 /// The minimum number of commands per second of the service.
-const SERVICE_RATE: f64 = 6_000.0;
+const SERVICE_RATE: f64 = 8_000.0;
+
+/// The numbers of services that append to one branch.
+const SERVICES: [u32; 3] = [1, 2, 4];
 
 /// The clients of a workload, each with a separate match.
 struct Clients {
@@ -76,13 +83,15 @@ impl Clients {
         Self { stores, heads: (0..workload.clients).map(|_| AtomicU64::new(0)).collect(), first }
     }
 
-    /// Makes each client append this number of times.
-    fn append(&self, times: u64) {
+    /// Makes each client append for this time.
+    fn append(&self, seconds: u64) {
+        let is_over = AtomicBool::new(false);
         thread::scope(|scope| {
             for ((number, head), store) in (self.first..).zip(&self.heads).zip(self.stores.iter().cycle()) {
+                let is_over = &is_over;
                 scope.spawn(move || {
                     let (name, main) = (match_name(number), BranchName::main());
-                    for _ in 0..times {
+                    while !is_over.load(Ordering::Relaxed) {
                         let expected = head.load(Ordering::Relaxed);
                         let key = format!("k{expected}").parse().expect("a key");
                         let appended = store.append(&name, &main, expected, vec![entry()], Some(&key));
@@ -90,7 +99,15 @@ impl Clients {
                     }
                 });
             }
+            thread::sleep(Duration::from_secs(seconds));
+            is_over.store(true, Ordering::Relaxed);
         });
+    }
+
+    /// Returns how many entries were acknowledged.
+    fn count(&self) -> u32 {
+        let count: u64 = self.heads.iter().map(|head| head.load(Ordering::Relaxed)).sum();
+        u32::try_from(count).expect("few appends")
     }
 
     fn require_all(&self) {
@@ -133,8 +150,8 @@ impl<'a> Raw<'a> {
         Some(Self { server, pgbench, script })
     }
 
-    /// Returns how many rows per second this number of clients inserts.
-    fn rate(&self, clients: usize, seconds: u64) -> Rate {
+    /// Inserts rows with this number of clients.
+    fn run(&self, clients: usize, seconds: u64) -> RawRun {
         let output = Command::new(&self.pgbench)
             .args(["-n", "-M", "prepared", "-U", "tests", "postgres"])
             .args(["-c", &clients.to_string(), "-T", &seconds.to_string()])
@@ -145,10 +162,21 @@ impl<'a> Raw<'a> {
             .output()
             .expect("pgbench starts");
         let printed = String::from_utf8_lossy(&output.stdout).into_owned();
-        let rate =
-            printed.lines().find_map(|line| line.strip_prefix("tps = ")?.split(' ').next()?.parse().ok());
-        Rate(rate.unwrap_or_else(|| panic!("{printed}{}", String::from_utf8_lossy(&output.stderr))))
+        let found = |label: &str| -> f64 {
+            let number =
+                printed.lines().find_map(|line| line.strip_prefix(label)?.split(' ').next()?.parse().ok());
+            number.unwrap_or_else(|| panic!("{printed}{}", String::from_utf8_lossy(&output.stderr)))
+        };
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of rows")]
+        let rows = found("number of transactions actually processed: ") as u32;
+        RawRun { rate: Rate(found("tps = ")), rows }
     }
+}
+
+/// The result of a run of `pgbench`.
+struct RawRun {
+    rate: Rate,
+    rows: u32,
 }
 
 /// Returns the median rate.
@@ -187,15 +215,26 @@ fn appends(raw: &Raw<'_>, play: &Play, scale: Scale, rows: &mut Vec<Vec<String>>
     for workload in &WORKLOADS {
         let clients = Clients::new(raw.server, workload, first, play);
         first += workload.clients as u64;
-        let each = u64::from(scale.service_appends()).div_ceil(workload.clients.min(8) as u64);
-        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        let seconds = scale.choose(1, 4);
+        let mut ours = Vec::new();
+        let mut theirs = Vec::new();
+        let mut our_log = LogBytes::default();
+        let mut their_log = LogBytes::default();
         for _ in 0..scale.disk_rounds() {
-            let took = time(|| clients.append(each));
-            ours.push(Rate::of(count(workload.clients) * u32::try_from(each).expect("few appends"), took));
-            theirs.push(raw.rate(workload.raw_clients, scale.service_seconds()));
+            let before = clients.count();
+            let logged = log_position(raw.server);
+            let took = time(|| clients.append(seconds));
+            let appended = clients.count() - before;
+            our_log.add(log_position(raw.server) - logged, appended);
+            ours.push(Rate::of(appended, took));
+            let logged = log_position(raw.server);
+            let inserted = raw.run(workload.raw_clients, seconds);
+            their_log.add(log_position(raw.server) - logged, inserted.rows);
+            theirs.push(inserted.rate);
         }
         clients.require_all();
-        let (ours, theirs) = (median(ours), median(theirs));
+        let ours = median(ours);
+        let theirs = median(theirs);
         rows.push(row![
             workload.name,
             ours,
@@ -203,6 +242,40 @@ fn appends(raw: &Raw<'_>, play: &Play, scale: Scale, rows: &mut Vec<Vec<String>>
             ours.times(theirs),
             ours.at_least(workload.target * theirs.0),
         ]);
+        // A group is one transaction, so only these clients show what an append alone takes.
+        if workload.stores > 1 {
+            let verdict = if our_log.each() <= WAL_BYTES { "met" } else { "**missed**" };
+            rows.push(row![
+                "bytes of the write-ahead log for each of those",
+                format!("{:.0}", our_log.each()),
+                format!("{:.0}", their_log.each()),
+                ratio(our_log.each(), their_log.each()),
+                format!("≤ {WAL_BYTES}: {verdict}"),
+            ]);
+        }
+    }
+}
+
+/// Returns the number of bytes that the server has written to its log.
+fn log_position(server: &Server) -> f64 {
+    server.sql("SELECT pg_current_wal_insert_lsn() - '0/0'").trim_end().parse().expect("a number")
+}
+
+/// The size of rows in the log, over several rounds.
+#[derive(Default)]
+struct LogBytes {
+    bytes: f64,
+    rows: u32,
+}
+
+impl LogBytes {
+    fn add(&mut self, bytes: f64, rows: u32) {
+        self.bytes += bytes;
+        self.rows += rows;
+    }
+
+    fn each(&self) -> f64 {
+        self.bytes / f64::from(self.rows)
     }
 }
 
@@ -247,8 +320,8 @@ fn serve(server: &Server, dir: &Path, scale: Scale, rows: &mut Vec<Vec<String>>)
     let service = Service::start_on(&dir.join("fleet-service"), &server.url("served"));
     let tokens: Vec<String> = (0..u64::from(CONNECTIONS)).map(|number| service.create(number)).collect();
     let script = append_script(dir, 0, &tokens);
-    let rates =
-        (0..scale.disk_rounds()).map(|_| wrk(&service, &script, CONNECTIONS, scale.service_seconds()).rate());
+    let seconds = scale.choose(1, 5);
+    let rates = (0..scale.disk_rounds()).map(|_| wrk(&service, &script, CONNECTIONS, seconds).rate());
     let rate = median(rates.collect());
     rows.push(row![
         format!("`serve`: commands, {CONNECTIONS} connections"),
@@ -259,6 +332,9 @@ fn serve(server: &Server, dir: &Path, scale: Scale, rows: &mut Vec<Vec<String>>)
     ]);
     drop(service);
     two_services(server, dir, scale, rows);
+    for services in SERVICES {
+        one_branch(server, dir, scale, services, rows);
+    }
 }
 
 /// Measures two services with a pooler, each with half of the connections and matches, as behind a proxy.
@@ -278,7 +354,7 @@ fn two_services(server: &Server, dir: &Path, scale: Scale, rows: &mut Vec<Vec<St
     let run = || {
         thread::scope(|scope| {
             let runs = services.each_ref().map(|(script, service)| {
-                scope.spawn(|| wrk(service, script, half, scale.service_seconds()).rate())
+                scope.spawn(|| wrk(service, script, half, scale.choose(1, 5)).rate())
             });
             Rate(runs.into_iter().map(|run| run.join().expect("it is measured").0).sum())
         })
@@ -290,6 +366,46 @@ fn two_services(server: &Server, dir: &Path, scale: Scale, rows: &mut Vec<Vec<St
         "",
         "",
         ""
+    ]);
+}
+
+/// Measures several services that append to the same branch, each with an equal part of the connections. The least share
+/// of the commands shows whether one of them waits for the others.
+fn one_branch(server: &Server, dir: &Path, scale: Scale, count: u32, rows: &mut Vec<Vec<String>>) {
+    let schema = server.url(&format!("shared_{count}"));
+    let start = |number: u32| Service::start_on(&dir.join(format!("shared-{count}-{number}")), &schema);
+    let first = start(0);
+    let token = first.create(0);
+    let script = append_script(dir, 0, &[token]);
+    let services: Vec<Service> = std::iter::once(first).chain((1..count).map(start)).collect();
+    let connections = CONNECTIONS / count;
+    let mut rates = Vec::new();
+    let mut shares = Vec::new();
+    let mut failed = 0.0;
+    for _ in 0..scale.disk_rounds() {
+        let runs: Vec<Run> = thread::scope(|scope| {
+            let runs: Vec<_> = services
+                .iter()
+                .map(|service| {
+                    scope.spawn(|| wrk_with_failures(service, &script, connections, scale.choose(1, 5)))
+                })
+                .collect();
+            runs.into_iter().map(|run| run.join().expect("it is measured")).collect()
+        });
+        let all: f64 = runs.iter().map(|run| run.rate().0).sum();
+        let least = runs.iter().map(|run| run.rate().0).fold(all, f64::min);
+        failed += runs.iter().map(|run| run.failed).sum::<f64>();
+        rates.push(Rate(all));
+        shares.push(Rate(least / all * f64::from(count)));
+    }
+    let fair = median(shares).0;
+    let named = if count == 1 { "one `serve`".to_owned() } else { format!("{count} `serve`") };
+    rows.push(row![
+        format!("{named}, one branch: commands, {CONNECTIONS} connections together"),
+        median(rates),
+        "",
+        format!("least share {fair:.2} of an equal one"),
+        if failed == 0.0 { "none failed".to_owned() } else { format!("**{failed} failed**") },
     ]);
 }
 
