@@ -38,7 +38,7 @@ fn vw_41_a_wrong_admin_token_opens_nothing_and_loses_no_setup() {
     browser.run("sessionStorage.setItem('turnfold-admin', 'tf_a_' + 'A'.repeat(43))");
     browser.click(".newmatch .primary");
     browser.wait_until(&format!(
-        "return document.querySelector('{note}').textContent.startsWith('The admin token counts no more')"
+        "return document.querySelector('{note}').textContent.startsWith('The admin token is no longer valid')"
     ));
     assert_eq!(browser.run("return document.querySelector('#setup').value"), "players = 2\nseed = 9");
     browser.type_into("#admin", service.admin());
