@@ -1,12 +1,13 @@
 //! Games that python-chess exports pass the importer of `examples/chess` with the same last positions.
 //!
-//! The test uses 300 games, and 10,000 with `TURNFOLD_LONG=1`, which takes about two minutes. `TURNFOLD_PYTHON_CHESS`
+//! The test uses 60 games, and 10,000 with `TURNFOLD_LONG=1`, which takes about two minutes. `TURNFOLD_PYTHON_CHESS`
 //! names the program folder of an environment with the package. Otherwise the package is installed from `PyPI`.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::process::Command;
 
+use turnfold_tests::is_long;
 use turnfold_tests::parts::{python, skipped};
 use turnfold_tests::sandbox::{Sandbox, workspace};
 
@@ -21,7 +22,7 @@ fn games_of_python_chess_come_through_with_equal_positions() {
         Ok(bin) => bin,
         Err(why) => return skipped("games of python-chess", why),
     };
-    let count = if std::env::var_os("TURNFOLD_LONG").is_some() { 10_000 } else { 300 };
+    let count = if is_long() { 10_000 } else { 60 };
     let [games, positions, files] = ["games.pgn", "positions.txt", "files"].map(|name| sandbox.path(name));
     let made = Command::new(bin.join("python3"))
         .arg(workspace().join("tests/system/pgn/games.py"))

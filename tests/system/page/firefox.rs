@@ -6,7 +6,12 @@ use super::browser::Browser;
 use super::games::play;
 use super::live::{LIVE, complaints, create, entries, give_first, join, wait_for_entry};
 use super::{access, chess, hosted, reports, rulebook, seat, sentences, steps, together, word_by_word};
+use turnfold_tests::is_long;
+use turnfold_tests::parts::skipped;
 use turnfold_tests::service::Running;
+
+/// Why a test whose scenario Chromium plays, too, is left out.
+const IN_LONG: &str = "it takes a minute, and Chromium plays the same; set TURNFOLD_LONG=1";
 
 #[test]
 fn vw_55_firefox_plays_and_keeps_access() {
@@ -37,6 +42,9 @@ fn vw_55_firefox_plays_and_keeps_access() {
 
 #[test]
 fn vw_55_firefox_shows_who_is_here_notes_and_the_rematch() {
+    if !is_long() {
+        return skipped("two players in Firefox", IN_LONG);
+    }
     let Some(first) = Browser::start_firefox("two players in Firefox") else { return };
     let Some(second) = Browser::start_firefox("two players in Firefox") else { return };
     together::meet(&first, &second);
@@ -45,6 +53,9 @@ fn vw_55_firefox_shows_who_is_here_notes_and_the_rematch() {
 
 #[test]
 fn vw_55_firefox_takes_back() {
+    if !is_long() {
+        return skipped("taking back in Firefox", IN_LONG);
+    }
     let Some(first) = Browser::start_firefox("taking back in Firefox") else { return };
     let Some(second) = Browser::start_firefox("taking back in Firefox") else { return };
     let dir = TempDir::new().unwrap();
