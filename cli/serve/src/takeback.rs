@@ -248,34 +248,21 @@ pub(crate) fn take_back(app: &Arc<App>, match_name: &MatchName, after: Option<u6
 fn go_on(app: &Arc<App>, accord: &MatchAccord, open: &OpenBranch, after: u64) -> ApiResult<bool> {
     let revision = open.revision();
     let match_name = &revision.match_name;
-    let made = back_branch(app, open, after)?;
-    let command = Command::Stand(made.name.clone());
-    match accord.record(&app.store, Seat::Host, &command, app.now_ms()) {
+    let name = back_branch(app, open, after)?;
+    match accord.record(&app.store, Seat::Host, &Command::Stand(name), app.now_ms()) {
         Ok(()) => {
             app.announce_accord(match_name);
             app.auto_host.notify(match_name);
             Ok(true)
         }
-        Err(error) if is_conflict(&error) => {
-            // Another process may have made its own branch current, so this one is not needed.
-            if made.is_new
-                && let Err(error) = app.store.delete_branch(match_name, &made.name)
-            {
-                tracing::debug!(%match_name, %error, "a branch without entries stays");
-            }
-            Ok(false)
-        }
+        // The branch stays even if it is not needed, because another process may make it the current one at this moment.
+        Err(error) if is_conflict(&error) => Ok(false),
         Err(error) => Err(error.into()),
     }
 }
 
-struct BackBranch {
-    name: BranchName,
-    is_new: bool,
-}
-
 /// Creates a branch after an entry under the next free name, or finds one that another process has just created.
-fn back_branch(app: &App, open: &OpenBranch, after: u64) -> ApiResult<BackBranch> {
+fn back_branch(app: &App, open: &OpenBranch, after: u64) -> ApiResult<BranchName> {
     let revision = open.revision();
     let match_name = &revision.match_name;
     let link = app.store.links(match_name, &revision.branch, after..=after)?.pop();
@@ -284,7 +271,7 @@ fn back_branch(app: &App, open: &OpenBranch, after: u64) -> ApiResult<BackBranch
         let name: BranchName = format!("takeback-{number}").parse().map_err(|_| Problem::internal())?;
         if let Some(there) = branches.iter().find(|there| there.name == name) {
             if there.head == after && Some(there.head_link) == link && name != revision.branch {
-                return Ok(BackBranch { name, is_new: false });
+                return Ok(name);
             }
             continue;
         }
@@ -292,7 +279,7 @@ fn back_branch(app: &App, open: &OpenBranch, after: u64) -> ApiResult<BackBranch
             return Err(Problem::new(Code::SlowDown, format!("a match has at most {BRANCHES_MAX} branches")));
         }
         match app.store.create_branch(match_name, &name, &revision.branch, after) {
-            Ok(()) => return Ok(BackBranch { name, is_new: true }),
+            Ok(()) => return Ok(name),
             Err(StoreError::BranchExists { .. }) => return Err(moves_on()),
             Err(error) => return Err(error.into()),
         }

@@ -23,7 +23,7 @@ use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::histories::warn_of_left;
 #[cfg(feature = "serve")]
-use crate::remote::{append, client::Client, look};
+use crate::remote::{append, client::Client, look::require_unused};
 use crate::{clock, files, random};
 
 /// The heading of the options that keep concurrent writers apart.
@@ -325,8 +325,7 @@ fn play_on_service(
     client: &Client,
     context: &mut Context,
 ) -> Result<ExitStatus, Failure> {
-    look::require_unused(&[("`--dice`", args.dice.is_some()), ("`--dry-run`", args.dry_run)])?;
-    look::warn_of_left(client, &args.revision)?;
+    require_unused(&[("`--dice`", args.dice.is_some()), ("`--dry-run`", args.dry_run)])?;
     let key = args.key.as_ref().map(ToString::to_string);
     let call = append::Call {
         revision: &args.revision,
