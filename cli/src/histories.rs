@@ -7,7 +7,7 @@ use turnfold_history::{
     Divergence, DivergenceKind, FileName, History, ReplayError, Revision, SeatHistory, SourceName, Viewer,
 };
 use turnfold_mail::current_branch;
-use turnfold_store::{BranchName, MatchName, StoreReader};
+use turnfold_store::{BranchName, StoreReader};
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -42,20 +42,18 @@ fn checked(history: SeatHistory, viewer: Viewer, source: &SourceName) -> Result<
 
 /// Warns of `main` where the match continues on another branch (SV-65), as a revision without a branch means `main`.
 pub(crate) fn warn_of_left(revision: &Revision, store: &StoreReader) -> Result<(), Failure> {
-    let Revision { match_name, branch, .. } = revision;
-    if !branch.is_main() {
-        return Ok(());
-    }
-    let current = current_branch(store, match_name)?;
-    if current != *branch {
-        warn_of_current(match_name, &current);
+    if revision.branch.is_main() {
+        warn_of_current(revision, &current_branch(store, &revision.match_name)?);
     }
     Ok(())
 }
 
-/// Warns that a match continues on another branch than the one that is shown.
-pub(crate) fn warn_of_current(match_name: &MatchName, current: &BranchName) {
-    warn(&format!("{match_name} continues on branch {current}; write `{match_name}@{current}` for it"));
+/// Warns if a match continues on another branch than the one that is shown.
+pub(crate) fn warn_of_current(shown: &Revision, current: &BranchName) {
+    let Revision { match_name, branch, .. } = shown;
+    if current != branch {
+        warn(&format!("{match_name} continues on branch {current}; write `{match_name}@{current}` for it"));
+    }
 }
 
 /// Requires that the match has the viewer's seat.

@@ -36,23 +36,18 @@ pub(crate) fn seen_at(at: Option<u64>, viewer: Option<Viewer>) -> Vec<(&'static 
 
 /// Warns of `main` where the match continues on another branch (SV-65), as for a store.
 pub(crate) fn warn_of_left(client: &Client, revision: &Revision) -> Result<(), Failure> {
-    let Revision { match_name, branch, .. } = revision;
-    if !branch.is_main() {
+    if !revision.branch.is_main() {
         return Ok(());
     }
     let asked = ServiceRequest {
-        path: format!("/v1/matches/{match_name}"),
+        path: format!("/v1/matches/{}", revision.match_name),
         query: Vec::new(),
         format: Format::Json,
         media_type: None,
     };
     let info = document(&client.get(&asked)?)?;
-    // A service of an earlier build has no such member.
-    let Some(current) = info.get("current").and_then(Value::as_str) else { return Ok(()) };
-    let current = current.parse().map_err(unusable)?;
-    if current != *branch {
-        warn_of_current(match_name, &current);
-    }
+    let current = info.get("current").and_then(Value::as_str).unwrap_or_default();
+    warn_of_current(revision, &current.parse().map_err(unusable)?);
     Ok(())
 }
 

@@ -183,7 +183,7 @@ fn sv_63_sv_64_players_take_back_together() {
     play_on(&service, "takeback-2", &ann, "resign").is(201);
     assert_eq!(info(&service, &bo)["over"], true, "what was left does not go on");
     Call::get(&main_of("duel", "replay.tfl"), &ann).to(&service).is(200);
-    warned_from_afar(&place, &service, &ann);
+    check_warnings_of_client(&place, &service, &ann);
     drop((of_bo, of_looks, service));
     // The command line shows the current branch, too. It keeps the match and the branch together.
     let list = place.sandbox.ok("branch duel");
@@ -200,7 +200,7 @@ fn sv_63_sv_64_players_take_back_together() {
 }
 
 /// The command line far away warns of what was left, and not of the branch that the match is on.
-fn warned_from_afar(place: &Place, service: &Running, token: &str) {
+fn check_warnings_of_client(place: &Place, service: &Running, token: &str) {
     place.sandbox.write("ann.token", token);
     let far = format!("--store {} --token ann.token", service.origin());
     for verb in ["show duel", "log duel"] {

@@ -8,8 +8,9 @@ use turnfold_core::Digest;
 /// own.
 pub(crate) type Salt = [u8; 16];
 
-/// Hashes nothing yet, so that the key is not derived for each commit.
-static FRESH: LazyLock<blake3::Hasher> =
+/// A hasher that has the key of digests and no input. It is cloned for each commit, because deriving the key costs as much
+/// as hashing a short one.
+static KEYED_HASHER: LazyLock<blake3::Hasher> =
     LazyLock::new(|| blake3::Hasher::new_derive_key("turnfold v2 commit"));
 
 /// A position in a journal: the number of a commit, and the digest of all commits up to it.
@@ -27,7 +28,7 @@ impl Point {
 
     /// Returns the point after the next commit, whose body is `body`.
     pub(crate) fn after(&self, body: &[u8]) -> Self {
-        let mut hasher = FRESH.clone();
+        let mut hasher = KEYED_HASHER.clone();
         hasher.update(self.digest.as_bytes()).update(body);
         Self { number: self.number + 1, digest: hasher.finalize().into() }
     }

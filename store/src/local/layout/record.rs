@@ -159,12 +159,13 @@ pub(crate) fn read_body<'a, T: Deserialize<'a> + Serialize>(
     decode_strictly(body).map_err(|error| BackendError::Damaged(format!("{what}: {error}")))
 }
 
-/// Hashes nothing yet. Every record is checked, and deriving the key costs as much as hashing a short one.
-static FRESH: LazyLock<blake3::Hasher> =
+/// A hasher that has the key of checks and no input. It is cloned for each record, because deriving the key costs as much as
+/// hashing a short one.
+static KEYED_HASHER: LazyLock<blake3::Hasher> =
     LazyLock::new(|| blake3::Hasher::new_derive_key("turnfold v1 record"));
 
 fn check(key: &[u8], body: &[u8]) -> [u8; CHECK_BYTES] {
-    let mut hasher = FRESH.clone();
+    let mut hasher = KEYED_HASHER.clone();
     hasher.update(key).update(body).update(&(key.len() as u64).to_le_bytes());
     let mut check = [0; CHECK_BYTES];
     hasher.finalize_xof().fill(&mut check);
