@@ -246,7 +246,7 @@ exit 2| error: cannot read token file `missing.token`: No such file or directory
     );
 }
 
-/// A search of any form finds only what the token may read.
+/// SV-67: a search of any form finds only what the token may read.
 #[test]
 fn sv_40_a_search_finds_only_what_the_token_may_read() {
     let sandbox = ford();

@@ -68,9 +68,9 @@ fn vw_11_changes_applied_to_the_first_picture_make_the_picture_after_every_entry
         let document = document(&seat_history);
         let mut frames = document["frames"].as_array().unwrap().iter();
         let mut picture = document["picture"].clone();
-        let start = FramePicture::from(seat_history.picture(seat_history.start().unwrap().as_ref()));
+        let start = FramePicture::from(seat_history.viewer().picture(seat_history.start().unwrap().as_ref()));
         assert_eq!(picture, serde_json::to_value(start).unwrap(), "{}", path.display());
-        let mut view = seat_history.view(seat_history.start().unwrap().as_ref());
+        let mut view = seat_history.viewer().view(seat_history.start().unwrap().as_ref());
         seat_history
             .fold(&mut |seen| {
                 let frame = frames.next().unwrap();

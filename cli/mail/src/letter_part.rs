@@ -6,8 +6,7 @@ use turnfold_core::paper::{Paper, PaperContent, PaperLine, Press};
 use turnfold_core::rules::desk::{Command, Effect};
 use turnfold_core::trust::SignedNote;
 use turnfold_core::{AnyState, Registry, Seat};
-use turnfold_history::viewer::seat_history::follow::{Follower, Known};
-use turnfold_history::{History, MatchStanding, Revision, SeatHistory, Viewer};
+use turnfold_history::{History, LoggedRecord, MatchStanding, Revision, SeatHistory, Viewer};
 use turnfold_proof::bundle::{BundleRecords, MatchPart, SeatRecords, StoreRecords, write_bundle};
 use turnfold_proof::signing::Signers;
 use turnfold_show::drawing::{Highlights, text};
@@ -164,17 +163,18 @@ impl KnownGame {
         let revision = mail.game.revision(&part.branch).at(part.seq());
         let history = History::of_branch(&revision, mail.store, mail.registry)?;
         let shared = earlier.map_or(Ok(0), |earlier| shared(mail, earlier, part))?;
-        let follower = Follower::new(viewer, &revision, history.dice, history.start()?);
-        let before = history.entries.get(..usize::try_from(shared).unwrap_or(usize::MAX)).unwrap_or_default();
-        let mut known = Known::default();
-        let mut words = BTreeMap::new();
-        follower.fold(&history.entries, &mut |seen| {
-            words.insert(seen.seq_in_log(), played(seen.step(), seat));
-            known.records.push((seen.seq_in_log(), seen.logged_record()));
-        })?;
-        let news = known.news_since(&follower.known(before)?);
-        let news = news.iter().filter_map(|(seq, _)| words.remove(seq)).collect();
+        let before = SeatHistory::of(viewer, history.until(usize::try_from(shared).unwrap_or(usize::MAX)))?;
+        let mut earlier_records = Vec::new();
+        before.fold(&mut |seen| earlier_records.push(seen.logged_record()))?;
         let seat_history = SeatHistory::of(viewer, history)?;
+        let mut records = Vec::new();
+        let mut words = BTreeMap::new();
+        seat_history.fold(&mut |seen| {
+            words.insert(Some(seen.seq()), played(seen.step(), seat));
+            records.push(seen.logged_record());
+        })?;
+        let news = LoggedRecord::news_since(&earlier_records, &records);
+        let news = news.iter().filter_map(|logged| words.remove(&logged.record.seq)).collect();
         let state = seat_history.state()?;
         let after_others = after_others(mail, state.as_ref(), seat);
         let first = after_others.as_deref().unwrap_or(state.as_ref());
@@ -203,7 +203,7 @@ impl KnownGame {
 
 /// Draws a state as a seat sees it.
 fn drawn(seat_history: &SeatHistory, state: &dyn AnyState) -> Vec<String> {
-    let drawn = text::lines(&seat_history.picture(state), &Highlights::default(), COLUMNS);
+    let drawn = text::lines(&seat_history.viewer().picture(state), &Highlights::default(), COLUMNS);
     let drawn = drawn.iter().map(|line| line.spans.iter().map(|span| span.text.as_str()).collect());
     fitting(&drawn.collect::<Vec<String>>())
 }

@@ -150,8 +150,10 @@ impl Append {
         app: &Arc<App>,
         branch: &Arc<OpenBranch>,
     ) -> Result<AnsweredAppend, Stopped> {
-        let quick =
-            self.asks_no_store(app).then(|| branch.if_quick(|current| self.position(current))).flatten();
+        let quick = self
+            .asks_no_store(app)
+            .then(|| branch.if_quick(|current| current.played_by(self.viewer)))
+            .flatten();
         let judged = if quick.is_some() {
             self.judge(app, branch, quick)?
         } else {
@@ -173,7 +175,7 @@ impl Append {
                 return Err(error.into());
             }
         }
-        let head = current.head;
+        let head = current.position.head;
         let viewer = self.viewer;
         let tag = viewer.sees_all().then(|| current.shown(viewer).tag);
         branch.publish(current);
@@ -185,7 +187,7 @@ impl Append {
         let viewer = self.viewer;
         let delta = app.block(move |app| branch.delta(app, viewer, before)).await?;
         let head = delta.head;
-        let records = delta.records_after(before);
+        let records = delta.records.clone();
         let tag = delta.tag.clone();
         Ok(AnsweredAppend { head, records, tag, kind: AppendedKind::Recorded })
     }
@@ -238,8 +240,8 @@ impl Append {
                 let tag = CachedView::of(self.viewer, state.as_ref()).tag;
                 Ok(JudgedCall::Answered(AnsweredAppend { head, records, tag, kind: AppendedKind::Repeated }))
             }
-            PlayOutcome::Accepted(AcceptedCall { before, records, state, .. }) if records.is_empty() => {
-                let nothing = NothingPlayed::in_state(state.as_ref());
+            PlayOutcome::Accepted(AcceptedCall { before, records, position }) if records.is_empty() => {
+                let nothing = NothingPlayed::in_state(position.state.as_ref());
                 let head =
                     if self.viewer.sees_all() { before } else { branch.head_seen(app, self.viewer)? };
                 let kind = AppendedKind::Nothing(nothing);
@@ -255,15 +257,13 @@ impl Append {
 
     /// Passes accepted commands to the store.
     fn store(&self, app: &App, branch: &OpenBranch, accepted: AcceptedCall) -> ApiResult<Storing> {
-        let AcceptedCall { rules, dice, before, records, state } = accepted;
-        require_rules(&*rules)?;
+        let AcceptedCall { before, records, position } = accepted;
+        require_rules(&*position.rules)?;
         let recorded_at_ms = app.now_ms();
         let entries: PackedEntries =
             records.iter().filter_map(|record| record.to_store(recorded_at_ms)).collect();
-        let module = rules.module();
-        let head = before + entries.count();
-        let entries = NewEntries { entries, module };
-        let mut current = HeadState::new(rules, dice, head, state);
+        let entries = NewEntries { entries, module: position.rules.module() };
+        let mut current = HeadState::new(position);
         if self.viewer.sees_all() {
             // The view is computed here, where it may take time, and shown once the entries are durable.
             current.shown(self.viewer);

@@ -10,7 +10,7 @@ use turnfold_store::{BranchName, IdempotencyKey, MatchName};
 
 use crate::app::App;
 use crate::auth::Access;
-use crate::head_state::{CachedView, HeadState};
+use crate::head_state::CachedView;
 use crate::open_branch::OpenBranch;
 use crate::problem::{ApiResult, Problem};
 use crate::tag::Tags;
@@ -28,16 +28,6 @@ pub(crate) struct Append {
     pub(crate) key: Option<IdempotencyKey>,
     pub(crate) if_match: Option<Tags>,
     pub(crate) expect: Option<u64>,
-}
-
-impl Append {
-    pub(crate) fn position(&self, current: &mut HeadState) -> (PlayPosition, CachedView) {
-        let shown = current.shown(self.viewer);
-        let rules = current.rules.clone();
-        let dice = current.dice;
-        let head = current.head;
-        (PlayPosition { rules, dice, head, head_seen: head, state: current.state.fork() }, shown)
-    }
 }
 
 /// The sender of a request, about whom judging asks (SV-11, SV-13).
@@ -61,7 +51,7 @@ impl PlayCaller for Caller<'_> {
     fn position(&mut self) -> ApiResult<PlayPosition> {
         let (position, shown) = match self.position.take() {
             Some(known) => known,
-            None => self.branch.current(self.app, |current| self.append.position(current))?,
+            None => self.branch.current(self.app, |current| current.played_by(self.append.viewer))?,
         };
         self.began = Instant::now();
         if let Some(first) = self.append.lines.first() {

@@ -14,6 +14,7 @@ use turnfold_core::rules::desk::Missed;
 use turnfold_core::{DicePolicy, Seat};
 use turnfold_history::fault::catch;
 use turnfold_history::history::require_rules;
+use turnfold_history::session::play::PlayPosition;
 use turnfold_history::{HistorySource, LogEntry, Record, ReplayError, Revision, Viewer};
 use turnfold_mail::{GameTurn, HostedKey, MatchAccord, PlayedRules};
 use turnfold_show::render::WhoseTurn;
@@ -21,7 +22,7 @@ use turnfold_store::{BranchId, BranchName, MatchName, NamedBranch, NewEntries, P
 
 use crate::app::App;
 use crate::append::require_not_by_mail;
-use crate::head_state::{CachedView, HeadState};
+use crate::head_state::CachedView;
 use crate::open_branch::OpenBranch;
 use crate::problem::{ApiResult, Code, Problem};
 use crate::takeback::{self, current_branch};
@@ -79,7 +80,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 struct TurnClock {
     match_id: [u8; 16],
     branch: BranchId,
-    current: HeadState,
+    current: PlayPosition,
     /// The tag of what a spectator sees.
     tag: String,
     /// Whose turn it is, and since which entry.
@@ -104,7 +105,7 @@ pub(crate) struct Hosted {
     /// The deadline of each seat whose turn it is.
     pub(crate) deadlines: BTreeMap<Seat, Deadline>,
     /// The next step, and the state in which it is played.
-    step: Option<(Step, HeadState)>,
+    step: Option<(Step, PlayPosition)>,
 }
 
 /// The deadline of a turn; times are in Unix milliseconds.
@@ -128,11 +129,8 @@ enum Step {
 impl TurnClock {
     fn begin(app: &App, branch: &OpenBranch) -> ApiResult<Self> {
         let revision = branch.revision();
-        let registry = &app.registry;
-        let HistorySource { history, .. } =
-            HistorySource::of_branch(&revision.at(0), &app.store, registry, None)?;
-        let start = history.start()?;
-        let current = HeadState::new(history.rules, history.dice, 0, start);
+        let current =
+            HistorySource::of_branch(&revision.at(0), &app.store, &app.registry, None)?.position(None)?;
         let mut clock = Self {
             match_id: branch.match_id(app)?,
             branch: branch.id(),
@@ -191,11 +189,8 @@ impl TurnClock {
 
     /// Returns the players whose turn it is, as far as a spectator knows.
     fn seats(&self, app: &App, branch: &OpenBranch) -> ApiResult<Vec<Seat>> {
-        let viewer = Viewer::SPECTATOR;
-        let now = match WhoseTurn::seen_by(viewer, self.current.state.as_ref()) {
-            Some(now) => now,
-            None => WhoseTurn::of_history(&branch.history_of_log(app, viewer, self.current.head)?)?,
-        };
+        let now =
+            branch.whose_turn(app, Viewer::SPECTATOR, self.current.state.as_ref(), self.current.head)?;
         let WhoseTurn::Of(mut seats, _) = now else { return Ok(Vec::new()) };
         seats.retain(|seat| *seat != Seat::Host);
         Ok(seats)
@@ -465,9 +460,15 @@ async fn host(app: &Arc<App>, match_name: &MatchName) -> ApiResult<Option<Watche
 }
 
 /// Plays a step. Returns `true` if it or another process recorded anything.
-fn play(app: &App, branch: &OpenBranch, terms: &Terms, step: &Step, position: HeadState) -> ApiResult<bool> {
+fn play(
+    app: &App,
+    branch: &OpenBranch,
+    terms: &Terms,
+    step: &Step,
+    position: PlayPosition,
+) -> ApiResult<bool> {
     let Revision { match_name, branch: name, .. } = branch.revision();
-    let HeadState { rules: rules_of_game, dice, head: before, state, .. } = position;
+    let PlayPosition { rules: rules_of_game, dice, head: before, state } = position;
     require_rules(&*rules_of_game)?;
     let rules = PlayedRules { default: &terms.default, between: &terms.between };
     let roll = |due: &_| (app.outside.roll)(due).map_err(ReplayError::Chance);

@@ -21,6 +21,27 @@ pub(crate) struct EventId {
     pub(crate) mark: Option<String>,
 }
 
+/// A digest of the times at which the entries that a viewer knows of were recorded, in order. It changes when the
+/// history is replaced by another one. It does not change when more of a known entry comes to light.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Times(pub(crate) Digest);
+
+impl Default for Times {
+    fn default() -> Self {
+        Self(Digest::new([0; 32]))
+    }
+}
+
+impl Times {
+    /// Returns the digest with the time of the next entry.
+    pub(crate) fn and(self, recorded_at_ms: Option<i64>) -> Self {
+        let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 recorded times");
+        hasher.update(self.0.as_bytes());
+        hasher.update(&recorded_at_ms.unwrap_or_default().to_be_bytes());
+        Self(Digest::new(*hasher.finalize().as_bytes()))
+    }
+}
+
 /// Returns the mark of a history. `known_by` is its last link, or a digest of the entries' times for a viewer who may
 /// not know the link.
 pub(crate) fn mark_of(viewer: Viewer, match_id: &[u8; 16], known_by: &Digest) -> String {

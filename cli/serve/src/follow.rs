@@ -3,23 +3,36 @@
 
 use std::sync::Arc;
 
-use turnfold_history::viewer::seat_history::follow::{Follower, ShownEntries, Times};
-use turnfold_history::{ReplayError, ViewedEntry, Viewer, history::rules_of};
+use turnfold_history::{HistorySource, SeatHistory, Viewer};
 
 use crate::counts::FirstHead;
-use crate::event_id::{EventId, mark_of};
-use crate::knowledge::{Cursor, Delta};
+use crate::event_id::{EventId, Times, mark_of};
+use crate::knowledge::{Cursor, Delta, Known};
 use crate::open_branch::{BranchWork, OpenBranch};
 use crate::problem::{ApiResult, Problem};
 use crate::world::World;
 
 /// How many wholly shown entries may follow the settled ones before they are settled, too.
-const UNSETTLED_MAX: usize = 256;
+const UNSETTLED_MAX: u64 = 256;
+
+/// Where a client resumes that reconnects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Resumed {
+    /// Behind this head, in the log's numbering. Everything that was revealed later is sent, perhaps some of it once
+    /// more.
+    Behind(u64),
+    /// The viewer does not see that many entries yet.
+    NotYet,
+    /// The client knows another history.
+    Other,
+    /// To find out, entries have to be folded.
+    Folds,
+}
 
 impl OpenBranch {
     /// Returns the number of the last entry of the log.
     pub(crate) fn head(&self, world: &World) -> ApiResult<u64> {
-        self.current(world, |current| current.head)
+        self.current(world, |current| current.position.head)
     }
 
     /// Returns what is new to a viewer after a head, in the log's numbering, up to the present one.
@@ -28,33 +41,27 @@ impl OpenBranch {
             return Ok(delta);
         }
         let mut work = self.work();
-        let (to, shown) = self.current_at_work(world, |current| (current.head, current.shown(viewer)))?;
+        let (to, shown) =
+            self.current_at_work(world, |current| (current.position.head, current.shown(viewer)))?;
         // Another thread may have computed it in the meantime.
         if let Some(delta) = self.kept_delta(viewer, from, to) {
             return Ok(delta);
         }
-        let knowledge = work.viewers.entry(viewer).or_default();
-        let made;
-        let follower = if let Some(follower) = knowledge.nearest(from) {
-            follower
-        } else {
-            made = self.follower(world, viewer, from)?;
-            &made
-        };
-        let entries = self.entries(world, follower.settled(), to)?;
-        let count = usize::try_from(from - follower.settled()).unwrap_or(usize::MAX);
+        let cursor = self.cursor(world, viewer, from, &mut work)?;
+        let entries = self.entries(world, cursor.settled(), to)?;
+        let count = usize::try_from(from - cursor.settled()).unwrap_or(usize::MAX);
         let sent = entries.get(..count).unwrap_or(&entries);
-        let earlier = follower.known(sent)?;
-        let now = follower.known(&entries)?;
+        let earlier = cursor.known(sent)?;
+        let now = cursor.known(&entries)?;
+        // Settle only what was wholly shown at the earlier head, because the cursor serves clients with that head.
+        let cursor = cursor.settle(from, &earlier.history, sent)?;
         let mark = self.mark_of(world, viewer, to, now.times)?;
-        let delta = Arc::new(Delta::between(to, shown.tag, mark.clone(), &earlier, &now));
-        // Settle only what was wholly shown at the earlier head, because the follower serves clients with that head.
-        let mut follower = follower.fork();
-        follower.settle(sent.get(..earlier.whole).unwrap_or(sent))?;
-        knowledge.counts.note(from, earlier.head);
-        knowledge.counts.note(to, now.head);
-        knowledge.keep_mark(now.head, mark);
-        knowledge.keep(Cursor { at: from, follower });
+        let delta = Arc::new(Delta::between(from, to, shown.tag, mark.clone(), &earlier, &now));
+        let knowledge = work.viewers.entry(viewer).or_default();
+        knowledge.counts.note(from, earlier.history.head());
+        knowledge.counts.note(to, delta.head);
+        knowledge.keep_mark(delta.head, mark);
+        knowledge.keep(cursor);
         self.count(&mut work);
         drop(work);
         self.keep_delta(viewer, from, &delta);
@@ -79,130 +86,134 @@ impl OpenBranch {
         Ok(mark_of(viewer, &match_id, last))
     }
 
-    /// Returns the mark of the history in which a viewer sees `count` entries, if it is kept or needs no fold.
-    pub(crate) fn mark_at_hand(
-        &self,
-        world: &World,
-        viewer: Viewer,
-        count: u64,
-    ) -> ApiResult<Option<String>> {
-        if viewer.sees_all() {
-            return self.mark_of(world, viewer, count, Times::default()).map(Some);
-        }
-        Ok(self.work().viewers.get(&viewer).and_then(|knowledge| knowledge.mark(count)))
-    }
-
     /// Returns how many entries a viewer sees at a head, in the log's numbering, and the mark of the history up to it.
     pub(crate) fn event_id(&self, world: &World, viewer: Viewer, at: u64) -> ApiResult<EventId> {
         if viewer.sees_all() {
             let mark = self.mark_of(world, viewer, at, Times::default())?;
             return Ok(EventId { head: at, mark: Some(mark) });
         }
-        let mut work = self.work();
+        self.event_id_at_work(world, viewer, at, &mut self.work())
+    }
+
+    fn event_id_at_work(
+        &self,
+        world: &World,
+        viewer: Viewer,
+        at: u64,
+        work: &mut BranchWork,
+    ) -> ApiResult<EventId> {
+        let known = self.known(world, viewer, at, work)?;
+        let head = known.history.head();
+        let mark = self.mark_of(world, viewer, at, known.times)?;
         let knowledge = work.viewers.entry(viewer).or_default();
-        if knowledge.nearest(at).is_none() {
-            knowledge.keep(Cursor { at, follower: self.follower(world, viewer, at)? });
-        }
-        let follower = knowledge.nearest(at).ok_or_else(Problem::internal)?;
-        let entries = self.entries(world, follower.settled(), at)?;
-        let shown = follower.fold(&entries, &mut |_| {})?;
-        let head = shown.head();
-        let mark = self.mark_of(world, viewer, at, shown.times)?;
         knowledge.counts.note(at, head);
         knowledge.keep_mark(head, mark.clone());
-        self.count(&mut work);
+        self.count(work);
         Ok(EventId { head, mark: Some(mark) })
     }
 
-    /// Returns a follower that has settled what was wholly shown at a head, in the log's numbering.
-    fn follower(&self, world: &World, viewer: Viewer, head: u64) -> ApiResult<Follower> {
-        let revision = self.revision();
-        let genesis = world.store.genesis(&revision.match_name)?;
-        let rules = rules_of(&genesis, revision, &world.registry)?;
-        let start = rules.start(&genesis.setup).map_err(|cause| Problem::from(ReplayError::from(cause)))?;
-        let mut follower = Follower::new(viewer, revision, genesis.dice, start);
-        if viewer.sees_all() {
-            return Ok(follower.after(head, self.state_of_log(world, head)?));
-        }
-        let entries = self.entries(world, 0, head)?;
-        let whole = follower.fold(&entries, &mut |_| {})?.whole;
-        follower.settle(entries.get(..whole).unwrap_or(&entries))?;
-        Ok(follower)
-    }
-
-    /// Returns which entries of the log a viewer knows of at the head. Passes those that are not settled to `observe`.
-    pub(crate) fn seen(
+    /// Finds the first head at which a viewer saw as many entries as the client knows, and compares the mark of the
+    /// history up to it. Without `may_fold`, only what is at hand is used.
+    pub(crate) fn resume(
         &self,
         world: &World,
         viewer: Viewer,
-        observe: &mut dyn FnMut(&mut ViewedEntry<'_>),
-    ) -> ApiResult<ShownEntries> {
+        id: &EventId,
+        may_fold: bool,
+    ) -> ApiResult<Resumed> {
+        if viewer.sees_all() {
+            if id.head > self.head(world)? {
+                return Ok(Resumed::NotYet);
+            }
+            let is_same = match &id.mark {
+                Some(mark) => *mark == self.mark_of(world, viewer, id.head, Times::default())?,
+                None => true,
+            };
+            return Ok(if is_same { Resumed::Behind(id.head) } else { Resumed::Other });
+        }
         let mut work = self.work();
-        let head = self.current_at_work(world, |current| current.head)?;
+        let head = self.current_at_work(world, |current| current.position.head)?;
+        let from = loop {
+            match work.viewers.entry(viewer).or_default().counts.first_head(id.head, head) {
+                FirstHead::Known(from) => break from,
+                FirstHead::NotYet => return Ok(Resumed::NotYet),
+                FirstHead::Count(_) if !may_fold => return Ok(Resumed::Folds),
+                FirstHead::Count(at) => drop(self.event_id_at_work(world, viewer, at, &mut work)?),
+            }
+        };
+        let Some(mark) = &id.mark else { return Ok(Resumed::Behind(from)) };
+        let kept = work.viewers.entry(viewer).or_default().mark(id.head);
+        let kept = match kept {
+            None if !may_fold => return Ok(Resumed::Folds),
+            None => {
+                let found = self.event_id_at_work(world, viewer, from, &mut work)?;
+                // If several entries were revealed there, the client may state that it knows some of them.
+                found.mark.filter(|_| found.head == id.head)
+            }
+            kept => kept,
+        };
+        Ok(if kept.as_ref() == Some(mark) { Resumed::Behind(from) } else { Resumed::Other })
+    }
+
+    /// Returns the nearest cursor for clients that know a head, in the log's numbering. It is made if there is none.
+    fn cursor<'w>(
+        &self,
+        world: &World,
+        viewer: Viewer,
+        head: u64,
+        work: &'w mut BranchWork,
+    ) -> ApiResult<&'w Cursor> {
         let knowledge = work.viewers.entry(viewer).or_default();
         if knowledge.nearest(head).is_none() {
-            knowledge.keep(Cursor { at: head, follower: self.follower(world, viewer, head)? });
+            let start = self.source(world)?.history;
+            let cursor = if viewer.sees_all() {
+                Cursor::new(viewer, start, head, self.state_of_log(world, head)?)
+            } else {
+                let state = start.start()?;
+                let cursor = Cursor::new(viewer, start, 0, state);
+                let entries = self.entries(world, 0, head)?;
+                let known = cursor.see(&entries, &mut |_| {})?;
+                cursor.settle(head, &known.history, &entries)?
+            };
+            knowledge.keep(cursor);
         }
-        let follower = knowledge.nearest(head).ok_or_else(Problem::internal)?;
-        let entries = self.entries(world, follower.settled(), head)?;
-        let seen = follower.fold(&entries, observe)?;
-        if seen.whole > UNSETTLED_MAX {
-            let mut follower = follower.fork();
-            follower.settle(entries.get(..seen.whole).unwrap_or(&entries))?;
-            knowledge.keep(Cursor { at: head, follower });
+        knowledge.nearest(head).ok_or_else(Problem::internal)
+    }
+
+    /// Returns what a viewer knows at a head, in the log's numbering.
+    fn known(&self, world: &World, viewer: Viewer, at: u64, work: &mut BranchWork) -> ApiResult<Known> {
+        let cursor = self.cursor(world, viewer, at, work)?;
+        let before = cursor.settled();
+        let entries = self.entries(world, before, at)?;
+        let known = cursor.see(&entries, &mut |_| {})?;
+        if known.history.settled() > before + UNSETTLED_MAX {
+            let cursor = cursor.settle(at, &known.history, &entries)?;
+            work.viewers.entry(viewer).or_default().keep(cursor);
         }
-        self.count(&mut work);
-        Ok(seen)
+        self.count(work);
+        Ok(known)
     }
 
-    /// Returns the number of the last entry that a viewer knows of.
-    pub(crate) fn head_seen(&self, world: &World, viewer: Viewer) -> ApiResult<u64> {
-        if viewer.sees_all() { self.head(world) } else { Ok(self.seen(world, viewer, &mut |_| {})?.head()) }
+    /// Returns the whole branch as a source.
+    pub(crate) fn source(&self, world: &World) -> ApiResult<HistorySource> {
+        let build = world.outside.build;
+        Ok(HistorySource::of_branch(self.revision(), &world.store, &world.registry, build)?)
     }
 
-    /// Returns how many entries a viewer knows of up to entry `seq` of the log.
-    pub(crate) fn seen_within(&self, world: &World, viewer: Viewer, seq: u64) -> ApiResult<u64> {
-        if viewer.sees_all() { Ok(seq) } else { Ok(self.seen(world, viewer, &mut |_| {})?.within(seq)) }
-    }
-
-    /// Returns the first head, in the log's numbering, at which a viewer sees `seen` entries. A client that resumes
-    /// there is sent everything that was revealed later, perhaps some of it once more.
-    pub(crate) fn first_head(&self, world: &World, viewer: Viewer, seen: u64) -> ApiResult<FirstHead> {
-        self.first_head_at_work(world, viewer, seen, &mut self.work())
-    }
-
-    fn first_head_at_work(
-        &self,
-        world: &World,
-        viewer: Viewer,
-        seen: u64,
-        work: &mut BranchWork,
-    ) -> ApiResult<FirstHead> {
-        let head = self.current_at_work(world, |current| current.head)?;
-        Ok(if !viewer.sees_all() {
-            work.viewers.entry(viewer).or_default().counts.first_head(seen, head)
-        } else if seen <= head {
-            FirstHead::Known(seen)
-        } else {
-            FirstHead::NotYet
-        })
-    }
-
-    /// Counts a viewer's entries at heads until the first head with `seen` entries is known.
-    pub(crate) fn count_until(&self, world: &World, viewer: Viewer, seen: u64) -> ApiResult<FirstHead> {
-        let mut work = self.work();
-        while let FirstHead::Count(at) = self.first_head_at_work(world, viewer, seen, &mut work)? {
-            let knowledge = work.viewers.entry(viewer).or_default();
-            if knowledge.nearest(at).is_none() {
-                knowledge.keep(Cursor { at, follower: self.follower(world, viewer, at)? });
-            }
-            if let Some(follower) = knowledge.nearest(at) {
-                let entries = self.entries(world, follower.settled(), at)?;
-                let count = follower.fold(&entries, &mut |_| {})?.head();
-                knowledge.counts.note(at, count);
-            }
+    /// Returns the history up to a head, in the log's numbering, as a viewer knew it then. Messages have no number of
+    /// the log, which would show how many entries are concealed.
+    pub(crate) fn history_of_log(&self, world: &World, viewer: Viewer, at: u64) -> ApiResult<SeatHistory> {
+        let mut source = self.source(world)?;
+        source.cut_after(at);
+        if viewer.sees_all() {
+            return Ok(SeatHistory::of_source(viewer, source)?);
         }
-        self.count(&mut work);
-        self.first_head_at_work(world, viewer, seen, &mut work)
+        let known = self.known(world, viewer, at, &mut self.work())?;
+        Ok(known.history.read_from(source))
+    }
+
+    /// Returns the history up to the head as a viewer knows it.
+    pub(crate) fn history(&self, world: &World, viewer: Viewer) -> ApiResult<SeatHistory> {
+        self.history_of_log(world, viewer, self.head(world)?)
     }
 }

@@ -4,26 +4,21 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use turnfold_core::{AnyRules, AnyState, DicePolicy};
-use turnfold_history::{HistorySource, LogEntry, ReplayError, Revision, SourceName, Viewer};
+use turnfold_core::AnyState;
+use turnfold_history::Viewer;
+use turnfold_history::session::play::PlayPosition;
 
 use crate::http::json_text;
 use crate::knowledge::Delta;
 use crate::memory::{BRANCH_BYTES, Memory, MemoryShare, state_memory};
-use crate::problem::ApiResult;
 use crate::tag::tag_of;
-use crate::world::World;
 
 /// What a view takes in memory in addition to its text.
 const VIEW_BYTES: u64 = 256;
 
-/// The state of a branch at its head, with cached views.
+/// The position at the head of a branch, with cached views.
 pub(crate) struct HeadState {
-    pub(crate) rules: Arc<dyn AnyRules>,
-    pub(crate) dice: DicePolicy,
-    /// The number of the last entry in the log.
-    pub(crate) head: u64,
-    pub(crate) state: Box<dyn AnyState>,
+    pub(crate) position: PlayPosition,
     /// How many bytes the state has.
     pub(crate) bytes: u64,
     /// The views that were asked for.
@@ -47,45 +42,15 @@ impl CachedView {
 }
 
 impl HeadState {
-    pub(crate) fn new(
-        rules: Arc<dyn AnyRules>,
-        dice: DicePolicy,
-        head: u64,
-        state: Box<dyn AnyState>,
-    ) -> Self {
-        let bytes = state.state_bytes().len() as u64;
-        Self { rules, dice, head, state, bytes, shown: BTreeMap::new() }
+    pub(crate) fn new(position: PlayPosition) -> Self {
+        let bytes = position.state.state_bytes().len() as u64;
+        Self { position, bytes, shown: BTreeMap::new() }
     }
 
     /// Returns the estimated bytes in memory.
     pub(crate) fn memory(&self) -> u64 {
         let shown = self.shown.values().map(|shown| shown.json.len() as u64 + VIEW_BYTES);
         state_memory(self.bytes) + shown.sum::<u64>()
-    }
-
-    /// Reads the head state of a branch from the store.
-    pub(crate) fn load(revision: &Revision, world: &World) -> ApiResult<Self> {
-        let build = world.outside.build;
-        let source = HistorySource::of_branch(revision, &world.store, &world.registry, build)?;
-        let state = source.state(Some(&world.store))?;
-        Ok(Self::new(source.history.rules, source.history.dice, source.head, state))
-    }
-
-    /// Clones the state with an empty view cache.
-    pub(crate) fn fork(&self) -> Self {
-        let rules = self.rules.clone();
-        let state = self.state.fork();
-        Self { rules, state, shown: BTreeMap::new(), ..*self }
-    }
-
-    /// Folds further entries; the first one follows the head.
-    pub(crate) fn follow(mut self, revision: &Revision, entries: &[LogEntry]) -> ApiResult<Self> {
-        let logged: Vec<_> = entries.iter().map(LogEntry::logged).collect();
-        let folded = self.state.fold(&logged, &self.dice, &mut |_| {});
-        folded
-            .map_err(|cause| ReplayError::Entry { history: SourceName::Revision(revision.clone()), cause })?;
-        let head = entries.last().map_or(self.head, |entry| entry.seq);
-        Ok(Self::new(self.rules, self.dice, head, self.state))
     }
 
     /// Returns what a viewer sees at the head, if the view is cached.
@@ -95,8 +60,14 @@ impl HeadState {
 
     /// Returns what a viewer sees at the head.
     pub(crate) fn shown(&mut self, viewer: Viewer) -> CachedView {
-        let Self { state, shown, .. } = self;
-        shown.entry(viewer).or_insert_with(|| CachedView::of(viewer, state.as_ref())).clone()
+        let Self { position, shown, .. } = self;
+        shown.entry(viewer).or_insert_with(|| CachedView::of(viewer, position.state.as_ref())).clone()
+    }
+
+    /// Returns a copy of the position, and what a viewer sees there.
+    pub(crate) fn played_by(&mut self, viewer: Viewer) -> (PlayPosition, CachedView) {
+        let shown = self.shown(viewer);
+        (self.position.fork(), shown)
     }
 }
 
@@ -130,7 +101,7 @@ impl KeptHead {
 
     /// Returns the head state, if its head is `head` or a later one.
     pub(crate) fn at(&mut self, head: u64) -> Option<&mut HeadState> {
-        self.current.as_mut().filter(|current| current.head >= head)
+        self.current.as_mut().filter(|current| current.position.head >= head)
     }
 
     pub(crate) fn forget(&mut self) {

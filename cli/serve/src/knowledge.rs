@@ -4,13 +4,16 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use serde::Serialize;
-use turnfold_history::viewer::seat_history::follow::{Follower, Known};
-use turnfold_history::{LoggedRecord, Record};
+use turnfold_core::AnyState;
+use turnfold_history::{
+    History, HistorySource, LogEntry, LoggedRecord, Record, SeatHistory, ViewedEntry, Viewer,
+};
 
 use crate::counts::Counts;
-use crate::event_id::EventId;
+use crate::event_id::{EventId, Times};
 use crate::http::json_text;
 use crate::memory::state_memory;
+use crate::problem::ApiResult;
 
 /// The most records of an event. A client that misses more has to read the log again.
 const RECORDS_MAX: usize = 1000;
@@ -28,8 +31,8 @@ pub(crate) struct Delta {
     pub(crate) head: u64,
     /// The tag of what the viewer sees there.
     pub(crate) tag: String,
-    /// New and changed records of the last entries, each with its number in the log.
-    pub(crate) news: Vec<(u64, LoggedRecord)>,
+    /// The records of the entries after the earlier head, at most the last ones.
+    pub(crate) records: Vec<Record>,
     /// The event to send; `None` if nothing visible changed.
     pub(crate) event: Option<Bytes>,
 }
@@ -43,45 +46,114 @@ struct EventData<'a> {
 }
 
 impl Delta {
-    /// Returns what is new to a viewer between two heads.
-    pub(crate) fn between(to: u64, tag: String, mark: String, earlier: &Known, now: &Known) -> Self {
-        let head = now.head;
-        let news = now.news_since(earlier);
+    /// Returns what is new to a viewer between head `from`, in the log's numbering, and a later one.
+    pub(crate) fn between(
+        from: u64,
+        to: u64,
+        tag: String,
+        mark: String,
+        earlier: &Known,
+        now: &Known,
+    ) -> Self {
+        let head = now.history.head();
+        let news = LoggedRecord::news_since(&earlier.records, &now.records);
+        // Only appends need these records. They return their own entries, which are the last ones.
+        let passed = now.history.known_within(from.max(to.saturating_sub(RECORDS_MAX as u64)));
+        let records = news.iter().map(|logged| &logged.record).filter(|record| record.seq > Some(passed));
+        let records = records.cloned().collect();
         let event = (!news.is_empty()).then(|| {
-            let entries =
-                (news.len() <= RECORDS_MAX).then(|| news.iter().map(|(_, record)| record).collect());
+            let entries = if news.len() <= RECORDS_MAX { Some(news) } else { None };
             let data = json_text(&EventData { head, tag: &tag, entries });
             let id = EventId { head, mark: Some(mark) };
             format!("id: {id}\nevent: entries\ndata: {}\n\n", data.trim_end()).into()
         });
-        // Only appends need these records. They return their own entries, which are the last ones.
-        let first = to.saturating_sub(RECORDS_MAX as u64);
-        let news = news.into_iter().filter(|(seq, _)| *seq > first).cloned().collect();
-        Self { to, head, tag, news, event }
-    }
-
-    /// Returns the records of the entries after entry `seq` of the log.
-    pub(crate) fn records_after(&self, seq: u64) -> Vec<Record> {
-        let news = self.news.iter().filter(|(own, _)| *own > seq);
-        news.map(|(_, logged)| logged.record.clone()).collect()
+        Self { to, head, tag, records, event }
     }
 
     /// Returns the estimated bytes in memory.
     pub(crate) fn bytes(&self) -> u64 {
         let event = self.event.as_ref().map_or(0, Bytes::len) as u64;
-        let records = self.news.len() as u64;
+        let records = self.records.len() as u64;
         event + (records * RECORD_BYTES).max(event.min(records << 16) * RECORD_TIMES)
     }
 }
 
-/// A follower, and the head at which all its settled entries were wholly shown. At an earlier head some of them may
-/// have been concealed, so it does not serve a client that knows only that head.
+/// What a stream keeps of a viewer's history between entries: how far it is settled, which is never folded again.
 pub(crate) struct Cursor {
+    /// The head at which all settled entries were wholly shown. At an earlier head some of them may have been concealed,
+    /// so the cursor does not serve a client that knows only that head.
     pub(crate) at: u64,
-    pub(crate) follower: Follower,
+    viewer: Viewer,
+    /// The history without entries.
+    start: History,
+    settled: u64,
+    /// The state after the settled entries.
+    state: Box<dyn AnyState>,
+    /// The times of the settled entries.
+    times: Times,
 }
 
-/// A follower for clients that lag is replaced by one that has settled more than this many further entries.
+/// What a viewer knows at a head.
+pub(crate) struct Known {
+    /// The history, for its numbers alone: only the entries after the settled ones are in it.
+    pub(crate) history: SeatHistory,
+    /// The records of the known entries after those that were settled before.
+    pub(crate) records: Vec<LoggedRecord>,
+    /// The times of all entries that the viewer knows of.
+    pub(crate) times: Times,
+}
+
+impl Cursor {
+    /// Returns a cursor after entry `settled` and its state. That entry and all before it must be wholly shown to the
+    /// viewer. The times are needed for a player only.
+    pub(crate) fn new(viewer: Viewer, start: History, settled: u64, state: Box<dyn AnyState>) -> Self {
+        Self { at: settled, viewer, start, settled, state, times: Times::default() }
+    }
+
+    /// Returns the number of the last settled entry. It is the same in the log and in the viewer's numbering.
+    pub(crate) fn settled(&self) -> u64 {
+        self.settled
+    }
+
+    /// Returns what the viewer knows after the last of `entries`, which begin after the settled ones.
+    pub(crate) fn known(&self, entries: &[LogEntry]) -> ApiResult<Known> {
+        let mut records = Vec::new();
+        let known = self.see(entries, &mut |seen| records.push(seen.logged_record()))?;
+        Ok(Known { records, ..known })
+    }
+
+    /// Returns what the viewer knows, without records, and passes the known entries to `observe`.
+    pub(crate) fn see(
+        &self,
+        entries: &[LogEntry],
+        observe: &mut dyn FnMut(&mut ViewedEntry<'_>),
+    ) -> ApiResult<Known> {
+        let mut times = self.times;
+        let history = History { entries: entries.to_vec(), ..self.start.until(0) };
+        let source = HistorySource::of_end(history, self.settled);
+        let history =
+            SeatHistory::after(self.viewer, source, self.settled, self.state.as_ref(), &mut |seen| {
+                times = times.and(seen.recorded_at_ms());
+                observe(seen);
+            })?;
+        Ok(Known { history, records: Vec::new(), times })
+    }
+
+    /// Returns the cursor for clients that know head `at`, after it has settled those of `entries` that are wholly shown
+    /// there. They are what `known` was made of.
+    pub(crate) fn settle(&self, at: u64, known: &SeatHistory, entries: &[LogEntry]) -> ApiResult<Self> {
+        let settled = known.settled();
+        let mut state = self.state.fork();
+        known.advance(state.as_mut(), self.settled, settled)?;
+        let mut times = self.times;
+        for entry in entries.iter().filter(|entry| entry.seq <= settled) {
+            times = times.and(entry.recorded_at_ms);
+        }
+        Ok(Self { at, viewer: self.viewer, start: self.start.until(0), settled, state, times })
+    }
+}
+
+/// A cursor for clients that lag is replaced by one that has settled more than this many further entries.
 const BEHIND_MAX: u64 = 256;
 
 /// The memory of a mark.
@@ -102,13 +174,13 @@ pub(crate) struct Knowledge {
 }
 
 impl Knowledge {
-    /// Returns the latest follower that serves a client that knows everything up to a head.
-    pub(crate) fn nearest(&self, from: u64) -> Option<&Follower> {
+    /// Returns the latest cursor that serves a client that knows everything up to a head.
+    pub(crate) fn nearest(&self, from: u64) -> Option<&Cursor> {
         let both = [&self.ahead, &self.behind].into_iter().flatten();
-        both.filter(|cursor| cursor.at <= from).max_by_key(|cursor| cursor.at).map(|it| &it.follower)
+        both.filter(|cursor| cursor.at <= from).max_by_key(|cursor| cursor.at)
     }
 
-    /// Keeps a follower if it helps other clients.
+    /// Keeps a cursor if it helps other clients.
     pub(crate) fn keep(&mut self, new: Cursor) {
         let Some(ahead) = &self.ahead else {
             self.ahead = Some(new);
@@ -118,8 +190,7 @@ impl Knowledge {
             self.ahead = Some(new);
             return;
         }
-        let serves =
-            |old: &Cursor| old.at <= new.at && new.follower.settled() - old.follower.settled() <= BEHIND_MAX;
+        let serves = |old: &Cursor| old.at <= new.at && new.settled - old.settled <= BEHIND_MAX;
         if !self.behind.as_ref().is_some_and(serves) {
             self.behind = Some(new);
         }

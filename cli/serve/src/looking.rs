@@ -1,9 +1,7 @@
 //! What a viewer sees of a branch: positions and records, at the head or at an earlier entry.
 
 use turnfold_core::AnyState;
-use turnfold_history::{
-    History, HistorySource, LoggedRecord, MatchStanding, ReplayError, SeatHistory, SourceName, Tail, Viewer,
-};
+use turnfold_history::{HistorySource, LoggedRecord, MatchStanding, SeatHistory, SourceName, Viewer};
 use turnfold_show::render::WhoseTurn;
 
 use crate::head_state::CachedView;
@@ -25,14 +23,9 @@ impl OpenBranch {
         at: Option<u64>,
     ) -> ApiResult<Box<dyn AnyState>> {
         match at {
-            None => self.current(world, |current| current.state.fork()),
+            None => self.current(world, |current| current.position.state.fork()),
             Some(at) if viewer.sees_all() => self.state_of_log(world, at),
-            // Most entries are settled and have the same number in the log. From that number on, snapshots help.
-            Some(at) => {
-                let seen = self.seen(world, viewer, &mut |_| {})?;
-                let seq = seen.in_log(at).ok_or_else(|| self.no_entry(at, seen.head()))?;
-                self.state_of_log(world, seq)
-            }
+            Some(at) => Ok(self.history(world, viewer)?.state_at(at)?),
         }
     }
 
@@ -46,25 +39,22 @@ impl OpenBranch {
     ) -> ApiResult<MatchStanding> {
         match viewer.standing(state) {
             Some(standing) => Ok(standing),
-            None => Ok(self.history(world, viewer, at)?.standing()?),
+            None => Ok(self.history_at(world, viewer, at)?.standing()?),
         }
     }
 
-    /// Returns whose turn it is at the head, whose state is `state`.
+    /// Returns whose turn it is in the state after an entry, in the log's numbering.
     pub(crate) fn whose_turn(
         &self,
         world: &World,
         viewer: Viewer,
         state: &dyn AnyState,
+        seq: u64,
     ) -> ApiResult<WhoseTurn> {
         match WhoseTurn::seen_by(viewer, state) {
             Some(turn) => Ok(turn),
-            None => Ok(WhoseTurn::of_history(&self.history(world, viewer, None)?)?),
+            None => Ok(WhoseTurn::of_history(&self.history_of_log(world, viewer, seq)?)?),
         }
-    }
-
-    fn no_entry(&self, seq: u64, head: u64) -> ReplayError {
-        ReplayError::NoEntry { history: SourceName::Revision(self.revision().clone()), seq, head }
     }
 
     /// Returns the state after an entry, in the log's numbering, from the nearest snapshot.
@@ -73,20 +63,22 @@ impl OpenBranch {
     }
 
     /// Returns the history up to an entry, in the viewer's numbering, or up to the head.
-    pub(crate) fn history(&self, world: &World, viewer: Viewer, at: Option<u64>) -> ApiResult<SeatHistory> {
-        let history = self.history_of_log(world, viewer, self.head(world)?)?;
+    pub(crate) fn history_at(
+        &self,
+        world: &World,
+        viewer: Viewer,
+        at: Option<u64>,
+    ) -> ApiResult<SeatHistory> {
+        let history = self.history(world, viewer)?;
         match at {
             Some(at) => Ok(history.up_to(at)?),
             None => Ok(history),
         }
     }
 
-    /// Returns the history up to an entry, in the log's numbering, as the viewer knew it then.
-    pub(crate) fn history_of_log(&self, world: &World, viewer: Viewer, seq: u64) -> ApiResult<SeatHistory> {
-        let mut history = History::of_branch(&self.revision().at(seq), &world.store, &world.registry)?;
-        // Messages must not have the number of the log, which shows how many entries are concealed.
-        history.name = SourceName::Revision(self.revision().clone());
-        Ok(SeatHistory::of(viewer, history)?)
+    /// Returns the number of the last entry that a viewer knows of.
+    pub(crate) fn head_seen(&self, world: &World, viewer: Viewer) -> ApiResult<u64> {
+        if viewer.sees_all() { self.head(world) } else { Ok(self.history(world, viewer)?.head()) }
     }
 
     /// Returns at most `limit` records of the entries after `after`, and the number of the last one if more follow.
@@ -97,34 +89,12 @@ impl OpenBranch {
         after: u64,
         limit: usize,
     ) -> ApiResult<(Vec<LoggedRecord>, Option<u64>)> {
-        let mut records = Vec::new();
+        let history = self.history(world, viewer)?;
+        history.require(after)?;
         let until = after.saturating_add(limit as u64);
-        let tail = Tail { count: u64::MAX, first: after.saturating_add(1) };
-        if viewer.sees_all() {
-            let head = self.head(world)?;
-            let history =
-                SeatHistory::open(viewer, &SourceName::Revision(self.revision().at(head.min(until))), world)?;
-            history.show_last(tail, &mut |seen| records.push(seen.logged_record()))?;
-            return Ok((records, (head > until).then_some(until)));
-        }
-        let mut unsettled = Vec::new();
-        let seen = self.seen(world, viewer, &mut |seen| {
-            if seen.seq() > after && seen.seq() <= until {
-                unsettled.push(seen.logged_record());
-            }
-        })?;
-        let settled = seen.settled();
-        let head = seen.head();
-        if after > head {
-            return Err(self.no_entry(after, head).into());
-        }
-        if after < settled {
-            // Settled entries have the same numbers in the log, so snapshots help.
-            let name = SourceName::Revision(self.revision().at(settled.min(until)));
-            let history = SeatHistory::open_shown(viewer, &name, world)?;
-            history.show_last(tail, &mut |seen| records.push(seen.logged_record()))?;
-        }
-        records.extend(unsettled);
+        let head = history.head();
+        let mut records = Vec::new();
+        history.show(after, head.min(until), &mut |seen| records.push(seen.logged_record()))?;
         Ok((records, (head > until).then_some(until)))
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::{Mutex as AsyncMutex, MutexGuard as AsyncMutexGuard, OwnedMutexGuard, watch};
 use turnfold_core::any::FaultOf;
+use turnfold_history::session::play::PlayPosition;
 use turnfold_history::{LogEntry, Revision, Viewer};
 use turnfold_store::{BranchHead, BranchId, NamedBranch, StoreError};
 
@@ -245,7 +246,7 @@ impl OpenBranch {
 
     /// Discards what is in memory if the failed module or referee plays the branch, or may play it.
     pub(crate) fn discard(&self, at_fault: &FaultOf) {
-        let is_other = |current: &HeadState| !at_fault.is(&*current.rules);
+        let is_other = |current: &HeadState| !at_fault.is(&*current.position.rules);
         if self.lock().current.as_ref().is_some_and(is_other) {
             return;
         }
@@ -258,7 +259,7 @@ impl OpenBranch {
 
     /// Replaces the head state after an append has become durable, and announces the new head.
     pub(crate) fn publish(&self, current: HeadState) {
-        let now = current.head;
+        let now = current.position.head;
         let mut head = self.lock();
         if head.at(now).is_some() {
             return;
@@ -292,21 +293,21 @@ impl OpenBranch {
                 head.count();
                 return Ok(seen);
             }
-            (head.current.as_ref().map(HeadState::fork), head.forgotten)
+            (head.current.as_ref().map(|current| current.position.fork()), head.forgotten)
         };
         let mut read = match behind {
             Some(behind) if self.is_played_by(world, &behind)? => {
                 let entries = self.entries(world, behind.head, known)?;
-                behind.follow(&self.revision, &entries)?
+                HeadState::new(behind.follow(&self.revision, &entries)?)
             }
-            _ => self.load(world)?,
+            _ => HeadState::new(self.load(world)?),
         };
-        self.announce(read.head);
+        self.announce(read.position.head);
         let mut head = self.lock();
         let is_forgotten = head.forgotten != forgotten;
         let seen = look(match &mut head.current {
             _ if is_forgotten => &mut read,
-            Some(newer) if newer.head >= read.head => newer,
+            Some(newer) if newer.position.head >= read.position.head => newer,
             older => older.insert(read),
         });
         head.count();
@@ -314,15 +315,15 @@ impl OpenBranch {
     }
 
     /// Returns `false` if another module folded the state than the one that plays the match now (MD-9).
-    fn is_played_by(&self, world: &World, current: &HeadState) -> ApiResult<bool> {
+    fn is_played_by(&self, world: &World, current: &PlayPosition) -> ApiResult<bool> {
         let Some(module) = current.rules.module() else { return Ok(true) };
         let genesis = world.store.genesis(&self.revision.match_name)?;
         Ok(genesis.only_module().is_none_or(|only| *only == module))
     }
 
-    fn load(&self, world: &World) -> ApiResult<HeadState> {
+    fn load(&self, world: &World) -> ApiResult<PlayPosition> {
         world.metrics.table_misses.inc();
-        let current = HeadState::load(&self.revision, world)?;
+        let current = self.source(world)?.position(Some(&world.store))?;
         let Revision { match_name, branch, .. } = &self.revision;
         // If another branch has the name by now, what was read may be of that branch.
         if world.store.is_shared() && world.store.branch_head(match_name, branch)?.id != self.id {

@@ -305,7 +305,7 @@ fn before_last_of(app: &App, open: &OpenBranch, seat: Seat, head: u64) -> ApiRes
 /// SV-63: requires a game that conceals nothing. Whether a single command revealed something could itself be a secret, so the
 /// game as a whole decides.
 fn require_open_game(app: &App, open: &OpenBranch) -> ApiResult<()> {
-    if open.current(app, |current| current.state.has_secrets())? {
+    if open.current(app, |current| current.position.state.has_secrets())? {
         return Err(Problem::content(
             "this game conceals things that moves may bring to light; its host can take back",
         ));
@@ -315,7 +315,7 @@ fn require_open_game(app: &App, open: &OpenBranch) -> ApiResult<()> {
 
 /// SV-63: requires that nothing was rolled after an entry.
 fn require_no_roll(app: &App, open: &OpenBranch, after: u64, head: u64) -> ApiResult<()> {
-    let rules = open.current(app, |current| Arc::clone(&current.rules))?;
+    let rules = open.current(app, |current| Arc::clone(&current.position.rules))?;
     for entry in open.entries(app, after, head)? {
         let text = match entry.command {
             CommandForm::Bytes(bytes) => rules.command_text(&bytes).map_err(|_| Problem::internal())?,

@@ -288,12 +288,7 @@ pub(crate) fn is_turn(
     seat: Seat,
     (state, seq): (&dyn AnyState, u64),
 ) -> ApiResult<bool> {
-    let viewer = Viewer::from(seat);
-    let now = match WhoseTurn::seen_by(viewer, state) {
-        Some(now) => now,
-        None => WhoseTurn::of_history(&branch.history_of_log(app, viewer, seq)?)?,
-    };
-    Ok(match now {
+    Ok(match branch.whose_turn(app, Viewer::from(seat), state, seq)? {
         WhoseTurn::Of(seats, _) => seats.contains(&seat),
         WhoseTurn::Over(_) | WhoseTurn::Unknown => false,
     })

@@ -174,20 +174,31 @@ fn export(
             std::slice::from_ref(&revision.match_name),
         )?;
     }
-    if let SourceName::Revision(revision) = source
-        && there.is_none()
-        && args.viewer.sees_all()
-        && !args.html
-        && (path.is_some() || !context.output.is_json())
-    {
-        return export_long(revision, path, context);
-    }
-    let Exported { view, entries, state_hash, text } = match there {
-        Some(exported) => exported,
-        None if args.html => page(args, source, context)?,
-        None => replay(args, source, context)?,
+    let long = match source {
+        SourceName::Revision(revision)
+            if there.is_none()
+                && args.viewer.sees_all()
+                && !args.html
+                && (path.is_some() || !context.output.is_json()) =>
+        {
+            Some(revision)
+        }
+        _ => None,
     };
-    path.map_or(Ok(()), |path| write_whole(path, text.as_bytes()))?;
+    let Exported { view, entries, state_hash, text } = match (there, long, path) {
+        (Some(exported), ..) => exported,
+        (None, Some(revision), None) => return print_long(revision, context),
+        (None, Some(revision), Some(path)) => {
+            let written = write_whole_from(path, |file| write_replay(revision, path, file, context))?;
+            let WrittenReplay { entries, state_hash } = written;
+            Exported { view: None, entries, state_hash: Some(state_hash), text: String::new() }
+        }
+        _ if args.html => page(args, source, context)?,
+        _ => replay(args, source, context)?,
+    };
+    if let (Some(path), None) = (path, long) {
+        write_whole(path, text.as_bytes())?;
+    }
     let file = path.map(|path| path.display().to_string());
     let revision = source.to_string();
     let printed = file.is_none().then_some(&text);
@@ -262,37 +273,16 @@ fn remote(args: &Args, source: &SourceName, context: &Context) -> Result<Option<
     Ok(Some(Exported { view, entries, state_hash, text }))
 }
 
-/// Writes a revision of any length to a file or to standard output, as the host sees it.
-fn export_long(
-    revision: &Revision,
-    path: Option<&Path>,
-    context: &mut Context,
-) -> Result<ExitStatus, Failure> {
-    let Some(path) = path else {
-        // A history with an error must print nothing, so the file is complete before it is printed.
-        let cut_short = |error| Failure::cut_short("replay", error);
-        let dir = temporary_dir()?;
-        let path = dir.path().join("replay.tfl");
-        write_replay(revision, &path, &mut File::create_new(&path)?, context)?;
-        context.output.document_from(&mut File::open(&path)?).map_err(cut_short)?;
-        context.output.flush().map_err(cut_short)?;
-        return Ok(ExitStatus::Yes);
-    };
-    let written = write_whole_from(path, |file| write_replay(revision, path, file, context))?;
-    let WrittenReplay { entries, state_hash } = written;
-    let name = revision.to_string();
-    let file = path.display().to_string();
-    let exported = json!({
-        "revision": name,
-        "view": null,
-        "entries": entries,
-        "state_hash": state_hash,
-        "file": file,
-        "replay": null,
-        "page": null,
-    });
-    let count = counted(entries, "entry", "entries");
-    context.output.answer(&exported, || vec![format!("exported {name} to `{file}`: {count}").into()])
+/// Prints a revision of any length as a replay file. A history with an error must print nothing, so the file is complete
+/// before it is printed.
+fn print_long(revision: &Revision, context: &mut Context) -> Result<ExitStatus, Failure> {
+    let cut_short = |error| Failure::cut_short("replay", error);
+    let dir = temporary_dir()?;
+    let path = dir.path().join("replay.tfl");
+    write_replay(revision, &path, &mut File::create_new(&path)?, context)?;
+    context.output.document_from(&mut File::open(&path)?).map_err(cut_short)?;
+    context.output.flush().map_err(cut_short)?;
+    Ok(ExitStatus::Yes)
 }
 
 /// Writes a revision as a replay file, entry by entry.

@@ -6,17 +6,12 @@ mod remote;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use glob::Pattern;
 use serde::Serialize;
-#[cfg(feature = "serve")]
-use serde_json::Value;
 use turnfold_core::Seat;
-#[cfg(feature = "serve")]
-use turnfold_history::SourceName;
 use turnfold_history::search::condition::Survey;
-use turnfold_history::search::find::{FoundEntry, Wanted, find};
+use turnfold_history::search::find::{FoundEntry, Pattern, Wanted, find};
 use turnfold_history::search::path::name_like;
-use turnfold_history::{Condition, Record, ReplayError, SeatHistory, ViewedEntry, Viewer};
+use turnfold_history::{Condition, Record, ReplayError, SeatHistory, Viewer};
 use turnfold_show::render::recorded_mark;
 
 use crate::context::Context;
@@ -24,12 +19,6 @@ use crate::corpus::CorpusArgs;
 use crate::failure::{ExitStatus, Failure};
 use crate::histories::listed;
 use crate::output::{Line, Output, dim, plain, printable, warning};
-#[cfg(feature = "serve")]
-use crate::remote::look::require_unused;
-#[cfg(feature = "serve")]
-use crate::remote::search::RemoteSearch;
-#[cfg(feature = "serve")]
-use crate::sources::Several;
 
 /// Find entries in many matches
 ///
@@ -66,7 +55,7 @@ pub(crate) struct Args {
 /// them is folded again when it is printed.
 const HITS_MAX: usize = 1000;
 
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 #[group(required = true, multiple = true)]
 struct WantedArgs {
     /// A condition on the view that the entry makes true
@@ -95,46 +84,10 @@ struct WantedArgs {
     recorded: bool,
 }
 
-impl WantedArgs {
-    /// Returns `true` if an option other than `--when` selects entries.
-    fn selects(&self) -> bool {
-        self.command.is_some()
-            || self.effect.is_some()
-            || self.reason.is_some()
-            || self.seat.is_some()
-            || self.recorded
-    }
-
-    fn is_wanted(&self, seen: &mut ViewedEntry<'_>) -> bool {
-        if self.seat.is_some_and(|seat| seat != seen.seat())
-            || self.command.as_ref().is_some_and(|pattern| !pattern.matches(&seen.command()))
-        {
-            return false;
-        }
-        if self.effect.is_none() && self.reason.is_none() {
-            return !self.recorded || seen.contradiction().is_some();
-        }
-        let outcome = if self.recorded { seen.recorded_outcome().cloned() } else { Some(seen.outcome()) };
-        outcome.is_some_and(|outcome| {
-            let has = |name: &str| outcome.effects().any(|effect| effect.split(' ').next() == Some(name));
-            self.effect.as_deref().is_none_or(has)
-                && self.reason.as_deref().is_none_or(|reason| outcome.code() == Some(reason))
-        })
-    }
-}
-
-#[cfg(feature = "serve")]
-impl WantedArgs {
-    /// Judges an entry by its JSON document from a service, as [`Self::is_wanted`] judges a folded entry.
-    fn is_wanted_record(&self, record: &Value) -> bool {
-        let text = |field: &str| record.get(field).and_then(Value::as_str).unwrap_or_default();
-        let effects = record.get("effects").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        let has =
-            |name: &str| effects.iter().any(|effect| effect.get("effect").is_some_and(|found| found == name));
-        self.seat.is_none_or(|seat| seat.to_string() == text("seat"))
-            && self.command.as_ref().is_none_or(|pattern| pattern.matches(text("command")))
-            && self.effect.as_deref().is_none_or(has)
-            && self.reason.as_deref().is_none_or(|reason| reason == text("reason"))
+impl From<&WantedArgs> for Wanted {
+    fn from(args: &WantedArgs) -> Self {
+        let WantedArgs { when, command, effect, reason, seat, recorded } = args.clone();
+        Self { when, command, effect, reason, seat, recorded, after: None }
     }
 }
 
@@ -154,13 +107,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     }
     #[cfg(feature = "serve")]
     if let Some(sources) = remote::sources(&args.corpus, context)? {
-        return find_far(args, sources, context);
+        return remote::find(args, sources, context);
     }
-    let is_wanted = |seen: &mut ViewedEntry<'_>| args.wanted.is_wanted(seen);
-    let wanted = Wanted {
-        when: args.wanted.when.as_ref(),
-        is_wanted: if args.wanted.selects() { Some(&is_wanted) } else { None },
-    };
+    let wanted = Wanted::from(&args.wanted);
     let look = |seat_history: SeatHistory| Looked::at(seat_history, &wanted, args);
     let mut survey = Survey::default();
     let mut count = 0_u64;
@@ -201,7 +150,7 @@ struct Looked {
 }
 
 impl Looked {
-    fn at(seat_history: SeatHistory, wanted: &Wanted<'_>, args: &Args) -> Result<Self, ReplayError> {
+    fn at(seat_history: SeatHistory, wanted: &Wanted, args: &Args) -> Result<Self, ReplayError> {
         let mut hits = Vec::new();
         let mut survey = Survey::default();
         let mut is_more = false;
@@ -223,7 +172,7 @@ fn print_after(
     passed: usize,
     source: &str,
     seat_history: &SeatHistory,
-    wanted: &Wanted<'_>,
+    wanted: &Wanted,
     output: &mut Output,
 ) -> Result<(), Failure> {
     let mut count = 0;
@@ -303,23 +252,6 @@ fn unknown(what: &str, name: &str, names: &BTreeSet<String>) -> Failure {
     let names: Vec<_> = names.iter().map(String::as_str).collect();
     let listed_names = if names.is_empty() { "none".into() } else { names.join(", ") };
     Failure::usage(format!("{what} `{}`{like}; there are: {listed_names}", printable(name)))
-}
-
-/// Finds entries in the matches of a service, which judges their outcomes itself.
-#[cfg(feature = "serve")]
-fn find_far(args: &Args, sources: Several<SourceName>, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let Some(client) = context.service()? else { return Ok(ExitStatus::No) };
-    require_unused(&[("`--recorded`", args.wanted.recorded)])?;
-    let is_wanted = |record: &Value| args.wanted.is_wanted_record(record);
-    let search = RemoteSearch {
-        client: &client,
-        viewer: args.viewer,
-        when: args.wanted.when.as_ref(),
-        is_wanted: if args.wanted.selects() { Some(&is_wanted) } else { None },
-        is_first_wanted: args.first,
-        needs_text: !context.output.is_json(),
-    };
-    remote::find(&search, sources, context)
 }
 
 fn print(found: Found, output: &mut Output) -> Result<(), Failure> {

@@ -47,8 +47,10 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         require_unused(&[("`--long`", args.long), ("`--mine`", args.mine.is_some())])?;
         let after = args.after.as_ref().map(ToString::to_string);
         let count = args.limit.map(|limit| limit as u64);
-        let part = look::ListPart { path: "/v1/matches".into(), after, count, viewer: None, source: None };
-        return look::print_list(&client, part, &mut context.output);
+        let path = "/v1/matches".into();
+        let part = look::ListPart { path, query: Vec::new(), after, count, viewer: None, source: None };
+        look::print_list(&client, part, &mut context.output)?;
+        return Ok(ExitStatus::Yes);
     }
     let store = context.read_store()?;
     let matches = store.matches_after(args.after.as_ref())?;

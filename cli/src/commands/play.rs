@@ -158,17 +158,15 @@ impl PlayCaller for Player<'_> {
         let registry = &context.registry;
         if args.viewer().sees_all() {
             let source = HistorySource::of_branch(whole, store, registry, context.build())?;
-            let state = source.state(keeper)?;
-            let HistorySource { history: History { rules, dice, .. }, head, .. } = source;
-            require_rules(&*rules)?;
-            return Ok(PlayPosition { rules, dice, head, head_seen: head, state });
+            let position = source.position(keeper)?;
+            require_rules(&*position.rules)?;
+            return Ok(position);
         }
         let history = History::of_branch(whole, store, registry)?;
         let rules = history.rules.clone();
         let dice = history.dice;
         let head = history.head();
         let seen = SeatHistory::of(args.viewer(), history)?;
-        let head_seen = seen.head();
         let state = seen.state()?;
         if args.dry_run && (state.has_secrets() || dice != DicePolicy::Recorded) {
             // A trial would reveal secrets, or a roll that no one may know yet.
@@ -178,7 +176,11 @@ impl PlayCaller for Player<'_> {
         }
         self.seen = Some(seen);
         require_rules(&*rules)?;
-        Ok(PlayPosition { rules, dice, head, head_seen, state })
+        Ok(PlayPosition { rules, dice, head, state })
+    }
+
+    fn head_seen(&self, head: u64) -> u64 {
+        self.seen.as_ref().map_or(head, SeatHistory::head)
     }
 
     fn roller(&mut self, dice: &DicePolicy) -> Result<Roller, Failure> {
@@ -252,7 +254,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     };
     let judged = call.judge(&mut player, store.as_ref(), &*context)?;
     let Player { seen, mut entries, .. } = player;
-    let AcceptedCall { rules, before, records: accepted, state, .. } = match judged {
+    let AcceptedCall { before, records: accepted, position } = match judged {
         PlayOutcome::Accepted(accepted) => accepted,
         PlayOutcome::Repeated(repeated) => return repeat(&repeated, args, context),
         PlayOutcome::NotPlayed(reason) => return Err(failure(&reason, args.viewer, None)),
@@ -281,7 +283,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     if let Some(store) = &store
         && !entries.is_empty()
     {
-        let entries = NewEntries { entries, module: rules.module() };
+        let entries = NewEntries { entries, module: position.rules.module() };
         let name = &whole.match_name;
         let branch = &whole.branch;
         last = store.append_judged(name, branch, before, entries, args.key.as_ref())?.last;
@@ -294,7 +296,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     }
     records.iter().try_for_each(|record| context.output.record(record))?;
     if records.is_empty() {
-        let nothing = NothingPlayed::in_state(state.as_ref());
+        let nothing = NothingPlayed::in_state(position.state.as_ref());
         context.output.show(&nothing, || vec![nothing.line(whole, args.viewer)])?;
     }
     Ok(ExitStatus::Yes)

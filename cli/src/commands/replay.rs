@@ -88,7 +88,7 @@ fn print(args: &Args, mut seat_history: SeatHistory, context: &mut Context) -> R
     printed?;
     let end = folded?;
     let entries = counted(seat_history.head(), "entry", "entries");
-    let note = match seat_history.state_hash(end.as_ref()) {
+    let note = match seat_history.viewer().state_hash(end.as_ref()) {
         Some(hash) => [plain(format_args!("{entries}, state ")), dim(hash)].into(),
         None => format_args!("{entries}, as {viewer} may know them").into(),
     };

@@ -11,9 +11,10 @@ use crate::failure::{ExitStatus, Failure};
 use crate::histories::warn_of_current;
 use crate::output::{Format, Output};
 use crate::remote::client::{Client, ServiceReply, ServiceRequest, path_of};
+use crate::remote::problem::NotAnswered;
 
 /// The most items that are requested at once.
-pub(crate) const PAGE: u64 = 1000;
+const PAGE: u64 = 1000;
 
 /// Refuses options for which the service has no parameter.
 pub(crate) fn require_unused(options: &[(&str, bool)]) -> Result<(), Failure> {
@@ -120,7 +121,14 @@ struct SourcedItem<'a> {
     item: &'a Value,
 }
 
-/// Prints an answer in the requested format and returns `after` of the next page. For JSON, prints the first of these
+/// A page of a list that was printed.
+pub(crate) struct PrintedPage {
+    items: u64,
+    /// `after` of the next page.
+    next: Option<String>,
+}
+
+/// Prints an answer in the requested format. For JSON, prints the first of these
 /// members that the document has, or the whole document if `members` is empty. The items of a list are printed one per
 /// line, with `source` if it is given.
 pub(crate) fn print_reply(
@@ -128,7 +136,8 @@ pub(crate) fn print_reply(
     members: &[&str],
     source: Option<&str>,
     output: &mut Output,
-) -> Result<Option<String>, Failure> {
+) -> Result<PrintedPage, Failure> {
+    let mut count = reply.body.lines().count() as u64;
     match output.format() {
         Format::Text => output.text_lines(&reply.body)?,
         Format::Svg => output.document(&reply.body)?,
@@ -136,6 +145,7 @@ pub(crate) fn print_reply(
             let document = document(reply)?;
             match members.iter().find_map(|member| document.get(member)) {
                 Some(Value::Array(items)) => {
+                    count = items.len() as u64;
                     for item in items.iter().map(counted_branches) {
                         match source {
                             Some(source) => output.json(&SourcedItem { source, item: &item })?,
@@ -150,19 +160,22 @@ pub(crate) fn print_reply(
                     return Err(Failure::trouble(message));
                 }
             }
-            return Ok(match document.get("next") {
+            let next = match document.get("next") {
                 Some(Value::String(next)) => Some(next.clone()),
                 Some(Value::Number(next)) => Some(next.to_string()),
                 _ => None,
-            });
+            };
+            return Ok(PrintedPage { items: count, next });
         }
     }
-    Ok(next_linked(reply))
+    Ok(PrintedPage { items: count, next: next_linked(reply) })
 }
 
 /// A list to request, or a part of it.
 pub(crate) struct ListPart {
     pub(crate) path: String,
+    /// Which items are wanted.
+    pub(crate) query: Vec<(&'static str, String)>,
     /// The item before the first one; `None` to begin at the start.
     pub(crate) after: Option<String>,
     /// The most items; `None` for all.
@@ -197,33 +210,33 @@ pub(crate) fn print_log(
     let count = revision.seq.map(|last| last.saturating_sub(before));
     let after = (before > 0).then(|| before.to_string());
     let source = Some(range.source.up_to(None).to_string());
-    print_list(client, ListPart { path: path_of(revision, "entries"), after, count, viewer, source }, output)
+    let path = path_of(revision, "entries");
+    print_list(client, ListPart { path, query: Vec::new(), after, count, viewer, source }, output)?;
+    Ok(ExitStatus::Yes)
 }
 
-pub(crate) fn print_list(
-    client: &Client,
-    part: ListPart,
-    output: &mut Output,
-) -> Result<ExitStatus, Failure> {
-    let ListPart { path, mut after, mut count, viewer, source } = part;
+/// Prints a list page by page and returns the number of its items.
+pub(crate) fn print_list(client: &Client, part: ListPart, output: &mut Output) -> Result<u64, NotAnswered> {
+    let ListPart { path, query: wanted, mut after, mut count, viewer, source } = part;
+    let mut printed = 0;
     while count != Some(0) {
         let limit = count.map_or(PAGE, |count| count.min(PAGE));
-        let mut query = seen_at(None, viewer);
+        let mut query = wanted.clone();
+        query.extend(seen_at(None, viewer));
         query.push(("limit", limit.to_string()));
         query.extend(after.take().map(|after| ("after", after)));
-        let reply = client.get(&ServiceRequest {
-            path: path.clone(),
-            query,
-            format: output.format(),
-            media_type: None,
-        })?;
-        after = print_reply(&reply, &["items"], source.as_deref(), output)?;
+        let path = path.clone();
+        let asked = ServiceRequest { path, query, format: output.format(), media_type: None };
+        let reply = client.try_get(&asked)?;
+        let page = print_reply(&reply, &["items"], source.as_deref(), output)?;
+        printed += page.items;
+        after = page.next;
         if after.is_none() {
             break;
         }
         count = count.map(|count| count - limit);
     }
-    Ok(ExitStatus::Yes)
+    Ok(printed)
 }
 
 /// Returns `after` of the next page from the `Link` header, which text answers have (SV-6).

@@ -8,7 +8,6 @@ pub(crate) mod client;
 pub(crate) mod look;
 pub(crate) mod origin;
 pub(crate) mod problem;
-pub(crate) mod search;
 
 use turnfold_history::{Revision, SourceName};
 use turnfold_serve::TokenKind;

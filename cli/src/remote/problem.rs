@@ -63,6 +63,12 @@ impl NotAnswered {
     }
 }
 
+impl From<Failure> for NotAnswered {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
 impl From<NotAnswered> for Failure {
     fn from(not_answered: NotAnswered) -> Self {
         match not_answered {

@@ -33,7 +33,7 @@ const STEP: &str = "
 /// Returns what `show --format svg` draws at each position, with changes marked as by `--changed`.
 fn drawings(path: &Path, text: &str) -> Vec<String> {
     let seat_history = seat_history(path, text, "host");
-    let mut before = seat_history.picture(seat_history.start().unwrap().as_ref());
+    let mut before = seat_history.viewer().picture(seat_history.start().unwrap().as_ref());
     let mut drawings = vec![svg::document(&before, &Highlights::default())];
     seat_history
         .fold(&mut |seen| {

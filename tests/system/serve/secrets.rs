@@ -104,6 +104,11 @@ impl Answers<'_> {
             "/secret/branches/no/view",
             "/secret/branches/main/find?when=/turn%20%3E=%201",
             "/secret/branches/main/find?when=/turn%20%3E=%201&after=99",
+            "/secret/branches/main/find?all=true&limit=2",
+            "/secret/branches/main/find?all=true&seat=p2",
+            "/secret/branches/main/find?all=true&command=*&at=2",
+            "/secret/branches/main/find?all=true&effect=order_placed",
+            "/secret/branches/main/find?all=true&reason=out_of_range&after=1",
         ];
         for path in paths {
             self.get(&format!("/v1/matches{path}"), &[]);

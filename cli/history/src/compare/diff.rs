@@ -51,13 +51,13 @@ impl Folded {
             source: seat_history.name().clone(),
             name: seat_history.name().to_string(),
             entries: played.len() as u64,
-            state_hash: seat_history.state_hash(state.as_ref()),
+            state_hash: seat_history.viewer().state_hash(state.as_ref()),
             recorded_differs_at: contradicted_at,
         };
         let ruleset = seat_history.rules().name().into();
         let version = seat_history.rules().version();
         let game = Game { ruleset, version, dice: seat_history.dice(), setup };
-        let view = ignored.without(seat_history.view(state.as_ref()));
+        let view = ignored.without(seat_history.viewer().view(state.as_ref()));
         Ok(Self { side, game, played, view, ignored, is_recording })
     }
 

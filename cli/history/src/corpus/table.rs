@@ -122,7 +122,7 @@ fn field_rows(
         }
         take(row);
     };
-    row(0, &|path| seat_history.field(start.as_ref(), path));
+    row(0, &|path| seat_history.viewer().field(start.as_ref(), path));
     seat_history.fold(&mut |seen| row(seen.seq(), &|path| seen.field(path)))?;
     Ok(found)
 }
@@ -153,7 +153,7 @@ fn match_row(source: String, seat_history: &SeatHistory) -> Result<TableRow, Rep
         standing.result.map(|result| result.to_string()).into(),
         first_at_ms.into(),
         last_at_ms.into(),
-        seat_history.state_hash(end.as_ref()).map(|hash| hash.to_string()).into(),
+        seat_history.viewer().state_hash(end.as_ref()).map(|hash| hash.to_string()).into(),
     ];
     Ok(TableRow::new(&MATCH, values))
 }

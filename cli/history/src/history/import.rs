@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Outcome, Registry};
-use turnfold_store::{NewEntry, PackedEntries, SNAPSHOT_INTERVAL};
+use turnfold_store::{NewEntry, PackedEntries};
 
 use crate::compare::divergence::Divergence;
 use crate::error::ReplayError;
@@ -13,7 +13,7 @@ use crate::golden::bless::bless_if_true;
 use crate::history::entry::{Attempt, LogEntry, logged};
 use crate::history::snapshots::Passed;
 use crate::history::source::RUN;
-use crate::tfl::{Closing, LogHasher, LongReplay, Replay, ReplayLine};
+use crate::tfl::{Closing, Header, LogHasher, LongReplay, Replay, ReplayLine};
 
 /// A match from a replay file: everything but its id and its times.
 pub struct Imported {
@@ -42,23 +42,15 @@ impl Imported {
     /// [`ReplayError`] if the file records something that the rules do not compute, or its setup or an entry cannot be
     /// folded.
     pub fn of(replay: &Replay, recorded_at_ms: i64) -> Result<Self, ReplayError> {
-        let blessed = bless_if_true(replay)?;
-        let rules = replay.header.rules.clone();
-        let setup = replay.setup()?;
-        let dice = replay.header.dice;
-        let mut state = replay.start()?;
-        let mut entries = PackedEntries::default();
-        let logged: Vec<_> = blessed.entries().map(LogEntry::logged).collect();
-        let mut passed = Passed::default();
-        for run in logged.chunks(usize::try_from(SNAPSHOT_INTERVAL).unwrap_or(usize::MAX)) {
-            state.fold(run, &dice, &mut |step| {
-                entries.push(&NewEntry { seat: step.seat(), command: step.command_bytes(), recorded_at_ms });
-            })?;
-            passed.note(entries.count(), state.as_ref());
+        let mut reading = Reading::of(replay.start()?, &replay.header, recorded_at_ms);
+        let is_true = replay.lines.iter().all(|line| reading.take(line.clone()));
+        if is_true && let Some(imported) = reading.end(replay, replay.closing) {
+            return Ok(imported);
         }
-        let module = replay.header.module;
-        let title = replay.header.title.clone();
-        Ok(Self { rules, setup, dice, module, title, entries, state, passed })
+        // Blessing names what is wrong.
+        bless_if_true(replay)?;
+        let what = "it does not do the same twice".into();
+        Err(ReplayError::Untrue { file: replay.file.clone(), line: None, what })
     }
 
     /// Folds a replay file while reading it in runs of entries, so that a long one takes little memory. Returns `None`
@@ -67,42 +59,18 @@ impl Imported {
     #[must_use]
     pub fn of_long(path: &Path, registry: &Registry, recorded_at_ms: i64) -> Option<Self> {
         let long = LongReplay::open(path, registry)?;
-        let header = &long.replay.header;
-        if header.view.is_some() {
+        let replay = &long.replay;
+        if replay.header.view.is_some() {
             return None;
         }
-        let rules = header.rules.clone();
-        let dice = header.dice;
-        let state = long.replay.start().ok()?;
-        let mut reading = Reading {
-            dice,
-            state,
-            run: Vec::new(),
-            log: LogHasher::new(header),
-            recorded_at_ms,
-            entries: PackedEntries::default(),
-            passed: Passed::default(),
-        };
+        let mut reading = Reading::of(replay.start().ok()?, &replay.header, recorded_at_ms);
         let mut is_true = true;
         let closing = long.pass_lines(&mut |line| {
             is_true = reading.take(line);
             Ok(is_true)
         });
-        let recorded = closing.ok().filter(|_| is_true && reading.fold())?;
-        let Reading { state, log, entries, passed, .. } = reading;
-        let closing = Closing {
-            count: entries.count(),
-            state: state.state_hash(),
-            log: log.finish(),
-            header: header.mark(),
-        };
-        if recorded.is_some_and(|recorded| recorded != closing) {
-            return None;
-        }
-        let module = header.module;
-        let title = header.title.clone();
-        let setup = long.replay.setup().ok()?;
-        Some(Self { rules, setup, dice, module, title, entries, state, passed })
+        let closing = closing.ok().filter(|_| is_true)?;
+        reading.end(replay, closing)
     }
 }
 
@@ -119,6 +87,41 @@ struct Reading {
 }
 
 impl Reading {
+    fn of(state: Box<dyn AnyState>, header: &Header, recorded_at_ms: i64) -> Self {
+        Self {
+            dice: header.dice,
+            state,
+            run: Vec::new(),
+            log: LogHasher::new(header),
+            recorded_at_ms,
+            entries: PackedEntries::default(),
+            passed: Passed::default(),
+        }
+    }
+
+    /// Returns the match at the end of a replay with this closing line. Returns `None` if the file records something
+    /// that the rules do not compute.
+    fn end(mut self, replay: &Replay, closing: Option<Closing>) -> Option<Imported> {
+        if !self.fold() {
+            return None;
+        }
+        let Self { dice, state, log, entries, passed, .. } = self;
+        let Header { rules, module, title, .. } = &replay.header;
+        let computed = Closing {
+            count: entries.count(),
+            state: state.state_hash(),
+            log: log.finish(),
+            header: replay.header.mark(),
+        };
+        if closing.is_some_and(|closing| closing != computed) {
+            return None;
+        }
+        let setup = replay.setup().ok()?;
+        let rules = Arc::clone(rules);
+        let title = title.clone();
+        Some(Imported { rules, setup, dice, module: *module, title, entries, state, passed })
+    }
+
     /// Takes the next line. Returns `false` if the file records something that the rules do not compute.
     fn take(&mut self, line: ReplayLine) -> bool {
         match line {

@@ -156,3 +156,19 @@ pub struct LoggedRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<Digest>,
 }
+
+impl LoggedRecord {
+    /// Returns the records that are new or changed since an earlier head. Both lists are in order.
+    #[must_use]
+    pub fn news_since<'r>(earlier: &[Self], now: &'r [Self]) -> Vec<&'r Self> {
+        let mut before = earlier.iter().peekable();
+        let mut news = Vec::new();
+        for logged in now {
+            while before.next_if(|old| old.record.seq < logged.record.seq).is_some() {}
+            if before.peek().is_none_or(|old| *old != logged) {
+                news.push(logged);
+            }
+        }
+        news
+    }
+}

@@ -1,5 +1,7 @@
 //! Histories whose entries are read in runs, so that long ones take little memory.
 
+use std::ops::RangeInclusive;
+
 use turnfold_core::{AnyState, Digest, Registry, Step};
 use turnfold_store::{SNAPSHOT_INTERVAL, Store, StoreReader};
 
@@ -8,6 +10,7 @@ use super::revision::{Revision, SourceName};
 use super::snapshots::{build_with, due, resume};
 use super::{History, Sources};
 use crate::error::ReplayError;
+use crate::session::play::PlayPosition;
 use crate::tfl::LongReplay;
 use crate::viewer::Viewer;
 
@@ -70,6 +73,13 @@ impl HistorySource {
         Self { head: history.head(), history, entries: StoredEntries::Memory }
     }
 
+    /// Returns the source of a history of which only the entries after entry `after` are in memory. Earlier ones are
+    /// never asked for.
+    #[must_use]
+    pub fn of_end(history: History, after: u64) -> Self {
+        Self { head: history.head().max(after), history, entries: StoredEntries::Memory }
+    }
+
     /// Opens a revision or a replay file, also one for one seat. Piped input is kept in memory because it can be read
     /// only once. So is a file with an error, because reading it whole names the error.
     ///
@@ -115,7 +125,7 @@ impl HistorySource {
     }
 
     /// Removes the entries after entry `seq`.
-    pub(crate) fn cut_after(&mut self, seq: u64) {
+    pub fn cut_after(&mut self, seq: u64) {
         self.head = seq;
         self.history.entries.retain(|entry| entry.seq <= seq);
     }
@@ -165,6 +175,16 @@ impl HistorySource {
         self.state_at(Viewer::HOST, self.head, keeper)
     }
 
+    /// Returns the position after the last entry, as [`state`](Self::state) does for its state.
+    ///
+    /// # Errors
+    /// As for [`state`](Self::state).
+    pub fn position(self, keeper: Option<&Store>) -> Result<PlayPosition, ReplayError> {
+        let state = self.state(keeper)?;
+        let Self { history: History { rules, dice, .. }, head, .. } = self;
+        Ok(PlayPosition { rules, dice, head, state })
+    }
+
     /// Does what [`state`](Self::state) does for entry `seq` and for a viewer, who sees the error.
     pub(crate) fn state_at(
         &self,
@@ -173,31 +193,28 @@ impl HistorySource {
         keeper: Option<&Store>,
     ) -> Result<Box<dyn AnyState>, ReplayError> {
         let (at, mut state) = self.nearest_state(seq)?;
-        self.each_run(at, seq, &mut |run| {
-            let folded = state.fold(&logged(run), &self.history.dice, &mut |_| {});
-            folded.map_err(|cause| viewer.broken_entry(&self.history.name, cause))?;
-            if let StoredEntries::Branch { revision, build: Some(build), .. } = &self.entries
-                && let (Some(keeper), Some(last)) = (keeper, run.last())
-                && let Some(snapshot) = due(last.seq, state.as_ref())
-            {
-                keeper.keep_snapshot(&revision.match_name, &revision.branch, &snapshot, build)?;
-            }
-            Ok(())
-        })?;
+        self.advance(viewer, state.as_mut(), at..=seq, keeper)?;
         Ok(state)
     }
 
-    /// Folds the entries after `after` up to `to`.
+    /// Folds the entries after the first number up to the last. `keeper` keeps the snapshots that are due.
     pub(crate) fn advance(
         &self,
         viewer: Viewer,
         state: &mut dyn AnyState,
-        after: u64,
-        to: u64,
+        between: RangeInclusive<u64>,
+        keeper: Option<&Store>,
     ) -> Result<(), ReplayError> {
-        self.each_run(after, to, &mut |run| {
+        self.each_run(*between.start(), *between.end(), &mut |run| {
             let folded = state.fold(&logged(run), &self.history.dice, &mut |_| {});
-            folded.map_err(|cause| viewer.broken_entry(&self.history.name, cause))
+            folded.map_err(|cause| viewer.broken_entry(&self.history.name, cause))?;
+            if let StoredEntries::Branch { revision, build: Some(build), .. } = &self.entries
+                && let (Some(keeper), Some(last)) = (keeper, run.last())
+                && let Some(snapshot) = due(last.seq, state)
+            {
+                keeper.keep_snapshot(&revision.match_name, &revision.branch, &snapshot, build)?;
+            }
+            Ok(())
         })
     }
 

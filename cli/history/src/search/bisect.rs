@@ -180,7 +180,7 @@ impl Bracket {
             }
         })?;
         let (record, after) = found.unzip();
-        let state = after.map(|after| differences(&seat_history.view(before.as_ref()), &after));
+        let state = after.map(|after| differences(&seat_history.viewer().view(before.as_ref()), &after));
         Ok(Flip { suspects, earlier, probes, record, state: state.unwrap_or_default() })
     }
 }
@@ -211,7 +211,7 @@ impl<E: From<ReplayError>> Probe<'_, '_, E> {
             Question::Holds(condition) => {
                 let condition = *condition;
                 let state = self.state_after(count)?;
-                let view = |path: &str| self.seat_history.field(state.as_ref(), path);
+                let view = |path: &str| self.seat_history.viewer().field(state.as_ref(), path);
                 condition.ask(&view, &mut self.survey).into()
             }
         };

@@ -79,7 +79,7 @@ pub fn blame(
     let start = seat_history.start()?;
     let mut survey = Survey::default();
     seat_history.viewer().require_view(start.as_ref())?;
-    let mut value = blamed.value(&|path| seat_history.field(start.as_ref(), path), &mut survey);
+    let mut value = blamed.value(&|path| seat_history.viewer().field(start.as_ref(), path), &mut survey);
     let mut found = value.is_some();
     seat_history.fold(&mut |seen| {
         let new = blamed.value(&|path| seen.field(path), &mut survey);

@@ -2,7 +2,9 @@
 
 use std::ops::ControlFlow;
 
+pub use glob::Pattern;
 use serde::Serialize;
+use turnfold_core::Seat;
 
 use crate::error::ReplayError;
 use crate::history::record::Record;
@@ -11,12 +13,52 @@ use crate::viewer::seat_history::SeatHistory;
 use crate::viewer::viewed_entry::ViewedEntry;
 
 /// The criteria of a search. An entry must meet all of them.
-#[derive(Default)]
-pub struct Wanted<'a> {
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
     /// The condition that the entry must make true.
-    pub when: Option<&'a Condition>,
-    /// The test that the entry must pass.
-    pub is_wanted: Option<&'a (dyn Fn(&mut ViewedEntry<'_>) -> bool + Sync)>,
+    pub when: Option<Condition>,
+    /// A pattern that its command must match.
+    pub command: Option<Pattern>,
+    /// The name of an effect that it must have.
+    pub effect: Option<String>,
+    /// The reason for which it must be ignored.
+    pub reason: Option<String>,
+    /// The seat that must have given it.
+    pub seat: Option<Seat>,
+    /// Whether the outcome is the recorded one. Without effect and reason, it must then differ from the computed one.
+    pub recorded: bool,
+    /// The entry after which the search begins; `None` to begin with the setup.
+    pub after: Option<u64>,
+}
+
+impl Wanted {
+    /// Returns `true` if something else than the condition selects entries.
+    fn selects(&self) -> bool {
+        self.command.is_some()
+            || self.effect.is_some()
+            || self.reason.is_some()
+            || self.seat.is_some()
+            || self.recorded
+    }
+
+    /// Returns `true` if an entry meets the criteria besides the condition.
+    fn fits(&self, seen: &mut ViewedEntry<'_>) -> bool {
+        if self.after.is_some_and(|after| seen.seq() <= after)
+            || self.seat.is_some_and(|seat| seat != seen.seat())
+            || self.command.as_ref().is_some_and(|pattern| !pattern.matches(&seen.command()))
+        {
+            return false;
+        }
+        if self.effect.is_none() && self.reason.is_none() {
+            return !self.recorded || seen.contradiction().is_some();
+        }
+        let outcome = if self.recorded { seen.recorded_outcome().cloned() } else { Some(seen.outcome()) };
+        outcome.is_some_and(|outcome| {
+            let has = |name: &str| outcome.effects().any(|effect| effect.split(' ').next() == Some(name));
+            self.effect.as_deref().is_none_or(has)
+                && self.reason.as_deref().is_none_or(|reason| outcome.code() == Some(reason))
+        })
+    }
 }
 
 /// An entry that was found.
@@ -36,19 +78,20 @@ pub struct FoundEntry {
 /// `take` broke off. A condition that makes no sense in the views is no error here: the caller checks `survey`.
 pub fn find(
     seat_history: &SeatHistory,
-    wanted: &Wanted<'_>,
+    wanted: &Wanted,
     survey: &mut Survey,
     take: &mut dyn FnMut(FoundEntry) -> ControlFlow<()>,
 ) -> Result<(), ReplayError> {
-    let Wanted { when, is_wanted } = wanted;
+    let when = wanted.when.as_ref();
     let start = seat_history.start()?;
     if when.is_some() {
         seat_history.viewer().require_view(start.as_ref())?;
     }
-    let mut held =
-        when.is_some_and(|condition| condition.ask(&|path| seat_history.field(start.as_ref(), path), survey));
+    let mut held = when.is_some_and(|condition| {
+        condition.ask(&|path| seat_history.viewer().field(start.as_ref(), path), survey)
+    });
     let mut search = ControlFlow::Continue(());
-    if held && is_wanted.is_none() {
+    if held && !wanted.selects() && wanted.after.is_none() {
         search = take(FoundEntry { seq: 0, entry: None });
     }
     seat_history.fold(&mut |seen| {
@@ -60,7 +103,7 @@ pub fn find(
             held = condition.ask(&|path| seen.field(path), survey);
             held && !held_before
         });
-        if becomes_true && is_wanted.is_none_or(|is_wanted| is_wanted(seen)) {
+        if becomes_true && wanted.fits(seen) {
             search = take(FoundEntry { seq: seen.seq(), entry: Some(seen.record()) });
         }
     })?;

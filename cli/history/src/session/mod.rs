@@ -113,27 +113,6 @@ impl Session {
         Ok(Ok(()))
     }
 
-    /// Plays the commands of a call and every roll that falls due; without commands, only the due rolls. If a command
-    /// is rejected, nothing counts. The caller records what was played, or discards the session.
-    ///
-    /// # Errors
-    /// As for [`submit`](Self::submit).
-    pub fn submit_all(
-        &mut self,
-        commands: &[ScriptCommand],
-    ) -> Result<Result<Vec<Record>, RejectedCommand>, ReplayError> {
-        let mut played = Vec::new();
-        if commands.is_empty() {
-            self.roll_due(&mut played)?;
-        }
-        for (index, given) in commands.iter().enumerate() {
-            if let Err(record) = self.submit(given, &mut played)? {
-                return Ok(Err(RejectedCommand { index, record }));
-            }
-        }
-        Ok(Ok(played))
-    }
-
     /// Plays one command and no roll.
     ///
     /// # Errors

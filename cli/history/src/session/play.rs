@@ -8,10 +8,11 @@ use turnfold_core::{AnyRules, AnyState, DicePolicy, Seat};
 use turnfold_store::{IdempotencyKey, MatchName, Store};
 
 use crate::error::ReplayError;
-use crate::history::Sources;
+use crate::history::entry::{LogEntry, logged};
 use crate::history::record::{Detail, Record};
-use crate::history::revision::Revision;
+use crate::history::revision::{Revision, SourceName};
 use crate::history::source::HistorySource;
+use crate::history::{Sources, broken_entry};
 use crate::program;
 use crate::session::script::{ScriptCommand, ScriptCommands};
 use crate::session::{RejectedCommand, Roller, Session, is_roll};
@@ -143,7 +144,7 @@ pub struct PlayCall<'a> {
     pub key: Option<&'a IdempotencyKey>,
 }
 
-/// The position at which commands are played.
+/// The position at which commands are played: the end of a history.
 pub struct PlayPosition {
     /// The rules.
     pub rules: Arc<dyn AnyRules>,
@@ -151,10 +152,27 @@ pub struct PlayPosition {
     pub dice: DicePolicy,
     /// The number of the last entry in the log.
     pub head: u64,
-    /// The number of the last entry in the caller's numbering.
-    pub head_seen: u64,
     /// The state.
     pub state: Box<dyn AnyState>,
+}
+
+impl PlayPosition {
+    /// Returns a copy of the position.
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        Self { rules: Arc::clone(&self.rules), state: self.state.fork(), ..*self }
+    }
+
+    /// Folds further entries of a revision; the first one follows the head.
+    ///
+    /// # Errors
+    /// [`ReplayError::Entry`].
+    pub fn follow(mut self, revision: &Revision, entries: &[LogEntry]) -> Result<Self, ReplayError> {
+        let folded = self.state.fold(&logged(entries), &self.dice, &mut |_| {});
+        folded.map_err(|cause| broken_entry(&SourceName::Revision(revision.clone()), cause))?;
+        self.head = entries.last().map_or(self.head, |entry| entry.seq);
+        Ok(self)
+    }
 }
 
 /// What the caller of [`PlayCall::judge`] decides and looks up for it.
@@ -167,6 +185,11 @@ pub trait PlayCaller {
     /// # Errors
     /// The error of reading the history, or that the caller may not play.
     fn position(&mut self) -> Result<PlayPosition, Self::Error>;
+
+    /// Returns the number of the last entry in the caller's numbering. `head` is its number in the log.
+    fn head_seen(&self, head: u64) -> u64 {
+        head
+    }
 
     /// Returns the roller for these dice.
     ///
@@ -220,16 +243,12 @@ pub struct RepeatedCall {
 
 /// A call whose commands are accepted.
 pub struct AcceptedCall {
-    /// The rules that accepted them.
-    pub rules: Arc<dyn AnyRules>,
-    /// Where rolls come from.
-    pub dice: DicePolicy,
     /// The number of the last entry in the log before them.
     pub before: u64,
     /// The records to append, as far as the caller kept them.
     pub records: Vec<Record>,
-    /// The state after them.
-    pub state: Box<dyn AnyState>,
+    /// The position after them.
+    pub position: PlayPosition,
 }
 
 impl PlayCall<'_> {
@@ -250,7 +269,8 @@ impl PlayCall<'_> {
         {
             return Ok(repeated);
         }
-        let PlayPosition { rules, dice, head, head_seen, state } = caller.position()?;
+        let PlayPosition { rules, dice, head, state } = caller.position()?;
+        let head_seen = caller.head_seen(head);
         if let Some(&expected) = self.expected.iter().find(|expected| **expected != head_seen) {
             let revision = Revision { seq: None, ..self.revision.clone() };
             return Ok(PlayOutcome::NotPlayed(NotPlayed::OtherHead { revision, expected, head: head_seen }));
@@ -271,7 +291,8 @@ impl PlayCall<'_> {
             records.extend(played.drain(..).filter_map(|record| caller.take(record)));
         }
         records.extend(played.into_iter().filter_map(|record| caller.take(record)));
-        Ok(PlayOutcome::Accepted(AcceptedCall { rules, dice, before: head, records, state: session.state }))
+        let position = PlayPosition { rules, dice, head: session.next_seq - 1, state: session.state };
+        Ok(PlayOutcome::Accepted(AcceptedCall { before: head, records, position }))
     }
 
     /// Returns the result of an earlier call with the key, if there was one.
@@ -289,8 +310,8 @@ impl PlayCall<'_> {
         let dice = source.history.dice;
         let before = source.state_at(Viewer::HOST, first.saturating_sub(1), None)?;
         let whole = SeatHistory::of_source(Viewer::HOST, source)?;
-        let mut records = Vec::new();
-        let state = whole.fold_after(first.saturating_sub(1), &mut |seen| records.push(seen.record()))?;
+        let records = whole.records_after(first.saturating_sub(1))?;
+        let state = whole.state()?;
         let given = self.commands.iter().map(|command| {
             let command = command.into_owned();
             ScriptCommand { seat: command.seat.or(self.alone), ..command }

@@ -194,8 +194,8 @@ impl Viewer {
         }
     }
 
-    /// Folds entries as [`fold`](Self::fold) does, and passes each to `observe` together with what its source records.
-    /// With the bytes of a later state, a player sees what is open in that state instead.
+    /// Folds entries and passes each to `observe` together with what its source records. A player sees what is open in
+    /// the state of the bytes `end`; only for the host may it be `None`.
     ///
     /// # Errors
     /// As for [`AnyState::fold`].
@@ -204,7 +204,7 @@ impl Viewer {
         state: &mut dyn AnyState,
         entries: &[LogEntry],
         dice: &DicePolicy,
-        later: Option<&[u8]>,
+        end: Option<&[u8]>,
         observe: &mut dyn FnMut(&LogEntry, &mut dyn Step),
     ) -> Result<(), FoldError> {
         let mut rest = entries.iter();
@@ -213,8 +213,8 @@ impl Viewer {
                 observe(entry, step);
             }
         };
-        match later {
-            Some(later) => state.fold_as_at(self.0, later, &logged(entries), dice, observe),
+        match end {
+            Some(end) => state.fold_as_at(self.0, end, &logged(entries), dice, observe),
             None => self.fold(state, &logged(entries), dice, observe),
         }
     }

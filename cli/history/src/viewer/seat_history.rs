@@ -1,6 +1,5 @@
 //! Histories as a viewer may know them. A concealed entry does not appear and is not counted.
 
-pub mod follow;
 mod separate;
 mod standing;
 
@@ -8,9 +7,7 @@ pub use standing::MatchStanding;
 
 use std::sync::Arc;
 
-use serde_json::Value;
-use turnfold_core::picture::Picture;
-use turnfold_core::{AnyRules, AnyState, Digest};
+use turnfold_core::{AnyRules, AnyState};
 use turnfold_store::{PackedEntries, StoreReader};
 
 use crate::compare::divergence::Divergence;
@@ -38,7 +35,9 @@ pub struct SeatHistory {
 
 /// What a player may know of a history.
 struct Known {
-    /// The numbers in the log of the entries that the player may know of.
+    /// The last entry of those at the beginning that are wholly shown. Their numbers are those of the log.
+    settled: u64,
+    /// The numbers in the log of the later entries that the player may know of.
     seqs: Vec<u64>,
     /// The bytes of the state at the position.
     end: Vec<u8>,
@@ -81,34 +80,76 @@ impl SeatHistory {
         Self::of_source(viewer, HistorySource::of(history))
     }
 
-    /// Opens a branch up to an entry. All entries up to it must be wholly shown to the viewer, so that their numbers are
-    /// those of the log.
-    ///
-    /// # Errors
-    /// As for [`open`](Self::open).
-    pub fn open_shown(viewer: Viewer, name: &SourceName, sources: &dyn Sources) -> Result<Self, ReplayError> {
-        Ok(Self { viewer, source: HistorySource::open(name, sources)?, known: None })
-    }
-
     /// Returns the history as another viewer knows it. The caller has made sure that they may look at it.
     pub(crate) fn through(self, viewer: Viewer) -> Result<Self, ReplayError> {
         Self::of_source(viewer, self.source)
     }
 
-    pub(crate) fn of_source(viewer: Viewer, source: HistorySource) -> Result<Self, ReplayError> {
+    /// Returns a whole source as a viewer may know it.
+    ///
+    /// # Errors
+    /// As for [`of`](Self::of).
+    pub fn of_source(viewer: Viewer, source: HistorySource) -> Result<Self, ReplayError> {
         let viewer = viewer.narrowed(source.history.view)?;
         if viewer.sees_all() {
             return Ok(Self { viewer, source, known: None });
         }
-        let end = source.state_at(viewer, source.head, None)?.state_bytes();
+        let start = source.history.start()?;
+        Self::after(viewer, source, 0, start.as_ref(), &mut |_| {})
+    }
+
+    /// Returns a whole source as a viewer may know it, and passes the known entries after entry `settled` to `observe`.
+    /// All entries up to that one must be wholly shown, and `state` is the state after it.
+    ///
+    /// Whatever a ruleset shows at one head, it shows at every later one; this is a law of every ruleset. So whoever
+    /// follows a growing history need not fold settled entries again.
+    ///
+    /// # Errors
+    /// As for [`fold`](Self::fold).
+    pub fn after(
+        viewer: Viewer,
+        source: HistorySource,
+        settled: u64,
+        state: &dyn AnyState,
+        observe: &mut dyn FnMut(&mut ViewedEntry<'_>),
+    ) -> Result<Self, ReplayError> {
+        let head = source.head;
+        let is_own = source.history.view.is_some();
+        let mut end = None;
+        if !viewer.sees_all() {
+            let mut last = state.fork();
+            source.advance(viewer, last.as_mut(), settled..=head, None)?;
+            end = Some(last.state_bytes());
+        }
+        let mut seq = settled;
+        let mut whole = settled;
         let mut seqs = Vec::new();
-        let mut state = source.history.start()?;
-        source.fold(viewer, state.as_mut(), 0, source.head, Some(&end), &mut |entry, step| {
-            if !step.concealed() {
+        source.fold(viewer, state.fork().as_mut(), settled, head, end.as_deref(), &mut |entry, step| {
+            if step.concealed() {
+                return;
+            }
+            seq += 1;
+            if whole + 1 == entry.seq && step.wholly_shown() {
+                whole += 1;
+            } else {
                 seqs.push(entry.seq);
             }
+            observe(&mut ViewedEntry { viewer, seq, step, entry, is_own });
         })?;
-        Ok(Self { viewer, source, known: Some(Known { seqs, end }) })
+        Ok(Self { viewer, source, known: end.map(|end| Known { settled: whole, seqs, end }) })
+    }
+
+    /// Returns the same history, with its entries read from another source of them.
+    #[must_use]
+    pub fn read_from(self, source: HistorySource) -> Self {
+        Self { source, ..self }
+    }
+
+    /// Returns the number of the last entry of those at the beginning that are wholly shown. Up to it, numbers are those
+    /// of the log.
+    #[must_use]
+    pub fn settled(&self) -> u64 {
+        self.known.as_ref().map_or(self.source.head, |known| known.settled)
     }
 
     /// Removes the entries after entry `seq`, in the viewer's numbering.
@@ -116,33 +157,33 @@ impl SeatHistory {
     /// # Errors
     /// [`ReplayError::NoEntry`]; for a player, also the errors of [`fold`](Self::fold).
     pub fn up_to(mut self, seq: u64) -> Result<Self, ReplayError> {
-        let head = self.head();
-        if seq > head {
-            return Err(ReplayError::NoEntry { history: self.name().clone(), seq, head });
-        }
+        self.require(seq)?;
         let last = self.in_log(seq);
         self.source.cut_after(last);
         self.source.history.name = self.name().up_to(Some(seq));
         if let Some(known) = &mut self.known {
+            known.settled = known.settled.min(last);
             known.seqs.retain(|seq| *seq <= last);
             known.end = self.source.state_at(self.viewer, last, None)?.state_bytes();
         }
         Ok(self)
     }
 
-    /// Returns the number in the log of entry `seq`, in the viewer's numbering; 0 for 0.
-    pub(crate) fn in_log(&self, seq: u64) -> u64 {
+    /// Returns the number in the log of entry `seq`, in the viewer's numbering; 0 for 0 and for an entry that the viewer
+    /// does not know of.
+    #[must_use]
+    pub fn in_log(&self, seq: u64) -> u64 {
         let Some(known) = &self.known else { return seq.min(self.source.head) };
-        let place = seq.checked_sub(1).and_then(|place| usize::try_from(place).ok());
+        let Some(place) = seq.checked_sub(known.settled + 1) else { return seq };
+        let place = usize::try_from(place).ok();
         place.and_then(|place| known.seqs.get(place).copied()).unwrap_or(0)
     }
 
     /// Returns how many entries this viewer knows of up to entry `seq` of the log.
-    pub(crate) fn known_within(&self, seq: u64) -> u64 {
-        match &self.known {
-            Some(known) => known.seqs.partition_point(|known| *known <= seq) as u64,
-            None => seq.min(self.source.head),
-        }
+    #[must_use]
+    pub fn known_within(&self, seq: u64) -> u64 {
+        let Some(known) = &self.known else { return seq.min(self.source.head) };
+        seq.min(known.settled) + known.seqs.partition_point(|known| *known <= seq) as u64
     }
 
     /// Returns the name of the history in messages.
@@ -170,31 +211,28 @@ impl SeatHistory {
     /// # Errors
     /// As for [`fold`](Self::fold).
     pub fn state(&self) -> Result<Box<dyn AnyState>, ReplayError> {
-        self.fold(&mut |_| {})
+        self.source.state_at(self.viewer, self.source.head, None)
     }
 
-    /// Returns the view of a state.
-    #[must_use]
-    pub fn view(&self, state: &dyn AnyState) -> Value {
-        self.viewer.view(state)
+    /// Returns the state after entry `seq`, in the viewer's numbering.
+    ///
+    /// # Errors
+    /// [`ReplayError::NoEntry`], and as for [`fold`](Self::fold).
+    pub fn state_at(&self, seq: u64) -> Result<Box<dyn AnyState>, ReplayError> {
+        self.require(seq)?;
+        self.source.state_at(self.viewer, self.in_log(seq), None)
     }
 
-    /// Returns the picture of a state.
-    #[must_use]
-    pub fn picture(&self, state: &dyn AnyState) -> Picture {
-        self.viewer.picture(state)
-    }
-
-    /// Returns the value at a path, a JSON pointer, in the view of a state.
-    #[must_use]
-    pub fn field(&self, state: &dyn AnyState, path: &str) -> Option<Value> {
-        self.viewer.field(state, path)
-    }
-
-    /// Returns the hash of a state, if the viewer may know it.
-    #[must_use]
-    pub fn state_hash(&self, state: &dyn AnyState) -> Option<Digest> {
-        self.viewer.state_hash(state)
+    /// Requires that the viewer knows of an entry `seq`.
+    ///
+    /// # Errors
+    /// [`ReplayError::NoEntry`].
+    pub fn require(&self, seq: u64) -> Result<(), ReplayError> {
+        let head = self.head();
+        if seq > head {
+            return Err(ReplayError::NoEntry { history: self.name().clone(), seq, head });
+        }
+        Ok(())
     }
 
     /// Folds the entries after known entry `from` up to known entry `to`, in the viewer's numbering.
@@ -202,7 +240,7 @@ impl SeatHistory {
     /// # Errors
     /// As for [`fold`](Self::fold).
     pub fn advance(&self, state: &mut dyn AnyState, from: u64, to: u64) -> Result<(), ReplayError> {
-        self.source.advance(self.viewer, state, self.in_log(from), self.in_log(to))
+        self.source.advance(self.viewer, state, self.in_log(from)..=self.in_log(to), None)
     }
 
     /// Folds as [`advance`](Self::advance) does and passes each known entry to `observe`, also if it is concealed at the
@@ -229,8 +267,7 @@ impl SeatHistory {
         let is_own = self.is_of_seat();
         let end = known.as_ref().map(|known| known.end.as_slice());
         let mut seq = self.known_within(after);
-        let looker = if known.is_some() { *viewer } else { Viewer::HOST };
-        source.fold(looker, state, after, to, end, &mut |entry, step| {
+        source.fold(*viewer, state, after, to, end, &mut |entry, step| {
             if self.in_log(seq + 1) == entry.seq {
                 seq += 1;
                 observe(&mut ViewedEntry { viewer: *viewer, seq, step, entry, is_own });
@@ -246,7 +283,21 @@ impl SeatHistory {
         &self,
         observe: &mut dyn FnMut(&mut ViewedEntry<'_>),
     ) -> Result<Box<dyn AnyState>, ReplayError> {
-        self.fold_after(0, observe)
+        self.fold_between(0, self.source.head, observe)
+    }
+
+    /// Passes the entries after entry `after` up to entry `to`, in the viewer's numbering, to `observe`.
+    ///
+    /// # Errors
+    /// As for [`fold`](Self::fold).
+    pub fn show(
+        &self,
+        after: u64,
+        to: u64,
+        observe: &mut dyn FnMut(&mut ViewedEntry<'_>),
+    ) -> Result<(), ReplayError> {
+        self.fold_between(self.in_log(after), self.in_log(to), observe)?;
+        Ok(())
     }
 
     /// Passes the last entries that the viewer may know of to `observe`.
@@ -259,19 +310,20 @@ impl SeatHistory {
         observe: &mut dyn FnMut(&mut ViewedEntry<'_>),
     ) -> Result<(), ReplayError> {
         let before = tail.before(self.name(), self.head())?;
-        self.fold_after(self.in_log(before), observe)?;
+        self.fold_between(self.in_log(before), self.source.head, observe)?;
         Ok(())
     }
 
-    /// Folds all entries, from the nearest snapshot, and passes the known ones after entry `after` of the log to
-    /// `observe`.
-    pub(crate) fn fold_after(
+    /// Folds the entries up to entry `to` of the log, from the nearest snapshot, and passes the known ones after entry
+    /// `after` to `observe`.
+    fn fold_between(
         &self,
         after: u64,
+        to: u64,
         observe: &mut dyn FnMut(&mut ViewedEntry<'_>),
     ) -> Result<Box<dyn AnyState>, ReplayError> {
         let (at, mut state) = self.source.nearest_state(after)?;
-        self.pass_log(state.as_mut(), at, self.source.head, &mut |seen| {
+        self.pass_log(state.as_mut(), at, to, &mut |seen| {
             if seen.entry.seq > after && !seen.step.concealed() {
                 observe(seen);
             }
@@ -304,7 +356,7 @@ impl SeatHistory {
     /// As for [`fold`](Self::fold).
     pub fn records_after(&self, seq: u64) -> Result<Vec<Record>, ReplayError> {
         let mut records = Vec::new();
-        self.fold_after(seq, &mut |seen| records.push(seen.record()))?;
+        self.fold_between(seq, self.source.head, &mut |seen| records.push(seen.record()))?;
         Ok(records)
     }
 
@@ -365,7 +417,7 @@ impl SeatHistory {
     /// [`ReplayError::Setup`].
     pub fn setup(&self) -> Result<String, ReplayError> {
         if !self.viewer.sees_all() {
-            return Ok(format!("{:#}\n", self.view(self.start()?.as_ref())));
+            return Ok(format!("{:#}\n", self.viewer.view(self.start()?.as_ref())));
         }
         let written = self.source.history.rules.write_setup(&self.source.history.setup);
         written.map_err(|cause| broken_setup(self.name(), cause))
@@ -421,4 +473,46 @@ pub fn seek(
     }
     let seat_history = SeatHistory::load(viewer, name, sources)?;
     Ok((seat_history.viewer, seat_history.state()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use turnfold_core::Seat;
+
+    use super::*;
+    use crate::example::random_play;
+    use crate::text::json_line;
+
+    #[test]
+    fn from_a_settled_entry_on_a_viewer_knows_what_the_whole_history_shows() {
+        let mut concealed = 0;
+        for history in random_play(3, 14) {
+            let start = history.start().unwrap();
+            for seat in start.players().iter().copied().chain([Seat::P8, Seat::Host]) {
+                let viewer = Viewer::of(seat);
+                let mut settled = 0;
+                let mut state = start.fork();
+                let mut lines = Vec::new();
+                for count in 0..=history.entries.len() {
+                    let mut end = history.until(count);
+                    end.entries.retain(|entry| entry.seq > settled);
+                    lines.truncate(usize::try_from(settled).unwrap());
+                    let source = HistorySource::of_end(end, settled);
+                    let known = SeatHistory::after(viewer, source, settled, state.as_ref(), &mut |seen| {
+                        lines.push(json_line(&seen.record()).unwrap());
+                    });
+                    let known = known.unwrap();
+                    let whole = SeatHistory::of(viewer, history.until(count)).unwrap();
+                    let records = whole.records_after(0).unwrap();
+                    let expected: Vec<_> = records.iter().map(|record| json_line(record).unwrap()).collect();
+                    assert_eq!(lines, expected, "{seat} after {count}");
+                    assert_eq!((known.head(), known.settled()), (whole.head(), whole.settled()));
+                    concealed += count - lines.len();
+                    known.advance(state.as_mut(), settled, known.settled()).unwrap();
+                    settled = known.settled();
+                }
+            }
+        }
+        assert!(concealed > 0, "nothing was concealed, so that nothing was proven");
+    }
 }

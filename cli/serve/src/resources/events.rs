@@ -17,8 +17,8 @@ use super::statuses::{Document, EventIdText, Followed, Name};
 use crate::app::App;
 use crate::auth::{Access, Bearer, no_token};
 use crate::channel_body::ChannelBody;
-use crate::counts::FirstHead;
 use crate::event_id::EventId;
+use crate::follow::Resumed;
 use crate::http::{ValidQuery, require_accepted, typed};
 use crate::knowledge::Delta;
 use crate::limits::StreamPlace;
@@ -84,14 +84,14 @@ pub(crate) async fn follow(
         })?),
         (None, None) => None,
     };
-    let seen = after.as_ref().map(|after: &EventId| after.head);
+    let id = after.clone();
     let begun = app.serve(bearer.clone(), move |app, access| {
         let (token, _) = bearer.hash().ok_or_else(no_token)?;
         let place = app.limits.stream(token, access.grant())?;
         let BranchView { branch, viewer } = BranchView::find(app, access, &path, asked.seat)?;
-        let from = match seen {
-            None => FirstHead::Known(branch.head(app)?),
-            Some(seen) => branch.first_head(app, viewer, seen)?,
+        let from = match &id {
+            None => Resumed::Behind(branch.head(app)?),
+            Some(id) => branch.resume(app, viewer, id, false)?,
         };
         let expires_at_ms = access.grant().and_then(|grant| grant.expires_at_ms);
         let accord = app.accords.watch(&branch.revision().match_name);
@@ -103,24 +103,19 @@ pub(crate) async fn follow(
         Ok((stream, from, access.clone()))
     });
     let (mut stream, from, access) = begun.await?;
-    let from = match (from, seen) {
-        (FirstHead::Count(_), Some(seen)) => stream.count_until(&app, access.clone(), seen).await?,
+    let from = match (from, &after) {
+        (Resumed::Folds, Some(id)) => stream.resume(&app, &access, id).await?,
         (from, _) => from,
     };
-    let FirstHead::Known(from) = from else {
-        let seen = seen.unwrap_or_default();
-        if after.is_some_and(|after| after.mark.is_some()) {
-            return Err(gone(seen));
+    match (from, after) {
+        (Resumed::Behind(from), _) => stream.from = from,
+        (_, Some(EventId { head, mark: None })) => {
+            let detail =
+                format!("there is no entry {head} yet or any more; start again without `Last-Event-ID`");
+            return Err(Problem::new(Code::NoEntry, detail));
         }
-        let detail = format!("there is no entry {seen} yet or any more; start again without `Last-Event-ID`");
-        return Err(Problem::new(Code::NoEntry, detail));
-    };
-    if let Some(EventId { head, mark: Some(mark) }) = after
-        && stream.mark(&app, access, from, head).await? != mark
-    {
-        return Err(gone(head));
+        (_, after) => return Err(gone(after.map_or(0, |after| after.head))),
     }
-    stream.from = from;
     let (sender, receiver) = mpsc::channel(1);
     tokio::spawn(stream.run(Arc::clone(&app), sender));
     let mut response = typed(StatusCode::OK, EVENTS, Body::new(ChannelBody::new(receiver)));
@@ -168,47 +163,26 @@ enum End {
 }
 
 impl Stream {
-    /// Finds the head at which `seen` entries were first visible. If several streams resume together, one does the work
-    /// (SV-31), and the others use its result.
-    async fn count_until(&self, app: &Arc<App>, access: Access, seen: u64) -> ApiResult<FirstHead> {
-        let branch = self.following.branch();
-        let viewer = self.viewer;
-        let _first = branch.following().await;
-        let found = {
-            let branch = Arc::clone(branch);
-            app.block(move |app| branch.first_head(app, viewer, seen)).await
-        };
-        let found = match found {
-            Ok(FirstHead::Count(_)) => {
-                let match_name = branch.revision().match_name.clone();
-                let branch = Arc::clone(branch);
-                let work = move |app: &Arc<App>| branch.count_until(app, viewer, seen);
-                app.fold_for(self.bearer.reader()?, Some(match_name), work).await
-            }
-            found => found,
-        };
-        found.map_err(|problem| access.redacted(problem))
-    }
-
-    /// Returns the mark of the history up to the head at which `seen` entries were first visible.
-    async fn mark(&self, app: &Arc<App>, access: Access, from: u64, seen: u64) -> ApiResult<String> {
+    /// Finds where the client resumes. If several streams resume together, one does the work (SV-31), and the others use
+    /// its result.
+    async fn resume(&self, app: &Arc<App>, access: &Access, id: &EventId) -> ApiResult<Resumed> {
         let branch = self.following.branch();
         let viewer = self.viewer;
         let _first = branch.following().await;
         let at_hand = {
             let branch = Arc::clone(branch);
-            app.block(move |app| branch.mark_at_hand(app, viewer, seen)).await
+            let id = id.clone();
+            app.block(move |app| branch.resume(app, viewer, &id, false)).await
         };
         let found = match at_hand {
-            Ok(None) => {
+            Ok(Resumed::Folds) => {
                 let match_name = branch.revision().match_name.clone();
                 let branch = Arc::clone(branch);
-                let work = move |app: &Arc<App>| branch.event_id(app, viewer, from);
-                let found = app.fold_for(self.bearer.reader()?, Some(match_name), work).await;
-                // Several entries were revealed there, and the client states that it knows some of them.
-                found.map(|id| id.mark.filter(|_| id.head == seen).unwrap_or_default())
+                let id = id.clone();
+                let work = move |app: &Arc<App>| branch.resume(app, viewer, &id, true);
+                app.fold_for(self.bearer.reader()?, Some(match_name), work).await
             }
-            found => found.map(Option::unwrap_or_default),
+            found => found,
         };
         found.map_err(|problem| access.redacted(problem))
     }

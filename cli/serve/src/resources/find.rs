@@ -1,4 +1,4 @@
-//! Finds the entries at which a condition becomes true, as `find` and `w` of `replay --step` do (VW-58).
+//! Finds entries, as `find` and `w` of `replay --step` do (VW-58, SV-67).
 
 use std::fmt::Write;
 use std::ops::ControlFlow;
@@ -7,9 +7,11 @@ use std::sync::Arc;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
+use turnfold_core::Seat;
 use turnfold_history::search::condition::Survey;
 use turnfold_history::search::find as search;
-use turnfold_history::{Condition, Record, ReplayError, Revision, ViewedEntry};
+use turnfold_history::search::find::Pattern;
+use turnfold_history::{Record, Revision};
 use turnfold_show::render;
 use utoipa::{IntoParams, ToSchema};
 
@@ -21,17 +23,30 @@ use crate::http::{Form, ValidQuery, json, link_next, list_limit, text};
 use crate::problem::{ApiResult, Problem};
 use crate::reading::{Asked, BranchPath, BranchView, Reach, SeatName};
 
-/// A condition on views, and from where on it is looked for.
+/// What an entry has to be, and where entries are looked for.
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct FindQuery {
-    /// The condition, as `bisect --when` takes it, such as `/turn >= 3 && count(/units/*) < 2`
+    /// The condition that it makes true, as `bisect --when` takes it, such as `/turn >= 3 && count(/units/*) < 2`
     #[param(min_length = 1, example = "/turn == 3")]
-    when: String,
+    when: Option<String>,
+    /// A pattern of its command, such as `move *`
+    command: Option<String>,
+    /// The name of one of its effects
+    effect: Option<String>,
+    /// Why it was ignored
+    reason: Option<String>,
+    /// Who gave the command
+    #[serde(rename = "seat")]
+    #[param(value_type = Option<String>, rename = "seat", pattern = "^(p([1-9]|1[0-6])|host)$")]
+    by: Option<Seat>,
     /// The entry to begin after, in the viewer's numbering [default: the setup]
     #[param(minimum = 0)]
     after: Option<u64>,
+    /// The last entry, in the viewer's numbering [default: the head]
+    #[param(minimum = 0)]
+    at: Option<u64>,
     /// List all such entries, and the setup if the condition holds there and `after` is left out
     #[serde(default)]
     #[param(value_type = Option<bool>)]
@@ -45,7 +60,7 @@ pub(crate) struct FindQuery {
     seat: Option<SeatName>,
 }
 
-/// Where a condition becomes true.
+/// What was found.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Found)]
 pub(crate) struct FindAnswer {
@@ -77,9 +92,9 @@ pub(crate) struct FoundEntryJson {
     entry: Option<Record>,
 }
 
-/// Find entries by a condition
+/// Find entries
 ///
-/// Returns the next entry at which the condition becomes true in the view; with `all`, every such entry.
+/// Returns the next entry that makes the condition true in the view and fits the rest; with `all`, every such entry.
 #[utoipa::path(operation_id = "find_entry", get, path = "/v1/matches/{match}/branches/{branch}/find", tag = "positions",
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), FindQuery),
     responses((status = 200, description = "the entries, as text as `find` prints them; the header `Link` of a text answer names the rest", content(
@@ -88,34 +103,27 @@ pub(crate) async fn find(
     State(app): State<Arc<App>>,
     bearer: Bearer,
     Path(path): Path<BranchPath>,
-    ValidQuery(FindQuery { when, after, all, limit, seat }): ValidQuery<FindQuery>,
+    ValidQuery(query): ValidQuery<FindQuery>,
     form: Form,
 ) -> ApiResult {
-    let limit = if all { list_limit(limit)? } else { 1 };
-    let condition: Condition = when.parse().map_err(|error| Problem::content(format!("`when`: {error}")))?;
+    let FindQuery { after, at, all, seat, .. } = query;
+    let limit = if all { list_limit(query.limit)? } else { 1 };
+    let mut wanted = query.wanted()?;
+    if !all {
+        wanted.after = Some(after.unwrap_or(0));
+    }
     let whole = Asked { path, seat, reach: Reach::Whole };
     app.read(&bearer, whole, move |app, _, BranchView { branch, viewer }| {
-        let history = branch.history(app, *viewer, None)?;
-        let from = after.unwrap_or(0);
-        let head = history.head();
-        if from > head {
-            return Err(ReplayError::NoEntry { history: history.name().clone(), seq: from, head }.into());
-        }
+        let history = branch.history_at(app, *viewer, at)?;
+        history.require(after.unwrap_or(0))?;
         let mut survey = Survey::default();
-        let start = history.start()?;
-        let holds = condition.ask(&|path| history.field(start.as_ref(), path), &mut survey);
         let mut items = Vec::new();
-        if holds && all && after.is_none() {
-            items.push(FoundEntryJson { seq: 0, entry: None });
-        }
-        let is_wanted = |seen: &mut ViewedEntry<'_>| seen.seq() > from;
-        let wanted = search::Wanted { when: Some(&condition), is_wanted: Some(&is_wanted) };
         // One entry more than the limit shows that others follow, so the search ends there.
         search::find(&history, &wanted, &mut survey, &mut |found| {
             items.push(FoundEntryJson { seq: found.seq, entry: found.entry });
             if items.len() > limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
-        if items.is_empty() {
+        if let (Some(condition), true) = (&wanted.when, items.is_empty()) {
             condition.check(&survey).map_err(|error| Problem::content(error.to_string()))?;
         }
         let is_more = items.len() > limit;
@@ -130,7 +138,7 @@ pub(crate) async fn find(
             });
             let mut response = text(StatusCode::OK, render::text(lines));
             if let (Some(next), true) = (next, all) {
-                let query = query_of(&when, next, limit, seat);
+                let query = query.rest(next, limit);
                 let Revision { match_name, branch, .. } = revision;
                 link_next(&mut response, &format!("/v1/matches/{match_name}/branches/{branch}/find?{query}"));
             }
@@ -144,16 +152,42 @@ pub(crate) async fn find(
     .await
 }
 
-/// Returns the query of the rest of a list.
-fn query_of(when: &str, after: u64, limit: usize, seat: Option<SeatName>) -> String {
-    let mut escaped = String::new();
-    for byte in when.bytes() {
-        if byte.is_ascii_alphanumeric() {
-            escaped.push(char::from(byte));
-        } else {
-            write!(escaped, "%{byte:02X}").expect("writing to a string cannot fail");
-        }
+impl FindQuery {
+    /// SV-67: returns the criteria.
+    fn wanted(&self) -> ApiResult<search::Wanted> {
+        let FindQuery { when, command, effect, reason, by, after, .. } = self;
+        let when = when.as_ref().map(|when| when.parse()).transpose();
+        let command = command.as_ref().map(|command| Pattern::new(command)).transpose();
+        Ok(search::Wanted {
+            when: when.map_err(|error: String| Problem::content(format!("`when`: {error}")))?,
+            command: command.map_err(|error| Problem::content(format!("`command`: {error}")))?,
+            effect: effect.clone(),
+            reason: reason.clone(),
+            seat: *by,
+            recorded: false,
+            after: *after,
+        })
     }
-    let seat = seat.map(|seat| format!("&as={}", seat.0)).unwrap_or_default();
-    format!("when={escaped}&all=true&after={after}&limit={limit}{seat}")
+
+    /// Returns the query of the rest of a list.
+    fn rest(&self, after: u64, limit: usize) -> String {
+        let mut rest = String::new();
+        let texts = [&self.when, &self.command, &self.effect, &self.reason];
+        for (name, text) in ["when", "command", "effect", "reason"].into_iter().zip(texts) {
+            let Some(text) = text else { continue };
+            write!(rest, "{name}=").expect("writing to a string cannot fail");
+            for byte in text.bytes() {
+                if byte.is_ascii_alphanumeric() {
+                    rest.push(char::from(byte));
+                } else {
+                    write!(rest, "%{byte:02X}").expect("writing to a string cannot fail");
+                }
+            }
+            rest.push('&');
+        }
+        let by = self.by.map(|by| format!("seat={by}&")).unwrap_or_default();
+        let at = self.at.map(|at| format!("&at={at}")).unwrap_or_default();
+        let seat = self.seat.map(|seat| format!("&as={}", seat.0)).unwrap_or_default();
+        format!("{rest}{by}all=true&after={after}&limit={limit}{at}{seat}")
+    }
 }

@@ -206,7 +206,7 @@ impl NewGrantJson {
 /// Returns the seats of the players of a match.
 fn players(app: &Arc<App>, match_name: &MatchName) -> ApiResult<Vec<Seat>> {
     let main = app.branch(match_name, &BranchName::main())?;
-    main.current(app, |current| current.state.players().to_vec())
+    main.current(app, |current| current.position.state.players().to_vec())
 }
 
 /// Create a grant

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use serde::Serialize;
 use turnfold_core::rules::accord::{Accord, Terms};
 use turnfold_core::rules::desk::Missed;
-use turnfold_core::{DicePolicy, MatchResult, Rules as _, Seat};
+use turnfold_core::{MatchResult, Rules as _, Seat};
 use turnfold_history::history::rules_of;
+use turnfold_history::session::play::PlayPosition;
 use turnfold_history::{MatchStanding, Viewer};
 use turnfold_show::render::WhoseTurn;
 use turnfold_show::render::match_list::active_at_ms;
@@ -152,9 +153,10 @@ impl MatchJson {
         let has_rules = rules_of(&genesis, shown.revision(), &app.registry).is_ok() || !access.is_host();
         let mut takebacks = None;
         let (players, head, over, standing, now) = if has_rules {
-            let state = shown.state(app, viewer, None)?;
+            let PlayPosition { state, head: last, .. } =
+                shown.current(app, |current| current.position.fork())?;
             let standing = shown.standing(app, viewer, None, state.as_ref())?;
-            let now = asked.turn.then(|| shown.whose_turn(app, viewer, state.as_ref())).transpose()?;
+            let now = asked.turn.then(|| shown.whose_turn(app, viewer, state.as_ref(), last)).transpose()?;
             let players = state.players().to_vec();
             takebacks = asked.turn.then(|| !state.has_secrets());
             let head = shown.head_seen(app, viewer)?;
@@ -175,7 +177,7 @@ impl MatchJson {
         let Genesis { ruleset, ruleset_version: version, title, .. } = genesis;
         let match_name = match_name.to_string();
         let MatchStanding { turn_number, result } = standing;
-        let dice = dice_name(&genesis.dice);
+        let dice = genesis.dice.name();
         Ok(Self {
             match_name,
             ruleset,
@@ -211,15 +213,6 @@ impl MatchJson {
         let title = if title.is_empty() { String::new() } else { format!("  {title}") };
         let entries = turnfold_history::text::counted(*head, "entry", "entries");
         format!("{match_name}  {ruleset}  {entries}{over}{standing}{title}")
-    }
-}
-
-/// Returns where rolls come from, without a seed.
-const fn dice_name(dice: &DicePolicy) -> &'static str {
-    match dice {
-        DicePolicy::Recorded => "recorded",
-        DicePolicy::Seeded(_) => "seeded",
-        DicePolicy::Fair(_) => "fair",
     }
 }
 

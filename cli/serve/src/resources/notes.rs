@@ -155,9 +155,9 @@ fn seen_as(app: &App, branch: &OpenBranch, viewer: Viewer, seq: u64) -> ApiResul
     if viewer.sees_all() {
         return Ok(Some(seq));
     }
-    let seen = branch.seen(app, viewer, &mut |_| {})?;
-    let entry = seen.within(seq);
-    Ok((entry > 0 && seen.in_log(entry) == Some(seq)).then_some(entry))
+    let seen = branch.history(app, viewer)?;
+    let entry = seen.known_within(seq);
+    Ok((entry > 0 && seen.in_log(entry) == seq).then_some(entry))
 }
 
 /// Returns a branch and its ancestors, each with its last entry that the branch has.
@@ -255,16 +255,13 @@ pub(crate) async fn write(
 
 /// Returns the number in the log of an entry in the viewer's numbering.
 fn in_log(app: &App, branch: &OpenBranch, viewer: Viewer, entry: u64) -> ApiResult<u64> {
-    let head = branch.head_seen(app, viewer)?;
-    let no_entry =
-        || Problem::new(Code::NoEntry, format!("there is no entry {entry}; the last one is {head}"));
+    let seen = branch.history(app, viewer)?;
+    let head = seen.head();
     if entry == 0 || entry > head {
-        return Err(no_entry());
+        let detail = format!("there is no entry {entry}; the last one is {head}");
+        return Err(Problem::new(Code::NoEntry, detail));
     }
-    if viewer.sees_all() {
-        return Ok(entry);
-    }
-    branch.seen(app, viewer, &mut |_| {})?.in_log(entry).ok_or_else(no_entry)
+    Ok(seen.in_log(entry))
 }
 
 /// Remove a note: one's own or, as the host, any note that everyone can read

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use turnfold_core::{AnyRules, DicePolicy, Digest, Seat, Seed};
 use turnfold_history::history::rules_of;
 use turnfold_history::history::seeds::with_seeds;
+use turnfold_history::session::play::PlayPosition;
 use turnfold_history::{ReplayError, Revision, Viewer};
 use turnfold_mail::{MailError, MatchAccord};
 use turnfold_show::render::WhoseTurn;
@@ -129,10 +130,11 @@ fn token_for(access: &Access, text: &str) -> ApiResult<AccessToken> {
 
 /// Returns the players of a branch, which must be over for every one of them.
 fn players_of_ended(app: &Arc<App>, branch: &OpenBranch) -> ApiResult<Vec<Seat>> {
-    let state = branch.state(app, Viewer::HOST, None)?;
+    let PlayPosition { state, head, .. } = branch.current(app, |current| current.position.fork())?;
     let players = state.players().to_vec();
     for seat in &players {
-        if !matches!(branch.whose_turn(app, Viewer::from(*seat), state.as_ref())?, WhoseTurn::Over(_)) {
+        let turn = branch.whose_turn(app, Viewer::from(*seat), state.as_ref(), head)?;
+        if !matches!(turn, WhoseTurn::Over(_)) {
             return Err(Problem::content("the match goes on; a rematch can be made once it is over"));
         }
     }

@@ -150,7 +150,7 @@ impl Page {
         serde_json::to_writer(ScriptJson(&mut before), &whole).expect("plain data encodes");
         let data = with_frames(before, data);
         let style = STYLES.concat();
-        let last = FramePicture::from(seat_history.picture(end.as_ref()));
+        let last = FramePicture::from(seat_history.viewer().picture(end.as_ref()));
         let picture = svg::element(last.picture(), &Highlights::default());
         let standing = if count > 0 { last_standing } else { document.standing.clone() };
         let standing = standing.as_deref();

@@ -118,7 +118,7 @@ impl Stepper {
     /// Returns the view of the state.
     #[must_use]
     pub fn view(&self) -> Value {
-        self.seat_history.view(self.state.as_ref())
+        self.seat_history.viewer().view(self.state.as_ref())
     }
 
     /// Returns the fields of the view that the current entry changed.
@@ -126,7 +126,7 @@ impl Stepper {
     pub fn changes(&self) -> Vec<Difference> {
         let before = self.before.as_ref();
         before.map_or_else(Vec::new, |before| {
-            differences(&self.seat_history.view(before.as_ref()), &self.view())
+            differences(&self.seat_history.viewer().view(before.as_ref()), &self.view())
         })
     }
 

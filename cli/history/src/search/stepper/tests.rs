@@ -16,7 +16,10 @@ struct Plain {
 fn plain(seat_history: &SeatHistory, count: u64) -> Plain {
     let mut state = seat_history.start().unwrap();
     seat_history.advance(state.as_mut(), 0, count).unwrap();
-    Plain { picture: seat_history.viewer().picture(state.as_ref()), view: seat_history.view(state.as_ref()) }
+    Plain {
+        picture: seat_history.viewer().picture(state.as_ref()),
+        view: seat_history.viewer().view(state.as_ref()),
+    }
 }
 
 fn every_sight(entries: u64) -> impl Iterator<Item = (SeatHistory, SeatHistory)> {

@@ -47,7 +47,7 @@ impl SeatHistory {
         let mut replay =
             Replay::compose(&name.to_string(), history.origin(), &setup, view).map_err(unusable)?;
         replay.lines = entries.into_iter().map(ReplayLine::Entry).collect();
-        let is_same = Self::shows_the_same(&replay, &self.view(state.as_ref()));
+        let is_same = Self::shows_the_same(&replay, &viewer.view(state.as_ref()));
         is_same.then_some(replay).ok_or_else(not_separable)
     }
 
@@ -64,6 +64,6 @@ impl SeatHistory {
         });
         is_same
             && recorded.next().is_none()
-            && end.is_ok_and(|state| seat_history.view(state.as_ref()) == *view)
+            && end.is_ok_and(|state| seat_history.viewer().view(state.as_ref()) == *view)
     }
 }

@@ -113,8 +113,8 @@ impl FrameDocument {
         }
         let start = seat_history.start()?;
         let mut seen = Before {
-            picture: seat_history.picture(start.as_ref()).into(),
-            view: seat_history.view(start.as_ref()),
+            picture: seat_history.viewer().picture(start.as_ref()).into(),
+            view: seat_history.viewer().view(start.as_ref()),
         };
         let mut picture = seen.picture.clone();
         let standings = seat_history.standings()?;
