@@ -26,7 +26,7 @@ use crate::reader::store_report::{MatchInfo, StoreCheck, StoreStats};
 use crate::snapshots::Snapshots;
 
 /// An iterator of results that ends with the first error.
-pub(crate) type Each<'a, T> = Box<dyn Iterator<Item = Result<T, StoreError>> + 'a>;
+pub(crate) type Results<'a, T> = Box<dyn Iterator<Item = Result<T, StoreError>> + 'a>;
 
 /// Returns the results of `next` up to the first error.
 pub(crate) fn until_error<T, E>(
@@ -59,7 +59,7 @@ pub(crate) type Auditable = (BranchName, Result<Branch, StoreError>);
 pub(crate) type KeyedEntries = BTreeMap<IdempotencyKey, (Seq, Seq)>;
 
 /// Damage to records other than entries: the entry concerned, if known, and the reason.
-pub(crate) type Found = (Option<Seq>, String);
+pub(crate) type DamagedRecord = (Option<Seq>, String);
 
 /// The reading half of an engine (FL-4).
 pub(crate) trait EngineReader: Send + Sync {
@@ -99,10 +99,10 @@ pub(crate) trait EngineReader: Send + Sync {
     ) -> Result<Vec<FoundBranch>, StoreError>;
 
     /// Lists the matches by name, all or those after a name.
-    fn matches_after(&self, after: Option<&MatchName>) -> Result<Each<'_, MatchInfo>, StoreError>;
+    fn matches_after(&self, after: Option<&MatchName>) -> Result<Results<'_, MatchInfo>, StoreError>;
 
     /// Lists the names of all matches.
-    fn match_names(&self) -> Result<Each<'_, MatchName>, StoreError>;
+    fn match_names(&self) -> Result<Results<'_, MatchName>, StoreError>;
 
     /// Passes entries of a branch to `take`, a page at a time; the first page may begin before `from`. It may stop
     /// before the last entry. If the entry `from` is missing, it passes nothing. Errors name the entry, but not the
@@ -173,7 +173,7 @@ pub(crate) trait EngineReader: Send + Sync {
     -> Result<(Vec<Auditable>, Option<StoreError>), StoreError>;
 
     /// Compares the other records of a branch, such as idempotency keys, with its own entries, and returns the damage.
-    fn audit_kept(&self, branch: &Branch, keys: KeyedEntries) -> Result<Vec<Found>, StoreError>;
+    fn audit_kept(&self, branch: &Branch, keys: KeyedEntries) -> Result<Vec<DamagedRecord>, StoreError>;
 
     /// Audits everything stored.
     fn check(&self, observe: &mut dyn FnMut(Totals)) -> Result<StoreCheck, StoreError>;

@@ -1,7 +1,7 @@
 //! The entries of the log, as values and as bytes.
 
 use serde::{Deserialize, Serialize};
-use turnfold_core::decode::{DecodeError, decode_strictly};
+use turnfold_core::decode::{DecodeError, decode_strictly, encode_into};
 use turnfold_core::{Digest, Seat};
 
 use crate::error::StoreError;
@@ -143,13 +143,17 @@ impl Entry {
     /// Returns the entry's bytes, as the log has them.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        encode(&EntryBytes {
+        let entry = EntryBytes {
             seq: self.seq,
             seat: self.seat,
             command: &self.command,
             recorded_at_ms: self.recorded_at_ms,
             idempotency_key: self.idempotency_key.as_ref().map(IdempotencyKey::as_str),
-        })
+        };
+        // With room for numbers and seat, the buffer of an entry without a key never grows.
+        let mut bytes = Vec::with_capacity(self.command.len() + 32);
+        encode_into(&entry, &mut bytes);
+        bytes
     }
 
     /// Reads an entry's bytes.

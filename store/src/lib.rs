@@ -76,7 +76,7 @@ pub use self::postgres::address::{FleetAddress, NotAFleetAddress};
 #[cfg(feature = "postgres")]
 pub use self::postgres::migrate::Migration;
 #[cfg(feature = "postgres")]
-pub use self::postgres::spread::Spread;
+pub use self::postgres::spread::SpreadReport;
 pub use ancestry::Ancestry;
 pub use audit::{Audited, BegunFork, MatchAudit, SoundBranch};
 pub use backup::error::RescueError;

@@ -121,10 +121,7 @@ impl DeskHistory {
     /// is listed with no effects.
     pub(super) fn take_record(&mut self, record: &BundledRecord<'_>) {
         let seq = self.head.saturating_add(1);
-        let entry = match record {
-            BundledRecord::Shown(bytes) => Entry::decode(bytes).ok(),
-            BundledRecord::LeftOut(_) => None,
-        };
+        let entry = record.entry().ok().flatten();
         if entry.as_ref().is_some_and(|entry| entry.seq == seq && self.take(entry).is_ok()) {
             return;
         }

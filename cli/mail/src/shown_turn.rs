@@ -12,7 +12,7 @@ use turnfold_history::history::entry::stored;
 use turnfold_history::history::rules_of;
 use turnfold_history::{Record, Revision};
 use turnfold_proof::bundle::sizes::BranchFinder;
-use turnfold_proof::bundle::{BundleRecords, BundledRecord};
+use turnfold_proof::bundle::BundleRecords;
 use turnfold_store::Entry;
 
 use super::desk_turn::TurnRecord;
@@ -220,8 +220,8 @@ fn entries(received: &ReceivedBundle, branch: usize, to: u64) -> Result<Vec<Entr
         finder.parts((received.game_index, branch), to.saturating_add(1)).into_iter().collect();
     let mut entries = Vec::new();
     received.bundle.each(&mut |branch, record| {
-        if let (Some(size), BundledRecord::Shown(bytes)) = (parts.get(&branch), record)
-            && let Ok(entry) = Entry::decode(bytes)
+        if let Some(size) = parts.get(&branch)
+            && let Ok(Some(entry)) = record.entry()
             && entry.seq < *size
         {
             entries.push(entry);

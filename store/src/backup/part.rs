@@ -12,13 +12,13 @@ use crate::note::Note;
 /// The bytes of entries from which on a part is complete. The last entry may exceed it.
 const PART_BYTES: usize = 64 * 1024;
 
-pub(crate) type Sink<'a> = &'a mut dyn FnMut(&Part<'_>) -> Result<(), RescueError>;
+pub(crate) type Sink<'a> = &'a mut dyn FnMut(&BackupPart<'_>) -> Result<(), RescueError>;
 
 /// A part of a store. Variant and field order are the format of backups.
 ///
 /// Each match is followed by its branches, parents first, and each branch by its own entries.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Part<'a> {
+pub(crate) enum BackupPart<'a> {
     Match(MatchPart<'a>),
     Branch(BranchPart),
     /// The next encoded entries of the branch.
@@ -68,12 +68,12 @@ pub struct Totals {
 }
 
 impl Totals {
-    pub(crate) fn count(&mut self, part: &Part<'_>) {
+    pub(crate) fn count(&mut self, part: &BackupPart<'_>) {
         match part {
-            Part::Match(_) => self.matches += 1,
-            Part::Branch(_) => self.branches += 1,
-            Part::Entries(entries) => self.entries += entries.len() as u64,
-            Part::End(_) | Part::Module(_) | Part::Note(_) => {}
+            BackupPart::Match(_) => self.matches += 1,
+            BackupPart::Branch(_) => self.branches += 1,
+            BackupPart::Entries(entries) => self.entries += entries.len() as u64,
+            BackupPart::End(_) | BackupPart::Module(_) | BackupPart::Note(_) => {}
         }
     }
 }
@@ -90,10 +90,14 @@ pub(crate) fn send_entries(
         bytes += entry.len();
         batch.push(entry);
         if bytes >= PART_BYTES {
-            sink(&Part::Entries(batch.iter().map(Vec::as_slice).collect()))?;
+            sink(&BackupPart::Entries(batch.iter().map(Vec::as_slice).collect()))?;
             batch.clear();
             bytes = 0;
         }
     }
-    if batch.is_empty() { Ok(()) } else { sink(&Part::Entries(batch.iter().map(Vec::as_slice).collect())) }
+    if batch.is_empty() {
+        Ok(())
+    } else {
+        sink(&BackupPart::Entries(batch.iter().map(Vec::as_slice).collect()))
+    }
 }

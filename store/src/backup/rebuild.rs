@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use turnfold_core::Digest;
 
 use super::error::RescueError;
-use super::part::{BranchPart, MatchPart, Part, Totals};
+use super::part::{BackupPart, BranchPart, MatchPart, Totals};
 use crate::ancestry::Ancestry;
 use crate::chain::{self, Linker};
 use crate::engine::{Append, Engine, NewBranch, NewMatch};
@@ -71,14 +71,14 @@ impl<'a> Rebuild<'a> {
     }
 
     /// Adds the next part. Returns the totals once the part is the end.
-    pub(crate) fn take(&mut self, part: &Part<'_>) -> Result<Option<Totals>, RescueError> {
+    pub(crate) fn take(&mut self, part: &BackupPart<'_>) -> Result<Option<Totals>, RescueError> {
         match part {
-            Part::Match(part) => self.begin_match(part)?,
-            Part::Branch(part) => self.begin_branch(part)?,
-            Part::Entries(entries) => self.take_entries(entries)?,
-            Part::Module(module) => self.take_module(*module)?,
-            Part::Note(note) => self.take_note(note)?,
-            Part::End(totals) => {
+            BackupPart::Match(part) => self.begin_match(part)?,
+            BackupPart::Branch(part) => self.begin_branch(part)?,
+            BackupPart::Entries(entries) => self.take_entries(entries)?,
+            BackupPart::Module(module) => self.take_module(*module)?,
+            BackupPart::Note(note) => self.take_note(note)?,
+            BackupPart::End(totals) => {
                 self.end_match()?;
                 if *totals != self.totals {
                     return Err(RescueError::damaged("it does not hold as much as it says at its end"));

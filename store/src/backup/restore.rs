@@ -7,7 +7,7 @@ use turnfold_core::decode::decode_strictly;
 
 use super::error::RescueError;
 use super::frame::FrameReader;
-use super::part::{Part, Totals};
+use super::part::{BackupPart, Totals};
 use super::rebuild::Rebuild;
 use crate::engine::Engine;
 use crate::local::rescue::new_store::{self, NewStore};
@@ -75,7 +75,7 @@ fn step(
     rebuild: &mut Rebuild<'_>,
 ) -> Result<Option<Totals>, RescueError> {
     let body = frames.read()?;
-    let part: Part<'_> =
+    let part: BackupPart<'_> =
         decode_strictly(&body).map_err(|error| RescueError::damaged(format!("a part: {error}")))?;
     rebuild.take(&part)
 }

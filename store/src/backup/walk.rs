@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use turnfold_core::Digest;
 
 use super::error::RescueError;
-use super::part::{BranchPart, MatchPart, Part, Sink, Totals, send_entries};
+use super::part::{BackupPart, BranchPart, MatchPart, Sink, Totals, send_entries};
 use crate::ancestry::Ancestry;
 use crate::engine::EngineReader;
 use crate::error::StoreError;
@@ -16,9 +16,9 @@ use crate::reader::found::Head;
 /// Walks a store like [`walk`], for a copy without grants. It removes the authors' tokens from notes.
 pub(crate) fn walk_without_grants(engine: &dyn EngineReader, sink: Sink<'_>) -> Result<(), RescueError> {
     walk(engine, &mut |part| {
-        let Part::Note(note) = part else { return sink(part) };
+        let BackupPart::Note(note) = part else { return sink(part) };
         match note.without_token() {
-            Some(note) => sink(&Part::Note(note)),
+            Some(note) => sink(&BackupPart::Note(note)),
             None => Ok(()),
         }
     })
@@ -29,7 +29,7 @@ pub(crate) fn walk_without_grants(engine: &dyn EngineReader, sink: Sink<'_>) -> 
 /// While it runs, no match is deleted or renamed, and no branch of the match that is being read.
 pub(crate) fn walk(engine: &dyn EngineReader, sink: Sink<'_>) -> Result<(), RescueError> {
     let mut totals = Totals::default();
-    let mut counting = |part: &Part<'_>| {
+    let mut counting = |part: &BackupPart<'_>| {
         totals.count(part);
         sink(part)
     };
@@ -38,7 +38,7 @@ pub(crate) fn walk(engine: &dyn EngineReader, sink: Sink<'_>) -> Result<(), Resc
         let name = name?;
         engine.at_one_moment(&mut |engine| walk_match(engine, &name, &mut counting))?;
     }
-    sink(&Part::End(totals))
+    sink(&BackupPart::End(totals))
 }
 
 fn walk_match(engine: &dyn EngineReader, name: &MatchName, sink: Sink<'_>) -> Result<(), RescueError> {
@@ -51,9 +51,9 @@ fn walk_match(engine: &dyn EngineReader, name: &MatchName, sink: Sink<'_>) -> Re
     sort_parents_first(&mut branches);
     let name = name.clone();
     let count = branches.len() as u64;
-    sink(&Part::Match(MatchPart { name, branches: count, genesis: &found_match.genesis }))?;
+    sink(&BackupPart::Match(MatchPart { name, branches: count, genesis: &found_match.genesis }))?;
     if let Some(module) = found_match.module {
-        sink(&Part::Module(module))?;
+        sink(&BackupPart::Module(module))?;
     }
     let mut ancestry = Ancestry::default();
     let mut indexes = BTreeMap::new();
@@ -66,7 +66,7 @@ fn walk_match(engine: &dyn EngineReader, name: &MatchName, sink: Sink<'_>) -> Re
         walk_branch(engine, branch, holder, sink)?;
     }
     for note in notes {
-        sink(&Part::Note(note))?;
+        sink(&BackupPart::Note(note))?;
     }
     Ok(())
 }
@@ -110,7 +110,7 @@ fn walk_branch(
     let name = branch.found.name.clone();
     let before = branch.found.before;
     let Head { seq: head, link } = branch.head;
-    sink(&Part::Branch(BranchPart { name, parent, before, head, link }))?;
+    sink(&BackupPart::Branch(BranchPart { name, parent, before, head, link }))?;
     send_entries(branch.entries(engine, branch.own())?, sink)
 }
 

@@ -8,7 +8,7 @@ use super::index::open_index::behind;
 use super::layout::key;
 use super::scan::scan;
 use super::staging::sound_body;
-use super::view::View;
+use super::view::MemoryRecords;
 use crate::entry::encode;
 
 /// Reads every commit of a journal, checks the digests, and returns each difference between the records and a replay.
@@ -21,7 +21,7 @@ pub(crate) fn compare(
     records: &dyn Backend,
     index: u32,
 ) -> Result<Vec<String>, BackendError> {
-    let view = match View::proven(&places.journal)? {
+    let view = match MemoryRecords::proven(&places.journal)? {
         Ok(view) => view,
         Err(reason) => return Ok(vec![reason]),
     };

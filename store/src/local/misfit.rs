@@ -34,18 +34,18 @@ impl Misfit {
 }
 
 /// Why an operation is not carried out.
-pub(crate) enum Stop {
+pub(crate) enum ReplayStop {
     Misfit(Misfit),
     Failed(BackendError),
 }
 
-impl From<BackendError> for Stop {
+impl From<BackendError> for ReplayStop {
     fn from(error: BackendError) -> Self {
         Self::Failed(error)
     }
 }
 
-impl Stop {
+impl ReplayStop {
     /// Returns the misfit of an operation that names this match or branch.
     pub(super) fn named(match_name: &MatchName, branch: Option<&BranchName>) -> Self {
         Self::Misfit(Misfit::Named { match_name: match_name.clone(), branch: branch.cloned() })

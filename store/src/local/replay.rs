@@ -9,7 +9,7 @@ use super::layout::key;
 use super::layout::record::{
     self, BranchRecord, GrantRecord, IdempotencyRecord, MatchGrantRecord, MatchRecord, StoreRecord,
 };
-use super::misfit::{Misfit, Stop};
+use super::misfit::{Misfit, ReplayStop};
 use crate::chain;
 use crate::entry::{Seq, encode};
 use crate::grant::Grant;
@@ -18,7 +18,7 @@ use crate::note::{NoteId, PlacedNote};
 use crate::reader::found::{Head, Parent};
 
 /// The records that a replay reads and writes.
-pub(crate) trait Target {
+pub(crate) trait ReplayTarget {
     /// Returns the body of a record of a match, branch, head, grant or note.
     fn body(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BackendError>;
 
@@ -51,7 +51,7 @@ pub(crate) type OnMisfit<'a> = &'a mut dyn FnMut(Misfit) -> Result<(), BackendEr
 
 /// Replays a commit. It skips misfits that `misfit` allows.
 pub(crate) fn replay(
-    target: &mut dyn Target,
+    target: &mut dyn ReplayTarget,
     commit: Point,
     body: &[u8],
     misfit: OnMisfit<'_>,
@@ -59,12 +59,12 @@ pub(crate) fn replay(
     for read in op::read(body) {
         let done = match read {
             Ok(op) => carry_out(target, op),
-            Err(()) => Err(Stop::Misfit(Misfit::Unreadable)),
+            Err(()) => Err(ReplayStop::Misfit(Misfit::Unreadable)),
         };
         match done {
             Ok(()) => {}
-            Err(Stop::Misfit(found)) => misfit(found)?,
-            Err(Stop::Failed(error)) => return Err(error),
+            Err(ReplayStop::Misfit(found)) => misfit(found)?,
+            Err(ReplayStop::Failed(error)) => return Err(error),
         }
     }
     let store = target.store();
@@ -74,17 +74,17 @@ pub(crate) fn replay(
 
 /// Replays a commit, and ends with an error at the first misfit.
 pub(crate) fn replay_strictly(
-    target: &mut dyn Target,
+    target: &mut dyn ReplayTarget,
     commit: Point,
     body: &[u8],
 ) -> Result<(), BackendError> {
     replay(target, commit, body, &mut |misfit| Err(misfit.within(commit.number)))
 }
 
-pub(crate) type Done = Result<(), Stop>;
+pub(crate) type Done = Result<(), ReplayStop>;
 
 /// Carries out an operation.
-pub(crate) fn carry_out(target: &mut dyn Target, op: Op<'_>) -> Done {
+pub(crate) fn carry_out(target: &mut dyn ReplayTarget, op: Op<'_>) -> Done {
     match op {
         Op::CreateMatch { id, name, genesis } => create_match(target, id, &name, genesis),
         Op::CreateBranch { id, match_name, name, parent, at, link } => {
@@ -112,7 +112,7 @@ struct Match {
     module: Option<Digest>,
 }
 
-fn find_match(target: &dyn Target, name: &MatchName) -> Result<Option<Match>, BackendError> {
+fn find_match(target: &dyn ReplayTarget, name: &MatchName) -> Result<Option<Match>, BackendError> {
     let key = key::of_match(name);
     let Some(body) = target.body(&key)? else { return Ok(None) };
     let MatchRecord { id, branches, genesis, module } = MatchRecord::read("a match record", &body)?;
@@ -120,13 +120,13 @@ fn find_match(target: &dyn Target, name: &MatchName) -> Result<Option<Match>, Ba
     Ok(Some(Match { key, id, branches, genesis, module }))
 }
 
-fn put_match(target: &mut dyn Target, found: &Match, key: Vec<u8>, branches: u64) {
+fn put_match(target: &mut dyn ReplayTarget, found: &Match, key: Vec<u8>, branches: u64) {
     let record = MatchRecord { id: found.id, branches, genesis: &found.genesis, module: found.module };
     target.put(key, Some(record.encode()));
 }
 
 fn find_branch(
-    target: &dyn Target,
+    target: &dyn ReplayTarget,
     match_id: u64,
     name: &BranchName,
 ) -> Result<Option<BranchRecord>, BackendError> {
@@ -134,39 +134,47 @@ fn find_branch(
     body.map(|body| record::read_body("a branch record", &body)).transpose()
 }
 
-fn branches_of(target: &dyn Target, match_id: u64) -> Result<Vec<(Vec<u8>, BranchRecord)>, BackendError> {
+fn branches_of(
+    target: &dyn ReplayTarget,
+    match_id: u64,
+) -> Result<Vec<(Vec<u8>, BranchRecord)>, BackendError> {
     let read = |(key, body): StoredRecord| Ok((key, record::read_body("a branch record", &body)?));
     target.records(key::branches_of(match_id))?.into_iter().map(read).collect()
 }
 
-fn head_of(target: &dyn Target, branch: u64) -> Result<Option<Head>, BackendError> {
+fn head_of(target: &dyn ReplayTarget, branch: u64) -> Result<Option<Head>, BackendError> {
     let body = target.body(&key::of_head(branch))?;
     body.map(|body| record::read_body("a head", &body)).transpose()
 }
 
-fn put_head(target: &mut dyn Target, branch: u64, head: Head) {
+fn put_head(target: &mut dyn ReplayTarget, branch: u64, head: Head) {
     target.put(key::of_head(branch), Some(encode(&head)));
 }
 
 /// Finds the match that an operation names. The error also names the branch, if there is one.
-fn the_match(target: &dyn Target, name: &MatchName, branch: Option<&BranchName>) -> Result<Match, Stop> {
-    find_match(target, name)?.ok_or_else(|| Stop::named(name, branch))
+fn the_match(
+    target: &dyn ReplayTarget,
+    name: &MatchName,
+    branch: Option<&BranchName>,
+) -> Result<Match, ReplayStop> {
+    find_match(target, name)?.ok_or_else(|| ReplayStop::named(name, branch))
 }
 
 fn the_branch(
-    target: &dyn Target,
+    target: &dyn ReplayTarget,
     match_name: &MatchName,
     name: &BranchName,
-) -> Result<(Match, BranchRecord), Stop> {
+) -> Result<(Match, BranchRecord), ReplayStop> {
     let found = the_match(target, match_name, Some(name))?;
-    let branch = find_branch(target, found.id, name)?.ok_or_else(|| Stop::named(match_name, Some(name)))?;
+    let branch =
+        find_branch(target, found.id, name)?.ok_or_else(|| ReplayStop::named(match_name, Some(name)))?;
     Ok((found, branch))
 }
 
-fn create_match(target: &mut dyn Target, id: u64, name: &MatchName, genesis: &[u8]) -> Done {
+fn create_match(target: &mut dyn ReplayTarget, id: u64, name: &MatchName, genesis: &[u8]) -> Done {
     let key = key::of_match(name);
     if target.body(&key)?.is_some() {
-        return Err(Stop::named(name, None));
+        return Err(ReplayStop::named(name, None));
     }
     target.put(key, Some(MatchRecord { id, branches: 1, genesis, module: None }.encode()));
     let main = BranchRecord { id: id + 1, parent: None };
@@ -179,18 +187,18 @@ fn create_match(target: &mut dyn Target, id: u64, name: &MatchName, genesis: &[u
 }
 
 fn create_branch(
-    target: &mut dyn Target,
+    target: &mut dyn ReplayTarget,
     id: u64,
     (match_name, name): (&MatchName, &BranchName),
     (parent, at, link): (BranchName, Seq, Digest),
 ) -> Done {
     let found_match = the_match(target, match_name, Some(name))?;
-    let found =
-        find_branch(target, found_match.id, &parent)?.ok_or_else(|| Stop::named(match_name, Some(name)))?;
+    let found = find_branch(target, found_match.id, &parent)?
+        .ok_or_else(|| ReplayStop::named(match_name, Some(name)))?;
     // The parent must have the entry, because a link behind a gap is not proven.
     let has_entry = head_of(target, found.id)?.is_some_and(|head| head.seq >= at);
     if !has_entry || find_branch(target, found_match.id, name)?.is_some() {
-        return Err(Stop::named(match_name, Some(name)));
+        return Err(ReplayStop::named(match_name, Some(name)));
     }
     let parent = Some(Parent { name: parent.into(), id: found.id, at, link });
     target.put(key::of_branch(found_match.id, name), Some(encode(&BranchRecord { id, parent })));
@@ -201,14 +209,16 @@ fn create_branch(
     Ok(())
 }
 
-fn append(target: &mut dyn Target, branch: u64, link: Digest, entries: &[&[u8]]) -> Done {
+fn append(target: &mut dyn ReplayTarget, branch: u64, link: Digest, entries: &[&[u8]]) -> Done {
     let first = entries.first().and_then(|entry| EntryHead::read(entry));
-    let Some(EntryHead { seq: first, .. }) = first else { return Err(Stop::Misfit(Misfit::Unreadable)) };
+    let Some(EntryHead { seq: first, .. }) = first else {
+        return Err(ReplayStop::Misfit(Misfit::Unreadable));
+    };
     let last = first.saturating_add(entries.len() as u64 - 1);
     let before = head_of(target, branch)?;
     let Some(before) = before.filter(|before| before.seq + 1 == first) else {
         let expected = before.map(|before| before.seq + 1);
-        return Err(Stop::Misfit(Misfit::Entries { branch, expected, first, last }));
+        return Err(ReplayStop::Misfit(Misfit::Entries { branch, expected, first, last }));
     };
     let after = Head { seq: last, link };
     put_head(target, branch, after);
@@ -216,7 +226,7 @@ fn append(target: &mut dyn Target, branch: u64, link: Digest, entries: &[&[u8]])
     let mut keyed: Option<(&str, IdempotencyRecord)> = None;
     for entry in entries {
         let Some(EntryHead { seq, idempotency_key, .. }) = EntryHead::read(entry) else {
-            return Err(Stop::Misfit(Misfit::Unreadable));
+            return Err(ReplayStop::Misfit(Misfit::Unreadable));
         };
         match (&mut keyed, idempotency_key) {
             (Some((key, entries)), Some(found)) if *key == found => entries.last = seq,
@@ -235,11 +245,11 @@ fn append(target: &mut dyn Target, branch: u64, link: Digest, entries: &[&[u8]])
     Ok(())
 }
 
-fn rename_match(target: &mut dyn Target, name: &MatchName, new: &MatchName) -> Done {
+fn rename_match(target: &mut dyn ReplayTarget, name: &MatchName, new: &MatchName) -> Done {
     let key = key::of_match(new);
     let found_match = the_match(target, name, None)?;
     if target.body(&key)?.is_some() {
-        return Err(Stop::named(new, None));
+        return Err(ReplayStop::named(new, None));
     }
     target.put(found_match.key.clone(), None);
     put_match(target, &found_match, key, found_match.branches);
@@ -256,14 +266,14 @@ fn rename_match(target: &mut dyn Target, name: &MatchName, new: &MatchName) -> D
 }
 
 fn rename_branch(
-    target: &mut dyn Target,
+    target: &mut dyn ReplayTarget,
     match_name: &MatchName,
     name: &BranchName,
     new: &BranchName,
 ) -> Done {
     let (found_match, found) = the_branch(target, match_name, name)?;
     if find_branch(target, found_match.id, new)?.is_some() {
-        return Err(Stop::named(match_name, Some(new)));
+        return Err(ReplayStop::named(match_name, Some(new)));
     }
     for (key, child) in branches_of(target, found_match.id)? {
         if let Some(parent) = child.parent.filter(|parent| parent.id == found.id) {
@@ -278,11 +288,11 @@ fn rename_branch(
 }
 
 /// Skips an id, so that a reader that counts matches or branches notices a rename during its scan.
-fn use_up_an_id(target: &mut dyn Target) {
+fn use_up_an_id(target: &mut dyn ReplayTarget) {
     target.store().next_id += 1;
 }
 
-fn delete_match(target: &mut dyn Target, name: &MatchName) -> Done {
+fn delete_match(target: &mut dyn ReplayTarget, name: &MatchName) -> Done {
     let found_match = the_match(target, name, None)?;
     for (key, branch) in branches_of(target, found_match.id)? {
         remove_branch(target, key, &branch)?;
@@ -302,7 +312,7 @@ fn delete_match(target: &mut dyn Target, name: &MatchName) -> Done {
     Ok(())
 }
 
-fn delete_branch(target: &mut dyn Target, match_name: &MatchName, name: &BranchName) -> Done {
+fn delete_branch(target: &mut dyn ReplayTarget, match_name: &MatchName, name: &BranchName) -> Done {
     let (found_match, found) = the_branch(target, match_name, name)?;
     remove_branch(target, key::of_branch(found_match.id, name), &found)?;
     for (key, body) in target.records(key::notes_of(found_match.id))? {
@@ -316,7 +326,11 @@ fn delete_branch(target: &mut dyn Target, match_name: &MatchName, name: &BranchN
     Ok(())
 }
 
-fn remove_branch(target: &mut dyn Target, key: Vec<u8>, branch: &BranchRecord) -> Result<(), BackendError> {
+fn remove_branch(
+    target: &mut dyn ReplayTarget,
+    key: Vec<u8>,
+    branch: &BranchRecord,
+) -> Result<(), BackendError> {
     let forked_at = branch.parent.as_ref().map_or(0, |parent| parent.at);
     let own = head_of(target, branch.id)?.map_or(0, |head| head.seq.saturating_sub(forked_at));
     target.put(key, None);
@@ -327,7 +341,7 @@ fn remove_branch(target: &mut dyn Target, key: Vec<u8>, branch: &BranchRecord) -
     Ok(())
 }
 
-fn set_grant(target: &mut dyn Target, hash: &Digest, grant: Grant) -> Done {
+fn set_grant(target: &mut dyn ReplayTarget, hash: &Digest, grant: Grant) -> Done {
     let found_match = the_match(target, &grant.match_name, None)?;
     let listed = MatchGrantRecord { seat: grant.kind.seat() };
     target.put(key::of_match_grant(found_match.id, hash), Some(encode(&listed)));
@@ -335,29 +349,29 @@ fn set_grant(target: &mut dyn Target, hash: &Digest, grant: Grant) -> Done {
     Ok(())
 }
 
-fn remove_grant(target: &mut dyn Target, match_name: &MatchName, hash: &Digest) -> Done {
+fn remove_grant(target: &mut dyn ReplayTarget, match_name: &MatchName, hash: &Digest) -> Done {
     let found_match = the_match(target, match_name, None)?;
     target.put(key::of_match_grant(found_match.id, hash), None);
     target.put(key::of_grant(hash), None);
     Ok(())
 }
 
-fn set_note(target: &mut dyn Target, match_name: &MatchName, note: &PlacedNote) -> Done {
+fn set_note(target: &mut dyn ReplayTarget, match_name: &MatchName, note: &PlacedNote) -> Done {
     let found_match = the_match(target, match_name, None)?;
     target.put(key::of_note(found_match.id, note.note.id), Some(encode(note)));
     Ok(())
 }
 
-fn remove_note(target: &mut dyn Target, match_name: &MatchName, id: NoteId) -> Done {
+fn remove_note(target: &mut dyn ReplayTarget, match_name: &MatchName, id: NoteId) -> Done {
     let found_match = the_match(target, match_name, None)?;
     target.put(key::of_note(found_match.id, id), None);
     Ok(())
 }
 
-fn record_module(target: &mut dyn Target, match_name: &MatchName, module: Digest) -> Done {
+fn record_module(target: &mut dyn ReplayTarget, match_name: &MatchName, module: Digest) -> Done {
     let found_match = the_match(target, match_name, None)?;
     if found_match.module.is_some_and(|recorded| recorded != module) {
-        return Err(Stop::named(match_name, None));
+        return Err(ReplayStop::named(match_name, None));
     }
     let key = found_match.key.clone();
     let branches = found_match.branches;

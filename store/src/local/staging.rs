@@ -7,7 +7,7 @@ use super::backend::{Backend, BackendError, RecordChange, StoredRecord};
 use super::layout::key;
 use super::layout::page::{PagePart, cut};
 use super::layout::record::{self, IdempotencyRecord, StoreRecord};
-use super::replay::{Added, Target};
+use super::replay::{Added, ReplayTarget};
 use super::scan::scan;
 use crate::entry::encode;
 
@@ -53,7 +53,7 @@ pub(crate) fn sound_body(key: &[u8], value: &[u8]) -> Result<Vec<u8>, BackendErr
     body.map_err(|reason| BackendError::Damaged(format!("the record `{}`: {reason}", key.escape_ascii())))
 }
 
-impl Target for Staging<'_> {
+impl ReplayTarget for Staging<'_> {
     fn body(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BackendError> {
         match self.bodies.get(key) {
             Some(body) => Ok(body.clone()),

@@ -13,29 +13,29 @@ use super::dir::lock::Locks;
 use super::dir::swap;
 use super::index::open_index::behind;
 use super::journal::commit::{Point, Salt};
-use super::journal::image::{At, Image, damaged, read_next_to_writer};
+use super::journal::image::{CommitPlace, Image, damaged, read_next_to_writer};
 use super::journal::op::{self, EntryHead, Op};
 use super::journal::pack;
 use super::layout::key;
-use super::layout::page::{Page, VERSION};
+use super::layout::page::{PageBody, VERSION};
 use super::layout::record::{self, IdempotencyRecord, StoreRecord};
 use super::misfit::Misfit;
 use super::reader::open_records::open_skipped;
-use super::replay::{Added, OnMisfit, Target, replay};
+use super::replay::{Added, OnMisfit, ReplayTarget, replay};
 use crate::entry::{Seq, encode};
 
 /// How many bytes of a segment are read at a time.
 const WINDOW_BYTES: usize = 256 * 1024;
 
 /// The records of a store in memory.
-pub(crate) struct View {
+pub(crate) struct MemoryRecords {
     store: StoreRecord,
     /// The bodies of the records of matches, branches, heads, grants and notes.
     bodies: BTreeMap<Vec<u8>, Vec<u8>>,
     /// The places of each branch's entries: for each commit the first seq and the place.
-    pages: BTreeMap<u64, Vec<(Seq, At)>>,
+    pages: BTreeMap<u64, Vec<(Seq, CommitPlace)>>,
     /// The place of the commit that is being replayed.
-    at: At,
+    at: CommitPlace,
     journal: PathBuf,
     files: Vec<File>,
     /// The bodies of the commits that only the heads have.
@@ -44,7 +44,7 @@ pub(crate) struct View {
     /// Whether the journal names an index with the same commits, which was not opened (ST-23).
     is_next_to_index: bool,
     /// The commit that was read last. It is kept because a large commit has many pages.
-    last: Mutex<Option<(At, Arc<Vec<u8>>)>>,
+    last: Mutex<Option<(CommitPlace, Arc<Vec<u8>>)>>,
 }
 
 /// A part of a segment that was read last.
@@ -54,14 +54,14 @@ struct Window {
     bytes: Vec<u8>,
 }
 
-impl View {
+impl MemoryRecords {
     /// Returns the view before the first commit of a journal.
     pub(crate) fn before(journal: &Path, salt: Salt, files: Vec<File>) -> Self {
         Self {
             store: StoreRecord::before(&salt),
             bodies: BTreeMap::new(),
             pages: BTreeMap::new(),
-            at: At::in_heads(0),
+            at: CommitPlace::in_heads(0),
             journal: journal.to_owned(),
             files,
             in_heads: Vec::new(),
@@ -106,14 +106,14 @@ impl View {
     /// Replays one more commit.
     pub(crate) fn take(
         &mut self,
-        (point, at): (Point, At),
+        (point, at): (Point, CommitPlace),
         body: &[u8],
         misfit: OnMisfit<'_>,
     ) -> Result<(), BackendError> {
         self.at = match at.place() {
             Ok(_) => {
                 self.in_heads.push(body.to_vec());
-                At::in_heads(self.in_heads.len() - 1)
+                CommitPlace::in_heads(self.in_heads.len() - 1)
             }
             Err(_) => at,
         };
@@ -130,7 +130,7 @@ impl View {
     }
 
     /// Returns the body of a commit, read again unless it was the last one read.
-    fn body_at(&self, at: At) -> Result<Arc<Vec<u8>>, BackendError> {
+    fn body_at(&self, at: CommitPlace) -> Result<Arc<Vec<u8>>, BackendError> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, body)) = last.as_ref().filter(|(last, _)| *last == at) {
             return Ok(Arc::clone(body));
@@ -140,7 +140,7 @@ impl View {
         Ok(body)
     }
 
-    fn read_body(&self, at: At) -> Result<Vec<u8>, BackendError> {
+    fn read_body(&self, at: CommitPlace) -> Result<Vec<u8>, BackendError> {
         let gone = || damaged("a commit cannot be read again");
         let (segment, at) = match at.place() {
             Ok(place) => return self.in_heads.get(place).cloned().ok_or_else(gone),
@@ -171,8 +171,8 @@ impl View {
     fn entries<T>(
         &self,
         branch: u64,
-        (first, at): (Seq, At),
-        use_them: impl FnOnce(&Page<'_>) -> T,
+        (first, at): (Seq, CommitPlace),
+        use_them: impl FnOnce(&PageBody<'_>) -> T,
     ) -> Result<T, BackendError> {
         let body = self.body_at(at)?;
         for op in op::read(&body) {
@@ -183,13 +183,13 @@ impl View {
                     .and_then(|entry| EntryHead::read(entry))
                     .is_some_and(|entry| entry.seq == first)
             {
-                return Ok(use_them(&Page { version: VERSION, link, records: entries }));
+                return Ok(use_them(&PageBody { version: VERSION, link, records: entries }));
             }
         }
         Err(damaged("a commit is not what it was"))
     }
 
-    fn page(&self, branch: u64, place: (Seq, At)) -> Result<StoredRecord, BackendError> {
+    fn page(&self, branch: u64, place: (Seq, CommitPlace)) -> Result<StoredRecord, BackendError> {
         let body = self.entries(branch, place, |page| encode(page))?;
         Ok(with_check(key::of_page(branch, place.0), body))
     }
@@ -231,7 +231,7 @@ impl View {
                 found.extend(keys.map(|(key, entries)| with_check(key, encode(&entries))));
                 continue;
             }
-            let in_range = |(first, _): &&(Seq, At)| range.contains(&key::of_page(*branch, *first));
+            let in_range = |(first, _): &&(Seq, CommitPlace)| range.contains(&key::of_page(*branch, *first));
             let start = places.partition_point(|(first, _)| key::of_page(*branch, *first) < range.start);
             for place in places.iter().skip(start).take(limit - found.len()).take_while(in_range) {
                 found.push(self.page(*branch, *place)?);
@@ -247,7 +247,7 @@ fn with_check(key: Vec<u8>, body: Vec<u8>) -> StoredRecord {
     (key, value)
 }
 
-impl Target for View {
+impl ReplayTarget for MemoryRecords {
     fn body(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BackendError> {
         Ok(self.bodies.get(key).cloned())
     }
@@ -281,7 +281,7 @@ impl Target for View {
     }
 }
 
-impl Backend for View {
+impl Backend for MemoryRecords {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BackendError> {
         let after = [key, &[0]].concat();
         Ok(self.scan(&(key.to_vec()..after), 1)?.pop().map(|(_, value)| value))

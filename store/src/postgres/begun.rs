@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::connect::Connection;
-use super::fault::Fault;
+use super::fault::StatementFault;
 use super::held::Names;
 use super::insert::statement;
 use super::read::{column, uuid};
@@ -12,7 +12,7 @@ use super::schema::{branch_number, new_id};
 use crate::engine::{InitialBranch, KeyedBatch};
 use crate::error::StoreError;
 use crate::names::MatchName;
-use crate::reader::found::{Head, MatchId};
+use crate::reader::found::{EngineMatchId, Head};
 
 /// The maximum number of entries of a run with an idempotency key, here and in an append.
 pub(super) const KEYED_ENTRIES_MAX: usize = 4096;
@@ -20,7 +20,7 @@ pub(super) const KEYED_ENTRIES_MAX: usize = 4096;
 /// A branch to create within a transaction.
 pub(super) struct Begun {
     pub(super) names: Names,
-    match_id: MatchId,
+    match_id: EngineMatchId,
     /// The number of the branch.
     pub(super) branch: u64,
     /// The number of the parent.
@@ -35,7 +35,7 @@ impl Begun {
     /// found.
     pub(super) fn of(
         branch: InitialBranch,
-        (match_name, match_id): (&MatchName, MatchId),
+        (match_name, match_id): (&MatchName, EngineMatchId),
         parent: Option<u64>,
         run_entries_max: usize,
     ) -> Result<Self, StoreError> {
@@ -71,7 +71,7 @@ impl Begun {
 }
 
 /// Inserts a branch and its first runs, within a transaction (FL-14).
-pub(super) fn begin(connection: &mut Connection, begun: &Begun) -> Result<(), Fault> {
+pub(super) fn begin(connection: &mut Connection, begun: &Begun) -> Result<(), StatementFault> {
     const BRANCH: &str =
         "INSERT INTO @branch (no, match, parent, at, name, before) VALUES ($1, $2, $3, $4, $5, $6)";
     let parent = begun.parent.map(u64::cast_signed);
@@ -87,7 +87,7 @@ pub(super) fn begin(connection: &mut Connection, begun: &Begun) -> Result<(), Fa
     for runs in &begun.appends {
         for run in &runs.all {
             if statement(connection, &[(runs, run)])?.is_empty() {
-                return Err(Fault::Again("a branch was changed while it was made".to_owned()));
+                return Err(StatementFault::Again("a branch was changed while it was made".to_owned()));
             }
         }
     }

@@ -7,7 +7,7 @@ use super::append::new_module;
 use super::begun::{Begun, begin};
 use super::connect::Connection;
 use super::engine::Fleet;
-use super::fault::Fault;
+use super::fault::StatementFault;
 use super::insert::record_module;
 use super::notes;
 use super::read::{Ask as _, get, uuid};
@@ -20,13 +20,13 @@ use crate::granting::Joining;
 use crate::names::{BranchName, MatchName};
 use crate::note::{Note, NoteId};
 use crate::reader::branch::{BranchId, NamedBranch};
-use crate::reader::found::{Head, MatchId};
+use crate::reader::found::{EngineMatchId, Head};
 use crate::reader::store_report::Appended;
 use std::sync::Arc;
 
 impl Engine for Fleet {
     fn reader(&self) -> Arc<dyn EngineReader> {
-        Arc::<super::read::Reading<super::read::Newest>>::clone(&self.reading)
+        Arc::<super::read::ReadingEngine<super::read::Newest>>::clone(&self.reading)
     }
 
     fn create_match(&self, new: NewMatch) -> Result<(), StoreError> {
@@ -36,7 +36,7 @@ impl Engine for Fleet {
         let NewMatch { name: match_name, genesis, module, branches } = new;
         let module = module.as_ref().map(|module| module.as_bytes().as_slice());
         let attempt = new_id()?;
-        let match_id = MatchId(attempt.as_u128());
+        let match_id = EngineMatchId(attempt.as_u128());
         let mut begun: Vec<Begun> = Vec::new();
         for branch in branches {
             let parent =
@@ -93,11 +93,11 @@ impl Engine for Fleet {
             match begin(connection, &begun) {
                 Ok(()) => connection.run("COMMIT").map(|()| Ok(Some(true))),
                 // The parent is gone.
-                Err(Fault::Referred) => {
+                Err(StatementFault::Referred) => {
                     connection.run("ROLLBACK")?;
                     Ok(Err(gone()))
                 }
-                Err(Fault::Taken) => {
+                Err(StatementFault::Taken) => {
                     connection.run("ROLLBACK")?;
                     let same = "SELECT no FROM @branch WHERE match = $1 AND name = $2";
                     let same = connection.query(same, &[&uuid(match_id), &name.as_str()])?;
@@ -128,7 +128,7 @@ impl Engine for Fleet {
             let deleted = self.pool().until_answered(|connection, maybe| {
                 match connection.execute(DELETE, &[&no, &name.as_str()]) {
                     Ok(count) => Ok(Some(count > 0 || maybe)),
-                    Err(Fault::Referred) => Ok(None),
+                    Err(StatementFault::Referred) => Ok(None),
                     Err(fault) => Err(fault),
                 }
             })?;
@@ -182,7 +182,7 @@ impl Engine for Fleet {
                 Ok(_) => {
                     Ok(Err(StoreError::NoSuchBranch { match_name: match_name.clone(), branch: name.clone() }))
                 }
-                Err(Fault::Taken) => Ok(Err(taken())),
+                Err(StatementFault::Taken) => Ok(Err(taken())),
                 Err(fault) => Err(fault),
             }
         })?
@@ -268,7 +268,7 @@ fn delete(
     connection: &mut Connection,
     (match_id, name): (&Uuid, &MatchName),
     branches: &mut Vec<i64>,
-) -> Result<bool, Fault> {
+) -> Result<bool, StatementFault> {
     const MATCH: &str = "DELETE FROM @match WHERE id = $1 AND name = $2";
     if connection.execute(MATCH, &[match_id, &name.as_str()])? == 0 {
         return Ok(false);
@@ -279,7 +279,9 @@ fn delete(
     }
     match connection.query("DELETE FROM @branch WHERE match = $1 RETURNING no", &[match_id]) {
         // A branch that begins on one of these was created at the same time.
-        Err(Fault::Referred) => Err(Fault::Again("a branch was made at the same time".to_owned())),
+        Err(StatementFault::Referred) => {
+            Err(StatementFault::Again("a branch was made at the same time".to_owned()))
+        }
         Err(fault) => Err(fault),
         Ok(rows) => {
             for row in &rows {
@@ -296,14 +298,14 @@ fn rename(
     connection: &mut Connection,
     (match_id, name, new): (&Uuid, &MatchName, &MatchName),
     maybe: bool,
-) -> Result<Result<(), StoreError>, Fault> {
+) -> Result<Result<(), StoreError>, StatementFault> {
     const RENAME: &str = "UPDATE @match SET name = $3 WHERE id = $1 AND name = $2";
     const NOW: &str = "SELECT FROM @match WHERE id = $1 AND name = $2";
     match connection.execute(RENAME, &[match_id, &name.as_str(), &new.as_str()]) {
         Ok(1) => Ok(Ok(())),
         Ok(_) if maybe && !connection.query(NOW, &[match_id, &new.as_str()])?.is_empty() => Ok(Ok(())),
         Ok(_) => Ok(Err(StoreError::NoSuchMatch { match_name: name.clone() })),
-        Err(Fault::Taken) => Ok(Err(StoreError::AlreadyExists { match_name: new.clone() })),
+        Err(StatementFault::Taken) => Ok(Err(StoreError::AlreadyExists { match_name: new.clone() })),
         Err(fault) => Err(fault),
     }
 }

@@ -8,7 +8,7 @@ use super::run::{first_slot, next_slot};
 use super::spread;
 use crate::audit::{Audited, audit};
 use crate::backup::part::Totals;
-use crate::engine::{EngineReader, Found, KeyedEntries};
+use crate::engine::{DamagedRecord, EngineReader, KeyedEntries};
 use crate::error::StoreError;
 use crate::reader::branch::Branch;
 use crate::reader::store_report::{Damage, MatchStats, StoreCheck, StoreStats};
@@ -19,7 +19,7 @@ pub(super) fn audit_kept(
     ask: &impl Ask,
     branch: &Branch,
     keys: &KeyedEntries,
-) -> Result<Vec<Found>, StoreError> {
+) -> Result<Vec<DamagedRecord>, StoreError> {
     const RUNS: &str = "SELECT first, last, key FROM @run WHERE branch = $1 AND first > $2 AND first <= $3 \
                         ORDER BY first LIMIT 4096";
     let mut damage = Vec::new();

@@ -22,7 +22,7 @@ use tokio_postgres::{Client, NoTls, Row, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::address::{FleetAddress, Tls};
-use super::fault::Fault;
+use super::fault::StatementFault;
 use super::spread;
 use crate::error::StoreError;
 
@@ -65,10 +65,10 @@ pub(super) struct Connection {
 impl Connection {
     /// Connects to the first host that accepts writes. Refuses a server that may lose acknowledged writes, unless the
     /// address permits it.
-    pub(super) fn open(address: &FleetAddress, until: Option<Instant>) -> Result<Self, Fault> {
+    pub(super) fn open(address: &FleetAddress, until: Option<Instant>) -> Result<Self, StatementFault> {
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|source| {
-            Fault::Store(StoreError::Io { action: "make a connection".to_owned(), source })
+            StatementFault::Store(StoreError::Io { action: "make a connection".to_owned(), source })
         })?;
         let connect = async {
             let both: (Client, Wire) = match &address.tls {
@@ -82,14 +82,14 @@ impl Connection {
                     (client, Box::pin(wire))
                 }
             };
-            Ok::<_, Fault>(both)
+            Ok::<_, StatementFault>(both)
         };
         let connected = runtime.block_on(async {
             match until {
                 None => connect.await,
                 Some(until) => match timeout_at(until.into(), connect).await {
                     Ok(connected) => connected,
-                    Err(_) => Err(Fault::Gone("no server answered".to_owned())),
+                    Err(_) => Err(StatementFault::Gone("no server answered".to_owned())),
                 },
             }
         });
@@ -127,7 +127,7 @@ impl Connection {
     }
 
     /// Waits for an outstanding answer without limit.
-    pub(super) fn catch_up(&mut self) -> Result<(), Fault> {
+    pub(super) fn catch_up(&mut self) -> Result<(), StatementFault> {
         self.until = None;
         self.run_as_is("")?;
         self.is_late = false;
@@ -136,7 +136,7 @@ impl Connection {
 
     /// FL-21: limits the time of statements and transactions. Start-up parameters would not do, because pgbouncer
     /// refuses or ignores them.
-    fn bound_statements(&mut self) -> Result<(), Fault> {
+    fn bound_statements(&mut self) -> Result<(), StatementFault> {
         self.run_as_is(&format!(
             "SET statement_timeout = {STATEMENT_MS}; SET idle_in_transaction_session_timeout = {STATEMENT_MS}"
         ))
@@ -149,13 +149,13 @@ impl Connection {
 
     /// FL-16: refuses a server that is too old, or that may lose acknowledged writes if the address does not permit it.
     /// Returns `true` if the server has Citus.
-    fn require_durable(&mut self, address: &FleetAddress) -> Result<bool, Fault> {
+    fn require_durable(&mut self, address: &FleetAddress) -> Result<bool, StatementFault> {
         const SETTINGS: &str = "SELECT current_setting('server_version_num', true), current_setting('fsync', true), \
              current_setting('full_page_writes', true), current_setting('synchronous_commit', true), \
              to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL";
         let row = self.ask(async |client: &Client| client.query_one(SETTINGS, &[]).await)?;
         let setting = |index| row.get::<_, Option<String>>(index);
-        let refused = |reason: String| Fault::Store(StoreError::Database { reason });
+        let refused = |reason: String| StatementFault::Store(StoreError::Database { reason });
         if setting(0).and_then(|number| number.parse::<u32>().ok()).is_some_and(|number| number < 130_000) {
             return Err(refused("its server is older than PostgreSQL 13: use a newer one".to_owned()));
         }
@@ -171,29 +171,29 @@ impl Connection {
     }
 
     /// Runs a statement and returns its rows. In its text, `@` stands for the schema before the name of a table.
-    pub(super) fn query(&mut self, sql: &'static str, bound: Bound<'_>) -> Result<Vec<Row>, Fault> {
+    pub(super) fn query(&mut self, sql: &'static str, bound: Bound<'_>) -> Result<Vec<Row>, StatementFault> {
         let statement = self.statement(sql)?;
         self.ask(async |client: &Client| client.query(&statement, bound).await)
     }
 
     /// Runs a statement and returns the number of affected rows.
-    pub(super) fn execute(&mut self, sql: &'static str, bound: Bound<'_>) -> Result<u64, Fault> {
+    pub(super) fn execute(&mut self, sql: &'static str, bound: Bound<'_>) -> Result<u64, StatementFault> {
         let statement = self.statement(sql)?;
         self.ask(async |client: &Client| client.execute(&statement, bound).await)
     }
 
     /// Runs statements without parameters that return nothing.
-    pub(super) fn run(&mut self, sql: &str) -> Result<(), Fault> {
+    pub(super) fn run(&mut self, sql: &str) -> Result<(), StatementFault> {
         self.run_as_is(&in_schema(sql, &self.schema))
     }
 
     /// Runs statements as they are, without replacing `@`.
-    pub(super) fn run_as_is(&mut self, sql: &str) -> Result<(), Fault> {
+    pub(super) fn run_as_is(&mut self, sql: &str) -> Result<(), StatementFault> {
         self.ask(async |client: &Client| client.batch_execute(sql).await)
     }
 
     /// Creates the schema if it does not exist.
-    pub(super) fn make_schema(&mut self) -> Result<(), Fault> {
+    pub(super) fn make_schema(&mut self) -> Result<(), StatementFault> {
         self.run_as_is(&format!("CREATE SCHEMA IF NOT EXISTS \"{}\"", self.schema))
     }
 
@@ -203,7 +203,7 @@ impl Connection {
         sql: &'static str,
         bound: Bound<'_>,
         take: &mut dyn FnMut(Row) -> Result<bool, StoreError>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), StatementFault> {
         let statement = self.statement(sql)?;
         let rows =
             self.ask(async |client: &Client| client.query_raw(&statement, bound.iter().copied()).await)?;
@@ -216,7 +216,7 @@ impl Connection {
         Ok(())
     }
 
-    fn statement(&mut self, sql: &'static str) -> Result<Statement, Fault> {
+    fn statement(&mut self, sql: &'static str) -> Result<Statement, StatementFault> {
         if let Some(statement) = self.statements.get(sql) {
             return Ok(statement.clone());
         }
@@ -230,8 +230,8 @@ impl Connection {
     fn ask<T>(
         &mut self,
         ask: impl AsyncFnOnce(&Client) -> Result<T, tokio_postgres::Error>,
-    ) -> Result<T, Fault> {
-        let closed = || Fault::Gone("the connection was closed".to_owned());
+    ) -> Result<T, StatementFault> {
+        let closed = || StatementFault::Gone("the connection was closed".to_owned());
         let Self { client: Some(client), wire, is_over: is_over @ false, runtime, until, is_late, .. } = self
         else {
             return Err(closed());
@@ -244,9 +244,9 @@ impl Connection {
                 ended?;
                 // The answer may have arrived before the connection ended.
                 let Poll::Ready(answer) = asked.as_mut().poll(cx) else { return Poll::Ready(Err(closed())) };
-                return Poll::Ready(answer.map_err(Fault::from));
+                return Poll::Ready(answer.map_err(StatementFault::from));
             }
-            asked.as_mut().poll(cx).map_err(Fault::from)
+            asked.as_mut().poll(cx).map_err(StatementFault::from)
         });
         runtime.block_on(async {
             let Some(until) = *until else { return answered.await };
@@ -254,7 +254,7 @@ impl Connection {
                 answered
             } else {
                 *is_late = true;
-                Err(Fault::Late)
+                Err(StatementFault::Late)
             }
         })
     }
@@ -276,8 +276,8 @@ fn in_schema(sql: &str, schema: &str) -> String {
 }
 
 /// Returns the configuration that verifies a server by the root certificates in a file, or by the system's.
-fn tls(file: Option<&Path>) -> Result<ClientConfig, Fault> {
-    let refused = |reason: String| Fault::Store(StoreError::Database { reason });
+fn tls(file: Option<&Path>) -> Result<ClientConfig, StatementFault> {
+    let refused = |reason: String| StatementFault::Store(StoreError::Database { reason });
     let mut roots = RootCertStore::empty();
     if let Some(path) = file {
         let unreadable = |error: &dyn Display| refused(format!("cannot read `{}`: {error}", path.display()));
@@ -299,7 +299,7 @@ fn tls(file: Option<&Path>) -> Result<ClientConfig, Fault> {
 }
 
 /// The connections for reading and for all changes except appends.
-pub(super) struct Pool {
+pub(super) struct ConnectionPool {
     address: FleetAddress,
     is_spread: AtomicBool,
     state: Mutex<State>,
@@ -312,7 +312,7 @@ struct State {
     open: usize,
 }
 
-impl Pool {
+impl ConnectionPool {
     pub(super) fn new(address: FleetAddress) -> Arc<Self> {
         let state = Mutex::default();
         Arc::new(Self { address, is_spread: AtomicBool::new(false), state, freed: Condvar::new() })
@@ -328,7 +328,10 @@ impl Pool {
     }
 
     /// Calls `act` once with one of the connections, waiting until one is free.
-    pub(super) fn once<T>(&self, act: impl FnOnce(&mut Connection) -> Result<T, Fault>) -> Result<T, Fault> {
+    pub(super) fn once<T>(
+        &self,
+        act: impl FnOnce(&mut Connection) -> Result<T, StatementFault>,
+    ) -> Result<T, StatementFault> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let idle = loop {
             if let Some(idle) = state.idle.pop() {
@@ -363,9 +366,9 @@ impl Pool {
     /// `act` must be safe to repeat. Its second argument is `true` if an earlier attempt may have succeeded.
     pub(super) fn until_answered<T>(
         &self,
-        mut act: impl FnMut(&mut Connection, bool) -> Result<T, Fault>,
+        mut act: impl FnMut(&mut Connection, bool) -> Result<T, StatementFault>,
     ) -> Result<T, StoreError> {
-        let mut patience = Patience::new();
+        let mut patience = Retries::new();
         loop {
             let maybe = patience.maybe;
             match self.once(|connection| act(connection, maybe)) {
@@ -378,7 +381,7 @@ impl Pool {
 
 /// A connection of the pool, which returns to the pool when this is dropped.
 struct Lent<'a> {
-    pool: &'a Pool,
+    pool: &'a ConnectionPool,
     connection: Option<Connection>,
 }
 
@@ -395,33 +398,33 @@ impl Drop for Lent<'_> {
 }
 
 /// How often and how long an operation has been tried.
-pub(super) struct Patience {
+pub(super) struct Retries {
     since: Instant,
     tries: u32,
     /// Whether an earlier try may have succeeded although no answer came.
     pub(super) maybe: bool,
 }
 
-impl Patience {
+impl Retries {
     #[expect(clippy::disallowed_methods, reason = "it measures a wait, on which no answer depends")]
     pub(super) fn new() -> Self {
         Self { since: Instant::now(), tries: 0, maybe: false }
     }
 
     /// Waits before the next try, or returns the error if there is none.
-    pub(super) fn wait(&mut self, fault: Fault) -> Result<(), StoreError> {
+    pub(super) fn wait(&mut self, fault: StatementFault) -> Result<(), StoreError> {
         self.tries += 1;
         let goes_on = match &fault {
-            Fault::Again(_) => self.tries <= TRIES_MAX,
-            Fault::Gone(_) => {
+            StatementFault::Again(_) => self.tries <= TRIES_MAX,
+            StatementFault::Gone(_) => {
                 self.maybe = true;
                 self.since.elapsed() < PATIENCE
             }
-            Fault::Late => {
+            StatementFault::Late => {
                 self.maybe = true;
                 false
             }
-            Fault::Referred | Fault::Taken | Fault::Store(_) => false,
+            StatementFault::Referred | StatementFault::Taken | StatementFault::Store(_) => false,
         };
         if !goes_on {
             return Err(fault.ended(self.maybe));

@@ -8,22 +8,24 @@ use tokio_postgres::Row;
 use turnfold_core::{Digest, Seat};
 
 use super::address::FleetAddress;
-use super::connect::{Connection, Pool};
-use super::fault::Fault;
+use super::connect::{Connection, ConnectionPool};
+use super::fault::StatementFault;
 use super::group::Writers;
-use super::held::{Held, Names};
+use super::held::{HeldHeads, Names};
 use super::keys::Slot;
 use super::migrate::Migration;
 use super::read::{
-    Ask, Newest, Reading, all_branch_rows, branch_in, branch_rows, column, digest, get, match_in, name,
+    Ask, Newest, ReadingEngine, all_branch_rows, branch_in, branch_rows, column, digest, get, match_in, name,
     number, take_run, uuid,
 };
 use super::reserve::Reservations;
-use super::spread::Spread;
+use super::spread::SpreadReport;
 use super::{check, read, schema, spread};
 use crate::backup::error::RescueError;
 use crate::backup::part::Totals;
-use crate::engine::{Auditable, Each, EngineReader, Found, KeyedEntries, Packed, Walk, until_error};
+use crate::engine::{
+    Auditable, DamagedRecord, EngineReader, KeyedEntries, Packed, Results, Walk, until_error,
+};
 use crate::entry::Seq;
 use crate::error::StoreError;
 use crate::grant::Grant;
@@ -47,7 +49,7 @@ const RESTORED_RUN_ENTRIES_MAX: usize = 64;
 
 /// A store on PostgreSQL.
 pub(crate) struct Fleet {
-    pub(super) reading: Arc<Reading<Newest>>,
+    pub(super) reading: Arc<ReadingEngine<Newest>>,
     pub(super) writers: Writers,
     pub(super) reservations: Reservations,
     pub(super) run_entries_max: usize,
@@ -79,11 +81,11 @@ impl Fleet {
         let mut connection = Connection::open(address, None).map_err(|fault| unconnected(address, fault))?;
         let refused = |reason| StoreError::Database { reason };
         schema::migrate(&mut connection).map_err(|fault| match fault {
-            Fault::Taken => refused(
+            StatementFault::Taken => refused(
                 "two keys of a branch have one hash: back up with the build that made the store, and restore with this one"
                     .to_owned(),
             ),
-            Fault::Again(reason) | Fault::Gone(reason) => {
+            StatementFault::Again(reason) | StatementFault::Gone(reason) => {
                 refused(format!("the migration broke off, run it again: {reason}"))
             }
             fault => fault.ended(false),
@@ -91,22 +93,22 @@ impl Fleet {
     }
 
     /// Spreads the runs of a store over servers (FL-35).
-    pub(crate) fn spread(address: &FleetAddress) -> Result<Spread, StoreError> {
+    pub(crate) fn spread(address: &FleetAddress) -> Result<SpreadReport, StoreError> {
         let mut connection = Connection::open(address, None).map_err(|fault| unconnected(address, fault))?;
         spread::spread(&mut connection).map_err(|fault| fault.ended(false))
     }
 
-    fn of(reading: Arc<Reading<Newest>>, run_entries_max: usize) -> Self {
+    fn of(reading: Arc<ReadingEngine<Newest>>, run_entries_max: usize) -> Self {
         let writers = Writers::new(reading.0.pool.address().clone());
         let reservations = Reservations::new(Arc::clone(&reading.0.pool));
         Self { reading, writers, reservations, run_entries_max }
     }
 
-    pub(super) fn pool(&self) -> &Pool {
+    pub(super) fn pool(&self) -> &ConnectionPool {
         &self.reading.0.pool
     }
 
-    pub(super) fn held(&self) -> &Held {
+    pub(super) fn held(&self) -> &HeldHeads {
         &self.reading.0.held
     }
 }
@@ -117,18 +119,18 @@ pub(crate) fn open_reader(address: &FleetAddress) -> Result<Arc<dyn EngineReader
 
 fn reading(
     address: &FleetAddress,
-    prepare: impl FnOnce(&mut Connection) -> Result<(), Fault>,
-) -> Result<Arc<Reading<Newest>>, StoreError> {
+    prepare: impl FnOnce(&mut Connection) -> Result<(), StatementFault>,
+) -> Result<Arc<ReadingEngine<Newest>>, StoreError> {
     if address.may_lose {
         tracing::warn!("durable=no: the database may lose what it acknowledged");
     }
-    let pool = Pool::new(address.clone());
+    let pool = ConnectionPool::new(address.clone());
     pool.once(prepare).map_err(|fault| unconnected(address, fault))?;
-    Ok(Arc::new(Reading(Newest { pool, held: Held::default() })))
+    Ok(Arc::new(ReadingEngine(Newest { pool, held: HeldHeads::default() })))
 }
 
 /// Returns the error for a store that cannot be opened.
-pub(super) fn unconnected(address: &FleetAddress, fault: Fault) -> StoreError {
+pub(super) fn unconnected(address: &FleetAddress, fault: StatementFault) -> StoreError {
     match fault.ended(false) {
         StoreError::Unavailable { reason, .. } => {
             StoreError::Database { reason: format!("cannot connect to `{address}`: {reason}") }
@@ -137,7 +139,7 @@ pub(super) fn unconnected(address: &FleetAddress, fault: Fault) -> StoreError {
     }
 }
 
-impl<A: Ask> Reading<A> {
+impl<A: Ask> ReadingEngine<A> {
     fn find(&self, names: &Names) -> Result<Branch, StoreError> {
         let (match_name, branch) = names;
         let rows = branch_rows(&self.0, names)?;
@@ -155,7 +157,7 @@ impl<A: Ask> Reading<A> {
     }
 }
 
-impl<A: Ask> Reading<A> {
+impl<A: Ask> ReadingEngine<A> {
     /// Lists the next matches after `last` by name, at most [`PORTION`].
     fn portion_after(&self, last: &str) -> Result<Vec<MatchInfo>, StoreError> {
         const MATCHES: &str = "SELECT m.id, m.genesis, (SELECT count(*) FROM @branch c WHERE c.match = m.id), \
@@ -181,7 +183,7 @@ pub(super) fn match_info(row: &Row, head: Seq) -> Result<MatchInfo, StoreError> 
     })
 }
 
-impl<A: Ask> EngineReader for Reading<A> {
+impl<A: Ask> EngineReader for ReadingEngine<A> {
     fn found_match(&self, name: &MatchName) -> Result<FoundMatch, StoreError> {
         const MATCH: &str = "SELECT id, genesis, (SELECT count(*) FROM @branch b WHERE b.match = m.id), module \
              FROM @match m WHERE name = $1";
@@ -258,7 +260,7 @@ impl<A: Ask> EngineReader for Reading<A> {
         Ok(ancestry)
     }
 
-    fn matches_after(&self, after: Option<&MatchName>) -> Result<Each<'_, MatchInfo>, StoreError> {
+    fn matches_after(&self, after: Option<&MatchName>) -> Result<Results<'_, MatchInfo>, StoreError> {
         let mut last = after.map_or_else(String::new, ToString::to_string);
         let mut portion = Vec::new().into_iter();
         let mut is_last = false;
@@ -278,7 +280,7 @@ impl<A: Ask> EngineReader for Reading<A> {
         })))
     }
 
-    fn match_names(&self) -> Result<Each<'_, MatchName>, StoreError> {
+    fn match_names(&self) -> Result<Results<'_, MatchName>, StoreError> {
         Ok(Box::new(self.matches_after(None)?.map(|info| Ok(info?.name))))
     }
 
@@ -376,7 +378,7 @@ impl<A: Ask> EngineReader for Reading<A> {
         Ok((branches, missing))
     }
 
-    fn audit_kept(&self, branch: &Branch, keys: KeyedEntries) -> Result<Vec<Found>, StoreError> {
+    fn audit_kept(&self, branch: &Branch, keys: KeyedEntries) -> Result<Vec<DamagedRecord>, StoreError> {
         check::audit_kept(&self.0, branch, &keys)
     }
 

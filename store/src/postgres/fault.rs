@@ -10,7 +10,7 @@ use crate::error::StoreError;
 
 /// Why a statement failed.
 #[derive(Debug)]
-pub(super) enum Fault {
+pub(super) enum StatementFault {
     /// Nothing was recorded; retry.
     Again(String),
     /// The connection is lost, or the server cannot write. The statement may have been recorded; retry over another
@@ -26,13 +26,13 @@ pub(super) enum Fault {
     Store(StoreError),
 }
 
-impl From<StoreError> for Fault {
+impl From<StoreError> for StatementFault {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
     }
 }
 
-impl From<tokio_postgres::Error> for Fault {
+impl From<tokio_postgres::Error> for StatementFault {
     fn from(error: tokio_postgres::Error) -> Self {
         let Some(code) = error.code() else {
             return match error.source().and_then(|source| source.downcast_ref::<io::Error>()) {
@@ -72,7 +72,7 @@ pub(super) fn text(error: &tokio_postgres::Error) -> String {
     text.lines().next().unwrap_or_default().to_owned()
 }
 
-impl Fault {
+impl StatementFault {
     /// Returns the error for the caller once there are no more tries. `maybe` states whether a change may have been
     /// recorded.
     pub(super) fn ended(self, maybe: bool) -> StoreError {

@@ -7,7 +7,7 @@ use turnfold_core::decode::decode_strictly;
 use super::access::{FIND, OF_MATCH, bytes, read};
 use super::connect::Connection;
 use super::engine::Fleet;
-use super::fault::Fault;
+use super::fault::StatementFault;
 use super::read::{digest, get, name, uuid};
 use crate::engine::EngineReader as _;
 use crate::entry::encode;
@@ -15,12 +15,12 @@ use crate::error::StoreError;
 use crate::grant::{Grant, GrantId, JoinedSeat, NewGrant};
 use crate::granting::{self, Joining, MatchGrants, Spent};
 use crate::names::MatchName;
-use crate::reader::found::{FoundMatch, MatchId};
+use crate::reader::found::{EngineMatchId, FoundMatch};
 
 const INSERT: &str = "INSERT INTO @access (hash, match, body) VALUES ($1, $2, $3)";
 const UPDATE: &str = "UPDATE @access SET body = $3 WHERE hash = $1 AND body = $2";
 
-type Judged<T> = Result<Result<T, StoreError>, Fault>;
+type Judged<T> = Result<Result<T, StoreError>, StatementFault>;
 
 /// Judges and writes in one serializable transaction, as if no other process wrote.
 fn judged<T>(
@@ -31,7 +31,9 @@ fn judged<T>(
         connection.run("BEGIN ISOLATION LEVEL SERIALIZABLE")?;
         let done = match act(connection, maybe) {
             // Another process inserted the same row, so judge again with the current rows.
-            Err(Fault::Taken) => return Err(Fault::Again("a grant was made at the same time".to_owned())),
+            Err(StatementFault::Taken) => {
+                return Err(StatementFault::Again("a grant was made at the same time".to_owned()));
+            }
             done => done?,
         };
         connection.run(if done.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
@@ -39,15 +41,15 @@ fn judged<T>(
     })?
 }
 
-fn found(connection: &mut Connection, hash: &Digest) -> Result<Option<(FoundMatch, Grant)>, Fault> {
+fn found(connection: &mut Connection, hash: &Digest) -> Result<Option<(FoundMatch, Grant)>, StatementFault> {
     let rows = connection.query(FIND, &[&bytes(hash)])?;
     let read = |row: &Row| {
         let match_name: MatchName = name(row, 2)?;
         let grant = read(row, &match_name)?;
-        let id = MatchId(get::<uuid::Uuid>(row, 3)?.as_u128());
+        let id = EngineMatchId(get::<uuid::Uuid>(row, 3)?.as_u128());
         Ok((FoundMatch { name: match_name, id, branches: 0, genesis: Vec::new(), module: None }, grant))
     };
-    rows.first().map(read).transpose().map_err(Fault::Store)
+    rows.first().map(read).transpose().map_err(StatementFault::Store)
 }
 
 pub(super) fn grant(fleet: &Fleet, hash: &Digest, new: NewGrant, now_ms: i64) -> Result<(), StoreError> {
@@ -115,19 +117,23 @@ pub(super) fn revoke(
 }
 
 /// Applies a change to the current state of a grant.
-fn update(connection: &mut Connection, hash: &Digest, change: impl FnOnce(&mut Grant)) -> Result<(), Fault> {
+fn update(
+    connection: &mut Connection,
+    hash: &Digest,
+    change: impl FnOnce(&mut Grant),
+) -> Result<(), StatementFault> {
     let rows = connection.query("SELECT hash, body FROM @access WHERE hash = $1", &[&bytes(hash)])?;
     let Some(row) = rows.first() else {
-        return Err(Fault::Again("a grant was removed at the same time".to_owned()));
+        return Err(StatementFault::Again("a grant was removed at the same time".to_owned()));
     };
     let before = get::<&[u8]>(row, 1)?;
     let mut grant: Grant = decode_strictly(before)
-        .map_err(|error| Fault::Store(StoreError::damaged(format!("a grant: {error}"))))?;
+        .map_err(|error| StatementFault::Store(StoreError::damaged(format!("a grant: {error}"))))?;
     change(&mut grant);
     let after = encode(&grant);
     match connection.execute(UPDATE, &[&bytes(hash), &before, &after])? {
         1 => Ok(()),
-        _ => Err(Fault::Again("a grant was changed at the same time".to_owned())),
+        _ => Err(StatementFault::Again("a grant was changed at the same time".to_owned())),
     }
 }
 

@@ -11,8 +11,8 @@ use std::time::Instant;
 use uuid::Uuid;
 
 use super::address::FleetAddress;
-use super::connect::{Connection, PATIENCE, Patience};
-use super::fault::Fault;
+use super::connect::{Connection, PATIENCE, Retries};
+use super::fault::StatementFault;
 use super::insert::{record_module, statement};
 use super::run::Runs;
 use crate::error::StoreError;
@@ -263,14 +263,14 @@ fn insert(
     group: &[&Runs],
     until: Option<Instant>,
 ) -> Result<BTreeSet<Uuid>, StoreError> {
-    let mut patience = Patience::new();
+    let mut patience = Retries::new();
     loop {
         let inserted = match connection.take().map_or_else(|| Connection::open(address, until), Ok) {
             Err(fault) => Err(fault),
             Ok(mut open) => {
                 open.wait_until(until);
                 let inserted = insert_once(&mut open, group);
-                if matches!(inserted, Ok(_) | Err(Fault::Late)) {
+                if matches!(inserted, Ok(_) | Err(StatementFault::Late)) {
                     *connection = Some(open);
                 }
                 inserted
@@ -283,7 +283,7 @@ fn insert(
     }
 }
 
-fn insert_once(connection: &mut Connection, group: &[&Runs]) -> Result<BTreeSet<Uuid>, Fault> {
+fn insert_once(connection: &mut Connection, group: &[&Runs]) -> Result<BTreeSet<Uuid>, StatementFault> {
     if let [runs] = group
         && is_transaction(runs)
     {

@@ -19,7 +19,7 @@ pub(super) type Names = (MatchName, BranchName);
 
 /// The heads that this process knows.
 #[derive(Default)]
-pub(super) struct Held(Mutex<State>);
+pub(super) struct HeldHeads(Mutex<State>);
 
 /// The end of a branch.
 #[derive(Clone, Copy)]
@@ -37,7 +37,7 @@ struct State {
     lost: BTreeSet<BranchId>,
 }
 
-impl Held {
+impl HeldHeads {
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -8,7 +8,7 @@ use turnfold_core::Digest;
 use uuid::Uuid;
 
 use super::connect::Connection;
-use super::fault::Fault;
+use super::fault::StatementFault;
 use super::read::{column, get};
 use super::run::{Run, Runs};
 use super::spread;
@@ -56,7 +56,7 @@ pub(super) fn record_module(
     connection: &mut Connection,
     branch: u64,
     module: &Digest,
-) -> Result<bool, Fault> {
+) -> Result<bool, StatementFault> {
     const RECORD: &str = "UPDATE @match m SET module = $2 FROM @branch b WHERE b.no = $1 AND m.id = b.match \
                           AND (m.module IS NULL OR m.module = $2)";
     Ok(connection.execute(RECORD, &[&branch.cast_signed(), &module.as_bytes().as_slice()])? == 1)
@@ -66,7 +66,7 @@ pub(super) fn record_module(
 pub(super) fn statement(
     connection: &mut Connection,
     rows: &[(&Runs, &Run)],
-) -> Result<BTreeSet<Uuid>, Fault> {
+) -> Result<BTreeSet<Uuid>, StatementFault> {
     if connection.is_spread() {
         return spread::insert(connection, rows);
     }
@@ -84,7 +84,7 @@ pub(super) fn fill(
     connection: &mut Connection,
     reserved: Uuid,
     (runs, run): (&Runs, &Run),
-) -> Result<bool, Fault> {
+) -> Result<bool, StatementFault> {
     const FILL: &str = "UPDATE @run r SET last = $3, key = $4, attempt = $5, before = $6, link = $7, records = $8 \
          FROM @branch b JOIN @match m ON m.id = b.match AND m.name = $9 \
          WHERE r.branch = $1 AND r.first = $2 AND r.attempt = $11 AND b.no = $1 AND b.name = $10 \
@@ -109,7 +109,7 @@ pub(super) fn fill(
     Ok(filled == 1)
 }
 
-fn insert_one(connection: &mut Connection, (runs, run): &(&Runs, &Run)) -> Result<Vec<Row>, Fault> {
+fn insert_one(connection: &mut Connection, (runs, run): &(&Runs, &Run)) -> Result<Vec<Row>, StatementFault> {
     let branch = runs.branch.cast_signed();
     let first = column(run.first);
     let last = column(run.last);
@@ -139,7 +139,7 @@ fn insert_one(connection: &mut Connection, (runs, run): &(&Runs, &Run)) -> Resul
     connection.query(INSERT_NEXT, &bound)
 }
 
-fn insert_all(connection: &mut Connection, rows: &[(&Runs, &Run)]) -> Result<Vec<Row>, Fault> {
+fn insert_all(connection: &mut Connection, rows: &[(&Runs, &Run)]) -> Result<Vec<Row>, StatementFault> {
     let each = |read: &dyn Fn(&Run) -> i64| rows.iter().map(|(_, run)| read(run)).collect::<Vec<_>>();
     let branches: Vec<_> = rows.iter().map(|(runs, _)| runs.branch.cast_signed()).collect();
     let (firsts, lasts) = (each(&|run| column(run.first)), each(&|run| column(run.last)));

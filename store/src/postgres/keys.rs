@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
-use super::read::{Ask, Reading, column, get, number};
+use super::read::{Ask, ReadingEngine, column, get, number};
 use super::run::{first_slot, next_slot};
 use crate::entry::{COMMAND_BYTES_MAX, Entry, Seq};
 use crate::error::StoreError;
@@ -23,7 +23,7 @@ pub(super) enum Slot {
     Free(i64),
 }
 
-impl<A: Ask> Reading<A> {
+impl<A: Ask> ReadingEngine<A> {
     /// Finds the entries of a key, or the slot that it can take. A run counts only if its first entry carries the key,
     /// because two keys can have the same hash.
     pub(super) fn find_slot(&self, branch: &Branch, key: &IdempotencyKey) -> Result<Slot, StoreError> {

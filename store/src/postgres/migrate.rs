@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use super::connect::Connection;
-use super::fault::Fault;
+use super::fault::StatementFault;
 use super::read::get;
 
 /// The formats of a store in a database before and after a migration. They are equal if there was nothing to do.
@@ -69,7 +69,11 @@ SELECT format('GRANT %s ON %s TO %s', a.privilege_type, name, \
     FROM old, aclexplode(old.relacl) a";
 
 /// Changes the format of the store and rebuilds its tables. Does nothing if another process did that first.
-pub(super) fn migrate(connection: &mut Connection, formats: Migration, tables: &str) -> Result<(), Fault> {
+pub(super) fn migrate(
+    connection: &mut Connection,
+    formats: Migration,
+    tables: &str,
+) -> Result<(), StatementFault> {
     connection.run(BEGIN)?;
     let claim = "UPDATE @meta SET format = $1 WHERE format = $2";
     if connection.execute(claim, &[&formats.to, &formats.from])? == 1 {
@@ -79,7 +83,7 @@ pub(super) fn migrate(connection: &mut Connection, formats: Migration, tables: &
 }
 
 /// Rebuilds the tables if an older build created them for a restore that broke off.
-pub(super) fn require_tables(connection: &mut Connection, tables: &str) -> Result<(), Fault> {
+pub(super) fn require_tables(connection: &mut Connection, tables: &str) -> Result<(), StatementFault> {
     const IS_FORMER: &str = "SELECT FROM pg_attribute WHERE attrelid = to_regclass('@run') AND attname = 'match' \
                              AND NOT attisdropped";
     if connection.query(IS_FORMER, &[])?.is_empty() {
@@ -91,7 +95,7 @@ pub(super) fn require_tables(connection: &mut Connection, tables: &str) -> Resul
 }
 
 /// Replaces the old tables with new ones that have the same rows, within a transaction.
-fn rebuild(connection: &mut Connection, tables: &str) -> Result<(), Fault> {
+fn rebuild(connection: &mut Connection, tables: &str) -> Result<(), StatementFault> {
     connection.run(ASIDE)?;
     connection.run(tables)?;
     let rights = connection.query(RIGHTS, &[])?;

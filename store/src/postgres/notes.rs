@@ -4,7 +4,7 @@ use turnfold_core::decode::decode_strictly;
 
 use super::connect::Connection;
 use super::engine::Fleet;
-use super::fault::Fault;
+use super::fault::StatementFault;
 use super::read::{Ask, get, name, uuid};
 use crate::engine::EngineReader as _;
 use crate::entry::encode;
@@ -22,7 +22,7 @@ const OF_MATCH: &str = "SELECT n.body, b.name FROM @note n LEFT JOIN @branch b O
                         WHERE n.match = $1 AND (n.branch IS NULL OR b.no IS NOT NULL) ORDER BY n.id";
 
 /// Returns `true` if the table is there.
-pub(super) fn has_table(connection: &mut Connection) -> Result<bool, Fault> {
+pub(super) fn has_table(connection: &mut Connection) -> Result<bool, StatementFault> {
     Ok(connection.query(IS_THERE, &[])?.iter().any(|row| row.get::<_, bool>(0)))
 }
 
@@ -67,7 +67,7 @@ pub(super) fn write(
         if !has_table(connection)? {
             match connection.run(TABLE) {
                 // Another process created it first.
-                Err(Fault::Taken) => {}
+                Err(StatementFault::Taken) => {}
                 done => done?,
             }
         }

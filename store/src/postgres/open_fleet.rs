@@ -5,7 +5,7 @@ use std::io::Read;
 use super::address::FleetAddress;
 use super::engine::{Fleet, open_reader};
 use super::migrate::Migration;
-use super::spread::Spread;
+use super::spread::SpreadReport;
 use crate::backup::error::RescueError;
 use crate::backup::frame::FrameReader;
 use crate::backup::part::Totals;
@@ -65,7 +65,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::Database`] if there is no store or no cluster, [`StoreError::Unavailable`] if the connection was
     /// lost. The runs are spread completely or not at all.
-    pub fn spread_fleet(address: &FleetAddress) -> Result<Spread, StoreError> {
+    pub fn spread_fleet(address: &FleetAddress) -> Result<SpreadReport, StoreError> {
         Fleet::spread(address)
     }
 

@@ -9,9 +9,9 @@ use turnfold_core::Digest;
 use turnfold_core::decode::decode_strictly;
 use uuid::Uuid;
 
-use super::connect::{Bound, Connection, Pool};
-use super::fault::Fault;
-use super::held::{Held, Names};
+use super::connect::{Bound, Connection, ConnectionPool};
+use super::fault::StatementFault;
+use super::held::{HeldHeads, Names};
 use super::spread;
 use crate::backup::error::RescueError;
 use crate::engine::{Packed, Walk};
@@ -19,7 +19,7 @@ use crate::entry::Seq;
 use crate::error::StoreError;
 use crate::names::{BranchName, MatchName};
 use crate::reader::branch::{Branch, NamedBranch};
-use crate::reader::found::{FoundBranch, FoundMatch, Head, MatchId, Parent};
+use crate::reader::found::{EngineMatchId, FoundBranch, FoundMatch, Head, Parent};
 
 /// Runs statements that only read.
 pub(super) trait Ask: Send + Sync {
@@ -33,7 +33,7 @@ pub(super) trait Ask: Send + Sync {
     ) -> Result<Vec<Row>, StoreError>;
 
     /// Returns the heads that this process knows, or `None` if all is read as of one moment.
-    fn held(&self) -> Option<&Held>;
+    fn held(&self) -> Option<&HeldHeads>;
 
     /// Returns `true` if the runs are spread over servers (FL-35).
     fn is_spread(&self) -> bool;
@@ -45,12 +45,12 @@ pub(super) trait Ask: Send + Sync {
 }
 
 /// Reads the tables as an engine does.
-pub(super) struct Reading<A>(pub(super) A);
+pub(super) struct ReadingEngine<A>(pub(super) A);
 
 /// Reads the newest rows, over any connection of the pool.
 pub(super) struct Newest {
-    pub(super) pool: Arc<Pool>,
-    pub(super) held: Held,
+    pub(super) pool: Arc<ConnectionPool>,
+    pub(super) held: HeldHeads,
 }
 
 struct Moment<'a>(Mutex<&'a mut Connection>);
@@ -58,7 +58,7 @@ struct Moment<'a>(Mutex<&'a mut Connection>);
 /// The number of bytes of entries at which an answer ends (FL-17).
 const BYTES_MAX: usize = 4 << 20;
 
-fn begin_moment(connection: &mut Connection) -> Result<(), Fault> {
+fn begin_moment(connection: &mut Connection) -> Result<(), StatementFault> {
     connection.run(
         "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0; \
          SET LOCAL idle_in_transaction_session_timeout = 0",
@@ -75,7 +75,7 @@ fn collect(
     sql: &'static str,
     bound: Bound<'_>,
     weighed: Option<usize>,
-) -> Result<Vec<Row>, Fault> {
+) -> Result<Vec<Row>, StatementFault> {
     let Some(column) = weighed else { return connection.query(sql, bound) };
     let mut rows = Vec::new();
     let mut bytes = 0;
@@ -102,7 +102,7 @@ impl Ask for Newest {
         })
     }
 
-    fn held(&self) -> Option<&Held> {
+    fn held(&self) -> Option<&HeldHeads> {
         Some(&self.held)
     }
 
@@ -118,7 +118,7 @@ impl Ask for Newest {
         let mut failed = None;
         let done = self.pool.once(|connection| {
             begin_moment(connection)?;
-            failed = read(&Reading(Moment(Mutex::new(connection)))).err();
+            failed = read(&ReadingEngine(Moment(Mutex::new(connection)))).err();
             connection.run("COMMIT")
         });
         match (failed, done) {
@@ -139,7 +139,7 @@ impl Ask for Moment<'_> {
         collect(&mut connection, sql, bound, weighed).map_err(|fault| fault.ended(false))
     }
 
-    fn held(&self) -> Option<&Held> {
+    fn held(&self) -> Option<&HeldHeads> {
         None
     }
 
@@ -185,7 +185,7 @@ pub(super) fn column(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-pub(super) fn uuid(id: MatchId) -> Uuid {
+pub(super) fn uuid(id: EngineMatchId) -> Uuid {
     Uuid::from_u128(id.0)
 }
 
@@ -226,7 +226,7 @@ pub(super) fn all_branch_rows(ask: &impl Ask, match_name: &MatchName) -> Result<
 }
 
 pub(super) fn match_in(row: &Row, name: &MatchName) -> Result<FoundMatch, StoreError> {
-    let id = MatchId(get::<Uuid>(row, 0)?.as_u128());
+    let id = EngineMatchId(get::<Uuid>(row, 0)?.as_u128());
     let module = row.try_get::<_, Option<&[u8]>>("module").ok().flatten();
     let module = module.map(|bytes| bytes.try_into().map(Digest::new));
     let module = module

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use uuid::Uuid;
 
-use super::connect::{Connection, PATIENCE, Pool};
-use super::fault::Fault;
+use super::connect::{Connection, ConnectionPool, PATIENCE};
+use super::fault::StatementFault;
 use super::insert::{fill, statement};
 use super::read::number;
 use super::run::Runs;
@@ -30,7 +30,7 @@ const WAIT_MAX: Duration = Duration::from_secs(5);
 /// The branches whose next entry this process has reserved. Each reservation uses a thread and a connection of the
 /// pool.
 pub(super) struct Reservations {
-    pool: Arc<Pool>,
+    pool: Arc<ConnectionPool>,
     state: Arc<Mutex<State>>,
 }
 
@@ -77,7 +77,7 @@ impl Drop for Holder {
 }
 
 impl Reservations {
-    pub(super) fn new(pool: Arc<Pool>) -> Self {
+    pub(super) fn new(pool: Arc<ConnectionPool>) -> Self {
         Self { pool, state: Arc::default() }
     }
 
@@ -146,11 +146,11 @@ impl Reserved {
 
 /// Reserves an entry and holds it until it is filled, given up, or reserved for too long.
 fn hold(
-    pool: &Pool,
+    pool: &ConnectionPool,
     branch: u64,
     ready: &SyncSender<Seq>,
     fillings: &Receiver<Filling>,
-) -> Result<(), Fault> {
+) -> Result<(), StatementFault> {
     let attempt = new_id()?;
     pool.once(|connection| {
         let Some(first) = reserve(connection, branch, attempt)? else {
@@ -170,7 +170,7 @@ fn hold(
 
 /// Begins a transaction and inserts a row at the end of the branch. Other transactions do not see the row, but wait for
 /// this transaction if they append to the branch.
-fn reserve(connection: &mut Connection, branch: u64, attempt: Uuid) -> Result<Option<Seq>, Fault> {
+fn reserve(connection: &mut Connection, branch: u64, attempt: Uuid) -> Result<Option<Seq>, StatementFault> {
     const RESERVE: &str = "INSERT INTO @run (branch, first, last, attempt, before, link, records) \
          SELECT b.no, coalesce(h.last, b.at) + 1, coalesce(h.last, b.at) + 1, $2, '', '', '' FROM @branch b \
          LEFT JOIN LATERAL (SELECT p.last FROM @run p WHERE p.branch = $1 ORDER BY p.first DESC LIMIT 1) h ON true \
@@ -200,13 +200,13 @@ fn reserve(connection: &mut Connection, branch: u64, attempt: Uuid) -> Result<Op
 }
 
 /// Writes runs in place of a reserved row, within its transaction. Returns `false` if they do not continue the branch.
-fn fill_all(connection: &mut Connection, attempt: Uuid, runs: &Runs) -> Result<bool, Fault> {
+fn fill_all(connection: &mut Connection, attempt: Uuid, runs: &Runs) -> Result<bool, StatementFault> {
     let mut rest = runs.all.iter();
     let Some(first) = rest.next() else { return Ok(false) };
     match fill(connection, attempt, (runs, first)) {
         Ok(true) => {}
         // The run does not continue the branch, or its idempotency key is already used.
-        Ok(false) | Err(Fault::Taken) => return Ok(false),
+        Ok(false) | Err(StatementFault::Taken) => return Ok(false),
         Err(fault) => return Err(fault),
     }
     for run in rest {

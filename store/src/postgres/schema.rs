@@ -1,7 +1,7 @@
 //! The tables (FL-6), which are created once and identified by their format (FL-10).
 
 use super::connect::{Connection, pause};
-use super::fault::Fault;
+use super::fault::StatementFault;
 use super::migrate::{self, Migration};
 use super::notes;
 use crate::error::StoreError;
@@ -42,7 +42,7 @@ CREATE TABLE IF NOT EXISTS @note (match uuid NOT NULL, id bigint NOT NULL, branc
 "#;
 
 /// Refuses a schema without tables, or with tables of another format than this build's.
-pub(super) fn require(connection: &mut Connection) -> Result<(), Fault> {
+pub(super) fn require(connection: &mut Connection) -> Result<(), StatementFault> {
     match format(connection)? {
         Some(format) => require_format(format),
         None => {
@@ -52,7 +52,7 @@ pub(super) fn require(connection: &mut Connection) -> Result<(), Fault> {
 }
 
 /// Creates the tables if there are none. An account that may not create tables can use existing ones.
-pub(super) fn require_or_create(connection: &mut Connection) -> Result<(), Fault> {
+pub(super) fn require_or_create(connection: &mut Connection) -> Result<(), StatementFault> {
     // If several processes create them at once, one may fail and then find the tables that another created.
     let mut tries = 0;
     while format(connection)?.is_none() {
@@ -66,7 +66,7 @@ pub(super) fn require_or_create(connection: &mut Connection) -> Result<(), Fault
 }
 
 /// Migrates a store to the format of this build (FL-10).
-pub(super) fn migrate(connection: &mut Connection) -> Result<Migration, Fault> {
+pub(super) fn migrate(connection: &mut Connection) -> Result<Migration, StatementFault> {
     if format(connection)? != Some(FORMER) {
         require(connection)?;
         return Ok(Migration { from: FORMAT, to: FORMAT });
@@ -76,7 +76,7 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<Migration, Fault> {
 }
 
 /// Begins a restore: creates or empties the tables. No other process opens them until the restore ends.
-pub(super) fn begin_restore(connection: &mut Connection) -> Result<(), Fault> {
+pub(super) fn begin_restore(connection: &mut Connection) -> Result<(), StatementFault> {
     match format(connection)? {
         None => create(connection, UNFINISHED),
         Some(UNFINISHED) => {
@@ -100,12 +100,12 @@ pub(super) fn begin_restore(connection: &mut Connection) -> Result<(), Fault> {
 }
 
 /// Ends a restore, so that the tables can be opened as a store.
-pub(super) fn end_restore(connection: &mut Connection) -> Result<(), Fault> {
+pub(super) fn end_restore(connection: &mut Connection) -> Result<(), StatementFault> {
     let sql = "UPDATE @meta SET format = $1 WHERE format = $2";
     connection.execute(sql, &[&FORMAT, &UNFINISHED]).map(|_| ())
 }
 
-fn create(connection: &mut Connection, format: i32) -> Result<(), Fault> {
+fn create(connection: &mut Connection, format: i32) -> Result<(), StatementFault> {
     connection.make_schema()?;
     connection.run(TABLES)?;
     let sql = "INSERT INTO @meta (one, format, store) VALUES (true, $1, $2) ON CONFLICT DO NOTHING";
@@ -113,7 +113,7 @@ fn create(connection: &mut Connection, format: i32) -> Result<(), Fault> {
 }
 
 /// Returns the format, or `None` if there are no tables.
-fn format(connection: &mut Connection) -> Result<Option<i32>, Fault> {
+fn format(connection: &mut Connection) -> Result<Option<i32>, StatementFault> {
     let there = connection.query("SELECT to_regclass('@meta') IS NOT NULL", &[])?;
     if !there.iter().any(|row| row.get::<_, bool>(0)) {
         return Ok(None);
@@ -123,7 +123,7 @@ fn format(connection: &mut Connection) -> Result<Option<i32>, Fault> {
     format.map_err(|_| refused("the table `meta` of its schema is of another program: name another schema"))
 }
 
-fn require_format(format: i32) -> Result<(), Fault> {
+fn require_format(format: i32) -> Result<(), StatementFault> {
     match format {
         FORMAT => Ok(()),
         UNFINISHED => {
@@ -139,8 +139,8 @@ fn require_format(format: i32) -> Result<(), Fault> {
     }
 }
 
-fn refused(reason: &str) -> Fault {
-    Fault::Store(StoreError::Database { reason: reason.to_owned() })
+fn refused(reason: &str) -> StatementFault {
+    StatementFault::Store(StoreError::Database { reason: reason.to_owned() })
 }
 
 /// Returns the number of a branch that is created with a new id (FL-8): 63 random bits, but not 0. No number is used

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::connect::{Bound, Connection};
 use super::engine::match_info;
-use super::fault::Fault;
+use super::fault::StatementFault;
 use super::held::Names;
 use super::notes;
 use super::read::{Ask, column, get, name, number};
@@ -25,7 +25,7 @@ use crate::reader::store_report::MatchInfo;
 
 /// The distribution of a spread store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Spread {
+pub struct SpreadReport {
     /// Whether this call spread it; `false` if it was spread before.
     pub is_new: bool,
     /// The number of parts of its runs.
@@ -38,7 +38,7 @@ pub struct Spread {
 const ROUNDS_MAX: u32 = 10;
 
 /// Returns `true` if the runs are spread. Only servers with Citus can be asked.
-pub(super) fn is_spread(connection: &mut Connection) -> Result<bool, Fault> {
+pub(super) fn is_spread(connection: &mut Connection) -> Result<bool, StatementFault> {
     const IS_SPREAD: &str = "SELECT EXISTS (SELECT FROM pg_catalog.pg_dist_partition \
          WHERE logicalrelid = to_regclass('@run') AND partmethod = 'h')";
     let rows = connection.query(IS_SPREAD, &[])?;
@@ -46,7 +46,7 @@ pub(super) fn is_spread(connection: &mut Connection) -> Result<bool, Fault> {
 }
 
 /// Spreads the runs, and copies all other tables to every server.
-pub(super) fn spread(connection: &mut Connection) -> Result<Spread, Fault> {
+pub(super) fn spread(connection: &mut Connection) -> Result<SpreadReport, StatementFault> {
     const CAN_SPREAD: &str = "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')";
     const BEGIN: &str =
         "BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0";
@@ -60,7 +60,7 @@ pub(super) fn spread(connection: &mut Connection) -> Result<Spread, Fault> {
     if !can_spread.first().is_some_and(|row| row.get(0)) {
         let reason = "its database has no extension `citus`, which spreads tables: create it on every node, and add the \
                       nodes by `citus_add_node`";
-        return Err(Fault::Store(StoreError::Database { reason: reason.to_owned() }));
+        return Err(StatementFault::Store(StoreError::Database { reason: reason.to_owned() }));
     }
     let is_new = !connection.is_spread();
     if is_new {
@@ -71,9 +71,9 @@ pub(super) fn spread(connection: &mut Connection) -> Result<Spread, Fault> {
     }
     let rows = connection.query(COUNT, &[])?;
     let Some(row) = rows.first() else {
-        return Err(Fault::Store(StoreError::damaged("its tables are not there")));
+        return Err(StatementFault::Store(StoreError::damaged("its tables are not there")));
     };
-    Ok(Spread { is_new, shards: number(row, 0)?, nodes: number(row, 1)? })
+    Ok(SpreadReport { is_new, shards: number(row, 0)?, nodes: number(row, 1)? })
 }
 
 /// Returns the branch with a number if it has these names, with its head, as of one moment of the server that has its runs.
@@ -197,7 +197,10 @@ pub(super) fn heads(ask: &impl Ask, named: Bound<'_>) -> Result<BTreeMap<i64, Se
 
 /// Appends runs (FL-36), each by a query and plain values, which the server of its branch carries out. Returns the attempts
 /// that succeeded; their runs are durable.
-pub(super) fn insert(connection: &mut Connection, rows: &[(&Runs, &Run)]) -> Result<BTreeSet<Uuid>, Fault> {
+pub(super) fn insert(
+    connection: &mut Connection,
+    rows: &[(&Runs, &Run)],
+) -> Result<BTreeSet<Uuid>, StatementFault> {
     const ENDS_THERE: &str = "SELECT b.no FROM @branch b JOIN @match m ON m.id = b.match AND m.name = $2 \
          LEFT JOIN (SELECT p.last, p.link FROM @run p WHERE p.branch = $1 ORDER BY p.first DESC LIMIT 1) h ON true \
          WHERE b.no = $1 AND b.name = $3 AND coalesce(h.last, b.at) = $4 AND coalesce(h.link, b.before) = $5";
@@ -233,7 +236,11 @@ pub(super) fn insert(connection: &mut Connection, rows: &[(&Runs, &Run)]) -> Res
 }
 
 /// Reserves the next entry of a branch within a transaction (FL-33).
-pub(super) fn reserve(connection: &mut Connection, branch: i64, attempt: Uuid) -> Result<Vec<Row>, Fault> {
+pub(super) fn reserve(
+    connection: &mut Connection,
+    branch: i64,
+    attempt: Uuid,
+) -> Result<Vec<Row>, StatementFault> {
     const NEXT: &str = "SELECT coalesce(h.last, b.at) + 1 FROM @branch b \
          LEFT JOIN (SELECT p.last FROM @run p WHERE p.branch = $1 ORDER BY p.first DESC LIMIT 1) h ON true WHERE b.no = $1";
     const VALUES: &str = "INSERT INTO @run (branch, first, last, attempt, before, link, records) \

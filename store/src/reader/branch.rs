@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::found::{FoundBranch, FoundMatch, Head, MatchId};
+use super::found::{EngineMatchId, FoundBranch, FoundMatch, Head};
 use crate::entry::Seq;
 use crate::error::StoreError;
 use crate::names::{BranchName, MatchName};
@@ -18,7 +18,7 @@ pub(crate) struct Branch {
 /// Own entries of one branch of a match.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Own {
-    pub(crate) match_id: MatchId,
+    pub(crate) match_id: EngineMatchId,
     pub(crate) branch: u64,
     /// The branch's first own entry.
     pub(crate) first: Seq,
@@ -54,7 +54,7 @@ impl Branch {
 /// A branch independent of its name. No other branch ever has the same id, even if it gets the name after a deletion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BranchId {
-    pub(crate) match_id: MatchId,
+    pub(crate) match_id: EngineMatchId,
     pub(crate) branch: u64,
 }
 

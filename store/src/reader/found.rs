@@ -11,13 +11,13 @@ use crate::names::{BranchName, MatchName};
 
 /// The engine's id of a match, independent of its name. No later match ever has the same id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct MatchId(pub(crate) u128);
+pub(crate) struct EngineMatchId(pub(crate) u128);
 
 /// A match, as its engine describes it.
 #[derive(Clone, Debug)]
 pub(crate) struct FoundMatch {
     pub(crate) name: MatchName,
-    pub(crate) id: MatchId,
+    pub(crate) id: EngineMatchId,
     pub(crate) branches: u64,
     pub(crate) genesis: Vec<u8>,
     /// The module recorded for the match (MD-9); `None` without one.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::store_reader::StoreReader;
 use super::store_report::MatchInfo;
-use crate::engine::Each;
+use crate::engine::Results;
 use crate::error::StoreError;
 use crate::names::MatchName;
 
@@ -34,7 +34,7 @@ impl StoreReader {
 }
 
 /// An iterator over matches, which [`StoreReader::matches_after`] returns.
-pub struct Matches<'a>(Each<'a, MatchInfo>);
+pub struct Matches<'a>(Results<'a, MatchInfo>);
 
 impl Iterator for Matches<'_> {
     type Item = Result<MatchInfo, StoreError>;

@@ -81,8 +81,8 @@ impl CollectedMatch {
             _ if own.unusable.is_some() || index == 0 => {}
             BundledRecord::LeftOut(_) if self.is_desk => drop(own.left_out.insert(index, record.leaf())),
             BundledRecord::LeftOut(_) => own.unusable = Some(LEFT_OUT),
-            BundledRecord::Shown(bytes) => match Entry::decode(bytes) {
-                Ok(entry) if entry.seq == index => own.entries.push(entry),
+            BundledRecord::Shown(..) => match record.entry() {
+                Ok(Some(entry)) if entry.seq == index => own.entries.push(entry),
                 _ => own.unusable = Some("the numbers of entries are in disorder"),
             },
         }

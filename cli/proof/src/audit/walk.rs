@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use turnfold_core::{DicePolicy, Digest, Registry};
 use turnfold_history::Revision;
 use turnfold_history::golden::origins::is_wrong;
-use turnfold_store::{Entry, Genesis, Linker, OriginCheck};
+use turnfold_store::{Genesis, Linker, OriginCheck};
 
 use super::play::{FoldVerdict, Playing};
 use super::rows::{AuditRow, FurtherRow, RowBuilder, RowName, counted};
@@ -191,9 +191,10 @@ impl<'a, 'r> Walk<'a, 'r> {
                 progress.playing.leave_out();
                 self.origins = None;
             }
-            BundledRecord::Shown(_) if index == 0 => progress.link = genesis.map(Genesis::link),
-            BundledRecord::Shown(bytes) => {
-                let entry = Entry::decode(bytes).map_err(|_| ProofError::Changed("the bundle".into()))?;
+            BundledRecord::Shown(..) if index == 0 => progress.link = genesis.map(Genesis::link),
+            BundledRecord::Shown(bytes, _) => {
+                let entry = record.entry().ok().flatten();
+                let entry = entry.ok_or_else(|| ProofError::Changed("the bundle".into()))?;
                 if entry.seq != index {
                     progress.misplaced.get_or_insert((index, entry.seq));
                 }

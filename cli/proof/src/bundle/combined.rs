@@ -19,14 +19,14 @@ enum HeldRecord {
 impl HeldRecord {
     fn of(record: BundledRecord<'_>) -> Self {
         match record {
-            BundledRecord::Shown(bytes) => Self::Shown(bytes.to_vec()),
+            BundledRecord::Shown(bytes, _) => Self::Shown(bytes.to_vec()),
             BundledRecord::LeftOut(leaf) => Self::LeftOut(leaf),
         }
     }
 
     fn record(&self) -> BundledRecord<'_> {
         match self {
-            Self::Shown(bytes) => BundledRecord::Shown(bytes),
+            Self::Shown(bytes) => BundledRecord::Shown(bytes, None),
             Self::LeftOut(leaf) => BundledRecord::LeftOut(*leaf),
         }
     }

@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use turnfold_history::error::input;
-use turnfold_store::Entry;
 
 use super::outline::{BundleOutline, TITLE};
 use super::parse::parse;
-use super::records::{BundleRecords, BundledRecord, TakeRecord};
+use super::records::{BundleRecords, TakeRecord};
 use crate::error::ProofError;
 
 /// How much of the file is read at a time.
@@ -48,8 +47,9 @@ impl BundleFile {
         let outline = parse_file(path, attached.as_deref(), &mut |branch, record| {
             // The parser decodes the first record of a match, its Genesis.
             let is_genesis = branch.1 == 0 && before.replace(branch) != Some(branch);
-            if let (false, BundledRecord::Shown(bytes)) = (is_genesis, record) {
-                Entry::decode(bytes)
+            if !is_genesis {
+                record
+                    .entry()
                     .map_err(|error| ProofError::Malformed { line: 0, reason: error.to_string() })?;
             }
             Ok(())

@@ -12,7 +12,7 @@ use turnfold_store::{Entry, Seq};
 use super::file::{BundleFile, is_bundle};
 use super::modules::BundleRules;
 use super::outline::{BundleOutline, BundledBranch, BundledMatch};
-use super::records::{BranchIndex, BundleRecords, BundledRecord};
+use super::records::{BranchIndex, BundleRecords};
 use crate::error::ProofError;
 
 /// The name of a bundle or of a branch in it, written `BUNDLE` or `BUNDLE/MATCH[@BRANCH]`.
@@ -86,13 +86,9 @@ impl BundledHistories {
             if begins && index.1 == 0 {
                 return Ok(());
             }
-            let entry = match record {
-                BundledRecord::LeftOut(_) => None,
-                BundledRecord::Shown(bytes) => Some(
-                    Entry::decode(bytes)
-                        .map_err(|error| ProofError::Malformed { line: 0, reason: error.to_string() })?,
-                ),
-            };
+            let entry = record
+                .entry()
+                .map_err(|error| ProofError::Malformed { line: 0, reason: error.to_string() })?;
             if let Some(of_branch) = entries.get_mut(index.0).and_then(|branches| branches.get_mut(index.1)) {
                 of_branch.push(entry);
             }

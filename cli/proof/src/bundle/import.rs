@@ -147,7 +147,7 @@ impl<'a> ImportPlan<'a> {
                 }
                 current = Some(index);
             }
-            if let BundledRecord::Shown(bytes) = record {
+            if let BundledRecord::Shown(bytes, _) = record {
                 writer.take(index, bytes)?;
             }
             Ok(())

@@ -230,14 +230,14 @@ impl Parser<'_> {
         if let Some(record) = self.line.strip_prefix('+') {
             bytes.clear();
             STANDARD.decode_vec(record, bytes).map_err(|_| expected())?;
-            return Ok(BundledRecord::Shown(bytes));
+            return Ok(BundledRecord::Shown(bytes, None));
         }
         let leaf = self.line.strip_prefix('#').ok_or_else(expected)?;
         Ok(BundledRecord::LeftOut(self.word(leaf)?))
     }
 
     fn genesis(&self, record: BundledRecord<'_>) -> Result<Genesis, ProofError> {
-        let BundledRecord::Shown(bytes) = record else {
+        let BundledRecord::Shown(bytes, _) = record else {
             return Err(self.malformed("expected a Genesis, which is never left out"));
         };
         let genesis = Genesis::decode(bytes).map_err(|error| self.malformed(error.to_string()))?;

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use turnfold_core::decode::DecodeError;
 use turnfold_core::trust::{SignedNote, TreeHash};
 use turnfold_history::history::branch_order::in_order;
-use turnfold_store::{BranchInfo, BranchName, MatchName, Seq, StoreReader};
+use turnfold_store::{BranchInfo, BranchName, Entry, MatchName, Seq, StoreReader};
 
 use super::outline::{BundleOutline, BundledBranch, BundledMatch, BundledModule};
 use crate::error::ProofError;
@@ -15,8 +16,8 @@ pub type BranchIndex = (usize, usize);
 /// A record of a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BundledRecord<'a> {
-    /// The encoded Genesis or Entry.
-    Shown(&'a [u8]),
+    /// The encoded Genesis or Entry, and the entry where the source has decoded it already.
+    Shown(&'a [u8], Option<&'a Entry>),
     /// The leaf hash of a record that is left out (TR-20).
     LeftOut(TreeHash),
 }
@@ -26,8 +27,20 @@ impl BundledRecord<'_> {
     #[must_use]
     pub fn leaf(&self) -> TreeHash {
         match self {
-            Self::Shown(record) => TreeHash::of_record(record),
+            Self::Shown(record, _) => TreeHash::of_record(record),
             Self::LeftOut(leaf) => *leaf,
+        }
+    }
+
+    /// Returns the entry; `None` for a record that is left out.
+    ///
+    /// # Errors
+    /// [`DecodeError`] for a record that is not an entry.
+    pub fn entry(&self) -> Result<Option<Entry>, DecodeError> {
+        match self {
+            Self::Shown(_, Some(entry)) => Ok(Some((*entry).clone())),
+            Self::Shown(record, None) => Entry::decode(record).map(Some),
+            Self::LeftOut(_) => Ok(None),
         }
     }
 }
@@ -163,11 +176,12 @@ impl BundleRecords for StoreRecords<'_> {
             for (position, branch) in bundled.branches.iter().enumerate() {
                 let branch_index = (index, position);
                 if branch.first == 0 {
-                    take(branch_index, BundledRecord::Shown(&bundled.genesis.encode()))?;
+                    take(branch_index, BundledRecord::Shown(&bundled.genesis.encode(), None))?;
                 }
                 let to = branch.size().saturating_sub(1);
                 for entry in self.store.entries(&bundled.name, &branch.name, branch.first.max(1)..=to)? {
-                    take(branch_index, BundledRecord::Shown(&entry?.encode()))?;
+                    let entry = entry?;
+                    take(branch_index, BundledRecord::Shown(&entry.encode(), Some(&entry)))?;
                 }
             }
         }

@@ -54,7 +54,7 @@ impl<'a> BundleWriter<'a> {
         self.begin_branches(Some(branch))?;
         self.text.clear();
         match record {
-            BundledRecord::Shown(bytes) => {
+            BundledRecord::Shown(bytes, _) => {
                 self.text.push('+');
                 STANDARD.encode_string(bytes, &mut self.text);
             }

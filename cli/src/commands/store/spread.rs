@@ -4,7 +4,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 #[cfg(feature = "postgres")]
 use serde_json::json;
 #[cfg(feature = "postgres")]
-use turnfold_store::{Spread, Store};
+use turnfold_store::{SpreadReport, Store};
 
 #[cfg(feature = "postgres")]
 use crate::address::FleetAddress;
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
 
 #[cfg(feature = "postgres")]
 fn spread(address: &FleetAddress, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let Spread { is_new, shards, nodes } = Store::spread_fleet(address)?;
+    let SpreadReport { is_new, shards, nodes } = Store::spread_fleet(address)?;
     let store = address.to_string();
     context.output.answer(&json!({ "store": store, "new": is_new, "shards": shards, "nodes": nodes }), || {
         let done = if is_new { "spread store " } else { "nothing to do in store " };

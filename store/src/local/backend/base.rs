@@ -7,26 +7,26 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::{Backend, BackendError, RecordChange};
 use crate::local::dir::files::Places;
 use crate::local::index::open_index::distrust;
-use crate::local::index::tree::Tree;
+use crate::local::index::tree::IndexTree;
 use crate::local::journal::image::read_next_to_writer;
-use crate::local::view::View;
+use crate::local::view::MemoryRecords;
 
 /// How many changes are passed to the index at a time.
 const CHANGES_MAX: usize = 1024;
 
 /// An index, and the view that replaces it after damage.
 pub(super) struct Base {
-    pub(super) tree: Tree,
+    pub(super) tree: IndexTree,
     places: Places,
     /// The last commit in the index when it was opened.
     up_to: u64,
     has_absorbed: AtomicBool,
     /// Replaces the index once it is known to be damaged.
-    view: OnceLock<View>,
+    view: OnceLock<MemoryRecords>,
 }
 
 impl Base {
-    pub(super) fn of(tree: Tree, places: Places, up_to: u64) -> Self {
+    pub(super) fn of(tree: IndexTree, places: Places, up_to: u64) -> Self {
         Self { tree, places, up_to, has_absorbed: AtomicBool::new(false), view: OnceLock::new() }
     }
 
@@ -81,7 +81,7 @@ impl Base {
         }
         tracing::warn!(reason, "the index is damaged; the journal is read instead");
         let view = read_next_to_writer(&self.places.journal)
-            .and_then(|image| View::read(&image, self.up_to, false))?;
+            .and_then(|image| MemoryRecords::read(&image, self.up_to, false))?;
         ask(self.view.get_or_init(|| view))
     }
 }

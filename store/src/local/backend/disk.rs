@@ -12,7 +12,7 @@ use crate::local::compare::compare;
 use crate::local::dir::files::Places;
 use crate::local::dir::lock::Locks;
 use crate::local::index::open_index::{OnBuilding, Opened, keep_only, open_or_build};
-use crate::local::index::tree::Tree;
+use crate::local::index::tree::IndexTree;
 use crate::local::journal::image::Image;
 use crate::local::journal::writer::JournalWriter;
 
@@ -30,7 +30,7 @@ impl DiskBackend {
     pub(crate) fn for_reading(
         places: &Places,
         image: &Image,
-        (tree, locks): (Tree, Locks),
+        (tree, locks): (IndexTree, Locks),
     ) -> Result<Self, BackendError> {
         let records = Layered::over(Base::of(tree, places.clone(), image.packed.number));
         records.replay(image.tail.iter().map(|(_, frame)| frame))?;

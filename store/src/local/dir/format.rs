@@ -16,7 +16,7 @@ const MODULES_DIR: &str = "modules";
 const FORMAT: &str = "turnfold store 4\n";
 
 /// A directory whose lock this process holds.
-pub(crate) struct Held {
+pub(crate) struct HeldDir {
     pub(crate) lock: Lock,
     /// Whether the directory is a store. If not, it has no file FORMAT, because it is new or its creation was
     /// interrupted.
@@ -64,7 +64,7 @@ fn is_there(dir: &Path) -> Result<bool, StoreError> {
 }
 
 /// Takes the lock of a store, or of a directory that may become one. Creates the directory if it is missing.
-pub(crate) fn hold_or_create(dir: &Path) -> Result<Held, StoreError> {
+pub(crate) fn hold_or_create(dir: &Path) -> Result<HeldDir, StoreError> {
     if !is_there(dir)? {
         files::create_dir(dir).map_err(|error| StoreError::in_dir(dir, "create", dir, error))?;
     }
@@ -78,7 +78,7 @@ pub(crate) fn hold_or_create(dir: &Path) -> Result<Held, StoreError> {
     }
     let lock = Lock::take(dir)?;
     // Another process may have completed the store before this one got the lock.
-    Ok(Held { lock, is_complete: has_format(dir)? })
+    Ok(HeldDir { lock, is_complete: has_format(dir)? })
 }
 
 /// Creates an empty journal in a directory that is to become a store. It replaces a journal whose creation was

@@ -52,7 +52,7 @@ impl Locks {
 
     /// Takes all locks without waiting; `None` if one is held or cannot be taken.
     pub(crate) fn take_if_free(dir: &Path, journal: &Path) -> Option<Self> {
-        let file = open_locked(&dir.join(LOCK_FILE), Access::Write).ok()?;
+        let file = open_locked(&dir.join(LOCK_FILE), LockKind::Write).ok()?;
         let mut journal_lock = None;
         if cfg!(not(windows)) {
             let head = open_head(dir, journal).ok()?;
@@ -77,7 +77,7 @@ impl Lock {
     /// Takes the lock of a directory, waiting a moment for another holder.
     pub(crate) fn take(dir: &Path) -> Result<Self, StoreError> {
         let path = dir.join(LOCK_FILE);
-        match try_for_a_while(|| open_locked(&path, Access::Write)) {
+        match try_for_a_while(|| open_locked(&path, LockKind::Write)) {
             Ok(file) => {
                 let lock = Self { file };
                 lock.name_holder();
@@ -109,7 +109,7 @@ pub(crate) fn locked(dir: &Path) -> StoreError {
 
 /// The purpose of a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Access {
+pub(crate) enum LockKind {
     /// For writing, which excludes all others. Creates the file if it is missing.
     Write,
     /// For keeping writers out.
@@ -117,11 +117,11 @@ pub(crate) enum Access {
 }
 
 #[cfg(not(windows))]
-pub(crate) fn open_locked(path: &Path, access: Access) -> Result<File, TryLockError> {
+pub(crate) fn open_locked(path: &Path, access: LockKind) -> Result<File, TryLockError> {
     let file = open(path, access).map_err(TryLockError::Error)?;
     match access {
-        Access::Write => file.try_lock()?,
-        Access::Read => file.try_lock_shared()?,
+        LockKind::Write => file.try_lock()?,
+        LockKind::Read => file.try_lock_shared()?,
     }
     Ok(file)
 }
@@ -129,7 +129,7 @@ pub(crate) fn open_locked(path: &Path, access: Access) -> Result<File, TryLockEr
 /// Opens and locks the file: no one else may write to it while it is open. It takes no byte lock, because that would
 /// keep others on Windows from reading who holds it.
 #[cfg(windows)]
-pub(crate) fn open_locked(path: &Path, access: Access) -> Result<File, TryLockError> {
+pub(crate) fn open_locked(path: &Path, access: LockKind) -> Result<File, TryLockError> {
     const ERROR_SHARING_VIOLATION: i32 = 32;
     open(path, access).map_err(|error| match error.raw_os_error() {
         Some(ERROR_SHARING_VIOLATION) => TryLockError::WouldBlock,
@@ -137,7 +137,7 @@ pub(crate) fn open_locked(path: &Path, access: Access) -> Result<File, TryLockEr
     })
 }
 
-fn open(path: &Path, access: Access) -> io::Result<File> {
+fn open(path: &Path, access: LockKind) -> io::Result<File> {
     let mut options = files::options();
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
@@ -146,7 +146,7 @@ fn open(path: &Path, access: Access) -> io::Result<File> {
         const FILE_SHARE_READ: u32 = 1;
         std::os::windows::fs::OpenOptionsExt::share_mode(&mut options, FILE_SHARE_READ);
     }
-    let is_writer = access == Access::Write;
+    let is_writer = access == LockKind::Write;
     let file = options.create(is_writer).truncate(false).read(true).write(is_writer).open(path)?;
     require_regular(&file)?;
     Ok(file)

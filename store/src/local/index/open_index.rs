@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::database::{folder, wait_until_closed};
 use super::reached;
-use super::tree::Tree;
+use super::tree::IndexTree;
 use crate::local::backend::{Backend, BackendError};
 use crate::local::dir::files::{self, sync_dir};
 use crate::local::journal::commit::{Point, Salt};
@@ -33,9 +33,9 @@ pub(crate) type OnBuilding<'a> = &'a mut dyn FnMut(u64, u64);
 const CHUNK_BYTES: usize = 4 * 1024 * 1024;
 
 /// The index that a journal names, as it was found.
-pub(crate) enum Found {
+pub(crate) enum FoundIndex {
     /// The index is at the commit that the journal's segments end with.
-    Sound(Tree),
+    Sound(IndexTree),
     /// The journal names no index that can be trusted.
     Unnamed,
     /// The index must be built again, for this reason.
@@ -47,13 +47,13 @@ pub(crate) enum Found {
 /// An index that was opened for writing.
 pub(crate) enum Opened {
     /// The index was sound.
-    Sound(Tree),
+    Sound(IndexTree),
     /// The index was built again. The journal does not record that yet.
-    Built(Tree),
+    Built(IndexTree),
 }
 
 /// An index and its record about the store, if it has one.
-type Stored = (Tree, Option<StoreRecord>);
+type Stored = (IndexTree, Option<StoreRecord>);
 
 /// Returns the numbers of all index folders, whatever they contain.
 fn numbers(sled: &Path) -> Vec<u32> {
@@ -72,22 +72,22 @@ fn indexes(sled: &Path) -> Vec<u32> {
 ///
 /// # Errors
 /// Returns errors of its files other than damage.
-pub(crate) fn open_sound(sled: &Path, image: &Image) -> Result<Found, BackendError> {
+pub(crate) fn open_sound(sled: &Path, image: &Image) -> Result<FoundIndex, BackendError> {
     // The file shows that opening the index did not complete before, or that the index proved damaged.
     if image.index == 0 || sled.join(OPENING_FILE).exists() {
-        return Ok(Found::Unnamed);
+        return Ok(FoundIndex::Unnamed);
     }
     let dir = folder(sled, image.index);
     if !dir.join("db").is_file() {
-        return Ok(Found::Damaged(format!("`{}` is missing", dir.display())));
+        return Ok(FoundIndex::Damaged(format!("`{}` is missing", dir.display())));
     }
-    let damaged = |reason: &str| Ok(Found::Damaged(reason.to_owned()));
+    let damaged = |reason: &str| Ok(FoundIndex::Damaged(reason.to_owned()));
     match open_marked(sled, image.index) {
-        Err(BackendError::Damaged(reason)) => Ok(Found::Damaged(reason)),
+        Err(BackendError::Damaged(reason)) => Ok(FoundIndex::Damaged(reason)),
         Err(error) => Err(error),
         Ok((_, Some(store))) if store.journal != image.salt => damaged("it belongs to another journal"),
-        Ok((_, Some(store))) if store.commits > image.end.number => Ok(Found::Ahead(store.commits)),
-        Ok((tree, Some(store))) if store.point() == image.packed => Ok(Found::Sound(tree)),
+        Ok((_, Some(store))) if store.commits > image.end.number => Ok(FoundIndex::Ahead(store.commits)),
+        Ok((tree, Some(store))) if store.point() == image.packed => Ok(FoundIndex::Sound(tree)),
         Ok(_) => damaged("it is not up to where the journal says"),
     }
 }
@@ -111,7 +111,7 @@ fn open_marked(sled: &Path, number: u32) -> Result<Stored, BackendError> {
 }
 
 fn open(sled: &Path, number: u32) -> Result<Stored, BackendError> {
-    let tree = Tree::open(folder(sled, number), number)?;
+    let tree = IndexTree::open(folder(sled, number), number)?;
     let Some(value) = tree.get(key::STORE)? else { return Ok((tree, None)) };
     let body = record::body_of(key::STORE, &value).map_err(BackendError::Damaged)?;
     let store = record::read_body("the record about the store", body)?;
@@ -120,7 +120,7 @@ fn open(sled: &Path, number: u32) -> Result<Stored, BackendError> {
 
 /// Opens every readable index, whatever the journal records, and returns those with the most commits first. `sled` must
 /// be a folder of copies, because sled changes what it opens.
-pub(crate) fn open_all(sled: &Path) -> Vec<(Tree, StoreRecord)> {
+pub(crate) fn open_all(sled: &Path) -> Vec<(IndexTree, StoreRecord)> {
     let opened = indexes(sled).into_iter().filter_map(|number| open(sled, number).ok());
     let mut found: Vec<_> = opened.filter_map(|(tree, store)| Some((tree, store?))).collect();
     found.sort_by_key(|(_, store)| std::cmp::Reverse(store.commits));
@@ -187,13 +187,13 @@ pub(crate) fn open_or_build(
     observe: OnBuilding<'_>,
 ) -> Result<Opened, BackendError> {
     let found = open_sound(sled, image)?;
-    let sound = if let Found::Sound(tree) = &found { Some(tree.number) } else { None };
+    let sound = if let FoundIndex::Sound(tree) = &found { Some(tree.number) } else { None };
     // Unsound indexes are removed in the end. They are checked first, because one may be all that is left of lost
     // commits.
     let known = look(sled, sound)?;
     require_commits(&known, &image.salt, image.end.number)?;
     match found {
-        Found::Sound(tree) => {
+        FoundIndex::Sound(tree) => {
             // Earlier builds do not write the file.
             if !has_reached(sled, image)
                 && let Err(error) = reached::write(&tree.dir, &image.salt, image.packed)
@@ -202,12 +202,12 @@ pub(crate) fn open_or_build(
             }
             return Ok(Opened::Sound(tree));
         }
-        Found::Ahead(commits) => return Err(missing(commits, image.end.number)),
-        Found::Unnamed if image.end.number > 0 => {
+        FoundIndex::Ahead(commits) => return Err(missing(commits, image.end.number)),
+        FoundIndex::Unnamed if image.end.number > 0 => {
             tracing::info!("the index is built again from the journal: the store was not closed");
         }
-        Found::Unnamed => {}
-        Found::Damaged(reason) => tracing::warn!(reason, "the index is built again from the journal"),
+        FoundIndex::Unnamed => {}
+        FoundIndex::Damaged(reason) => tracing::warn!(reason, "the index is built again from the journal"),
     }
     files::create_dir(sled).map_err(|source| BackendError::io("create", sled, source))?;
     let number = numbers(sled).into_iter().max().unwrap_or(0).max(image.index) + 1;
@@ -231,10 +231,10 @@ struct Building<'a> {
 
 impl Building<'_> {
     /// Builds an index of all commits in the segments, durably, and gives it its number (ST-7, ST-17).
-    fn build(&mut self, number: u32, observe: OnBuilding<'_>) -> Result<Tree, BackendError> {
+    fn build(&mut self, number: u32, observe: OnBuilding<'_>) -> Result<IndexTree, BackendError> {
         let dir = self.sled.join(BUILDING);
         self.remove_draft().map_err(|source| BackendError::io("remove", &dir, source))?;
-        let tree = Tree::create(&dir, number)?;
+        let tree = IndexTree::create(&dir, number)?;
         self.fill(&tree, observe)?;
         drop(tree);
         wait_until_closed(&dir);
@@ -243,7 +243,7 @@ impl Building<'_> {
         open_marked(self.sled, number).map(|(tree, _)| tree)
     }
 
-    fn fill(&mut self, tree: &Tree, observe: OnBuilding<'_>) -> Result<(), BackendError> {
+    fn fill(&mut self, tree: &IndexTree, observe: OnBuilding<'_>) -> Result<(), BackendError> {
         let image = self.image;
         let known = self.known;
         let mut staging = Staging::over(tree, StoreRecord::before(&image.salt));

@@ -17,14 +17,14 @@ use crate::local::layout::{key, record};
 const BATCH_BYTES: usize = 128 * 1024;
 
 /// An open index.
-pub(crate) struct Tree {
+pub(crate) struct IndexTree {
     db: OpenDb,
     pub(crate) dir: PathBuf,
     /// The number of the index; each built index has the next one.
     pub(crate) number: u32,
 }
 
-impl Tree {
+impl IndexTree {
     /// Opens an index, or creates one in an empty folder.
     pub(super) fn open(dir: PathBuf, number: u32) -> Result<Self, BackendError> {
         Ok(Self { db: OpenDb::open(&dir)?, dir, number })
@@ -116,7 +116,7 @@ impl Tree {
     }
 }
 
-impl Backend for Tree {
+impl Backend for IndexTree {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BackendError> {
         let stored = guarded("read the index", || self.db.get(key))?;
         stored.map(|stored| sound(key, stored.to_vec()).map(|(_, value)| value)).transpose()

@@ -39,12 +39,12 @@ pub(crate) struct Image {
 
 /// Where a commit can be read again: in a segment, or among the commits that only the heads have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct At(u64);
+pub(crate) struct CommitPlace(u64);
 
-/// How far the number of the segment is shifted in [`At`]; the bits below are the place in the segment.
+/// How far the number of the segment is shifted in [`CommitPlace`]; the bits below are the place in the segment.
 const SEGMENT_SHIFT: u32 = 44;
 
-impl At {
+impl CommitPlace {
     /// The bit that marks a place among the commits that only the heads have.
     const IN_HEADS: u64 = 1 << 63;
 
@@ -68,7 +68,7 @@ impl At {
 }
 
 /// Called for each commit with its point, its place and its body.
-pub(crate) type Each<'a> = &'a mut dyn FnMut(Point, At, &[u8]) -> Result<(), BackendError>;
+pub(crate) type EachRecord<'a> = &'a mut dyn FnMut(Point, CommitPlace, &[u8]) -> Result<(), BackendError>;
 
 /// Reads the contents of a journal while its writer may go on (ST-16). It returns an error only if both heads stayed
 /// the same between two tries, because otherwise the writer may have caused it.
@@ -199,7 +199,12 @@ impl Image {
 
     /// Passes every commit after number `from` to `each`. Frames are always checked, digests of packs only if `proves`
     /// (ST-17).
-    pub(crate) fn each_commit(&self, from: u64, proves: bool, each: Each<'_>) -> Result<(), BackendError> {
+    pub(crate) fn each_commit(
+        &self,
+        from: u64,
+        proves: bool,
+        each: EachRecord<'_>,
+    ) -> Result<(), BackendError> {
         for (number, segment) in self.segments.iter().enumerate() {
             if segment.end.number > from {
                 self.each_in_segment((number, segment), from, proves, each)?;
@@ -207,7 +212,7 @@ impl Image {
         }
         for (place, (_, frame)) in self.tail.iter().enumerate() {
             if frame.last() > from {
-                each(frame.end(), At::in_heads(place), &frame.body)?;
+                each(frame.end(), CommitPlace::in_heads(place), &frame.body)?;
             }
         }
         Ok(())
@@ -218,7 +223,7 @@ impl Image {
         (number, segment): (usize, &Segment),
         from: u64,
         proves: bool,
-        each: Each<'_>,
+        each: EachRecord<'_>,
     ) -> Result<(), BackendError> {
         let packing = Packing::new(&self.salt);
         let mut at = HEADER_BYTES as u64;
@@ -250,7 +255,7 @@ fn each_in_pack(
     packing: &Packing,
     proves: bool,
     from: u64,
-    each: Each<'_>,
+    each: EachRecord<'_>,
 ) -> Result<Point, BackendError> {
     let mut place = 0;
     let mut end = pack.front.point;
@@ -259,7 +264,7 @@ fn each_in_pack(
         let Some((body, bytes)) = frame else { return Err(unreadable(end.number + 1, segment)) };
         end = if proves { end.after(&body) } else { Point { number: end.number + 1, ..end } };
         if end.number > from {
-            each(end, At::in_segment(number, pack.at + (PREFIX_BYTES + place) as u64), &body)?;
+            each(end, CommitPlace::in_segment(number, pack.at + (PREFIX_BYTES + place) as u64), &body)?;
         }
         place += bytes;
     }

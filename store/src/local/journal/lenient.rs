@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::commit::{HEADER_BYTES, Point, Salt, read_header};
 use super::frame::{Frame, Kind};
 use super::head::{self, HEAD_BYTES, Head};
-use super::image::{At, Each};
+use super::image::{CommitPlace, EachRecord};
 use super::pack::{self, PREFIX_BYTES, Packing};
 use super::segment::{self, pack_at};
 use crate::local::backend::BackendError;
@@ -78,7 +78,7 @@ impl Remains {
     }
 
     /// Passes every sound commit to `each` in the order of the numbers, and notes the missing ones.
-    pub(crate) fn each_commit(&mut self, each: Each<'_>) -> Result<(), BackendError> {
+    pub(crate) fn each_commit(&mut self, each: EachRecord<'_>) -> Result<(), BackendError> {
         let heads = std::mem::take(&mut self.heads);
         let mut next = Next { number: 1, heads, notes: Vec::new() };
         let mut number = 0;
@@ -116,7 +116,7 @@ impl Remains {
         &self,
         (number, path, file): (usize, &Path, &File),
         next: &mut Next,
-        each: Each<'_>,
+        each: EachRecord<'_>,
     ) -> Result<(), BackendError> {
         let packing = Packing::new(&self.salt);
         let failed = |source| BackendError::io("read", path, source);
@@ -142,7 +142,7 @@ impl Remains {
                 let Some(bytes) = pack.bytes.get(place..) else { break };
                 let length = match packing.read_frame(commit, bytes) {
                     Some((body, length)) => {
-                        let at = At::in_segment(number, at + (PREFIX_BYTES + place) as u64);
+                        let at = CommitPlace::in_segment(number, at + (PREFIX_BYTES + place) as u64);
                         next.take(commit, at, &body, each)?;
                         Some(length)
                     }
@@ -174,7 +174,13 @@ struct Next {
 
 impl Next {
     /// Passes a commit to `each`, after the earlier ones that only the heads have. Ignores a commit that came before.
-    fn take(&mut self, number: u64, at: At, body: &[u8], each: Each<'_>) -> Result<(), BackendError> {
+    fn take(
+        &mut self,
+        number: u64,
+        at: CommitPlace,
+        body: &[u8],
+        each: EachRecord<'_>,
+    ) -> Result<(), BackendError> {
         if number < self.number {
             return Ok(());
         }
@@ -184,7 +190,7 @@ impl Next {
     }
 
     /// Passes the commits before `number` that only the heads have to `each`, and notes the missing ones.
-    fn fill_up_to(&mut self, number: u64, each: Each<'_>) -> Result<(), BackendError> {
+    fn fill_up_to(&mut self, number: u64, each: EachRecord<'_>) -> Result<(), BackendError> {
         let mut gap = self.number;
         let waiting: Vec<_> = self.heads.range(self.number..number).map(|(_, frame)| frame.clone()).collect();
         for frame in waiting {
@@ -192,7 +198,7 @@ impl Next {
             if found > gap {
                 self.notes.push(missing(gap, found - 1));
             }
-            each(point(found), At::in_heads(0), &frame.body)?;
+            each(point(found), CommitPlace::in_heads(0), &frame.body)?;
             gap = found + 1;
         }
         if number > gap {

@@ -19,7 +19,7 @@ pub(crate) const VERSION: u8 = 1;
 
 /// The body of a page record. The field order is the format.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Page<'a> {
+pub(crate) struct PageBody<'a> {
     pub(crate) version: u8,
     pub(crate) link: Digest,
     #[serde(borrow)]
@@ -47,7 +47,7 @@ impl PagePart {
     pub(crate) fn read(key: &[u8], value: &[u8]) -> Result<Self, BackendError> {
         let body = record::body_of(key, value)
             .map_err(|reason| BackendError::Damaged(format!("a page: {reason}")))?;
-        let page: Page<'_> = record::read_body("a page", body)?;
+        let page: PageBody<'_> = record::read_body("a page", body)?;
         let first = key::seq_of(key).unwrap_or_default();
         let (count, bytes) = (page.records.len(), page.records.iter().map(|record| record.len()).sum());
         let encoded = page.records.iter().flat_map(encode).collect();
@@ -81,7 +81,7 @@ impl PagePart {
     /// Returns the change that writes the page of a branch.
     pub(crate) fn put(self, branch: u64) -> RecordChange {
         let key = key::of_page(branch, self.first);
-        let mut body = encode(&Page { version: VERSION, link: self.link, records: Vec::new() });
+        let mut body = encode(&PageBody { version: VERSION, link: self.link, records: Vec::new() });
         // Replaces the count, which is the last field before the entries.
         body.pop();
         body.extend(encode(&self.count));
@@ -133,7 +133,7 @@ mod tests {
         let link = Digest::new([5; 32]);
         let head = |seq| Head { seq, link };
         let part = cut(head(8), head(11), &entries).remove(0);
-        let page = Page { version: VERSION, link, records: entries };
+        let page = PageBody { version: VERSION, link, records: entries };
         let RecordChange { key, value } = part.clone().put(4);
         assert_eq!(value, record::put(key.clone(), &page).value);
         assert_eq!(PagePart::read(&key, &value.unwrap()).unwrap(), part);

@@ -10,7 +10,7 @@ use super::found::read_match;
 use super::records::{Records, hold};
 use crate::backup::error::RescueError;
 use crate::backup::part::Totals;
-use crate::engine::{Auditable, Each, EngineReader, Found, KeyedEntries, Packed, Walk};
+use crate::engine::{Auditable, DamagedRecord, EngineReader, KeyedEntries, Packed, Results, Walk};
 use crate::entry::Seq;
 use crate::error::StoreError;
 use crate::grant::Grant;
@@ -96,11 +96,11 @@ impl EngineReader for Records {
         Ok(ancestry)
     }
 
-    fn matches_after(&self, after: Option<&MatchName>) -> Result<Each<'_, MatchInfo>, StoreError> {
+    fn matches_after(&self, after: Option<&MatchName>) -> Result<Results<'_, MatchInfo>, StoreError> {
         Ok(Box::new(self.match_infos(self.found_matches(after)?)))
     }
 
-    fn match_names(&self) -> Result<Each<'_, MatchName>, StoreError> {
+    fn match_names(&self) -> Result<Results<'_, MatchName>, StoreError> {
         Ok(Box::new(self.found_matches(None)?.map(|found| Ok(found?.name))))
     }
 
@@ -208,7 +208,7 @@ impl EngineReader for Records {
         Ok((auditable, missing))
     }
 
-    fn audit_kept(&self, branch: &Branch, mut keys: KeyedEntries) -> Result<Vec<Found>, StoreError> {
+    fn audit_kept(&self, branch: &Branch, mut keys: KeyedEntries) -> Result<Vec<DamagedRecord>, StoreError> {
         let Branch { found, head, .. } = branch;
         let mut damage = Vec::new();
         for (key, value) in self.scan_all(key::idempotency_of(found.id))? {

@@ -5,7 +5,7 @@ use crate::local::backend::{Backend, StoredRecord};
 use crate::local::layout::record::{BranchRecord, MatchRecord, StoreRecord};
 use crate::local::layout::{key, record};
 use crate::names::{BranchName, MatchName};
-use crate::reader::found::{FoundBranch, FoundMatch, MatchId};
+use crate::reader::found::{EngineMatchId, FoundBranch, FoundMatch};
 
 /// The most that a store can count to. A record that claims more is damaged. The limit also keeps additions from
 /// overflowing.
@@ -39,7 +39,7 @@ pub(crate) fn read_match(name: MatchName, key: &[u8], value: &[u8]) -> Result<Fo
     if branches > COUNT_MAX {
         return Err(StoreError::damaged("it has too many branches").within(&name, None));
     }
-    Ok(FoundMatch { name, id: MatchId(id.into()), branches, genesis: genesis.to_vec(), module })
+    Ok(FoundMatch { name, id: EngineMatchId(id.into()), branches, genesis: genesis.to_vec(), module })
 }
 
 /// Returns the name in the key of a match record.

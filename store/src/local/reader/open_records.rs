@@ -11,11 +11,11 @@ use crate::local::dir::files::Places;
 use crate::local::dir::format;
 use crate::local::dir::lock::Locks;
 use crate::local::dir::swap;
-use crate::local::index::open_index::{Found, has_reached, missing, open_sound};
+use crate::local::index::open_index::{FoundIndex, has_reached, missing, open_sound};
 use crate::local::journal::image::{Image, read_next_to_writer};
 use crate::local::journal::segment;
 use crate::local::rescue::losses::locate;
-use crate::local::view::View;
+use crate::local::view::MemoryRecords;
 use crate::snapshots::Snapshots;
 
 /// The bytes of the segments up to which replaying them is quicker than starting sled, also where they are compressed.
@@ -45,13 +45,13 @@ fn open_at(dir: &Path, places: &Places) -> Result<Records, StoreError> {
     };
     let backend: Box<dyn Backend> = match backend {
         Some(backend) => Box::new(backend),
-        None => Box::new(View::read(&image, u64::MAX, false).map_err(read)?),
+        None => Box::new(MemoryRecords::read(&image, u64::MAX, false).map_err(read)?),
     };
     Ok(Records::new(backend, Some(Snapshots::of(dir))))
 }
 
 /// Replays a small journal (ST-23); `None` if the index has to be opened, or if anything is unusual.
-fn view_of_small(places: &Places) -> Option<View> {
+fn view_of_small(places: &Places) -> Option<MemoryRecords> {
     let mut bytes = 0;
     for (_, segment) in segment::list(&places.journal).ok()? {
         bytes += segment.metadata().ok()?.len();
@@ -63,7 +63,7 @@ fn view_of_small(places: &Places) -> Option<View> {
     if !image.is_closed || !has_reached(&places.sled, &image) {
         return None;
     }
-    let view = View::read(&image, u64::MAX, false).ok()?;
+    let view = MemoryRecords::read(&image, u64::MAX, false).ok()?;
     Some(view.next_to_index())
 }
 
@@ -85,14 +85,14 @@ pub(crate) fn open_skipped(dir: &Path) -> Result<Option<DiskBackend>, BackendErr
 /// Returns [`BackendError::Damaged`] if the index has commits that the journal lost.
 fn open_index(places: &Places, image: &Image, locks: Locks) -> Result<Option<DiskBackend>, BackendError> {
     let found = open_sound(&places.sled, image);
-    let reason = match found.unwrap_or_else(|error| Found::Damaged(error.to_string())) {
-        Found::Sound(tree) => match DiskBackend::for_reading(places, image, (tree, locks)) {
+    let reason = match found.unwrap_or_else(|error| FoundIndex::Damaged(error.to_string())) {
+        FoundIndex::Sound(tree) => match DiskBackend::for_reading(places, image, (tree, locks)) {
             Ok(backend) => return Ok(Some(backend)),
             Err(error) => error.to_string(),
         },
-        Found::Ahead(commits) => return Err(missing(commits, image.end.number)),
-        Found::Unnamed => return Ok(None),
-        Found::Damaged(reason) => reason,
+        FoundIndex::Ahead(commits) => return Err(missing(commits, image.end.number)),
+        FoundIndex::Unnamed => return Ok(None),
+        FoundIndex::Damaged(reason) => reason,
     };
     tracing::warn!(error = %reason, "the index cannot be used; the journal is read instead");
     Ok(None)

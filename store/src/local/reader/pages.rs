@@ -3,7 +3,7 @@
 use super::records::Records;
 use crate::entry::Seq;
 use crate::error::StoreError;
-use crate::local::layout::page::{self, Page};
+use crate::local::layout::page::{self, PageBody};
 use crate::local::layout::{key, record};
 
 /// A page as it is stored.
@@ -15,12 +15,12 @@ pub(crate) struct StoredPage {
 }
 
 impl StoredPage {
-    pub(crate) fn read(&self) -> Result<Page<'_>, StoreError> {
+    pub(crate) fn read(&self) -> Result<PageBody<'_>, StoreError> {
         read_page(&self.key, &self.value).map_err(|error| error.at(self.first))
     }
 
     /// Returns the seq of the entry behind the page.
-    pub(crate) fn next(&self, page: &Page<'_>) -> Seq {
+    pub(crate) fn next(&self, page: &PageBody<'_>) -> Seq {
         self.first.saturating_add(page.records.len() as u64)
     }
 }
@@ -41,8 +41,8 @@ impl Records {
 }
 
 /// Reads a page, and requires a known version and at least one entry.
-pub(crate) fn read_page<'a>(key: &[u8], value: &'a [u8]) -> Result<Page<'a>, StoreError> {
-    let page: Page<'_> = record::read("its page", key, value)?;
+pub(crate) fn read_page<'a>(key: &[u8], value: &'a [u8]) -> Result<PageBody<'a>, StoreError> {
+    let page: PageBody<'_> = record::read("its page", key, value)?;
     if page.version != page::VERSION || page.records.is_empty() {
         let reason = format!("its page has version {} and {} entries", page.version, page.records.len());
         return Err(StoreError::damaged(reason));

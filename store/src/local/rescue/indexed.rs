@@ -5,7 +5,7 @@ use std::path::Path;
 use super::check::check;
 use crate::local::backend::memory::MemoryBackend;
 use crate::local::backend::{Backend, BackendError};
-use crate::local::index::tree::Tree;
+use crate::local::index::tree::IndexTree;
 use crate::local::journal::commit::Salt;
 use crate::local::journal::lenient::Remains;
 use crate::local::layout::record::StoreRecord;
@@ -25,7 +25,7 @@ pub(crate) struct Indexed {
 impl Indexed {
     /// Reads an index, and the later commits of the journal if the journal has this salt.
     pub(crate) fn read(
-        (tree, store): &(Tree, StoreRecord),
+        (tree, store): &(IndexTree, StoreRecord),
         journal: &Path,
         salt: &Salt,
     ) -> Result<Self, BackendError> {

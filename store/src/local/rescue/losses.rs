@@ -16,7 +16,7 @@ use crate::local::layout::record::{self, BranchRecord};
 use crate::local::misfit::Misfit;
 use crate::local::reader::found::match_name_in;
 use crate::local::reader::records::Records;
-use crate::local::view::View;
+use crate::local::view::MemoryRecords;
 use crate::names::{BranchName, MatchName};
 use crate::reader::found::Head;
 
@@ -45,7 +45,7 @@ impl LostEntries {
 
 /// The replay of what is left of a journal.
 pub(crate) struct Left {
-    pub(crate) view: View,
+    pub(crate) view: MemoryRecords,
     pub(crate) misfits: Vec<(u64, Misfit)>,
     pub(crate) notes: Vec<String>,
 }
@@ -54,7 +54,7 @@ pub(crate) struct Left {
 pub(crate) fn read_left(journal: &Path) -> Result<Option<Left>, BackendError> {
     let Some(mut remains) = Remains::find(journal) else { return Ok(None) };
     let salt = remains.salt;
-    let mut view = View::before(journal, salt, remains.files());
+    let mut view = MemoryRecords::before(journal, salt, remains.files());
     let mut misfits = Vec::new();
     remains.each_commit(&mut |point, at, body| {
         view.take((point, at), body, &mut |misfit| {

@@ -13,7 +13,7 @@ use crate::local::backend::{Backend, BackendError};
 use crate::local::journal::op::Op;
 use crate::local::layout::key;
 use crate::local::layout::record::StoreRecord;
-use crate::local::misfit::{Misfit, Stop};
+use crate::local::misfit::{Misfit, ReplayStop};
 use crate::local::reader::found::{match_name_in, read_match};
 use crate::local::reader::records::Records;
 use crate::local::replay::carry_out;
@@ -261,11 +261,11 @@ impl Merged {
 }
 
 /// Returns `true` if an operation was carried out, `false` if it does not fit.
-fn done(carried_out: Result<(), Stop>) -> Result<bool, BackendError> {
+fn done(carried_out: Result<(), ReplayStop>) -> Result<bool, BackendError> {
     match carried_out {
         Ok(()) => Ok(true),
-        Err(Stop::Misfit(_)) => Ok(false),
-        Err(Stop::Failed(error)) => Err(error),
+        Err(ReplayStop::Misfit(_)) => Ok(false),
+        Err(ReplayStop::Failed(error)) => Err(error),
     }
 }
 

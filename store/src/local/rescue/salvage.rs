@@ -18,16 +18,16 @@ use crate::engine::{Engine, EngineReader as _};
 use crate::error::StoreError;
 use crate::local::backend::BackendError;
 use crate::local::dir::files::{self, LOCK_FILE, Places, open_regular};
-use crate::local::dir::lock::{Access, locked, open_locked, try_for_a_while};
+use crate::local::dir::lock::{LockKind, locked, open_locked, try_for_a_while};
 use crate::local::dir::{format, swap};
 use crate::local::index::open_index::{missing, open_all};
-use crate::local::index::tree::Tree;
+use crate::local::index::tree::IndexTree;
 use crate::local::journal::commit::Salt;
 use crate::local::journal::image::Image;
 use crate::local::layout::record::StoreRecord;
 use crate::local::misfit::Misfit;
 use crate::local::reader::records::Records;
-use crate::local::view::View;
+use crate::local::view::MemoryRecords;
 use crate::writer::store::Store;
 
 /// The most match names in an error.
@@ -43,7 +43,7 @@ pub struct Salvage {
 }
 
 /// What a damaged store still contains.
-struct Found {
+struct SalvagedRecords {
     records: Records,
     lost: Vec<LostEntries>,
 }
@@ -100,7 +100,7 @@ impl Salvage {
 
 /// Keeps writers out, if the lock file can be opened. It waits a moment for a holder that is about to end (ST-22).
 fn hold(dir: &Path) -> Result<Option<File>, StoreError> {
-    match try_for_a_while(|| open_locked(&dir.join(LOCK_FILE), Access::Read)) {
+    match try_for_a_while(|| open_locked(&dir.join(LOCK_FILE), LockKind::Read)) {
         Ok(file) => Ok(Some(file)),
         Err(TryLockError::WouldBlock) => Err(locked(dir)),
         Err(TryLockError::Error(_)) => Ok(None),
@@ -123,16 +123,21 @@ fn save(
 }
 
 /// Finds everything sound in the journal and, if that has gaps, in the indexes too.
-fn find(dir: &Path, places: &Places, scratch: &Path) -> Result<Found, RescueError> {
+fn find(dir: &Path, places: &Places, scratch: &Path) -> Result<SalvagedRecords, RescueError> {
     copy_indexes(&places.sled, scratch);
     let mut indexes = open_all(scratch);
-    let whole = Image::read(&places.journal).and_then(|image| View::read(&image, u64::MAX, true));
+    let whole = Image::read(&places.journal).and_then(|image| MemoryRecords::read(&image, u64::MAX, true));
     let reason = match whole {
         Ok(view) => {
             let journal = view.record();
             indexes.retain(|(_, index)| index.journal == journal.journal);
             match indexes.first().filter(|(_, index)| index.commits > journal.commits) {
-                None => return Ok(Found { records: Records::new(Box::new(view), None), lost: Vec::new() }),
+                None => {
+                    return Ok(SalvagedRecords {
+                        records: Records::new(Box::new(view), None),
+                        lost: Vec::new(),
+                    });
+                }
                 Some((_, index)) => missing(index.commits, journal.commits).to_string(),
             }
         }
@@ -158,11 +163,11 @@ fn find(dir: &Path, places: &Places, scratch: &Path) -> Result<Found, RescueErro
 
 /// Combines what is left of a journal with its indexes, which must be sorted by their last commit, latest first.
 fn combine(
-    indexes: &[(Tree, StoreRecord)],
+    indexes: &[(IndexTree, StoreRecord)],
     left: Option<Left>,
     journal: &Path,
     salt: &Salt,
-) -> Result<Found, BackendError> {
+) -> Result<SalvagedRecords, BackendError> {
     let mut sources = Vec::new();
     for index in indexes {
         let read = Indexed::read(index, journal, salt)?;
@@ -181,16 +186,16 @@ fn combine(
     let is_first_sound = sources.first().is_some_and(|first| first.is_sound);
     let mut found = match (left, sources.pop()) {
         (_, Some(Indexed { records, misfits, .. })) if is_first_sound => {
-            Found { lost: losses(&misfits, &records), records }
+            SalvagedRecords { lost: losses(&misfits, &records), records }
         }
-        (Some(records), None) => Found { lost: losses(&left_misfits, &records), records },
+        (Some(records), None) => SalvagedRecords { lost: losses(&left_misfits, &records), records },
         (left, last) => {
             sources.extend(last);
             let all: Vec<_> = sources.iter().map(|source| &source.records).chain(&left).collect();
             let Merged { records, mut misfits, mut lost } = merge(&all)?;
             misfits.extend(left_misfits.into_iter().filter(|(_, misfit)| !is_there(misfit, &records)));
             lost.extend(losses(&misfits, &records));
-            Found { records, lost }
+            SalvagedRecords { records, lost }
         }
     };
     found.lost.extend(notes);

@@ -16,7 +16,7 @@ use crate::names::{BranchName, IdempotencyKey, MatchName};
 const QUEUE_MAX: usize = 256;
 
 /// Whether a request may share a sync with others.
-pub(crate) enum Order {
+pub(crate) enum CommitOrder {
     /// It may, but not with an append that has the same idempotency key. The entries of the first must be stored before
     /// the second can be compared with them.
     Shared(Option<BranchKey>),
@@ -31,7 +31,7 @@ type Reply = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 
 /// A request to write.
 struct Request {
-    order: Order,
+    order: CommitOrder,
     stage: Box<Stage>,
     reply: Reply,
 }
@@ -61,7 +61,7 @@ impl Committer {
     /// Commits what `stage` stages. Returns the result of `stage` once that is durable.
     pub(crate) fn perform<T: Send + 'static>(
         &self,
-        order: Order,
+        order: CommitOrder,
         stage: impl FnOnce(&mut Ledger, &mut Staged) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (sender, answer) = sync_channel(1);
@@ -74,7 +74,7 @@ impl Committer {
     /// requests wait until it returns. If that thread dies, `then` is dropped.
     pub(crate) fn submit<T: Send + 'static>(
         &self,
-        order: Order,
+        order: CommitOrder,
         stage: impl FnOnce(&mut Ledger, &mut Staged) -> Result<T, StoreError> + Send + 'static,
         then: impl FnOnce(Result<T, StoreError>) + Send + 'static,
     ) {
@@ -149,8 +149,8 @@ fn serve(ledger: &mut Ledger, requests: Vec<Request>) {
     let mut group = Group::default();
     for Request { order, stage, reply } in requests {
         let (stands_alone, idempotency_key) = match order {
-            Order::Alone => (true, None),
-            Order::Shared(idempotency_key) => (false, idempotency_key),
+            CommitOrder::Alone => (true, None),
+            CommitOrder::Shared(idempotency_key) => (false, idempotency_key),
         };
         let waits = idempotency_key.as_ref().is_some_and(|key| group.idempotency_keys.contains(key));
         if stands_alone || waits || group.staged.is_full() {

@@ -3,7 +3,7 @@
 
 use turnfold_core::Digest;
 
-use super::committer::{Committer, Order};
+use super::committer::{CommitOrder, Committer};
 use crate::engine::EngineReader as _;
 use crate::error::StoreError;
 use crate::grant::{Grant, GrantId, GrantKind, JoinedSeat, NewGrant};
@@ -89,7 +89,7 @@ fn write(
     written: Vec<(Digest, Grant)>,
 ) -> Result<(), StoreError> {
     let match_name = match_name.clone();
-    committer.perform(Order::Alone, move |_, staged| {
+    committer.perform(CommitOrder::Alone, move |_, staged| {
         for hash in removed {
             staged.add(&Op::RemoveGrant { match_name: match_name.clone(), hash });
         }

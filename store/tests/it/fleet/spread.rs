@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use turnfold_store::{BranchName, FleetAddress, IdempotencyKey, Spread, Store, StoreError};
+use turnfold_store::{BranchName, FleetAddress, IdempotencyKey, SpreadReport, Store, StoreError};
 
 use super::{backup, sql};
 use crate::game::{branch, genesis, labels, name, opaque};
@@ -50,8 +50,8 @@ fn fl_36_what_concerns_a_branch_of_a_spread_store_is_done_by_one_server() {
     let before = backup(&store);
     let held = contents(&store);
     store.close().unwrap();
-    assert_eq!(Store::spread_fleet(&address).unwrap(), Spread { is_new: true, shards: 32, nodes: 2 });
-    assert_eq!(Store::spread_fleet(&address).unwrap(), Spread { is_new: false, shards: 32, nodes: 2 });
+    assert_eq!(Store::spread_fleet(&address).unwrap(), SpreadReport { is_new: true, shards: 32, nodes: 2 });
+    assert_eq!(Store::spread_fleet(&address).unwrap(), SpreadReport { is_new: false, shards: 32, nodes: 2 });
     let here = Store::open_fleet(&address).unwrap();
     assert_eq!(backup(&here), before);
     assert_eq!(contents(&here), held);

@@ -20,7 +20,8 @@ impl<'a> BundledLinks<'a> {
         let mut links = Self { branches: BranchFinder::of(outline), own };
         let linker = Linker::new();
         records.each(&mut |index, record| {
-            let (BundledRecord::Shown(bytes), Some(bundled)) = (record, outline.matches.get(index.0)) else {
+            let (BundledRecord::Shown(bytes, _), Some(bundled)) = (record, outline.matches.get(index.0))
+            else {
                 return Ok(());
             };
             let before = links.before_next(index);
