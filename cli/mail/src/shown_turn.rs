@@ -11,8 +11,8 @@ use turnfold_core::{AnyState, CommandSource, DicePolicy, Digest, Logged, Outcome
 use turnfold_history::history::entry::stored;
 use turnfold_history::history::rules_of;
 use turnfold_history::{Record, Revision};
-use turnfold_proof::bundle::sizes::BranchFinder;
 use turnfold_proof::bundle::BundleRecords;
+use turnfold_proof::bundle::sizes::BranchFinder;
 use turnfold_store::Entry;
 
 use super::desk_turn::TurnRecord;

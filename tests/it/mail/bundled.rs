@@ -53,7 +53,8 @@ impl BundleRecords for Bundled {
             let first = usize::try_from(self.outline.matches[line.0].branches[line.1].first).unwrap();
             for (index, record) in (first..).zip(records) {
                 let leaf = BundledRecord::LeftOut(TreeHash::of_record(record));
-                take(*line, if left_out.contains(&index) { leaf } else { BundledRecord::Shown(record) })?;
+                let shown = BundledRecord::Shown(record, None);
+                take(*line, if left_out.contains(&index) { leaf } else { shown })?;
             }
         }
         Ok(())

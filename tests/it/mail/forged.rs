@@ -17,7 +17,7 @@ fn bundled(post: &Post) -> Bundled {
     let mut found = Bundled { outline: records.outline().clone(), records: Vec::new() };
     records
         .each(&mut |line, record| {
-            let BundledRecord::Shown(record) = record else { unreachable!("a store has all of it") };
+            let BundledRecord::Shown(record, _) = record else { unreachable!("a store has all of it") };
             match found.records.last_mut() {
                 Some((last, parts, _)) if *last == line => parts.push(record.to_vec()),
                 _ => found.records.push((line, vec![record.to_vec()], Vec::new())),
