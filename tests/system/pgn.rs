@@ -1,6 +1,6 @@
 //! Games that python-chess exports pass the importer of `examples/chess` with the same last positions.
 //!
-//! The test uses 60 games, and 10,000 with `TURNFOLD_LONG=1`, which takes about two minutes. `TURNFOLD_PYTHON_CHESS`
+//! The test uses 30 games, and 10,000 with `TURNFOLD_LONG=1`, which takes about two minutes. `TURNFOLD_PYTHON_CHESS`
 //! names the program folder of an environment with the package. Otherwise the package is installed from `PyPI`.
 
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ fn games_of_python_chess_come_through_with_equal_positions() {
         Ok(bin) => bin,
         Err(why) => return skipped("games of python-chess", why),
     };
-    let count = if is_long() { 10_000 } else { 60 };
+    let count = if is_long() { 10_000 } else { 30 };
     let [games, positions, files] = ["games.pgn", "positions.txt", "files"].map(|name| sandbox.path(name));
     let made = Command::new(bin.join("python3"))
         .arg(workspace().join("tests/system/pgn/games.py"))

@@ -64,6 +64,9 @@ fn vw_55_firefox_takes_back() {
 
 #[test]
 fn vw_55_firefox_hosts_by_terms_names_rules_and_opens_links_to_entries() {
+    if !is_long() {
+        return skipped("terms, rules and links in Firefox", IN_LONG);
+    }
     let Some(browser) = Browser::start_firefox("terms, rules and links in Firefox") else { return };
     let service = Running::alone();
     hosted::play_hosted(&browser, &service);

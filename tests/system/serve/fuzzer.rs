@@ -72,7 +72,7 @@ fn sv_34_schemathesis_finds_no_failure() {
     };
     // Two separate runs: in one run, schemathesis would add invalid headers to valid requests and expect success.
     for mode in ["positive", "negative"] {
-        run(mode, service.admin(), times(30, 240), &[]);
+        run(mode, service.admin(), times(15, 240), &[]);
         run(mode, &invitation, times(4, 20), &["show_invitation", "join_match"]);
         run(
             mode,
