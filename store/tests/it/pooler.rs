@@ -18,9 +18,10 @@ pub(crate) struct Pooler<'a> {
 }
 
 impl<'a> Pooler<'a> {
-    /// Starts pgbouncer in session mode with its socket in the server's folder, and waits until it answers.
+    /// Starts pgbouncer in session mode with its socket in the server's folder, and waits until it answers. Its pool has
+    /// room for all connections of several processes, because those beyond it would wait for ever.
     pub(crate) fn start(server: &'a Server) -> Option<Self> {
-        Self::start_with(server, "pool_mode = session")
+        Self::start_with(server, "pool_mode = session\ndefault_pool_size = 80")
     }
 
     /// Starts pgbouncer in transaction mode, as it worked before it tracked the prepared statements of its clients.

@@ -383,6 +383,8 @@ fn one_branch(server: &Server, dir: &Path, scale: Scale, count: u32, rows: &mut 
     let mut shares = Vec::new();
     let mut failed = 0.0;
     for _ in 0..scale.disk_rounds() {
+        // The commands that the round before left waiting are done by then; a full queue would refuse the next ones.
+        thread::sleep(Duration::from_secs(1));
         let runs: Vec<Run> = thread::scope(|scope| {
             let runs: Vec<_> = services
                 .iter()

@@ -123,15 +123,20 @@ impl EngineReader for Records {
 
     fn anchor(&self, own: Own, before: Digest, wanted: Seq) -> Result<(Seq, Digest), StoreError> {
         let mut from = wanted;
-        while let Some(stored) = self.page_at(own.branch, own.first, from)?.filter(|_| wanted > own.first) {
+        // Before the branch's first page there is only the link at which it begins.
+        while from > own.first
+            && let Some(stored) = self.page_at(own.branch, own.first, from)?
+        {
             let page = stored.read()?;
             let next = stored.next(&page);
             // During packing, a page may also hold entries of the page behind it.
             if next <= wanted {
                 return Ok((next, page.link));
             }
-            let Some(before) = stored.first.checked_sub(1) else { break };
-            from = before;
+            if stored.first <= own.first {
+                break;
+            }
+            from = stored.first - 1;
         }
         Ok((own.first, before))
     }

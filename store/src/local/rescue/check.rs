@@ -1,6 +1,8 @@
 //! Check: the store's own audit, which uses no rules.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::panic::resume_unwind;
+use std::thread;
 
 use turnfold_core::Digest;
 
@@ -20,15 +22,19 @@ use crate::reader::store_report::{Damage, StoreCheck};
 pub(crate) fn check(records: &Records, observe: &mut dyn FnMut(Totals)) -> Result<StoreCheck, StoreError> {
     let StoreRecord { next_id, entries, .. } = records.store_record()?;
     let owners = Owners { next_id, ..Owners::default() };
+    let mut check = Check { records, sound: Totals::default(), damage: Vec::new(), owners };
+    // The journal is compared with its index meanwhile, because that takes as long as everything else.
+    let (compared, checked) = thread::scope(|scope| {
+        let comparing = scope.spawn(|| records.backend.compare());
+        let checked = check.all(entries, observe);
+        (comparing.join(), checked)
+    });
+    let differences = compared.unwrap_or_else(|panic| resume_unwind(panic))?;
+    checked?;
     let found = |reason| Damage { match_name: None, branch: None, seq: None, reason };
-    let damage = records.backend.compare()?.into_iter().map(found).collect();
-    let mut check = Check { records, sound: Totals::default(), damage, owners };
-    check.matches(observe)?;
-    check.grants()?;
-    check.notes()?;
-    check.count(entries);
-    check.strays()?;
-    Ok(StoreCheck { sound: check.sound, damage: check.damage })
+    let mut damage: Vec<_> = differences.into_iter().map(found).collect();
+    damage.append(&mut check.damage);
+    Ok(StoreCheck { sound: check.sound, damage })
 }
 
 struct Check<'a> {
@@ -39,6 +45,14 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
+    fn all(&mut self, entries: u64, observe: &mut dyn FnMut(Totals)) -> Result<(), StoreError> {
+        self.matches(observe)?;
+        self.grants()?;
+        self.notes()?;
+        self.count(entries);
+        self.strays()
+    }
+
     fn matches(&mut self, observe: &mut dyn FnMut(Totals)) -> Result<(), StoreError> {
         self.note(self.records.count_matches())?;
         for record in self.records.scan(key::all_matches()) {
