@@ -49,9 +49,9 @@ fn child() {
         "read" => println!("read {:?}", labels(&Store::open(&dir).unwrap(), "m", "main")),
         "locked" => println!("locked {}", Store::open(&dir).unwrap_err()),
         "append" => append(&Store::open(&dir).unwrap(), &|line| println!("{line}")),
-        #[cfg(unix)]
+        #[cfg(all(unix, feature = "postgres"))]
         "reserve" => crate::fleet::reservations::stand_still(&dir),
-        #[cfg(unix)]
+        #[cfg(all(unix, feature = "postgres"))]
         task if task.starts_with("write ") => {
             // The pipe is read only after this process has ended, so it must not fill up.
             let lines = std::sync::Mutex::default();

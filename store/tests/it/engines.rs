@@ -2,20 +2,20 @@
 
 use turnfold_store::Store;
 
-#[cfg(unix)]
+#[cfg(all(unix, feature = "postgres"))]
 use crate::postgres::shared;
 
 /// Creates an empty store on PostgreSQL in a schema of its own, if there is a server.
-#[cfg(unix)]
+#[cfg(all(unix, feature = "postgres"))]
 pub(crate) fn fleet() -> Option<Store> {
     shared().map(|server| Store::open_or_create_fleet(&server.address()).unwrap())
 }
 
-/// Reports that there is no server.
-#[cfg(not(unix))]
+/// Reports that there is no server, or no engine for it.
+#[cfg(not(all(unix, feature = "postgres")))]
 #[expect(clippy::print_stderr, reason = "a skipped test reports it")]
 pub(crate) fn fleet() -> Option<Store> {
-    eprintln!("SKIPPED: the tests begin servers of PostgreSQL on Unix only");
+    eprintln!("SKIPPED: the tests begin servers of PostgreSQL on Unix only, with the feature `postgres`");
     None
 }
 

@@ -17,7 +17,7 @@ mod disk;
 mod engines;
 mod faults;
 mod faulty;
-#[cfg(unix)]
+#[cfg(all(unix, feature = "postgres"))]
 mod fleet;
 #[cfg(unix)]
 mod full;
@@ -28,9 +28,9 @@ mod killed;
 mod laws;
 mod modules;
 mod notes;
-#[cfg(unix)]
+#[cfg(all(unix, feature = "postgres"))]
 mod pooler;
-#[cfg(unix)]
+#[cfg(all(unix, feature = "postgres"))]
 mod postgres;
 mod renames;
 mod rescue;
