@@ -19,8 +19,8 @@ pub(crate) type Sink<'a> = &'a mut dyn FnMut(&BackupPart<'_>) -> Result<(), Resc
 /// Each match is followed by its branches, parents first, and each branch by its own entries.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum BackupPart<'a> {
-    Match(MatchPart<'a>),
-    Branch(BranchPart),
+    Match(BackupMatch<'a>),
+    Branch(BackupBranch),
     /// The next encoded entries of the branch.
     Entries(#[serde(borrow)] Vec<&'a [u8]>),
     /// The end of the backup, with the totals of all parts.
@@ -32,14 +32,14 @@ pub(crate) enum BackupPart<'a> {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct MatchPart<'a> {
+pub(crate) struct BackupMatch<'a> {
     pub(crate) name: MatchName,
     pub(crate) branches: u64,
     pub(crate) genesis: &'a [u8],
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct BranchPart {
+pub(crate) struct BackupBranch {
     pub(crate) name: BranchName,
     /// The parent branch, and the entry after which this one begins; `None` for `main`.
     pub(crate) parent: Option<(BranchName, Seq)>,
@@ -50,7 +50,7 @@ pub(crate) struct BranchPart {
     pub(crate) link: Digest,
 }
 
-impl BranchPart {
+impl BackupBranch {
     pub(crate) fn forked_at(&self) -> Seq {
         self.parent.as_ref().map_or(0, |(_, at)| *at)
     }

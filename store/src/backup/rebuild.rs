@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use turnfold_core::Digest;
 
 use super::error::RescueError;
-use super::part::{BackupPart, BranchPart, MatchPart, Totals};
+use super::part::{BackupBranch, BackupMatch, BackupPart, Totals};
 use crate::ancestry::Ancestry;
 use crate::chain::{self, Linker};
 use crate::engine::{Append, Engine, NewBranch, NewMatch};
@@ -40,7 +40,7 @@ struct CurrentMatch {
 }
 
 struct CurrentBranch {
-    part: BranchPart,
+    part: BackupBranch,
     /// The last entry read, and the link after it.
     seq: Seq,
     link: Digest,
@@ -56,7 +56,7 @@ impl CurrentMatch {
         self.names.get(self.ancestry.holder(*self.indexes.get(branch)?, seq))
     }
 
-    fn add(&mut self, part: &BranchPart) {
+    fn add(&mut self, part: &BackupBranch) {
         let parent = part.parent.as_ref().and_then(|(parent, _)| self.indexes.get(parent).copied());
         let index = self.ancestry.add(parent, part.forked_at().saturating_add(1));
         self.names.push(part.name.clone());
@@ -107,7 +107,7 @@ impl<'a> Rebuild<'a> {
         }
     }
 
-    fn begin_match(&mut self, part: &MatchPart<'_>) -> Result<(), RescueError> {
+    fn begin_match(&mut self, part: &BackupMatch<'_>) -> Result<(), RescueError> {
         self.end_match()?;
         let genesis = Genesis::decode(part.genesis);
         let genesis = genesis.map_err(|error| RescueError::damaged(format!("a genesis: {error}")))?;
@@ -160,7 +160,7 @@ impl<'a> Rebuild<'a> {
         }
     }
 
-    fn begin_branch(&mut self, part: &BranchPart) -> Result<(), RescueError> {
+    fn begin_branch(&mut self, part: &BackupBranch) -> Result<(), RescueError> {
         self.end_branch()?;
         let Some(current) = &mut self.current else {
             return Err(RescueError::damaged("a branch has no match"));

@@ -14,7 +14,7 @@ use turnfold_history::tfl::in_page::replay_bytes;
 use turnfold_history::{RecordedLog, Replay, ReplayError, Revision, Sources, tfl};
 use turnfold_store::StoreReader;
 
-use self::summary::{Finding, Summary};
+use self::summary::{ImpactFinding, Summary};
 use super::module_of;
 use crate::commands::new::{find, no_referee};
 use crate::context::Context;
@@ -99,7 +99,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     };
     let summary = Summary::of(&findings, args.matches, others.as_ref().and_then(OtherRules::port));
     context.output.show(&summary, || summary.lines(if args.all { usize::MAX } else { SHOWN_MAX }))?;
-    let is_trouble = |finding: &&Finding| {
+    let is_trouble = |finding: &&ImpactFinding| {
         finding.first_difference.as_ref().is_err_and(|failure| failure.kind == FailureKind::Trouble)
     };
     let troubled = findings.iter().filter(is_trouble).count() as u64;
@@ -164,14 +164,14 @@ fn of_files(
     piped: &[u8],
     registry: &Registry,
     others: Option<&OtherRules>,
-) -> Vec<Finding> {
+) -> Vec<ImpactFinding> {
     in_parallel(files, |path| {
         let name = input_name(&path).into_owned();
         let fold = || {
             let log = RecordedLog::of_replay(&read(&path, piped, registry)?, registry);
-            Ok(Finding::of(OtherRules::fold(others, log)))
+            Ok(ImpactFinding::of(OtherRules::fold(others, log)))
         };
-        unless_fault(&name, fold).unwrap_or_else(|failure| Finding::unreadable(name, failure))
+        unless_fault(&name, fold).unwrap_or_else(|failure| ImpactFinding::unreadable(name, failure))
     })
 }
 
@@ -186,7 +186,7 @@ fn of_store(
     store: &StoreReader,
     registry: &Registry,
     others: Option<&OtherRules>,
-) -> Result<Vec<Finding>, Failure> {
+) -> Result<Vec<ImpactFinding>, Failure> {
     let mut branches = Vec::new();
     for found in store.matches()? {
         let match_name = found.name;
@@ -207,21 +207,21 @@ fn of_store(
             let name = branch.to_string();
             let fold = || {
                 let log = store.read(&branch.match_name, &branch.branch, None)?;
-                Ok(Finding::of(match others {
+                Ok(ImpactFinding::of(match others {
                     Some(OtherRules::Given(rules)) if rules.name() == log.genesis.ruleset => {
                         RecordedLog::under(rules.clone(), &branch, log, registry)?
                     }
                     others => OtherRules::fold(others, RecordedLog::of_store(&branch, log, registry)?),
                 }))
             };
-            unless_fault(&name, fold).unwrap_or_else(|failure| Finding::unreadable(name, failure))
+            unless_fault(&name, fold).unwrap_or_else(|failure| ImpactFinding::unreadable(name, failure))
         }
-        Err((name, failure)) => Finding::unreadable(name, failure),
+        Err((name, failure)) => ImpactFinding::unreadable(name, failure),
     }))
 }
 
 /// Examines logs in parallel and shows a progress bar.
-fn in_parallel<T: Send>(logs: Vec<T>, look: impl Fn(T) -> Finding + Sync) -> Vec<Finding> {
+fn in_parallel<T: Send>(logs: Vec<T>, look: impl Fn(T) -> ImpactFinding + Sync) -> Vec<ImpactFinding> {
     let progress = stderr::progress(logs.len() as u64, "folding {bar:30} {pos}/{len} {eta}");
     let look = |log| {
         let finding = look(log);

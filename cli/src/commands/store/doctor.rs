@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::counted;
 use crate::{clock, files};
-use finding::{Finding, Grade};
+use finding::{DoctorFinding, Grade};
 
 mod finding;
 #[cfg(feature = "serve")]
@@ -48,17 +48,17 @@ pub(crate) fn run(_: &Args, context: &mut Context) -> Result<ExitStatus, Failure
     };
     #[cfg(not(feature = "serve"))]
     let findings = store_findings(context);
-    context.output.list(&findings, |findings| findings.iter().map(Finding::line).collect())?;
+    context.output.list(&findings, |findings| findings.iter().map(DoctorFinding::line).collect())?;
     let is_well = findings.iter().all(|finding| finding.grade != Grade::Mend);
     Ok(if is_well { ExitStatus::Yes } else { ExitStatus::No })
 }
 
-fn store_findings(context: &Context) -> Vec<Finding> {
+fn store_findings(context: &Context) -> Vec<DoctorFinding> {
     let mut findings = Vec::new();
     let listed = matches(context).map_err(|failure| failure.in_store(context.damaged_store()));
     match &listed {
-        Ok(listed) => findings.push(Finding::ok("store", stored(context, listed))),
-        Err(failure) => findings.push(Finding::failed("store", failure)),
+        Ok(listed) => findings.push(DoctorFinding::ok("store", stored(context, listed))),
+        Err(failure) => findings.push(DoctorFinding::failed("store", failure)),
     }
     #[cfg(unix)]
     if let Ok(dir) = context.store_dir()
@@ -69,7 +69,7 @@ fn store_findings(context: &Context) -> Vec<Finding> {
     }
     findings.push(match clock::now_ms() {
         Ok(now_ms) => clock_finding(now_ms, listed.as_deref().unwrap_or_default()),
-        Err(failure) => Finding::failed("clock", &failure),
+        Err(failure) => DoctorFinding::failed("clock", &failure),
     });
     if let Ok(listed) = &listed
         && let Some(finding) = times_finding(context, listed)
@@ -78,7 +78,7 @@ fn store_findings(context: &Context) -> Vec<Finding> {
     }
     findings.push(modules(context));
     if listed.is_ok() {
-        findings.push(rules(context).unwrap_or_else(|failure| Finding::failed("rules", &failure)));
+        findings.push(rules(context).unwrap_or_else(|failure| DoctorFinding::failed("rules", &failure)));
     }
     findings
 }
@@ -98,19 +98,19 @@ fn stored(context: &Context, listed: &[ListedMatch]) -> String {
 }
 
 /// Checks that the clock is not behind the last entries, because the times of new entries would go back.
-fn clock_finding(now_ms: i64, listed: &[ListedMatch]) -> Finding {
+fn clock_finding(now_ms: i64, listed: &[ListedMatch]) -> DoctorFinding {
     let is_ahead = |listed: &&ListedMatch| listed.active_at_ms > now_ms.saturating_add(CLOCK_TOLERANCE_MS);
     let Some(ahead) = listed.iter().find(is_ahead) else {
-        return Finding::ok("clock", clock::rfc_3339(now_ms).unwrap_or_default());
+        return DoctorFinding::ok("clock", clock::rfc_3339(now_ms).unwrap_or_default());
     };
     let name = &ahead.match_name;
     let ahead_s = ahead.active_at_ms.saturating_sub(now_ms) / 1000;
     let message = format!("the last entry of `{name}` is {ahead_s} s ahead of the clock");
-    Finding::mend("clock", message, "set the clock of this machine, and keep it by a time service")
+    DoctorFinding::mend("clock", message, "set the clock of this machine, and keep it by a time service")
 }
 
 /// Checks that the times of entries do not go back. Stops at damaged entries, which other verbs report.
-fn times_finding(context: &Context, listed: &[ListedMatch]) -> Option<Finding> {
+fn times_finding(context: &Context, listed: &[ListedMatch]) -> Option<DoctorFinding> {
     let store = context.read_store().ok()?;
     for listed in listed {
         let name = &listed.match_name;
@@ -129,7 +129,7 @@ fn times_finding(context: &Context, listed: &[ListedMatch]) -> Option<Finding> {
                 );
                 let next_step = "keep the clock by a time service, because lists and deadlines take every entry to be \
                     older than the next";
-                return Some(Finding::note("times", message, next_step));
+                return Some(DoctorFinding::note("times", message, next_step));
             }
         }
     }
@@ -137,11 +137,11 @@ fn times_finding(context: &Context, listed: &[ListedMatch]) -> Option<Finding> {
 }
 
 /// Checks that every module loads, and that it has passed the laws, because `serve` and `mail` require that (MD-7).
-fn modules(context: &Context) -> Finding {
+fn modules(context: &Context) -> DoctorFinding {
     let modules = match context.modules.files() {
         Ok(modules) => modules,
         Err(error) => {
-            return Finding::mend(
+            return DoctorFinding::mend(
                 "modules",
                 format!("cannot read them: {error}"),
                 "mend the permissions of their folder",
@@ -151,7 +151,7 @@ fn modules(context: &Context) -> Finding {
     for module in &modules {
         let path = files::shown(&module.path);
         if let Err(error) = &module.rules {
-            return Finding::mend(
+            return DoctorFinding::mend(
                 "modules",
                 format!("`{path}`: {error}"),
                 "remove the file, or put the module there again",
@@ -161,18 +161,18 @@ fn modules(context: &Context) -> Finding {
     let unchecked = modules.iter().find(|module| !context.modules.has_passed(&module.digest));
     let count = counted(modules.len() as u64, "module", "modules");
     match unchecked {
-        None => Finding::ok("modules", count),
+        None => DoctorFinding::ok("modules", count),
         Some(module) => {
             let path = files::shown(&module.path);
             let message =
                 format!("the laws have not passed on `{path}`, so `serve` and `mail` do not play it");
-            Finding::note("modules", message, format!("run `turnfold game check {path}`"))
+            DoctorFinding::note("modules", message, format!("run `turnfold game check {path}`"))
         }
     }
 }
 
 /// Checks that this build has the rules of every match.
-fn rules(context: &Context) -> Result<Finding, Failure> {
+fn rules(context: &Context) -> Result<DoctorFinding, Failure> {
     let store = context.read_store()?;
     let mut count = 0;
     let mut missing = Vec::new();
@@ -184,13 +184,13 @@ fn rules(context: &Context) -> Result<Finding, Failure> {
         }
     }
     if missing.is_empty() {
-        return Ok(Finding::ok("rules", format!("there for {}", counted(count, "match", "matches"))));
+        return Ok(DoctorFinding::ok("rules", format!("there for {}", counted(count, "match", "matches"))));
     }
     let others = missing.len().saturating_sub(NAMED);
     let more = if others > 0 { format!("; and {others} more") } else { String::new() };
     missing.truncate(NAMED);
     let message = format!("missing for {}{more}", missing.join("; "));
-    Ok(Finding::mend(
+    Ok(DoctorFinding::mend(
         "rules",
         message,
         "add the module with `turnfold game add`, or use the build that recorded these matches",

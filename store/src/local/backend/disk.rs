@@ -11,7 +11,7 @@ use super::{Backend, BackendError, RecordChange, StoredRecord};
 use crate::local::compare::compare;
 use crate::local::dir::files::Places;
 use crate::local::dir::lock::Locks;
-use crate::local::index::open_index::{OnBuilding, Opened, keep_only, open_or_build};
+use crate::local::index::open_index::{OnBuilding, OpenedIndex, keep_only, open_or_build};
 use crate::local::index::tree::IndexTree;
 use crate::local::journal::image::Image;
 use crate::local::journal::writer::JournalWriter;
@@ -46,8 +46,8 @@ impl DiskBackend {
     ) -> Result<Self, BackendError> {
         let journal = JournalWriter::open(image, head_bytes)?;
         let (tree, is_built) = match open_or_build(&places.sled, image, observe)? {
-            Opened::Sound(tree) => (tree, false),
-            Opened::Built(tree) => (tree, true),
+            OpenedIndex::Sound(tree) => (tree, false),
+            OpenedIndex::Built(tree) => (tree, true),
         };
         let records = Arc::new(Layered::over(Base::of(tree, places.clone(), image.packed.number)));
         let writing = Writing::begin(Arc::clone(&records), journal, image, is_built)?;

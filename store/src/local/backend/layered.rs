@@ -7,7 +7,7 @@ use super::base::Base;
 use super::layers::Layers;
 use super::{Backend, BackendError, RecordChange, StoredRecord};
 use crate::local::index::reached;
-use crate::local::journal::frame::Frame;
+use crate::local::journal::frame::JournalFrame;
 use crate::local::layout::key;
 use crate::local::layout::record::{self, StoreRecord};
 use crate::local::replay::replay_strictly;
@@ -69,7 +69,10 @@ impl Layered {
     }
 
     /// Replays commits of the heads on top of the records.
-    pub(super) fn replay<'a>(&self, frames: impl Iterator<Item = &'a Frame>) -> Result<(), BackendError> {
+    pub(super) fn replay<'a>(
+        &self,
+        frames: impl Iterator<Item = &'a JournalFrame>,
+    ) -> Result<(), BackendError> {
         for frame in frames {
             let Some(value) = self.get(key::STORE)? else {
                 return Err(BackendError::Damaged("the index has no record about the store".to_owned()));

@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 
 use super::layered::Layered;
 use super::{BackendError, RecordChange};
-use crate::local::journal::frame::{Frame, Kind};
+use crate::local::journal::frame::{JournalFrame, Kind};
 use crate::local::journal::image::Image;
 use crate::local::journal::segment::Appending;
 use crate::local::journal::writer::JournalWriter;
@@ -37,7 +37,7 @@ impl Writing {
             found.map(|(_, frame)| frame)
         };
         records.replay(in_head(false))?;
-        let others: Vec<_> = in_head(false).map(|frame: &Frame| frame.body.clone()).collect();
+        let others: Vec<_> = in_head(false).map(|frame: &JournalFrame| frame.body.clone()).collect();
         if !others.is_empty() {
             // A crash interrupted packing. The journal named no index until packing was complete, so the index may be
             // written to.

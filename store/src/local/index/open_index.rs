@@ -45,7 +45,7 @@ pub(crate) enum FoundIndex {
 }
 
 /// An index that was opened for writing.
-pub(crate) enum Opened {
+pub(crate) enum OpenedIndex {
     /// The index was sound.
     Sound(IndexTree),
     /// The index was built again. The journal does not record that yet.
@@ -185,7 +185,7 @@ pub(crate) fn open_or_build(
     sled: &Path,
     image: &Image,
     observe: OnBuilding<'_>,
-) -> Result<Opened, BackendError> {
+) -> Result<OpenedIndex, BackendError> {
     let found = open_sound(sled, image)?;
     let sound = if let FoundIndex::Sound(tree) = &found { Some(tree.number) } else { None };
     // Unsound indexes are removed in the end. They are checked first, because one may be all that is left of lost
@@ -200,7 +200,7 @@ pub(crate) fn open_or_build(
             {
                 tracing::debug!(%error, "readers open the index");
             }
-            return Ok(Opened::Sound(tree));
+            return Ok(OpenedIndex::Sound(tree));
         }
         FoundIndex::Ahead(commits) => return Err(missing(commits, image.end.number)),
         FoundIndex::Unnamed if image.end.number > 0 => {
@@ -216,7 +216,7 @@ pub(crate) fn open_or_build(
     if built.is_err() {
         building.clean_up();
     }
-    built.map(Opened::Built)
+    built.map(OpenedIndex::Built)
 }
 
 /// An index that is being built.

@@ -22,7 +22,7 @@ pub(crate) enum Kind {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Frame {
+pub(crate) struct JournalFrame {
     pub(crate) kind: Kind,
     /// Grows by one with each frame, across both heads. It distinguishes this use of a head from an earlier one.
     pub(crate) turn: u64,
@@ -43,8 +43,8 @@ impl Framing {
     }
 
     /// Encodes a frame, padded to the end of its last sector; `None` if the body is too long for its length field.
-    pub(crate) fn encode(&self, frame: &Frame) -> Option<Vec<u8>> {
-        let Frame { kind, turn, index, before, body } = frame;
+    pub(crate) fn encode(&self, frame: &JournalFrame) -> Option<Vec<u8>> {
+        let JournalFrame { kind, turn, index, before, body } = frame;
         let kind = match kind {
             Kind::Commit => 0,
             Kind::Note => 1,
@@ -64,7 +64,7 @@ impl Framing {
     }
 
     /// Reads the frame at the front of `bytes`; `None` if there is no sound one.
-    pub(crate) fn read(&self, bytes: &[u8]) -> Option<Frame> {
+    pub(crate) fn read(&self, bytes: &[u8]) -> Option<JournalFrame> {
         let (found, rest) = bytes.split_first_chunk::<CHECK_BYTES>()?;
         let mut fields = Fields(rest);
         let length = usize::try_from(fields.u32()?).ok()?;
@@ -83,11 +83,11 @@ impl Framing {
         };
         let is_sound = self.0.check::<CHECK_BYTES>(&[all]) == *found;
         let before = Point { number, digest };
-        is_sound.then(|| Frame { kind, turn, index, before, body: body.to_vec() })
+        is_sound.then(|| JournalFrame { kind, turn, index, before, body: body.to_vec() })
     }
 }
 
-impl Frame {
+impl JournalFrame {
     /// Returns how many bytes the frame takes, up to the end of its last sector.
     pub(crate) fn bytes(&self) -> usize {
         (PREFIX_BYTES + self.body.len()).next_multiple_of(SECTOR_BYTES)

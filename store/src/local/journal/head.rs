@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use super::commit::{Checker, Fields, HEADER_BYTES, Point, Salt, header, read_header};
-use super::frame::{Frame, Framing, Kind, SECTOR_BYTES};
+use super::frame::{Framing, JournalFrame, Kind, SECTOR_BYTES};
 use crate::local::backend::BackendError;
 use crate::local::dir::files::{self, open_sound, read_at, write_at};
 
@@ -36,14 +36,14 @@ fn read_end_mark(salt: &Salt, head: &[u8]) -> Option<Point> {
     mark.starts_with(&end_mark(salt, end)).then_some(end)
 }
 
-pub(crate) struct Head {
+pub(crate) struct JournalHead {
     pub(crate) salt: Salt,
     /// The sound frames from the start of the head. Each continues the one before.
-    pub(crate) frames: Vec<Frame>,
+    pub(crate) frames: Vec<JournalFrame>,
     /// The place for the next frame. A note that the store was closed is overwritten.
     pub(crate) end: usize,
     /// The sound frames behind the first unsound one. They are of an earlier use of the head, or behind damage.
-    pub(crate) strays: Vec<Frame>,
+    pub(crate) strays: Vec<JournalFrame>,
     /// The end mark: the last commit when the store was closed, with the closing note in the other head. The journal
     /// must always reach it, because no commit is ever withdrawn.
     pub(crate) ended_at: Option<Point>,
@@ -53,7 +53,8 @@ pub(crate) struct Head {
 /// Makes a head of a new journal. Its content is durable, its name is not yet.
 pub(crate) fn create(path: &Path, salt: &Salt, turn: u64) -> io::Result<()> {
     let mut bytes = vec![0; HEAD_BYTES];
-    let note = Frame { kind: Kind::Closed, turn, index: 0, before: Point::start(salt), body: Vec::new() };
+    let note =
+        JournalFrame { kind: Kind::Closed, turn, index: 0, before: Point::start(salt), body: Vec::new() };
     let frame = Framing::new(salt).encode(&note).unwrap_or_default();
     let parts = [(0, &header(salt)[..]), (FIRST_FRAME, &frame)];
     for (at, part) in parts {
@@ -83,7 +84,7 @@ pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, BackendError> {
     Err(BackendError::Damaged(format!("`{shown}` ends after {} bytes", bytes.len())))
 }
 
-impl Head {
+impl JournalHead {
     pub(crate) fn read(path: &Path) -> Result<Self, BackendError> {
         let bytes = read_bytes(path)?;
         let salt = bytes.get(..HEADER_BYTES).and_then(read_header);
@@ -118,7 +119,7 @@ impl Head {
         }
         while let Some(bytes) = head.bytes.get(at..).filter(|bytes| !bytes.is_empty()) {
             let stray = framing.read(bytes);
-            at += stray.as_ref().map_or(SECTOR_BYTES, Frame::bytes);
+            at += stray.as_ref().map_or(SECTOR_BYTES, JournalFrame::bytes);
             head.strays.extend(stray);
         }
         head
@@ -126,7 +127,7 @@ impl Head {
 
     /// Returns the highest commit number that the head names, in stray frames and the end mark too.
     pub(crate) fn highest(&self) -> u64 {
-        let frames = self.frames.iter().chain(&self.strays).map(Frame::last).max();
+        let frames = self.frames.iter().chain(&self.strays).map(JournalFrame::last).max();
         frames.max(self.ended_at.map(|end| end.number)).unwrap_or(0)
     }
 

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::commit::{HEADER_BYTES, Point, Salt};
-use super::frame::{Frame, Kind};
-use super::head::{self, Head};
+use super::frame::{JournalFrame, Kind};
+use super::head::{self, JournalHead};
 use super::pack::{PREFIX_BYTES, Packing};
 use super::segment::{self, FoundPack, Segment};
 use crate::local::backend::BackendError;
@@ -18,14 +18,14 @@ const READ_PAUSE: Duration = Duration::from_millis(1);
 pub(crate) struct Image {
     pub(crate) dir: PathBuf,
     pub(crate) salt: Salt,
-    pub(crate) heads: [Head; 2],
+    pub(crate) heads: [JournalHead; 2],
     pub(crate) segments: Vec<Segment>,
     /// A last segment file without a complete pack.
     pub(crate) torn: Option<PathBuf>,
     /// The last commit in the segments.
     pub(crate) packed: Point,
     /// The commits behind it, each with the number of its head, 0 or 1.
-    pub(crate) tail: Vec<(usize, Frame)>,
+    pub(crate) tail: Vec<(usize, JournalFrame)>,
     /// The last commit of the journal.
     pub(crate) end: Point,
     /// The number of the head that takes the next frame.
@@ -100,7 +100,7 @@ pub(crate) fn prove(journal: &Path) -> Result<(), BackendError> {
 impl Image {
     /// Reads the contents of a journal: the heads first, then the ends of the segments (ST-15).
     pub(crate) fn read(journal: &Path) -> Result<Self, BackendError> {
-        let [first, second] = head::NAMES.map(|name| Head::read(&journal.join(name)));
+        let [first, second] = head::NAMES.map(|name| JournalHead::read(&journal.join(name)));
         let heads = [first?, second?];
         let salt = heads[0].salt;
         if heads[1].salt != salt {
@@ -280,13 +280,13 @@ pub(crate) fn damaged(reason: impl Into<String>) -> BackendError {
 }
 
 /// Returns the highest commit number that the heads name.
-fn highest(heads: &[Head; 2]) -> u64 {
-    heads.iter().map(Head::highest).max().unwrap_or(0)
+fn highest(heads: &[JournalHead; 2]) -> u64 {
+    heads.iter().map(JournalHead::highest).max().unwrap_or(0)
 }
 
 /// Returns `true` unless the last pack of a segment was certainly synced. Heads keep the commits of a pack until it is
 /// synced, and record a large commit only after it is.
-fn may_be_torn(heads: &[Head; 2], segment: &Segment) -> bool {
+fn may_be_torn(heads: &[JournalHead; 2], segment: &Segment) -> bool {
     let last = segment.end.number;
     let mut frames = heads.iter().flat_map(|head| &head.frames);
     highest(heads) < last || frames.any(|frame| frame.kind == Kind::Commit && frame.last() == last)
@@ -297,7 +297,7 @@ fn may_be_torn(heads: &[Head; 2], segment: &Segment) -> bool {
 fn read_segments(
     journal: &Path,
     salt: &Salt,
-    heads: &[Head; 2],
+    heads: &[JournalHead; 2],
 ) -> Result<(Vec<Segment>, Option<PathBuf>), BackendError> {
     let listed = segment::list(journal).map_err(|source| BackendError::io("read", journal, source))?;
     let count = listed.len();

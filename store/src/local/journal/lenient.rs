@@ -5,8 +5,8 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use super::commit::{HEADER_BYTES, Point, Salt, read_header};
-use super::frame::{Frame, Kind};
-use super::head::{self, HEAD_BYTES, Head};
+use super::frame::{JournalFrame, Kind};
+use super::head::{self, HEAD_BYTES, JournalHead};
 use super::image::{CommitPlace, EachRecord};
 use super::pack::{self, PREFIX_BYTES, Packing};
 use super::segment::{self, pack_at};
@@ -20,7 +20,7 @@ const SEARCH_BYTES: usize = 1 << 20;
 pub(crate) struct Remains {
     pub(crate) salt: Salt,
     /// The commits in the heads by number. Segments may have some of them too.
-    heads: BTreeMap<u64, Frame>,
+    heads: BTreeMap<u64, JournalFrame>,
     segments: Vec<(u64, PathBuf)>,
     /// The highest commit number in the frames and end marks of the heads.
     named: u64,
@@ -54,12 +54,12 @@ impl Remains {
                     .notes
                     .push(format!("`{}` does not begin as a head does", journal.join(name).display()));
             }
-            remains.add_head(Head::of(salt, bytes));
+            remains.add_head(JournalHead::of(salt, bytes));
         }
         Some(remains)
     }
 
-    fn add_head(&mut self, head: Head) {
+    fn add_head(&mut self, head: JournalHead) {
         self.named = self.named.max(head.highest());
         for frame in head.frames.into_iter().chain(head.strays) {
             if frame.kind != Kind::Commit {
@@ -168,7 +168,7 @@ impl Remains {
 /// The number of the commit that is due, and the commits of the heads to fill gaps with.
 struct Next {
     number: u64,
-    heads: BTreeMap<u64, Frame>,
+    heads: BTreeMap<u64, JournalFrame>,
     notes: Vec<String>,
 }
 

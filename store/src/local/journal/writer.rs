@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use super::commit::{Point, Salt};
-use super::frame::{Frame, Framing, Kind, SECTOR_BYTES};
+use super::frame::{Framing, JournalFrame, Kind, SECTOR_BYTES};
 use super::head::{self, END_AT, FIRST_FRAME, HEAD_BYTES, end_mark};
 use super::image::Image;
 use super::segment::Appending;
@@ -41,7 +41,7 @@ impl JournalWriter {
             let path = image.dir.join(name);
             let file = File::options().read(true).write(true).open(&path);
             let file = file.map_err(|source| BackendError::io("open", &path, source))?;
-            let used = found.frames.iter().map(Frame::bytes).sum::<usize>() + FIRST_FRAME;
+            let used = found.frames.iter().map(JournalFrame::bytes).sum::<usize>() + FIRST_FRAME;
             let written = write_at(&file, 0, found.bytes.get(..used).unwrap_or_default());
             written.map_err(|source| BackendError::io("write", &path, source))?;
             file.sync_data().map_err(|source| BackendError::Unsynced { source })?;
@@ -76,7 +76,7 @@ impl JournalWriter {
     }
 
     fn frame(&self, kind: Kind, index: u32, body: &[u8]) -> Option<Vec<u8>> {
-        self.framing.encode(&Frame {
+        self.framing.encode(&JournalFrame {
             kind,
             turn: self.turn + 1,
             index,

@@ -10,14 +10,14 @@ use super::decimal::Decimal;
 /// A comparison. With a `*` in its path, it holds if it holds for any of the values that the path matches.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ViewComparison {
-    pub(super) subject: Subject,
+    pub(super) subject: ComparedValue,
     pub(super) sign: Sign,
     /// The JSON value on the right; a bare word is a string.
     pub(super) value: Value,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Subject {
+pub(super) enum ComparedValue {
     /// The value at a path.
     Field(String),
     /// The number of values.
@@ -78,24 +78,24 @@ impl Sign {
 impl ViewComparison {
     pub(super) fn path(&self) -> &str {
         match &self.subject {
-            Subject::Field(path) | Subject::Count(Counted { path, .. }) => path,
+            ComparedValue::Field(path) | ComparedValue::Count(Counted { path, .. }) => path,
         }
     }
 
     /// Returns what the values at the path are compared with. A plain count compares them with nothing.
     pub(super) fn compared_with(&self) -> Option<&Value> {
         match &self.subject {
-            Subject::Field(_) => Some(&self.value),
-            Subject::Count(Counted { only, .. }) => only.as_ref().map(|(_, value)| value),
+            ComparedValue::Field(_) => Some(&self.value),
+            ComparedValue::Count(Counted { only, .. }) => only.as_ref().map(|(_, value)| value),
         }
     }
 
     /// Returns `true` if the comparison holds for the values at its path.
     pub(super) fn holds(&self, found: &[Value]) -> bool {
         match &self.subject {
-            Subject::Field(path) if found.is_empty() && !has_star(path) => self.sign == Sign::NotEqual,
-            Subject::Field(_) => found.iter().any(|found| self.sign.holds(found, &self.value)),
-            Subject::Count(Counted { only, .. }) => {
+            ComparedValue::Field(path) if found.is_empty() && !has_star(path) => self.sign == Sign::NotEqual,
+            ComparedValue::Field(_) => found.iter().any(|found| self.sign.holds(found, &self.value)),
+            ComparedValue::Count(Counted { only, .. }) => {
                 let is_counted =
                     |found: &&Value| only.as_ref().is_none_or(|(sign, value)| sign.holds(found, value));
                 self.sign.holds(&found.iter().filter(is_counted).count().into(), &self.value)
@@ -203,9 +203,9 @@ pub(super) fn kind(value: &Value) -> &'static str {
 impl fmt::Display for ViewComparison {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.subject {
-            Subject::Field(path) => out.write_str(path)?,
-            Subject::Count(Counted { path, only: None }) => write!(out, "count({path})")?,
-            Subject::Count(Counted { path, only: Some((sign, value)) }) => {
+            ComparedValue::Field(path) => out.write_str(path)?,
+            ComparedValue::Count(Counted { path, only: None }) => write!(out, "count({path})")?,
+            ComparedValue::Count(Counted { path, only: Some((sign, value)) }) => {
                 write!(out, "count({path} {} {value})", sign.text())?;
             }
         }

@@ -13,7 +13,7 @@
 
 use serde_json::Value;
 
-use super::comparison::{Counted, Sign, Subject, ViewComparison, kind};
+use super::comparison::{ComparedValue, Counted, Sign, ViewComparison, kind};
 use super::decimal::Decimal;
 use super::node::Node;
 
@@ -90,9 +90,9 @@ impl<'a> Parser<'a> {
             let path = self.path()?;
             let only = if self.rest().starts_with(')') { None } else { Some(self.sign_and_value()?) };
             self.needs(")")?;
-            Subject::Count(Counted { path, only })
+            ComparedValue::Count(Counted { path, only })
         } else {
-            Subject::Field(self.path()?)
+            ComparedValue::Field(self.path()?)
         };
         let before = self.at;
         let (sign, value) = self.sign_and_value()?;

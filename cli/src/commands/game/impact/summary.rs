@@ -13,7 +13,7 @@ use crate::output::{Line, counted, dim, plain, removed, strong, warning};
 use crate::render::printable;
 
 /// The result for one log.
-pub(super) struct Finding {
+pub(super) struct ImpactFinding {
     /// The file, or the branch.
     name: String,
     /// Its ruleset and the version that recorded it, if they are known.
@@ -25,7 +25,7 @@ pub(super) struct Finding {
     pub(super) first_difference: Result<Option<FirstDifference>, Failure>,
 }
 
-impl Finding {
+impl ImpactFinding {
     pub(super) fn unreadable(name: String, failure: Failure) -> Self {
         Self { name, recorded: None, entries: 0, has_outcomes: false, first_difference: Err(failure) }
     }
@@ -115,7 +115,7 @@ struct UnreadableLog<'a> {
 }
 
 impl ImpactCounts {
-    fn add(&mut self, finding: &Finding) {
+    fn add(&mut self, finding: &ImpactFinding) {
         self.logs += 1;
         self.entries += finding.entries;
         match &finding.first_difference {
@@ -140,7 +140,11 @@ impl ImpactCounts {
 }
 
 impl<'a> Summary<'a> {
-    pub(super) fn of(findings: &'a [Finding], is_of_store: bool, port: Option<&Arc<dyn AnyRules>>) -> Self {
+    pub(super) fn of(
+        findings: &'a [ImpactFinding],
+        is_of_store: bool,
+        port: Option<&Arc<dyn AnyRules>>,
+    ) -> Self {
         let mut counts = ImpactCounts::default();
         let mut rulesets = BTreeMap::new();
         let mut groups = BTreeMap::new();

@@ -7,7 +7,7 @@ use crate::output::{Line, added, plain, removed, warning};
 
 /// The result of one check.
 #[derive(Debug, Serialize)]
-pub(super) struct Finding {
+pub(super) struct DoctorFinding {
     about: &'static str,
     pub(super) grade: Grade,
     pub(super) message: String,
@@ -24,7 +24,7 @@ pub(super) enum Grade {
     Mend,
 }
 
-impl Finding {
+impl DoctorFinding {
     pub(super) fn ok(about: &'static str, message: impl Into<String>) -> Self {
         Self { about, grade: Grade::Ok, message: message.into(), next_step: None }
     }

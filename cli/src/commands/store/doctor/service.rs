@@ -2,7 +2,7 @@
 
 use turnfold_serve::TokenKind;
 
-use super::finding::Finding;
+use super::finding::DoctorFinding;
 use crate::clock;
 use crate::context::Context;
 use crate::failure::Failure;
@@ -13,19 +13,19 @@ use crate::remote::client::{Client, ServiceReply, ServiceRequest};
 /// time to arrive.
 const CLOCK_TOLERANCE_MS: u64 = 30_000;
 
-pub(super) fn findings(context: &Context) -> Vec<Finding> {
+pub(super) fn findings(context: &Context) -> Vec<DoctorFinding> {
     let client = match context.service() {
         Ok(Some(client)) => client,
         Ok(None) => return Vec::new(),
-        Err(failure) => return vec![Finding::failed("token", &failure)],
+        Err(failure) => return vec![DoctorFinding::failed("token", &failure)],
     };
     let ask = |path: &str, format| {
         client.get(&ServiceRequest { path: path.into(), query: Vec::new(), format, media_type: None })
     };
     let ready = ask("/readyz", Format::Text);
     let mut findings = vec![match &ready {
-        Ok(_) => Finding::ok("service", "takes requests, and its store accepts writes"),
-        Err(failure) => Finding::failed("service", failure),
+        Ok(_) => DoctorFinding::ok("service", "takes requests, and its store accepts writes"),
+        Err(failure) => DoctorFinding::failed("service", failure),
     }];
     findings.extend(ready.ok().and_then(|reply| clock_finding(&reply)));
     findings.push(token(&client, ask("/v1/matches", Format::Json)));
@@ -33,29 +33,34 @@ pub(super) fn findings(context: &Context) -> Vec<Finding> {
 }
 
 /// Compares the clocks, because deadlines and delays go by the clock of the service.
-fn clock_finding(reply: &ServiceReply) -> Option<Finding> {
+fn clock_finding(reply: &ServiceReply) -> Option<DoctorFinding> {
     let date = reply.headers.get("date")?.to_str().ok()?;
     let service_ms = clock::since_1970(httpdate::parse_http_date(date).ok()?)?;
     let own_ms = clock::now_ms().ok()?;
     Some(if service_ms.abs_diff(own_ms) <= CLOCK_TOLERANCE_MS {
-        Finding::ok("clock", format!("the service and this machine agree: {}", clock::rfc_3339(own_ms)?))
+        DoctorFinding::ok(
+            "clock",
+            format!("the service and this machine agree: {}", clock::rfc_3339(own_ms)?),
+        )
     } else {
         let message = format!("{date} at the service, and {} here", clock::rfc_3339(own_ms)?);
-        Finding::mend("clock", message, "set the clock that is wrong, and keep it by a time service")
+        DoctorFinding::mend("clock", message, "set the clock that is wrong, and keep it by a time service")
     })
 }
 
-fn token(client: &Client, listed: Result<ServiceReply, Failure>) -> Finding {
+fn token(client: &Client, listed: Result<ServiceReply, Failure>) -> DoctorFinding {
     let kind = match client.kind() {
         TokenKind::Admin => "the admin",
         TokenKind::Host => "the host of a match",
         TokenKind::Seat => "a seat",
         TokenKind::Spectator => "a spectator",
         TokenKind::Calendar => "a calendar",
-        TokenKind::Invitation => return Finding::note("token", "is of an invitation", "run `turnfold join`"),
+        TokenKind::Invitation => {
+            return DoctorFinding::note("token", "is of an invitation", "run `turnfold join`");
+        }
     };
     match listed {
-        Ok(_) => Finding::ok("token", format!("is valid, and of {kind}")),
-        Err(failure) => Finding::failed("token", &failure),
+        Ok(_) => DoctorFinding::ok("token", format!("is valid, and of {kind}")),
+        Err(failure) => DoctorFinding::failed("token", &failure),
     }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, access};
 use turnfold_store::Store;
 
-use super::finding::Finding;
+use super::finding::DoctorFinding;
 use crate::files;
 
 const MIB: u64 = 1 << 20;
@@ -17,36 +17,36 @@ const MIB: u64 = 1 << 20;
 const SPACE_MIN: u64 = 256 * MIB;
 
 /// Checks the free space. Compacting and upgrading write a second copy of the store.
-pub(super) fn space(dir: &Path) -> Finding {
+pub(super) fn space(dir: &Path) -> DoctorFinding {
     let free = match Store::free_bytes(dir) {
         Ok(free) => free.unwrap_or(u64::MAX),
-        Err(error) => return Finding::failed("space", &error.into()),
+        Err(error) => return DoctorFinding::failed("space", &error.into()),
     };
     let taken = match Store::bytes_on_disk(dir) {
         Ok(taken) => taken,
-        Err(error) => return Finding::failed("space", &error.into()),
+        Err(error) => return DoctorFinding::failed("space", &error.into()),
     };
     let message = format!("{} MiB are free, and the store takes {} MiB", free / MIB, taken.div_ceil(MIB));
     if free < SPACE_MIN {
-        return Finding::mend("space", message, "free some space before writes fail");
+        return DoctorFinding::mend("space", message, "free some space before writes fail");
     }
     if free < taken {
-        return Finding::note(
+        return DoctorFinding::note(
             "space",
             message,
             "`store compact` and `store upgrade` need room for a second copy",
         );
     }
-    Finding::ok("space", message)
+    DoctorFinding::ok("space", message)
 }
 
 /// Checks that this user can write the store and that others cannot.
-pub(super) fn permissions(dir: &Path) -> Finding {
+pub(super) fn permissions(dir: &Path) -> DoctorFinding {
     let shown = files::shown(dir);
     let found = match paths_below(dir) {
         Ok(found) => found,
         Err(error) => {
-            return Finding::mend(
+            return DoctorFinding::mend(
                 "permissions",
                 format!("cannot list `{shown}`: {error}"),
                 "mend its permissions",
@@ -56,7 +56,7 @@ pub(super) fn permissions(dir: &Path) -> Finding {
     for path in &found {
         if let Err(error) = access(path, Access::READ_OK | Access::WRITE_OK) {
             let message = format!("cannot read and write `{}`: {error}", files::shown(path));
-            return Finding::mend(
+            return DoctorFinding::mend(
                 "permissions",
                 message,
                 "run as the user to whom the store belongs, or give it to this user",
@@ -66,17 +66,17 @@ pub(super) fn permissions(dir: &Path) -> Finding {
     let mode = |path: &PathBuf| fs::metadata(path).map_or(0, |found| found.permissions().mode());
     if let Some(path) = found.iter().find(|path| mode(path) & 0o022 != 0) {
         let message = format!("others can change `{}`", files::shown(path));
-        return Finding::mend("permissions", message, format!("run `chmod -R go-w {shown}`"));
+        return DoctorFinding::mend("permissions", message, format!("run `chmod -R go-w {shown}`"));
     }
     if fs::metadata(dir).is_ok_and(|found| found.mode() & 0o055 != 0) {
         let message = format!("others on this machine can read `{shown}`, seeds of dice included");
-        return Finding::note(
+        return DoctorFinding::note(
             "permissions",
             message,
             format!("run `chmod -R go= {shown}` if they should not"),
         );
     }
-    Finding::ok("permissions", format!("only this user can read and write `{shown}`"))
+    DoctorFinding::ok("permissions", format!("only this user can read and write `{shown}`"))
 }
 
 fn paths_below(dir: &Path) -> io::Result<Vec<PathBuf>> {
