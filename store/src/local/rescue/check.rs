@@ -23,7 +23,7 @@ pub(crate) fn check(records: &Records, observe: &mut dyn FnMut(Totals)) -> Resul
     let StoreRecord { next_id, entries, .. } = records.store_record()?;
     let owners = Owners { next_id, ..Owners::default() };
     let mut check = Check { records, sound: Totals::default(), damage: Vec::new(), owners };
-    // The journal is compared with its index meanwhile, because that takes as long as everything else.
+    // The journal is compared with its index meanwhile: that takes a fifth of the time and changes nothing.
     let (compared, checked) = thread::scope(|scope| {
         let comparing = scope.spawn(|| records.backend.compare());
         let checked = check.all(entries, observe);
