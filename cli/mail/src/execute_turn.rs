@@ -226,7 +226,7 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
         };
         let key = key.parse().map_err(MailError::not_by_mail)?;
         let entries = NewEntries { entries, module: self.module };
-        store.append_judged(name, &self.branch, before, entries, Some(&key))?;
+        store.append(name, &self.branch, before, entries, Some(&key))?;
         self.report.played.push(PlayedStep { branch: self.branch.clone(), first: before + 1, last });
         let played = (before + 1..).zip(records);
         Ok(played.map(|(seq, record)| PlayedEntry { seq, is_roll: is_roll(&record.command) }).collect())

@@ -488,7 +488,7 @@ fn play(
     let recorded_at_ms = app.now_ms();
     let entries: PackedEntries = played.iter().filter_map(|record| record.to_store(recorded_at_ms)).collect();
     let entries = NewEntries { entries, module: rules_of_game.module() };
-    let appended = app.store.append_judged(match_name, name, before, entries, Some(&key));
+    let appended = app.store.append(match_name, name, before, entries, Some(&key));
     app.branches.hear(app, &(match_name.clone(), name.clone()))?;
     match appended {
         // Another process, or a player at the command line, appended first.

@@ -286,7 +286,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         let entries = NewEntries { entries, module: position.rules.module() };
         let name = &whole.match_name;
         let branch = &whole.branch;
-        last = store.append_judged(name, branch, before, entries, args.key.as_ref())?.last;
+        last = store.append(name, branch, before, entries, args.key.as_ref())?.last;
         keep_snapshots(whole, before, last, context, store);
     }
     // The entries are durable now. If closing the store fails, that is a warning, and the outcomes are still printed.

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use super::store::Store;
 use crate::engine::Append;
-use crate::entry::{NewEntries, NewEntry, Seq};
+use crate::entry::{NewEntries, Seq};
 use crate::error::StoreError;
 use crate::names::{BranchName, IdempotencyKey, MatchName};
 use crate::reader::branch::{BranchHead, NamedBranch};
@@ -19,11 +19,13 @@ impl Store {
     ///
     /// If an earlier append to this branch had the same idempotency key, seats and commands, nothing is appended. It
     /// then returns the earlier result, wherever the head is now. A key belongs to the branch that it was used on;
-    /// child branches do not inherit it.
+    /// child branches do not inherit it. If a module judged the entries and none is recorded for the match, the module is
+    /// recorded, too, in one commit with the entries (MD-9).
     ///
     /// # Errors
     /// Returns [`StoreError::Conflict`] if the head is not `expected_head`; [`StoreError::IdempotencyKeyReused`] if the
-    /// key was used for other commands; [`StoreError::NothingToAppend`] or [`StoreError::TooLarge`] for unusable
+    /// key was used for other commands; [`StoreError::OtherModule`] if the match is played by another module;
+    /// [`StoreError::NothingToAppend`] or [`StoreError::TooLarge`] for unusable
     /// entries; [`StoreError::NoSuchMatch`] or [`StoreError::NoSuchBranch`]; [`StoreError::Full`],
     /// [`StoreError::Failed`] or [`StoreError::Unsettled`] if the entries cannot be made durable; or any error of
     /// reading.
@@ -32,37 +34,31 @@ impl Store {
         match_name: &MatchName,
         branch: &BranchName,
         expected_head: Seq,
-        entries: Vec<NewEntry>,
+        entries: impl Into<NewEntries>,
         idempotency_key: Option<&IdempotencyKey>,
     ) -> Result<Appended, StoreError> {
-        self.append_judged(match_name, branch, expected_head, entries.into(), idempotency_key)
+        let NewEntries { entries, module } = entries.into();
+        let append = Append {
+            match_name: match_name.clone(),
+            branch: branch.clone(),
+            expected_id: None,
+            expected_head,
+            entries,
+            module,
+            idempotency_key: idempotency_key.cloned(),
+        };
+        require_usable(&append)?;
+        self.engine.append(append)
     }
 
-    /// Appends like [`append`](Self::append). If a module judged the entries and none is recorded for the match, it
-    /// also records the module, in one commit with the entries (MD-9).
-    ///
-    /// # Errors
-    /// Returns any error of [`append`](Self::append), or [`StoreError::OtherModule`] if the match is played by another
-    /// module.
-    pub fn append_judged(
-        &self,
-        match_name: &MatchName,
-        branch: &BranchName,
-        expected_head: Seq,
-        entries: NewEntries,
-        idempotency_key: Option<&IdempotencyKey>,
-    ) -> Result<Appended, StoreError> {
-        self.engine.append(usable((match_name, branch, expected_head, entries), idempotency_key)?)
-    }
-
-    /// Appends like [`append_judged`](Self::append_judged), but without waiting, and only if the name still belongs to
+    /// Appends like [`append`](Self::append), but without waiting, and only if the name still belongs to
     /// the branch with the expected id. It calls `then` with the result once the entries are durable or have failed.
     /// For another branch that result is [`StoreError::NoSuchBranch`].
     ///
     /// `then` may run on the thread that writes, so it must be quick. If that thread dies, `then` is dropped.
     ///
     /// # Errors
-    /// Returns the errors of [`append_judged`](Self::append_judged) that are known at once. It then does not call
+    /// Returns the errors of [`append`](Self::append) that are known at once. It then does not call
     /// `then`.
     pub fn append_then(
         &self,
@@ -73,8 +69,17 @@ impl Store {
         idempotency_key: Option<&IdempotencyKey>,
         then: impl FnOnce(Result<Appended, StoreError>) + Send + 'static,
     ) -> Result<(), StoreError> {
-        let append = usable((match_name, branch, expected.seq, entries.into()), idempotency_key)?;
-        let append = Append { expected_id: Some(expected.id), ..append };
+        let NewEntries { entries, module } = entries.into();
+        let append = Append {
+            match_name: match_name.clone(),
+            branch: branch.clone(),
+            expected_id: Some(expected.id),
+            expected_head: expected.seq,
+            entries,
+            module,
+            idempotency_key: idempotency_key.cloned(),
+        };
+        require_usable(&append)?;
         self.engine.append_then(append, Box::new(then));
         Ok(())
     }
@@ -105,18 +110,10 @@ impl Store {
     }
 }
 
-/// Returns the append, or the error of entries that are empty or too large.
-fn usable(
-    (match_name, branch, expected_head, entries): (&MatchName, &BranchName, Seq, NewEntries),
-    idempotency_key: Option<&IdempotencyKey>,
-) -> Result<Append, StoreError> {
-    let match_name = match_name.clone();
-    let branch = branch.clone();
-    let NewEntries { entries, module } = entries;
+fn require_usable(Append { match_name, branch, entries, .. }: &Append) -> Result<(), StoreError> {
     if entries.is_empty() {
+        let (match_name, branch) = (match_name.clone(), branch.clone());
         return Err(StoreError::NothingToAppend { match_name, branch });
     }
-    entries.check_sizes()?;
-    let idempotency_key = idempotency_key.cloned();
-    Ok(Append { match_name, branch, expected_id: None, expected_head, entries, module, idempotency_key })
+    entries.check_sizes()
 }

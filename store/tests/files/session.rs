@@ -284,7 +284,7 @@ fn perform(store: &Store, lines: &[Line], line: usize, batch: usize) {
                     entries: entries(commands).into(),
                     module: parent.is_none().then_some(MODULE),
                 };
-                store.append_judged(&match_name, &branch, head, entries, Some(&key)).unwrap()
+                store.append(&match_name, &branch, head, entries, Some(&key)).unwrap()
             };
             let appended = append();
             assert!(!appended.repeated);

@@ -20,7 +20,7 @@ fn append(
     key: Option<&str>,
 ) -> Result<Appended, StoreError> {
     let key = key.map(|key| key.parse::<IdempotencyKey>().unwrap());
-    store.append(&name("m"), &BranchName::main(), head, range.map(opaque).collect(), key.as_ref())
+    store.append(&name("m"), &BranchName::main(), head, range.map(opaque).collect::<Vec<_>>(), key.as_ref())
 }
 
 #[test]
@@ -87,7 +87,8 @@ fn a_key_gives_the_first_result_again_at_any_head() {
         let (match_name, main, key) = (name("m"), BranchName::main(), "k".parse().unwrap());
         // Another seat makes another payload. The time of recording does not.
         let by = |seat, recorded_at_ms| {
-            let entries = (1..=2).map(|label| NewEntry { seat, recorded_at_ms, ..opaque(label) }).collect();
+            let entries =
+                (1..=2).map(|label| NewEntry { seat, recorded_at_ms, ..opaque(label) }).collect::<Vec<_>>();
             store.append(&match_name, &main, 0, entries, Some(&key))
         };
         assert!(matches!(by(Seat::P2, 0), Err(StoreError::IdempotencyKeyReused { first: 1, last: 2, .. })));

@@ -21,7 +21,7 @@ fn a_branch_shares_its_prefix_without_copying_it() {
         let (main, line, twig) = (BranchName::main(), branch("line"), branch("twig"));
         store.create_branch(&name("m"), &line, &main, at).unwrap();
         let records = backend.records().len();
-        store.append(&name("m"), &line, at, (1001..=1100).map(opaque).collect(), None).unwrap();
+        store.append(&name("m"), &line, at, (1001..=1100).map(opaque).collect::<Vec<_>>(), None).unwrap();
         assert!(backend.records().len() < records + 100);
         let mut expected: Vec<_> = (1..=at).chain(1001..=1100).collect();
         assert_eq!(labels(&store, "m", "line"), expected);
@@ -164,7 +164,7 @@ fn a_deleted_branch_is_gone_and_its_name_free() {
     for label in 10..=12 {
         store.create_branch(&name("m"), &line, &BranchName::main(), 1).unwrap();
         store.append(&name("m"), &line, 1, vec![opaque(label)], Some(&key)).unwrap();
-        store.append(&name("m"), &line, 2, (0..100).map(opaque).collect(), None).unwrap();
+        store.append(&name("m"), &line, 2, (0..100).map(opaque).collect::<Vec<_>>(), None).unwrap();
         assert_eq!(labels(&store, "m", "line")[1], label);
         store.delete_branch(&name("m"), &line).unwrap();
     }
@@ -181,7 +181,7 @@ fn a_whole_match_is_sound_on_every_branch() {
         store.create_match(&name("m"), &genesis(), commands(100)).unwrap();
         let (main, line) = (BranchName::main(), branch("line"));
         store.create_branch(&name("m"), &line, &main, 70).unwrap();
-        let more = commands(80).into_iter().skip(70).collect();
+        let more = commands(80).into_iter().skip(70).collect::<Vec<_>>();
         store.append(&name("m"), &line, 70, more, Some(&"k".parse().unwrap())).unwrap();
         let twig: Vec<_> = commands(130).into_iter().skip(60).collect();
         store.create_branch_with(&name("m"), &branch("twig"), &main, 60, twig).unwrap();

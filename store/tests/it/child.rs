@@ -90,7 +90,7 @@ fn append_twice(store: &Store, writer: usize, report: Report<'_>) -> Result<(), 
     let head = store.head(&name(&own), &main)?;
     // Occasionally enough entries for pages.
     let count = if head % 10 == 0 { 70 } else { 1 + head % 3 };
-    let entries = (head + 1..=head + count).map(opaque).collect();
+    let entries = (head + 1..=head + count).map(opaque).collect::<Vec<_>>();
     let appended = store.append(&name(&own), &main, head, entries, None)?;
     report(format!("acknowledged {own} {}", appended.last));
     loop {

@@ -278,7 +278,7 @@ fn readers_see_whole_appends_while_others_write_and_pages_are_sealed() {
             let store = &store;
             scope.spawn(move || {
                 for head in (0..APPENDS * 3).step_by(3) {
-                    let entries = (head + 1..=head + 3).map(opaque).collect();
+                    let entries = (head + 1..=head + 3).map(opaque).collect::<Vec<_>>();
                     store.append(&name(match_name), &BranchName::main(), head, entries, None).unwrap();
                 }
             });

@@ -49,7 +49,7 @@ pub(crate) fn play_on(
         let head = known.main.len() as u64;
         let labels: Vec<_> = (label + 1..=label + count).collect();
         label += count;
-        let entries = labels.iter().copied().map(opaque).collect();
+        let entries = labels.iter().copied().map(opaque).collect::<Vec<_>>();
         store.append(&match_name, &main, head, entries, Some(&format!("k{label}").parse().unwrap()))?;
         known.main.extend(labels);
         report(known);

@@ -55,9 +55,15 @@ fn fl_2_a_backup_goes_from_disk_to_a_database_and_back_byte_for_byte() {
     // FL-7: an append of more entries than fit into a run, once with a key and once without.
     let long = branch("long");
     disk.create_branch(&name("m"), &long, &BranchName::main(), 0).unwrap();
-    disk.append(&name("m"), &long, 0, (0..5000).map(opaque).collect(), Some(&"long".parse().unwrap()))
-        .unwrap();
-    disk.append(&name("m"), &long, 5000, (0..5000).map(opaque).collect(), None).unwrap();
+    disk.append(
+        &name("m"),
+        &long,
+        0,
+        (0..5000).map(opaque).collect::<Vec<_>>(),
+        Some(&"long".parse().unwrap()),
+    )
+    .unwrap();
+    disk.append(&name("m"), &long, 5000, (0..5000).map(opaque).collect::<Vec<_>>(), None).unwrap();
     let bytes = backup(&disk);
     let address = server.address();
     let totals = Store::restore_fleet(bytes.as_slice(), &address, &mut unobserved()).unwrap();
@@ -173,7 +179,7 @@ fn a_backup_holds_one_moment_of_every_match_while_others_write_and_delete() {
             let other = Store::open_fleet(&address).unwrap();
             for round in 0..20 {
                 other.create_branch(&m, &line, &BranchName::main(), round).unwrap();
-                other.append(&m, &line, round, (0..100).map(opaque).collect(), None).unwrap();
+                other.append(&m, &line, round, (0..100).map(opaque).collect::<Vec<_>>(), None).unwrap();
                 other.append(&m, &BranchName::main(), round, vec![opaque(round)], None).unwrap();
                 other.delete_branch(&m, &line).unwrap();
             }

@@ -164,7 +164,7 @@ fn a_missing_segment_is_noticed_by_the_one_that_follows() {
             stream.fill(&mut command);
             NewEntry { command, ..opaque(0) }
         };
-        let entries = (0..count).map(large).collect();
+        let entries = (0..count).map(large).collect::<Vec<_>>();
         head = store.append(&name("m"), &BranchName::main(), head, entries, None).unwrap().last;
     }
     store.close().unwrap();
@@ -191,7 +191,7 @@ fn a_reader_next_to_a_writer_sees_what_was_acknowledged() {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             for head in (0..).step_by(3).take_while(|_| read.load(Ordering::SeqCst) < readings) {
-                let entries = (head + 1..=head + 3).map(opaque).collect();
+                let entries = (head + 1..=head + 3).map(opaque).collect::<Vec<_>>();
                 store.append(&name("m"), &BranchName::main(), head, entries, None).unwrap();
                 acknowledged.store(head + 3, Ordering::SeqCst);
                 // A longer log takes longer to read, so it must not grow faster than it is read.

@@ -72,7 +72,7 @@ impl Act {
             Self::DeleteBranch(m, b) => text_of(store.delete_branch(&m, &b)),
             Self::Append(m, b, off, entries, key) => {
                 let head = store.head(&m, &b).unwrap_or_default() + off;
-                text_of(store.append_judged(&m, &b, head, entries, key.as_ref()))
+                text_of(store.append(&m, &b, head, entries, key.as_ref()))
             }
             Self::AppendToFound(m, b, label) => {
                 let Ok(found) = store.branch_head(&m, &b) else { return "nothing was found".to_owned() };

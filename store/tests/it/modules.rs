@@ -26,7 +26,7 @@ fn append(store: &Store, match_name: &str, module: Digest) -> Result<u64, StoreE
     let of = name(match_name);
     let head = store.head(&of, &BranchName::main()).unwrap();
     let entries = NewEntries { entries: vec![opaque(head)].into(), module: Some(module) };
-    store.append_judged(&of, &BranchName::main(), head, entries, None).map(|appended| appended.last)
+    store.append(&of, &BranchName::main(), head, entries, None).map(|appended| appended.last)
 }
 
 fn require_refused<T>(done: Result<T, StoreError>, match_name: &MatchName) {
@@ -49,7 +49,7 @@ fn md_9_the_first_append_by_a_module_records_it_and_another_is_refused() {
         assert_eq!(played_by(store, "m"), None);
         // A refused append records no module.
         let late = NewEntries { entries: vec![opaque(1)].into(), module: Some(OTHER) };
-        let late = store.append_judged(&name("m"), &BranchName::main(), 0, late, None);
+        let late = store.append(&name("m"), &BranchName::main(), 0, late, None);
         assert!(matches!(late, Err(StoreError::Conflict { .. })));
         assert_eq!(played_by(store, "m"), None);
         append(store, "m", ONE).unwrap();
@@ -173,7 +173,7 @@ fn md_9_of_writers_with_two_modules_only_one_appends() {
                     let of = &of;
                     scope.spawn(move || {
                         let entries = NewEntries { entries: vec![opaque(1)].into(), module: Some(module) };
-                        store.append_judged(of, branch, 1, entries, None).map(|_| module)
+                        store.append(of, branch, 1, entries, None).map(|_| module)
                     })
                 });
                 let writers: Vec<_> = writers.collect();

@@ -158,7 +158,7 @@ impl Life<'_> {
         }
         let is_allowed = known.is_some() && (same || used.is_none() && expected == head);
         let key = key.map(|key| format!("key-{key}").parse().unwrap());
-        let entries = labels.into_iter().map(opaque).collect();
+        let entries = labels.into_iter().map(opaque).collect::<Vec<_>>();
         let append =
             |store: &Store| store.append(&name(line.0), &branch(line.1), expected, entries, key.as_ref());
         if let Some(appended) = self.write(after, is_allowed, append)? {

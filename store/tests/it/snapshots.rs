@@ -78,7 +78,10 @@ fn they_go_with_the_branch_or_match_whose_entries_they_follow() {
     let (_parent, dir, store, [first, second]) = store();
     store.create_branch(&name("m"), &branch("line"), &BranchName::main(), first.seq).unwrap();
     let own = commands(usize::try_from(second.seq).unwrap()).split_off(usize::try_from(first.seq).unwrap());
-    let own = own.into_iter().map(|entry| turnfold_store::NewEntry { recorded_at_ms: 5, ..entry }).collect();
+    let own = own
+        .into_iter()
+        .map(|entry| turnfold_store::NewEntry { recorded_at_ms: 5, ..entry })
+        .collect::<Vec<_>>();
     store.append(&name("m"), &branch("line"), first.seq, own, None).unwrap();
     store.keep_snapshot(&name("m"), &branch("line"), &second, &BUILD).unwrap();
     assert_eq!(files(&dir).len(), 3);

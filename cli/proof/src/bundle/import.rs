@@ -361,7 +361,7 @@ impl<'a> EntryWriter<'a> {
         });
         let module = self.modules.get(branch.index.0).copied().flatten();
         let entries = NewEntries { entries: entries.collect(), module };
-        self.store.append_judged(&branch.match_name, &branch.branch, *head, entries, key.as_ref())?;
+        self.store.append(&branch.match_name, &branch.branch, *head, entries, key.as_ref())?;
         *head = last;
         Ok(())
     }

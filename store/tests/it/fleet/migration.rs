@@ -59,7 +59,13 @@ fn former(server: &Server) -> (FleetAddress, Vec<u8>) {
     let long = branch("long");
     store.create_branch(&name("m"), &long, &branch("line"), 60).unwrap();
     store
-        .append(&name("m"), &long, 60, (0..5000).map(opaque).collect(), Some(&"long".parse().unwrap()))
+        .append(
+            &name("m"),
+            &long,
+            60,
+            (0..5000).map(opaque).collect::<Vec<_>>(),
+            Some(&"long".parse().unwrap()),
+        )
         .unwrap();
     store
         .append(&name("m"), &BranchName::main(), 66, vec![opaque(1)], Some(&"late".parse().unwrap()))
@@ -130,7 +136,7 @@ fn fl_10_a_store_of_format_1_is_refused_by_name_until_it_is_migrated_and_keeps_a
     // Keys give the same answers as before, and the store can be continued.
     let (m, main, long) = (name("m"), BranchName::main(), branch("long"));
     let key = "long".parse().unwrap();
-    let again = store.append(&m, &long, 60, (0..5000).map(opaque).collect(), Some(&key)).unwrap();
+    let again = store.append(&m, &long, 60, (0..5000).map(opaque).collect::<Vec<_>>(), Some(&key)).unwrap();
     assert!(again.repeated && (again.first, again.last) == (61, 5060), "{again:?}");
     let other = store.append(&m, &long, 5060, vec![opaque(1)], Some(&key)).unwrap_err();
     assert!(matches!(other, StoreError::IdempotencyKeyReused { .. }), "{other}");

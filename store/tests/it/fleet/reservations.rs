@@ -121,7 +121,7 @@ fn fl_33_an_append_by_a_reservation_is_an_append() {
     assert!(matches!(reused, Err(StoreError::IdempotencyKeyReused { .. })), "{reused:?}");
     drop(reserved);
     let reserved = reserve(&here, &main);
-    let many = (0..5000).map(opaque).collect();
+    let many = (0..5000).map(opaque).collect::<Vec<_>>();
     assert_eq!(here.append(&m, &main, 1, many, Some(&l)).unwrap().last, 5001);
     drop(reserved);
     assert_eq!(there.find_idempotency_key(&m, &main, &l).unwrap(), Some(2..=5001));

@@ -44,7 +44,7 @@ fn long_appends_with_and_without_keys_come_back_as_they_were() {
     // More entries than a restore appends at a time, and than fit into a frame.
     for (count, key) in [(9_000, Some("first")), (9_000, None), (1, Some("second")), (5_000, Some("third"))] {
         let key = key.map(|key| key.parse().unwrap());
-        let entries = (head + 1..=head + count).map(opaque).collect();
+        let entries = (head + 1..=head + count).map(opaque).collect::<Vec<_>>();
         head = store.append(&m, &main, head, entries, key.as_ref()).unwrap().last;
     }
     let restored = Store::restore_in_memory(backup(&store, true).as_slice()).unwrap();

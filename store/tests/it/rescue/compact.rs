@@ -25,7 +25,7 @@ fn wasteful(dir: &Path) -> String {
     for round in 0..20 {
         let line = branch(&format!("line-{round}"));
         store.create_branch(&name("m"), &line, &BranchName::main(), 1).unwrap();
-        store.append(&name("m"), &line, 1, (0..300).map(opaque).collect(), None).unwrap();
+        store.append(&name("m"), &line, 1, (0..300).map(opaque).collect::<Vec<_>>(), None).unwrap();
         store.delete_branch(&name("m"), &line).unwrap();
     }
     let text = contents(&store);

@@ -109,7 +109,7 @@ fn play(dir: &Path, older: &Path, is_left: bool, chance: &mut Chance) -> History
             }
             _ => {
                 let count = 1 + chance.below(70) as u64;
-                let entries = (head + 1..=head + count).map(opaque).collect();
+                let entries = (head + 1..=head + count).map(opaque).collect::<Vec<_>>();
                 open.insert(
                     (on.clone(), from.clone()),
                     store.append(&on, &from, head, entries, None).unwrap().last,

@@ -41,7 +41,9 @@ fn a_backup_has_every_match_as_it_was_at_one_moment() {
     let append_three = |on: &BranchName| {
         let head = store.head(&m, on).unwrap();
         let key = format!("{on}-{head}").parse().unwrap();
-        store.append(&m, on, head, (head + 1..=head + 3).map(opaque).collect(), Some(&key)).unwrap();
+        store
+            .append(&m, on, head, (head + 1..=head + 3).map(opaque).collect::<Vec<_>>(), Some(&key))
+            .unwrap();
     };
     let backups: Vec<Vec<u8>> = thread::scope(|scope| {
         scope.spawn(|| {
