@@ -15,9 +15,8 @@ use turnfold_store::{BranchName, Genesis, MatchName, NewEntry, Seq, Store, Store
 
 use crate::error::MailError;
 use crate::open_match::{require_fitting, rest_of_terms, try_terms};
-use crate::pairing::{desk_naming, last_stand};
+use crate::pairing::{branches_of_turns, desk_naming, genesis_of};
 
-/// The suffix of an accord's name.
 const ACCORD: &str = ".accord";
 
 /// The keys that an accord takes over from the terms that a game proposes.
@@ -105,10 +104,7 @@ impl MatchAccord {
     /// Errors of the store, and an accord that is broken.
     pub fn find(store: &StoreReader, name: &MatchName, game: &Genesis) -> Result<Option<Self>, MailError> {
         let Ok(accord) = Self::name_of(name) else { return Ok(None) };
-        let genesis = match store.genesis(&accord) {
-            Err(StoreError::NoSuchMatch { .. }) => return Ok(None),
-            found => found?,
-        };
+        let Some(genesis) = genesis_of(store, &accord)? else { return Ok(None) };
         let is_known = genesis.ruleset == Accord::NAME && genesis.ruleset_version == Accord::VERSION;
         if !is_known || genesis.match_id != id_of(game) {
             return Ok(None);
@@ -232,7 +228,7 @@ fn setup_of(terms: Terms, game: &Genesis, seats: u8) -> Setup {
 pub fn current_branch(store: &StoreReader, name: &MatchName) -> Result<BranchName, MailError> {
     let main = BranchName::main();
     let branch = match desk_naming(store, name, &main)? {
-        Some(desk) => last_stand(store, &desk)?,
+        Some(desk) => branches_of_turns(store, &desk)?.pop(),
         None => {
             MatchAccord::find(store, name, &store.genesis(name)?)?.map(|accord| accord.state.branch().clone())
         }

@@ -2,29 +2,31 @@
 
 mod authorship;
 mod dice;
-mod rows;
 mod segments;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use turnfold_core::BranchName;
 use turnfold_core::paper::{PaperContent, PaperHead};
 use turnfold_core::rules::desk::{Command, Desk};
 use turnfold_core::{DicePolicy, Registry, Rules, Seat};
 use turnfold_history::Revision;
 use turnfold_history::history::recorded_rules;
+use turnfold_history::text::counted;
 use turnfold_proof::ProofError;
-use turnfold_proof::audit::{AuditQuestion, AuditRow, AuditedRecords, PlayerKey};
+use turnfold_proof::audit::{
+    AuditQuestion, AuditRow, AuditedRecords, FurtherRow, FurtherRows, PlayerKey, RowBuilder,
+};
 use turnfold_proof::bundle::sizes::{BranchFinder, revision};
-use turnfold_proof::bundle::{BranchIndex, BundleRecords, BundleRules, BundledMatch, BundledRecord};
+use turnfold_proof::bundle::{
+    BranchIndex, BundleOutline, BundleRecords, BundleRules, BundledMatch, BundledRecord,
+};
+use turnfold_store::Entry;
 
 use self::authorship::Authorship;
 use self::dice::FairDice;
-use self::rows::MailRows;
 use self::segments::{AuditedPair, CollectedMatch, Pairing};
-use super::desk_history::DeskHistory;
-use super::desk_turn::{AppliedEntry, DeskTurn};
-use super::pairing::DeskOf;
+use super::desk_history::{DeskHistory, DeskTurn};
+use super::pairing::{DeskOf, TurnKey};
 
 pub use dice::FairRoll;
 
@@ -74,16 +76,17 @@ impl<'a> MailAudit<'a> {
         on_roll: &'a mut dyn FnMut(&FairRoll),
     ) -> Self {
         let pairings = Pairing::all(finder, registry);
-        let paired: BTreeSet<usize> =
-            pairings.iter().flat_map(|pairing| [pairing.game, pairing.desk]).collect();
-        let is_desk = |of: &usize| pairings.iter().any(|pairing| pairing.desk == *of);
-        let collected = paired.iter().map(|of| (*of, CollectedMatch::new(is_desk(of)))).collect();
-        let mut rows = MailRows { paired, ..MailRows::default() };
+        let mut rows = MailRows::default();
+        let mut collected = BTreeMap::new();
+        for pairing in &pairings {
+            rows.paired.extend([pairing.game, pairing.desk]);
+            collected.entry(pairing.game).or_insert(CollectedMatch::new(false));
+            collected.insert(pairing.desk, CollectedMatch::new(true));
+        }
         rows.find_second_desks(finder.outline, &pairings);
         Self { finder, registry, on_roll, pairings, collected, current: 0, rows }
     }
 
-    /// Takes a record with its index on its branch.
     fn take(&mut self, (of, branch): BranchIndex, index: u64, record: &BundledRecord<'_>) {
         if of > self.current {
             self.end_before(of);
@@ -117,23 +120,10 @@ impl<'a> MailAudit<'a> {
                 AuditedPair { finder, registry, pairing, game, desk }.judge(rows, on_roll);
             }
         }
-        for done in &done {
-            collected.retain(|of, _| !done.has(*of) || pairings.iter().any(|pairing| pairing.has(*of)));
-        }
+        collected.retain(|of, _| {
+            pairings.iter().any(|pairing| pairing.has(*of)) || !done.iter().any(|done| done.has(*of))
+        });
     }
-}
-
-/// Returns the seat whose order an entry records without a signature, if it records one.
-fn orders_plainly(entry: &AppliedEntry) -> Option<Seat> {
-    let Command::Plain(plain) = &entry.command else { return None };
-    let is_order = matches!(plain.paper().content(), PaperContent::Order(_) | PaperContent::Ahead(_));
-    is_order.then_some(entry.seat)
-}
-
-/// Returns the seat that an entry gives to another player by the host's word alone, and the name of that player's key.
-fn replaced_by_host(entry: &AppliedEntry) -> Option<(Seat, &str)> {
-    let Command::Replace { seat, player, .. } = &entry.command else { return None };
-    entry.ignored.is_none().then(|| (*seat, player.name()))
 }
 
 impl AuditedPair<'_> {
@@ -177,16 +167,30 @@ impl AuditedPair<'_> {
             dice.not_checked(at.clone(), reason.clone(), rows);
             rows.authorship.not_checked(at, reason);
         }
-        // PM-38: reported as not checked; a fault anywhere in the row counts more.
-        let plain: BTreeSet<_> = desk.entries().iter().filter_map(orders_plainly).collect();
+        // PM-38, PM-60: reported as not checked; a fault anywhere in the row counts more. The players have not agreed to
+        // a replacement, and the host may have the key.
+        let mut plain = BTreeSet::new();
+        let mut replaced = Vec::new();
+        for entry in desk.entries() {
+            match &entry.command {
+                Command::Plain(paper) => {
+                    if let PaperContent::Order(_) | PaperContent::Ahead(_) = paper.paper().content() {
+                        plain.insert(entry.seat);
+                    }
+                }
+                Command::Replace { seat, player, .. } if entry.ignored.is_none() => {
+                    replaced
+                        .push(format!("the host alone gave {seat} to {}: the host vouches", player.name()));
+                }
+                _ => {}
+            }
+        }
         if !plain.is_empty() {
             let seats: Vec<&str> = plain.iter().map(|seat| seat.name()).collect();
             let reason = format!("{} ordered by plain mail: the host vouches", seats.join(", "));
             rows.authorship.not_checked(None, reason);
         }
-        // PM-60: the players have not agreed, and the host may have the key.
-        for (seat, name) in desk.entries().iter().filter_map(replaced_by_host) {
-            let reason = format!("the host alone gave {seat} to {name}: the host vouches");
+        for reason in replaced {
             rows.authorship.not_checked(None, reason);
         }
         check_seen(&desk, &at_desk, rows);
@@ -205,25 +209,28 @@ impl AuditedPair<'_> {
         if setup.game != game.genesis.link().to_string() {
             return Some(format!("it is the desk of another match than `{}`", game.name));
         }
-        let rules = recorded_rules(&game.genesis, self.registry).ok();
-        let players =
-            rules.and_then(|rules| rules.start(&game.genesis.setup).ok()).map(|game| game.players().len());
-        let differs = players.filter(|players| *players != usize::from(setup.seats));
-        differs.map(|players| format!("it has {} seats, and the game {players} players", setup.seats))
+        let state = recorded_rules(&game.genesis, self.registry).ok()?.start(&game.genesis.setup).ok()?;
+        let players = state.players().len();
+        (players != usize::from(setup.seats))
+            .then(|| format!("it has {} seats, and the game {players} players", setup.seats))
     }
 }
 
-/// Returns the branches of a game that its desk does not name.
 fn unplayed(game: &BundledMatch, turns: &[&DeskTurn]) -> BTreeSet<String> {
-    let played: BTreeSet<&str> =
-        turns.iter().filter_map(|turn| turn.branch()).map(BranchName::as_str).chain(["main"]).collect();
-    let branches = game.branches.iter().map(|branch| branch.name.as_str());
-    branches.filter(|name| !played.contains(name)).map(|name| format!("{}@{name}", game.name)).collect()
+    let mut unplayed = BTreeSet::new();
+    for branch in &game.branches {
+        let name = &branch.name;
+        if !name.is_main() && !turns.iter().any(|turn| turn.branch() == Some(name)) {
+            unplayed.insert(format!("{}@{name}", game.name));
+        }
+    }
+    unplayed
 }
 
 /// Requires every paper that counts to name a history of this desk that has the position of its turn (PM-33).
 fn check_seen(desk: &DeskHistory, at: &Revision, rows: &mut MailRows) {
-    for (entry, paper) in desk.entries().iter().filter_map(|entry| Some((entry, entry.command.paper()?))) {
+    for entry in desk.entries() {
+        let Some(paper) = entry.command.paper() else { continue };
         if entry.ignored.is_some() {
             continue;
         }
@@ -239,5 +246,89 @@ fn check_seen(desk: &DeskHistory, at: &Revision, rows: &mut MailRows) {
         } else {
             *rows.seen.get_or_insert(0) += 1;
         }
+    }
+}
+
+#[derive(Default)]
+struct MailRows {
+    /// The indexes of the games that have a desk, and of the desks.
+    paired: BTreeSet<usize>,
+    dice: RowBuilder,
+    /// How many rolls were recomputed; `None` if no match has fair dice.
+    rolls: Option<u64>,
+    /// Further facts about the dice of each match.
+    dice_remarks: Vec<(String, Vec<String>)>,
+    authorship: RowBuilder,
+    authors: Authors,
+    /// The branches of games that were not played.
+    unplayed: Vec<String>,
+    consistency: RowBuilder,
+    /// How many papers named a history that their desk has; `None` if none did.
+    seen: Option<u64>,
+}
+
+impl MailRows {
+    /// PM-1: fails `consistency` for a second desk of a game, because two desks are two histories.
+    fn find_second_desks(&mut self, outline: &BundleOutline, pairings: &[Pairing]) {
+        let mut desks: BTreeMap<usize, usize> = BTreeMap::new();
+        for pairing in pairings {
+            let first = *desks.entry(pairing.game).or_insert(pairing.desk);
+            let names = |of: usize| outline.matches.get(of).map(|of| &of.name);
+            if first != pairing.desk
+                && let (Some(first), Some(game)) = (names(first), names(pairing.game))
+            {
+                let reason = format!("`{first}` is a desk of `{game}` too");
+                self.consistency.fail(revision(outline, (pairing.desk, 0)), reason);
+            }
+        }
+    }
+
+    fn further(self) -> FurtherRows {
+        let dice = self.rolls.map(|rolls| {
+            let mut text = format!("{} recomputed", counted(rolls, "roll", "rolls"));
+            let is_one = self.dice_remarks.len() == 1;
+            for (name, remarks) in &self.dice_remarks {
+                let of = if is_one { String::new() } else { format!("{name}: ") };
+                text.extend(remarks.iter().map(|remark| format!("; {of}{remark}")));
+            }
+            text
+        });
+        let seen = self
+            .seen
+            .map(|count| format!("the history that {} named is this one", counted(count, "paper", "papers")));
+        let mut authors = self.authors.text();
+        for branch in &self.unplayed {
+            authors.extend(["; ", branch, " was not played"]);
+        }
+        FurtherRows {
+            with_authors: self.paired,
+            dice: FurtherRow { found: self.dice, checked: dice },
+            consistency: FurtherRow { found: self.consistency, checked: seen },
+            authorship: FurtherRow { found: self.authorship, checked: Some(authors) },
+        }
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Authors {
+    signed: u64,
+    default: BTreeMap<Seat, u64>,
+    host: u64,
+}
+
+impl Authors {
+    fn count(&mut self, entry: &Entry, key: &TurnKey) {
+        match (entry.seat, key) {
+            (Seat::Host, _) => self.host += 1,
+            (_, TurnKey::Order { .. }) => self.signed += 1,
+            (seat, _) => *self.default.entry(seat).or_default() += 1,
+        }
+    }
+
+    fn text(&self) -> String {
+        let default = self.default.iter().map(|(seat, count)| format!(", {count} by default for {seat}"));
+        let commands = if self.signed == 1 { "command" } else { "commands" };
+        let default: String = default.collect();
+        format!("{} {commands} by signed orders{default}, {} by the host", self.signed, self.host)
     }
 }

@@ -22,7 +22,7 @@ pub enum MailError {
     },
     /// The folder of letters cannot be written.
     #[error("cannot write to the outbox: {0}")]
-    Outbox(#[source] io::Error),
+    Outbox(#[from] io::Error),
     /// A match, key, file or option that cannot be used for what is asked.
     #[error("{0}")]
     Unusable(String),
@@ -58,29 +58,17 @@ impl From<ProofError> for MailError {
     }
 }
 
-impl From<StoreError> for MailError {
-    fn from(error: StoreError) -> Self {
-        Self::Replay(error.into())
-    }
+macro_rules! errors_of_histories {
+    ($($error:ty),+) => {$(
+        impl From<$error> for MailError {
+            fn from(error: $error) -> Self {
+                Self::Replay(error.into())
+            }
+        }
+    )+};
 }
 
-impl From<InputError> for MailError {
-    fn from(error: InputError) -> Self {
-        Self::Replay(error.into())
-    }
-}
-
-impl From<SetupError> for MailError {
-    fn from(error: SetupError) -> Self {
-        Self::Replay(error.into())
-    }
-}
-
-impl From<FoldError> for MailError {
-    fn from(error: FoldError) -> Self {
-        Self::Replay(error.into())
-    }
-}
+errors_of_histories!(StoreError, InputError, SetupError, FoldError);
 
 impl From<Malformed> for MailError {
     fn from(error: Malformed) -> Self {

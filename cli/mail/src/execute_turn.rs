@@ -4,21 +4,19 @@
 use std::cell::RefCell;
 
 use turnfold_core::paper::DeskTime;
-use turnfold_core::rules::desk::{Command, PlayCount, RefusalCode};
-use turnfold_core::{Digest, Seat};
+use turnfold_core::rules::desk::{AskedSeats, Command, PlayCount, RefusalCode, Secret};
+use turnfold_core::{AnyRules, AnyState, Digest, Seat};
 use turnfold_history::session::is_roll;
-use turnfold_history::{HistorySource, Record};
-use turnfold_store::{BranchInfo, BranchName, NewEntries, PackedEntries, Seq, StoreError};
+use turnfold_history::{History, HistorySource, Record};
+use turnfold_store::{BranchInfo, BranchName, Entry, NewEntries, PackedEntries, Seq, StoreError};
 
-use super::desk_turn::{SeatStep, TurnPlan};
-use super::game_turn::{GameTurn, OrderEnd, PlayedBetween, PlayedRules};
+use super::desk_history::{DeskTurn, SeatStep, TurnPlan, TurnRecord};
+use super::game_turn::{GameTurn, OrderEnd, PlayedRules, is_shown_to_all};
 use super::host::{MailHost, PlayedStep, RunReport};
 use super::host_dice::{FairTurn, TableDice, TurnDice};
 use super::pairing::TurnKey;
-use super::turn_position::{self, TurnEnd, TurnEntries};
 use crate::error::MailError;
 
-/// The most turns that a run executes.
 const TURNS_MAX: usize = 50;
 
 impl MailHost<'_> {
@@ -40,9 +38,12 @@ impl MailHost<'_> {
         // PM-40: remind the seats that the match waits for.
         let reminder = self.desk.state().reminders_due(at).next();
         if let Some(hours) = reminder {
-            let is_later = self.desk.state().clock().is_none_or(|clock| at > clock);
-            let clock = is_later.then_some(Command::Clock(at));
-            report.effects.extend(self.decide(clock.into_iter().chain([Command::Remind(hours)]).collect())?);
+            let mut commands = Vec::new();
+            if self.desk.state().clock().is_none_or(|clock| at > clock) {
+                commands.push(Command::Clock(at));
+            }
+            commands.push(Command::Remind(hours));
+            report.effects.extend(self.decide(commands)?);
         }
         // PM-42: orders ahead can make the next turn ready as well.
         for _ in 0..TURNS_MAX {
@@ -53,7 +54,6 @@ impl MailHost<'_> {
     }
 }
 
-/// Executes a turn and begins the next.
 fn execute(
     host: &mut MailHost<'_>,
     plan: &TurnPlan,
@@ -61,13 +61,11 @@ fn execute(
     table: &mut TableDice<'_>,
     report: &mut RunReport,
 ) -> Result<(), MailError> {
-    let dice = match plan.last_roll {
-        Some(_) => TurnDice::Fair(FairTurn::new(host.game.genesis.match_id, host.key, plan)),
-        None => TurnDice::Table(table),
-    };
-    let dice = RefCell::new(dice);
+    let match_id = host.game.genesis.match_id;
+    let fair = plan.last_roll.map(|last| FairTurn::new(match_id, host.key, &plan.contributions, last));
+    let dice = RefCell::new(TurnDice { table, fair });
     let branch = branch_of(host, plan)?;
-    turn_position::require_known(host, plan)?;
+    require_known(host, plan)?;
     let revision = host.game.revision(&branch).at(plan.from.1);
     let store = host.store;
     let source = HistorySource::of_branch(&revision, store, host.registry, None)?;
@@ -84,12 +82,11 @@ fn execute(
     let ends_round = execution.between()?;
     let TurnExecution { host, branch, game, report, .. } = execution;
     let end = TurnEnd { played, ends_round };
-    let commands = turn_position::next_position(host, plan, &branch, &game, &end, at)?;
+    let commands = next_position(host, plan, &branch, &game, &end, at)?;
     report.effects.extend(host.decide(commands)?);
     Ok(())
 }
 
-/// A turn while it is executed.
 struct TurnExecution<'h, 's, 'd, 't, 'u> {
     host: &'h mut MailHost<'s>,
     plan: &'h TurnPlan,
@@ -111,18 +108,17 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
         Ok(has_ordered || has_default)
     }
 
-    /// Plays `default` for a seat that the game still waits for. Returns `true` if a command was played.
     fn default(&mut self, seat: Seat) -> Result<bool, MailError> {
         let key = self.plan.default_key(seat);
         let played = if let Some(done) = self.done(&key)? {
             self.pass(&done)?
         } else {
-            let played = self.game.default(seat, PlayedRules::of(&self.host.game.terms))?;
+            let records = self.game.default(seat, PlayedRules::of(&self.host.game.terms))?;
             // An interrupted run may have played for later seats already, and `append` requires the head.
-            if played.is_empty() {
+            if records.is_empty() {
                 return Ok(false);
             }
-            self.append(&key, &played)?
+            self.append(&key, &records)?
         };
         self.record(&played, None)?;
         Ok(!played.is_empty())
@@ -161,22 +157,21 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
     fn between(&mut self) -> Result<bool, MailError> {
         let plan = self.plan;
         let key = self.plan.host_key();
-        let (played, ends_round) = if let Some(done) = self.done(&key)? {
+        if let Some(done) = self.done(&key)? {
             let ends_round = done.ends_round(&*self.host.game.rules)?;
-            (self.pass(&done)?, ends_round)
-        } else {
-            // (2)
-            let mut own = self.game.roll_due()?;
-            // (4)
-            let rules = PlayedRules::of(&self.host.game.terms);
-            let had_orders = !plan.steps.is_empty();
-            let PlayedBetween { played, ends_round } =
-                self.game.between(&plan.living, &plan.gone, had_orders, rules)?;
-            own.extend(played);
-            (self.append(&key, &own)?, ends_round)
-        };
+            let played = self.pass(&done)?;
+            self.record(&played, None)?;
+            return Ok(ends_round);
+        }
+        // (2)
+        let mut records = self.game.roll_due()?;
+        // (4)
+        let rules = PlayedRules::of(&self.host.game.terms);
+        let between = self.game.between(&plan.living, &plan.gone, !plan.steps.is_empty(), rules)?;
+        records.extend(between.played);
+        let played = self.append(&key, &records)?;
         self.record(&played, None)?;
-        Ok(ends_round)
+        Ok(between.ends_round)
     }
 
     /// Finds a step that the game already has, which must come next there. So no roll is made twice after an
@@ -204,7 +199,6 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
         Ok(played)
     }
 
-    /// Appends a step to the game.
     fn append(&mut self, key: &TurnKey, records: &[Record]) -> Result<Vec<PlayedEntry>, MailError> {
         let name = &self.host.game.name;
         let store = self.host.store;
@@ -228,8 +222,11 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
         let entries = NewEntries { entries, module: self.module };
         store.append(name, &self.branch, before, entries, Some(&key))?;
         self.report.played.push(PlayedStep { branch: self.branch.clone(), first: before + 1, last });
-        let played = (before + 1..).zip(records);
-        Ok(played.map(|(seq, record)| PlayedEntry { seq, is_roll: is_roll(&record.command) }).collect())
+        let mut played = Vec::new();
+        for (seq, record) in (before + 1..).zip(records) {
+            played.push(PlayedEntry { seq, is_roll: is_roll(&record.command) });
+        }
+        Ok(played)
     }
 
     /// Records what the desk does not have yet: the rolls of a step (FD-10), and the result of an order.
@@ -241,13 +238,9 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
             let number = u32::from(last) + self.rolls;
             let index = u16::try_from(number).map_err(MailError::not_by_mail)?;
             let is_recorded = self.host.desk.state().last_roll() >= Some(index);
-            if let Some(element) = self.dice.borrow_mut().element(index).filter(|_| !is_recorded) {
-                commands.push(Command::Rolled {
-                    number,
-                    element,
-                    branch: self.branch.clone(),
-                    seq: roll.seq,
-                });
+            if !is_recorded && let Some(element) = self.dice.borrow_mut().element(index) {
+                let branch = self.branch.clone();
+                commands.push(Command::Rolled { number, element, branch, seq: roll.seq });
             }
         }
         commands.extend(end);
@@ -312,4 +305,218 @@ fn is_unfinished(host: &MailHost<'_>, plan: &TurnPlan, info: &BranchInfo) -> Res
         }
     }
     Ok(true)
+}
+
+/// Requires the game to have the entry of the position from which a turn continues, with its link.
+fn require_known(host: &MailHost<'_>, plan: &TurnPlan) -> Result<(), MailError> {
+    let position = position_of(host, plan).and_then(|index| host.desk.positions().nth(index));
+    let Some(TurnRecord { branch, game_seq, link, .. }) = position else { return Ok(()) };
+    if link_at(host, branch, *game_seq)? == *link {
+        return Ok(());
+    }
+    let at = host.game.revision(branch).at(*game_seq);
+    let desk = &host.game.desk;
+    Err(MailError::Refused(format!("the link after `{at}` differs from the position that `{desk}` records")))
+}
+
+/// Returns the index of the position from which a turn continues: the first at that entry.
+fn position_of(host: &MailHost<'_>, plan: &TurnPlan) -> Option<usize> {
+    let (branch, seq) = &plan.from;
+    host.desk.positions().position(|position| position.branch == *branch && position.game_seq == *seq)
+}
+
+fn link_at(host: &MailHost<'_>, branch: &BranchName, seq: Seq) -> Result<Digest, MailError> {
+    let links = host.store.links(&host.game.name, branch, seq..=seq)?;
+    links.last().copied().ok_or_else(|| MailError::not_by_mail("it has no links"))
+}
+
+/// Returns the commands that begin the next turn: the clock, if `at` is later than the desk's, and the position.
+fn next_position(
+    host: &MailHost<'_>,
+    plan: &TurnPlan,
+    branch: &BranchName,
+    game: &GameTurn<'_>,
+    end: &TurnEnd,
+    at: DeskTime,
+) -> Result<Vec<Command>, MailError> {
+    let seq = game.head();
+    let state = game.state();
+    let seats = due_seats(host, plan, end, state)?;
+    let names: Vec<&str> = seats.iter().map(|seat| seat.name()).collect();
+    let names = if names.is_empty() { "none".into() } else { names.join(",") };
+    let seats: AskedSeats = names.parse().map_err(MailError::not_by_mail)?;
+    let last = link_at(host, branch, seq)?;
+    let hash = if is_open(host, branch, seq)? { Some(state.state_hash()) } else { None };
+    let mut commands = Vec::new();
+    if host.desk.state().clock().is_none_or(|clock| at > clock) {
+        commands.push(Command::Clock(at));
+    }
+    commands.push(Command::Stand { branch: branch.clone(), seq, link: last, state: hash, seats });
+    Ok(commands)
+}
+
+/// PM-13: returns `true` if the position has a STATE.
+fn is_open(host: &MailHost<'_>, branch: &BranchName, seq: Seq) -> Result<bool, MailError> {
+    if host.game.terms.secret == Secret::Match {
+        return Ok(false);
+    }
+    let revision = host.game.revision(branch).at(seq);
+    let history = History::of_branch(&revision, host.store, host.registry)?;
+    let is_open = is_shown_to_all(history.start()?.as_ref(), &history.logged(), &history.dice);
+    Ok(is_open.map_err(|cause| history.broken_entry(cause))?)
+}
+
+/// Returns the seats that have something to do in the game (PM-14).
+fn due_seats(
+    host: &MailHost<'_>,
+    plan: &TurnPlan,
+    end: &TurnEnd,
+    game: &dyn AnyState,
+) -> Result<Vec<Seat>, MailError> {
+    let together = host.game.terms.together;
+    let mut rounds: Vec<Round> = Vec::new();
+    for turn in host.desk.turns() {
+        let (Some(plan), Some(position)) = (&turn.plan, &turn.end) else { continue };
+        let end = if together { read_end(host, turn, plan, position)? } else { TurnEnd::default() };
+        let from = round_before(host, &rounds, plan);
+        let waiting = Round::waiting_after(from, &plan.living, plan.is_takeback, &end, together);
+        rounds.push(Round { seats: position.seats.clone(), waiting });
+    }
+    let from = round_before(host, &rounds, plan);
+    Ok(Round::after(from, &plan.living, plan.is_takeback, end, together, game).seats)
+}
+
+fn round_before<'a>(host: &MailHost<'_>, rounds: &'a [Round], plan: &TurnPlan) -> Option<&'a Round> {
+    if plan.is_takeback { rounds.get(position_of(host, plan)?) } else { rounds.last() }
+}
+
+fn read_end(
+    host: &MailHost<'_>,
+    turn: &DeskTurn,
+    plan: &TurnPlan,
+    position: &TurnRecord,
+) -> Result<TurnEnd, MailError> {
+    let branch = &position.branch;
+    let mut played = turn.executed.clone();
+    for step in &plan.steps {
+        let key = plan.default_key(step.seat);
+        if plan.has_default(step) && TurnEntries::find(host, branch, &key)?.is_some() {
+            played.push(step.seat);
+        }
+    }
+    let ends_round = match TurnEntries::find(host, branch, &plan.host_key())? {
+        Some(own) => own.ends_round(&*host.game.rules)?,
+        None => false,
+    };
+    Ok(TurnEnd { played, ends_round })
+}
+
+/// The entries of one append to the game, found by their idempotency key (PM-2).
+struct TurnEntries(Vec<Entry>);
+
+impl TurnEntries {
+    fn find(host: &MailHost<'_>, branch: &BranchName, key: &TurnKey) -> Result<Option<Self>, MailError> {
+        let store = host.store;
+        let name = &host.game.name;
+        for key in [key.to_string(), Self::key_with_nonce(host, branch, key)] {
+            let key = key.parse().map_err(MailError::not_by_mail)?;
+            if let Some(range) = store.find_idempotency_key(name, branch, &key)? {
+                return Ok(Some(Self(store.entries(name, branch, range)?.collect::<Result<_, _>>()?)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the key of an append to a branch of the game with a roll that only one seat learns.
+    fn key_with_nonce(host: &MailHost<'_>, branch: &BranchName, key: &TurnKey) -> String {
+        key.with_nonce(host.key, host.game.genesis.match_id, branch.as_str())
+    }
+
+    fn commands(&self, rules: &dyn AnyRules) -> Result<Vec<String>, MailError> {
+        let commands = self.0.iter().map(|entry| rules.command_text(&entry.command));
+        commands.collect::<Result<_, _>>().map_err(MailError::not_by_mail)
+    }
+
+    /// Returns `true` if a command of `between` is among the entries: one by the host that is not a roll.
+    fn ends_round(&self, rules: &dyn AnyRules) -> Result<bool, MailError> {
+        for (entry, command) in self.0.iter().zip(self.commands(rules)?) {
+            if entry.seat == Seat::Host && !is_roll(&command) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// The seats that are asked at a position, and the seats of its round that have not played yet (PM-14).
+pub(crate) struct Round {
+    /// The seats that are asked, in seat order.
+    pub(crate) seats: Vec<Seat>,
+    /// The seats of the round for which neither an order was carried out nor `default` played. Empty if players are not
+    /// asked together.
+    waiting: Vec<Seat>,
+}
+
+#[derive(Default)]
+pub(crate) struct TurnEnd {
+    /// The seats for which an order was carried out or a command of `default` was applied.
+    pub(crate) played: Vec<Seat>,
+    /// Whether a command of `between` was applied, so that a round has ended.
+    pub(crate) ends_round: bool,
+}
+
+impl Round {
+    /// Returns the seats that are asked after a turn, given the state of the game. `from` is the round of the position
+    /// from which the turn continued; `None` before the first. A gone seat is never asked, and no seat is asked while
+    /// the game waits for no living seat.
+    pub(crate) fn after(
+        from: Option<&Self>,
+        living: &[Seat],
+        is_takeback: bool,
+        end: &TurnEnd,
+        together: bool,
+        game: &dyn AnyState,
+    ) -> Self {
+        let waiting = Self::waiting_after(from, living, is_takeback, end, together);
+        let mut seats = living.to_vec();
+        seats.retain(|seat| game.waits_for(*seat));
+        if seats.is_empty() {
+            return Self { seats, waiting };
+        }
+        seats = common(living, &[seats, waiting.clone()].concat());
+        if let Some(from) = from
+            && is_takeback
+            && !end.ends_round
+        {
+            let again = common(living, &from.seats);
+            seats = if again.is_empty() { seats } else { again };
+        }
+        Self { seats, waiting }
+    }
+
+    /// Returns the seats of the round that have not played when the next turn begins.
+    fn waiting_after(
+        from: Option<&Self>,
+        living: &[Seat],
+        is_takeback: bool,
+        end: &TurnEnd,
+        together: bool,
+    ) -> Vec<Seat> {
+        if !together {
+            return Vec::new();
+        }
+        let mut waiting = living.to_vec();
+        if let Some(from) = from
+            && !end.ends_round
+        {
+            waiting.retain(|seat| from.waiting.contains(seat));
+            waiting.retain(|seat| is_takeback || !end.played.contains(seat));
+        }
+        waiting
+    }
+}
+
+/// Returns the living seats among these, in seat order.
+fn common(living: &[Seat], seats: &[Seat]) -> Vec<Seat> {
+    living.iter().copied().filter(|seat| seats.contains(seat)).collect()
 }

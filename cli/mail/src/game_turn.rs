@@ -153,10 +153,7 @@ impl<'a> GameTurn<'a> {
     /// Builds the orders ahead of a seat: for `turns`, and from `lines` of replies (PM-123) such as
     /// `e5 then Nf3, if Nc6 then Bb5`. Each line is tried from `state` on, because its commands must be legal when they
     /// are played. If the game waits for the seat, the lines begin after its order, `plays`. Of a command's
-    /// `spellings`, the first that the game takes counts.
-    ///
-    /// # Errors
-    /// A sentence about what cannot be read or played.
+    /// `spellings`, the first that the game takes counts. The error is a sentence about what cannot be read or played.
     pub(super) fn ahead(
         state: &dyn AnyState,
         (seat, plays): (Seat, &[PaperLine]),
@@ -164,21 +161,22 @@ impl<'a> GameTurn<'a> {
         lines: &[String],
         spellings: impl Fn(&str) -> Vec<String>,
     ) -> Result<OrdersAhead, String> {
-        let read = |line: &String| {
+        let is_first = state.waits_for(seat);
+        let mut read = Vec::new();
+        for line in lines {
             let mut turn = GameTurn::without_dice(state.fork(), 0);
             let own = plays.iter().map(PaperLine::as_str);
-            if state.waits_for(seat)
-                && !matches!(turn.order(seat, own), Ok(OrderEnd::Carried { count: 1.., .. }))
-            {
+            if is_first && !matches!(turn.order(seat, own), Ok(OrderEnd::Carried { count: 1.., .. })) {
                 return Err(format!("`if {line}` begins after your own move, so send both together."));
             }
-            turn.replies(seat, line, &spellings)
-        };
-        let lines = lines.iter().map(read).collect::<Result<Vec<_>, _>>()?;
-        let is_first = state.waits_for(seat) && !lines.is_empty();
-        let after = is_first.then(|| PaperLine::joined(plays).parse()).transpose();
-        let ahead = after.and_then(|after| OrdersAhead::new(turns)?.with_lines(after, lines));
-        ahead.map_err(|error: Malformed| error.0)
+            read.push(turn.replies(seat, line, &spellings)?);
+        }
+        let malformed = |error: Malformed| error.0;
+        let mut after = None;
+        if is_first && !read.is_empty() {
+            after = Some(PaperLine::joined(plays).parse().map_err(malformed)?);
+        }
+        OrdersAhead::new(turns).and_then(|ahead| ahead.with_lines(after, read)).map_err(malformed)
     }
 
     fn replies(
@@ -187,29 +185,41 @@ impl<'a> GameTurn<'a> {
         line: &str,
         spellings: impl Fn(&str) -> Vec<String>,
     ) -> Result<Vec<Reply>, String> {
-        let play = |turn: &mut Self, by: Seat, text: &str| -> Result<PaperLine, String> {
-            for spelling in spellings(text) {
-                if let Ok(OrderEnd::Carried { played, .. }) = turn.order(by, [spelling.as_str()])
-                    && let [Record { command, outcome: Outcome::Applied(_), .. }] = played.as_slice()
-                {
-                    return command.parse().map_err(|error: Malformed| error.0);
-                }
-            }
-            Err(format!("In `if {line}`, {by} cannot play `{text}`. The line begins after your own move."))
-        };
         let mut replies = Vec::new();
-        for (on, answer) in
-            pairs(line).ok_or_else(|| format!("`if {line}` was not understood: {AS_A_LINE}"))?
-        {
-            let others = self.state().players().iter().copied().filter(|by| *by != seat);
-            let mut others = others.filter(|by| self.state().waits_for(*by));
-            let (Some(other), None) = (others.next(), others.next()) else {
+        let Some(pairs) = pairs(line) else {
+            return Err(format!(
+                "`if {line}` was not understood: write `if COMMAND then COMMAND`, and `, if COMMAND then COMMAND` behind it"
+            ));
+        };
+        for (on, answer) in pairs {
+            let mut others = self.state().players().to_vec();
+            others.retain(|by| *by != seat && self.state().waits_for(*by));
+            let [other] = others[..] else {
                 return Err(format!("In `if {line}`, no other player is to move before `{on}`."));
             };
-            let on = play(self, other, &on)?;
-            replies.push(Reply { on, play: play(self, seat, &answer)? });
+            let on = self.reply(line, other, &on, &spellings)?;
+            let play = self.reply(line, seat, &answer, &spellings)?;
+            replies.push(Reply { on, play });
         }
         Ok(replies)
+    }
+
+    /// Plays a command of a line, in the first of its spellings that the game takes.
+    fn reply(
+        &mut self,
+        line: &str,
+        by: Seat,
+        text: &str,
+        spellings: impl Fn(&str) -> Vec<String>,
+    ) -> Result<PaperLine, String> {
+        for spelling in spellings(text) {
+            if let Ok(OrderEnd::Carried { played, .. }) = self.order(by, [spelling.as_str()])
+                && let [Record { command, outcome: Outcome::Applied(_), .. }] = played.as_slice()
+            {
+                return command.parse().map_err(|error: Malformed| error.0);
+            }
+        }
+        Err(format!("In `if {line}`, {by} cannot play `{text}`. The line begins after your own move."))
     }
 
     /// Plays for a seat that missed, until the game no longer waits for the seat (PM-14, PM-37).
@@ -342,10 +352,6 @@ impl<'a> GameTurn<'a> {
         Err(ReplayError::EndlessRolls(ROLLS_IN_A_ROW_MAX))
     }
 }
-
-/// The syntax of a line of replies, for messages.
-pub(super) const AS_A_LINE: &str =
-    "write `if COMMAND then COMMAND`, and `, if COMMAND then COMMAND` behind it";
 
 /// Splits `e5 then Nf3, if Nc6 then Bb5` into pairs of a foreseen command and its answer; `None` if it has another
 /// form.

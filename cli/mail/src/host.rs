@@ -10,10 +10,9 @@ use turnfold_history::history::broken_entry;
 use turnfold_proof::signing::Signers;
 use turnfold_store::{BranchName, Entry, IdempotencyKey, MatchName, NewEntry, Seq, Store};
 
-use super::desk_history::DeskHistory;
-use super::desk_turn::AppliedEntry;
+use super::desk_history::{AppliedEntry, DeskHistory};
 use super::pairing::MailMatch;
-use super::press_words::name_line;
+use super::paper_form::name_line;
 use super::received_mail::ReceivedMail;
 use crate::error::MailError;
 
@@ -47,12 +46,11 @@ impl<'a> MailHost<'a> {
     ) -> Result<Self, MailError> {
         let game = MailMatch::find(store, name, registry)?;
         let host: Option<VerifierKey> = game.terms.host.parse().ok();
-        let key = host.and_then(|host| signers.key_of(&host)).ok_or_else(|| {
-            MailError::Unusable(format!(
-                "the host of `{name}` signs with `{}`, not with this key",
-                game.terms.host
-            ))
-        })?;
+        let Some(key) = host.and_then(|host| signers.key_of(&host)) else {
+            let host = &game.terms.host;
+            let message = format!("the host of `{name}` signs with `{host}`, not with this key");
+            return Err(MailError::Unusable(message));
+        };
         // FD-18: a desk that was rolled back would open elements that players already know.
         signers.require_unforked(store, &game.desk_branch())?;
         let desk = DeskHistory::read(store, &game)?;
@@ -75,8 +73,8 @@ impl<'a> MailHost<'a> {
     pub(super) fn is_short(&self, at: DeskTime) -> bool {
         let state = self.desk.state();
         let turn_seconds = u64::from(self.game.terms.hours) * 3600;
-        let left = |deadline: DeskTime| deadline.unix_seconds().saturating_sub(at.unix_seconds());
-        state.is_open() && state.deadline().is_some_and(|deadline| left(deadline) < turn_seconds / 2)
+        let deadline = state.deadline().map_or(u64::MAX, DeskTime::unix_seconds);
+        state.is_open() && deadline.saturating_sub(at.unix_seconds()) < turn_seconds / 2
     }
 
     /// PM-113: returns `true` if a mail arrived after a deadline that the desk's clock has not passed yet. An arrival
@@ -84,9 +82,10 @@ impl<'a> MailHost<'a> {
     #[must_use]
     pub fn is_after_deadline(&self, mail: &ReceivedMail, now: DeskTime) -> bool {
         let state = self.desk.state();
-        let deadline = state.deadline().filter(|_| state.is_open());
-        let arrived = mail.arrived.filter(|arrived| *arrived <= now);
-        arrived.zip(deadline).is_some_and(|(arrived, deadline)| arrived >= deadline)
+        match (mail.arrived, state.deadline()) {
+            (Some(arrived), Some(deadline)) => state.is_open() && deadline <= arrived && arrived <= now,
+            _ => false,
+        }
     }
 
     /// PM-101: moves the deadline to a whole turn from now, because a letter of this turn could not be sent before.
@@ -105,22 +104,19 @@ impl<'a> MailHost<'a> {
     /// [`MailError::Unusable`] for a name or reason that the desk cannot hold, [`MailError::Refused`] if the rules do
     /// not allow it, and errors of the store.
     pub fn replace(&mut self, seat: Seat, player: &str, reason: &str) -> Result<Vec<Effect>, MailError> {
-        let unusable = |error: turnfold_core::Malformed| MailError::Unusable(error.0);
         let player = match player.splitn(3, '+').collect::<Vec<_>>().as_slice() {
-            [name, _, key] if player.parse::<VerifierKey>().is_ok() => Player::read(name, key),
-            // The record has a name as one word.
-            _ => name_line(player)
-                .map_err(MailError::Unusable)
-                .map(|name| name.as_str().replace("%- ", "").replace(' ', "%20"))
-                .map(|name| Player::read(&name, "-"))?,
+            [name, _, key] if player.parse::<VerifierKey>().is_ok() => Player::read(name, key)?,
+            _ => {
+                // The record has a name as one word.
+                let name = name_line(player).map_err(MailError::Unusable)?;
+                Player::read(&name.as_str().replace("%- ", "").replace(' ', "%20"), "-")?
+            }
         };
-        let player = player.map_err(unusable)?;
-        let grounds = reason.to_owned();
         let state = self.desk.state();
         if state.name_of(seat) == Some(player.name()) && state.key_of(seat) == player.key() {
             return Ok(Vec::new());
         }
-        let command = Command::Replace { seat, player, grounds: grounds.try_into().map_err(unusable)? };
+        let command = Command::Replace { seat, player, grounds: reason.to_owned().try_into()? };
         match Desk::judge(state, Seat::Host, &command) {
             Err(denied) => Err(MailError::Refused(format!("{seat} was not given away: {denied}"))),
             Ok(Verdict::Ignored(reason)) => {
@@ -139,7 +135,6 @@ impl<'a> MailHost<'a> {
         Ok(applied.into_iter().flat_map(|applied| applied.effects).collect())
     }
 
-    /// Appends commands to the desk, all or none.
     pub(super) fn append(
         &mut self,
         commands: Vec<(Seat, Command)>,

@@ -7,8 +7,6 @@ use turnfold_core::trust::PrivateKey;
 use turnfold_core::{Digest, DueRoll, Seat};
 use turnfold_history::ReplayError;
 
-use super::desk_turn::TurnPlan;
-
 /// How many elements are computed at a time, because each walk goes through the whole chain.
 const BLOCK: u16 = 32;
 
@@ -61,9 +59,10 @@ impl<'a> TableDice<'a> {
     }
 }
 
-pub(super) enum TurnDice<'d, 't> {
-    Table(&'d mut TableDice<'t>),
-    Fair(FairTurn),
+/// The dice of a turn: fair dice, or else a table.
+pub(super) struct TurnDice<'d, 't> {
+    pub(super) table: &'d mut TableDice<'t>,
+    pub(super) fair: Option<FairTurn>,
 }
 
 pub(super) struct FairTurn {
@@ -77,25 +76,24 @@ pub(super) struct FairTurn {
 }
 
 impl FairTurn {
-    pub(super) fn new(match_id: [u8; 16], key: &PrivateKey, plan: &TurnPlan) -> Self {
-        Self {
-            match_id,
-            chain: key.dice_chain(Owner { match_id, party: Seat::Host }),
-            contributions: plan.contributions.clone(),
-            last: plan.last_roll.unwrap_or_default(),
-            block: (0, Vec::new()),
-        }
+    pub(super) fn new(
+        match_id: [u8; 16],
+        key: &PrivateKey,
+        contributions: &[Contribution],
+        last: u16,
+    ) -> Self {
+        let chain = key.dice_chain(Owner { match_id, party: Seat::Host });
+        Self { match_id, chain, contributions: contributions.to_vec(), last, block: (0, Vec::new()) }
     }
 
-    /// Returns the element that the host opens for a roll.
     pub(super) fn element(&mut self, number: u16) -> Digest {
-        let at = |(first, block): &(u16, Vec<Digest>)| {
-            number.checked_sub(*first).and_then(|index| block.get(usize::from(index)).copied())
-        };
-        if at(&self.block).is_none() {
-            self.block = (number, self.chain.elements(number..=number.saturating_add(BLOCK - 1)));
+        if let Some(index) = number.checked_sub(self.block.0)
+            && let Some(element) = self.block.1.get(usize::from(index))
+        {
+            return *element;
         }
-        at(&self.block).unwrap_or_else(|| self.chain.element(number))
+        self.block = (number, self.chain.elements(number..=number.saturating_add(BLOCK - 1)));
+        self.block.1.first().copied().unwrap_or_else(|| self.chain.element(number))
     }
 
     fn next_number(&mut self) -> Result<u16, ReplayError> {
@@ -112,49 +110,36 @@ impl FairTurn {
 
 /// Refuses a roll that only its owner learns, because an opened element of fair dice reveals the roll to all.
 pub(super) fn require_no_owner(due: &DueRoll) -> Result<(), ReplayError> {
-    due.owner.map_or(Ok(()), |owner| {
-        Err(ReplayError::Unusable(format!(
-            "fair dice cannot make a roll that {owner} alone learns, because they show every roll to all; use recorded dice"
-        )))
-    })
+    let Some(owner) = due.owner else { return Ok(()) };
+    Err(ReplayError::Unusable(format!(
+        "fair dice cannot make a roll that {owner} alone learns, because they show every roll to all; use recorded dice"
+    )))
 }
 
 impl TurnDice<'_, '_> {
     pub(super) fn roll(&mut self, due: &DueRoll) -> Result<Vec<i32>, ReplayError> {
-        match self {
-            Self::Table(table) => table.roll(due),
-            Self::Fair(fair) => {
-                require_no_owner(due)?;
-                fair.roll(due)
-            }
-        }
+        let Some(fair) = &mut self.fair else { return self.table.roll(due) };
+        require_no_owner(due)?;
+        fair.roll(due)
     }
 
     /// Returns `true` if a roll had an owner since the last call.
     pub(super) fn had_owned(&mut self) -> bool {
-        match self {
-            Self::Table(table) => std::mem::take(&mut table.has_owned),
-            Self::Fair(_) => false,
-        }
+        std::mem::take(&mut self.table.has_owned)
     }
 
     /// Skips a roll that the game already has.
     pub(super) fn pass(&mut self, values: &[i32]) -> Result<(), ReplayError> {
-        match self {
-            Self::Table(table) => {
-                table.pass(values);
-                Ok(())
-            }
-            Self::Fair(fair) => fair.next_number().map(|_| ()),
+        if let Some(fair) = &mut self.fair {
+            fair.next_number()?;
+        } else {
+            self.table.pass(values);
         }
+        Ok(())
     }
 
-    /// Returns the element that the host opens for a roll, with fair dice.
     pub(super) fn element(&mut self, number: u16) -> Option<Digest> {
-        match self {
-            Self::Table(_) => None,
-            Self::Fair(fair) => Some(fair.element(number)),
-        }
+        self.fair.as_mut().map(|fair| fair.element(number))
     }
 }
 
@@ -186,8 +171,7 @@ mod tests {
 
     fn turn(last_roll: u16) -> FairTurn {
         let key = PrivateKey::of_seed("ann.example".parse().unwrap(), KeyKind::Signer, &[7; 32]);
-        let plan = TurnPlan { last_roll: Some(last_roll), ..TurnPlan::of_trial(1, &[]) };
-        FairTurn::new([9; 16], &key, &plan)
+        FairTurn::new([9; 16], &key, &[], last_roll)
     }
 
     #[test]
@@ -197,7 +181,9 @@ mod tests {
         assert_eq!(fair.last, 70);
         assert_eq!(fair.element(31), fair.chain.element(31));
         assert_eq!(fair.element(70), fair.chain.element(70));
-        let mut later = TurnDice::Fair(turn(30));
+        let mut source = |_: &DueRoll| Ok(Vec::new());
+        let mut table = TableDice::new(Vec::new(), &mut source);
+        let mut later = TurnDice { table: &mut table, fair: Some(turn(30)) };
         later.pass(&[0]).unwrap();
         assert_eq!(later.roll(&DUE).unwrap(), rolls[1], "a roll that was made has its number");
     }

@@ -1,16 +1,13 @@
 //! Letters as files that any mail program can send (PM-29).
 
-use std::fmt::Write as _;
-
-use jiff::Timestamp;
 use jiff::fmt::rfc2822;
 use turnfold_core::paper::DeskTime;
 use turnfold_core::rules::desk::Setup;
 
-use super::addresses::Route;
 use super::desk_history::DeskHistory;
-use super::letter_words::COLUMNS;
+use super::letter_words::{COLUMNS, timestamp};
 use super::outbox::LetterName;
+use super::post_folder::Route;
 
 const BASE64_COLUMNS: usize = 76;
 
@@ -42,29 +39,20 @@ pub struct Attachment<'a> {
     pub is_text: bool,
 }
 
-#[derive(Default)]
-pub(super) struct LetterText {
-    pub(super) subject: String,
-    pub(super) text: String,
-    /// The `Message-ID` of a mail that it answers.
-    pub(super) in_reply_to: Option<String>,
-    /// The rules of the game, if they are attached.
-    pub(super) rulebook: Option<String>,
-}
-
 impl Letter<'_> {
     /// Writes the letter in the format of RFC 5322 and MIME, with CRLF.
-    ///
-    /// # Panics
-    /// Never: writing to a string cannot fail.
     #[must_use]
     pub fn to_eml(&self) -> String {
         let text = plain(self.text);
         let boundary = format!("turnfold-{:.32}", blake3::hash(text.as_bytes()).to_hex().as_str());
-        let mut lines: Vec<_> =
-            self.route.lines().iter().map(|(name, value)| format!("{name}: {value}")).collect();
+        let mut lines = Vec::new();
+        for (name, value) in self.route.lines() {
+            lines.push(format!("{name}: {value}"));
+        }
         lines.push(subject_line(self.subject));
-        if let Some(date) = self.date.and_then(rfc_date) {
+        if let Some(date) = self.date.and_then(timestamp)
+            && let Ok(date) = rfc2822::DateTimePrinter::new().timestamp_to_string(&date)
+        {
             lines.push(format!("Date: {date}"));
         }
         lines.extend(self.thread.lines());
@@ -92,29 +80,23 @@ impl Letter<'_> {
             lines.extend(base64_lines(bytes));
         }
         lines.push(format!("--{boundary}--"));
-        lines.iter().fold(String::new(), |mut eml, line| {
-            write!(eml, "{line}\r\n").expect("writing to a string cannot fail");
-            eml
-        })
+        lines.join("\r\n") + "\r\n"
     }
 }
 
 fn text_part(text: &str) -> Vec<String> {
-    let header = |charset: &str, encoding: &str| {
-        vec![
-            format!("Content-Type: text/plain; charset={charset}"),
-            format!("Content-Transfer-Encoding: {encoding}"),
-            String::new(),
-        ]
-    };
-    if text.is_ascii() {
-        let mut lines = header("us-ascii", "7bit");
-        lines.extend(text.lines().map(unmistakable));
-        return lines;
-    }
     // PM-67: players may write in any language.
-    let mut lines = header("utf-8", "base64");
-    lines.extend(base64_lines(text.replace('\n', "\r\n").as_bytes()));
+    let (charset, encoding) = if text.is_ascii() { ("us-ascii", "7bit") } else { ("utf-8", "base64") };
+    let mut lines = vec![
+        format!("Content-Type: text/plain; charset={charset}"),
+        format!("Content-Transfer-Encoding: {encoding}"),
+        String::new(),
+    ];
+    if text.is_ascii() {
+        lines.extend(text.lines().map(unmistakable));
+    } else {
+        lines.extend(base64_lines(text.replace('\n', "\r\n").as_bytes()));
+    }
     lines
 }
 
@@ -125,11 +107,6 @@ pub(super) fn subject_line(subject: &str) -> String {
 
 fn is_of_file_name(character: char) -> bool {
     character.is_ascii_alphanumeric() || matches!(character, '.' | '_' | '-')
-}
-
-fn rfc_date(time: DeskTime) -> Option<String> {
-    let time = Timestamp::from_second(i64::try_from(time.unix_seconds()).ok()?).ok()?;
-    rfc2822::DateTimePrinter::new().timestamp_to_string(&time).ok()
 }
 
 /// Returns a line that no program mistakes for the end of the letter or the beginning of another.
@@ -149,9 +126,10 @@ fn plain(text: &str) -> String {
     let mut out = String::new();
     for line in text.lines() {
         let ascii: String = line.chars().map(sign).collect();
-        broken(ascii.trim_end()).for_each(|line| {
-            writeln!(out, "{line}").expect("writing to a string cannot fail");
-        });
+        for line in broken(ascii.trim_end()) {
+            out.push_str(&line);
+            out.push('\n');
+        }
     }
     out
 }
@@ -174,7 +152,7 @@ fn sign(character: char) -> String {
 }
 
 /// Breaks a line at its spaces. The rest is indented, and a word that is longer than a line is cut.
-fn broken(line: &str) -> impl Iterator<Item = String> {
+fn broken(line: &str) -> Vec<String> {
     let mut rest = line;
     let mut begin = "";
     let mut lines = Vec::new();
@@ -182,7 +160,7 @@ fn broken(line: &str) -> impl Iterator<Item = String> {
         let room = COLUMNS - begin.len();
         if rest.len() <= room {
             lines.push(format!("{begin}{rest}"));
-            return lines.into_iter();
+            return lines;
         }
         let indent = rest.len() - rest.trim_start().len();
         let cut = (0..=room).rev().find(|cut| rest.is_char_boundary(*cut)).unwrap_or(room);
@@ -196,7 +174,6 @@ fn broken(line: &str) -> impl Iterator<Item = String> {
 
 /// The domain of a `Message-ID` if the name of the host's key begins with none.
 const NO_DOMAIN: &str = "turnfold.invalid";
-/// How many digits of the match id a `Message-ID` has.
 const MATCH_DIGITS: usize = 16;
 
 /// The place of a letter in a thread.
@@ -249,7 +226,6 @@ pub(super) fn message_id_of(desk: &DeskHistory, file_name: &str) -> Option<Strin
     Some(format!("<{id}.{}{link}@{}>", file_name.trim_end_matches(".eml"), domain(&terms.host)))
 }
 
-/// Returns `true` if this is the `Message-ID` of a letter of the match.
 pub(super) fn is_letter_of(terms: &Setup, id: &str) -> bool {
     is_letter_of_some_match(id) && terms.match_id.get(..MATCH_DIGITS) == id.get(1..=MATCH_DIGITS)
 }
@@ -267,7 +243,6 @@ pub(super) fn match_digits(terms: &Setup) -> &str {
     terms.match_id.get(..MATCH_DIGITS).unwrap_or(&terms.match_id)
 }
 
-/// Returns the domain that the name of a host's key begins with, as in `games.example/ann`.
 fn domain(host: &str) -> &str {
     let name = host.split(['+', '/']).next().unwrap_or_default();
     let is_label = |label: &str| {

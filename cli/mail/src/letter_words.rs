@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use jiff::civil::{Date, Time};
 use jiff::tz::{Offset, TimeZone};
 use turnfold_core::paper::DeskTime;
-use turnfold_core::rules::desk::{State, offset_minutes};
+use turnfold_core::rules::desk::offset_minutes;
 use turnfold_core::{AnyState, DicePolicy, Seat, Step};
 use turnfold_history::{Record, Viewer};
 
@@ -24,27 +24,24 @@ pub(super) fn time_zone(zone: &str) -> Option<TimeZone> {
     }
 }
 
-/// Writes a time for people in a time zone.
+pub(super) fn timestamp(time: DeskTime) -> Option<Timestamp> {
+    Timestamp::from_second(i64::try_from(time.unix_seconds()).ok()?).ok()
+}
+
 pub(super) fn time(time: DeskTime, zone: &str) -> String {
-    let seconds = i64::try_from(time.unix_seconds()).ok();
-    let Some(at) = seconds.and_then(|seconds| Timestamp::from_second(seconds).ok()) else {
-        return time.to_string();
-    };
+    let Some(at) = timestamp(time) else { return time.to_string() };
     let at = at.to_zoned(time_zone(zone).unwrap_or(TimeZone::UTC));
     let ahead = at.offset().seconds() / 60;
     let short = at.strftime("%Z").to_string();
     // Some zones have no abbreviation but a number, such as `-03`.
-    let name = match ahead {
-        0 if zone.is_empty() || offset_minutes(zone).is_some() => "UTC".into(),
-        _ if offset_minutes(zone).is_none()
-            && short.starts_with(|first: char| first.is_ascii_alphabetic()) =>
-        {
-            short
-        }
-        ahead => {
-            let sign = if ahead < 0 { '-' } else { '+' };
-            format!("UTC{sign}{:02}:{:02}", ahead.abs() / 60, ahead.abs() % 60)
-        }
+    let is_offset = offset_minutes(zone).is_some();
+    let name = if ahead == 0 && (zone.is_empty() || is_offset) {
+        "UTC".into()
+    } else if !is_offset && short.starts_with(|first: char| first.is_ascii_alphabetic()) {
+        short
+    } else {
+        let sign = if ahead < 0 { '-' } else { '+' };
+        format!("UTC{sign}{:02}:{:02}", ahead.abs() / 60, ahead.abs() % 60)
     };
     format!("{} {name}", at.strftime("%a %-d %b %Y, %H:%M"))
 }
@@ -59,46 +56,39 @@ pub(super) fn wall_clock(text: &str, zone: &str) -> Option<DeskTime> {
     u64::try_from(at.timestamp().as_second()).ok().and_then(DeskTime::of_unix_seconds)
 }
 
-/// Writes a seat for one reader, who is `you`.
-pub(super) fn seat(seat: Seat, reader: Seat) -> String {
-    if seat == reader { "you".into() } else { seat.name().into() }
-}
-
-/// Writes seats with ` and ` before the last.
+/// Writes seats for one reader, who is `you`, with ` and ` before the last.
 pub(super) fn seats(seats: &[Seat], reader: Seat) -> String {
-    let names: Vec<_> = seats.iter().map(|name| seat(*name, reader)).collect();
-    match names.split_last() {
-        None => "no one".into(),
-        Some((last, [])) => last.clone(),
-        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+    let mut names = Vec::new();
+    for seat in seats {
+        names.push(if *seat == reader { "you" } else { seat.name() });
+    }
+    match names.as_slice() {
+        [] => "no one".into(),
+        [only] => (*only).into(),
+        [others @ .., last] => format!("{} and {last}", others.join(", ")),
     }
 }
 
-/// Writes an entry of the game for one reader.
 pub(super) fn played(step: &dyn Step, reader: Seat) -> String {
-    let by = step.seat().as_subject(reader.into());
-    let sentences = step.sentences(reader.into()).into_iter().filter(|sentence| !sentence.is_empty());
-    let words: Vec<_> = [format!("{by}: {}.", step.command())].into_iter().chain(sentences).collect();
-    words.join(" ")
+    let mut words = format!("{}: {}.", step.seat().as_subject(reader.into()), step.command());
+    for sentence in step.sentences(reader.into()) {
+        if !sentence.is_empty() {
+            words.extend([" ", &sentence]);
+        }
+    }
+    words
 }
 
 /// Describes the entries of the game that follow a state, for one reader. Concealed entries are omitted.
 pub(super) fn played_after(state: &dyn AnyState, records: &[Record], reader: Seat) -> Vec<String> {
     let log: Vec<_> = records.iter().filter_map(Record::logged).collect();
     let mut words = Vec::new();
-    let observe = &mut |step: &mut dyn Step| {
+    let folded = Viewer::of(reader).fold(state.fork().as_mut(), &log, &DicePolicy::Recorded, &mut |step| {
         if !step.concealed() {
             words.push(played(step, reader));
         }
-    };
-    let folded = Viewer::of(reader).fold(state.fork().as_mut(), &log, &DicePolicy::Recorded, observe);
+    });
     if folded.is_ok() { words } else { Vec::new() }
-}
-
-/// Writes the first line of a letter.
-pub(super) fn salutation(state: &State, reader: Seat) -> String {
-    let name = state.name_of(reader).unwrap_or("player");
-    format!("Dear {name},")
 }
 
 /// The text of a letter: paragraphs with an empty line between them.
@@ -106,7 +96,6 @@ pub(super) fn salutation(state: &State, reader: Seat) -> String {
 pub(super) struct Text(String);
 
 impl Text {
-    /// Adds words, broken into lines.
     pub(super) fn paragraph(&mut self, words: &str) {
         self.gap();
         self.fill("", words);
@@ -129,7 +118,6 @@ impl Text {
         self.fill("  * ", words);
     }
 
-    /// Adds lines as they are, each indented.
     pub(super) fn block<'a>(&mut self, lines: impl IntoIterator<Item = &'a str>) {
         self.gap();
         for line in lines {
@@ -160,7 +148,6 @@ impl Text {
         self.fill_with(mark, words.split(' '));
     }
 
-    /// Adds pieces after a mark, without breaking a piece. Further lines are indented by the width of the mark.
     pub(super) fn fill_with<'a>(&mut self, mark: &str, pieces: impl IntoIterator<Item = &'a str>) {
         let mut line = mark.to_owned();
         let indent = " ".repeat(mark.len());
@@ -180,8 +167,8 @@ impl Text {
         self.line(&line);
     }
 
-    pub(super) fn into_string(self) -> String {
-        self.0
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
     }
 }
 

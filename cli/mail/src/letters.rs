@@ -1,37 +1,37 @@
-//! Letters to players and spectators: reports, answers to papers, and the spectators' bundle (PM-29 to PM-31).
+//! Letters to players and spectators: reports, answers to papers, and the spectators' bundle (PM-29 to PM-31); and how
+//! letters are sent, each by a command (PM-36, PM-101).
 //!
 //! Every letter is a function of the logs of desk and game up to some record of the desk, and of the host's key. So a
 //! run after an interruption writes the same letters, and none that the outbox has.
 
 use std::collections::BTreeSet;
+use std::fs::File;
+use std::io;
+use std::process::{Command, ExitStatus, Stdio};
 
 use turnfold_core::paper::DeskTime;
-use turnfold_core::rules::desk::{Effect, State};
+use turnfold_core::rules::desk::Effect;
 use turnfold_core::{Registry, Seat};
-use turnfold_history::Viewer;
-use turnfold_proof::bundle::SeatRecords;
 use turnfold_proof::signing::Signers;
 use turnfold_store::{MatchName, StoreReader};
 
-use super::addresses::Addresses;
-use super::answer_letter::AnswerLetter;
-use super::desk_history::DeskHistory;
-use super::desk_turn::AppliedEntry;
-use super::letter::{Attachment, Letter, LetterText, Thread, message_id_of, subject_line};
-use super::letter_part::{LetterPart, MailLogs, signed_bundle, spectators_bundle};
+use super::answer_letter::{answers_to, malformed_in, unread_name};
+use super::desk_history::{AppliedEntry, DeskHistory};
+use super::host::MailHost;
+use super::letter::{Attachment, Letter, Thread, message_id_of};
+use super::letter_part::MailLogs;
 use super::outbox::{LetterName, Outbox, UnsentLetter};
-use super::post_folder::former_player;
+use super::post_folder::{Addresses, former_player};
 use super::post_office::TakenMail;
-use super::received_mail::ReceivedMail;
-use super::reply_code::code_of;
-use super::report_letter::SeatReport;
-use super::seat_page::link_of;
+use super::seat_letter::SeatLetter;
 use super::take::TakenPaper;
 use super::take_plain::TakenReply;
-use super::unread::UnreadMail;
 use crate::error::MailError;
 
-/// Writes the letters of a match to its outbox.
+/// How many mails of a seat with the same fault are answered in a turn.
+const ANSWERS_MAX: usize = 10;
+
+/// Writes the letters of a match to its outbox, and sends them.
 #[derive(Clone, Copy)]
 pub struct MailRoom<'a> {
     /// The store with desk and game.
@@ -50,14 +50,49 @@ pub struct MailRoom<'a> {
     pub pages: Option<&'a str>,
 }
 
-impl MailRoom<'_> {
+/// The letters of an outbox after an attempt to send them.
+#[derive(Debug, Default)]
+pub struct SendReport {
+    /// The letters that were sent.
+    pub sent: Vec<String>,
+    /// The letters that were not sent, each with the cause.
+    pub not_sent: Vec<(String, String)>,
+    /// The letters that were written because a deadline moved.
+    pub written: Vec<String>,
+    /// What happened at the desk, if a deadline moved.
+    pub effects: Vec<Effect>,
+}
+
+/// Gives a letter to a mailer. Returns the reason if the mailer did not take it.
+pub type GiveLetter<'a> = dyn FnMut(&UnsentLetter) -> io::Result<Option<String>> + 'a;
+
+/// Runs a shell command with a letter as its standard input. Its stderr is shown, its stdout is dropped.
+///
+/// # Errors
+/// A letter that cannot be read, and a shell that cannot be run.
+pub fn give_to_command(command: &str, letter: &UnsentLetter) -> io::Result<ExitStatus> {
+    let mail = File::open(&letter.path)?;
+    Command::new("sh").args(["-c", command]).stdin(mail).stdout(Stdio::null()).status()
+}
+
+/// Returns the reason if a mailer did not take a letter.
+#[must_use]
+pub fn why_not_given(command: &str, status: ExitStatus) -> Option<String> {
+    (!status.success()).then(|| format!("`{command}` ended with {status}"))
+}
+
+impl<'a> MailRoom<'a> {
+    pub(super) fn logs(&self) -> Result<MailLogs<'a>, MailError> {
+        MailLogs::read(self.store, self.registry, self.signers, self.pages, self.game)
+    }
+
     /// Writes every due report that the outbox does not have, and the bundle for spectators. Returns the reports
     /// written now. Safe to repeat after an interruption.
     ///
     /// # Errors
     /// What cannot be read, signed or written.
     pub fn write_reports(&self) -> Result<Vec<LetterName>, MailError> {
-        let mail = MailLogs::read(self.store, self.registry, self.game)?;
+        let mail = self.logs()?;
         self.keep_one_history(&mail.desk)?;
         let addresses = self.without_former_players(&mail.desk)?;
         let room = MailRoom { addresses: &addresses, ..*self };
@@ -67,14 +102,13 @@ impl MailRoom<'_> {
             let earlier = occasions.get(..index).unwrap_or_default();
             for &seat in seats {
                 let before = earlier.iter().rfind(|earlier| earlier.seats.contains(&seat));
-                let report = SeatReport { seat, size: *size, since: before.map(|earlier| earlier.size) };
-                reports.push((LetterName::report(*size, seat), report));
+                reports.push((LetterName::report(*size, seat), before.map(|before| before.size)));
             }
         }
-        if let Some(bundle) = spectators_bundle(&mail, self.signers)? {
-            self.outbox.put_spectators(&bundle).map_err(MailError::Outbox)?;
+        if let Some(bundle) = mail.spectators_bundle()? {
+            self.outbox.put_spectators(&bundle)?;
         }
-        room.put(&mail, reports, |report, state, _| room.report(&mail, report, state).map(Some))
+        room.put(&mail, reports, |since, letter| letter.report(*since).map(|()| true))
     }
 
     /// Writes the answers to the papers of a mail, unless the outbox has them. Returns the answers written now.
@@ -82,19 +116,7 @@ impl MailRoom<'_> {
     /// # Errors
     /// As for [`write_reports`](Self::write_reports).
     pub fn write_answers(&self, papers: &[TakenPaper]) -> Result<Vec<LetterName>, MailError> {
-        self.answer(&MailLogs::read(self.store, self.registry, self.game)?, papers)
-    }
-
-    /// PM-43: writes the answer to the questions and faults of a mail with a reply code, unless the outbox has it.
-    fn write_plain_answer(&self, reply: &TakenReply) -> Result<Vec<LetterName>, MailError> {
-        let mail = MailLogs::read(self.store, self.registry, self.game)?;
-        let named = reply.letter(mail.desk.size()).map(|name| (name, (name, reply)));
-        self.put(&mail, named, |(name, reply), state, file| {
-            // PM-93: the same mail is answered once, and mails without commands once in a turn.
-            let alike = self.outbox.alike(*name).map_err(MailError::Outbox)?;
-            let answer = reply.answer(&mail, self.signers, state, *name, file)?;
-            Ok(Some(answer).filter(|_| alike.is_empty()))
-        })
+        self.answer(&self.logs()?, papers)
     }
 
     /// PM-34: writes the answers to recorded papers, unless the outbox has them. Returns the answers written now.
@@ -102,7 +124,7 @@ impl MailRoom<'_> {
     /// # Errors
     /// As for [`write_reports`](Self::write_reports).
     pub fn write_missing_answers(&self) -> Result<Vec<LetterName>, MailError> {
-        let mail = MailLogs::read(self.store, self.registry, self.game)?;
+        let mail = self.logs()?;
         let recorded: Vec<_> = mail.desk.entries().iter().filter_map(TakenPaper::on_record).collect();
         self.answer(&mail, &recorded)
     }
@@ -112,83 +134,117 @@ impl MailRoom<'_> {
     /// # Errors
     /// As for [`write_reports`](Self::write_reports).
     pub fn answer_taken(&self, taken: &TakenMail) -> Result<Vec<LetterName>, MailError> {
-        let TakenMail { mail, papers, reply, noticed, waiting, .. } = taken;
-        for noticed in noticed.iter().chain(waiting) {
-            self.outbox.note(noticed).map_err(MailError::Outbox)?;
+        for noticed in taken.noticed.iter().chain(&taken.waiting) {
+            self.outbox.note(noticed)?;
         }
-        let Some(reply) = reply.as_ref().filter(|reply| reply.seat.is_some()) else {
-            return self.answer_mail(mail, papers);
-        };
-        // PM-105: a sender with another address than the seat's gets a copy.
-        let copies =
-            reply.seat.zip(mail.from.as_ref()).map(|(seat, from)| self.addresses.with_copy(seat, from));
-        let room = MailRoom { addresses: copies.as_ref().unwrap_or(self.addresses), ..*self };
-        let mut written = room.write_plain_answer(reply)?;
-        written.extend(room.write_answers(papers)?);
-        Ok(written)
+        let mail = self.logs()?;
+        if let Some(reply) = &taken.reply
+            && let Some(seat) = reply.seat
+        {
+            // PM-105: a sender with another address than the seat's gets a copy.
+            let copied = taken.mail.from.as_ref().map(|from| self.addresses.with_copy(seat, from));
+            let room = MailRoom { addresses: copied.as_ref().unwrap_or(self.addresses), ..*self };
+            let mut written = room.write_plain_answer(&mail, reply)?;
+            written.extend(room.answer(&mail, &taken.papers)?);
+            return Ok(written);
+        }
+        self.answer_unread(&mail, taken)
     }
 
-    /// Writes the answers to a mail, unless the outbox has them: to its papers or, if none can be read, one letter to
-    /// the seat with the sender's address (PM-51).
-    fn answer_mail(
+    /// PM-43: writes the answer to the questions and faults of a mail with a reply code, unless the outbox has it.
+    fn write_plain_answer(
         &self,
-        received: &ReceivedMail,
-        papers: &[TakenPaper],
+        mail: &MailLogs<'_>,
+        reply: &TakenReply,
     ) -> Result<Vec<LetterName>, MailError> {
-        let mail = MailLogs::read(self.store, self.registry, self.game)?;
+        let named = reply.letter(mail.desk.size()).map(|name| (name, reply));
+        self.put(mail, named, |reply, letter| {
+            letter.answer_reply(reply)?;
+            // PM-93: the same mail is answered once, and mails without commands once in a turn.
+            Ok(self.outbox.alike(letter.name)?.is_empty())
+        })
+    }
+
+    /// Writes the answers to a mail without a reply code: to its papers or, if none can be read, one letter to the seat
+    /// with the sender's address (PM-51).
+    fn answer_unread(&self, mail: &MailLogs<'_>, taken: &TakenMail) -> Result<Vec<LetterName>, MailError> {
+        let received = &taken.mail;
         let seat = received.from.as_ref().and_then(|from| self.addresses.seat_of(from));
-        let Some(unread) = seat.and_then(|seat| UnreadMail::of(received, papers, seat, &mail)) else {
-            return self.answer(&mail, papers);
+        let players = Seat::players(mail.game.terms.seats.into());
+        let (Some(seat), Some(malformed)) = (seat, malformed_in(&taken.papers)) else {
+            return self.answer(mail, &taken.papers);
         };
-        self.put(&mail, [(unread.name(), unread)], |unread, state, _| {
-            let letter = unread.write(state);
-            let line = subject_line(&letter.subject) + "\r\n";
-            let count = self.outbox.count(unread.name().seat, &line).map_err(MailError::Outbox)?;
-            let alike = self.outbox.alike(unread.name()).map_err(MailError::Outbox)?;
-            Ok(Some(letter).filter(|_| count < UnreadMail::ANSWERS_MAX && alike.is_empty()))
+        if !players.contains(&seat) || received.notice.is_some() {
+            return self.answer(mail, &taken.papers);
+        }
+        let name = unread_name(received, &malformed, seat, mail);
+        self.put(mail, [(name, ())], |(), letter| {
+            letter.answer_unread(received, &malformed);
+            let count = self.outbox.count(seat, &letter.subject_line())?;
+            Ok(count < ANSWERS_MAX && self.outbox.alike(name)?.is_empty())
         })
     }
 
     fn answer(&self, mail: &MailLogs<'_>, papers: &[TakenPaper]) -> Result<Vec<LetterName>, MailError> {
-        let answers = AnswerLetter::all(papers, mail).into_iter().map(|answer| (answer.name, answer));
-        self.put(mail, answers, |answer, state, file| {
-            let code = code_of(mail, self.signers, state, answer.name.seat).filter(|_| state.turn() > 0);
-            let letter = answer.write(mail, state, code.as_ref(), file)?;
+        self.put(mail, answers_to(papers, mail), |papers, letter| {
+            letter.answer_papers(papers)?;
             // A paper that was not recorded may come again when the desk has another size.
-            let line = subject_line(&letter.subject) + "\r\n";
-            let alike = self.outbox.alike(answer.name).map_err(MailError::Outbox)?;
-            Ok(Some(letter).filter(|_| !alike.iter().any(|other| other.contains(&line))))
+            let line = letter.subject_line();
+            Ok(!self.outbox.alike(letter.name)?.iter().any(|other| other.contains(&line)))
         })
     }
 
-    /// Puts letters into the outbox, durably, unless it has them. Each has the bundle of its seat attached. `write`
-    /// gets a letter, the desk at its size and the name of the bundle, and returns `None` if the letter is not needed.
-    /// Returns the letters written now.
+    /// Puts letters into the outbox, durably, unless it has them. `write` fills in a letter, and returns `false` if it
+    /// is not needed. Returns the letters written now.
     pub(super) fn put<L>(
         &self,
         mail: &MailLogs<'_>,
         letters: impl IntoIterator<Item = (LetterName, L)>,
-        write: impl Fn(&L, &State, &str) -> Result<Option<LetterText>, MailError>,
+        write: impl Fn(&L, &mut SeatLetter<'_>) -> Result<bool, MailError>,
     ) -> Result<Vec<LetterName>, MailError> {
         let mut due = Vec::new();
-        for (name, letter) in letters {
-            if !self.outbox.has(name).map_err(MailError::Outbox)? {
-                due.push((name, letter));
+        for (name, content) in letters {
+            if !self.outbox.has(name)? {
+                due.push((name, content));
             }
         }
         let reports = if due.is_empty() { Vec::new() } else { occasions(&mail.desk) };
         let states = mail.desk.states(&due.iter().map(|(name, _)| name.desk_size).collect());
         let mut written = Vec::new();
-        for (name, letter) in due {
+        for (name, content) in due {
             let Some(state) = states.get(&name.desk_size) else { continue };
-            let Some(text) = write(&letter, state, &self.bundle_name(name))? else { continue };
-            let eml = self.eml(mail, name, state, text, followed(&reports, name))?;
-            if self.outbox.put(name, &eml).map_err(MailError::Outbox)? {
+            let mut letter = SeatLetter::new(mail, name, state);
+            if write(&content, &mut letter)? && self.outbox.put(name, &self.eml(letter, &reports)?)? {
                 written.push(name);
             }
         }
-        self.outbox.sync().map_err(MailError::Outbox)?;
+        self.outbox.sync()?;
         Ok(written)
+    }
+
+    fn eml(&self, letter: SeatLetter<'_>, reports: &[Occasion]) -> Result<String, MailError> {
+        let mail = letter.mail;
+        let subject = letter.full_subject();
+        let bundle = mail.seat_bundle(letter.seat, letter.name.desk_size)?;
+        let mut files = vec![Attachment { file_name: &letter.attached, bytes: &bundle, is_text: false }];
+        let rules_name = format!("{}-rules.txt", mail.game.rules.name());
+        if letter.has_rules {
+            let bytes = mail.game.rules.rulebook().as_bytes();
+            files.push(Attachment { file_name: &rules_name, bytes, is_text: true });
+        }
+        let mut thread = Thread::of(&mail.desk, letter.name, followed(reports, letter.name));
+        thread.references.extend(letter.in_reply_to);
+        // Before the first clock, the time at which the match was created.
+        let created_at = DeskTime::of_unix_ms(mail.game.genesis.created_at_ms);
+        let letter = Letter {
+            route: self.addresses.route_to(letter.seat),
+            subject: &subject,
+            date: letter.state.clock().or(created_at),
+            thread: &thread,
+            text: letter.text.as_str(),
+            attached: &files,
+        };
+        Ok(letter.to_eml())
     }
 
     /// PM-106: removes the address of a replaced player from `addresses`, once, if the newest letter before the
@@ -198,11 +254,9 @@ impl MailRoom<'_> {
         for entry in desk.entries() {
             let Some(seat) = entry.effects.iter().find_map(newcomer) else { continue };
             let Some(address) = addresses.of(seat).map(ToString::to_string) else { continue };
-            let last = self.outbox.last_to(seat, entry.seq).map_err(MailError::Outbox)?;
+            let last = self.outbox.last_to(seat, entry.seq)?;
             let is_former = last.is_some_and(|letter| letter.contains(&format!("\r\nTo: {address}\r\n")));
-            let mark = former_player(seat, entry.seq);
-            let is_retired = self.outbox.retire_address(seat, &mark, is_former).map_err(MailError::Outbox)?;
-            if is_retired {
+            if self.outbox.retire_address(seat, &former_player(seat, entry.seq), is_former)? {
                 addresses = addresses.without(seat);
             }
         }
@@ -211,99 +265,50 @@ impl MailRoom<'_> {
 
     /// PM-102: letters of a history that the store has lost count as never written.
     fn keep_one_history(&self, desk: &DeskHistory) -> Result<(), MailError> {
-        let root = |size| desk.root(size).map(|root| root.to_string());
-        let is_ours = |name: &str, text: &str| {
+        let root_of = |size| desk.root(size).map(|root| root.to_string());
+        Ok(self.outbox.keep_one_history(root_of, desk.size(), |name, text| {
             message_id_of(desk, name).is_some_and(|id| text.contains(&format!("Message-ID: {id}\r\n")))
-        };
-        self.outbox.keep_one_history(root, desk.size(), is_ours).map_err(MailError::Outbox)
-    }
-
-    /// Returns the name of the bundle of a letter, short enough to type.
-    fn bundle_name(&self, name: LetterName) -> String {
-        format!("{:.32}-{}-{}.bundle", self.game.as_str(), name.desk_size, name.seat)
-    }
-
-    /// Writes a letter with its attachments as a mail.
-    fn eml(
-        &self,
-        mail: &MailLogs<'_>,
-        name: LetterName,
-        state: &State,
-        letter: LetterText,
-        follows: Vec<LetterName>,
-    ) -> Result<String, MailError> {
-        let LetterText { subject, text, in_reply_to, rulebook } = letter;
-        let bundle_name = self.bundle_name(name);
-        let bundle = attached(mail, self.signers, name.seat, name.desk_size)?;
-        let rules_name = format!("{}-rules.txt", mail.game.rules.name());
-        let rules = rulebook.as_ref().map(|rules| (rules_name.as_str(), rules.as_bytes(), true));
-        let files = [Some((bundle_name.as_str(), bundle.as_slice(), false)), rules].into_iter().flatten();
-        let files: Vec<_> =
-            files.map(|(file_name, bytes, is_text)| Attachment { file_name, bytes, is_text }).collect();
-        let mut thread = Thread::of(&mail.desk, name, follows);
-        thread.references.extend(in_reply_to);
-        let letter = Letter {
-            route: self.addresses.route_to(name.seat),
-            subject: &subject,
-            // Before the first clock, the time at which the match was created.
-            date: state.clock().or_else(|| created_at(mail)),
-            thread: &thread,
-            text: &text,
-            attached: &files,
-        };
-        Ok(letter.to_eml())
+        })?)
     }
 
     /// PM-101: rewrites the newest unsent report of each seat, so that it reports everything since the last letter that
     /// was sent, and puts away the reports that it replaces. The invitation stays, because it has the rules of the
     /// game.
-    pub(super) fn replace_unsent(&self, unsent: &[UnsentLetter]) -> Result<(), MailError> {
-        let mail = MailLogs::read(self.store, self.registry, self.game)?;
+    fn replace_unsent(&self, unsent: &[UnsentLetter]) -> Result<(), MailError> {
+        let mail = self.logs()?;
         // PM-106: letters to a player without an address are not for the player who took the seat over.
         for letter in unsent {
             let came = mail.desk.came(letter.seat, mail.desk.size());
             if letter.desk_size().is_some_and(|size| size < came) {
-                self.outbox.put_away_unaddressed(letter).map_err(MailError::Outbox)?;
+                self.outbox.put_away_unaddressed(letter)?;
             }
         }
         let occasions = occasions(&mail.desk);
-        for seat in Seat::players(mail.game.terms.seats.into()) {
-            let of_seat = unsent.iter().filter(|letter| letter.seat == *seat && letter.path.exists());
-            let sizes: Vec<u64> =
-                of_seat.filter_map(UnsentLetter::report_size).filter(|size| *size > 1).collect();
-            let Some((size, replaced)) = sizes.split_last().filter(|(_, replaced)| !replaced.is_empty())
-            else {
+        for &seat in Seat::players(mail.game.terms.seats.into()) {
+            let mut sizes = Vec::new();
+            for letter in unsent.iter().filter(|letter| letter.seat == seat && letter.path.exists()) {
+                sizes.extend(letter.report_size().filter(|size| *size > 1));
+            }
+            let Some(size) = sizes.pop() else { continue };
+            if sizes.is_empty() {
                 continue;
-            };
-            let earlier =
-                occasions.iter().filter(|earlier| earlier.size < *size && earlier.seats.contains(seat));
-            let name = LetterName::report(*size, *seat);
+            }
             let mut since = None;
-            for desk_size in earlier.map(|earlier| earlier.size).filter(|size| !replaced.contains(size)) {
-                let is_one_of_them = self.outbox.has_replaced(LetterName { desk_size, ..name });
-                if !is_one_of_them.map_err(MailError::Outbox)? {
-                    since = Some(desk_size);
+            for earlier in occasions.iter().filter(|earlier| earlier.size < size) {
+                let is_unsent = sizes.contains(&earlier.size)
+                    || self.outbox.has_replaced(LetterName::report(earlier.size, seat))?;
+                if earlier.seats.contains(&seat) && !is_unsent {
+                    since = Some(earlier.size);
                 }
             }
-            let at_size = mail.desk.states(&BTreeSet::from([*size]));
-            let Some(state) = at_size.get(size) else { continue };
-            let text = self.report(&mail, &SeatReport { seat: *seat, size: *size, since }, state)?;
-            let eml = self.eml(&mail, name, state, text, followed(&occasions, name))?;
-            self.outbox.replace(name, &eml, replaced).map_err(MailError::Outbox)?;
+            let states = mail.desk.states(&BTreeSet::from([size]));
+            let Some(state) = states.get(&size) else { continue };
+            let name = LetterName::report(size, seat);
+            let mut letter = SeatLetter::new(&mail, name, state);
+            letter.report(since)?;
+            self.outbox.replace(name, &self.eml(letter, &occasions)?, &sizes)?;
         }
         Ok(())
-    }
-
-    fn report(
-        &self,
-        mail: &MailLogs<'_>,
-        report: &SeatReport,
-        state: &State,
-    ) -> Result<LetterText, MailError> {
-        let code = code_of(mail, self.signers, state, report.seat);
-        let link = link_of(mail, self.signers, state, report.seat, self.pages);
-        let name = LetterName::report(report.size, report.seat);
-        report.write(mail, state, (code.as_ref(), link.as_deref()), &self.bundle_name(name))
     }
 
     /// PM-101: lists the seats that the match waits for and whose letter of this turn is unsent. A letter that is held
@@ -312,23 +317,18 @@ impl MailRoom<'_> {
     /// # Errors
     /// What cannot be read.
     pub fn unsent_turn(&self) -> Result<Vec<Seat>, MailError> {
-        let mail = MailLogs::read(self.store, self.registry, self.game)?;
-        let Some(position) = mail.desk.position().filter(|_| mail.desk.state().is_open()) else {
-            return Ok(Vec::new());
-        };
-        let reports = occasions(&mail.desk);
+        let mail = self.logs()?;
+        let desk = &mail.desk;
         let mut seats = Vec::new();
-        for seat in mail.desk.state().awaited() {
-            let gives_seat =
-                |entry: &&AppliedEntry| entry.effects.iter().any(|effect| newcomer(effect) == Some(seat));
-            let given = mail.desk.entries().iter().rfind(gives_seat).map_or(0, |entry| entry.seq);
-            let since = position.seq.max(given);
+        let Some(position) = desk.position().filter(|_| desk.state().is_open()) else { return Ok(seats) };
+        let reports = occasions(desk);
+        for seat in desk.state().awaited() {
+            let since = desk.came(seat, desk.size()).saturating_sub(1).max(position.seq);
             let mut is_written = false;
             let mut is_sent = false;
             for report in reports.iter().filter(|report| report.size > since && report.seats.contains(&seat))
             {
-                let name = LetterName::report(report.size, seat);
-                is_sent |= self.outbox.has_sent(name).map_err(MailError::Outbox)?;
+                is_sent |= self.outbox.has_sent(LetterName::report(report.size, seat))?;
                 is_written = true;
             }
             if is_written && !is_sent && !mail.game.terms.hosted.contains(&seat) {
@@ -336,6 +336,85 @@ impl MailRoom<'_> {
             }
         }
         Ok(seats)
+    }
+
+    /// Sends every unsent letter; of several unsent reports to a seat only the newest. If the letter of a turn is sent
+    /// so late that less than half of the turn is left, the deadline moves to a whole turn from now, and all players
+    /// get a letter about it (PM-101).
+    ///
+    /// # Errors
+    /// What cannot be read, signed or written. Letters that the mailer does not take are in the report.
+    pub fn send(
+        &self,
+        host: &mut MailHost<'_>,
+        at: DeskTime,
+        give: &mut GiveLetter<'_>,
+    ) -> Result<SendReport, MailError> {
+        let waiting = if host.is_short(at) { self.unsent_turn()? } else { Vec::new() };
+        let is_of_turn =
+            |letter: &UnsentLetter| waiting.contains(&letter.seat) && letter.report_size().is_some();
+        let mut report = SendReport::default();
+        if !waiting.is_empty() {
+            report = self.send_some(1, &is_of_turn, give)?;
+        }
+        let is_late = !report.sent.is_empty();
+        if is_late {
+            // The mailer works again.
+            report.effects = host.begin_turn_anew(at)?;
+            report.written = self.write_reports()?.iter().map(ToString::to_string).collect();
+            report.not_sent.clear();
+        }
+        // A letter that the mailer has just refused is not given to it again.
+        let others = self.send_some(usize::MAX, &|letter| is_late || !is_of_turn(letter), give)?;
+        report.sent.extend(others.sent);
+        report.not_sent.extend(others.not_sent);
+        Ok(report)
+    }
+
+    /// Returns `true` if a letter to a seat with an address is unsent.
+    ///
+    /// # Errors
+    /// What cannot be read.
+    pub fn has_unsent(&self) -> Result<bool, MailError> {
+        let unsent = self.outbox.unsent()?;
+        Ok(unsent.letters.iter().any(|letter| self.addresses.of(letter.seat).is_some()))
+    }
+
+    /// Gives unsent letters that `is_wanted` accepts to the mailer, until it has taken `most`. A hosted seat needs no
+    /// address.
+    fn send_some(
+        &self,
+        most: usize,
+        is_wanted: &dyn Fn(&UnsentLetter) -> bool,
+        give: &mut GiveLetter<'_>,
+    ) -> Result<SendReport, MailError> {
+        let mut unsent = self.outbox.unsent()?;
+        self.replace_unsent(&unsent.letters)?;
+        unsent.letters.retain(|letter| letter.path.exists() && is_wanted(letter));
+        let hosted = super::pairing::MailMatch::find(self.store, self.game, self.registry)?.terms.hosted;
+        // PM-106: writing reports may just have retired an address.
+        let written = self.outbox.addresses_now()?;
+        let addresses = written.as_ref().unwrap_or(self.addresses);
+        let mut report = SendReport::default();
+        for letter in &unsent.letters {
+            if report.sent.len() == most {
+                break;
+            }
+            if !self.outbox.complete(letter, addresses.route_to(letter.seat))? {
+                if !hosted.contains(&letter.seat) {
+                    let why = format!("`addresses` has no line such as `{} = ann@example.org`", letter.seat);
+                    report.not_sent.push((letter.name.clone(), why));
+                }
+                continue;
+            }
+            if let Some(why) = give(letter)? {
+                report.not_sent.push((letter.name.clone(), why));
+            } else {
+                self.outbox.mark_sent(letter)?;
+                report.sent.push(letter.name.clone());
+            }
+        }
+        Ok(report)
     }
 }
 
@@ -351,21 +430,7 @@ pub fn seat_bundle(
     seat: Seat,
     desk_size: u64,
 ) -> Result<Vec<u8>, MailError> {
-    attached(&MailLogs::read(store, registry, game)?, signers, seat, desk_size)
-}
-
-fn attached(
-    mail: &MailLogs<'_>,
-    signers: &Signers,
-    seat: Seat,
-    desk_size: u64,
-) -> Result<Vec<u8>, MailError> {
-    let records = LetterPart::of(mail, desk_size)?.records(mail)?;
-    signed_bundle(mail, signers, &SeatRecords::of(records, Viewer::of(seat), mail.registry)?)
-}
-
-fn created_at(mail: &MailLogs<'_>) -> Option<DeskTime> {
-    DeskTime::of_unix_ms(mail.game.genesis.created_at_ms)
+    MailLogs::read(store, registry, signers, None, game)?.seat_bundle(seat, desk_size)
 }
 
 /// A size of the desk at which seats get a report.
@@ -377,26 +442,33 @@ struct Occasion {
 /// Returns when reports are due: the invitations first, then each turn, new deadline, open offer and the end (PM-29).
 fn occasions(desk: &DeskHistory) -> Vec<Occasion> {
     let players = Seat::players(desk.terms().seats.into());
+    let hosted = &desk.terms().hosted;
     let mut found = vec![Occasion { size: 1, seats: players.to_vec() }];
     // PM-16: the other players get the report of a turn once the hosted seats have sealed.
     let mut held_back = BTreeSet::new();
-    for step in desk.entries() {
+    for entry in desk.entries() {
         let mut due = std::mem::take(&mut held_back);
-        if step.effects.iter().any(calls_for_reports) {
-            due.extend(players);
+        for effect in &entry.effects {
+            match effect {
+                Effect::Stood { .. }
+                | Effect::Extended { .. }
+                | Effect::Offered { .. }
+                | Effect::Over { .. } => due.extend(players),
+                // PM-40: the seats that the match waits for.
+                Effect::Reminded { seats, .. } => due.extend(seats),
+                effect => due.extend(newcomer(effect)),
+            }
         }
-        due.extend(step.effects.iter().filter_map(newcomer));
-        due.extend(step.effects.iter().flat_map(reminded));
         // PM-61: with `press_at_once`, messages come in a letter of their own.
         if desk.terms().press_at_once {
-            due.extend(players.iter().filter(|seat| is_written_to(step, **seat)));
+            due.extend(players.iter().filter(|seat| is_written_to(entry, **seat)));
         }
-        if awaits_hosted(desk, step) {
-            held_back = due.iter().copied().filter(|seat| !desk.terms().hosted.contains(seat)).collect();
-            due.retain(|seat| desk.terms().hosted.contains(seat));
+        if entry.owing_seals.iter().any(|seat| hosted.contains(seat)) {
+            held_back = due.iter().copied().filter(|seat| !hosted.contains(seat)).collect();
+            due.retain(|seat| hosted.contains(seat));
         }
         if !due.is_empty() {
-            found.push(Occasion { size: step.size(), seats: due.into_iter().collect() });
+            found.push(Occasion { size: entry.size(), seats: due.into_iter().collect() });
         }
     }
     found
@@ -404,21 +476,16 @@ fn occasions(desk: &DeskHistory) -> Vec<Occasion> {
 
 /// Returns the reports that a letter follows in its thread: the first to the seat, and the last before it.
 fn followed(reports: &[Occasion], name: LetterName) -> Vec<LetterName> {
-    let LetterName { desk_size, seat, .. } = name;
-    let of_seat = reports.iter().filter(|report| report.size < desk_size && report.seats.contains(&seat));
-    let mut earlier: Vec<_> = of_seat.map(|report| LetterName::report(report.size, seat)).collect();
-    if earlier.len() > 2 {
-        earlier.drain(1..earlier.len() - 1);
+    let mut earlier = Vec::new();
+    for report in reports {
+        if report.size < name.desk_size && report.seats.contains(&name.seat) {
+            if earlier.len() > 1 {
+                earlier.pop();
+            }
+            earlier.push(LetterName::report(report.size, name.seat));
+        }
     }
     earlier
-}
-
-/// Returns `true` if all seats get a report about an effect (PM-29).
-const fn calls_for_reports(effect: &Effect) -> bool {
-    matches!(
-        effect,
-        Effect::Stood { .. } | Effect::Extended { .. } | Effect::Offered { .. } | Effect::Over { .. }
-    )
 }
 
 /// Returns the seat of a new player, who gets a report because they have no bundle to answer from yet.
@@ -426,16 +493,7 @@ const fn newcomer(effect: &Effect) -> Option<Seat> {
     if let Effect::Replaced { seat, .. } = effect { Some(*seat) } else { None }
 }
 
-/// PM-40: returns the seats that an effect reminds.
-fn reminded(effect: &Effect) -> &[Seat] {
-    if let Effect::Reminded { seats, .. } = effect { seats } else { &[] }
-}
-
 /// PM-41: returns `true` if an entry has a message of another player to this seat.
-fn is_written_to(step: &AppliedEntry, seat: Seat) -> bool {
-    step.seat != seat && step.ignored.is_none() && step.press_to(seat).is_some()
-}
-
-fn awaits_hosted(desk: &DeskHistory, step: &AppliedEntry) -> bool {
-    step.owing_seals.iter().any(|seat| desk.terms().hosted.contains(seat))
+fn is_written_to(entry: &AppliedEntry, seat: Seat) -> bool {
+    entry.seat != seat && entry.ignored.is_none() && entry.press_to(seat).is_some()
 }

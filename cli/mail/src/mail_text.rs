@@ -49,7 +49,6 @@ const BLOCKS: &str = "address blockquote br center div dd dl dt h1 h2 h3 hr li o
 /// The line before a text that `OpenPGP` signed, and before one that it encrypted.
 const SIGNED: &str = "-----BEGIN PGP SIGNED MESSAGE-----";
 pub(super) const ENCRYPTED: &str = "-----BEGIN PGP MESSAGE-----";
-/// The most characters of the name of an HTML entity.
 const ENTITY_MAX: usize = 32;
 
 /// Returns the text that HTML shows, with `> ` before quoted lines.
@@ -89,7 +88,6 @@ pub(super) fn text_of_html(html: &str) -> String {
     text.lines
 }
 
-/// The text of HTML so far.
 #[derive(Default)]
 struct HtmlText {
     lines: String,
@@ -291,7 +289,6 @@ fn raw_bytes<'a>(message: &'a Message<'_>, part: &MessagePart<'_>) -> Option<&'a
     message.raw_message.get(start..end)
 }
 
-/// Returns `true` if mail-parser has no table for a charset.
 fn is_unknown_to_parser(charset: &str) -> bool {
     if charset.is_empty() {
         return false;

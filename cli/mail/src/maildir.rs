@@ -1,17 +1,21 @@
 //! Reads the mails of a Maildir that were not taken yet (PM-53), and mails in files.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use turnfold_core::paper::DeskTime;
-use turnfold_history::InputError;
 use turnfold_history::error::input::read_file;
+use turnfold_history::{InputError, Limits};
 
 use super::received_mail::ReceivedMail;
 use crate::error::MailError;
-use crate::limits::MAIL;
+
+/// The limits of mails with papers (PM-26).
+pub const MAIL_LIMITS: Limits =
+    Limits { what: "mail", bytes_max: 1 << 20, lines_max: 1 << 20, line_bytes_max: 1 << 20 };
 
 const NEW: &str = "new";
 const CUR: &str = "cur";
@@ -47,7 +51,7 @@ impl Maildir {
     /// What cannot be read. A mail that another program moves in the meantime is skipped.
     pub fn mails(&self) -> Result<Vec<(PathBuf, ReceivedMail)>, MailError> {
         let mut mails = Vec::new();
-        for path in self.waiting().map_err(|(path, error)| trouble("read", &path, &error))? {
+        for path in self.waiting()? {
             match read_mail(&path) {
                 Ok(mail) => {
                     let arrived = mail.arrived.or_else(|| modified(&path));
@@ -61,12 +65,12 @@ impl Maildir {
     }
 
     /// Lists the mails in `new`, and those in `cur` without the flag S, the oldest first.
-    fn waiting(&self) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
+    fn waiting(&self) -> Result<Vec<PathBuf>, MailError> {
         let mut found = Vec::new();
         for name in [NEW, CUR] {
             let folder = self.folder.join(name);
             let listed = fs::read_dir(&folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
-            for entry in listed.map_err(|error| (folder.clone(), error))? {
+            for entry in listed.map_err(|error| trouble("read", &folder, &error))? {
                 let file_name = entry.file_name().to_string_lossy().into_owned();
                 let is_seen = name == CUR && flags(&file_name).contains(SEEN);
                 if !file_name.starts_with('.') && !is_seen && entry.path().is_file() {
@@ -86,20 +90,17 @@ impl Maildir {
     /// A mail that cannot be moved.
     pub fn mark_taken(&self, mail: &Path) -> Result<(), MailError> {
         let name = mail.file_name().unwrap_or_default().to_string_lossy();
-        let mut flags: Vec<char> = flags(&name).chars().chain([SEEN]).collect();
-        flags.sort_unstable();
-        flags.dedup();
+        // The flags stand in order, each once.
+        let flags: BTreeSet<char> = flags(&name).chars().chain([SEEN]).collect();
         let base = name.split(FLAGS).next().unwrap_or_default();
-        let seen =
-            self.folder.join(CUR).join(format!("{base}{FLAGS}{}", flags.into_iter().collect::<String>()));
-        match fs::rename(mail, seen) {
+        let seen = format!("{base}{FLAGS}{}", flags.iter().collect::<String>());
+        match fs::rename(mail, self.folder.join(CUR).join(seen)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(trouble("move", mail, &error)),
             _ => Ok(()),
         }
     }
 }
 
-/// Returns when a file was written.
 fn modified(path: &Path) -> Option<DeskTime> {
     let modified = fs::metadata(path).and_then(|file| file.modified()).ok()?;
     DeskTime::of_unix_seconds(modified.duration_since(UNIX_EPOCH).ok()?.as_secs())
@@ -121,7 +122,7 @@ const HEADER_MAX: u64 = 1 << 16;
 /// # Errors
 /// A file that cannot be read.
 pub fn read_mail(path: &Path) -> Result<ReceivedMail, InputError> {
-    match read_file(path, &MAIL) {
+    match read_file(path, &MAIL_LIMITS) {
         Err(error @ InputError::TooLong { .. }) => {
             let mut beginning = Vec::new();
             let file = File::open(path);

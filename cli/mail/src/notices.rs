@@ -16,18 +16,18 @@ use turnfold_core::text::Malformed;
 use turnfold_core::{Digest, Rules, Seat};
 use turnfold_proof::signing::sync_folder_of;
 
-use super::addresses::{Addresses, MailAddress};
 use super::desk_history::DeskHistory;
 use super::host::MailHost;
 use super::letter::match_digits;
 use super::letter_words::time;
-use super::mail_text::{PROGRAM_WORDS, ProgramWords, Reason};
+use super::mail_text::{PROGRAM_WORDS, ProgramWords};
+use super::post_folder::{Addresses, MailAddress};
 use super::received_mail::ReceivedMail;
 use super::take::{PaperOutcome, TakenPaper};
 
 /// What a mail program reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoticeKind {
+pub(super) enum NoticeKind {
     /// A mail could not be delivered.
     Bounce,
     /// A mail is not delivered yet.
@@ -40,7 +40,6 @@ pub enum NoticeKind {
     Join,
 }
 
-/// The kinds with their names in the file.
 const KINDS: [(NoticeKind, &str); 5] = [
     (NoticeKind::Bounce, "bounce"),
     (NoticeKind::Delay, "delay"),
@@ -52,17 +51,15 @@ const KINDS: [(NoticeKind, &str); 5] = [
 /// The report in a mail that a program sent by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
-    /// What it reports.
-    pub kind: NoticeKind,
+    kind: NoticeKind,
     /// Why a mail was not delivered, in words.
-    pub why: &'static str,
+    why: &'static str,
     /// Whether more than the subject identifies it.
     pub(super) is_sure: bool,
     /// The mail as text, in lower case, with the mail that it is about.
     text: String,
 }
 
-/// The most characters of a notice that are searched.
 const TEXT_MAX: usize = 1 << 16;
 
 impl Notice {
@@ -71,9 +68,9 @@ impl Notice {
         let words: &'static ProgramWords = &PROGRAM_WORDS;
         let subject = mail.subject().unwrap_or_default().trim().to_lowercase();
         let sender = mail.from().and_then(|from| from.first()?.address()).unwrap_or_default().to_lowercase();
+        let user = sender.split('@').next().unwrap_or_default();
         let is_daemon =
-            ["mailer-daemon@", "postmaster@", "mail-daemon@"].iter().any(|user| sender.starts_with(user))
-                || sender == "mailer-daemon";
+            user == "mailer-daemon" || ["postmaster", "mail-daemon"].contains(&user) && sender.contains('@');
         let is_failed =
             mail.headers().iter().any(|header| header.name().eq_ignore_ascii_case("X-Failed-Recipients"));
         let is_report =
@@ -105,61 +102,73 @@ impl Notice {
         } else {
             NoticeKind::Other
         };
-        let is_reason = |reason: &&Reason| reason.signs.iter().any(|sign| text.contains(sign));
-        let why = words.reasons.iter().find(is_reason).map_or("not delivered", |reason| reason.why.as_str());
+        let mut why = "not delivered";
+        for reason in words.reasons.iter().rev() {
+            if reason.signs.iter().any(|sign| text.contains(sign)) {
+                why = &reason.why;
+            }
+        }
         Some(Self { kind, why, is_sure, text })
     }
 
     /// Returns the seat and desk size of the match's letter that it is about. Every `Message-ID` of the match begins
     /// with `match_digits`.
     pub(super) fn letter(&self, match_digits: &str) -> Option<(Seat, u64)> {
-        let named = |at: usize| {
-            let (before, rest) = self.text.split_at_checked(at)?;
-            let mut parts = rest.split(['@', '>', '\n']).next()?.split('.');
-            let letter = parts.find_map(|part| {
-                let (size, rest) = part.split_once('-')?;
-                Some((rest.split('-').next()?.parse().ok()?, size.parse().ok()?))
-            })?;
-            Some((before.trim_end_matches([' ', '<', '\r', '\n']).ends_with("message-id:"), letter))
-        };
+        let mut own = None;
+        let mut newest: Option<(Seat, u64)> = None;
+        for (at, _) in self.text.match_indices(match_digits) {
+            let Some((before, rest)) = self.text.split_at_checked(at) else { continue };
+            let id = rest.split(['@', '>', '\n']).next().unwrap_or_default();
+            let Some(letter) = id.split('.').find_map(letter_in) else { continue };
+            if before.trim_end_matches([' ', '<', '\r', '\n']).ends_with("message-id:") {
+                own = Some(letter);
+            }
+            if newest.is_none_or(|(_, size)| size <= letter.1) {
+                newest = Some(letter);
+            }
+        }
         // The letter's own `Message-ID` counts more than headers that name the letters before it.
-        let found: Vec<(bool, (Seat, u64))> =
-            self.text.match_indices(match_digits).filter_map(|(at, _)| named(at)).collect();
-        let own = found.iter().rfind(|(is_own, _)| *is_own);
-        own.or_else(|| found.iter().max_by_key(|(_, (_, size))| *size)).map(|(_, letter)| *letter)
+        own.or(newest)
     }
 
     /// Returns the seat whose address it contains.
-    #[must_use]
-    pub fn seat(&self, addresses: &Addresses) -> Option<Seat> {
-        let has = |address: &MailAddress| self.text.contains(&address.to_string().to_lowercase());
-        addresses.players().find(|(_, address)| has(address)).map(|(seat, _)| seat)
+    fn seat(&self, addresses: &Addresses) -> Option<Seat> {
+        for (seat, address) in addresses.players() {
+            if self.text.contains(&address.to_string().to_lowercase()) {
+                return Some(seat);
+            }
+        }
+        None
     }
+}
+
+/// Reads the seat and desk size of a letter's name, such as `00000012-p1`.
+fn letter_in(part: &str) -> Option<(Seat, u64)> {
+    let (size, rest) = part.split_once('-')?;
+    Some((rest.split('-').next()?.parse().ok()?, size.parse().ok()?))
 }
 
 /// Returns `true` if a header marks a mail as sent by a program (RFC 3834). If a header is repeated, one mark is
 /// enough.
 fn is_marked(mail: &Message<'_>) -> bool {
-    let has = |name: &str, is_mark: &dyn Fn(&str) -> bool| {
-        let headers = mail.headers().iter().filter(|header| header.name().eq_ignore_ascii_case(name));
-        headers.filter_map(|header| header.value().as_text()).any(|text| {
-            let text = text.trim().to_ascii_lowercase();
-            !text.is_empty() && is_mark(&text)
-        })
-    };
-    let any: &dyn Fn(&str) -> bool = &|_| true;
-    has("Auto-Submitted", &|text| !text.starts_with("no"))
-        || has("Precedence", &|text| ["bulk", "junk", "auto_reply", "auto-reply"].contains(&text))
-        || [
-            "X-Autoreply",
-            "X-Autorespond",
-            "X-Autoresponder",
-            "X-Auto-Reply",
-            "X-AutoReply-From",
-            "X-FC-MachineGenerated",
-        ]
-        .iter()
-        .any(|name| has(name, any))
+    for header in mail.headers() {
+        let text = header.value().as_text().unwrap_or_default().trim().to_ascii_lowercase();
+        let is_mark = match header.name().to_ascii_lowercase().as_str() {
+            "auto-submitted" => !text.starts_with("no"),
+            "precedence" => ["bulk", "junk", "auto_reply", "auto-reply"].contains(&text.as_str()),
+            "x-autoreply"
+            | "x-autorespond"
+            | "x-autoresponder"
+            | "x-auto-reply"
+            | "x-autoreply-from"
+            | "x-fc-machinegenerated" => true,
+            _ => false,
+        };
+        if is_mark && !text.is_empty() {
+            return true;
+        }
+    }
+    false
 }
 
 /// Returns the texts of the parts of a report, and the headers of the mail that it is about, in lower case.
@@ -171,11 +180,10 @@ fn status_of(mail: &Message<'_>) -> String {
             PartType::Binary(bytes) | PartType::InlineBinary(bytes) => bytes.as_ref(),
             _ => continue,
         };
-        let is_text = part
-            .content_type()
-            .is_some_and(|content_type| ["message", "text"].contains(&content_type.ctype()));
         let head = bytes.get(..bytes.len().min(TEXT_MAX / 4)).unwrap_or_default();
-        if is_text {
+        if let Some(content_type) = part.content_type()
+            && ["message", "text"].contains(&content_type.ctype())
+        {
             text.push_str(&String::from_utf8_lossy(head).to_lowercase());
             text.push('\n');
         }
@@ -187,19 +195,18 @@ fn status_of(mail: &Message<'_>) -> String {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeatNotice {
     /// When the notice was sent.
-    pub at: DeskTime,
+    pub(super) at: DeskTime,
     /// The seat.
     pub seat: Seat,
-    /// What it reports.
-    pub kind: NoticeKind,
+    pub(super) kind: NoticeKind,
     /// The desk size of the letter that it is about; for an offer that brings a new player, the turn of the offer.
-    pub letter: Option<u64>,
+    pub(super) letter: Option<u64>,
     /// The address of the seat at that time.
-    pub address: Option<MailAddress>,
+    address: Option<MailAddress>,
     /// The digest of the mail, so that it is stored once; for a waiting player, the digest of the paper.
-    pub mail: Digest,
+    mail: Digest,
     /// Why a mail was not delivered, in words; for a waiting player, the name or the offer.
-    pub why: String,
+    why: String,
 }
 
 impl fmt::Display for SeatNotice {
@@ -216,25 +223,17 @@ impl FromStr for SeatNotice {
     type Err = Malformed;
 
     fn from_str(line: &str) -> Result<Self, Malformed> {
-        let read = || {
-            let fields: Vec<&str> = line.splitn(7, ' ').collect();
-            let [at, seat, name, letter, address, mail, why] = fields[..] else { return None };
-            let kind = KINDS.iter().find(|(_, known)| *known == name)?.0;
-            let at = at.parse().ok()?;
-            let seat = seat.parse().ok()?;
-            let mail = mail.parse().ok()?;
-            Some(Self {
-                at,
-                seat,
-                kind,
-                letter: letter.parse().ok(),
-                address: address.parse().ok(),
-                mail,
-                why: why.into(),
-            })
-        };
-        read().ok_or_else(|| {
-            Malformed::expected("a notice such as `TIME p1 bounce 7 ADDRESS DIGEST WHY`", line)
+        let expected = || Malformed::expected("a notice such as `TIME p1 bounce 7 ADDRESS DIGEST WHY`", line);
+        let fields: Vec<&str> = line.splitn(7, ' ').collect();
+        let [at, seat, name, letter, address, mail, why] = fields[..] else { return Err(expected()) };
+        Ok(Self {
+            at: at.parse().map_err(|_| expected())?,
+            seat: seat.parse().map_err(|_| expected())?,
+            kind: KINDS.iter().find(|(_, known)| *known == name).ok_or_else(expected)?.0,
+            letter: letter.parse().ok(),
+            address: address.parse().ok(),
+            mail: mail.parse().map_err(|_| expected())?,
+            why: why.into(),
         })
     }
 }
@@ -243,9 +242,6 @@ impl FromStr for SeatNotice {
 const FILE: &str = "notices";
 
 /// Reads the notices of a match. A line that a crash cut short is left out.
-///
-/// # Errors
-/// Errors of the file system.
 pub(super) fn read(folder: &Path) -> io::Result<Vec<SeatNotice>> {
     match fs::read_to_string(folder.join(FILE)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -254,9 +250,6 @@ pub(super) fn read(folder: &Path) -> io::Result<Vec<SeatNotice>> {
 }
 
 /// Stores a notice, unless one of the same mail and seat is stored.
-///
-/// # Errors
-/// Errors of the file system.
 pub(super) fn write(folder: &Path, notice: &SeatNotice) -> io::Result<()> {
     if read(folder)?.iter().any(|known| known.mail == notice.mail && known.seat == notice.seat) {
         return Ok(());
@@ -274,25 +267,24 @@ pub(super) fn write(folder: &Path, notice: &SeatNotice) -> io::Result<()> {
 #[must_use]
 pub fn notices_in_words(notices: &[SeatNotice], addresses: &Addresses) -> Vec<String> {
     let mut sentences = Vec::new();
-    let day = |at: DeskTime| time(at, "");
     for (seat, address) in addresses.players() {
-        let of_seat = |kind| {
-            let is_of = move |notice: &&SeatNotice| {
-                notice.seat == seat && notice.kind == kind && notice.address.as_ref() == Some(address)
-            };
-            notices.iter().filter(is_of).collect::<Vec<_>>()
-        };
-        let bounced = of_seat(NoticeKind::Bounce);
+        let mut of_seat = notices.to_vec();
+        of_seat.retain(|notice| notice.seat == seat && notice.address.as_ref() == Some(address));
+        let mut bounced = of_seat.clone();
+        bounced.retain(|notice| notice.kind == NoticeKind::Bounce);
         match bounced.as_slice() {
             [] => {}
             [only] => sentences.push(only.in_words()),
             [first, .., last] => {
-                sentences.push(format!("{seat}'s mail bounces since {}: {}", day(first.at), last.why));
+                let since = time(first.at, "");
+                sentences.push(format!("{seat}'s mail bounces since {since}: {}", last.why));
             }
         }
         for kind in [NoticeKind::Delay, NoticeKind::Absence] {
-            let newest = of_seat(kind).into_iter().max_by_key(|notice| notice.at);
-            sentences.extend(newest.map(|notice| format!("{}, {}", notice.in_words(), day(notice.at))));
+            let of_kind = of_seat.iter().filter(|notice| notice.kind == kind);
+            if let Some(newest) = of_kind.max_by_key(|notice| notice.at) {
+                sentences.push(format!("{}, {}", newest.in_words(), time(newest.at, "")));
+            }
         }
     }
     sentences
@@ -316,7 +308,6 @@ impl SeatNotice {
         }
     }
 
-    /// Returns `true` if a player still waits to be admitted.
     pub(super) fn waits(&self, desk: &DeskHistory) -> bool {
         let state = desk.state();
         let may_come = match self.letter {
@@ -338,36 +329,32 @@ impl MailHost<'_> {
             PaperContent::Offer(offer) => (Some(paper.head().turn.into()), offer.to_string()),
             _ => return None,
         };
-        let at = self.now()?;
-        let address = mail.from.clone();
-        let kind = NoticeKind::Join;
-        Some(SeatNotice { at, seat: *seat, kind, letter, address, mail: paper.digest(), why })
-    }
-
-    fn now(&self) -> Option<DeskTime> {
-        DeskTime::of_unix_ms(self.recorded_at_ms)
+        Some(SeatNotice {
+            at: DeskTime::of_unix_ms(self.recorded_at_ms)?,
+            seat: *seat,
+            kind: NoticeKind::Join,
+            letter,
+            address: mail.from.clone(),
+            mail: paper.digest(),
+            why,
+        })
     }
 
     /// Returns the notice in a mail, if it is about a letter of this match, or from or about a player's address.
-    #[must_use]
-    pub fn noticed(&self, mail: &ReceivedMail, addresses: &Addresses) -> Option<SeatNotice> {
+    pub(super) fn noticed(&self, mail: &ReceivedMail, addresses: &Addresses) -> Option<SeatNotice> {
         let notice = mail.notice.as_ref()?;
         let letter = notice.letter(match_digits(&self.game.terms));
         let sender = || mail.from.as_ref().and_then(|from| addresses.seat_of(from));
         let seat = letter.map(|(seat, _)| seat).or_else(sender).or_else(|| notice.seat(addresses))?;
-        let now = self.now()?;
-        let at = mail.sent.map_or(now, |sent| sent.min(now));
-        let kind = notice.kind;
-        let address = addresses.of(seat).cloned();
-        let why = notice.why.into();
+        let now = DeskTime::of_unix_ms(self.recorded_at_ms)?;
         Some(SeatNotice {
-            at,
+            at: mail.sent.map_or(now, |sent| sent.min(now)),
             seat,
-            kind,
+            kind: notice.kind,
             letter: letter.map(|(_, size)| size),
-            address,
+            address: addresses.of(seat).cloned(),
             mail: mail.digest,
-            why,
+            why: notice.why.into(),
         })
     }
 }

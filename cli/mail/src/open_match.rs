@@ -11,18 +11,17 @@ use turnfold_core::rules::desk::{self, Desk, Missed, Setup};
 use turnfold_core::trust::PrivateKey;
 use turnfold_core::{AnyRules, AnyState, DicePolicy, DueRoll, Rules, Seat, SetupError};
 use turnfold_history::Viewer;
+use turnfold_history::session::is_roll;
 use turnfold_history::viewer::is_open_setup;
 use turnfold_store::{BranchName, Genesis, MatchName, Store, StoreError};
 
-use super::desk_turn::TurnPlan;
+use super::execute_turn::{Round, TurnEnd};
 use super::game_turn::{GameTurn, PlayedRules};
 use super::host_dice::require_no_owner;
 use super::letter_words::time_zone;
-use super::pairing::DeskOf;
-use super::turn_position::{Round, TurnEnd};
+use super::pairing::{DeskOf, genesis_of};
 use crate::error::MailError;
 
-/// The keys of the terms that `mail open` fills in.
 const FILLED_IN: [&str; 4] = ["match", "game", "host", "head"];
 
 /// A match by mail to create.
@@ -57,9 +56,8 @@ impl NewMailMatch<'_> {
         let genesis = left.clone().unwrap_or_else(|| self.game(self.match_id, key));
         let desk = DeskOf::game(self.name, &genesis.match_id)?;
         let desk_genesis = self.desk(&genesis, &desk, key, game.as_ref())?;
-        match store.genesis(&desk.name) {
-            Err(StoreError::NoSuchMatch { .. }) => {}
-            found => return found.and_then(|_| taken(&desk.name)).map_err(MailError::from),
+        if genesis_of(store, &desk.name)?.is_some() {
+            return Err(taken(&desk.name).into());
         }
         if left.is_none() {
             store.create_match(self.name, &genesis, Vec::new())?;
@@ -89,15 +87,12 @@ impl NewMailMatch<'_> {
 
     /// Returns the game that an interrupted call left: this one, without entries and without a desk.
     fn left_by_interrupted(&self, store: &Store, key: &PrivateKey) -> Result<Option<Genesis>, MailError> {
-        let found = match store.genesis(self.name) {
-            Err(StoreError::NoSuchMatch { .. }) => return Ok(None),
-            found => found?,
-        };
+        let Some(found) = genesis_of(store, self.name)? else { return Ok(None) };
         let made = Genesis { created_at_ms: found.created_at_ms, ..self.game(found.match_id, key) };
         let desk = DeskOf::game(self.name, &found.match_id).ok();
         let has_desk = desk.is_some_and(|desk| store.genesis(&desk.name).is_ok());
         if made != found || has_desk || store.head(self.name, &BranchName::main())? > 0 {
-            taken(self.name)?;
+            return Err(taken(self.name).into());
         }
         Ok(Some(found))
     }
@@ -159,24 +154,30 @@ pub fn start_for_mail(
             )));
         }
     }
-    game.due_roll().filter(|_| is_fair).map_or(Ok(()), |due| require_no_owner(&due))?;
+    if let Some(due) = game.due_roll()
+        && is_fair
+    {
+        require_no_owner(&due)?;
+    }
     Ok(game)
 }
 
-fn taken(name: &MatchName) -> Result<(), StoreError> {
-    Err(StoreError::AlreadyExists { match_name: name.clone() })
+fn taken(name: &MatchName) -> StoreError {
+    StoreError::AlreadyExists { match_name: name.clone() }
 }
 
 fn read_terms(toml: &str, filled: &[(&str, String)]) -> Result<Vec<u8>, SetupError> {
     // The rules read the same TOML below and report it if it is malformed.
-    if let Ok(table) = toml.parse::<toml::Table>()
-        && let Some(key) = FILLED_IN.iter().find(|key| table.contains_key(**key))
-    {
+    let table: toml::Table = toml.parse().unwrap_or_default();
+    if let Some(key) = FILLED_IN.iter().find(|key| table.contains_key(**key)) {
         return Err(SetupError::value(*key, "`mail open` fills it in; remove it"));
     }
     // Appended at the end, so that line numbers in errors are those of the file.
-    let filled = filled.iter().map(|(key, value)| format!("{key} = \"{value}\"\n"));
-    erase::<Desk>().read_setup(&format!("{}\n{}", toml.trim_end(), filled.collect::<String>()))
+    let mut toml = format!("{}\n", toml.trim_end());
+    for (key, value) in filled {
+        toml = format!("{toml}{key} = \"{value}\"\n");
+    }
+    erase::<Desk>().read_setup(&toml)
 }
 
 /// Requires that terms fit a game (PM-3).
@@ -201,40 +202,29 @@ pub(crate) fn require_fitting(
     }
     for (field, commands) in [("default", &terms.default), ("between", &terms.between)] {
         for (index, command) in commands.iter().enumerate() {
-            let read = rules.canonical(command);
-            read.map_err(|error| match field {
-                "default" if !is_default_given => SetupError::value(
-                    field,
-                    format!("it is `{command}` by default; set it for `{}`: {error}", rules.name()),
-                ),
-                _ => SetupError::value(format!("{field}[{index}]"), error.to_string()),
-            })?;
+            let Err(error) = rules.canonical(command) else { continue };
+            if field == "default" && !is_default_given {
+                let game = rules.name();
+                let message = format!("it is `{command}` by default; set it for `{game}`: {error}");
+                return Err(SetupError::value(field, message));
+            }
+            return Err(SetupError::value(format!("{field}[{index}]"), error.to_string()));
         }
     }
     Ok(())
 }
 
-/// Complete terms of play, and the source of those that the host did not write.
+/// Complete terms of play, and those that the host did not write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GameTerms {
     /// The terms in TOML.
     pub toml: String,
-    /// The source of the lines that the host did not write.
-    pub source: TermsSource,
+    /// Whether the game proposes no terms, so that the match waits for a player who misses a deadline.
+    pub is_waiting: bool,
     /// The lines that the host did not write.
     pub filled: Vec<String>,
 }
 
-/// The source of terms that the host did not write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TermsSource {
-    /// The game proposes them.
-    Game,
-    /// The game proposes none, so the match waits for a player who misses a deadline.
-    Waiting,
-}
-
-/// The terms for a game that proposes none.
 const WAITING: &str = "default = []\nmissed = \"wait\"\npatience = 0\n";
 
 impl GameTerms {
@@ -243,30 +233,27 @@ impl GameTerms {
     pub fn complete(written: Option<&str>, rules: &dyn AnyRules, game: &dyn AnyState) -> Self {
         let written = written.unwrap_or_default().trim_end();
         // The rules read the same TOML later and report it if it is malformed.
-        let own: Option<toml::Table> = written.parse().ok();
-        let own = own.unwrap_or_default();
-        let (mut rest, source) = rest_of_terms(&own, rules);
+        let own: toml::Table = written.parse().unwrap_or_default();
+        let (mut rest, is_waiting) = rest_of_terms(&own, rules);
         rest.insert("seats".into(), toml::Value::Integer(i64::try_from(game.players().len()).unwrap_or(0)));
         rest.retain(|key, _| !own.contains_key(key));
         let filled: Vec<String> = rest.iter().map(|(key, value)| format!("{key} = {value}")).collect();
         // Appended at the end, so that line numbers in errors are those of the file.
-        Self { toml: format!("{written}\n{}\n", filled.join("\n")), source, filled }
+        Self { toml: format!("{written}\n{}\n", filled.join("\n")), is_waiting, filled }
     }
 }
 
-/// Returns the terms that the game proposes and the host did not write, and their source.
-pub(crate) fn rest_of_terms(own: &toml::Table, rules: &dyn AnyRules) -> (toml::Table, TermsSource) {
-    let (named, source) = match rules.mail_terms().trim() {
-        "" => (WAITING, TermsSource::Waiting),
-        named => (named, TermsSource::Game),
-    };
-    let mut rest: toml::Table = named.parse().unwrap_or_default();
+/// Returns the terms that the game proposes and the host did not write, and `true` if it proposes none.
+pub(crate) fn rest_of_terms(own: &toml::Table, rules: &dyn AnyRules) -> (toml::Table, bool) {
+    let named = rules.mail_terms().trim();
+    let is_waiting = named.is_empty();
+    let mut rest: toml::Table = if is_waiting { WAITING } else { named }.parse().unwrap_or_default();
     // If the host writes a `default`, it is meant to be played, so the match does not wait.
-    if source == TermsSource::Waiting && own.contains_key("default") {
+    if is_waiting && own.contains_key("default") {
         rest.retain(|key, _| key == "default");
     }
     rest.retain(|key, _| !own.contains_key(key));
-    (rest, source)
+    (rest, is_waiting)
 }
 
 const TURNS: u32 = 20;
@@ -275,7 +262,6 @@ const ORDER_MAX: usize = 40;
 /// How many trials play random orders, besides the trial in which every seat misses every deadline.
 const TRIALS: u64 = 3;
 
-/// A trial of the terms in a game.
 struct Trial<'a> {
     terms: &'a Setup,
     rules: PlayedRules<'a>,
@@ -289,9 +275,6 @@ struct Trial<'a> {
 
 /// Plays 20 turns with these terms, several times. Refuses terms with which the game stalls, commands do not end, or
 /// the game stops with commands left.
-///
-/// # Errors
-/// [`SetupError`] naming `default` or `between`, and errors of the game.
 pub(crate) fn try_terms(rules: &dyn AnyRules, setup: &[u8], terms: &Setup) -> Result<(), MailError> {
     for number in 0..=TRIALS {
         let chance = |label: &[u8]| DiceStream::new(&blake3::derive_key("turnfold v2 trial", label), number);
@@ -335,13 +318,9 @@ impl Trial<'_> {
         }
         let between = self.game.between(living, &[], !asked.is_empty(), self.rules)?;
         end.ends_round = between.ends_round;
-        let by_host = between
-            .played
-            .iter()
-            .filter(|record| !turnfold_history::session::is_roll(&record.command))
-            .count();
-        let plan = TurnPlan::of_trial(self.turn, living);
-        let round = Round::after(self.round.as_ref(), &plan, &end, self.terms.together, self.game.state());
+        let by_host = between.played.iter().filter(|record| !is_roll(&record.command)).count();
+        let together = self.terms.together;
+        let round = Round::after(self.round.as_ref(), living, false, &end, together, self.game.state());
         let state = self.game.state();
         if state.over() || state.result().is_some() {
             return Ok(false);
@@ -362,7 +341,7 @@ impl Trial<'_> {
             let legal = self.game.state().legal_at_random(seat);
             let Some(last) = legal.len().checked_sub(1) else { break };
             let place = self.chance.draw(0, i32::try_from(last).unwrap_or(i32::MAX));
-            let Some(command) = usize::try_from(place).ok().and_then(|place| legal.get(place)) else { break };
+            let Some(command) = legal.get(usize::try_from(place).unwrap_or(0)) else { break };
             self.game.order(seat, [command.as_str()])?;
             count += 1;
         }
@@ -398,18 +377,17 @@ impl Trial<'_> {
             );
             return Err(SetupError::value("between", message).into());
         }
-        let seats = [Seat::Host].into_iter().chain(living.iter().copied());
-        let mut left = seats.flat_map(|seat| {
-            let commands = state.legal_at_random(seat);
-            commands.into_iter().map(move |command| (seat, command))
-        });
-        let Some((seat, command)) = left.next() else { return Ok(false) };
-        let message = format!(
-            "after turn {} of a trial the game waits for no player, but is not over: {seat} may still give `{command}`; \
-             put the commands of the host that continue the game into `between`",
-            self.turn
-        );
-        Err(SetupError::value("between", message).into())
+        for seat in [&[Seat::Host][..], living].concat() {
+            if let Some(command) = state.legal_at_random(seat).first() {
+                let message = format!(
+                    "after turn {} of a trial the game waits for no player, but is not over: {seat} may still give \
+                     `{command}`; put the commands of the host that continue the game into `between`",
+                    self.turn
+                );
+                return Err(SetupError::value("between", message).into());
+            }
+        }
+        Ok(false)
     }
 
     fn stalls(&self, asked: &[Seat]) -> MailError {

@@ -8,9 +8,8 @@ use std::path::{Path, PathBuf};
 use turnfold_core::{Digest, Seat};
 use turnfold_proof::signing::{make_folders, sync_folder_of};
 
-use super::addresses::{ADDRESSES, Addresses, Route};
 use super::notices::{self, SeatNotice};
-use super::post_folder::addresses_in;
+use super::post_folder::{ADDRESSES, Addresses, Route, addresses_in};
 use crate::error::MailError;
 
 /// The name of a letter in the outbox.
@@ -65,17 +64,9 @@ impl Outbox {
     }
 
     /// Returns `true` if the outbox has a letter, or if the letter was sent or replaced.
-    ///
-    /// # Errors
-    /// Errors of the file system.
-    pub fn has(&self, name: LetterName) -> io::Result<bool> {
-        self.has_named(&name.to_string())
-    }
-
-    /// Returns the same as [`has`](Self::has) for a file of any name.
-    pub(super) fn has_named(&self, name: &str) -> io::Result<bool> {
+    pub(super) fn has(&self, name: impl fmt::Display) -> io::Result<bool> {
         for folder in self.folders() {
-            if folder.join(name).try_exists()? {
+            if folder.join(name.to_string()).try_exists()? {
                 return Ok(true);
             }
         }
@@ -86,7 +77,6 @@ impl Outbox {
         [self.folder.clone(), self.folder.join(Self::SENT), self.folder.join(Self::REPLACED)]
     }
 
-    /// Returns `true` if a letter was sent.
     pub(super) fn has_sent(&self, name: LetterName) -> io::Result<bool> {
         self.folder.join(Self::SENT).join(name.to_string()).try_exists()
     }
@@ -98,18 +88,20 @@ impl Outbox {
 
     /// Returns the newest report to a seat about at most this many records, sent or not.
     pub(super) fn last_to(&self, seat: Seat, size_max: u64) -> io::Result<Option<String>> {
-        let mut last: Option<(u64, PathBuf)> = None;
+        let mut reports = Vec::new();
         for (name, path) in self.files()? {
-            let letter = UnsentLetter::named(Path::new(""), name).filter(|letter| letter.seat == seat);
-            let size = letter.and_then(|letter| letter.report_size()).filter(|size| *size <= size_max);
-            if size.is_some_and(|size| last.as_ref().is_none_or(|(last, _)| size > *last)) {
-                last = size.map(|size| (size, path));
+            if let Some(letter) = UnsentLetter::named(&self.folder, name)
+                && letter.seat == seat
+                && let Some(size) = letter.report_size()
+                && size <= size_max
+            {
+                reports.push((size, path));
             }
         }
+        let last = reports.into_iter().max();
         last.map(|(_, path)| fs::read_to_string(path)).transpose()
     }
 
-    /// Reads the file of addresses next to the outbox, if it exists.
     pub(super) fn addresses_now(&self) -> Result<Option<Addresses>, MailError> {
         let folder = self.folder.parent().unwrap_or(&self.folder);
         if !folder.join(ADDRESSES).exists() {
@@ -129,20 +121,18 @@ impl Outbox {
         if text.lines().any(|line| line.starts_with(mark)) {
             return Ok(false);
         }
-        let is_of_seat =
-            |line: &str| line.split_once('=').is_some_and(|(name, _)| name.trim() == seat.name());
-        let mut lines = Vec::new();
+        let mut marked = String::new();
         for line in text.lines() {
-            if is_line_former && is_of_seat(line) {
-                lines.push(format!("{mark} {line}\n"));
-            } else {
-                lines.push(format!("{line}\n"));
+            let is_of_seat = line.split_once('=').is_some_and(|(name, _)| name.trim() == seat.name());
+            if is_line_former && is_of_seat {
+                marked.extend([mark, " "]);
             }
+            marked.extend([line, "\n"]);
         }
         if !is_line_former {
-            lines.push(format!("{mark} the address above is of the new one\n"));
+            marked.extend([mark, " the address above is of the new one\n"]);
         }
-        self.write_next_to(ADDRESSES, lines.concat().as_bytes())?;
+        self.write_next_to(ADDRESSES, marked.as_bytes())?;
         Ok(is_line_former)
     }
 
@@ -156,13 +146,15 @@ impl Outbox {
         size: u64,
         is_ours: impl Fn(&str, &str) -> bool,
     ) -> io::Result<()> {
-        let noted = match fs::read_to_string(self.folder.with_extension(Self::HISTORY)) {
+        let path = self.folder.with_extension(Self::HISTORY);
+        let noted = match fs::read_to_string(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             noted => noted.unwrap_or_default(),
         };
-        let known = noted.trim_end().split_once(' ');
-        let known = known.and_then(|(size, root)| Some((size.parse::<u64>().ok()?, root)));
-        if known.is_some_and(|(size, root)| root_of(size).is_none_or(|own| own != root)) {
+        if let Some((size, root)) = noted.trim_end().split_once(' ')
+            && let Ok(size) = size.parse()
+            && root_of(size).is_none_or(|own| own != root)
+        {
             let lost = self.folder.join(Self::LOST);
             make_folders(&lost)?;
             for (name, path) in self.files()? {
@@ -178,24 +170,24 @@ impl Outbox {
         if now == noted {
             return Ok(());
         }
-        let name = self.folder.with_extension(Self::HISTORY);
-        self.write_next_to(&name.file_name().unwrap_or_default().to_string_lossy(), now.as_bytes())
+        self.write_next_to(&path.file_name().unwrap_or_default().to_string_lossy(), now.as_bytes())
     }
 
     /// Overwrites a letter, and puts away the reports of the sizes `stale` to its seat.
     pub(super) fn replace(&self, name: LetterName, letter: &str, stale: &[u64]) -> io::Result<()> {
         self.write_whole(&name.to_string(), letter.as_bytes())?;
-        let stale = stale.iter().map(|desk_size| LetterName { desk_size: *desk_size, ..name }.to_string());
-        self.move_to(Self::REPLACED, stale)
+        let names: Vec<_> =
+            stale.iter().map(|desk_size| LetterName { desk_size: *desk_size, ..name }.to_string()).collect();
+        self.move_to(Self::REPLACED, &names)
     }
 
     /// Moves letters to a folder of the outbox, durably. Earlier writes are on disk before a letter moves.
-    fn move_to(&self, folder: &str, names: impl IntoIterator<Item = String>) -> io::Result<()> {
+    fn move_to(&self, folder: &str, names: &[String]) -> io::Result<()> {
         let folder = self.folder.join(folder);
         make_folders(&folder)?;
         sync_folder_of(&folder)?;
         for name in names {
-            fs::rename(self.folder.join(&name), folder.join(&name))?;
+            fs::rename(self.folder.join(name), folder.join(name))?;
         }
         sync_folder_of(&folder.join("any"))?;
         sync_folder_of(&folder)
@@ -203,33 +195,25 @@ impl Outbox {
 
     /// Puts away a letter without an address, as if another letter had replaced it.
     pub(super) fn put_away_unaddressed(&self, letter: &UnsentLetter) -> io::Result<()> {
-        let head = fs::read_to_string(&letter.path)?;
-        let head = head.split("\r\n\r\n").next().unwrap_or_default();
-        if head.lines().any(|line| line.starts_with("To: ")) {
+        if has_header(&fs::read_to_string(&letter.path)?, "To") {
             return Ok(());
         }
-        self.move_to(Self::REPLACED, [letter.name.clone()])
+        self.move_to(Self::REPLACED, std::slice::from_ref(&letter.name))
     }
 
-    /// Writes a letter whole, unless [`has`](Self::has) finds it. Returns `true` if it was written now. The letter is
-    /// durable after `sync`.
+    /// Writes a letter whole, unless the outbox has it, or it was sent or replaced. Returns `true` if it was written now.
+    /// The letter is durable after `sync`.
     ///
     /// # Errors
     /// Errors of the file system.
-    pub fn put(&self, name: LetterName, letter: &str) -> io::Result<bool> {
-        self.put_named(&name.to_string(), letter)
-    }
-
-    /// Writes a letter under any name, as [`put`](Self::put) does.
-    pub(super) fn put_named(&self, name: &str, letter: &str) -> io::Result<bool> {
-        if self.has_named(name)? {
+    pub fn put(&self, name: impl fmt::Display, letter: &str) -> io::Result<bool> {
+        if self.has(&name)? {
             return Ok(false);
         }
-        self.write_whole(name, letter.as_bytes())?;
+        self.write_whole(&name.to_string(), letter.as_bytes())?;
         Ok(true)
     }
 
-    /// Lists the letters, sent or not, with their names.
     pub(super) fn files(&self) -> io::Result<Vec<(String, PathBuf)>> {
         let mut files = Vec::new();
         for folder in self.folders().iter().filter(|folder| folder.is_dir()) {
@@ -253,26 +237,24 @@ impl Outbox {
     }
 
     /// Returns the letters that answer the same papers of the same seat at any size of the desk, including sent ones.
-    ///
-    /// # Errors
-    /// Errors of the file system.
     pub(super) fn alike(&self, name: LetterName) -> io::Result<Vec<String>> {
         let name = name.to_string();
         let end = name.split_once('-').map(|(_, end)| format!("-{end}")).unwrap_or_default();
         self.read(|name| name.ends_with(&end))
     }
 
-    /// Reads the letters with names that `is_wanted` accepts, including sent ones.
     fn read(&self, is_wanted: impl Fn(&str) -> bool) -> io::Result<Vec<String>> {
-        let wanted = self.files()?.into_iter().filter(|(name, _)| is_wanted(name));
-        wanted.map(|(_, path)| fs::read_to_string(path)).collect()
+        let mut letters = Vec::new();
+        for (name, path) in self.files()? {
+            if is_wanted(&name) {
+                letters.push(fs::read_to_string(path)?);
+            }
+        }
+        Ok(letters)
     }
 
     /// Lists the unsent letters, in order (PM-36). Other processes that send wait until the result is dropped.
-    ///
-    /// # Errors
-    /// Errors of the file system.
-    pub fn unsent(&self) -> io::Result<UnsentLetters> {
+    pub(super) fn unsent(&self) -> io::Result<UnsentLetters> {
         make_folders(&self.folder)?;
         let lock = File::create(self.folder.join("LOCK"))?;
         lock.lock()?;
@@ -287,35 +269,27 @@ impl Outbox {
 
     /// Adds the lines `From:`, `Reply-To:`, `To:` and `Cc:` that a letter lacks because the address came later. Returns
     /// `false` if it still has no `To:`.
-    ///
-    /// # Errors
-    /// Errors of the file system.
-    pub fn complete(&self, letter: &UnsentLetter, route: Route<'_>) -> io::Result<bool> {
+    pub(super) fn complete(&self, letter: &UnsentLetter, route: Route<'_>) -> io::Result<bool> {
         let text = fs::read_to_string(&letter.path)?;
-        let head = text.split("\r\n\r\n").next().unwrap_or_default();
-        let has = |name: &str| head.lines().any(|line| line.starts_with(&format!("{name}: ")));
-        let lines = route.lines();
-        let missing = lines.iter().filter(|(name, _)| !has(name));
-        let missing: Vec<_> = missing.map(|(name, value)| format!("{name}: {value}\r\n")).collect();
-        if !missing.is_empty() {
-            self.write_whole(&letter.name, format!("{}{text}", missing.concat()).as_bytes())?;
+        let mut completed = String::new();
+        for (name, value) in route.lines() {
+            if !has_header(&text, name) {
+                completed.extend([name, ": ", &value.to_string(), "\r\n"]);
+            }
         }
-        Ok(has("To") || route.to.is_some())
+        if !completed.is_empty() {
+            self.write_whole(&letter.name, (completed + &text).as_bytes())?;
+        }
+        Ok(has_header(&text, "To") || route.to.is_some())
     }
 
-    /// Returns how many letters to a seat have this subject line, including sent ones.
     pub(super) fn count(&self, seat: Seat, subject: &str) -> io::Result<usize> {
-        let of_seat = format!("-{seat}-");
-        let is_it = |name: &str| name.contains(&of_seat);
-        Ok(self.read(is_it)?.iter().filter(|letter| letter.contains(subject)).count())
+        let of_seat = self.read(|name| name.contains(&format!("-{seat}-")))?;
+        Ok(of_seat.iter().filter(|letter| letter.contains(subject)).count())
     }
 
-    /// Moves a letter to the sent letters, durably.
-    ///
-    /// # Errors
-    /// Errors of the file system.
-    pub fn mark_sent(&self, letter: &UnsentLetter) -> io::Result<()> {
-        self.move_to(Self::SENT, [letter.name.clone()])
+    pub(super) fn mark_sent(&self, letter: &UnsentLetter) -> io::Result<()> {
+        self.move_to(Self::SENT, std::slice::from_ref(&letter.name))
     }
 
     /// PM-34: makes the names of all letters durable, including those that an interrupted run wrote and did not sync.
@@ -335,8 +309,7 @@ impl Outbox {
     /// Writes a file whole next to the outbox, durably.
     pub(super) fn write_next_to(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let folder = self.folder.parent().unwrap_or(&self.folder);
-        let within = Self::at(folder);
-        within.write_whole(name, bytes)?;
+        Self::at(folder).write_whole(name, bytes)?;
         sync_folder_of(&folder.join(name))
     }
 
@@ -349,6 +322,11 @@ impl Outbox {
         file.sync_all()?;
         fs::rename(&draft, self.folder.join(name))
     }
+}
+
+fn has_header(letter: &str, name: &str) -> bool {
+    let head = letter.split("\r\n\r\n").next().unwrap_or_default();
+    head.lines().any(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(": ")))
 }
 
 /// A letter of the outbox that was not sent.
@@ -374,17 +352,14 @@ impl UnsentLetter {
         self.name.split_once('-').filter(|_| self.seat != Seat::Host)?.0.parse().ok()
     }
 
-    /// Returns the letter in a file of this name, if the name is a letter's.
     fn named(folder: &Path, name: String) -> Option<Self> {
         let seat = name.strip_suffix(".eml")?.split('-').nth(1)?.parse().ok()?;
         Some(Self { path: folder.join(&name), name, seat })
     }
 }
 
-/// The unsent letters of an outbox. No other process sends them while this value exists.
-#[derive(Debug)]
-pub struct UnsentLetters {
-    /// The letters in order.
-    pub letters: Vec<UnsentLetter>,
+/// The unsent letters of an outbox, in order. No other process sends them while this value exists.
+pub(super) struct UnsentLetters {
+    pub(super) letters: Vec<UnsentLetter>,
     _lock: File,
 }

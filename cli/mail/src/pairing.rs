@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use turnfold_core::decode::decode_strictly;
 use turnfold_core::dice::fair::{Chain, Owner};
+use turnfold_core::paper::MatchId;
 use turnfold_core::rules::desk::{self, Command, Desk};
 use turnfold_core::text::{Malformed, number};
 use turnfold_core::trust::PrivateKey;
@@ -17,7 +18,6 @@ use turnfold_store::{BranchName, Genesis, MatchName, StoreError, StoreReader};
 
 use crate::error::MailError;
 
-/// The suffix of a desk's name.
 const DESK: &str = ".desk";
 
 /// The desk of a game.
@@ -56,8 +56,8 @@ impl DeskOf {
 }
 
 /// The idempotency key of an entry of a game by mail, which names the cause of the entry (PM-2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum TurnKey {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TurnKey {
     /// A command of an order, or a roll that it made due.
     Order {
         /// The tag of the paper.
@@ -153,25 +153,11 @@ impl MailMatch {
     pub fn find(store: &StoreReader, name: &MatchName, registry: &Registry) -> Result<Self, MailError> {
         let genesis = store.genesis(name)?;
         let desk = DeskOf::game(name, &genesis.match_id)?;
-        let desk_genesis = match store.genesis(&desk.name) {
-            Err(StoreError::NoSuchMatch { .. }) => {
-                let desk = desk.name;
-                let message = format!("`{name}` is not played by mail: there is no match `{desk}`");
-                return Err(MailError::Unusable(message));
-            }
-            found => found?,
+        let Some(desk_genesis) = genesis_of(store, &desk.name)? else {
+            let desk = desk.name;
+            let message = format!("`{name}` is not played by mail: there is no match `{desk}`");
+            return Err(MailError::Unusable(message));
         };
-        Self::of(name, genesis, desk, &desk_genesis, registry)
-    }
-
-    /// Requires the desk to belong to the game, and reads its terms.
-    pub(crate) fn of(
-        name: &MatchName,
-        genesis: Genesis,
-        desk: DeskOf,
-        desk_genesis: &Genesis,
-        registry: &Registry,
-    ) -> Result<Self, MailError> {
         let rules = rules_of(&genesis, &main_of(name), registry)?;
         let other =
             || MailError::Refused(format!("`{}` is the desk of another match than `{name}`", desk.name));
@@ -179,13 +165,13 @@ impl MailMatch {
             return Err(other());
         }
         let main = main_of(&desk.name);
-        rules_of(desk_genesis, &main, registry)?;
+        rules_of(&desk_genesis, &main, registry)?;
         let terms =
             desk::Setup::decode(desk_genesis.ruleset_version, &desk_genesis.setup).map_err(|error| {
                 let cause = turnfold_core::SetupError::Bytes(error.to_string());
                 broken_setup(&SourceName::Revision(main), cause)
             })?;
-        let match_id = turnfold_core::paper::MatchId::new(genesis.match_id);
+        let match_id = MatchId::new(genesis.match_id);
         if terms.match_id != match_id.to_string() || terms.game != genesis.link().to_string() {
             return Err(other());
         }
@@ -219,19 +205,26 @@ pub fn desk_naming(
     match_name: &MatchName,
     branch: &BranchName,
 ) -> Result<Option<MatchName>, StoreError> {
-    let genesis_of = |name: &MatchName| match store.genesis(name) {
-        Err(StoreError::NoSuchMatch { .. }) => Ok(None),
-        genesis => genesis.map(Some),
-    };
     // Most matches have no desk, so look for one first.
     let Ok(name) = DeskOf::name_of(match_name) else { return Ok(None) };
-    let Some(desk) = genesis_of(&name)?.filter(|desk| desk.ruleset == Desk::NAME) else { return Ok(None) };
-    let Some(game) = genesis_of(match_name)? else { return Ok(None) };
+    let Some(desk) = genesis_of(store, &name)? else { return Ok(None) };
+    if desk.ruleset != Desk::NAME {
+        return Ok(None);
+    }
+    let Some(game) = genesis_of(store, match_name)? else { return Ok(None) };
     let is_its_own = DeskOf::game(match_name, &game.match_id).is_ok_and(|own| own.match_id == desk.match_id);
-    if !is_its_own || !branch.is_main() && !begins_turns(store, &name, branch)? {
+    if !is_its_own || !branch.is_main() && !branches_of_turns(store, &name)?.contains(branch) {
         return Ok(None);
     }
     Ok(Some(name))
+}
+
+/// Returns the Genesis of a match, if the match exists.
+pub(crate) fn genesis_of(store: &StoreReader, name: &MatchName) -> Result<Option<Genesis>, StoreError> {
+    match store.genesis(name) {
+        Err(StoreError::NoSuchMatch { .. }) => Ok(None),
+        genesis => genesis.map(Some),
+    }
 }
 
 /// PM-2: requires a branch that no desk names, because others take commands only by mail. The inner error names the
@@ -248,24 +241,18 @@ pub fn require_not_by_mail(
     Ok(desk.map_or(Ok(()), |desk| Err(NotPlayed::ByMail { revision, desk })))
 }
 
-/// Returns the branch on which the last turn of a desk began.
-pub(crate) fn last_stand(store: &StoreReader, desk: &MatchName) -> Result<Option<BranchName>, StoreError> {
-    let log = store.read(desk, &BranchName::main(), None)?;
-    let stand = log.entries.iter().rev().find_map(|entry| match decode_strictly(&entry.command) {
-        Ok(Command::Stand { branch, .. }) => Some(branch),
-        _ => None,
-    });
-    Ok(stand)
-}
-
-/// Returns `true` if a turn began on this branch.
-fn begins_turns(store: &StoreReader, desk: &MatchName, branch: &BranchName) -> Result<bool, StoreError> {
-    let log = store.read(desk, &BranchName::main(), None)?;
-    let begins = log.entries.iter().any(|entry| match decode_strictly(&entry.command) {
-        Ok(Command::Stand { branch: named, .. }) => named == *branch,
-        _ => false,
-    });
-    Ok(begins)
+/// Returns the branches on which the turns of a desk began, in order.
+pub(crate) fn branches_of_turns(
+    store: &StoreReader,
+    desk: &MatchName,
+) -> Result<Vec<BranchName>, StoreError> {
+    let mut branches = Vec::new();
+    for entry in store.read(desk, &BranchName::main(), None)?.entries {
+        if let Ok(Command::Stand { branch, .. }) = decode_strictly(&entry.command) {
+            branches.push(branch);
+        }
+    }
+    Ok(branches)
 }
 
 #[cfg(test)]

@@ -1,14 +1,18 @@
-//! The mail form of papers: text that survives quoting, wrapping and other changes that mailers make (PM-6, PM-7).
+//! The mail form of papers: text that survives quoting, wrapping and other changes that mailers make (PM-6, PM-7), and
+//! words of players in any language in the alphabet of papers (PM-67).
+//!
+//! A paper is printable ASCII without `=` and `|`. Any other character, and `%` itself, is written as the bytes of its
+//! UTF-8, each as `%` and two hex digits. A word that is too long for a mail is cut, and `%-` at the end of a piece
+//! joins the next one. The desk sees ordinary words.
 
 use std::fmt::Write as _;
 
-use turnfold_core::paper::{FIRST_LINE, KEYWORDS, PaperContent, PaperLine, SignedPaper};
+use turnfold_core::paper::{FIRST_LINE, KEYWORDS, PaperContent, PaperLine, SignedPaper, is_control};
 use turnfold_core::text::Malformed;
 use turnfold_core::trust::{KeyName, SignedNote};
 
 /// The most characters of a line (PM-6).
 const WIDTH: usize = 72;
-/// The length of the first of the two lines with the signature.
 const SIGNATURE_CUT: usize = 46;
 const END: &str = "#turnfold end";
 const MORE: &str = "more";
@@ -43,7 +47,9 @@ impl MailedPaper {
             order.plays().iter().try_for_each(PaperLine::require_mailable)?;
         }
         let mut mail = String::new();
-        paper.to_string().lines().for_each(|line| fold(line, &mut mail));
+        for line in paper.to_string().lines() {
+            fold(line, &mut mail);
+        }
         let signature = self.signed.signature().to_string();
         let (first, second) = signature.split_at_checked(SIGNATURE_CUT).unwrap_or((&signature, ""));
         for value in [self.name.as_str(), first, second] {
@@ -74,17 +80,21 @@ impl MailedPaper {
     #[must_use]
     pub fn find(mail: &[u8]) -> Vec<FoundPaper> {
         let text = String::from_utf8_lossy(mail);
+        let unended = || Malformed(format!("expected `{END}` at the end of the paper, found none"));
         let mut found = Vec::new();
         let mut open: Option<(usize, Fields)> = None;
-        let mut take = |open: Option<(usize, Fields)>, is_ended: bool| {
-            let Some((line, fields)) = open else { return };
-            let unended = || Err(Malformed(format!("expected `{END}` at the end of the paper, found none")));
-            found.push(FoundPaper { line, paper: if is_ended { fields.read() } else { unended() } });
-        };
         for (number, line) in (1..).zip(text.trim_start_matches('\u{feff}').split('\n')) {
             match cleaned(line).as_str() {
-                FIRST_LINE => take(open.replace((number, Fields::default())), false),
-                END => take(open.take(), true),
+                FIRST_LINE => {
+                    if let Some((line, _)) = open.replace((number, Fields::default())) {
+                        found.push(FoundPaper { line, paper: Err(unended()) });
+                    }
+                }
+                END => {
+                    if let Some((line, fields)) = open.take() {
+                        found.push(FoundPaper { line, paper: fields.read() });
+                    }
+                }
                 line => {
                     if let Some((_, fields)) = &mut open {
                         fields.add(line);
@@ -92,7 +102,9 @@ impl MailedPaper {
                 }
             }
         }
-        take(open, false);
+        if let Some((line, _)) = open {
+            found.push(FoundPaper { line, paper: Err(unended()) });
+        }
         found
     }
 }
@@ -113,17 +125,16 @@ fn cut(line: &str, room: usize) -> Option<(&str, &str)> {
     if line.len() <= room {
         return None;
     }
-    line.get(..=room).and_then(|begin| begin.rfind(' ')).and_then(|space| {
-        let (head, tail) = line.split_at_checked(space)?;
-        Some((head, tail.strip_prefix(' ')?))
-    })
+    let space = line.get(..=room)?.rfind(' ')?;
+    Some((line.get(..space)?, line.get(space + 1..)?))
 }
 
 /// Removes what mailers add to a line (PM-7).
 fn cleaned(line: &str) -> String {
     let plain = line.replace('\r', "").replace(['\u{a0}', '\u{202f}'], " ");
     let bare = plain.trim_start_matches(['>', ' ', '\t']).trim_end_matches([' ', '\t']);
-    let words: Vec<&str> = bare.split(' ').filter(|word| !word.is_empty()).collect();
+    let mut words: Vec<&str> = bare.split(' ').collect();
+    words.retain(|word| !word.is_empty());
     words.join(" ")
 }
 
@@ -131,7 +142,6 @@ fn cleaned(line: &str) -> String {
 #[derive(Default)]
 struct Fields(Vec<Field>);
 
-/// A line `KEYWORD: VALUE` of a paper.
 struct Field {
     keyword: String,
     value: String,
@@ -156,7 +166,6 @@ impl Fields {
         }
     }
 
-    /// Restores the text that was signed, and reads it.
     fn read(self) -> Result<MailedPaper, Malformed> {
         let first_sig = self.0.iter().position(|field| field.keyword == SIG).unwrap_or(self.0.len());
         let (lines, signatures) = self.0.split_at_checked(first_sig).unwrap_or((&self.0, &[]));
@@ -183,5 +192,120 @@ impl Field {
             self.value.push(' ');
         }
         self.value.push_str(more);
+    }
+}
+
+/// The longest piece of a word, without the join.
+const PIECE_MAX: usize = 60;
+
+/// Encodes a line of words for a paper, with at most `most` characters in the paper.
+///
+/// # Errors
+/// A sentence if there are no words, too many, or a control character, which could change how the rest of a letter is
+/// shown.
+pub fn press_line(words: &str, most: usize) -> Result<PaperLine, String> {
+    if let Some(sign) = words.chars().find(|sign| is_control(*sign)) {
+        return Err(format!("Words may have no control characters, found U+{:04X}.", u32::from(sign)));
+    }
+    let written: Vec<String> = words.split_whitespace().map(word).collect();
+    let line = written.join(" ");
+    if line.is_empty() || line.len() > most {
+        return Err(format!("Expected 1 to {most} characters of words, found {}.", line.len()));
+    }
+    line.parse().map_err(|error: Malformed| error.0)
+}
+
+/// Encodes a word in pieces that survive a mail.
+fn word(word: &str) -> String {
+    let is_plain = |sign: char| sign.is_ascii_graphic() && !matches!(sign, '=' | '|' | '%');
+    let mut pieces = vec![String::new()];
+    let last = word.chars().count().saturating_sub(1);
+    for (place, sign) in word.chars().enumerate() {
+        // A keyword of a paper ends with a colon.
+        let is_end = place == last && sign == ':';
+        let written = if is_plain(sign) && !is_end { sign.to_string() } else { escaped(sign) };
+        let is_full = pieces.last().is_none_or(|piece| piece.len() + written.len() > PIECE_MAX);
+        if is_full {
+            pieces.push(String::new());
+        }
+        if let Some(piece) = pieces.last_mut() {
+            // No word of a paper begins with `#` or `>`, and a piece is a word.
+            let is_mark = piece.is_empty() && matches!(sign, '#' | '>');
+            piece.push_str(&if is_mark { escaped(sign) } else { written });
+        }
+    }
+    pieces.join(&format!("{} ", PaperLine::JOIN))
+}
+
+/// Encodes the name of a player for a paper (PM-94), and replaces characters that have a meaning in a record.
+pub(super) fn name_line(name: &str) -> Result<PaperLine, String> {
+    const MOST: usize = 64;
+    let sign = |sign: char| match sign {
+        '|' | '\\' => '/',
+        ';' | ':' => ',',
+        '=' => '-',
+        '"' | '\u{201c}' | '\u{201d}' | '`' => '\'',
+        '[' | '{' | '<' => '(',
+        ']' | '}' | '>' => ')',
+        sign if sign.is_ascii_punctuation() && !" .,'()_&+/-".contains(sign) => ' ',
+        sign => sign,
+    };
+    let name: String = name.chars().map(sign).collect();
+    let length = name.trim().chars().count();
+    if length == 0 || length > MOST {
+        return Err(format!("Expected a name of 1 to {MOST} characters, found {length}."));
+    }
+    press_line(&name, MOST * 16)
+}
+
+fn escaped(sign: char) -> String {
+    let mut escaped = String::new();
+    for byte in sign.encode_utf8(&mut [0; 4]).bytes() {
+        write!(escaped, "%{byte:02X}").expect("writing to a string cannot fail");
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pm_67_words_of_any_language_go_through_a_paper_unchanged() {
+        for (words, written) in [
+            ("shall we?", "shall we?"),
+            ("Gr\u{fc}\u{df}e", "Gr%C3%BC%C3%9Fe"),
+            ("a = b | 100%", "a %3D b %7C 100%25"),
+            ("> seat: #1", "%3E seat%3A %231"),
+            ("\u{65e5}\u{672c}", "%E6%97%A5%E6%9C%AC"),
+        ] {
+            let line = press_line(words, 2000).unwrap();
+            assert_eq!((line.as_str(), line.words().as_str()), (written, words));
+            line.require_mailable().unwrap();
+        }
+        for words in ["\u{416}".repeat(200), format!("{}#{}", "x".repeat(60), "y".repeat(200))] {
+            let line = press_line(&words, 4000).unwrap();
+            line.require_mailable().unwrap();
+            assert_eq!(line.words(), words);
+        }
+        assert_eq!(
+            press_line("one\n\u{a0} two", 20).map(|line| line.to_string()),
+            Err("Words may have no control characters, found U+000A.".into())
+        );
+        for words in ["", " ", "\u{1b}[31m", "\u{202e}abc", "too long"] {
+            assert!(press_line(words, 7).is_err(), "{words:?}");
+        }
+    }
+
+    #[test]
+    fn pm_67_a_false_paper_shows_no_control_characters() {
+        for (written, text) in [
+            ("%1B[31m", "\u{fffd}[31m"),
+            ("a%0D%0Ab", "a\u{fffd}\u{fffd}b"),
+            ("%FF", "\u{fffd}"),
+            ("100% %4", "100% %4"),
+        ] {
+            assert_eq!(written.parse::<PaperLine>().unwrap().words(), text);
+        }
     }
 }

@@ -1,8 +1,14 @@
 //! Reads what a player without a key writes in a mail: a reply code, and commands in lines of text around it (PM-43,
 //! PM-90).
 
+use std::fmt;
+
+use turnfold_core::dice::fair::{Chain, Owner};
+use turnfold_core::paper::SeatKey;
+use turnfold_core::trust::PrivateKey;
+use turnfold_core::{Digest, Seat};
+
 use super::mail_text::PROGRAM_WORDS;
-use super::reply_code::ReplyCode;
 
 /// The line that ends the commands if more text follows.
 pub(super) const END: &str = "(end)";
@@ -15,7 +21,6 @@ const OUTSIDE_MAX: usize = 2000;
 /// The most codes of a mail that are read. A thread that quotes all its letters has far fewer.
 pub(super) const CODES_MAX: usize = 1000;
 
-/// What a line means in a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LineMeaning {
     /// A command of the game, or a line for the desk.
@@ -44,7 +49,6 @@ struct MailLine {
     origin: Origin,
 }
 
-/// A reply code of a mail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct FoundCode {
     /// The line of the mail on which the code stands, from 1.
@@ -66,21 +70,17 @@ impl PlainReply {
     /// Reads the text of a mail. Returns `None` if it has no code.
     pub(super) fn find(text: &str) -> Option<Self> {
         let mut lines: Vec<MailLine> = text.lines().map(MailLine::of).collect();
-        let code_of = |(place, line): (usize, &MailLine)| {
-            let (code, rest) = code_in(&line.text)?;
-            Some(FoundCode { line: place + 1, code, depth: line.depth, rest })
-        };
-        let mut codes: Vec<FoundCode> =
-            lines.iter().enumerate().filter_map(code_of).take(CODES_MAX).collect();
-        if codes.is_empty() {
-            return None;
-        }
         find_origins(&mut lines);
-        for found in &mut codes {
-            let is_own = lines.get(found.line - 1).is_some_and(|line| line.origin == Origin::Own);
-            found.depth = found.depth.max(usize::from(!is_own));
+        let mut codes = Vec::new();
+        for (number, line) in (1..).zip(&lines) {
+            if codes.len() < CODES_MAX
+                && let Some((code, rest)) = code_in(&line.text)
+            {
+                let depth = line.depth.max(usize::from(line.origin != Origin::Own));
+                codes.push(FoundCode { line: number, code, depth, rest });
+            }
         }
-        Some(Self { lines, codes })
+        (!codes.is_empty()).then_some(Self { lines, codes })
     }
 
     /// Returns the codes, each once, the least quoted first.
@@ -104,13 +104,14 @@ impl PlainReply {
         let mut is_ended = false;
         let mut outside = 0;
         while let Some(line) = self.lines.get(at) {
-            let found = self.codes.binary_search_by_key(&(at + 1), |found| found.line);
-            let found = found.ok().and_then(|place| self.codes.get(place));
             let is_own = line.origin == Origin::Own;
-            if let Some(found) = found {
+            if let Ok(place) = self.codes.binary_search_by_key(&(at + 1), |found| found.line)
+                && let Some(found) = self.codes.get(place)
+            {
                 let (block, end) = self.block(found, reads);
                 at = end;
-                is_ended = is_own && self.is_end(end.saturating_sub(1));
+                let last = self.lines.get(end.saturating_sub(1));
+                is_ended = is_own && last.is_some_and(MailLine::is_end);
                 places.end_paragraph();
                 let block = if found.code == *code { block } else { Vec::new() };
                 if is_own {
@@ -127,7 +128,7 @@ impl PlainReply {
                     places.end_place();
                     is_ended = false;
                 }
-                Origin::Own if is_ended || self.is_end(at - 1) => is_ended = true,
+                Origin::Own if is_ended || line.is_end() => is_ended = true,
                 Origin::Own if !line.text.is_empty() && outside < OUTSIDE_MAX => {
                     outside += 1;
                     places.paragraph.push((line.text.clone(), reads(&line.text)));
@@ -142,43 +143,42 @@ impl PlainReply {
         places.all
     }
 
-    fn is_end(&self, place: usize) -> bool {
-        self.lines.get(place).is_some_and(|line| line.text.eq_ignore_ascii_case(END))
-    }
-
     /// Returns the commands in the lines after a code, and the index of the line after them.
     ///
     /// The commands are all lines up to `(end)`, quoted or not. Without that line they end before an empty line that no
     /// command follows, before another code, before a signature, and where the sender's own lines end.
     fn block(&self, found: &FoundCode, reads: &dyn Fn(&str) -> LineMeaning) -> (Vec<String>, usize) {
-        let is_own = found.depth == 0;
         let next = self.codes.iter().find(|other| other.line > found.line);
-        let mut until = next.map_or(self.lines.len(), |next| next.line - 1);
-        let lines = |until: usize| self.lines.iter().enumerate().take(until).skip(found.line);
-        let foreign = |(_, line): &(usize, &MailLine)| line.origin != Origin::Own && !line.text.is_empty();
-        if is_own {
-            until = lines(until).find(foreign).map_or(until, |(place, _)| place);
+        let until = next.map_or(self.lines.len(), |next| next.line - 1);
+        let mut lines = self.lines.get(found.line..until).unwrap_or_default();
+        if found.depth == 0 {
+            let foreign = lines.iter().position(|line| line.origin != Origin::Own && !line.text.is_empty());
+            lines = foreign.and_then(|end| lines.get(..end)).unwrap_or(lines);
         }
-        let mut kept: Vec<String> =
-            Some(found.rest.clone()).into_iter().filter(|rest| !rest.is_empty()).collect();
-        let is_kept = |line: &MailLine| line.origin != Origin::Program && !line.text.is_empty();
-        if let Some(end) = (found.line..until).find(|place| self.is_end(*place)) {
-            kept.extend(lines(end).filter(|(_, line)| is_kept(line)).map(|(_, line)| line.text.clone()));
-            return (kept, end + 1);
+        let mut kept = Vec::new();
+        if !found.rest.is_empty() {
+            kept.push(found.rest.clone());
+        }
+        if let Some(end) = lines.iter().position(MailLine::is_end) {
+            for line in lines.iter().take(end) {
+                if line.origin != Origin::Program && !line.text.is_empty() {
+                    kept.push(line.text.clone());
+                }
+            }
+            return (kept, found.line + end + 1);
         }
         let mut end = found.line;
         let mut is_behind_gap = false;
-        for (place, line) in lines(until) {
+        for (place, line) in (found.line..).zip(lines) {
             if line.text.is_empty() {
                 is_behind_gap |= !kept.is_empty();
-            } else if line.origin == Origin::Program
-                || is_behind_gap && reads(&line.text) != LineMeaning::Command
-            {
-                break;
-            } else {
-                kept.push(line.text.clone());
-                end = place + 1;
+                continue;
             }
+            if line.origin == Origin::Program || is_behind_gap && reads(&line.text) != LineMeaning::Command {
+                break;
+            }
+            kept.push(line.text.clone());
+            end = place + 1;
         }
         (kept, end)
     }
@@ -199,11 +199,13 @@ struct Places {
 impl Places {
     /// Keeps the commands of the paragraph. Next to a command, a line with a mistake counts as one, too.
     fn end_paragraph(&mut self) {
-        let paragraph = std::mem::take(&mut self.paragraph);
-        let has_commands = paragraph.iter().any(|(_, reading)| *reading == LineMeaning::Command);
-        let wanted = paragraph.into_iter().filter(|(_, reading)| *reading != LineMeaning::Words);
-        let wanted = wanted.map(|(line, _)| line);
-        if has_commands { self.here.extend(wanted) } else { self.attempts.extend(wanted) }
+        let has_commands = self.paragraph.iter().any(|(_, reading)| *reading == LineMeaning::Command);
+        let lines = if has_commands { &mut self.here } else { &mut self.attempts };
+        for (line, reading) in self.paragraph.drain(..) {
+            if reading != LineMeaning::Words {
+                lines.push(line);
+            }
+        }
     }
 
     fn end_place(&mut self) {
@@ -228,6 +230,10 @@ impl MailLine {
         let origin = if depth > 0 { Origin::Quoted } else { Origin::Own };
         Self { text: rest.split_whitespace().collect::<Vec<_>>().join(" "), depth, origin }
     }
+
+    fn is_end(&self) -> bool {
+        self.text.eq_ignore_ascii_case(END)
+    }
 }
 
 /// The most lines of an attribution, which names the writer of a quoted mail.
@@ -245,14 +251,19 @@ fn find_origins(lines: &mut [MailLine]) {
             continue;
         }
         if begins_unmarked(lines, at, answer) {
-            let unmarked = lines.iter_mut().skip(at).filter(|line| line.depth == 0);
-            unmarked.for_each(|line| line.origin = Origin::Quoted);
+            for line in lines.iter_mut().skip(at) {
+                if line.depth == 0 {
+                    line.origin = Origin::Quoted;
+                }
+            }
             return;
         }
         let attribution = attribution(lines, at).unwrap_or(1);
         is_signature = (is_signature || line.text == "--") && code_in(&line.text).is_none();
         if is_signature || attribution > 1 || is_footer(&line.text) || is_attribution(&line.text) {
-            lines.iter_mut().skip(at).take(attribution).for_each(|line| line.origin = Origin::Program);
+            for line in lines.iter_mut().skip(at).take(attribution) {
+                line.origin = Origin::Program;
+            }
         }
         at += attribution;
     }
@@ -263,24 +274,25 @@ fn find_origins(lines: &mut [MailLine]) {
 fn begins_unmarked(lines: &[MailLine], at: usize, answer: Option<usize>) -> bool {
     let rest = lines.get(at..).unwrap_or_default();
     let Some(first) = rest.first().map(|line| line.text.as_str()) else { return false };
-    let is_rule = first.starts_with("--") && first.ends_with("--") && first.chars().any(char::is_alphabetic);
-    let has_name = |line: &str, names: &[String]| {
-        let name = line.trim_start_matches('*').split_once(':').map(|(name, _)| name.trim().to_lowercase());
-        name.is_some_and(|name| names.contains(&name))
-    };
-    let is_header = || {
-        has_name(first, &PROGRAM_WORDS.from)
-            && rest.iter().take(8).any(|line| has_name(&line.text, &PROGRAM_WORDS.subject))
-    };
-    let is_attributed = || {
-        let Some(count) = attribution(lines, at) else { return false };
-        let next = rest.iter().skip(count).find(|line| !line.text.is_empty());
-        next.is_some_and(|line| line.depth == 0)
-    };
+    if first.starts_with("--") && first.ends_with("--") && first.chars().any(char::is_alphabetic) {
+        return true;
+    }
     // A letter of ours that is quoted without any sign.
-    let is_letter =
-        first.starts_with("Dear ") && first.ends_with(',') && answer.is_some_and(|answer| answer > at);
-    is_rule || is_letter || is_header() || is_attributed()
+    if first.starts_with("Dear ") && first.ends_with(',') && answer.is_some_and(|answer| answer > at) {
+        return true;
+    }
+    if is_header(first, &PROGRAM_WORDS.from)
+        && rest.iter().take(8).any(|line| is_header(&line.text, &PROGRAM_WORDS.subject))
+    {
+        return true;
+    }
+    let Some(count) = attribution(lines, at) else { return false };
+    rest.iter().skip(count).find(|line| !line.text.is_empty()).is_some_and(|line| line.depth == 0)
+}
+
+fn is_header(line: &str, names: &[String]) -> bool {
+    let name = line.trim_start_matches('*').split_once(':').map(|(name, _)| name.trim().to_lowercase());
+    name.is_some_and(|name| names.contains(&name))
 }
 
 /// Returns the number of lines of the attribution that begins with this line, if one does.
@@ -336,6 +348,101 @@ fn code_in(line: &str) -> Option<(ReplyCode, String)> {
         }
     }
     None
+}
+
+/// Digits and letters that no one confuses.
+const SIGNS: &[u8; 32] = b"23456789ABCDEFGHJKLMNPQRSTUVWXYZ";
+
+/// A reply code, written `ABCD-EFGH-JKMN`, which the player of a seat without a key sends along. It is good for one turn
+/// (PM-38).
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct ReplyCode(String);
+
+impl ReplyCode {
+    const LENGTH: usize = 12;
+
+    /// Returns the code of a seat and turn; turn 0 is for joining. It follows from the host's signing key, so it is
+    /// stored nowhere, and no one else can compute it. `link` is the link of the position with which the turn began. So
+    /// after a restored backup the code of the same turn at another position differs (PM-102).
+    pub(super) fn of(
+        signing: &PrivateKey,
+        match_id: [u8; 16],
+        (seat, turn): (Seat, u32),
+        link: Option<Digest>,
+    ) -> Self {
+        // With fair dice no seat is plain, so this element is never opened.
+        let secret = signing.dice_chain(Owner { match_id, party: Seat::Host }).element(Chain::LAST);
+        let mut hasher = blake3::Hasher::new_derive_key("turnfold v3 reply code of a turn");
+        hasher.update(secret.as_bytes()).update(format!("{seat} {turn}").as_bytes());
+        if let Some(link) = &link {
+            hasher.update(link.as_bytes());
+        }
+        Self::of_hash(&hasher)
+    }
+
+    /// Returns the code of the page of a seat and turn (PM-70). It changes with the key of the seat.
+    pub(super) fn of_page(
+        signing: &PrivateKey,
+        match_id: [u8; 16],
+        page: (Seat, u32),
+        link: Option<Digest>,
+        key: Option<&SeatKey>,
+    ) -> Self {
+        let code = Self::of(signing, match_id, page, link);
+        let Some(key) = key else { return code };
+        let mut hasher = blake3::Hasher::new_derive_key("turnfold v2 code of the page of a key");
+        hasher.update(code.as_str().as_bytes()).update(key.to_base64().as_bytes());
+        Self::of_hash(&hasher)
+    }
+
+    fn of_hash(hasher: &blake3::Hasher) -> Self {
+        let mut signs = String::new();
+        for byte in hasher.finalize().as_bytes().iter().take(Self::LENGTH) {
+            signs.extend(SIGNS.get(usize::from(byte % 32)).map(|sign| char::from(*sign)));
+        }
+        Self(signs)
+    }
+
+    /// Reads a code, with hyphens or without, in any case.
+    pub(super) fn read(word: &str) -> Option<Self> {
+        let plain = word.replace('-', "").to_ascii_uppercase();
+        let is_code = plain.len() == Self::LENGTH && plain.bytes().all(|sign| SIGNS.contains(&sign));
+        // A code of letters alone could be an ordinary word.
+        let is_marked = word.contains('-') || plain.bytes().any(|sign| sign.is_ascii_digit());
+        (is_code && is_marked).then_some(Self(plain))
+    }
+
+    /// Finds possible codes anywhere in a text, with any dashes, spaces or nothing in the place of hyphens. They show
+    /// which match a mail is for, even if no command after the code can be read.
+    pub(super) fn all_in(text: &str) -> Vec<Self> {
+        let text = text.replace(is_dash, "-");
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let single = words.iter().filter_map(|word| Self::read(word));
+        let spaced = words.windows(3).filter_map(|words| Self::read(&words.join("-")));
+        single.chain(spaced).collect()
+    }
+
+    /// Returns the code without hyphens.
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ReplyCode {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, sign) in self.0.chars().enumerate() {
+            out.write_str(if place > 0 && place % 4 == 0 { "-" } else { "" })?;
+            write!(out, "{sign}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Conceals the code.
+impl fmt::Debug for ReplyCode {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("ReplyCode(…)")
+    }
 }
 
 /// Returns `true` for a hyphen, a dash or a minus.
@@ -434,5 +541,27 @@ mod tests {
         check(&format!("stand\nmove 2\n\n{marked}"), Some((CODE, &[&["stand", "move 2"]])));
         check(&format!("move 2\n\n{marked}"), Some((CODE, &[&["move 2"]])));
         check(&format!("move 2\n\nstand\n{marked}"), Some((CODE, &[&["stand"]])));
+    }
+
+    #[test]
+    fn pm_38_a_code_reads_back_with_hyphens_or_without() {
+        let key = PrivateKey::of_seed(
+            "ann.example".parse().unwrap(),
+            turnfold_core::trust::KeyKind::Signer,
+            &[7; 32],
+        );
+        let code = ReplyCode::of(&key, [1; 16], (Seat::P2, 3), None);
+        let text = code.to_string();
+        assert_eq!((text.len(), text.matches('-').count()), (14, 2));
+        assert_eq!(ReplyCode::read(&text).as_ref(), Some(&code));
+        assert_eq!(ReplyCode::read(&text.to_lowercase()).as_ref(), Some(&code));
+        assert!(code != ReplyCode::of(&key, [1; 16], (Seat::P2, 4), None));
+        assert!(code != ReplyCode::of(&key, [1; 16], (Seat::P1, 3), None));
+        assert!(code != ReplyCode::of(&key, [2; 16], (Seat::P2, 3), None));
+        assert!(code != ReplyCode::of(&key, [1; 16], (Seat::P2, 3), Some(Digest::new([4; 32]))));
+        for word in ["", "greetings", "ABCD-EFGH-JKM", "ABCD-EFGH-JKM0", "CONTRACTUALS", "ABCDEFGHJKMN"] {
+            assert!(ReplyCode::read(word).is_none(), "{word}");
+        }
+        assert!(!format!("{code:?}").contains(code.as_str()));
     }
 }

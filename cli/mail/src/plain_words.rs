@@ -2,15 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use turnfold_core::Seat;
-use turnfold_core::paper::{DeskTime, Ending, Offer, PaperContent, PaperLine, Press};
+use turnfold_core::paper::{DeskTime, Ending, Offer, OrdersAhead, PaperContent, PaperLine, Press};
+use turnfold_core::{AnyState, Outcome, Seat, Verdict};
+use turnfold_history::{History, SeatHistory, Viewer};
+use turnfold_store::BranchName;
 
-use super::game_turn::pairs;
-use super::known_position::KnownPosition;
-use super::letter_words::wall_clock;
+use super::game_turn::{GameTurn, OrderEnd, pairs};
+use super::host::MailHost;
+use super::letter_words::{played_after, wall_clock};
 use super::mail_text::UNDECODED;
+use super::paper_form::{name_line, press_line};
 use super::plain_reply::{LineMeaning, is_dash};
-use super::press_words::{name_line, press_line};
+use crate::error::MailError;
 
 /// What a player without a key may ask. The answer is a letter; nothing is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,21 +33,96 @@ pub enum PlainQuestion {
 /// The most lines of commands in a mail, twice as many as an order may have.
 const LINES_MAX: usize = 1000;
 
-/// The context in which the lines of a player are read.
-pub(super) struct Reader<'a> {
-    pub(super) position: &'a KnownPosition,
-    pub(super) seat: Seat,
-    /// The first words of the seat's legal commands.
-    pub(super) verbs: BTreeSet<String>,
-    /// The player's time zone.
-    pub(super) zone: &'a str,
+/// The game at the position of the current turn, without anything that a seat may not know, to read and try the
+/// commands of its player (PM-38).
+pub(super) struct KnownPosition<'a> {
+    state: Box<dyn AnyState>,
+    seq: u64,
+    seat: Seat,
+    is_asked: bool,
     /// Whether the seat is free, so that `join` takes it.
-    pub(super) joins: bool,
+    joins: bool,
+    /// The first words of the seat's legal commands.
+    verbs: BTreeSet<String>,
+    /// The player's time zone.
+    zone: &'a str,
     /// The charset to name for lines that could not be decoded.
-    pub(super) charset: &'a str,
+    charset: &'a str,
 }
 
-/// The lines of a reply.
+impl<'a> KnownPosition<'a> {
+    pub(super) fn of(
+        host: &'a MailHost<'_>,
+        (seat, turn): (Seat, u32),
+        charset: &'a str,
+    ) -> Result<Self, MailError> {
+        let position = host.desk.position();
+        let seq = position.map_or(0, |position| position.game_seq);
+        let branch = position.map_or_else(BranchName::main, |position| position.branch.clone());
+        let revision = host.game.revision(&branch).at(seq);
+        let history = History::of_branch(&revision, host.store, host.registry)?;
+        let is_asked = position.is_some_and(|position| position.seats.contains(&seat));
+        let state = SeatHistory::of(Viewer::of(seat), history)?.state()?;
+        let mut verbs = BTreeSet::new();
+        for command in state.legal(seat) {
+            verbs.extend(command.split(' ').next().map(str::to_owned));
+        }
+        let zone = host.game.terms.zone_of(seat);
+        Ok(Self { state, seq, seat, is_asked, joins: turn == 0, verbs, zone, charset })
+    }
+
+    /// Reads a command of the game, and returns it as it is spelled in papers.
+    fn read(&self, text: &str) -> Result<PaperLine, String> {
+        let command = self.state.read(text).map_err(|error| error.0)?;
+        command.parse().map_err(|error: turnfold_core::Malformed| error.0)
+    }
+
+    /// Returns `true` if the seat is asked and the game would apply this command now. Otherwise a word that the game and the
+    /// desk have in common is meant for the desk (PM-82).
+    fn applies(&self, command: &PaperLine) -> bool {
+        self.is_asked && matches!(self.state.judge(self.seat, command.as_str()), Ok(Verdict::Applied(())))
+    }
+
+    /// Builds the orders ahead of a seat: for turns, and from lines of replies, which begin after its order (PM-42,
+    /// PM-123).
+    pub(super) fn ahead(
+        &self,
+        plays: &[PaperLine],
+        turns: BTreeMap<u32, Vec<PaperLine>>,
+        lines: &[String],
+    ) -> Result<OrdersAhead, String> {
+        let with_others = |text: &str| [vec![text.to_owned()], spellings(text).concat()].concat();
+        GameTurn::ahead(self.state.as_ref(), (self.seat, plays), turns, lines, with_others)
+    }
+
+    /// Returns why the game would refuse an order, or which of its commands would change nothing. Returns `None` while
+    /// others have to play before the seat.
+    pub(super) fn objection(&self, plays: &[PaperLine]) -> Option<String> {
+        if !self.state.waits_for(self.seat) {
+            return None;
+        }
+        let mut turn = GameTurn::without_dice(self.state.fork(), self.seq);
+        match turn.order(self.seat, plays.iter().map(PaperLine::as_str)) {
+            Ok(OrderEnd::Refused(rejected)) => Some(format!(
+                "The game would refuse the order: {}. Nothing was taken; send the whole order again.",
+                rejected.message
+            )),
+            Ok(OrderEnd::Carried { played, .. }) => {
+                let idle = played.iter().position(|record| matches!(record.outcome, Outcome::Ignored(_)))?;
+                let command = &played.get(idle)?.command;
+                let sentences = played_after(self.state.as_ref(), played.get(..=idle)?, self.seat);
+                let why = sentences.last().and_then(|words| words.strip_prefix(&format!("You: {command}. ")));
+                Some(format!(
+                    "`{command}` would change nothing. {} Nothing was taken; send the whole order again.",
+                    why.unwrap_or_default()
+                ))
+            }
+            // Commands after a roll cannot be tried.
+            Err(_) => None,
+        }
+    }
+}
+
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct PlainWords {
     pub(super) questions: Vec<PlainQuestion>,
@@ -67,7 +145,6 @@ pub(super) struct PlainWords {
     pub(super) refused: Vec<String>,
 }
 
-/// The words with which lines for the desk begin.
 const WORDS: [&str; 16] = [
     "help", "board", "legal", "who", "status", "wait", "if", "press", "absent", "offer", "agree", "decline",
     "draw", "takeback", "resign", "join",
@@ -75,23 +152,22 @@ const WORDS: [&str; 16] = [
 
 impl PlainWords {
     /// Sorts lines. Each is read as typed or, if that fails, in other spellings that people use (PM-91).
-    pub(super) fn of(lines: &[String], reader: &Reader<'_>) -> Self {
+    pub(super) fn of(lines: &[String], position: &KnownPosition<'_>) -> Self {
         let mut words = Self::default();
         if lines.len() > LINES_MAX {
-            words
-                .faults
-                .push(format!("Your mail has more than {LINES_MAX} lines of commands. Nothing was taken."));
+            let fault = format!("Your mail has more than {LINES_MAX} lines of commands. Nothing was taken.");
+            words.faults.push(fault);
             return words;
         }
         for line in lines {
             if line.contains(UNDECODED) {
                 words.refused.push(format!(
                     "`{line}` could not be read in the charset `{}`, so this line was not taken. Write it again in UTF-8.",
-                    reader.charset
+                    position.charset
                 ));
                 continue;
             }
-            match words.with(line, reader) {
+            match words.with(line, position) {
                 Ok(with) => words = with,
                 Err(fault) => words.faults.push(fault),
             }
@@ -148,55 +224,47 @@ impl PlainWords {
         joined
     }
 
-    /// Writes the order as the player typed it.
     fn order(&self) -> String {
-        let ahead = self
-            .ahead
-            .iter()
-            .flatten()
-            .flat_map(|(turn, plays)| plays.iter().map(move |play| format!("turn {turn}: {play}")));
-        let lines = self.lines.iter().map(|line| format!("if {line}"));
-        self.plays.iter().map(ToString::to_string).chain(ahead).chain(lines).collect::<Vec<_>>().join("; ")
+        let mut words: Vec<String> = self.plays.iter().map(ToString::to_string).collect();
+        for (turn, plays) in self.ahead.iter().flatten() {
+            words.extend(plays.iter().map(|play| format!("turn {turn}: {play}")));
+        }
+        words.extend(self.lines.iter().map(|line| format!("if {line}")));
+        words.join("; ")
     }
 
     /// Returns what a line outside of a code's commands means.
-    pub(super) fn reading(line: &str, reader: &Reader<'_>) -> LineMeaning {
-        let words: Vec<&str> = line.split(' ').collect();
-        if Self::default().with(line, reader).is_ok_and(|words| words.refused.is_empty()) {
+    pub(super) fn reading(line: &str, position: &KnownPosition<'_>) -> LineMeaning {
+        if Self::default().with(line, position).is_ok_and(|words| words.refused.is_empty()) {
             return LineMeaning::Command;
         }
-        let first = folded(line).split(' ').next().unwrap_or_default().to_lowercase();
-        let is_known = WORDS.contains(&first.as_str()) || reader.verbs.contains(&first);
-        let has_place = words.len() <= 3 && line.bytes().any(|byte| byte.is_ascii_digit());
-        if words.len() <= 5 && is_known || has_place { LineMeaning::Attempt } else { LineMeaning::Words }
+        let count = line.split(' ').count();
+        let first = first_word(&folded(line));
+        let is_known = WORDS.contains(&first.as_str()) || position.verbs.contains(&first);
+        let has_place = count <= 3 && line.bytes().any(|byte| byte.is_ascii_digit());
+        if count <= 5 && is_known || has_place { LineMeaning::Attempt } else { LineMeaning::Words }
     }
 
     /// Returns these words with one more line, read as typed or in the first group of other spellings that can be read.
     /// If a group has different meanings, the only one that the game would apply counts. If there is none or more, it
     /// is a fault.
-    fn with(&self, line: &str, reader: &Reader<'_>) -> Result<Self, String> {
-        let read = |spelling: &str| {
-            let mut with = self.clone();
-            with.take(spelling, reader).map(|()| with)
-        };
-        let fault = match read(line) {
+    fn with(&self, line: &str, position: &KnownPosition<'_>) -> Result<Self, String> {
+        let fault = match self.with_spelling(line, position) {
             Ok(with) => return Ok(with),
             Err(fault) => fault,
         };
         for spellings in spellings(line) {
             let mut found: Vec<(String, Self)> = Vec::new();
             for spelling in spellings {
-                if let Ok(with) = read(&spelling)
+                if let Ok(with) = self.with_spelling(&spelling, position)
                     && !found.iter().any(|(_, other)| *other == with)
                 {
                     found.push((spelling, with));
                 }
             }
             if found.len() > 1 {
-                let is_legal = |(_, with): &(String, Self)| {
-                    reader.position.objection(reader.seat, &with.plays).is_none()
-                };
-                let legal: Vec<_> = found.iter().filter(|found| is_legal(found)).cloned().collect();
+                let mut legal = found.clone();
+                legal.retain(|(_, with)| position.objection(&with.plays).is_none());
                 found = if legal.is_empty() { found } else { legal };
             }
             match found.as_slice() {
@@ -213,12 +281,23 @@ impl PlainWords {
         if parts.len() < 2 {
             return Err(fault);
         }
-        parts.into_iter().try_fold(self.clone(), |with, part| with.with(part, reader))
+        let mut with = self.clone();
+        for part in parts {
+            with = with.with(part, position)?;
+        }
+        Ok(with)
     }
 
-    fn take(&mut self, line: &str, reader: &Reader<'_>) -> Result<(), String> {
-        let Reader { position, zone, joins, .. } = *reader;
-        let (word, rest) = (first_word(line), line.split_once(' ').map_or("", |(_, rest)| rest));
+    fn with_spelling(&self, spelling: &str, position: &KnownPosition<'_>) -> Result<Self, String> {
+        let mut with = self.clone();
+        with.take(spelling, position)?;
+        Ok(with)
+    }
+
+    fn take(&mut self, line: &str, position: &KnownPosition<'_>) -> Result<(), String> {
+        let KnownPosition { zone, joins, .. } = *position;
+        let word = first_word(line);
+        let rest = line.split_once(' ').map_or("", |(_, rest)| rest);
         let game = if joins { Err(String::new()) } else { position.read(line) };
         let is_shared = matches!(word.as_str(), "agree" | "decline" | "draw" | "takeback" | "resign");
         let is_game = game.as_ref().is_ok_and(|command| !is_shared || position.applies(command));
@@ -274,7 +353,7 @@ impl PlainWords {
                 })?);
             }
             ("resign", "") => self.contents.push(PaperContent::Resign),
-            _ if !position.waits_for(reader.seat) => {
+            _ if !position.state.waits_for(position.seat) => {
                 return Err(format!("It is not your turn, so `{line}` was not taken."));
             }
             _ => return Err(sentence(line, &game.err().unwrap_or_default())),
@@ -283,7 +362,7 @@ impl PlainWords {
     }
 
     /// Reads `turn 4: COMMAND; COMMAND` or `none` (PM-42), or `COMMAND then COMMAND` (PM-123).
-    fn ahead(&mut self, rest: &str, position: &KnownPosition) -> Result<(), String> {
+    fn ahead(&mut self, rest: &str, position: &KnownPosition<'_>) -> Result<(), String> {
         if rest.eq_ignore_ascii_case("none") {
             self.ahead.get_or_insert_default();
             return Ok(());
@@ -294,20 +373,21 @@ impl PlainWords {
             )
         };
         // PM-123: prose can have these words, too. A command is short, and the game reads it or it names a place.
-        if let Some(pairs) = pairs(rest) {
-            let is_command = |text: &String| {
-                let has_place = text.bytes().any(|byte| byte.is_ascii_digit()) || text.contains('-');
-                text.split(' ').count() <= 3 && (has_place || position.read(text).is_ok())
-            };
-            if pairs.iter().all(|(on, answer)| is_command(on) && is_command(answer)) {
-                self.lines.push(rest.to_owned());
-                return Ok(());
-            }
+        let pairs = pairs(rest).unwrap_or_default();
+        let is_command = |text: &str| {
+            let has_place = text.bytes().any(|byte| byte.is_ascii_digit()) || text.contains('-');
+            text.split(' ').count() <= 3 && (has_place || position.read(text).is_ok())
+        };
+        if !pairs.is_empty() && pairs.iter().all(|(on, answer)| is_command(on) && is_command(answer)) {
+            self.lines.push(rest.to_owned());
+            return Ok(());
         }
         let (condition, commands) = rest.split_once(':').ok_or_else(expected)?;
-        let turn = first_word(condition) == "turn";
-        let turn = condition.split_once(' ').filter(|_| turn).and_then(|(_, turn)| turn.trim().parse().ok());
-        let turn: u32 = turn.ok_or_else(expected)?;
+        let (word, turn) = condition.split_once(' ').ok_or_else(expected)?;
+        if !word.eq_ignore_ascii_case("turn") {
+            return Err(expected());
+        }
+        let turn: u32 = turn.trim().parse().map_err(|_| expected())?;
         let turns = self.ahead.get_or_insert_default();
         for command in commands.split(';').map(str::trim).filter(|command| !command.is_empty()) {
             let play = position.read(command).map_err(|why| sentence(command, &why))?;
@@ -323,16 +403,15 @@ impl PlainWords {
         let (to, words) = rest.split_once(':').ok_or_else(expected)?;
         let to = to.trim().to_lowercase().replace(", ", ",").parse().map_err(|_| expected())?;
         let line = press_line(words.trim(), 4000)?;
-        let last = self.contents.last().and_then(|content| match content {
-            PaperContent::Press(press) if *press.to() == to => Some(press.words().to_vec()),
-            _ => None,
-        });
-        if last.is_some() {
+        let mut lines = Vec::new();
+        if let Some(PaperContent::Press(press)) = self.contents.last()
+            && *press.to() == to
+        {
+            lines = press.words().to_vec();
             self.contents.pop();
         }
-        let lines = last.unwrap_or_default().into_iter().chain([line]).collect();
-        let press = Press::new(to, lines).map_err(|error| error.0)?;
-        self.contents.push(PaperContent::Press(press));
+        lines.push(line);
+        self.contents.push(PaperContent::Press(Press::new(to, lines).map_err(|error| error.0)?));
         Ok(())
     }
 }
@@ -418,31 +497,28 @@ fn time(line: &str, text: &str, zone: &str) -> Result<DeskTime, String> {
     })
 }
 
-/// Returns what a player without a key may write, line by line.
-pub(super) fn help() -> [(&'static str, &'static str); 11] {
-    [
-        ("COMMAND", "a command of the game; several lines are one order, and the newest order counts"),
-        ("wait", "with an order: play nothing before the deadline, so that you can send another order"),
-        ("if turn 4: COMMAND; COMMAND", "an order for a later turn; `if none` takes such orders back"),
-        (
-            "if COMMAND then COMMAND",
-            "an answer to what the other player may do, played at once if it is just that; `, if … then …` goes on",
-        ),
-        (
-            "board, legal, who, status",
-            "ask for the board, the commands that the game would take, who is waited for, and what you ordered",
-        ),
-        ("press p1: WORDS", "write to a player; `press all: WORDS` writes to all"),
-        (
-            "absent until 2026-12-24",
-            "announce that you are away; deadlines wait for you, and an hour such as `18:00` may follow",
-        ),
-        ("draw, takeback 12", "offer a draw, or to go back to turn 12; `offer end void` and others likewise"),
-        ("agree 3, decline 3", "answer offer 3; without a number, the only one that is open"),
-        ("resign", "leave the match"),
-        ("help", "ask for this list"),
-    ]
-}
+pub(super) const HELP: [(&str, &str); 11] = [
+    ("COMMAND", "a command of the game; several lines are one order, and the newest order counts"),
+    ("wait", "with an order: play nothing before the deadline, so that you can send another order"),
+    ("if turn 4: COMMAND; COMMAND", "an order for a later turn; `if none` takes such orders back"),
+    (
+        "if COMMAND then COMMAND",
+        "an answer to what the other player may do, played at once if it is just that; `, if … then …` goes on",
+    ),
+    (
+        "board, legal, who, status",
+        "ask for the board, the commands that the game would take, who is waited for, and what you ordered",
+    ),
+    ("press p1: WORDS", "write to a player; `press all: WORDS` writes to all"),
+    (
+        "absent until 2026-12-24",
+        "announce that you are away; deadlines wait for you, and an hour such as `18:00` may follow",
+    ),
+    ("draw, takeback 12", "offer a draw, or to go back to turn 12; `offer end void` and others likewise"),
+    ("agree 3, decline 3", "answer offer 3; without a number, the only one that is open"),
+    ("resign", "leave the match"),
+    ("help", "ask for this list"),
+];
 
 #[cfg(test)]
 mod tests {

@@ -8,13 +8,11 @@ use turnfold_core::{Registry, Rules, Seat};
 use turnfold_proof::signing::Signers;
 use turnfold_store::{MatchName, Store, StoreReader};
 
-use super::addresses::Addresses;
 use super::host::MailHost;
-use super::letter::is_letter_of_some_match;
+use super::letter::{is_letter_of, is_letter_of_some_match};
 use super::notices::SeatNotice;
 use super::pairing::{DeskOf, MailMatch};
-use super::paper_form::FoundPaper;
-use super::post_folder::PostFolder;
+use super::post_folder::{Addresses, PostFolder};
 use super::received_mail::ReceivedMail;
 use super::take::TakenPaper;
 use super::take_plain::TakenReply;
@@ -72,11 +70,11 @@ impl TakenMail {
     /// answered.
     #[must_use]
     pub fn is_done(&self) -> bool {
+        if !self.papers.is_empty() {
+            return !self.papers.iter().any(TakenPaper::may_be_taken_later);
+        }
         let is_replied = self.reply.as_ref().is_some_and(|reply| reply.seat.is_some());
-        let is_answered =
-            is_replied || self.noticed.is_some() || self.mail.notice.is_none() && self.is_of_player;
-        let has_papers = !self.papers.is_empty() || is_answered;
-        has_papers && !self.papers.iter().any(TakenPaper::may_be_taken_later)
+        is_replied || self.noticed.is_some() || self.mail.notice.is_none() && self.is_of_player
     }
 }
 
@@ -92,12 +90,11 @@ pub fn take_mail(
     admitted: &[Seat],
 ) -> Result<TakenMail, MailError> {
     let sender = mail.from.as_ref().and_then(|from| addresses.seat_of(from));
-    let is_join = |found: FoundPaper| match found.paper {
-        Ok(paper) => matches!(paper.signed.paper().content(), PaperContent::Join(_)),
-        Err(_) => true,
-    };
-    let by_itself = sender.filter(|_| mail.papers().into_iter().all(is_join));
-    let admitted: Vec<Seat> = admitted.iter().copied().chain(by_itself).collect();
+    let mut papers = mail.papers().into_iter().filter_map(|found| found.paper.ok());
+    let mut admitted = admitted.to_vec();
+    if papers.all(|paper| matches!(paper.signed.paper().content(), PaperContent::Join(_))) {
+        admitted.extend(sender);
+    }
     let mut papers = host.take(mail, &admitted)?;
     if host.has_paper_in(mail) {
         // Papers for another match of the store are taken there.
@@ -175,8 +172,10 @@ impl<'a> PostOffice<'a> {
     /// in this order.
     #[must_use]
     pub fn matches_of(&self, mail: &ReceivedMail) -> Vec<usize> {
-        let claims = self.matches.iter().map(|hosted| hosted.claim(mail)).enumerate();
-        let mut claims: Vec<_> = claims.filter_map(|(index, claim)| Some((claim?, index))).collect();
+        let mut claims = Vec::new();
+        for (index, hosted) in self.matches.iter().enumerate() {
+            claims.extend(hosted.claim(mail).map(|claim| (claim, index)));
+        }
         claims.sort_unstable();
         if let Some((Claim::Paper, _)) = claims.first() {
             claims.retain(|(claim, _)| *claim == Claim::Paper);
@@ -199,7 +198,7 @@ impl HostedMatch<'_> {
         if host.knows_code_in(mail) {
             return Some(Claim::Code);
         }
-        if mail.follows.iter().any(|id| host.is_of_thread(id)) {
+        if mail.follows.iter().any(|id| is_letter_of(&host.mail_match().terms, id)) {
             return Some(Claim::Thread);
         }
         // A letter that bounced.

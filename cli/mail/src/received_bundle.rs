@@ -1,28 +1,106 @@
-//! A bundle as a player received it: audited against what the key remembers, and its desk read (PM-28).
+//! A bundle as a player received it: audited against what the key remembers, and its desk and game read (PM-28).
+//!
+//! Orders of others may be left out. So what is said of the current turn comes only from records that are never left
+//! out, unless the desk can be applied.
 
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::path::Path;
 
-use turnfold_core::paper::{MatchId, Offer, PaperContent, SeatKey, SeenRoot, SignedPaper};
-use turnfold_core::rules::desk::{self, Command, Desk, Secret};
+use turnfold_core::paper::{
+    DeskTime, MatchId, Offer, OrdersAhead, Paper, PaperContent, PaperLine, SeatKey, SeenRoot, SignedPaper,
+};
+use turnfold_core::rules::desk::{self, Command, Desk, Missed, Secret};
+use turnfold_core::text::number;
 use turnfold_core::trust::{Checkpoint, SignedNote, TrustPolicy, VerifierKey};
-use turnfold_core::{Registry, Rules, Seat};
-use turnfold_history::history::recorded_rules;
+use turnfold_core::{AnyState, CommandSource, DicePolicy, Digest, Logged, Outcome, Registry, Rules, Seat};
+use turnfold_history::Revision;
+use turnfold_history::history::entry::stored;
+use turnfold_history::history::{recorded_rules, rules_of};
 use turnfold_proof::ProofError;
 use turnfold_proof::audit::{AuditQuestion, AuditRow, HeldCheckpoint, RowName, RowResult};
 use turnfold_proof::bundle::sizes::BranchFinder;
 use turnfold_proof::bundle::{BundleFile, BundleRecords, BundledMatch};
 use turnfold_proof::signing::KeyMemory;
+use turnfold_store::Entry;
 
 use super::audit::audit;
-use super::desk_history::DeskHistory;
-use super::player_memory::PlayerMemory;
+use super::desk_history::{DeskHistory, TurnRecord};
+use super::game_turn::{GameTurn, OrderEnd};
+use super::paper_form::MailedPaper;
 use crate::error::MailError;
 
+pub(super) struct PlayerMemory {
+    /// The first key of the host.
+    host: VerifierKey,
+    /// The links of the Genesis of game and desk.
+    game: Digest,
+    desk: Digest,
+    /// The number of the last paper.
+    pub(super) number: u32,
+    /// The turn of the last order.
+    pub(super) turn: u32,
+    /// The origins of the branches that were accepted.
+    pub(super) origins: Vec<String>,
+}
+
+impl PlayerMemory {
+    const TITLE: &str = "turnfold mail 1";
+    const FILE: &str = "match";
+
+    fn read(memory: &KeyMemory, folder: &str) -> Result<Option<Self>, MailError> {
+        let Some(bytes) = memory.kept(folder, Self::FILE)? else { return Ok(None) };
+        let read = String::from_utf8(bytes).ok().and_then(|text| Self::parse(&text));
+        let damaged = || MailError::Unusable(format!("the key's memory of `{folder}` is damaged"));
+        read.map(Some).ok_or_else(damaged)
+    }
+
+    pub(super) fn write(&self, memory: &KeyMemory, folder: &str) -> Result<(), MailError> {
+        let Self { host, game, desk, number, turn, origins } = self;
+        let title = Self::TITLE;
+        let mut text =
+            format!("{title}\nhost {host}\ngame {game}\ndesk {desk}\nnumber {number}\nturn {turn}\n");
+        for origin in origins {
+            writeln!(text, "line {origin}").expect("writing to a string cannot fail");
+        }
+        Ok(memory.keep(folder, Self::FILE, text.as_bytes())?)
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let mut lines = text.strip_prefix(Self::TITLE)?.strip_prefix('\n')?.lines();
+        let mut value = |word: &str| lines.next()?.strip_prefix(word)?.strip_prefix(' ');
+        Some(Self {
+            host: value("host")?.parse().ok()?,
+            game: value("game")?.parse().ok()?,
+            desk: value("desk")?.parse().ok()?,
+            number: number(value("number")?).ok()?,
+            turn: number(value("turn")?).ok()?,
+            origins: lines.filter_map(|line| Some(line.strip_prefix("line ")?.to_owned())).collect(),
+        })
+    }
+}
+
+/// Keeps a sealed order until it is sent (PM-16).
+pub(super) fn keep_order(memory: &KeyMemory, folder: &str, turn: u32, mail: &str) -> Result<(), MailError> {
+    Ok(memory.keep(folder, &format!("order-{turn}"), mail.as_bytes())?)
+}
+
+pub(super) fn kept_order(
+    memory: &KeyMemory,
+    folder: &str,
+    turn: u32,
+) -> Result<Option<MailedPaper>, MailError> {
+    let Some(bytes) = memory.kept(folder, &format!("order-{turn}"))? else { return Ok(None) };
+    let found = MailedPaper::find(&bytes).pop().and_then(|found| found.paper.ok());
+    found.map(Some).ok_or_else(|| MailError::Unusable(format!("the sealed order of turn {turn} is damaged")))
+}
+
 /// A bundle of a match by mail that passed its audit.
-pub(super) struct ReceivedBundle {
-    pub(super) bundle: BundleFile,
+pub(super) struct ReceivedBundle<'a> {
+    bundle: BundleFile,
+    registry: &'a Registry,
     /// The index of the game in the bundle.
-    pub(super) game_index: usize,
+    game_index: usize,
     pub(super) game: BundledMatch,
     desk: BundledMatch,
     pub(super) terms: desk::Setup,
@@ -31,9 +109,14 @@ pub(super) struct ReceivedBundle {
     pub(super) history: DeskHistory,
     /// The host's checkpoints that cover a whole branch.
     checkpoints: Vec<(SignedNote, Checkpoint)>,
+    /// The current turn: how many positions are recorded, the last of them, and the clock when it was recorded.
+    pub(super) turn: u32,
+    pub(super) position: Option<TurnRecord>,
+    since: Option<DeskTime>,
+    /// The host's clock.
+    pub(super) clock: Option<DeskTime>,
 }
 
-/// Game and desk of a bundle, by their indexes in it.
 pub(super) struct MailPair {
     pub(super) game: usize,
     pub(super) desk: usize,
@@ -41,12 +124,12 @@ pub(super) struct MailPair {
     pub(super) host: VerifierKey,
 }
 
-impl ReceivedBundle {
+impl<'a> ReceivedBundle<'a> {
     /// Reads and audits a bundle. Also returns what the key remembers of its match.
     pub(super) fn open(
         path: &Path,
         memory: &KeyMemory,
-        registry: &Registry,
+        registry: &'a Registry,
     ) -> Result<(Self, Option<PlayerMemory>), MailError> {
         let bundle = BundleFile::read(path).map_err(|error| match error {
             error @ ProofError::Malformed { .. } => MailError::Refused(format!("bytes: {error}")),
@@ -56,40 +139,77 @@ impl ReceivedBundle {
         let [game, desk] = [game_index, desk_index].map(|index| bundle.outline().matches.get(index).cloned());
         let (Some(game), Some(desk)) = (game, desk) else { return Err(no_match()) };
         let known = PlayerMemory::read(memory, &folder_of(&game))?;
+        let mut held = Vec::new();
         if let Some(known) = &known {
             require_known(known, &game, &desk, &host)?;
+            for origin in &known.origins {
+                if let Some(note) = memory.note_of(origin)? {
+                    let checkpoint = note.text().parse()?;
+                    held.push(HeldCheckpoint { path: origin.into(), note, checkpoint });
+                }
+            }
         }
-        let held = trusted(memory, known.as_ref())?;
         let policy = policy_of(&host)?;
         let question =
             AuditQuestion { policy: Some(&policy), held: &held, registry, accepts_brought_rules: false };
-        if let Some(row) = failed_row(&bundle, question)? {
-            let AuditRow { row, reason, .. } = row;
+        if let Some(AuditRow { row, reason, .. }) = failed_row(&bundle, question)? {
             return Err(MailError::Refused(format!("the bundle fails the audit: {row}: {reason}")));
         }
-        let history = read_desk(&bundle, desk_index, &desk, &terms)?;
+        let mut history = DeskHistory::start(&terms, &desk.genesis.encode())?;
+        let mut is_genesis = true;
+        bundle.each(&mut |branch, record| {
+            if branch == (desk_index, 0) && !std::mem::take(&mut is_genesis) {
+                history.take_record(&record);
+            }
+            Ok(())
+        })?;
         require_concealable(&game, &desk, &history, registry)?;
-        let checkpoints = checkpoints(&bundle, &policy);
-        Ok((Self { bundle, game_index, game, desk, terms, host, history, checkpoints }, known))
+        let mut received = Self {
+            checkpoints: checkpoints(&bundle, &policy),
+            bundle,
+            registry,
+            game_index,
+            game,
+            desk,
+            terms,
+            host,
+            history,
+            turn: 0,
+            position: None,
+            since: None,
+            clock: None,
+        };
+        for entry in received.history.entries() {
+            if let Command::Clock(at) = &entry.command {
+                received.clock = Some(*at);
+            }
+            if let Some(position) = entry.position() {
+                received.turn = received.turn.saturating_add(1);
+                received.position = Some(position);
+                received.since = received.clock;
+            }
+        }
+        Ok((received, known))
     }
 
     /// Returns the memory of a key that has written nothing for the match.
     pub(super) fn new_memory(&self) -> PlayerMemory {
         let [game, desk] = [&self.game, &self.desk].map(|bundled| bundled.genesis.link());
-        PlayerMemory { host: self.host.clone(), game, desk, number: 0, turn: 0, lines: Vec::new() }
+        PlayerMemory { host: self.host.clone(), game, desk, number: 0, turn: 0, origins: Vec::new() }
     }
 
-    /// Returns the folder of the match in the key's memory.
     pub(super) fn folder(&self) -> String {
         folder_of(&self.game)
     }
 
     /// Remembers the host's checkpoints, and returns the origins of all branches.
     pub(super) fn accept(&self, memory: &KeyMemory) -> Result<Vec<String>, MailError> {
+        let mut origins = Vec::new();
         for (note, checkpoint) in &self.checkpoints {
             memory.accept(note, checkpoint)?;
+            origins.push(checkpoint.origin.clone());
         }
-        Ok(self.checkpoints.iter().map(|(_, checkpoint)| checkpoint.origin.clone()).collect())
+        Ok(origins)
     }
 
     /// Returns the size and root of the desk.
@@ -98,54 +218,232 @@ impl ReceivedBundle {
         Ok(SeenRoot { size, root: self.history.root(size).ok_or_else(no_match)? })
     }
 
-    /// Returns the papers that are shown, with their entries.
     pub(super) fn papers(&self) -> impl Iterator<Item = (u64, &SignedPaper)> {
         self.history.entries().iter().filter_map(|entry| Some((entry.seq, entry.paper()?)))
     }
 
-    /// Returns the seats that owe a seal, if the records that are shown are enough to know (PM-16).
-    pub(super) fn owing_seals(&self) -> Option<Vec<Seat>> {
-        // A record that is left out is an order of another seat, and no order counts while a seal is owed. So it
-        // changes nothing here if it comes after the position; before the position it may.
-        let position = self.history.position().map(|position| position.seq);
-        let is_after = |seq: &u64| position.is_some_and(|position| position < *seq);
-        let is_known =
-            self.history.first_unapplied().is_none() && self.history.left_out().first().is_none_or(is_after);
-        is_known.then(|| self.history.state().awaited_seals())
+    fn all_papers(&self) -> impl Iterator<Item = &Paper> {
+        self.history.entries().iter().filter_map(|entry| entry.command.paper())
     }
 
-    /// Returns the seats that players have joined, with the name of each.
     pub(super) fn taken_seats(&self) -> Vec<(Seat, String)> {
-        let joins = self.papers().filter_map(|(_, signed)| match signed.paper().content() {
-            PaperContent::Join(join) => Some((signed.paper().head().seat, join.key.name().to_string())),
-            _ => None,
-        });
-        joins.collect()
+        let mut taken = Vec::new();
+        for (_, signed) in self.papers() {
+            if let PaperContent::Join(join) = signed.paper().content() {
+                taken.push((signed.paper().head().seat, join.key.name().to_string()));
+            }
+        }
+        taken
     }
 
     /// Returns the seat of a key, and whether it has had the key since its `join`.
     pub(super) fn seat_of(&self, key: &SeatKey) -> Option<(Seat, bool)> {
-        let by_paper = self.papers().filter_map(|(_, signed)| match signed.paper().content() {
-            // The host cannot have forged what the key itself signed.
-            PaperContent::Join(join) if join.key == *key && signed.is_by(key) => {
-                Some((signed.paper().head().seat, true))
+        for (_, signed) in self.papers() {
+            let seat = signed.paper().head().seat;
+            match signed.paper().content() {
+                // The host cannot have forged what the key itself signed.
+                PaperContent::Join(join) if join.key == *key && signed.is_by(key) => {
+                    return Some((seat, true));
+                }
+                PaperContent::Rekey(new) if new == key => return Some((seat, false)),
+                PaperContent::Offer(Offer::Replace { seat, player }) if player.key() == Some(key) => {
+                    return Some((*seat, false));
+                }
+                _ => {}
             }
-            PaperContent::Rekey(new) if new == key => Some((signed.paper().head().seat, false)),
-            PaperContent::Offer(Offer::Replace { seat, player }) if player.key() == Some(key) => {
-                Some((*seat, false))
-            }
-            _ => None,
-        });
+        }
         // PM-60: the host may have given the seat to this key, alone or by an agreement.
-        let by_host = self.history.entries().iter().filter_map(|entry| match &entry.command {
+        self.history.entries().iter().find_map(|entry| match &entry.command {
             Command::Replace { seat, player, .. } if player.key() == Some(key) => Some((*seat, false)),
             _ => None,
-        });
-        by_paper.chain(by_host).next()
+        })
+    }
+
+    /// Returns `true` for a seat that must seal before it orders (PM-16).
+    pub(super) fn must_seal(&self, seat: Seat) -> bool {
+        let Some(position) = &self.position else { return false };
+        let seats = &position.seats;
+        seats.len() >= 2 && seats.contains(&seat) && (self.terms.sealed || self.terms.hosted.contains(&seat))
+    }
+
+    /// Returns the seats that must seal and have not, unless they have missed the deadline. If the desk could not be
+    /// applied, a seat counts as having missed the deadline only if that is certain.
+    pub(super) fn owing_seals(&self, reader: Seat) -> Vec<Seat> {
+        let Some(position) = &self.position else { return Vec::new() };
+        // A record that is left out is an order of another seat, and no order counts while a seal is owed. So it
+        // changes nothing here if it comes after the position; before the position it may.
+        let known = self.history.position().map(|position| position.seq);
+        let is_known = match self.history.left_out().first() {
+            Some(first) => known.is_some_and(|known| known < *first),
+            None => true,
+        };
+        if is_known && self.history.first_unapplied().is_none() {
+            return self.history.state().awaited_seals();
+        }
+        if self.terms.missed != Missed::Wait && self.clock >= self.deadline(position, reader) {
+            return Vec::new();
+        }
+        let mut owing = position.seats.clone();
+        owing.retain(|seat| self.must_seal(*seat));
+        for (seq, signed) in self.papers() {
+            let head = signed.paper().head();
+            let content = signed.paper().content();
+            let is_seal = matches!(content, PaperContent::Seal { link, .. } if *link == position.link);
+            if seq > position.seq && is_seal && head.turn == self.turn {
+                owing.retain(|seat| *seat != head.seat);
+            }
+        }
+        owing
+    }
+
+    pub(super) fn offers(&self, digits: &str) -> Vec<Digest> {
+        let mut offers = Vec::new();
+        for paper in self.all_papers().filter(|paper| paper.head().turn == self.turn) {
+            if matches!(paper.content(), PaperContent::Offer(_))
+                && paper.digest().to_string().starts_with(digits)
+            {
+                offers.push(paper.digest());
+            }
+        }
+        offers
+    }
+
+    /// Returns the latest deadline that the turn may have had. An offer to move it needs the reader's consent or, if
+    /// the reader made it, the consent of another seat.
+    fn deadline(&self, position: &TurnRecord, reader: Seat) -> Option<DeskTime> {
+        let mut latest = self.since.map(|since| since.after_hours(self.terms.hours));
+        for entry in self.history.entries() {
+            let until = match &entry.command {
+                Command::Extend { until, .. } => Some(*until),
+                Command::Paper(signed) => match signed.paper().content() {
+                    PaperContent::Offer(Offer::Extend(until)) => {
+                        self.may_be_agreed(signed.paper(), reader).then_some(*until)
+                    }
+                    _ => None,
+                },
+                _ => None,
+            };
+            latest = latest.max(until.filter(|_| entry.seq > position.seq));
+            // PM-39: the deadline may wait for any absence.
+            if let Some(PaperContent::Absent(until)) = entry.command.paper().map(Paper::content) {
+                latest = latest.max(Some(until.after_hours(self.terms.hours)));
+            }
+        }
+        latest
+    }
+
+    fn may_be_agreed(&self, offer: &Paper, reader: Seat) -> bool {
+        let answer = PaperContent::Answer { to: offer.digest(), agree: true };
+        let mut answers = self.papers().filter(|(_, signed)| *signed.paper().content() == answer);
+        answers.any(|(_, signed)| [offer.head().seat, signed.paper().head().seat].contains(&reader))
+    }
+
+    /// Returns the game at the position, if the bundle shows all of it.
+    fn game_at(&self, position: &TurnRecord) -> Result<Option<Box<dyn AnyState>>, MailError> {
+        let game = &self.game;
+        let index = game.branches.iter().position(|branch| branch.name == position.branch);
+        let Some(index) = index.filter(|index| !game.left_out(*index)) else { return Ok(None) };
+        let branch = position.branch.clone();
+        let revision = Revision { match_name: game.name.clone(), branch, seq: None };
+        let rules = rules_of(&game.genesis, &revision, self.registry)?;
+        let mut state = rules.start(&game.genesis.setup)?;
+        let entries = self.entries(index, position.game_seq)?;
+        state.fold(&stored(&entries), &game.genesis.dice, &mut |_| {})?;
+        Ok(Some(state))
+    }
+
+    /// Returns the game at the position, if the bundle shows all of it and no other seat has to play before this one.
+    fn game_before_plays(
+        &self,
+        position: &TurnRecord,
+        seat: Seat,
+    ) -> Result<Option<Box<dyn AnyState>>, MailError> {
+        Ok(self.game_at(position)?.filter(|state| state.waits_for(seat)))
+    }
+
+    /// Reads the first entries of a branch, including those that it shares with its parents.
+    fn entries(&self, branch: usize, to: u64) -> Result<Vec<Entry>, MailError> {
+        let finder = BranchFinder::of(self.bundle.outline());
+        let parts: BTreeMap<_, _> =
+            finder.parts((self.game_index, branch), to.saturating_add(1)).into_iter().collect();
+        let mut entries = Vec::new();
+        self.bundle.each(&mut |branch, record| {
+            if let Some(size) = parts.get(&branch)
+                && let Ok(Some(entry)) = record.entry()
+                && entry.seq < *size
+            {
+                entries.push(entry);
+            }
+            Ok(())
+        })?;
+        entries.sort_by_key(|entry| entry.seq);
+        Ok(entries)
+    }
+
+    /// Reads a seat's lines of replies, which begin after its order if it is asked (PM-123).
+    pub(super) fn read_lines(
+        &self,
+        position: &TurnRecord,
+        order: (Seat, &[PaperLine]),
+        lines: &[String],
+    ) -> Result<OrdersAhead, MailError> {
+        let Some(state) = self.game_at(position)? else {
+            return Err(MailError::Refused("the bundle does not show all of the game".into()));
+        };
+        let as_typed = |text: &str| vec![text.to_owned()];
+        GameTurn::ahead(state.as_ref(), order, BTreeMap::new(), lines, as_typed).map_err(MailError::Refused)
+    }
+
+    /// Reads commands in the states in which they would be played, and returns them as the game would record them.
+    /// After a roll, and after a command that the game rejects, they stay as the player wrote them.
+    pub(super) fn read_plays(
+        &self,
+        position: &TurnRecord,
+        seat: Seat,
+        plays: &[PaperLine],
+    ) -> Result<Vec<PaperLine>, MailError> {
+        let mut game = self.game_before_plays(position, seat)?;
+        let mut read = Vec::new();
+        for play in plays {
+            let text = game.as_ref().and_then(|game| game.read(play.as_str()).ok());
+            read.push(text.as_ref().and_then(|text| text.parse().ok()).unwrap_or_else(|| play.clone()));
+            let command = CommandSource::Text(text.as_deref().unwrap_or_default());
+            let entry = Logged { seq: position.game_seq, seat, command };
+            game.take_if(|game| game.fold(&[entry], &DicePolicy::Recorded, &mut |_| {}).is_err());
+        }
+        Ok(read)
+    }
+
+    /// Tries commands as the host would play them, up to a roll. Returns which of them would change nothing, and why;
+    /// none if others have to play before the seat.
+    pub(super) fn try_plays(
+        &self,
+        position: &TurnRecord,
+        seat: Seat,
+        plays: &[PaperLine],
+    ) -> Result<Vec<String>, MailError> {
+        let mut idle = Vec::new();
+        let Some(state) = self.game_before_plays(position, seat)? else { return Ok(idle) };
+        let mut turn = GameTurn::without_dice(state, position.game_seq);
+        match turn.order(seat, plays.iter().map(PaperLine::as_str)) {
+            Ok(OrderEnd::Refused(rejected)) => {
+                let why = format!("{}: {}", rejected.code, rejected.message);
+                return Err(MailError::Refused(format!("the game would refuse the order: {why}")));
+            }
+            Ok(OrderEnd::Carried { played, .. }) => {
+                for record in played {
+                    let Outcome::Ignored(code) = &record.outcome else { continue };
+                    let why = record.message.map(|message| format!(", {message}")).unwrap_or_default();
+                    let command = &record.command;
+                    idle.push(format!("`{command}` would change nothing: {}{why}", code.as_str()));
+                }
+            }
+            Err(_) => {}
+        }
+        Ok(idle)
     }
 }
 
-/// Returns the policy that trusts the host's key.
 pub(super) fn policy_of(host: &VerifierKey) -> Result<TrustPolicy, MailError> {
     let policy = TrustPolicy::read(&format!("log {host}\nquorum none\n"));
     policy.map_err(|error| MailError::Unusable(error.to_string()))
@@ -156,9 +454,13 @@ pub(super) fn failed_row(
     bundle: &BundleFile,
     question: AuditQuestion<'_>,
 ) -> Result<Option<AuditRow>, MailError> {
-    let must_pass = |row: &AuditRow| row.row == RowName::Signature && row.result != RowResult::Pass;
-    let rows = audit(bundle, question)?;
-    Ok(rows.into_iter().find(|row| row.result == RowResult::Fail || must_pass(row)))
+    for row in audit(bundle, question)? {
+        let must_pass = row.row == RowName::Signature;
+        if row.result == RowResult::Fail || must_pass && row.result != RowResult::Pass {
+            return Ok(Some(row));
+        }
+    }
+    Ok(None)
 }
 
 fn no_match() -> MailError {
@@ -169,16 +471,15 @@ fn folder_of(game: &BundledMatch) -> String {
     format!("mail-{}", MatchId::new(game.genesis.match_id))
 }
 
-/// Finds the only game with a desk in a bundle.
 pub(super) fn pair(bundle: &BundleFile) -> Result<MailPair, MailError> {
     let matches = &bundle.outline().matches;
     let mut pairs = Vec::new();
-    for (desk, bundled) in
-        matches.iter().enumerate().filter(|(_, bundled)| bundled.genesis.ruleset == Desk::NAME)
-    {
-        let Ok(terms) = desk::Setup::decode(bundled.genesis.ruleset_version, &bundled.genesis.setup) else {
+    for (desk, bundled) in matches.iter().enumerate() {
+        let genesis = &bundled.genesis;
+        if genesis.ruleset != Desk::NAME {
             continue;
-        };
+        }
+        let Ok(terms) = desk::Setup::decode(genesis.ruleset_version, &genesis.setup) else { continue };
         let Ok(host) = terms.host.parse() else { continue };
         let is_game = |bundled: &BundledMatch| {
             terms.match_id == MatchId::new(bundled.genesis.match_id).to_string()
@@ -232,33 +533,38 @@ fn require_concealable(
     if let Some(branch) = desk.branches.iter().find(|branch| branch.left_out > 0 && !branch.name.is_main()) {
         return Err(refused(desk, format!("a record of branch `{}`", branch.name)));
     }
-    let (terms, commands) =
-        (history.terms(), || history.entries().iter().map(|entry| (entry.seq, &entry.command)));
-    let begun = commands().find(|(_, command)| matches!(command, Command::Stand { .. }));
-    let is_over = commands().any(|(_, command)| match command {
-        Command::Stand { seats, .. } => seats.as_slice().is_empty(),
-        command => matches!(command, Command::Close { .. }),
-    });
-    // A position with a STATE reveals the orders of earlier turns; in a game without secrets every position does.
-    let reveals = |command: &Command| match command {
-        Command::Stand { state, .. } => terms.secret == Secret::Turn && (state.is_some() || !has_secrets),
-        _ => false,
-    };
-    let revealed = commands().rfind(|(_, command)| reveals(command));
+    let terms = history.terms();
+    let mut begun = None;
+    let mut is_over = false;
+    let mut revealed = None;
+    for entry in history.entries() {
+        match &entry.command {
+            Command::Stand { state, seats, .. } => {
+                begun = begun.or(Some(entry.seq));
+                is_over |= seats.as_slice().is_empty();
+                // A position with a STATE reveals the orders of earlier turns; in a game without secrets every
+                // position does.
+                if terms.secret == Secret::Turn && (state.is_some() || !has_secrets) {
+                    revealed = Some(entry.seq);
+                }
+            }
+            Command::Close { .. } => is_over = true,
+            _ => {}
+        }
+    }
     // PM-41: messages to others are concealed forever. PM-42: orders ahead are concealed beyond the next turn.
-    let is_replaced = |seat: &Seat| history.state().replacements(*seat) > 0;
-    let may_be_press =
-        terms.press && (terms.seats > 2 || Desk::players(history.state()).iter().any(is_replaced));
+    let players = Desk::players(history.state());
+    let has_replaced = players.iter().any(|seat| history.state().replacements(*seat) > 0);
+    let may_be_press = terms.press && (terms.seats > 2 || has_replaced);
     let may_be_ahead = !terms.sealed && terms.hosted.is_empty() && terms.head.is_none();
     // PM-81: an order that another one replaced is concealed forever.
-    let is_concealed = |seq: u64| {
-        begun.is_some_and(|(begun, _)| begun < seq) && (may_be_press || terms.secret != Secret::No)
-    };
-    if let Some(seq) = history.left_out().iter().find(|seq| !is_concealed(**seq)) {
-        return Err(refused(desk, format!("entry {seq}")));
+    let may_conceal = may_be_press || terms.secret != Secret::No;
+    for seq in history.left_out() {
+        if !may_conceal || begun.is_none_or(|begun| begun >= *seq) {
+            return Err(refused(desk, format!("entry {seq}")));
+        }
     }
-    let known =
-        if is_over || terms.secret == Secret::No { Some(u64::MAX) } else { revealed.map(|(seq, _)| seq) };
+    let known = if is_over || terms.secret == Secret::No { Some(u64::MAX) } else { revealed };
     require_same(desk, history, known.filter(|_| !may_be_ahead))
 }
 
@@ -275,43 +581,19 @@ fn require_same(desk: &BundledMatch, history: &DeskHistory, known: Option<u64>) 
     }
 }
 
-/// Returns the checkpoints that the key remembers of the branches of a match.
-fn trusted(memory: &KeyMemory, known: Option<&PlayerMemory>) -> Result<Vec<HeldCheckpoint>, MailError> {
-    let mut held = Vec::new();
-    for origin in known.map(|known| known.lines.as_slice()).unwrap_or_default() {
-        let Some(note) = memory.note_of(origin)? else { continue };
-        let checkpoint = note.text().parse()?;
-        held.push(HeldCheckpoint { path: origin.into(), note, checkpoint });
-    }
-    Ok(held)
-}
-
-/// Reads the desk of a bundle, as far as it is shown.
-fn read_desk(
-    bundle: &BundleFile,
-    index: usize,
-    desk: &BundledMatch,
-    terms: &desk::Setup,
-) -> Result<DeskHistory, MailError> {
-    let mut history = DeskHistory::start(terms, &desk.genesis.encode())?;
-    let mut is_genesis = true;
-    bundle.each(&mut |line, record| {
-        if line == (index, 0) && !std::mem::take(&mut is_genesis) {
-            history.take_record(&record);
-        }
-        Ok(())
-    })?;
-    Ok(history)
-}
-
 /// Returns the host's checkpoint on the whole of each branch. The audit requires one for each.
 fn checkpoints(bundle: &BundleFile, policy: &TrustPolicy) -> Vec<(SignedNote, Checkpoint)> {
     let finder = BranchFinder::of(bundle.outline());
-    let signed = bundle.outline().checkpoints.iter().filter_map(|note| {
-        let checkpoint: Checkpoint = note.text().parse().ok()?;
-        let is_whole = finder.size(finder.branch_of(&checkpoint.origin)?) == checkpoint.size;
-        let is_signed = is_whole && policy.is_signed(note, &checkpoint.origin) == Ok(true);
-        is_signed.then(|| (note.clone(), checkpoint))
-    });
-    signed.collect()
+    let mut signed = Vec::new();
+    for note in &bundle.outline().checkpoints {
+        let checkpoint: Result<Checkpoint, _> = note.text().parse();
+        if let Ok(checkpoint) = checkpoint
+            && let Some(branch) = finder.branch_of(&checkpoint.origin)
+            && finder.size(branch) == checkpoint.size
+            && policy.is_signed(note, &checkpoint.origin) == Ok(true)
+        {
+            signed.push((note.clone(), checkpoint));
+        }
+    }
+    signed
 }

@@ -1,16 +1,16 @@
 //! Reads mails of any mail program: the sender, and the texts that may contain papers (PM-50).
 
-use mail_parser::{Message, MessageParser, MessagePart, MimeHeaders, PartType};
+use mail_parser::{DateTime, Message, MessageParser, MessagePart, MimeHeaders, PartType};
 use turnfold_core::Digest;
 use turnfold_core::paper::DeskTime;
 
-use super::addresses::MailAddress;
 use super::mail_text::{
     ENCRYPTED, UNDECODED, attached_bytes, charset_of, part_text, text_of_bytes, text_of_html, unflowed,
     without_signature,
 };
 use super::notices::Notice;
 use super::paper_form::{FoundPaper, MailedPaper};
+use super::post_folder::MailAddress;
 
 /// Headers that identify a mail; a text that someone saved has none of them.
 const HEADERS: &str =
@@ -76,20 +76,16 @@ impl ReceivedMail {
         };
         let message = of_mailbox(bytes);
         if let Some(read) = message.and_then(|message| MessageParser::default().parse(message)) {
-            mail.from =
-                read.from().and_then(|from| from.first()).and_then(|from| from.address()?.parse().ok());
+            mail.from = read.from().and_then(|from| from.first()?.address()?.parse().ok());
             mail.message_id = read.message_id().filter(|id| is_message_id(id)).map(|id| format!("<{id}>"));
             for earlier in [read.in_reply_to(), read.references()] {
                 let ids = earlier.as_text_list().unwrap_or_default();
                 mail.follows.extend(ids.iter().map(|id| format!("<{id}>")));
             }
             mail.subject = read.subject().unwrap_or_default().into();
-            let sent = read.date().and_then(|date| u64::try_from(date.to_timestamp()).ok());
-            mail.sent = sent.and_then(DeskTime::of_unix_seconds);
+            mail.sent = read.date().and_then(time_of);
             // Each server adds its line above the earlier ones.
-            let received = read.received_all().next().and_then(|received| received.date);
-            let arrived = received.and_then(|date| u64::try_from(date.to_timestamp()).ok());
-            mail.arrived = arrived.and_then(DeskTime::of_unix_seconds);
+            mail.arrived = read.received_all().next().and_then(|received| time_of(&received.date?));
             mail.add(&read);
             mail.notice = Notice::of(&read, &mail.texts);
         }
@@ -109,7 +105,6 @@ impl ReceivedMail {
         Self { obstacle: Some(Obstacle::TooLong), texts: Vec::new(), ..Self::read(beginning) }
     }
 
-    /// Adds the texts of a message and of the messages attached to it.
     fn add(&mut self, message: &Message<'_>) {
         let mut messages = vec![message];
         let mut next = 0;
@@ -156,12 +151,9 @@ impl ReceivedMail {
     #[must_use]
     pub fn papers(&self) -> Vec<FoundPaper> {
         let mut all = Vec::<FoundPaper>::new();
-        let mut known = Vec::new();
         for text in &self.texts {
-            let found = MailedPaper::find(text.as_bytes());
-            let is_new = |found: &FoundPaper| !known.contains(&found.paper);
-            let new: Vec<_> = found.into_iter().filter(is_new).collect();
-            known.extend(new.iter().map(|found| found.paper.clone()));
+            let mut new = MailedPaper::find(text.as_bytes());
+            new.retain(|found| !all.iter().any(|known| known.paper == found.paper));
             all.extend(new);
         }
         if self.texts.len() > 1 && all.iter().any(|found| found.paper.is_ok()) {
@@ -197,7 +189,6 @@ fn of_mailbox(bytes: &[u8]) -> Option<&[u8]> {
     is_known.then_some(bytes)
 }
 
-/// Returns the text of a part, with flowed lines joined.
 fn text_of(part: &MessagePart<'_>, text: &str) -> String {
     let attribute =
         |name| part.content_type().and_then(|content_type| content_type.attribute(name)).unwrap_or_default();
@@ -207,7 +198,6 @@ fn text_of(part: &MessagePart<'_>, text: &str) -> String {
     text.to_owned()
 }
 
-/// Returns why the text of a part cannot be read.
 fn obstacle(part: &MessagePart<'_>) -> Option<Obstacle> {
     let content_type = part.content_type();
     let subtype =
@@ -224,6 +214,10 @@ fn obstacle(part: &MessagePart<'_>) -> Option<Obstacle> {
     } else {
         None
     }
+}
+
+fn time_of(date: &DateTime) -> Option<DeskTime> {
+    DeskTime::of_unix_seconds(u64::try_from(date.to_timestamp()).ok()?)
 }
 
 /// Returns `true` if a `Message-ID` is safe to use in a header of ours.

@@ -6,6 +6,7 @@ use mail_parser::{Message, MessageParser, PartType};
 use turnfold_core::Registry;
 use turnfold_core::decode::decode_strictly;
 use turnfold_core::rules::desk::Command;
+use turnfold_history::Limits;
 use turnfold_history::error::input::read_file;
 use turnfold_proof::audit::AuditQuestion;
 use turnfold_proof::bundle::{
@@ -17,7 +18,10 @@ use turnfold_store::{BranchName, Entry, MatchName, StoreReader};
 use super::mail_text::attached_bytes;
 use super::received_bundle::{MailPair, failed_row, pair, policy_of};
 use crate::error::MailError;
-use crate::limits::LETTER;
+
+/// The limits of letters with the bundle of a whole match, or such a bundle (PM-111).
+const LETTER: Limits =
+    Limits { what: "letter", bytes_max: 1 << 28, lines_max: 1 << 23, line_bytes_max: 1 << 26 };
 
 /// What could be recovered of matches by mail.
 pub struct Recovery {
@@ -63,27 +67,24 @@ impl Recovery {
             }
         }
         for (game, desk) in &pairs {
-            let stored: Vec<_> =
-                [game, desk].into_iter().filter(|name| store.genesis(name).is_ok()).cloned().collect();
+            let mut stored = vec![game.clone(), desk.clone()];
+            stored.retain(|name| store.genesis(name).is_ok());
             combination.add(&StoreRecords::of(store, &stored)?)?;
         }
-        let missing = combination.missing();
-        for MissingRecords { match_name, branch, first, .. } in &missing {
+        let missing_records = combination.missing();
+        let mut missing = Vec::new();
+        for MissingRecords { match_name, branch, first, last } in &missing_records {
             combination.cut(match_name, branch, *first);
+            missing.push(format!(
+                "`{match_name}@{branch}` ends before entry {first} of {last}, which no bundle shows: the newest letter of \
+                 another seat may have it"
+            ));
         }
         for (game, desk) in &pairs {
-            if missing.iter().any(|missing| missing.match_name == *game) {
+            if missing_records.iter().any(|missing| missing.match_name == *game) {
                 cut_desk(&mut combination, game, desk);
             }
         }
-        let missing = missing.iter().map(|missing| {
-            let MissingRecords { match_name, branch, first, last } = missing;
-            format!(
-                "`{match_name}@{branch}` ends before entry {first} of {last}, which no bundle shows: the newest letter of \
-                 another seat may have it"
-            )
-        });
-        let missing = missing.collect();
         let games = pairs.into_iter().map(|(game, _)| game).collect();
         Ok(Self { records: combination.into_records()?, games, missing })
     }
@@ -105,7 +106,6 @@ fn cut_desk(combination: &mut Combination, game: &MatchName, desk: &MatchName) {
     combination.cut(desk, &main, size);
 }
 
-/// Returns the bundles that are attached to a letter, or the file itself if it is a bundle.
 fn bundles_in(path: &Path) -> Result<Vec<BundleFile>, MailError> {
     let bytes = read_file(path, &LETTER)?;
     let mut found = Vec::new();

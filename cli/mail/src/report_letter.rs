@@ -1,100 +1,109 @@
-//! Reports: the letters that show a seat the state of the match (PM-30).
+//! Reports: the letters that show a seat the state of the match (PM-30), and invite readers who do not know turnfold
+//! (PM-54).
 
 use std::collections::BTreeSet;
 
 use turnfold_core::paper::{OrdersAhead, PaperLine, Reply};
-use turnfold_core::rules::desk::{Desk, Effect, OfferView, SeatView, State, View};
-use turnfold_core::{Rules, Seat};
+use turnfold_core::rules::desk::{Effect, Missed, Secret, Setup, View};
+use turnfold_core::{DicePolicy, Seat};
 use turnfold_history::{MatchStanding, program};
 
-use super::desk_turn::AppliedEntry;
-use super::invitation::{KEY_FILE, first_steps, invite};
-use super::letter::LetterText;
-use super::letter_part::{KnownGame, LetterPart, MailLogs, ending, public_sentences, sentences};
-use super::letter_words::{Text, salutation, seats, time};
-use super::reply_code::{ReplyCode, answer_with, open_page};
+use super::letter_part::{KnownGame, effects_in_words, ending, sentences};
+use super::letter_words::{Text, seats};
+use super::seat_letter::{KEY_FILE, SeatLetter};
 use crate::error::MailError;
 
-/// A report to a seat about a desk of this size.
-pub(super) struct SeatReport {
-    pub(super) seat: Seat,
-    pub(super) size: u64,
-    /// The size of the desk in the seat's report before.
-    pub(super) since: Option<u64>,
-}
-
-impl SeatReport {
-    /// Writes the letter. `attached` is the file name of the bundle. The seat may answer with the code and on the
-    /// linked page.
-    pub(super) fn write(
-        &self,
-        mail: &MailLogs<'_>,
-        state: &State,
-        (code, link): (Option<&ReplyCode>, Option<&str>),
-        attached: &str,
-    ) -> Result<LetterText, MailError> {
-        let part = LetterPart::of(mail, self.size)?;
-        let earlier = self.since.map(|size| LetterPart::of(mail, size)).transpose()?;
-        let known = KnownGame::of(mail, self.seat, &part, earlier.as_ref())?;
-        let turn = TurnOverview::of(self.seat, state, attached, mail.game.terms.zone_of(self.seat));
-        let mut text = Text::default();
-        text.line(&salutation(state, self.seat));
-        let is_invited = turn.is_invited();
-        if is_invited {
-            invite(mail, self.seat, &mut text);
+impl SeatLetter<'_> {
+    /// Writes the report of what happened since a size of the desk, that of the seat's report before.
+    pub(super) fn report(&mut self, since: Option<u64>) -> Result<(), MailError> {
+        let mail = self.mail;
+        let known = KnownGame::of(mail, self.seat, self.name.desk_size, since)?;
+        self.salute();
+        self.has_rules = self.is_invited();
+        if self.has_rules {
+            self.invite();
         } else {
-            text.paragraph(&turn.opening(mail, &known.standing));
+            self.text.paragraph(&self.opening(&known.standing));
         }
-        self.happened(mail, &known, &mut text);
-        self.inherited(mail, &turn, &mut text);
-        text.heading("The game as you see it");
-        if let Some(stands) = stands(&known.standing, turn.view.turn) {
-            text.paragraph(&stands);
+        self.happened(since, &known);
+        self.inherited();
+        self.text.heading("The game as you see it");
+        if let Some(stands) = stands(&known.standing, self.view.turn) {
+            self.text.paragraph(&stands);
         }
-        text.gap();
-        known.picture.iter().for_each(|line| text.line(line));
-        turn.table(&mut text);
-        turn.offers(&mut text);
-        let joins = state.name_of(self.seat).is_none();
-        if let Some(link) = link {
-            open_page(link, joins, &mut text);
-        }
+        self.picture(&known.picture);
+        self.table();
+        self.offers();
+        self.page();
         // PM-54: the way that needs only a mail program comes first.
-        if let Some(code) = code {
-            answer_with(code, state, self.seat, &mut text);
-            turn.first_commands(&known, "The first command may be:", "", &mut text);
+        let code = self.code();
+        if let Some(code) = &code {
+            self.answer_with(code);
+            self.first_commands(&known, "The first command may be:", "");
         }
-        if joins || code.is_none() {
-            let heading =
-                if code.is_some() { "Or with turnfold and a key of your own" } else { "Your answer" };
-            turn.answer(&known, heading, &mut text);
+        if code.is_none() {
+            self.answer(&known, "Your answer");
+        } else if self.state.name_of(self.seat).is_none() {
+            self.answer(&known, "Or with turnfold and a key of your own");
         }
-        if let Some((size, ahead)) = mail.desk.ahead(state, self.seat) {
-            let is_inherited = size < mail.desk.came(self.seat, self.size);
-            ahead_in_words(ahead, &state.lines_left(self.seat, ahead), is_inherited, &mut text);
+        if let Some((size, ahead)) = mail.desk.ahead(self.state, self.seat) {
+            let is_inherited = size < mail.desk.came(self.seat, self.name.desk_size);
+            let left = self.state.lines_left(self.seat, ahead);
+            ahead_in_words(ahead, &left, is_inherited, &mut self.text);
         }
-        self.for_auditors(mail, &mut text);
-        let reminds = |entry: &AppliedEntry| {
-            let is_it = |effect: &Effect| matches!(effect, Effect::Reminded { seats, .. } if seats.contains(&self.seat));
-            entry.size() == self.size && entry.effects.iter().any(is_it)
-        };
-        let is_reminder = mail.desk.entries().iter().any(reminds) && turn.is_awaited();
-        let subject = if is_reminder { turn.reminder() } else { turn.subject() };
-        let subject = format!("[{}] {subject}", mail.game.name);
-        let rulebook = is_invited.then(|| mail.game.rules.rulebook().to_owned());
-        Ok(LetterText { subject, text: text.into_string(), rulebook, ..LetterText::default() })
+        self.for_auditors(since);
+        self.subject = self.subject_of_report();
+        Ok(())
     }
 
-    /// Lists what happened since the report before, at the desk and in the game.
-    fn happened(&self, mail: &MailLogs<'_>, known: &KnownGame, text: &mut Text) {
-        let Some(since) = self.since else { return };
-        let entries = mail.desk.entries().iter();
-        let news = entries.filter(|entry| entry.size() > since && entry.size() <= self.size);
-        let zone = mail.game.terms.zone_of(self.seat);
-        let came = mail.desk.came(self.seat, self.size);
+    fn subject_of_report(&self) -> String {
+        let View { phase, turn, result, .. } = &self.view;
+        let mut is_reminder = false;
+        for entry in self.mail.desk.entries().iter().filter(|entry| entry.size() == self.name.desk_size) {
+            for effect in &entry.effects {
+                is_reminder |= matches!(effect, Effect::Reminded { seats, .. } if seats.contains(&self.seat));
+            }
+        }
+        if is_reminder && self.is_awaited() {
+            return format!("turn {turn}: a reminder, your order is due {}", self.deadline());
+        }
+        match (result, *phase) {
+            (Some(_), _) => "the match is over".into(),
+            (None, "joining") if self.is_awaited() => "an invitation to play by mail".into(),
+            (None, "joining") => "waiting for the others to join".into(),
+            (None, _) if self.must_seal() => format!("turn {turn}: seal your order"),
+            (None, _) if self.is_awaited() => format!("turn {turn}: your order, please"),
+            (None, _) => format!("turn {turn}"),
+        }
+    }
+
+    fn opening(&self, standing: &MatchStanding) -> String {
+        let View { phase, turn, result, .. } = &self.view;
+        let game = &self.mail.game.name;
+        let Some(result) = result else {
+            return match *phase {
+                "joining" => format!("`{game}` has not begun. {}", self.waits()),
+                _ => format!("`{game}` is at turn {turn}. {}", self.waits()),
+            };
+        };
+        // If a game was played to its end, its own result is more exact than the result of the desk.
+        let ended = match &standing.result {
+            Some(own) if result == "played" => own.to_string(),
+            _ => ending(result),
+        };
+        format!("`{game}` is over: {ended}. Thank you for playing.")
+    }
+
+    fn happened(&mut self, since: Option<u64>, known: &KnownGame) {
+        let Some(since) = since else { return };
+        let desk = &self.mail.desk;
+        let came = desk.came(self.seat, self.name.desk_size);
         let mut happened = Vec::new();
         let mut counted = BTreeSet::new();
-        for entry in news {
+        for entry in desk.entries() {
+            if entry.size() <= since || entry.size() > self.name.desk_size {
+                continue;
+            }
             if entry.position().is_some() {
                 counted.clear();
             }
@@ -106,34 +115,35 @@ impl SeatReport {
             // PM-81: repeated orders of another seat are shown once, so that no one can count them.
             let is_repeated = order.is_some_and(|order| !counted.insert(order) && order.0 != self.seat);
             if entry.size() < came {
-                happened.extend(public_sentences(entry, zone));
+                // PM-106: without messages to the player before.
+                happened.extend(effects_in_words(entry, Seat::Host, self.zone));
             } else if !is_repeated {
-                happened.extend(sentences(entry, self.seat, zone));
+                happened.extend(sentences(entry, self.seat, self.zone));
             }
         }
-        text.heading("Since the last letter");
-        text.gap();
-        text.items(&happened);
+        self.text.heading("Since the last letter");
+        self.text.items(&happened);
         if known.went_back {
-            text.item("The game went back to an earlier turn and continues from there.");
+            self.text.item("The game went back to an earlier turn and continues from there.");
         }
         if happened.is_empty() {
-            text.item("Nothing happened at the desk.");
+            self.text.item("Nothing happened at the desk.");
         }
         if !known.news.is_empty() {
-            text.paragraph("In the game:");
-            text.gap();
+            self.text.paragraph("In the game:");
+            self.text.items(&known.news);
         }
-        known.news.iter().for_each(|sentences| text.item(sentences));
     }
 
     /// PM-106: writes the order of the player before, as long as it counts.
-    fn inherited(&self, mail: &MailLogs<'_>, turn: &TurnOverview<'_>, text: &mut Text) {
-        let came = mail.desk.came(self.seat, self.size);
-        let order = mail.desk.order_of(self.seat, turn.view.turn, self.size);
-        let Some((entry, order)) = order.filter(|_| turn.status() == Some("ordered")) else { return };
-        if entry.size() < came {
-            text.paragraph(&format!(
+    fn inherited(&mut self) {
+        let desk = &self.mail.desk;
+        let size = self.name.desk_size;
+        if let Some((entry, order)) = desk.order_of(self.seat, self.view.turn, size)
+            && self.status() == Some("ordered")
+            && entry.size() < desk.came(self.seat, size)
+        {
+            self.text.paragraph(&format!(
                 "The player who had your seat before you ordered for this turn: {}. It is carried out at the deadline, \
                  unless you send another order.",
                 PaperLine::joined(order.plays())
@@ -142,27 +152,94 @@ impl SeatReport {
     }
 
     /// Lists the reader's papers since the report before, with which the attached bundle can be checked (PM-64).
-    fn for_auditors(&self, mail: &MailLogs<'_>, text: &mut Text) {
-        let since = self.since.unwrap_or(self.size).max(mail.desk.came(self.seat, self.size));
-        let entries = mail.desk.entries().iter();
-        let own = entries
-            .filter(|entry| entry.size() > since && entry.size() <= self.size && entry.seat == self.seat);
-        let papers: Vec<_> = own.filter_map(|entry| Some((entry.seq, entry.command.paper()?))).collect();
-        if papers.is_empty() {
-            return;
+    fn for_auditors(&mut self, since: Option<u64>) {
+        let desk = &self.mail.desk;
+        let size = self.name.desk_size;
+        let since = since.unwrap_or(size).max(desk.came(self.seat, size));
+        let mut is_first = true;
+        for entry in desk.entries() {
+            let Some(paper) = entry.command.paper() else { continue };
+            if entry.seat != self.seat || entry.size() <= since || entry.size() > size {
+                continue;
+            }
+            if std::mem::take(&mut is_first) {
+                self.text.heading("For auditors");
+                self.text.paragraph(
+                    "Your papers are these records of the desk in the attached bundle, which the host has signed:",
+                );
+            }
+            let what = format!("{} {}", paper.content().kind(), paper.head().number);
+            self.text.gap();
+            self.text.fill("  ", &format!("record {}: {what}, digest", entry.seq));
+            self.text.line(&format!("  {}", paper.digest()));
         }
-        text.heading("For auditors");
-        text.paragraph(
-            "Your papers are these records of the desk in the attached bundle, which the host has signed:",
-        );
-        for (seq, paper) in papers {
-            text.gap();
-            text.fill(
-                "  ",
-                &format!("record {seq}: {} {}, digest", paper.content().kind(), paper.head().number),
+    }
+
+    fn answer(&mut self, known: &KnownGame, heading: &str) {
+        let paper = match self.view.phase {
+            "joining" if self.is_awaited() => format!("join {}", self.seat),
+            "open" if self.must_seal() => "seal \"COMMAND\" \"COMMAND\"".into(),
+            "open" if self.status() == Some("sealed") => "order".into(),
+            "open" if matches!(self.status(), Some("none" | "ordered")) => {
+                "order \"COMMAND\" \"COMMAND\"".into()
+            }
+            _ => return,
+        };
+        self.text.heading(heading);
+        if self.is_invited() {
+            first_steps(&mut self.text);
+        }
+        self.text.paragraph(&format!(
+            "Save the attached file {} next to your key. In a terminal, go to that folder and type this on one line:",
+            self.attached
+        ));
+        self.text.command(&self.command(&paper));
+        self.text.paragraph("Answer this letter with the text of the file reply.txt, or attach the file.");
+        if self.must_seal() {
+            self.text.paragraph(
+                "This keeps your order next to your key. Once all players have sealed, a letter asks you to send it.",
             );
-            text.line(&format!("  {}", paper.digest()));
         }
+        if self.status() == Some("ordered") {
+            self.text.paragraph(
+                "Your order is in. Until the turn is carried out you may send another one; the newest counts.",
+            );
+        }
+        if paper.ends_with("\"COMMAND\"") {
+            let words =
+                "Put your commands in the place of COMMAND, each in quotation marks. The first one may be:";
+            self.first_commands(known, words, "\"");
+        }
+    }
+
+    fn invite(&mut self) {
+        let text = &mut self.text;
+        let game = &self.mail.game.name;
+        let rules = &self.mail.game.rules;
+        let terms = &self.mail.game.terms;
+        let host = terms.host.split('+').next().unwrap_or(&terms.host);
+        text.paragraph(&format!(
+            "{host} invites you to a game by mail. The game is called `{game}`, and seat {} is reserved for you.",
+            self.seat
+        ));
+        text.heading("What this is");
+        text.paragraph(&format!(
+            "This letter was written by turnfold, a program that carries games from turn to turn by mail. There is no account. \
+             {host} hosts the game. When it is your turn you get a letter with the board, and you answer it with \
+             your commands. Every order is recorded. With a key you sign your orders, so no one can change them later, not even \
+             the host."
+        ));
+        text.heading("The game");
+        let players = if terms.seats == 1 { "1 player".into() } else { format!("{} players", terms.seats) };
+        text.paragraph(&format!(
+            "{}: {}. It is for {players}. Its rules are in the attached file {}-rules.txt.",
+            rules.name(),
+            rules.summary().trim_end_matches('.'),
+            rules.name()
+        ));
+        text.heading("The terms");
+        let is_fair = matches!(self.mail.game.genesis.dice, DicePolicy::Fair(_));
+        text.items(&terms_in_words(terms, is_fair));
     }
 }
 
@@ -192,214 +269,89 @@ pub(super) fn ahead_in_words(ahead: &OrdersAhead, lines: &[&[Reply]], is_inherit
 /// Returns a sentence about the result of the game, or about its turn if that differs from the turn of the letter
 /// (PM-54).
 fn stands(standing: &MatchStanding, letter_turn: u32) -> Option<String> {
-    match standing {
-        MatchStanding { result: Some(result), .. } => Some(format!("The game ended: {result}.")),
-        MatchStanding { turn_number: Some(turn), .. }
-            if letter_turn > 0 && *turn != u64::from(letter_turn) =>
-        {
-            Some(format!(
-                "On the board it is turn {turn}. The turns of the letters count every time that the match waits for \
-                 orders, so this is turn {letter_turn} by mail."
-            ))
-        }
-        MatchStanding { .. } => None,
+    if let Some(result) = &standing.result {
+        return Some(format!("The game ended: {result}."));
     }
+    let turn = standing.turn_number?;
+    if letter_turn == 0 || turn == u64::from(letter_turn) {
+        return None;
+    }
+    Some(format!(
+        "On the board it is turn {turn}. The turns of the letters count every time that the match waits for orders, so \
+         this is turn {letter_turn} by mail."
+    ))
 }
 
-/// The state of the match for one reader.
-pub(super) struct TurnOverview<'a> {
-    seat: Seat,
-    state: &'a State,
-    view: View,
-    /// The file name of the bundle.
-    attached: &'a str,
-    /// The reader's time zone.
-    zone: &'a str,
-}
-
-impl<'a> TurnOverview<'a> {
-    pub(super) fn of(seat: Seat, state: &'a State, attached: &'a str, zone: &'a str) -> Self {
-        Self { seat, state, view: Desk::view(state, seat.into()), attached, zone }
-    }
-
-    /// Returns `true` if the reader is invited to a seat and has not joined.
-    fn is_invited(&self) -> bool {
-        self.view.phase == "joining" && self.is_awaited()
-    }
-
-    /// Returns `true` if the match waits for the reader.
-    fn is_awaited(&self) -> bool {
-        self.state.awaited().contains(&self.seat)
-    }
-
-    fn must_seal(&self) -> bool {
-        self.state.awaited_seals().contains(&self.seat)
-    }
-
-    fn subject(&self) -> String {
-        let View { phase, turn, result, .. } = &self.view;
-        match (result, *phase) {
-            (Some(_), _) => "the match is over".into(),
-            (None, "joining") if self.is_awaited() => "an invitation to play by mail".into(),
-            (None, "joining") => "waiting for the others to join".into(),
-            (None, _) if self.must_seal() => format!("turn {turn}: seal your order"),
-            (None, _) if self.is_awaited() => format!("turn {turn}: your order, please"),
-            (None, _) => format!("turn {turn}"),
+pub(super) fn terms_in_words(terms: &Setup, is_fair: bool) -> Vec<String> {
+    let hours = match terms.hours {
+        hours if hours % 24 == 0 && hours > 24 => format!("{} days", hours / 24),
+        1 => "1 hour".into(),
+        hours => format!("{hours} hours"),
+    };
+    let mut words = vec![format!("You have {hours} for each turn.")];
+    let asked = if terms.together {
+        "All players send orders at the same time."
+    } else {
+        "You are asked when the game waits for you."
+    };
+    let end = if terms.hurry { "once all orders are in" } else { "at its deadline" };
+    words.push(format!("{asked} A turn ends {end}."));
+    let default = terms.default.join(", ");
+    words.push(match (&terms.missed, default.as_str()) {
+        (Missed::Wait, _) => {
+            "If you miss a deadline, the match waits for you, and the time begins again.".into()
         }
+        (Missed::Second, "") => "If you miss two deadlines in a row, nothing is played for you.".into(),
+        (Missed::Second, _) => format!(
+            "If you miss a deadline, the match waits for you once. At the second in a row the host plays for you: {default}."
+        ),
+        (Missed::Default, "") => "If you miss a deadline, nothing is played for you.".into(),
+        (Missed::Default, _) => format!("If you miss a deadline, the host plays for you: {default}."),
+    });
+    match terms.patience {
+        0 => {}
+        1 => words.push("If you miss 1 deadline, you are out.".into()),
+        misses => words.push(format!("If you miss {misses} deadlines in a row, you are out.")),
     }
-
-    fn reminder(&self) -> String {
-        let until = self.view.deadline.map(|until| time(until, self.zone)).unwrap_or_default();
-        format!("turn {}: a reminder, your order is due {until}", self.view.turn)
-    }
-
-    fn opening(&self, mail: &MailLogs<'_>, standing: &MatchStanding) -> String {
-        let View { phase, turn, result, .. } = &self.view;
-        let game = &mail.game.name;
-        match (result, *phase) {
-            (Some(result), _) => {
-                // If a game was played to its end, its own result is more exact than the result of the desk.
-                let own = standing.result.as_ref().filter(|_| result == "played");
-                let ended = own.map_or_else(|| ending(result), ToString::to_string);
-                format!("`{game}` is over: {ended}. Thank you for playing.")
+    if terms.seats > 1 {
+        words.push(format!(
+            "The other players see your orders {}.",
+            match terms.secret {
+                Secret::Turn => "after the turn, once nothing in them is a secret",
+                Secret::Match => "after the end of the match",
+                Secret::No => "as soon as they arrive",
             }
-            (None, "joining") => {
-                format!("`{game}` has not begun. {}", self.waits())
-            }
-            (None, _) => format!("`{game}` is at turn {turn}. {}", self.waits()),
-        }
-    }
-
-    /// Returns a sentence about whom the match waits for, and until when.
-    pub(super) fn waits(&self) -> String {
-        let (awaited, until) = (
-            self.state.awaited(),
-            self.view.deadline.map(|until| time(until, self.zone)).unwrap_or_default(),
-        );
-        let others: Vec<_> = awaited.iter().copied().filter(|seat| *seat != self.seat).collect();
-        match (self.view.phase, self.is_awaited()) {
-            ("over", _) => "The match is over.".into(),
-            ("joining", _) => format!("The match is waiting for {} to join.", seats(&awaited, self.seat)),
-            ("ready", _) if self.view.turn == 0 => "All seats are taken. The host will begin.".into(),
-            ("open", _) if awaited.is_empty() => {
-                format!("All orders are in. The host will carry them out on {until}.")
-            }
-            ("ready", _) => "All orders are in. The host will carry them out.".into(),
-            (_, true) if self.must_seal() => {
-                format!("The match is waiting for the seal of your order, until {until}.")
-            }
-            (_, true) if others.is_empty() => format!("The match is waiting for your order, until {until}."),
-            (_, true) => {
-                format!(
-                    "The match is waiting for your order and for {}, until {until}.",
-                    seats(&others, self.seat)
-                )
-            }
-            (_, false) => format!("The match is waiting for {}, until {until}.", seats(&others, self.seat)),
-        }
-    }
-
-    /// Lists the seats.
-    pub(super) fn table(&self, text: &mut Text) {
-        text.heading("The players");
-        text.gap();
-        for view in &self.view.seats {
-            let SeatView { seat, name, misses, absent, .. } = view;
-            let status = if name.is_none() { "has not joined" } else { view.in_words() };
-            let missed = if *misses == 0 { String::new() } else { format!(", missed {misses}") };
-            let absent =
-                absent.map(|until| format!(", absent until {}", time(until, self.zone))).unwrap_or_default();
-            let name = name.as_deref().unwrap_or("free");
-            text.fill(&format!("  {:3} ", seat.name()), &format!("{name}: {status}{missed}{absent}"));
-        }
-    }
-
-    /// Lists the open offers, and how to answer them.
-    pub(super) fn offers(&self, text: &mut Text) {
-        if self.view.offers.is_empty() {
-            return;
-        }
-        text.heading("Open offers");
-        for OfferView { seat, nth, offer, agreed, .. } in &self.view.offers {
-            text.gap();
-            let is_asked = self.state.offer_to_answer(self.seat, &nth.to_string()).is_some();
-            let (agreed, may_answer) = (seats(agreed, self.seat), is_asked && !agreed.contains(&self.seat));
-            text.fill("  ", &format!("offer {nth}, by {seat}: {offer} (agreed by {agreed})"));
-            if may_answer && self.state.plays_plainly(self.seat) {
-                text.paragraph(&format!(
-                    "To agree, answer with the line `agree {nth}`; else with `decline {nth}`."
-                ));
-            } else if may_answer && self.state.key_of(self.seat).is_some() {
-                text.paragraph("To agree, type this on one line, or `decline` in the place of `agree`:");
-                text.command(&self.line(&format!("answer {nth} agree")));
-            }
-        }
-    }
-
-    /// Writes what the reader may do, and the command to type for it.
-    fn answer(&self, known: &KnownGame, heading: &str, text: &mut Text) {
-        let line = match self.view.phase {
-            "joining" if self.is_awaited() => format!("join {}", self.seat),
-            "open" if self.must_seal() => "seal \"COMMAND\" \"COMMAND\"".into(),
-            "open" if self.status() == Some("sealed") => "order".into(),
-            "open" if matches!(self.status(), Some("none" | "ordered")) => {
-                "order \"COMMAND\" \"COMMAND\"".into()
-            }
-            _ => return,
-        };
-        text.heading(heading);
-        if self.is_invited() {
-            first_steps(text);
-        }
-        let attached = self.attached;
-        text.paragraph(&format!(
-            "Save the attached file {attached} next to your key. In a terminal, go to that folder and type this on one line:"
         ));
-        text.command(&self.line(&line));
-        text.paragraph("Answer this letter with the text of the file reply.txt, or attach the file.");
-        if self.must_seal() {
-            text.paragraph(
-                "This keeps your order next to your key. Once all players have sealed, a letter asks you to send it.",
-            );
-        }
-        if self.status() == Some("ordered") {
-            text.paragraph(
-                "Your order is in. Until the turn is carried out you may send another one; the newest counts.",
-            );
-        }
-        if line.ends_with("\"COMMAND\"") {
-            self.first_commands(
-                known,
-                "Put your commands in the place of COMMAND, each in quotation marks. The first one may be:",
-                "\"",
-                text,
-            );
-        }
     }
+    if terms.sealed {
+        words.push(
+            "You first send a seal of your order, which shows nothing, and then the order itself.".into(),
+        );
+    }
+    if !terms.hosted.is_empty() {
+        words.push(format!("The host plays {}.", seats(&terms.hosted, Seat::Host)));
+    }
+    if terms.absences > 0 {
+        let days = terms.absences;
+        words.push(format!("You may announce absences of up to {days} days in all. Deadlines wait for you."));
+    }
+    if !terms.remind.is_empty() {
+        words.push(format!("You are reminded {} before a deadline.", terms.remind.join(" and ")));
+    }
+    if terms.press && terms.seats > 1 {
+        words.push("Players may write to each other through the host.".into());
+    }
+    if is_fair {
+        words.push("The dice are fair: no one can foresee or choose a roll, and anyone can check it.".into());
+    }
+    words
+}
 
-    /// Lists the legal commands with which an order may begin.
-    fn first_commands(&self, known: &KnownGame, words: &str, quote: &str, text: &mut Text) {
-        if known.legal.is_empty() || self.view.phase != "open" {
-            return;
-        }
-        text.paragraph(words);
-        text.gap();
-        for command in &known.legal {
-            text.line(&format!("    {quote}{command}{quote}"));
-        }
-        if known.more > 0 {
-            text.paragraph(&format!("and {} more.", known.more));
-        }
-    }
-
-    fn status(&self) -> Option<&'static str> {
-        self.view.seats.iter().find(|own| own.seat == self.seat).and_then(|own| own.status)
-    }
-
-    /// Returns the command to type for a paper. It needs only quotation marks that every shell, also of Windows, has,
-    /// and works again in the next turn (PM-54).
-    fn line(&self, paper: &str) -> String {
-        let (Self { attached, .. }, program) = (self, program::name());
-        format!("{program} mail write {paper} --from {attached} --key {KEY_FILE} -o reply.txt --force")
-    }
+fn first_steps(text: &mut Text) {
+    text.paragraph(
+        "You need turnfold on your computer. Install Rust (https://rustup.rs), get a clone of turnfold's repository, which the \
+         host names, and type `cargo install --path cli` in it. Then create your key, a file with which you sign your orders. \
+         Put a name of your own in the place of YOUR.NAME, without spaces:",
+    );
+    text.command(&format!("{} key new {KEY_FILE} --name YOUR.NAME", program::name()));
 }

@@ -4,13 +4,12 @@ use std::fmt;
 
 use turnfold_core::outcome::Ruled;
 use turnfold_core::paper::{Offer, Paper, PaperContent, SignedPaper};
-use turnfold_core::rules::desk::{Command, Desk, Reason};
+use turnfold_core::rules::desk::{Command, Desk};
 use turnfold_core::{Rules, Seat, Verdict};
 use turnfold_store::Seq;
 
-use super::desk_turn::AppliedEntry;
+use super::desk_history::AppliedEntry;
 use super::host::MailHost;
-use super::letter::is_letter_of;
 use super::paper_form::FoundPaper;
 use super::received_mail::ReceivedMail;
 use crate::error::MailError;
@@ -18,7 +17,6 @@ use crate::error::MailError;
 /// The most papers of a seat that are recorded between two positions (PM-26).
 pub(super) const PAPERS_MAX: usize = 50;
 
-/// The code that rejects a paper whose player had not seen the position of its turn.
 const UNSEEN_POSITION: &str = "unseen_stand";
 
 /// A paper of a mail, and its outcome.
@@ -39,14 +37,12 @@ pub struct TakenPaper {
 impl TakenPaper {
     /// Returns `true` if the paper may be recorded later: once the host admits its player, or the match comes to its
     /// turn.
-    #[must_use]
-    pub fn may_be_taken_later(&self) -> bool {
-        let is_join =
-            self.paper.as_ref().is_some_and(|paper| matches!(paper.content(), PaperContent::Join(_)));
+    pub(super) fn may_be_taken_later(&self) -> bool {
         match &self.outcome {
-            PaperOutcome::NeedsAdmit(_) => true,
-            PaperOutcome::Rejected { code, .. } => {
-                ["hosted_first", "wait_for_seals"].contains(code) || *code == "not_yet" && !is_join
+            PaperOutcome::NeedsAdmit(_)
+            | PaperOutcome::Rejected { code: "hosted_first" | "wait_for_seals", .. } => true,
+            PaperOutcome::Rejected { code: "not_yet", .. } => {
+                !matches!(self.paper.as_ref().map(Paper::content), Some(PaperContent::Join(_)))
             }
             _ => false,
         }
@@ -59,8 +55,10 @@ impl TakenPaper {
     /// Returns the paper that an entry of the desk records, if any, with its outcome.
     pub(super) fn on_record(entry: &AppliedEntry) -> Option<Self> {
         let paper = entry.command.paper()?.clone();
-        let ignored = |reason: Reason| PaperOutcome::Ignored(reason.ruling().code);
-        let outcome = entry.ignored.map_or(PaperOutcome::Applied, ignored);
+        let outcome = match entry.ignored {
+            Some(reason) => PaperOutcome::Ignored(reason.ruling().code),
+            None => PaperOutcome::Applied,
+        };
         Some(Self { line: 1, paper: Some(paper), outcome, seq: Some(entry.seq), is_new: false })
     }
 }
@@ -149,34 +147,25 @@ impl MailHost<'_> {
     /// # Errors
     /// Errors of the store. Faults of a paper are its outcome.
     pub fn take(&mut self, mail: &ReceivedMail, admitted: &[Seat]) -> Result<Vec<TakenPaper>, MailError> {
-        let take = |FoundPaper { line, paper }| match paper {
-            Ok(mailed) => Ok(TakenPaper { line, ..self.take_paper(mailed.signed, admitted)? }),
-            Err(error) => {
-                let malformed = PaperOutcome::Malformed(error.to_string());
-                Ok(TakenPaper { line, ..TakenPaper::unrecorded(None, malformed) })
-            }
-        };
-        mail.papers().into_iter().map(take).collect()
+        let mut taken = Vec::new();
+        for FoundPaper { line, paper } in mail.papers() {
+            let paper = match paper {
+                Ok(mailed) => self.take_paper(mailed.signed, admitted)?,
+                Err(error) => TakenPaper::unrecorded(None, PaperOutcome::Malformed(error.to_string())),
+            };
+            taken.push(TakenPaper { line, ..paper });
+        }
+        Ok(taken)
     }
 
     /// Returns `true` for a mail with a paper for this match (PM-53).
-    #[must_use]
-    pub fn has_paper_in(&self, mail: &ReceivedMail) -> bool {
-        let is_of_this =
-            |found: FoundPaper| found.paper.is_ok_and(|paper| self.is_named_by(paper.signed.paper()));
-        mail.papers().into_iter().any(is_of_this)
+    pub(super) fn has_paper_in(&self, mail: &ReceivedMail) -> bool {
+        let mut papers = mail.papers().into_iter().filter_map(|found| found.paper.ok());
+        papers.any(|paper| self.is_named_by(paper.signed.paper()))
     }
 
-    /// Returns `true` for a paper for this match.
-    #[must_use]
-    pub fn is_named_by(&self, paper: &Paper) -> bool {
+    pub(super) fn is_named_by(&self, paper: &Paper) -> bool {
         *paper.head().match_id.as_bytes() == self.game.genesis.match_id
-    }
-
-    /// Returns `true` if this is the `Message-ID` of a letter of this match.
-    #[must_use]
-    pub fn is_of_thread(&self, id: &str) -> bool {
-        is_letter_of(&self.game.terms, id)
     }
 
     /// Takes one paper. A paper that was recorded before gets the same outcome again (PM-10).
@@ -184,8 +173,7 @@ impl MailHost<'_> {
     /// # Errors
     /// Errors of the store.
     pub fn take_paper(&mut self, signed: SignedPaper, admitted: &[Seat]) -> Result<TakenPaper, MailError> {
-        let recorded = self.desk.paper(&signed.paper().digest()).and_then(TakenPaper::on_record);
-        if let Some(recorded) = recorded {
+        if let Some(recorded) = self.desk.paper(&signed.paper().digest()).and_then(TakenPaper::on_record) {
             return Ok(recorded);
         }
         if let Some(outcome) = self.objection(&signed, admitted) {
@@ -205,17 +193,18 @@ impl MailHost<'_> {
         Ok(TakenPaper { is_new: true, ..recorded })
     }
 
-    /// Returns why a paper is not recorded, if it is not.
     fn objection(&self, signed: &SignedPaper, admitted: &[Seat]) -> Option<PaperOutcome> {
         let paper = signed.paper();
         let state = self.desk.state();
         let seat = paper.head().seat;
         let judged = Desk::judge(state, seat, &Command::Paper(Box::new(signed.clone())));
-        let rejected = judged.as_ref().err().map(|denied| {
-            let message = taken_seat(paper, denied.code(), self.game.terms.host_replaces);
+        let mut rejected = None;
+        if let Err(denied) = &judged {
             let code = denied.code();
-            PaperOutcome::Rejected { code, message: message.unwrap_or_else(|| denied.to_string()) }
-        });
+            let message = taken_seat(paper, code, self.game.terms.host_replaces);
+            let message = message.unwrap_or_else(|| denied.to_string());
+            rejected = Some(PaperOutcome::Rejected { code, message });
+        }
         if Desk::over(state) || !self.is_authentic(signed) {
             return rejected;
         }
@@ -228,11 +217,11 @@ impl MailHost<'_> {
             let message = "the player had not seen the position of its turn".into();
             return Some(PaperOutcome::Rejected { code: UNSEEN_POSITION, message });
         }
-        let is_too_many = self.desk.papers_in_turn(seat) >= PAPERS_MAX;
-        rejected.or(is_too_many.then_some(PaperOutcome::TooMany)).or_else(|| {
-            let new = seat_of_new_player(paper).filter(|seat| !admitted.contains(seat));
-            new.map(PaperOutcome::NeedsAdmit)
-        })
+        if rejected.is_none() && self.desk.papers_in_turn(seat) >= PAPERS_MAX {
+            return Some(PaperOutcome::TooMany);
+        }
+        let new = seat_of_new_player(paper).filter(|seat| !admitted.contains(seat));
+        rejected.or(new.map(PaperOutcome::NeedsAdmit))
     }
 
     /// Returns `true` for a paper of this match that the seat's key signed; for a `join`, the key in the paper.
@@ -243,8 +232,7 @@ impl MailHost<'_> {
             PaperContent::Join(join) => Some(&join.key),
             _ => state.key_of(paper.head().seat),
         };
-        *paper.head().match_id.as_bytes() == self.game.genesis.match_id
-            && key.is_some_and(|key| signed.is_by(key))
+        self.is_named_by(paper) && key.is_some_and(|key| signed.is_by(key))
     }
 
     /// Returns `true` if the history that the player has seen includes the position of the paper's turn; for turn 0,
@@ -261,15 +249,15 @@ impl MailHost<'_> {
 /// PM-35: returns why a `join` finds its seat taken, and what a player with a lost key can do.
 fn taken_seat(paper: &Paper, code: &str, host_replaces: bool) -> Option<String> {
     let seat = paper.head().seat;
-    match (paper.content(), code) {
-        // PM-60: the host replaces a lost key.
-        (PaperContent::Join(_), "not_yet") if host_replaces => Some(format!(
-            "the match has begun and {seat} is taken. To replace a lost key, ask the host to `replace`"
-        )),
-        (PaperContent::Join(_), "not_yet") => Some(format!(
-            "the match has begun and {seat} is taken. To replace a lost key, the other players must `offer replace`"
-        )),
-        (PaperContent::Join(_), "not_asked") => Some(format!("{seat} is taken; join another seat")),
+    if !matches!(paper.content(), PaperContent::Join(_)) {
+        return None;
+    }
+    // PM-60: the host replaces a lost key.
+    let who =
+        if host_replaces { "ask the host to `replace`" } else { "the other players must `offer replace`" };
+    match code {
+        "not_yet" => Some(format!("the match has begun and {seat} is taken. To replace a lost key, {who}")),
+        "not_asked" => Some(format!("{seat} is taken; join another seat")),
         _ => None,
     }
 }

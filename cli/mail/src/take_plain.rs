@@ -5,21 +5,19 @@ use std::collections::BTreeMap;
 
 use turnfold_core::dice::fair::{Chain, Owner};
 use turnfold_core::paper::{
-    DeskTime, Nonce, Offer, Order, Paper, PaperContent, PaperHead, PlainPaper, SeenRoot,
+    DeskTime, MatchId, Nonce, Offer, Order, Paper, PaperContent, PaperHead, PlainPaper,
 };
 use turnfold_core::rules::desk::{Command, Desk, State};
-use turnfold_core::text::Malformed;
 use turnfold_core::{Digest, Rules, Seat};
 
-use super::desk_turn::AppliedEntry;
+use super::answer_letter::once_in_a_turn;
+use super::desk_history::AppliedEntry;
 use super::host::MailHost;
-use super::known_position::KnownPosition;
-use super::plain_reply::{FoundCode, PlainReply};
-use super::plain_words::{PlainQuestion, PlainWords, Reader};
+use super::outbox::LetterName;
+use super::plain_reply::{FoundCode, PlainReply, ReplyCode};
+use super::plain_words::{KnownPosition, PlainQuestion, PlainWords};
 use super::received_mail::ReceivedMail;
-use super::reply_code::ReplyCode;
 use super::take::{PAPERS_MAX, PaperOutcome, TakenPaper};
-use super::unread::once_in_a_turn;
 use crate::error::MailError;
 
 /// The outcome of a mail of a player without a key.
@@ -39,6 +37,16 @@ pub struct TakenReply {
     pub mail: Digest,
 }
 
+impl TakenReply {
+    /// Returns the name of the letter that answers the mail, if it has questions or faults.
+    pub(super) fn letter(&self, desk_size: u64) -> Option<LetterName> {
+        if self.questions.is_empty() && self.faults.is_empty() {
+            return None;
+        }
+        Some(LetterName { desk_size, seat: self.seat?, answers: Some(self.mail) })
+    }
+}
+
 /// A code in a text of a mail, and what the sender wrote around it.
 struct Written<'a> {
     text: &'a str,
@@ -52,10 +60,7 @@ struct Written<'a> {
 
 impl MailHost<'_> {
     /// Takes a mail with a reply code. Returns `None` for a mail without a code, and for one that a program sent.
-    ///
-    /// # Errors
-    /// Errors of the store. Faults of the mail are in the result.
-    pub fn take_reply(&mut self, mail: &ReceivedMail) -> Result<Option<TakenReply>, MailError> {
+    pub(super) fn take_reply(&mut self, mail: &ReceivedMail) -> Result<Option<TakenReply>, MailError> {
         if self.game.terms.plain.is_empty() || mail.notice.as_ref().is_some_and(|notice| notice.is_sure) {
             return Ok(None);
         }
@@ -74,11 +79,14 @@ impl MailHost<'_> {
             }
         }
         // A mail that only its subject marks as a notice may be from a person, but then it has commands.
-        let best = best.filter(|best| best.words.is_some() || mail.notice.is_none());
-        best.map(|written| self.take_written(written, mail.message_id.as_deref(), mail.sent)).transpose()
+        match best {
+            Some(best) if best.words.is_some() || mail.notice.is_none() => {
+                self.take_written(best, mail.message_id.as_deref(), mail.sent).map(Some)
+            }
+            _ => Ok(None),
+        }
     }
 
-    /// Takes the lines of a text like those of a mail.
     pub(super) fn take_text(&mut self, text: &str, id: &str) -> Result<Option<TakenReply>, MailError> {
         let Some(written) = self.written(text, "UTF-8")? else { return Ok(None) };
         self.take_written(written, Some(id), None).map(Some)
@@ -93,12 +101,11 @@ impl MailHost<'_> {
         for FoundCode { line, code, .. } in reply.codes() {
             let mut written =
                 Written { text, line, owner: owners.get(code.as_str()).copied(), code, words: None };
-            if let Some((seat, turn)) = written.owner {
-                let position = KnownPosition::of(self, seat)?;
-                let reader = self.reader(&position, seat, turn, charset);
-                let places = reply.commands(&written.code, &|line| PlainWords::reading(line, &reader));
+            if let Some(owner) = written.owner {
+                let position = KnownPosition::of(self, owner, charset)?;
+                let places = reply.commands(&written.code, &|line| PlainWords::reading(line, &position));
                 if !places.is_empty() {
-                    let places = places.iter().map(|lines| PlainWords::of(lines, &reader));
+                    let places = places.iter().map(|lines| PlainWords::of(lines, &position));
                     written.words = Some(PlainWords::joined(places.collect()));
                     return Ok(Some(written));
                 }
@@ -110,21 +117,8 @@ impl MailHost<'_> {
         Ok(without)
     }
 
-    fn reader<'a>(
-        &'a self,
-        position: &'a KnownPosition,
-        seat: Seat,
-        turn: u32,
-        charset: &'a str,
-    ) -> Reader<'a> {
-        let verbs = position.verbs(seat);
-        let zone = self.game.terms.zone_of(seat);
-        Reader { position, seat, verbs, zone, joins: turn == 0, charset }
-    }
-
     /// Returns `true` if the mail has a reply code of this match, even one of an earlier turn (PM-100).
-    #[must_use]
-    pub fn knows_code_in(&self, mail: &ReceivedMail) -> bool {
+    pub(super) fn knows_code_in(&self, mail: &ReceivedMail) -> bool {
         let owners = self.owners();
         let mut codes = mail.texts.iter().flat_map(|text| ReplyCode::all_in(text));
         !owners.is_empty() && codes.any(|code| owners.contains_key(code.as_str()))
@@ -170,7 +164,8 @@ impl MailHost<'_> {
             Vec::new()
         });
         for (index, content) in contents.into_iter().enumerate() {
-            let paper = self.take_plain(seat, content, (&written.code, date), mail, index)?;
+            let nonce = self.nonce(mail, index);
+            let paper = self.take_plain(seat, content, &written.code, date, nonce)?;
             taken.papers.push(TakenPaper { line: written.line, ..paper });
         }
         Ok(taken)
@@ -191,21 +186,18 @@ impl MailHost<'_> {
         owners
     }
 
-    /// Returns the reason if a code has expired.
     fn stale(&self, seat: Seat, turn: u32) -> Option<String> {
         let state = self.desk.state();
-        let name = state.name_of(seat);
-        match (turn, name) {
-            (0, None) => None,
-            (0, Some(name)) => Some(format!(
+        let now = state.turn();
+        match state.name_of(seat) {
+            Some(name) if turn == 0 => Some(format!(
                 "This code was for joining and is used: {name} has {seat}. Use the code of the newest letter."
             )),
-            (_, Some(_)) if !state.plays_plainly(seat) => {
+            Some(_) if !state.plays_plainly(seat) => {
                 Some(format!("{seat} has a key now, so its papers need a signature; codes are of no use."))
             }
-            (turn, _) if turn < state.turn() => Some(format!(
-                "This code was for turn {turn}, and the match is at turn {}. Use the code of the newest letter.",
-                state.turn()
+            _ if 0 < turn && turn < now => Some(format!(
+                "This code was for turn {turn}, and the match is at turn {now}. Use the code of the newest letter."
             )),
             _ => None,
         }
@@ -231,13 +223,19 @@ impl MailHost<'_> {
             };
             contents.push(PaperContent::Offer(Offer::Takeback { branch: branch.clone(), seq }));
         }
+        let has_ahead = words.ahead.is_some() || !words.lines.is_empty();
+        if !has_ahead && words.plays.is_empty() {
+            return Ok(Ok(contents));
+        }
+        let position = KnownPosition::of(self, (seat, state.turn()), "")?;
         // Orders ahead come before the order, which can make the turn ready.
-        if words.ahead.is_some() || !words.lines.is_empty() {
-            let standing = self.desk.order_of(seat, state.turn(), self.desk.size());
-            let standing = standing.filter(|_| words.plays.is_empty()).map(|(_, order)| order.plays());
-            let plays = standing.unwrap_or(&words.plays);
+        if has_ahead {
+            let plays = match self.desk.order_now(seat) {
+                Some((_, order)) if words.plays.is_empty() => order.plays(),
+                _ => &words.plays,
+            };
             let turns = words.ahead.clone().unwrap_or_default();
-            match KnownPosition::of(self, seat)?.ahead((seat, plays), turns, &words.lines) {
+            match position.ahead(plays, turns, &words.lines) {
                 Ok(ahead) => contents.push(PaperContent::Ahead(ahead)),
                 Err(fault) => {
                     return Ok(Err(format!("{fault} Nothing was taken; send the whole order again.")));
@@ -245,8 +243,7 @@ impl MailHost<'_> {
             }
         }
         if !words.plays.is_empty() {
-            let position = KnownPosition::of(self, seat)?;
-            if let Some(fault) = position.objection(seat, &words.plays) {
+            if let Some(fault) = position.objection(&words.plays) {
                 return Ok(Err(fault));
             }
             let link = self.desk.position().map(|position| position.link);
@@ -263,11 +260,10 @@ impl MailHost<'_> {
         &mut self,
         seat: Seat,
         content: PaperContent,
-        (code, date): (&ReplyCode, Option<DeskTime>),
-        mail: Digest,
-        index: usize,
+        code: &ReplyCode,
+        date: Option<DeskTime>,
+        nonce: Nonce,
     ) -> Result<TakenPaper, MailError> {
-        let nonce = self.nonce(mail, index);
         let recorded = self.desk.entries().iter().find(|entry| match &entry.command {
             Command::Plain(plain) => plain.paper().head().nonce == nonce,
             _ => false,
@@ -277,22 +273,20 @@ impl MailHost<'_> {
         }
         let state = self.desk.state();
         let joins = matches!(content, PaperContent::Enter(_));
-        let size = self.desk.size();
-        let root = self.desk.root(size).ok_or_else(|| MailError::not_by_mail("it has no root"))?;
         // PM-92: a mail cannot have been sent after it arrived.
         let now = DeskTime::of_unix_ms(self.recorded_at_ms);
         let date = date.into_iter().chain(now).min();
         let number =
             self.outdated_by(seat, &content, date).unwrap_or(state.last_number(seat).saturating_add(1));
         let head = PaperHead {
-            match_id: turnfold_core::paper::MatchId::new(self.game.genesis.match_id),
+            match_id: MatchId::new(self.game.genesis.match_id),
             seat,
             number: if joins { 0 } else { number },
             turn: if joins { 0 } else { state.turn() },
-            seen: SeenRoot { size, root },
+            seen: self.seen()?,
             nonce,
         };
-        let paper = Paper::new(head, content).map_err(|error: Malformed| MailError::not_by_mail(error))?;
+        let paper = Paper::new(head, content).map_err(MailError::not_by_mail)?;
         let plain = PlainPaper::new(paper.clone(), code.as_str());
         let plain = if joins { plain } else { plain.sent(date) };
         let command = Command::Plain(Box::new(plain));
@@ -333,24 +327,31 @@ pub(super) fn last_plain<'a>(
     turn: u32,
     content: &PaperContent,
 ) -> Option<&'a PlainPaper> {
-    let is_order = matches!(content, PaperContent::Order(_) | PaperContent::Ahead(_));
-    let mut of_seat = entries.rev().filter(|entry| entry.seat == seat && entry.ignored.is_none());
-    let found = of_seat.find_map(|entry| {
-        let Command::Plain(plain) = &entry.command else { return None };
-        let is_alike = plain.paper().head().turn == turn && plain.paper().content().kind() == content.kind();
-        is_alike.then_some(plain.as_ref())
-    });
-    found.filter(|_| is_order)
+    if !matches!(content, PaperContent::Order(_) | PaperContent::Ahead(_)) {
+        return None;
+    }
+    for entry in entries.rev() {
+        if let Command::Plain(plain) = &entry.command
+            && entry.seat == seat
+            && entry.ignored.is_none()
+            && plain.paper().head().turn == turn
+            && plain.paper().content().kind() == content.kind()
+        {
+            return Some(plain);
+        }
+    }
+    None
 }
 
 /// PM-82: returns a sentence that no open offer fits, with the offers that are open.
 fn no_offer(state: &State, seat: Seat, words: &str) -> String {
-    let open = Desk::view(state, seat.into()).offers;
-    let open: Vec<_> =
-        open.iter().map(|open| format!("offer {} by {}: {}", open.nth, open.seat, open.offer)).collect();
-    let what = if words.is_empty() { "Write the number of the offer." } else { "No such offer is open." };
-    match open.as_slice() {
-        [] => "No offer is open. Nothing was taken.".into(),
-        open => format!("{what} Open: {}. Nothing was taken.", open.join("; ")),
+    let mut offers = Vec::new();
+    for open in Desk::view(state, seat.into()).offers {
+        offers.push(format!("offer {} by {}: {}", open.nth, open.seat, open.offer));
     }
+    if offers.is_empty() {
+        return "No offer is open. Nothing was taken.".into();
+    }
+    let what = if words.is_empty() { "Write the number of the offer." } else { "No such offer is open." };
+    format!("{what} Open: {}. Nothing was taken.", offers.join("; "))
 }

@@ -8,18 +8,15 @@ use std::path::Path;
 
 use turnfold_core::dice::fair::{Chain, Owner};
 use turnfold_core::paper::{
-    DeskTime, Join, MatchId, Nonce, Offer, Order, Paper, PaperContent, PaperHead, PaperLine, SeatKey,
-    SignedPaper,
+    DeskTime, Join, MatchId, Nonce, Order, Paper, PaperContent, PaperHead, PaperLine, SeatKey, SignedPaper,
 };
 use turnfold_core::trust::VerifierKey;
-use turnfold_core::{Digest, Registry, Seat};
+use turnfold_core::{Registry, Seat};
 use turnfold_proof::signing::{KeyFile, KeyMemory};
 
-use super::desk_turn::TurnRecord;
+use super::desk_history::TurnRecord;
 use super::paper_form::MailedPaper;
-use super::player_memory::{PlayerMemory, keep_order, kept_order};
-use super::received_bundle::ReceivedBundle;
-use super::shown_turn::{ShownTurn, read_lines, read_plays, try_plays};
+use super::received_bundle::{PlayerMemory, ReceivedBundle, keep_order, kept_order};
 use crate::error::MailError;
 
 /// How many turns after the last order the next order may be written without confirmation.
@@ -49,8 +46,6 @@ pub enum PaperWords {
         /// The commands.
         plays: Vec<PaperLine>,
     },
-    /// Offers something.
-    Offer(Offer),
     /// Answers an open offer.
     Answer {
         /// The first digits of its digest, eight at least.
@@ -58,11 +53,9 @@ pub enum PaperWords {
         /// Whether to agree.
         agree: bool,
     },
-    /// Leaves the match.
-    Resign,
     /// Signs with this key from now on.
     Rekey(KeyFile),
-    /// A statement that needs nothing from the bundle: an absence, a message to players, or orders for later turns.
+    /// A content that needs nothing from the bundle, such as an offer, an absence or a message to players.
     Announced(PaperContent),
 }
 
@@ -119,18 +112,21 @@ pub fn write_paper(request: &PaperRequest<'_>) -> Result<WrittenPaper, MailError
     let paper = writer.write()?;
     let mail = paper.write()?;
     writer.remember(&paper)?;
-    let game = received.game.name.to_string();
-    let host = received.host.clone();
-    let PaperWriter { turn, without_effect, .. } = writer;
-    Ok(WrittenPaper { paper, mail, game, host, is_first, clock: turn.clock, without_effect })
+    Ok(WrittenPaper {
+        paper,
+        mail,
+        game: received.game.name.to_string(),
+        host: received.host.clone(),
+        is_first,
+        clock: received.clock,
+        without_effect: writer.without_effect,
+    })
 }
 
-/// A player about to write.
 struct PaperWriter<'a> {
     request: &'a PaperRequest<'a>,
     memory: &'a KeyMemory,
-    received: &'a ReceivedBundle,
-    turn: ShownTurn,
+    received: &'a ReceivedBundle<'a>,
     key: SeatKey,
     seat: Seat,
     /// Whether the key has a chain of fair dice.
@@ -144,10 +140,9 @@ impl<'a> PaperWriter<'a> {
     fn of(
         request: &'a PaperRequest<'a>,
         memory: &'a KeyMemory,
-        received: &'a ReceivedBundle,
+        received: &'a ReceivedBundle<'a>,
         known: Option<PlayerMemory>,
     ) -> Result<Self, MailError> {
-        let turn = ShownTurn::of(received);
         let key = SeatKey::of(&request.key.key)?;
         let (seat, is_of_join) = match (&request.words, received.seat_of(&key)) {
             (PaperWords::Join(_), Some((seat, _))) => {
@@ -155,15 +150,13 @@ impl<'a> PaperWriter<'a> {
             }
             (PaperWords::Join(seat), None) => (*seat, true),
             (_, Some(found)) => found,
-            (_, None) => {
-                return Err(refused(no_seat(received, turn.number > 0, &key)));
-            }
+            (_, None) => return Err(refused(no_seat(received, &key))),
         };
         let known = known.unwrap_or_else(|| received.new_memory());
         let has_chain = is_of_join && received.terms.head.is_some();
         let folder = received.folder();
         let without_effect = Vec::new();
-        Ok(Self { request, memory, received, turn, key, seat, has_chain, folder, known, without_effect })
+        Ok(Self { request, memory, received, key, seat, has_chain, folder, known, without_effect })
     }
 
     fn write(&mut self) -> Result<MailedPaper, MailError> {
@@ -172,20 +165,11 @@ impl<'a> PaperWriter<'a> {
             PaperWords::Order { plays, wait } => return self.order(&self.read(plays)?, *wait),
             PaperWords::Lines { plays, lines } => {
                 let position = self.position()?;
-                let registry = self.request.registry;
                 let plays = self.read(plays)?;
-                PaperContent::Ahead(read_lines(
-                    self.received,
-                    position,
-                    (self.seat, &plays),
-                    lines,
-                    registry,
-                )?)
+                PaperContent::Ahead(self.received.read_lines(position, (self.seat, &plays), lines)?)
             }
             PaperWords::Seal { plays } => self.seal(&self.read(plays)?)?,
-            PaperWords::Offer(offer) => PaperContent::Offer(offer.clone()),
             PaperWords::Answer { to, agree } => self.answer(to, *agree)?,
-            PaperWords::Resign => PaperContent::Resign,
             PaperWords::Announced(content) => content.clone(),
             PaperWords::Rekey(new) => PaperContent::Rekey(SeatKey::of(&new.key)?),
         };
@@ -204,17 +188,15 @@ impl<'a> PaperWriter<'a> {
     /// Returns the commands of an order as the game would record them, such as `g1f3` for `Nf3`.
     fn read(&self, plays: &[PaperLine]) -> Result<Vec<PaperLine>, MailError> {
         match self.position() {
-            Ok(position) if !self.request.is_untried => {
-                read_plays(self.received, position, self.seat, plays, self.request.registry)
-            }
+            Ok(position) if !self.request.is_untried => self.received.read_plays(position, self.seat, plays),
             _ => Ok(plays.to_vec()),
         }
     }
 
     fn order(&mut self, plays: &[PaperLine], wait: bool) -> Result<MailedPaper, MailError> {
-        let owing = self.turn.owing_seals(self.received, self.seat);
-        let kept = kept_order(self.memory, &self.folder, self.turn.number)?;
-        let must_seal = self.turn.must_seal(self.received, self.seat);
+        let owing = self.received.owing_seals(self.seat);
+        let kept = kept_order(self.memory, &self.folder, self.received.turn)?;
+        let must_seal = self.received.must_seal(self.seat);
         if owing.contains(&self.seat) || must_seal && kept.is_none() && !owing.is_empty() {
             return Err(refused("the order must be sealed first: write a `seal`"));
         }
@@ -228,11 +210,7 @@ impl<'a> PaperWriter<'a> {
             self.require_unsealed()?;
         }
         if let Some(kept) = kept.filter(|_| must_seal) {
-            let sealed = match kept.signed.paper().content() {
-                PaperContent::Order(order) => order.plays(),
-                _ => &[],
-            };
-            if !plays.is_empty() && plays != sealed {
+            if !plays.is_empty() && plays != sealed_plays(&kept) {
                 return Err(refused(
                     "another order was sealed for this turn; to send it, leave out the commands",
                 ));
@@ -243,22 +221,25 @@ impl<'a> PaperWriter<'a> {
         self.signed(content, self.request.nonces[0])
     }
 
-    /// Makes the seal of an order, and keeps the order.
     fn seal(&mut self, plays: &[PaperLine]) -> Result<PaperContent, MailError> {
-        if !self.turn.must_seal(self.received, self.seat) {
+        if !self.received.must_seal(self.seat) {
             return Err(refused("no seal is asked of you; write an `order`"));
         }
         let link = self.position()?.link;
-        let is_same = |kept: &MailedPaper| matches!(kept.signed.paper().content(), PaperContent::Order(order) if order.plays() == plays);
-        let order = match kept_order(self.memory, &self.folder, self.turn.number)? {
-            Some(kept) if is_same(&kept) => kept,
-            Some(_) => return Err(refused("another order was sealed for this turn")),
-            None => {
-                if !self.turn.owing_seals(self.received, self.seat).contains(&self.seat) {
-                    self.require_unsealed()?;
-                }
-                self.seal_first(plays)?
+        let order = if let Some(kept) = kept_order(self.memory, &self.folder, self.received.turn)? {
+            if sealed_plays(&kept) != plays {
+                return Err(refused("another order was sealed for this turn"));
             }
+            kept
+        } else {
+            if !self.received.owing_seals(self.seat).contains(&self.seat) {
+                self.require_unsealed()?;
+            }
+            let content = self.order_of(plays, false)?;
+            let order = self.signed(content, self.request.nonces[1])?;
+            self.known.turn = self.known.turn.max(self.received.turn);
+            keep_order(self.memory, &self.folder, self.received.turn, &order.write()?)?;
+            order
         };
         Ok(PaperContent::Seal { link, digest: order.signed.paper().digest() })
     }
@@ -266,34 +247,23 @@ impl<'a> PaperWriter<'a> {
     /// PM-35: requires that the seat has not sealed an order in this turn. A seal also commits to the order's nonce, so
     /// a new order with the same commands cannot replace a lost one.
     fn require_unsealed(&self) -> Result<(), MailError> {
-        let turn = self.turn.number;
-        let has_sealed = self.received.papers().any(|(_, signed)| {
+        let turn = self.received.turn;
+        for (_, signed) in self.received.papers() {
             let head = signed.paper().head();
-            let content = signed.paper().content();
-            (head.seat, head.turn) == (self.seat, turn) && matches!(content, PaperContent::Seal { .. })
-        });
-        if !has_sealed {
-            return Ok(());
+            let is_seal = matches!(signed.paper().content(), PaperContent::Seal { .. });
+            if is_seal && head.seat == self.seat && head.turn == turn {
+                return Err(refused(format!(
+                    "the order that you sealed in turn {turn} is not in `{}`, the folder next to your key; restore that \
+                     folder from a backup: no other order counts in this turn",
+                    self.memory.folder().display()
+                )));
+            }
         }
-        Err(refused(format!(
-            "the order that you sealed in turn {turn} is not in `{}`, the folder next to your key; restore that folder from a \
-             backup: no other order counts in this turn",
-            self.memory.folder().display()
-        )))
-    }
-
-    /// Makes the order to seal, and keeps it.
-    fn seal_first(&mut self, plays: &[PaperLine]) -> Result<MailedPaper, MailError> {
-        let content = self.order_of(plays, false)?;
-        let order = self.signed(content, self.request.nonces[1])?;
-        let mail = order.write()?;
-        self.known.turn = self.known.turn.max(self.turn.number);
-        keep_order(self.memory, &self.folder, self.turn.number, &mail)?;
-        Ok(order)
+        Ok(())
     }
 
     fn order_of(&mut self, plays: &[PaperLine], wait: bool) -> Result<PaperContent, MailError> {
-        let turn = self.turn.number;
+        let turn = self.received.turn;
         let position = self.position()?;
         let link = position.link;
         if !position.seats.contains(&self.seat) {
@@ -305,11 +275,16 @@ impl<'a> PaperWriter<'a> {
             return Err(refused(too_long_after(turn, self.known.turn, self.memory)));
         }
         if !self.request.is_untried {
-            self.without_effect =
-                try_plays(self.received, position, self.seat, plays, self.request.registry)?;
+            self.without_effect = self.received.try_plays(position, self.seat, plays)?;
         }
-        let dice = self.has_chain.then(|| self.element(turn)).transpose()?;
-        Order::new(link, wait, dice, plays.to_vec()).map(PaperContent::Order).map_err(MailError::from)
+        let mut dice = None;
+        if self.has_chain {
+            // FD-8: the element of a turn.
+            let index =
+                u16::try_from(turn).map_err(|_| refused("dice_exhausted: the dice chain is used up"))?;
+            dice = Some(self.chain().element(index));
+        }
+        Ok(PaperContent::Order(Order::new(link, wait, dice, plays.to_vec())?))
     }
 
     fn answer(&self, to: &str, agree: bool) -> Result<PaperContent, MailError> {
@@ -320,30 +295,31 @@ impl<'a> PaperWriter<'a> {
         if to.len() < 8 {
             return Err(refused(format!("there is no open offer {to} that {} may answer", self.seat)));
         }
-        match self.turn.offers(self.received, to).as_slice() {
-            [(digest, ..)] => Ok(PaperContent::Answer { to: *digest, agree }),
-            [] => Err(refused(format!("no offer of turn {} begins with `{to}`", self.turn.number))),
+        match self.received.offers(to).as_slice() {
+            [digest] => Ok(PaperContent::Answer { to: *digest, agree }),
+            [] => Err(refused(format!("no offer of turn {} begins with `{to}`", self.received.turn))),
             _ => Err(refused(format!("several offers begin with `{to}`"))),
         }
     }
 
     /// Returns the position of the turn, which the game in the bundle must reach.
     fn position(&self) -> Result<&TurnRecord, MailError> {
-        let position = self.turn.position.as_ref().ok_or_else(|| refused("no turn has begun"))?;
-        if let Some(asked) = self.request.turn.filter(|asked| *asked != self.turn.number) {
-            return Err(refused(format!("the bundle is of turn {}, not {asked}", self.turn.number)));
+        let turn = self.received.turn;
+        let position = self.received.position.as_ref().ok_or_else(|| refused("no turn has begun"))?;
+        if let Some(asked) = self.request.turn
+            && asked != turn
+        {
+            return Err(refused(format!("the bundle is of turn {turn}, not {asked}")));
         }
-        let branches = &self.received.game.branches;
-        let branch = branches.iter().find(|branch| branch.name == position.branch);
-        let is_there = branch.is_some_and(|branch| {
-            branch.size() > position.game_seq
-                && (branch.size() != position.game_seq.saturating_add(1) || branch.link == position.link)
-        });
-        if is_there {
-            Ok(position)
-        } else {
-            Err(refused("the game in the bundle does not reach the position of the turn"))
+        let end = position.game_seq.saturating_add(1);
+        for branch in &self.received.game.branches {
+            if branch.name == position.branch
+                && (branch.size() > end || branch.size() == end && branch.link == position.link)
+            {
+                return Ok(position);
+            }
         }
+        Err(refused("the game in the bundle does not reach the position of the turn"))
     }
 
     fn chain(&self) -> Chain {
@@ -351,17 +327,10 @@ impl<'a> PaperWriter<'a> {
         self.request.key.key.dice_chain(Owner { match_id, party: self.seat })
     }
 
-    /// FD-8: returns the element of a turn.
-    fn element(&self, turn: u32) -> Result<Digest, MailError> {
-        let index = u16::try_from(turn).map_err(|_| refused("dice_exhausted: the dice chain is used up"))?;
-        Ok(self.chain().element(index))
-    }
-
-    /// Signs a paper with the next number.
     fn signed(&mut self, content: PaperContent, nonce: Nonce) -> Result<MailedPaper, MailError> {
         let is_join = matches!(content, PaperContent::Join(_));
         let number = if is_join { 0 } else { self.next_number()? };
-        let turn = if is_join { 0 } else { self.turn.number };
+        let turn = if is_join { 0 } else { self.received.turn };
         let match_id = MatchId::new(self.received.game.genesis.match_id);
         let head = PaperHead { match_id, seat: self.seat, number, turn, seen: self.received.seen()?, nonce };
         let signed = SignedPaper::sign(Paper::new(head, content)?, &self.request.key.key);
@@ -377,15 +346,14 @@ impl<'a> PaperWriter<'a> {
         Ok(self.known.number)
     }
 
-    /// Remembers the accepted branches and the written paper.
     fn remember(&mut self, paper: &MailedPaper) -> Result<(), MailError> {
         for origin in self.received.accept(self.memory)? {
-            if !self.known.lines.contains(&origin) {
-                self.known.lines.push(origin);
+            if !self.known.origins.contains(&origin) {
+                self.known.origins.push(origin);
             }
         }
         if matches!(paper.signed.paper().content(), PaperContent::Order(_)) {
-            self.known.turn = self.known.turn.max(self.turn.number);
+            self.known.turn = self.known.turn.max(self.received.turn);
         }
         self.known.write(self.memory, &self.folder)?;
         if let PaperWords::Rekey(new) = &self.request.words {
@@ -401,26 +369,27 @@ fn refused(reason: impl Into<String>) -> MailError {
     MailError::Refused(reason.into())
 }
 
+fn sealed_plays(kept: &MailedPaper) -> &[PaperLine] {
+    if let PaperContent::Order(order) = kept.signed.paper().content() { order.plays() } else { &[] }
+}
+
 /// Returns why no order is written for a turn that is long after the last order (PM-28). Another device may have the
 /// memory of that order.
 fn too_long_after(turn: u32, last: u32, memory: &KeyMemory) -> String {
-    let why = match last {
-        0 => {
-            let folder = memory.folder().display();
-            format!("`{folder}`, the folder next to your key, has no order of this match")
-        }
-        last => format!("your last order was of turn {last}, long before turn {turn}"),
-    };
+    let mut why = format!("your last order was of turn {last}, long before turn {turn}");
+    if last == 0 {
+        let folder = memory.folder().display();
+        why = format!("`{folder}`, the folder next to your key, has no order of this match");
+    }
     format!(
         "{why}; copy that folder from the device on which you played before, or add `--turn {turn}` if the host confirms \
          that turn"
     )
 }
 
-/// Returns why a key without a seat writes nothing, and what a player with a lost key can do.
-fn no_seat(received: &ReceivedBundle, has_begun: bool, key: &SeatKey) -> String {
+fn no_seat(received: &ReceivedBundle<'_>, key: &SeatKey) -> String {
     let name = key.name();
-    if !has_begun {
+    if received.turn == 0 {
         return format!("`{name}` has no seat in the bundle; write a `join`");
     }
     let taken = received.taken_seats();

@@ -147,7 +147,7 @@ fn pm_62_a_desk_that_leaves_out_more_than_words_is_refused() {
     assert!(honest.contains("\n#"), "the words are left out: {honest}");
     let mut p3 = Player::of(Seat::P3);
     fs::write(p3.bundle(), &honest).unwrap();
-    p3.write(&post, PaperWords::Resign).unwrap();
+    p3.write(&post, PaperWords::Announced(PaperContent::Resign)).unwrap();
     // Without the clock at which the seats missed, the turn is not ready.
     let begun = post.desk().positions().next().unwrap().seq;
     let is_later_clock = |record: &[u8]| {
@@ -158,5 +158,8 @@ fn pm_62_a_desk_that_leaves_out_more_than_words_is_refused() {
     let shortened = without(&honest, "duel.desk", is_later_clock);
     assert_ne!(shortened, honest);
     fs::write(p3.bundle(), &shortened).unwrap();
-    refused(p3.write(&post, PaperWords::Resign), "does not follow from the records before it");
+    refused(
+        p3.write(&post, PaperWords::Announced(PaperContent::Resign)),
+        "does not follow from the records before it",
+    );
 }

@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use turnfold_core::dice::DiceStream;
 use turnfold_core::dice::fair::Owner;
-use turnfold_core::paper::DeskTime;
+use turnfold_core::paper::{DeskTime, PaperContent};
 use turnfold_core::rules::desk::Desk;
 use turnfold_core::trust::TrustPolicy;
 use turnfold_core::{AnyState, CommandSource, DicePolicy, DueRoll, Logged, Rules, Seat};
@@ -138,7 +138,7 @@ impl Correspondence {
             let agree = self.day > DAYS_MAX;
             words.push(PaperWords::Answer { to: offer.digest.to_string(), agree });
         } else if self.day > DAYS_MAX {
-            words.push(PaperWords::Offer("end draw".parse().unwrap()));
+            words.push(PaperWords::Announced(PaperContent::Offer("end draw".parse().unwrap())));
         }
         // Now and then, so that a turn waits for its deadline, and offers wait for answers.
         if has_joined && known.state().is_open() && self.day <= DAYS_MAX {

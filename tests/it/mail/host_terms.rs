@@ -86,7 +86,7 @@ fn pm_63_a_file_without_terms_is_like_no_file() {
         let none = complete(None);
         for file in ["", "\n\n", "# Nothing is set here.\n"] {
             let found = complete(Some(file));
-            assert_eq!((found.filled, found.source), (none.filled.clone(), none.source), "{file:?}");
+            assert_eq!((found.filled, found.is_waiting), (none.filled.clone(), none.is_waiting), "{file:?}");
             let read = |toml: &str| toml.parse::<toml::Table>().unwrap();
             assert_eq!(read(&found.toml), read(&none.toml), "{file:?}");
         }

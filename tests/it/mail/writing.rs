@@ -141,11 +141,14 @@ fn pm_28_papers_follow_from_the_bundle_and_the_key() {
     assert_eq!(first.without_effect, [""; 0]);
     assert_eq!(send(&post, &second), "applied");
     assert_eq!(send(&post, &first), "ignored outdated");
-    let offer = applied(&post, p2.write(&post, PaperWords::Offer("end draw".parse().unwrap())));
+    let offer = applied(
+        &post,
+        p2.write(&post, PaperWords::Announced(PaperContent::Offer("end draw".parse().unwrap()))),
+    );
     p1.receive(&post, Seat::P1);
     let to = offer.paper.signed.paper().digest().to_string();
     applied(&post, p1.write(&post, PaperWords::Answer { to: to[..8].into(), agree: false }));
-    applied(&post, p1.write(&post, PaperWords::Resign));
+    applied(&post, p1.write(&post, PaperWords::Announced(PaperContent::Resign)));
 }
 
 #[test]
@@ -190,7 +193,7 @@ fn pm_28_a_desk_that_takes_something_back_or_has_another_history_is_refused() {
     applied(&post, p1.write(&post, plays(&["switch"])));
     post.run(day(5), &[]);
     p1.receive(&post, Seat::P1);
-    p1.write(&post, PaperWords::Offer("end draw".parse().unwrap())).unwrap();
+    p1.write(&post, PaperWords::Announced(PaperContent::Offer("end draw".parse().unwrap()))).unwrap();
     fs::write(p1.bundle(), old).unwrap();
     refused(p1.write(&post, plays(&["switch"])), "rolled back");
     // The same players at a desk where p1 sent nothing and the clock advanced instead.
@@ -206,7 +209,7 @@ fn pm_28_a_desk_that_takes_something_back_or_has_another_history_is_refused() {
     // The same id with other terms.
     let terms = opened_with("together = true\nhours = 5\ndefault = [\"switch\"]\nbetween = [\"resolve\"]\n");
     p1.receive(&terms, Seat::P1);
-    refused(p1.write(&post, PaperWords::Resign), "known with another beginning");
+    refused(p1.write(&post, PaperWords::Announced(PaperContent::Resign)), "known with another beginning");
 }
 
 /// A false desk could trick a player into revealing a chain of dice, turn by turn.
@@ -270,8 +273,13 @@ fn pm_35_a_sealed_order_that_was_lost_names_the_folder_to_restore() {
 fn pm_16_a_seal_is_missed_at_the_deadline_that_was_agreed() {
     let (mut post, mut p1, mut p2) = begun(&format!("sealed = true\n{CYCLETAP}"));
     applied(&post, p1.write(&post, seal(&["tap 0,1", "switch"])));
-    let earlier =
-        applied(&post, p1.write(&post, PaperWords::Offer("extend 2026-12-02T12:00:00Z".parse().unwrap())));
+    let earlier = applied(
+        &post,
+        p1.write(
+            &post,
+            PaperWords::Announced(PaperContent::Offer("extend 2026-12-02T12:00:00Z".parse().unwrap())),
+        ),
+    );
     // An order that changes nothing is redacted in p1's bundle, and blocks nothing.
     assert_eq!(post.order(Seat::P2, &["switch"]), "ignored seal_first");
     p2.receive(&post, Seat::P2);
@@ -306,7 +314,8 @@ fn pm_16_no_seat_has_missed_a_seal_after_it_was_given_more_time() {
         if by_host {
             post.decide("extend 2026-12-09T12:00:00Z the mail was down");
         } else {
-            let offer = PaperWords::Offer("extend 2026-12-09T12:00:00Z".parse().unwrap());
+            let offer =
+                PaperWords::Announced(PaperContent::Offer("extend 2026-12-09T12:00:00Z".parse().unwrap()));
             let later = applied(&post, p2.write(&post, offer));
             p1.receive(&post, Seat::P1);
             let to = later.paper.signed.paper().digest().to_string();
@@ -314,7 +323,10 @@ fn pm_16_no_seat_has_missed_a_seal_after_it_was_given_more_time() {
         }
         // The original deadline of three days has passed.
         post.decide("clock 2026-12-06T12:00:00Z");
-        applied(&post, p2.write(&post, PaperWords::Offer("end draw".parse().unwrap())));
+        applied(
+            &post,
+            p2.write(&post, PaperWords::Announced(PaperContent::Offer("end draw".parse().unwrap()))),
+        );
         p1.receive(&post, Seat::P1);
         refused(p1.write(&post, plays(&[])), "p2 has not sealed");
         post.run(day(9), &[]);

@@ -12,18 +12,22 @@ use turnfold_history::session::is_roll;
 use turnfold_history::{Record, ReplayError, Revision};
 use turnfold_store::{Entry, IdempotencyKey};
 
-use super::rows::{Authors, MailRows};
 use super::segments::{SegmentEnd, TurnSegment};
-use crate::{
-    Execution, GameTurn, OrderEnd, PlayedRules, Round, SeatStep, TurnEnd, TurnKey, TurnPlan, TurnRecord,
-    is_shown_to_all,
-};
+use super::{Authors, MailRows};
+use crate::desk_history::{Execution, SeatStep, TurnPlan, TurnRecord};
+use crate::execute_turn::{Round, TurnEnd};
+use crate::game_turn::{GameTurn, OrderEnd, PlayedRules, is_shown_to_all};
+use crate::pairing::TurnKey;
 
 pub(super) struct Authorship<'a> {
     setup: &'a Setup,
     /// The branch of the desk.
     desk: &'a Revision,
-    positions: Positions,
+    /// The branch, entry and round of each position so far.
+    rounds: Vec<(BranchName, u64, Round)>,
+    /// The last position up to which all players see everything: branch, entry and state. A shown entry is not
+    /// concealed later.
+    shown: Option<(BranchName, u64, Box<dyn AnyState>)>,
     /// Whether the walk has ended, with a fault or because nothing more can be checked.
     has_ended: bool,
     has_failed: bool,
@@ -40,7 +44,7 @@ impl Fault {
 
 impl<'a> Authorship<'a> {
     pub(super) fn of(setup: &'a Setup, desk: &'a Revision) -> Self {
-        Self { setup, desk, positions: Positions::default(), has_ended: false, has_failed: false }
+        Self { setup, desk, rounds: Vec::new(), shown: None, has_ended: false, has_failed: false }
     }
 
     /// Requires a turn to have exactly the entries that follow from the desk.
@@ -60,12 +64,11 @@ impl<'a> Authorship<'a> {
     /// Requires each played branch to end with its last turn. `branches` has each branch with its last played entry and
     /// its head.
     pub(super) fn finish(&self, branches: &[(Revision, u64, u64)], rows: &mut MailRows) {
-        if self.has_failed {
-            return;
-        }
-        for (at, to, _) in branches.iter().filter(|(_, to, head)| head > to) {
-            let reason = "the entry comes after the last position of its branch";
-            rows.authorship.fail(Some(at.at(to.saturating_add(1))), reason);
+        for (at, to, head) in branches {
+            if head > to && !self.has_failed {
+                let reason = "the entry comes after the last position of its branch";
+                rows.authorship.fail(Some(at.at(to.saturating_add(1))), reason);
+            }
         }
     }
 
@@ -110,7 +113,7 @@ impl<'a> Authorship<'a> {
             _ => return Ok(()),
         }
         let end = TurnEnd { played, ends_round: between.ends_round };
-        let checked = self.positions.check(segment, position, plan, &end, game.state(), self.setup);
+        let checked = self.check_position(segment, position, plan, &end, game.state());
         checked.map_err(|reason| Fault::at(self.desk.at(position.seq), reason))
     }
 
@@ -159,11 +162,75 @@ impl<'a> Authorship<'a> {
             }
             (OrderEnd::Refused(rejected), Some(Execution::Carried(_))) => {
                 let why = format!("the game rejects the order of {seat} as `{}`", rejected.code);
-                let next = entries.next().filter(|entry| entry.seat == seat);
-                Err(next.map_or_else(|| fault(why.clone()), |entry| entries.unexpected(entry, None, &why)))
+                match entries.next() {
+                    Some(entry) if entry.seat == seat => Err(entries.unexpected(entry, None, &why)),
+                    _ => Err(fault(why)),
+                }
             }
             (OrderEnd::Refused(_), None) => Err(Fault(None)),
         }
+    }
+
+    /// Requires a position to match the game after a turn. The error is the difference, in a sentence.
+    fn check_position(
+        &mut self,
+        segment: &TurnSegment<'_>,
+        position: &TurnRecord,
+        plan: &TurnPlan,
+        end: &TurnEnd,
+        game: &dyn AnyState,
+    ) -> Result<(), String> {
+        let setup = self.setup;
+        if segment.link != Some(position.link) {
+            return Err("the position has another link than the game at its entry".into());
+        }
+        if position.state.is_some_and(|state| state != game.state_hash()) {
+            return Err("the position has another state hash than the game at its entry".into());
+        }
+        // PM-13: the position has a state hash once nothing of the state is concealed.
+        let is_open = setup.secret != Secret::Match && self.is_shown(segment, position, game);
+        match (is_open, position.state.is_some()) {
+            (true, false) => return Err("the position has no state hash, but nothing is concealed".into()),
+            (false, true) => return Err("the position has a state hash, but something is concealed".into()),
+            _ => {}
+        }
+        // PM-14: the position must ask the seats that the game asks.
+        let from = if plan.is_takeback {
+            let (branch, seq) = &plan.from;
+            self.rounds.iter().find(|(on, at, _)| on == branch && at == seq)
+        } else {
+            self.rounds.last()
+        };
+        let from = from.map(|(.., round)| round);
+        let expected = Round::after(from, &plan.living, plan.is_takeback, end, setup.together, game);
+        if expected.seats != position.seats {
+            let expected = names(&expected.seats);
+            let found = names(&position.seats);
+            return Err(format!("the position asks {found}; expected {expected}"));
+        }
+        self.rounds.push((position.branch.clone(), position.game_seq, expected));
+        Ok(())
+    }
+
+    /// Returns `true` if all players may know every part of every entry up to a position.
+    fn is_shown(&mut self, segment: &TurnSegment<'_>, position: &TurnRecord, game: &dyn AnyState) -> bool {
+        let mut from = 0;
+        let mut state = segment.beginning;
+        if let Some((branch, seq, shown)) = &self.shown
+            && *branch == position.branch
+            && *seq <= position.game_seq
+        {
+            from = *seq;
+            state = shown.as_ref();
+        }
+        let log = stored(segment.whole.between(from, position.game_seq).iter().copied());
+        let is_shown = is_shown_to_all(state, &log, &DicePolicy::Recorded) == Ok(true);
+        if is_shown {
+            self.shown = Some((position.branch.clone(), position.game_seq, game.fork()));
+        } else if from == 0 {
+            self.shown = None;
+        }
+        is_shown
     }
 }
 
@@ -171,25 +238,27 @@ impl<'a> Authorship<'a> {
 fn recorded_dice(
     segment: &TurnSegment<'_>,
 ) -> impl FnMut(&DueRoll) -> Result<Vec<i32>, ReplayError> + 'static {
-    let commands = segment.entries.iter().filter_map(|entry| segment.rules.command_text(&entry.command).ok());
-    let rolls = commands.filter(|command| is_roll(command)).map(|command| {
-        command.split(' ').skip(1).map_while(|value| value.parse().ok()).collect::<Vec<i32>>()
-    });
-    let mut rolls: VecDeque<Vec<i32>> = rolls.collect();
+    let mut rolls: VecDeque<Vec<i32>> = VecDeque::new();
+    for entry in segment.entries {
+        let command = segment.rules.command_text(&entry.command).unwrap_or_default();
+        if is_roll(&command) {
+            rolls.push_back(command.split(' ').skip(1).map_while(|value| value.parse().ok()).collect());
+        }
+    }
     let mut others = 0;
     move |due| {
-        let values = rolls.pop_front().filter(|values| due.accepts(values));
+        if let Some(values) = rolls.pop_front()
+            && due.accepts(&values)
+        {
+            return Ok(values);
+        }
         // The values differ each time, because the game may ask again until it accepts them.
-        let any = || {
-            others += 1;
-            let mut dice = DiceStream::new(&[0; 32], others);
-            (0..due.count).map(|_| dice.draw(due.low, due.high)).collect()
-        };
-        Ok(values.unwrap_or_else(any))
+        others += 1;
+        let mut dice = DiceStream::new(&[0; 32], others);
+        Ok((0..due.count).map(|_| dice.draw(due.low, due.high)).collect())
     }
 }
 
-/// The entries of a turn during the walk.
 struct WalkedEntries<'a> {
     segment: &'a TurnSegment<'a>,
     next: usize,
@@ -214,8 +283,7 @@ impl WalkedEntries<'_> {
             let Some(entry) = self.segment.entries.get(self.next).copied() else {
                 return Err(self.missing(record));
             };
-            let is_same = record.seat == Some(entry.seat) && record.command_bytes == entry.command;
-            if !is_same {
+            if record.seat != Some(entry.seat) || record.command_bytes != entry.command {
                 return Err(self.unexpected(entry, Some(record), ""));
             }
             let found = entry.idempotency_key.as_ref().map(IdempotencyKey::as_str);
@@ -231,7 +299,6 @@ impl WalkedEntries<'_> {
         Ok(())
     }
 
-    /// Requires that no entries are left.
     fn end(&self, why: &str) -> Result<(), Fault> {
         self.next().map_or(Ok(()), |entry| Err(self.unexpected(entry, None, why)))
     }
@@ -276,79 +343,6 @@ impl WalkedEntries<'_> {
 fn given(record: &Record) -> String {
     let seat = record.seat.map(|seat| format!("{seat} ")).unwrap_or_default();
     format!("{seat}{}", record.command)
-}
-
-/// The positions of a match so far.
-#[derive(Default)]
-pub(super) struct Positions {
-    /// The branch, entry and round of each position.
-    rounds: Vec<(BranchName, u64, Round)>,
-    /// The last position up to which all players see everything: branch, entry and state. A shown entry is not
-    /// concealed later.
-    shown: Option<(BranchName, u64, Box<dyn AnyState>)>,
-}
-
-impl Positions {
-    /// Requires a position to match the game after a turn.
-    ///
-    /// # Errors
-    /// The difference, in a sentence.
-    pub(super) fn check(
-        &mut self,
-        segment: &TurnSegment<'_>,
-        position: &TurnRecord,
-        plan: &TurnPlan,
-        end: &TurnEnd,
-        game: &dyn AnyState,
-        setup: &Setup,
-    ) -> Result<(), String> {
-        if segment.link != Some(position.link) {
-            return Err("the position has another link than the game at its entry".into());
-        }
-        if position.state.is_some_and(|state| state != game.state_hash()) {
-            return Err("the position has another state hash than the game at its entry".into());
-        }
-        // PM-13: the position has a state hash once nothing of the state is concealed.
-        let is_open = setup.secret != Secret::Match && self.is_shown(segment, position, game);
-        match (is_open, position.state.is_some()) {
-            (true, false) => return Err("the position has no state hash, but nothing is concealed".into()),
-            (false, true) => return Err("the position has a state hash, but something is concealed".into()),
-            _ => {}
-        }
-        // PM-14: the position must ask the seats that the game asks.
-        let from = if plan.is_takeback {
-            let (branch, seq) = &plan.from;
-            self.rounds.iter().find(|(on, at, _)| on == branch && at == seq)
-        } else {
-            self.rounds.last()
-        };
-        let expected = Round::after(from.map(|(.., round)| round), plan, end, setup.together, game);
-        if expected.seats != position.seats {
-            let expected = names(&expected.seats);
-            let found = names(&position.seats);
-            return Err(format!("the position asks {found}; expected {expected}"));
-        }
-        self.rounds.push((position.branch.clone(), position.game_seq, expected));
-        Ok(())
-    }
-
-    /// Returns `true` if all players may know every part of every entry up to a position.
-    fn is_shown(&mut self, segment: &TurnSegment<'_>, position: &TurnRecord, game: &dyn AnyState) -> bool {
-        let kept =
-            self.shown.take_if(|(branch, seq, _)| *branch != position.branch || *seq > position.game_seq);
-        drop(kept);
-        let (from, state) = match &self.shown {
-            Some((_, seq, state)) => (*seq, state.fork()),
-            None => (0, segment.beginning.fork()),
-        };
-        let entries = segment.whole.between(from, position.game_seq);
-        let log = stored(entries.iter().copied());
-        let is_shown = is_shown_to_all(state.as_ref(), &log, &DicePolicy::Recorded) == Ok(true);
-        if is_shown {
-            self.shown = Some((position.branch.clone(), position.game_seq, game.fork()));
-        }
-        is_shown
-    }
 }
 
 fn names(seats: &[Seat]) -> String {

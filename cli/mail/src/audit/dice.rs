@@ -6,15 +6,15 @@ use std::fmt;
 use turnfold_core::dice::fair::{Contribution, RollKey};
 use turnfold_core::paper::PaperContent;
 use turnfold_core::rules::desk::{Desk, Reason, Setup};
-use turnfold_core::{CommandSource, DicePolicy, Digest, DueRoll, Logged, Rules, Seat, Step};
+use turnfold_core::{CommandSource, DicePolicy, Digest, DueRoll, Logged, Rules, Seat};
 use turnfold_history::Revision;
 use turnfold_history::session::is_roll;
 use turnfold_history::text::counted;
 use turnfold_store::Genesis;
 
-use super::rows::MailRows;
+use super::MailRows;
 use super::segments::{SegmentEnd, TurnSegment};
-use crate::{DeskHistory, DeskTurn, Execution, RolledEntry};
+use crate::desk_history::{DeskHistory, DeskTurn, Execution, RolledEntry};
 
 /// The most turns that a remark names.
 const NAMED_MAX: usize = 12;
@@ -74,14 +74,13 @@ struct GameRoll {
 impl FairDice {
     /// Starts a match. The head of the host's chain must be the same in the game's Genesis and at the desk.
     pub(super) fn of(genesis: &Genesis, setup: &Setup, desk: &Revision, rows: &mut MailRows) -> Self {
-        let heads = match genesis.dice {
-            DicePolicy::Fair(head) => Some((head, setup.head.as_ref().and_then(|head| head.parse().ok()))),
-            DicePolicy::Recorded | DicePolicy::Seeded(_) => None,
-        };
-        let is_fair = heads.is_some_and(|(game, desk)| Some(game) == desk);
-        if heads.is_some() && !is_fair {
-            let reason = "the head of the host's chain is not the one in the game's Genesis";
-            rows.dice.fail(Some(desk.at(0)), reason);
+        let mut is_fair = false;
+        if let DicePolicy::Fair(head) = genesis.dice {
+            is_fair = setup.head.as_ref().and_then(|head| head.parse().ok()) == Some(head);
+            if !is_fair {
+                let reason = "the head of the host's chain is not the one in the game's Genesis";
+                rows.dice.fail(Some(desk.at(0)), reason);
+            }
         }
         Self {
             match_id: genesis.match_id,
@@ -111,8 +110,8 @@ impl FairDice {
         if !self.is_fair {
             return;
         }
-        let contributions = segment.turn.plan.as_ref().map(|plan| plan.contributions.clone());
-        let contributions = contributions.unwrap_or_default();
+        let plan = segment.turn.plan.as_ref();
+        let contributions = plan.map(|plan| plan.contributions.clone()).unwrap_or_default();
         let mut rolled = segment.turn.rolled.iter().peekable();
         for roll in rolls(segment) {
             let at = segment.at.at(roll.seq);
@@ -124,16 +123,13 @@ impl FairDice {
             {
                 rows.dice.fail(Some(desk.at(other.desk_seq)), names_no_roll(other));
             }
-            let Some(rolled) = rolled.next_if(is_its_own) else {
-                match segment.end {
-                    SegmentEnd::Unfinished => {
-                        rows.dice.not_checked(Some(at), "the turn is not fully executed yet");
-                    }
-                    _ => rows.dice.fail(Some(at), "the desk has no `rolled` for this roll"),
-                }
-                continue;
-            };
-            self.check_values(segment, &roll, rolled, &contributions, rows, on_roll);
+            if let Some(rolled) = rolled.next_if(is_its_own) {
+                self.check_values(segment, &roll, rolled, &contributions, rows, on_roll);
+            } else if segment.end == SegmentEnd::Unfinished {
+                rows.dice.not_checked(Some(at), "the turn is not fully executed yet");
+            } else {
+                rows.dice.fail(Some(at), "the desk has no `rolled` for this roll");
+            }
         }
         if !matches!(segment.end, SegmentEnd::Unusable(_)) {
             for other in rolled {
@@ -168,12 +164,18 @@ impl FairDice {
             return;
         }
         self.recomputed += 1;
-        let element_of = |seat: Seat| self.before.iter().find(|before| before.seat == seat);
-        let is_new = |part: &&Contribution| element_of(part.seat).is_some_and(|before| before != *part);
-        let new = contributions.iter().filter(is_new).filter(|part| !self.hosted.contains(&part.seat));
-        self.foreseen += u64::from(new.count() == 0);
-        let at_heads = contributions.iter().filter(|part| part.index == 0);
-        *self.without_secrets.entry(at_heads.map(|part| part.seat).collect()).or_default() += 1;
+        let mut is_foreseen = true;
+        let mut at_heads = Vec::new();
+        for part in contributions {
+            let before = self.before.iter().find(|before| before.seat == part.seat);
+            let is_new = before.is_some_and(|before| before != part);
+            is_foreseen &= !is_new || self.hosted.contains(&part.seat);
+            if part.index == 0 {
+                at_heads.push(part.seat);
+            }
+        }
+        self.foreseen += u64::from(is_foreseen);
+        *self.without_secrets.entry(at_heads).or_default() += 1;
         on_roll(&FairRoll {
             at,
             number,
@@ -187,22 +189,21 @@ impl FairDice {
 
     /// Returns the remark about rolls that used no secret of some seats, with what that means for the proof.
     fn without_secrets_of(&self, seats: &[Seat], rolls: u64) -> String {
-        let (all, names) = (counted(self.recomputed, "roll", "rolls"), seats.iter().map(|seat| seat.name()));
-        let names = names.collect::<Vec<_>>().join(" or ");
+        let all = counted(self.recomputed, "roll", "rolls");
+        let names: Vec<&str> = seats.iter().map(|seat| seat.name()).collect();
+        let names = names.join(" or ");
         let they = if seats.len() == 1 { "it" } else { "they" };
-        let is_weak =
-            self.before.iter().all(|part| seats.contains(&part.seat) || self.hosted.contains(&part.seat));
-        let so = if is_weak {
-            "the host and the seat that joined last could have chosen these rolls together"
-        } else {
+        let protects = |part: &Contribution| !seats.contains(&part.seat) && !self.hosted.contains(&part.seat);
+        let so = if self.before.iter().any(protects) {
             "the secrets of the other seats protect these rolls"
+        } else {
+            "the host and the seat that joined last could have chosen these rolls together"
         };
         format!(
             "{rolls} of {all} used no secret from {names} yet, because {they} had not sent an order: {so}"
         )
     }
 
-    /// Adds the count of rolls and the remarks of the match to the rows.
     pub(super) fn finish(
         self,
         name: &str,
@@ -216,20 +217,21 @@ impl FairDice {
         }
         *rows.rolls.get_or_insert(0) += self.recomputed;
         let mut remarks = Vec::new();
-        if self.foreseen > 0 {
-            let foreseen = counted(self.foreseen, "roll", "rolls");
-            let hosted = self.hosted.iter();
-            remarks.extend(
-                hosted.map(|seat| format!("{seat} is played by the host and could foresee {foreseen}")),
-            );
+        let foreseen = counted(self.foreseen, "roll", "rolls");
+        for seat in self.hosted.iter().filter(|_| self.foreseen > 0) {
+            remarks.push(format!("{seat} is played by the host and could foresee {foreseen}"));
         }
-        for (seats, rolls) in self.without_secrets.iter().filter(|(seats, _)| !seats.is_empty()) {
-            remarks.push(self.without_secrets_of(seats, *rolls));
+        for (seats, rolls) in &self.without_secrets {
+            if !seats.is_empty() {
+                remarks.push(self.without_secrets_of(seats, *rolls));
+            }
         }
         let state = desk.state();
-        let has_ended = |seat: &&Seat| state.key_of(**seat).is_some() && !state.has_chain(**seat);
-        let ended = Desk::players(state).iter().filter(has_ended);
-        remarks.extend(ended.map(|seat| format!("the chain of {seat} has ended")));
+        for seat in Desk::players(state) {
+            if state.key_of(*seat).is_some() && !state.has_chain(*seat) {
+                remarks.push(format!("the chain of {seat} has ended"));
+            }
+        }
         for (what, turns) in lost_orders(desk, turns) {
             remarks.push(format!("{what} in {}", in_turns(&turns)));
         }
@@ -248,7 +250,6 @@ fn names_no_roll(rolled: &RolledEntry) -> String {
     format!("roll {number} names entry {seq} of `{branch}`, which is not the next roll")
 }
 
-/// Finds the rolls of a turn by folding its entries.
 fn rolls(segment: &TurnSegment<'_>) -> Vec<GameRoll> {
     let mut state = segment.start.fork();
     let mut rolls = Vec::new();
@@ -256,13 +257,13 @@ fn rolls(segment: &TurnSegment<'_>) -> Vec<GameRoll> {
         let mut due = state.due_roll();
         let logged =
             Logged { seq: entry.seq, seat: entry.seat, command: CommandSource::Bytes(&entry.command) };
-        let observe = &mut |step: &mut dyn Step| {
+        let folded = state.fold(&[logged], &DicePolicy::Recorded, &mut |step| {
             let command = step.command();
             if is_roll(&command) {
                 rolls.push(GameRoll { seq: entry.seq, due: due.take(), command });
             }
-        };
-        if state.fold(&[logged], &DicePolicy::Recorded, observe).is_err() {
+        });
+        if folded.is_err() {
             break;
         }
     }
@@ -274,10 +275,13 @@ fn rolls(segment: &TurnSegment<'_>) -> Vec<GameRoll> {
 fn lost_orders(desk: &DeskHistory, turns: &[&DeskTurn]) -> BTreeMap<String, BTreeSet<u32>> {
     let mut lost: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
     let mut name = |what: String, turn: u32| lost.entry(what).or_default().insert(turn);
-    for entry in desk.entries().iter().filter(|entry| entry.ignored == Some(Reason::Late)) {
-        let Some(paper) = entry.paper().map(turnfold_core::paper::SignedPaper::paper) else { continue };
-        if matches!(paper.content(), PaperContent::Order(_)) {
-            name(format!("an order of {} was late", paper.head().seat), paper.head().turn);
+    for entry in desk.entries() {
+        if let Some(signed) = entry.paper()
+            && let PaperContent::Order(_) = signed.paper().content()
+            && entry.ignored == Some(Reason::Late)
+        {
+            let head = signed.paper().head();
+            name(format!("an order of {} was late", head.seat), head.turn);
         }
     }
     for turn in turns {

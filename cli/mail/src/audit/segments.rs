@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use turnfold_core::paper::MatchId;
 use turnfold_core::rules::desk::{self, Desk};
 use turnfold_core::trust::TreeHash;
 use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Registry, Rules};
@@ -12,9 +13,8 @@ use turnfold_proof::bundle::sizes::{BranchFinder, revision};
 use turnfold_proof::bundle::{BranchIndex, BundledMatch, BundledRecord};
 use turnfold_store::{Entry, Genesis, Linker};
 
-use crate::{DeskHistory, DeskTurn};
+use crate::desk_history::{DeskHistory, DeskTurn};
 
-/// A game and its desk, by their indexes in the outline (PM-1).
 #[derive(Clone, Debug)]
 pub(super) struct Pairing {
     pub(super) game: usize,
@@ -23,14 +23,17 @@ pub(super) struct Pairing {
 }
 
 impl Pairing {
-    /// Finds the desks whose games are in the bundle, too.
     pub(super) fn all(finder: &BranchFinder<'_>, registry: &Registry) -> Vec<Self> {
-        let pairings = finder.outline.matches.iter().enumerate().filter_map(|(desk, of)| {
-            let setup = desk_setup(&of.genesis, registry)?;
-            let match_id: turnfold_core::paper::MatchId = setup.match_id.parse().ok()?;
-            Some(Self { game: finder.match_of(match_id.as_bytes())?, desk, setup })
-        });
-        pairings.collect()
+        let mut pairings = Vec::new();
+        for (desk, bundled) in finder.outline.matches.iter().enumerate() {
+            if let Some(setup) = desk_setup(&bundled.genesis, registry)
+                && let Ok(match_id) = setup.match_id.parse::<MatchId>()
+                && let Some(game) = finder.match_of(match_id.as_bytes())
+            {
+                pairings.push(Self { game, desk, setup });
+            }
+        }
+        pairings
     }
 
     /// Returns the index of whichever comes later in the bundle.
@@ -45,14 +48,15 @@ impl Pairing {
 
 /// Reads the setup of a desk, if this build knows its version.
 fn desk_setup(genesis: &Genesis, registry: &Registry) -> Option<desk::Setup> {
-    let is_desk = genesis.ruleset == Desk::NAME;
-    is_desk.then(|| registry.resolve(Desk::NAME, genesis.ruleset_version, None).ok()).flatten()?;
+    if genesis.ruleset != Desk::NAME {
+        return None;
+    }
+    registry.resolve(Desk::NAME, genesis.ruleset_version, None).ok()?;
     desk::Setup::decode(genesis.ruleset_version, &genesis.setup).ok()
 }
 
 pub(super) const LEFT_OUT: &str = "records are left out";
 
-/// The shown records of a match.
 #[derive(Debug)]
 pub(super) struct CollectedMatch {
     branches: BTreeMap<usize, OwnEntries>,
@@ -74,7 +78,6 @@ impl CollectedMatch {
         Self { branches: BTreeMap::new(), is_desk }
     }
 
-    /// Takes a record with its index on its branch.
     pub(super) fn take(&mut self, branch: usize, index: u64, record: &BundledRecord<'_>) {
         let own = self.branches.entry(branch).or_default();
         match record {
@@ -102,7 +105,9 @@ impl CollectedMatch {
                 return (desk, Some(reason));
             }
         }
-        left_out.for_each(|(_, leaf)| desk.pass(*leaf));
+        for (_, leaf) in left_out {
+            desk.pass(*leaf);
+        }
         let turn = desk.position().map_or(0, |position| position.seq);
         let is_open = desk.left_out().last().is_some_and(|last| *last > turn);
         (desk, own.unusable.or(is_open.then_some(LEFT_OUT)))
@@ -157,7 +162,6 @@ impl WholeBranch<'_> {
         self.entries.truncate(size.saturating_sub(1));
     }
 
-    /// Returns the number of the last entry that can be used.
     pub(super) fn head(&self) -> u64 {
         self.entries.len() as u64
     }
@@ -169,7 +173,6 @@ impl WholeBranch<'_> {
     }
 }
 
-/// A game and its desk, both read.
 pub(super) struct AuditedPair<'a> {
     pub(super) finder: &'a BranchFinder<'a>,
     pub(super) registry: &'a Registry,
@@ -214,7 +217,6 @@ pub(super) enum SegmentEnd {
     Unusable(&'static str),
 }
 
-/// Where the audit cannot continue, and why.
 pub(super) type Stuck = (Option<Revision>, String);
 
 impl AuditedPair<'_> {
@@ -240,9 +242,11 @@ impl AuditedPair<'_> {
             let Some(name) = turn.branch() else { break };
             let found = self.finder.branch(self.pairing.game, name.as_str());
             let found = found.ok_or_else(|| stuck(0, &format!("there is no branch `{name}`")))?;
-            let whole = &*wholes.entry(found).or_insert_with(|| self.whole(found).linked(&game.genesis));
+            let whole = &*wholes.entry(found).or_insert_with(|| {
+                self.game.whole(self.finder, (self.pairing.game, found)).linked(&game.genesis)
+            });
             let rejected = || stuck(found, "the rules reject an entry");
-            let state = match last.take() {
+            let mut state = match last.take() {
                 Some((on, seq, state)) if (on, seq) == (found, turn.from.1) => state,
                 _ => {
                     let mut state = beginning.fork();
@@ -282,28 +286,28 @@ impl AuditedPair<'_> {
                 SegmentEnd::Short => return Err(stuck(found, "the branch is too short")),
                 SegmentEnd::Unusable(reason) => return Err(stuck(found, reason)),
             }
-            let mut state = state;
             fold(state.as_mut(), entries).ok_or_else(rejected)?;
             last = Some((found, to, state));
         }
-        let ends = played
-            .into_iter()
-            .filter_map(|(branch, to)| Some((place(branch)?, to, wholes.get(&branch)?.head())));
-        Ok(ends.collect())
-    }
-
-    fn whole(&self, branch: usize) -> WholeBranch<'_> {
-        self.game.whole(self.finder, (self.pairing.game, branch))
+        let mut ends = Vec::new();
+        for (branch, to) in played {
+            if let (Some(at), Some(whole)) = (place(branch), wholes.get(&branch)) {
+                ends.push((at, to, whole.head()));
+            }
+        }
+        Ok(ends)
     }
 
     /// Returns `true` if a branch begins at the entry from which a turn continues.
     fn begins_there(&self, game: &BundledMatch, branch: usize, turn: &DeskTurn) -> bool {
         let (from, seq) = &turn.from;
-        let found = game.branches.get(branch).filter(|found| found.first.checked_sub(1) == Some(*seq));
-        let parent = found.and_then(|found| found.parent);
-        let branches = parent.zip(self.finder.branch(self.pairing.game, from.as_str()));
-        let holder = |branch| self.finder.holder((self.pairing.game, branch), *seq);
-        branches.is_some_and(|(parent, from)| holder(parent) == holder(from))
+        let of = self.pairing.game;
+        let Some(found) = game.branches.get(branch) else { return false };
+        let (Some(parent), Some(from)) = (found.parent, self.finder.branch(of, from.as_str())) else {
+            return false;
+        };
+        found.first.checked_sub(1) == Some(*seq)
+            && self.finder.holder((of, parent), *seq) == self.finder.holder((of, from), *seq)
     }
 }
 

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use serde::{Deserialize, Serialize};
-use turnfold_core::Seat;
-use turnfold_core::paper::PLAYS_MAX;
-use turnfold_core::rules::desk::View;
-use turnfold_mail::{MailHost, OpenedPage, SeatDesk, SentOrder, TakenPaper, TakenReply};
+use turnfold_core::paper::{MatchId, PLAYS_MAX, SeatKey};
+use turnfold_core::rules::desk::{Desk, View};
+use turnfold_core::{Rules as _, Seat};
+use turnfold_mail::{MailError, MailHost, OpenedPage, TakenPaper, TakenReply};
 use turnfold_store::{Grant, GrantId, GrantKind, MatchName, NewGrant};
 use utoipa::ToSchema;
 
@@ -79,26 +79,28 @@ pub(crate) struct OrderJson {
     plays: Vec<String>,
 }
 
-impl From<SeatDesk> for DeskJson {
-    fn from(desk: SeatDesk) -> Self {
-        let order = desk.order.map(|SentOrder { number, seq, plays }| OrderJson {
-            number,
-            seq,
-            plays: plays.iter().map(|play| play.as_str().to_owned()).collect(),
+impl DeskJson {
+    fn of(host: &MailHost<'_>, seat: Seat) -> Result<Self, MailError> {
+        let state = host.desk().state();
+        let terms = &host.mail_match().terms;
+        let order = host.desk().order_now(seat).map(|(entry, order)| OrderJson {
+            number: entry.command.paper().map_or(0, |paper| paper.head().number),
+            seq: entry.seq,
+            plays: order.plays().iter().map(|play| play.as_str().to_owned()).collect(),
         });
-        Self {
-            seat: desk.seat,
-            desk: desk.view,
-            terms: desk.terms,
-            default: desk.default,
+        Ok(Self {
+            seat,
+            desk: Desk::view(state, seat.into()),
+            terms: host.terms_in_words(),
+            default: terms.default.clone(),
             order,
-            key: desk.key.map(|key| key.to_base64()),
-            plain: desk.is_plain,
-            playable: desk.has_page,
-            match_id: desk.match_id.to_string(),
-            number: desk.number,
-            seen: desk.seen.to_string(),
-        }
+            key: state.key_of(seat).map(SeatKey::to_base64),
+            plain: terms.plain.contains(&seat),
+            playable: host.has_page(seat),
+            match_id: MatchId::new(host.mail_match().genesis.match_id).to_string(),
+            number: state.last_number(seat).saturating_add(1),
+            seen: host.seen()?.to_string(),
+        })
     }
 }
 
@@ -262,8 +264,8 @@ pub(crate) async fn show(
 ) -> ApiResult {
     let (game, seat) = game_and_seat(&app, &bearer, &match_name, &headers).await?;
     let _permit = app.limits.folds.wait(Reader::Papers(game.clone()), Some(&game)).await?;
-    let desk = at_desk(&app, &game, move |_, host| host.seat_desk(seat)).await?;
-    Ok(json(StatusCode::OK, &DeskJson::from(desk)))
+    let desk = at_desk(&app, &game, move |_, host| DeskJson::of(host, seat)).await?;
+    Ok(json(StatusCode::OK, &desk))
 }
 
 /// Submit lines of a player without a key

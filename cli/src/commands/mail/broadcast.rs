@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     };
     let mut letters = Vec::new();
     for name in names {
-        letters.extend(room.of(&store, &name)?.broadcast(&args.words, at, &store, context)?);
+        letters.extend(room.of(&store, &name, context)?.broadcast(&args.words, at)?);
     }
     drop(store);
     context.output.answer(&json!({ "letters": letters }), || letter_lines(&letters).collect())

@@ -7,7 +7,7 @@ use turnfold_core::trust::VerifierKey;
 use turnfold_history::ReplayError;
 use turnfold_history::history::revision::new_match_name;
 use turnfold_mail::{
-    AddressLine, Addresses, GameTerms, MailError, MailMatch, NewMailMatch, TermsSource, start_for_mail,
+    AddressLine, Addresses, GameTerms, MailError, MailMatch, NewMailMatch, addresses_in, start_for_mail,
 };
 use turnfold_store::MatchName;
 
@@ -95,7 +95,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let game = start_for_mail(&*rules, &setup, is_fair)?;
     let terms = GameTerms::complete(written.as_deref(), &*rules, game.as_ref());
     let room = args.host.post_room(context)?;
-    room.require_readable_addresses()?;
+    // Before a first match is created there.
+    addresses_in(&room.folder)?;
     let name = &args.match_name;
     let addresses = Addresses::of_lines(&args.to, game.players().len())
         .map_err(|error| Failure::usage(format!("`--to`: {}", error.0)))?;
@@ -118,8 +119,12 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         error => error.into(),
     })?;
     let game = MailMatch::find(&store, name, &context.registry)?;
-    let post = room.with_addresses(&store, name, &addresses, args.origin.clone())?;
-    let letters = post.write(&store, [], context)?;
+    let mut post = room.of(&store, name, context)?;
+    post.add_addresses(&addresses)?;
+    post.pages.clone_from(&args.origin);
+    let letters = post.write([])?;
+    let folder = post.own_folder().map(Path::to_owned);
+    drop(post);
     drop(store);
     let host: Option<VerifierKey> = game.terms.host.parse().ok();
     let ruleset = rules.name();
@@ -144,14 +149,15 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
             Line::from(format!("opened {name} with its desk {desk}: {played}")),
             format!("the host signs with {}", game.terms.host).into(),
         ];
-        if let (TermsSource::Waiting, [_, ..]) = (terms.source, terms.filled.as_slice()) {
-            lines
-                .push(format!("{ruleset} names no terms for mail; used: {}", terms.filled.join(", ")).into());
+        let filled = terms.filled.join(", ");
+        if terms.is_waiting && !terms.filled.is_empty() {
+            lines.push(format!("{ruleset} names no terms for mail; used: {filled}").into());
         } else if args.desk.is_none() {
-            lines.push(format!("terms of {ruleset}: {}", terms.filled.join(", ")).into());
+            lines.push(format!("terms of {ruleset}: {filled}").into());
         }
-        let folder = post.own_folder();
-        lines.extend(folder.map(|it| Line::from(format!("letters and `addresses` are in {}", it.display()))));
+        if let Some(folder) = folder {
+            lines.push(format!("letters and `addresses` are in {}", folder.display()).into());
+        }
         lines.extend(letter_lines(&letters));
         lines
     })

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use turnfold_core::Seat;
 use turnfold_core::paper::DeskTime;
+use turnfold_core::{Registry, Seat};
 use turnfold_mail::{
-    Addresses, DeskHistory, LetterName, MailAddress, MailError, MailHost, MailRoom, PostFolder, SendReport,
-    TakenMail, UnsentLetter, addresses_in, give_to_command, why_not_given,
+    Addresses, DeskHistory, MailAddress, MailHost, MailRoom, Outbox, PostFolder, SendReport, TakenMail,
+    give_to_command, why_not_given,
 };
 use turnfold_proof::signing::Signers;
 use turnfold_store::{MatchName, StoreReader};
@@ -29,19 +29,10 @@ pub(super) struct HostArgs {
     output: Option<PathBuf>,
 }
 
-/// The host's key with the folder for letters.
+/// The host's key with the folder for the letters of all matches.
 pub(super) struct PostRoom {
     pub(super) signers: Signers,
-    folder: PathBuf,
-}
-
-pub(super) struct Post<'a> {
-    room: &'a PostRoom,
-    game: &'a MatchName,
-    folder: PostFolder,
-    addresses: Addresses,
-    /// The public address of the service whose pages the letters link to.
-    pages: Option<String>,
+    pub(super) folder: PathBuf,
 }
 
 impl HostArgs {
@@ -60,41 +51,55 @@ impl HostArgs {
 }
 
 impl PostRoom {
-    /// Returns the folder for the letters of all matches.
-    pub(super) fn folder(&self) -> &Path {
-        &self.folder
-    }
-
-    /// Requires that the addresses in the folder for all post are readable, before a first match is created there.
-    pub(super) fn require_readable_addresses(&self) -> Result<(), Failure> {
-        addresses_in(&self.folder)?;
-        Ok(())
-    }
-
-    /// Opens the post of a new match and adds addresses to it. `pages` is the public address of the service.
-    pub(super) fn with_addresses<'a>(
+    /// Opens the post of a match. Errors in its addresses are reported before anything is recorded.
+    pub(super) fn of<'a>(
         &'a self,
-        store: &StoreReader,
+        store: &'a StoreReader,
         game: &'a MatchName,
-        added: &Addresses,
-        pages: Option<String>,
+        context: &Context,
     ) -> Result<Post<'a>, Failure> {
         let folder = PostFolder::of(&self.folder, store, game)?;
-        folder.add_addresses(added)?;
-        Ok(Post { room: self, game, addresses: folder.addresses()?, folder, pages })
-    }
-
-    /// Opens the post of a match. Errors in its addresses are reported before anything is recorded.
-    pub(super) fn of<'a>(&'a self, store: &StoreReader, game: &'a MatchName) -> Result<Post<'a>, Failure> {
-        let folder = PostFolder::of(&self.folder, store, game)?;
-        Ok(Post { room: self, game, addresses: folder.addresses()?, folder, pages: None })
+        Ok(Post {
+            store,
+            registry: context.registry.clone(),
+            signers: &self.signers,
+            game,
+            addresses: folder.addresses()?,
+            outbox: folder.outbox(),
+            folder,
+            pages: None,
+        })
     }
 }
 
+/// The letters of a match. Their names are shown with the folder, if the match has its own.
+pub(super) struct Post<'a> {
+    store: &'a StoreReader,
+    registry: Registry,
+    signers: &'a Signers,
+    game: &'a MatchName,
+    folder: PostFolder,
+    outbox: Outbox,
+    addresses: Addresses,
+    /// The public address of the service whose pages the letters link to.
+    pub(super) pages: Option<String>,
+}
+
 impl Post<'_> {
+    fn room(&self) -> MailRoom<'_> {
+        let Self { store, registry, signers, game, outbox, addresses, pages, .. } = self;
+        MailRoom { store, registry, signers, addresses, outbox, game, pages: pages.as_deref() }
+    }
+
     /// Returns the folder of the match, if it has its own.
     pub(super) fn own_folder(&self) -> Option<&Path> {
         self.folder.is_within().then_some(self.folder.path())
+    }
+
+    pub(super) fn add_addresses(&mut self, added: &Addresses) -> Result<(), Failure> {
+        self.folder.add_addresses(added)?;
+        self.addresses = self.folder.addresses()?;
+        Ok(())
     }
 
     /// Stores the address of the newest player of a seat.
@@ -110,103 +115,63 @@ impl Post<'_> {
     }
 
     /// Writes the answers to mails, and every report that the desk requires and the outbox lacks. Returns the names of
-    /// the new letters, with their folder if the match has its own.
+    /// the new letters.
     pub(super) fn write<'a>(
         &self,
-        store: &StoreReader,
         mails: impl IntoIterator<Item = &'a TakenMail>,
-        context: &Context,
     ) -> Result<Vec<String>, Failure> {
-        self.write_with(store, context, |room| {
-            mails.into_iter().try_fold(Vec::new(), |mut written, taken| {
-                written.extend(room.answer_taken(taken)?);
-                Ok(written)
-            })
-        })
+        let room = self.room();
+        let mut written = Vec::new();
+        for taken in mails {
+            written.extend(room.answer_taken(taken)?);
+        }
+        written.extend(room.write_reports()?);
+        Ok(self.shown(&written))
     }
 
-    /// Writes every letter that the desk requires and the outbox lacks (PM-34). Returns names as [`write`](Self::write)
-    /// does.
-    #[expect(
-        clippy::redundant_closure_for_method_calls,
-        reason = "the method itself is of one lifetime only"
-    )]
-    pub(super) fn write_missing(
-        &self,
-        store: &StoreReader,
-        context: &Context,
-    ) -> Result<Vec<String>, Failure> {
-        self.write_with(store, context, |room| room.write_missing_answers())
+    /// Writes every letter that the desk requires and the outbox lacks (PM-34).
+    pub(super) fn write_missing(&self) -> Result<Vec<String>, Failure> {
+        let room = self.room();
+        let mut written = room.write_missing_answers()?;
+        written.extend(room.write_reports()?);
+        Ok(self.shown(&written))
     }
 
     /// Returns `true` if a letter of this turn is still unsent (PM-101).
-    pub(super) fn has_unsent_turn(&self, store: &StoreReader, context: &Context) -> Result<bool, Failure> {
-        self.with_room(store, context, |room| Ok(!room.unsent_turn()?.is_empty()))
+    pub(super) fn has_unsent_turn(&self) -> Result<bool, Failure> {
+        Ok(!self.room().unsent_turn()?.is_empty())
     }
 
-    /// Passes the unsent letters to a command (PM-36). Letters are named as in [`write`](Self::write).
+    /// Passes the unsent letters to a command (PM-36).
     pub(super) fn send(
         &self,
         command: &str,
         host: &mut MailHost<'_>,
         at: DeskTime,
-        store: &StoreReader,
-        context: &Context,
     ) -> Result<SendReport, Failure> {
-        let mut give = |letter: &UnsentLetter| {
+        let mut report = self.room().send(host, at, &mut |letter| {
             let status = give_to_command(command, letter)?;
             signals::wait_with(status);
             Ok(why_not_given(command, status))
-        };
-        let mut report = self.with_room(store, context, |room| room.send(host, at, &mut give))?;
-        let not_sent = report.not_sent.iter_mut().map(|(letter, _)| letter);
-        for letter in not_sent.chain(&mut report.sent).chain(&mut report.written) {
-            *letter = self.shown(letter);
+        })?;
+        report.sent = self.shown(&report.sent);
+        report.written = self.shown(&report.written);
+        for (letter, _) in &mut report.not_sent {
+            *letter = self.shown_name(letter);
         }
         Ok(report)
     }
 
-    /// Writes a text by the host to every player. Returns names as [`write`](Self::write) does.
-    pub(super) fn broadcast(
-        &self,
-        words: &str,
-        at: DeskTime,
-        store: &StoreReader,
-        context: &Context,
-    ) -> Result<Vec<String>, Failure> {
-        let written = self.with_room(store, context, |room| room.broadcast(words, at))?;
-        Ok(written.iter().map(|name| self.shown(&name.to_string())).collect())
+    /// Writes a text by the host to every player.
+    pub(super) fn broadcast(&self, words: &str, at: DeskTime) -> Result<Vec<String>, Failure> {
+        Ok(self.shown(&self.room().broadcast(words, at)?))
     }
 
-    pub(super) fn with_room<T>(
-        &self,
-        store: &StoreReader,
-        context: &Context,
-        work: impl FnOnce(&MailRoom<'_>) -> Result<T, MailError>,
-    ) -> Result<T, Failure> {
-        let Self { room: PostRoom { signers, .. }, game, folder, addresses, pages } = self;
-        let outbox = &folder.outbox();
-        let registry = &context.registry;
-        let room = MailRoom { store, registry, signers, addresses, outbox, game, pages: pages.as_deref() };
-        Ok(work(&room)?)
+    fn shown(&self, letters: &[impl ToString]) -> Vec<String> {
+        letters.iter().map(|letter| self.shown_name(&letter.to_string())).collect()
     }
 
-    fn write_with(
-        &self,
-        store: &StoreReader,
-        context: &Context,
-        answer: impl FnOnce(&MailRoom<'_>) -> Result<Vec<LetterName>, MailError>,
-    ) -> Result<Vec<String>, Failure> {
-        let written = self.with_room(store, context, |room| {
-            let mut written = answer(room)?;
-            written.extend(room.write_reports()?);
-            Ok(written)
-        })?;
-        Ok(written.iter().map(|name| self.shown(&name.to_string())).collect())
-    }
-
-    /// Returns the name of a letter, with its folder if the match has its own.
-    fn shown(&self, letter: &str) -> String {
+    fn shown_name(&self, letter: &str) -> String {
         match self.own_folder() {
             Some(folder) => folder.join("outbox").join(letter).display().to_string(),
             None => letter.into(),

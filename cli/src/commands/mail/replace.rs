@@ -56,15 +56,15 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let room = args.host.post_room(context)?;
     let store = context.open_store()?;
     // Errors in the addresses are reported before anything is recorded.
-    room.of(&store, match_name)?;
+    room.of(&store, match_name, context)?;
     let registry = context.registry.clone();
     let mut host = MailHost::of(&store, match_name, &registry, &room.signers, clock::now_ms()?)?;
     let effects = host.replace(*seat, &args.player, &args.reason)?;
-    let mut post = room.of(&store, match_name)?;
+    let mut post = room.of(&store, match_name, context)?;
     if let Some(address) = &args.to {
         post.give_address(*seat, host.desk(), address.clone())?;
     }
-    let letters = post.write(&store, [], context)?;
+    let letters = post.write([])?;
     let replaced = json!({
         "match": match_name.as_str(),
         "seat": seat,

@@ -161,17 +161,16 @@ fn run_matches(
     let room = args.host.post_room(context)?;
     let store = context.open_store()?;
     if let Some(name) = &args.match_name {
-        let of_match = RunOfMatch { args, name, at, room: &room, store: &store };
-        let is_over = of_match.run(context, is_again)?;
+        let is_over = run_match(args, name, at, &room, &store, context, is_again)?;
         return Ok((ExitStatus::Yes, is_over));
     }
     let mut failed = None;
     let names = hosted_matches(&store, &context.registry, &room.signers)?;
-    let day = write_day(&store, &context.registry, &room.signers, room.folder(), at)?;
-    context.output.note(letter_lines(&day.map(|(_, letter)| letter).into_iter().collect::<Vec<_>>()))?;
+    if let Some((_, letter)) = write_day(&store, &context.registry, &room.signers, &room.folder, at)? {
+        context.output.note(letter_lines(&[letter]))?;
+    }
     for name in names {
-        let of_match = RunOfMatch { args, name: &name, at, room: &room, store: &store };
-        if let Err(failure) = of_match.run(context, is_again)
+        if let Err(failure) = run_match(args, &name, at, &room, &store, context, is_again)
             && let Some(earlier) = failed.replace(failure)
         {
             tracing::warn!("{earlier}");
@@ -180,68 +179,68 @@ fn run_matches(
     failed.map_or(Ok((ExitStatus::Yes, false)), Err)
 }
 
-struct RunOfMatch<'a> {
-    args: &'a Args,
-    name: &'a MatchName,
+/// Runs a match and returns whether it is over.
+fn run_match(
+    args: &Args,
+    name: &MatchName,
     at: DeskTime,
-    room: &'a PostRoom,
-    store: &'a Store,
-}
-
-impl RunOfMatch<'_> {
-    /// Runs the match and returns whether it is over.
-    fn run(&self, context: &mut Context, is_again: bool) -> Result<bool, Failure> {
-        let Self { args, name, at, room, store } = *self;
-        let registry = context.registry.clone();
-        let mut host = MailHost::of(store, name, &registry, &room.signers, recorded_at_ms(at))?;
-        if !args.roll.is_empty() && matches!(host.mail_match().genesis.dice, DicePolicy::Fair(_)) {
-            return Err(Failure::usage(format!("`--roll` is for recorded dice; `{name}` has fair dice")));
-        }
-        let post = room.of(store, name)?;
-        host.is_letter_unsent = args.send.is_some() && post.has_unsent_turn(store, context)?;
-        let mut source = roll;
-        let mut table = TableDice::new(args.roll.clone(), &mut source);
-        let report = host.run(at, &mut table)?;
-        let unused = table.unused();
-        let mut letters = post.write_missing(store, context)?;
-        let sent = args.send.as_ref().map(|command| post.send(command, &mut host, at, store, context));
-        let SendReport { sent, not_sent, written, effects } = sent.transpose()?.unwrap_or_default();
-        letters.extend(written);
-        let effects = [report.effects, effects].concat();
-        let who = Desk::query(host.desk().state(), Seat::Host.into(), "who").ok().flatten();
-        let is_over = Desk::over(host.desk().state());
-        if unused > 0 {
-            tracing::warn!(unused, "values of `--roll` were not needed");
-        }
-        let played = report
-            .played
-            .iter()
-            .map(|step| json!({ "branch": step.branch.as_str(), "first": step.first, "last": step.last }));
-        let done = json!({
-            "match": name.to_string(),
-            "at": at.to_string(),
-            "effects": effects,
-            "played": played.collect::<Vec<_>>(),
-            "letters": letters,
-            "sent": sent,
-            "not_sent": not_sent.iter().map(|(letter, _)| letter).collect::<Vec<_>>(),
-        });
-        if is_again && effects.is_empty() && letters.is_empty() && sent.is_empty() {
-            return require_all_sent(&not_sent).map(|()| is_over);
-        }
-        let of_match = if args.match_name.is_some() { String::new() } else { format!("{name}: ") };
-        context.output.show(&done, || {
-            let of_match = |line: String| Line::from(format!("{of_match}{line}"));
-            let mut lines: Vec<_> = effects.iter().map(|effect| of_match(effect.to_string())).collect();
-            let who = who.filter(|_| effects.is_empty());
-            lines.extend(who.map(|who| Line::from(format!("nothing is due: {name} waits for {}", who.text))));
-            lines.extend(letter_lines(&letters));
-            lines.extend(sent.iter().map(|letter| Line::from(format!("sent {letter}"))));
-            lines
-        })?;
-        context.output.flush()?;
-        require_all_sent(&not_sent).map(|()| is_over)
+    room: &PostRoom,
+    store: &Store,
+    context: &mut Context,
+    is_again: bool,
+) -> Result<bool, Failure> {
+    let registry = context.registry.clone();
+    let mut host = MailHost::of(store, name, &registry, &room.signers, recorded_at_ms(at))?;
+    if !args.roll.is_empty() && matches!(host.mail_match().genesis.dice, DicePolicy::Fair(_)) {
+        return Err(Failure::usage(format!("`--roll` is for recorded dice; `{name}` has fair dice")));
     }
+    let post = room.of(store, name, context)?;
+    host.is_letter_unsent = args.send.is_some() && post.has_unsent_turn()?;
+    let mut source = roll;
+    let mut table = TableDice::new(args.roll.clone(), &mut source);
+    let report = host.run(at, &mut table)?;
+    let unused = table.unused();
+    let mut letters = post.write_missing()?;
+    let mut sending = SendReport::default();
+    if let Some(command) = &args.send {
+        sending = post.send(command, &mut host, at)?;
+    }
+    let SendReport { sent, not_sent, written, effects } = sending;
+    letters.extend(written);
+    let effects = [report.effects, effects].concat();
+    let who = Desk::query(host.desk().state(), Seat::Host.into(), "who").ok().flatten();
+    let is_over = Desk::over(host.desk().state());
+    if unused > 0 {
+        tracing::warn!(unused, "values of `--roll` were not needed");
+    }
+    let played = report
+        .played
+        .iter()
+        .map(|step| json!({ "branch": step.branch.as_str(), "first": step.first, "last": step.last }));
+    let done = json!({
+        "match": name.to_string(),
+        "at": at.to_string(),
+        "effects": effects,
+        "played": played.collect::<Vec<_>>(),
+        "letters": letters,
+        "sent": sent,
+        "not_sent": not_sent.iter().map(|(letter, _)| letter).collect::<Vec<_>>(),
+    });
+    if is_again && effects.is_empty() && letters.is_empty() && sent.is_empty() {
+        return require_all_sent(&not_sent).map(|()| is_over);
+    }
+    let of_match = if args.match_name.is_some() { String::new() } else { format!("{name}: ") };
+    context.output.show(&done, || {
+        let of_match = |line: String| Line::from(format!("{of_match}{line}"));
+        let mut lines: Vec<_> = effects.iter().map(|effect| of_match(effect.to_string())).collect();
+        let who = who.filter(|_| effects.is_empty());
+        lines.extend(who.map(|who| Line::from(format!("nothing is due: {name} waits for {}", who.text))));
+        lines.extend(letter_lines(&letters));
+        lines.extend(sent.iter().map(|letter| Line::from(format!("sent {letter}"))));
+        lines
+    })?;
+    context.output.flush()?;
+    require_all_sent(&not_sent).map(|()| is_over)
 }
 
 /// Requires that every letter was sent; otherwise names the first that was not.

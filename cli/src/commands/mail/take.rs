@@ -68,24 +68,22 @@ pub(crate) struct Args {
 
 /// A mail with what was taken from it for a match.
 struct PrintedMail {
-    /// The name to print.
-    name: String,
     path: PathBuf,
     /// The match; `None` if the mail is for no match of the store.
     match_name: Option<MatchName>,
     taken: TakenMail,
 }
 
-pub(super) struct MailsToTake<'a> {
+struct MailsToTake<'a> {
     /// The only match to take mails for; `None` for all.
-    pub(super) only: Option<&'a MatchName>,
-    pub(super) maildir: Option<&'a Maildir>,
-    pub(super) mails: Vec<(PathBuf, ReceivedMail)>,
-    pub(super) admit: &'a [Seat],
+    only: Option<&'a MatchName>,
+    maildir: Option<&'a Maildir>,
+    mails: Vec<(PathBuf, ReceivedMail)>,
+    admit: &'a [Seat],
     /// The time to record, in Unix milliseconds.
-    pub(super) now_ms: i64,
+    now_ms: i64,
     /// Whether mails that came after the deadline are left until `mail run` has let it pass (PM-113).
-    pub(super) is_late_left: bool,
+    is_late_left: bool,
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
@@ -158,8 +156,6 @@ fn take(
     context: &mut Context,
 ) -> Result<(ExitStatus, bool), Failure> {
     let MailsToTake { only, maildir, mails, admit, now_ms, is_late_left } = from;
-    let now = DeskTime::of_unix_ms(now_ms);
-    let now = now.filter(|_| is_late_left);
     let room = host.post_room(context)?;
     let store = context.open_store()?;
     let registry = context.registry.clone();
@@ -167,7 +163,7 @@ fn take(
         // Reports an error of this match, which the post office would only warn about.
         MailHost::of(&store, name, &registry, &room.signers, 0)?;
     }
-    let mut office = PostOffice::open(&store, &registry, &room.signers, room.folder(), now_ms)?;
+    let mut office = PostOffice::open(&store, &registry, &room.signers, &room.folder, now_ms)?;
     for (name, error) in office.troubles.drain(..) {
         tracing::warn!("mails for `{name}` stay as they are: {error}");
     }
@@ -176,47 +172,49 @@ fn take(
     for (path, mail) in mails {
         let mut places = office.matches_of(&mail);
         if let Some(only) = only {
-            let is_only =
-                |place: &usize| office.matches.get(*place).is_some_and(|hosted| hosted.name == *only);
-            if maildir.is_none() && !places.iter().any(is_only) {
-                // The host has chosen this mail for this match, even if the mail does not name the match.
-                places = (0..office.matches.len()).collect();
-            } else if maildir.is_some() && !places.is_empty() && !places.iter().any(is_only) {
+            let own = office.matches.iter().position(|hosted| hosted.name == *only);
+            let is_own = places.iter().any(|place| Some(*place) == own);
+            if maildir.is_some() && !places.is_empty() && !is_own {
                 continue;
             }
-            places.retain(is_only);
-        } else if let (true, None, [_]) = (places.is_empty(), maildir, office.matches.as_slice()) {
+            // If the host has chosen this mail for this match, the mail need not name the match.
+            let is_taken = is_own || maildir.is_none();
+            places = own.into_iter().filter(|_| is_taken).collect();
+        } else if places.is_empty() && maildir.is_none() && office.matches.len() == 1 {
             places.push(0);
         }
-        let name = input_name(&path).into_owned();
         let mut hosts = places.iter().filter_map(|place| office.matches.get(*place));
-        if now.is_some_and(|now| hosts.any(|hosted| hosted.host.is_after_deadline(&mail, now))) {
+        if let Some(now) = DeskTime::of_unix_ms(now_ms)
+            && is_late_left
+            && hosts.any(|hosted| hosted.host.is_after_deadline(&mail, now))
+        {
             is_left = true;
             continue;
         }
         if places.is_empty() && mail.papers().is_empty() {
-            let taken_mail = TakenMail::for_no_match(mail);
-            taken.push(PrintedMail { name, path, match_name: None, taken: taken_mail });
+            let no_match = TakenMail::for_no_match(mail);
+            taken.push(PrintedMail { path, match_name: None, taken: no_match });
             continue;
         }
         for place in &places {
             let Some(hosted) = office.matches.get_mut(*place) else { continue };
-            let taken_mail = take_mail(&mut hosted.host, &hosted.addresses, &mail, admit)?;
-            let name = name.clone();
-            let path = path.clone();
+            let of_match = take_mail(&mut hosted.host, &hosted.addresses, &mail, admit)?;
             let match_name = Some(hosted.name.clone());
-            taken.push(PrintedMail { name, path, match_name, taken: taken_mail });
+            taken.push(PrintedMail { path: path.clone(), match_name, taken: of_match });
         }
     }
     let mut letters = Vec::new();
     let names: Vec<_> = office.matches.iter().map(|hosted| hosted.name.clone()).collect();
     drop(office);
     for name in names {
-        let of_match: Vec<_> =
-            taken.iter().filter(|taken| taken.match_name.as_ref() == Some(&name)).collect();
-        if !of_match.is_empty() {
-            let mails = of_match.iter().map(|mail| &mail.taken);
-            letters.extend(room.of(&store, &name)?.write(&store, mails, context)?);
+        let mut mails = Vec::new();
+        for mail in &taken {
+            if mail.match_name.as_ref() == Some(&name) {
+                mails.push(&mail.taken);
+            }
+        }
+        if !mails.is_empty() {
+            letters.extend(room.of(&store, &name, context)?.write(mails)?);
         }
     }
     drop(store);
@@ -271,14 +269,23 @@ impl PrintedMail {
         }
     }
 
+    fn match_name(&self) -> Option<&str> {
+        self.match_name.as_ref().map(MatchName::as_str)
+    }
+
+    /// Returns the name of the mail to print.
+    fn name(&self) -> String {
+        input_name(&self.path).into_owned()
+    }
+
     /// Prints the result for the mail, with the name of the match if `with_match`.
     fn print(&self, with_match: bool, context: &mut Context) -> Result<(), Failure> {
         if let Some(reply) = &self.taken.reply {
             self.print_reply(reply, with_match, context)?;
         } else if let Some(noticed) = &self.taken.noticed {
             let printed = json!({
-                "file": self.name,
-                "match": self.match_name.as_ref().map(MatchName::as_str),
+                "file": self.name(),
+                "match": self.match_name(),
                 "seat": noticed.seat,
                 "kind": "notice",
                 "outcome": "noted",
@@ -289,15 +296,22 @@ impl PrintedMail {
         } else if self.taken.papers.is_empty() {
             self.print_paper(None, with_match, context)?;
         }
-        self.taken.papers.iter().try_for_each(|paper| self.print_paper(Some(paper), with_match, context))
+        for paper in &self.taken.papers {
+            self.print_paper(Some(paper), with_match, context)?;
+        }
+        Ok(())
     }
 
     /// Returns the text before a result: the mail, the line, and the match if `with_match`.
     fn place(&self, line: Option<usize>, with_match: bool) -> String {
-        let line = line.map(|line| format!("{line}:")).unwrap_or_default();
-        let of_match = self.match_name.as_ref().filter(|_| with_match);
-        let of_match = of_match.map(|name| format!("{name} ")).unwrap_or_default();
-        format!("{}:{line} {of_match}", self.name)
+        let mut place = format!("{}:", self.name());
+        if let Some(line) = line {
+            place = format!("{place}{line}:");
+        }
+        match self.match_name() {
+            Some(name) if with_match => format!("{place} {name} "),
+            _ => place + " ",
+        }
     }
 
     /// Prints the questions of a mail with a reply code, and why something was not taken. It never prints the code.
@@ -317,8 +331,8 @@ impl PrintedMail {
             (Some(_), true) => "answered",
         };
         let printed = json!({
-            "file": self.name,
-            "match": self.match_name.as_ref().map(MatchName::as_str),
+            "file": self.name(),
+            "match": self.match_name(),
             "line": line,
             "seat": seat,
             "kind": "reply",
@@ -342,9 +356,10 @@ impl PrintedMail {
     ) -> Result<(), Failure> {
         let no_answer = self.no_answer().filter(|_| taken.is_none());
         let paper = taken.and_then(|taken| taken.paper.as_ref());
+        let message = taken.and_then(|taken| taken.outcome.message());
         let answered = json!({
-            "file": self.name,
-            "match": self.match_name.as_ref().map(MatchName::as_str),
+            "file": self.name(),
+            "match": self.match_name(),
             "line": taken.map(|taken| taken.line),
             "seat": paper.map(|paper| paper.head().seat),
             "kind": paper.map(|paper| paper.content().kind()),
@@ -352,7 +367,7 @@ impl PrintedMail {
             "digest": paper.map(|paper| paper.digest().to_string()),
             "outcome": taken.map_or("no_paper", |taken| taken.outcome.name()),
             "reason": taken.and_then(|taken| taken.outcome.code()),
-            "message": taken.and_then(|taken| taken.outcome.message()).or(no_answer.map(Into::into)),
+            "message": message.or(no_answer.map(Into::into)),
             "seq": taken.and_then(|taken| taken.seq),
             "is_new": taken.is_some_and(|taken| taken.is_new),
         });
@@ -361,11 +376,14 @@ impl PrintedMail {
                 let why = no_answer.map(|why| format!("; {why}")).unwrap_or_default();
                 return vec![format!("{}no paper in it{why}", self.place(None, with_match)).into()];
             };
-            let what = paper.map(|paper| (paper.head(), paper.content().kind()));
-            let what = what.map(|(head, kind)| format!("{} {kind} {}: ", head.seat, head.number));
+            let mut what = String::new();
+            if let Some(paper) = paper {
+                let head = paper.head();
+                what = format!("{} {} {}: ", head.seat, paper.content().kind(), head.number);
+            }
             let again = if seq.is_some() && !is_new { ", as before" } else { "" };
             let place = self.place(Some(*line), with_match);
-            vec![format!("{place}{}{outcome}{again}", what.unwrap_or_default()).into()]
+            vec![format!("{place}{what}{outcome}{again}").into()]
         })?;
         Ok(())
     }

@@ -179,8 +179,7 @@ impl Args {
                 let plays = words.iter().map(|play| play.parse()).collect::<Result<_, _>>();
                 plays.map(|plays| PaperWords::Seal { plays }).map_err(malformed)
             }
-            (Kind::Offer, words) => words.join(" ").parse().map(PaperWords::Offer).map_err(malformed),
-            (Kind::Absent | Kind::Press | Kind::Ahead, words) => {
+            (Kind::Offer | Kind::Absent | Kind::Press | Kind::Ahead, words) => {
                 announced(self.kind, words).map(PaperWords::Announced).map_err(malformed)
             }
             (Kind::Answer, [to, answer]) if matches!(answer.as_str(), "agree" | "decline") => {
@@ -190,7 +189,7 @@ impl Args {
                 Err(expected("digits of an offer and `agree` or `decline`, as the letter has them"))
             }
             (Kind::Resign | Kind::Rekey, [_, ..]) => Err(expected("no words after this kind of paper")),
-            (Kind::Resign, []) => Ok(PaperWords::Resign),
+            (Kind::Resign, []) => Ok(PaperWords::Announced(PaperContent::Resign)),
             (Kind::Rekey, []) => {
                 let path =
                     self.new_key.as_ref().ok_or_else(|| expected("the new key as `--new-key FILE`"))?;
@@ -200,9 +199,10 @@ impl Args {
     }
 }
 
-/// Reads the words of an absence, a press, or orders for later turns such as `4: move 2,-3; stand`.
+/// Reads the words of an offer, an absence, a press, or orders for later turns such as `4: move 2,-3; stand`.
 fn announced(kind: Kind, words: &[String]) -> Result<PaperContent, Malformed> {
     match (kind, words) {
+        (Kind::Offer, words) => words.join(" ").parse().map(PaperContent::Offer),
         (Kind::Absent, [until]) => until.parse().map(PaperContent::Absent),
         (Kind::Absent, _) => Err(Malformed("expected a time such as `2026-12-24T00:00:00Z`".into())),
         (Kind::Press, [to, lines @ ..]) => {

@@ -3,10 +3,11 @@
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use super::dice::{Element, SeatDice};
 use super::effect::Effect;
 use super::judge::{Act, Plan, Step};
-use super::state::{Asked, MatchEnd, Missed, OpenOffer, OrderHeld, Phase, Standing, State, TurnPosition};
+use super::state::{
+    Asked, Element, MatchEnd, Missed, OpenOffer, OrderHeld, Phase, SeatDice, Standing, State, TurnPosition,
+};
 use crate::digest::Digest;
 use crate::outcome::EffectSink;
 use crate::paper::{DeskTime, Ending, Offer, Player, SeatKey};

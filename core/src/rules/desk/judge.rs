@@ -7,10 +7,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::command::{AskedSeats, Command};
-use super::dice::Element;
 use super::reason::{Reason, Rejection};
 use super::state::{
-    AheadHeld, Asked, DAY_SECONDS, OrderHeld, Phase, ReplyHeld, SeatState, Secret, Standing, State,
+    AheadHeld, Asked, DAY_SECONDS, Element, OrderHeld, Phase, ReplyHeld, SeatState, Secret, Standing, State,
 };
 use crate::digest::Digest;
 use crate::names::BranchName;

@@ -19,7 +19,6 @@
 
 mod carry_out;
 mod command;
-mod dice;
 mod effect;
 mod judge;
 mod legal;

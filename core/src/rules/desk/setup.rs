@@ -7,8 +7,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use super::dice::Element;
-use super::state::{Missed, Phase, SeatState, Secret, State, Terms};
+use super::state::{Element, Missed, Phase, SeatState, Secret, State, Terms};
 use crate::digest::Digest;
 use crate::rules::SetupError;
 use crate::seat::Seat;
@@ -160,7 +159,8 @@ pub(super) fn start(setup: &Setup) -> Result<State, SetupError> {
             return Err(SetupError::value(format!("zones[{index}]"), message));
         }
     }
-    let seats = players.iter().map(|seat| SeatState::free(hosted.contains(seat))).collect();
+    let free = |seat| SeatState { hosted: hosted.contains(seat), ..SeatState::default() };
+    let seats = players.iter().map(free).collect();
     Ok(State {
         match_id,
         terms: Terms {

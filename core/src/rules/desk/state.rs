@@ -8,7 +8,6 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use super::dice::{Element, SeatDice};
 use crate::dice::fair::{Contribution, Owner};
 use crate::digest::Digest;
 use crate::names::BranchName;
@@ -148,7 +147,37 @@ pub(super) struct TurnPosition {
     pub(super) deadline: DeskTime,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// An element of a chain, and its index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Element {
+    pub(super) index: u16,
+    pub(super) element: Digest,
+}
+
+impl Element {
+    pub(super) const fn head(element: Digest) -> Self {
+        Self { index: 0, element }
+    }
+}
+
+/// The elements that a seat has opened of its chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct SeatDice {
+    /// The newest element of an order that counted.
+    pub(super) known: Element,
+    /// FD-9: its part in the rolls of this turn.
+    pub(super) contribution: Element,
+    /// FD-15: a new key ended the chain.
+    pub(super) ended: bool,
+}
+
+impl SeatDice {
+    pub(super) const fn begun(head: Digest) -> Self {
+        Self { known: Element::head(head), contribution: Element::head(head), ended: false }
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct SeatState {
     /// The host plays it.
     pub(super) hosted: bool,
@@ -175,23 +204,6 @@ pub(super) struct SeatState {
 }
 
 impl SeatState {
-    pub(super) const fn free(hosted: bool) -> Self {
-        Self {
-            hosted,
-            player: None,
-            number: 0,
-            order_number: 0,
-            misses: 0,
-            gone: false,
-            dice: None,
-            asked: Asked::Not,
-            absent: None,
-            absent_seconds: 0,
-            ahead: None,
-            replaced: 0,
-        }
-    }
-
     pub(super) const fn key(&self) -> Option<&SeatKey> {
         if let Some(player) = &self.player { player.key() } else { None }
     }
@@ -265,9 +277,10 @@ impl AheadHeld {
 }
 
 /// What a seat is asked in this turn, and what it answered. The variant order is part of the log format.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Asked {
     /// It is not asked.
+    #[default]
     Not,
     /// It is asked, and has sent nothing.
     Yes,
