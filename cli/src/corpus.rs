@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use turnfold_core::Registry;
 use turnfold_history::{
-    Divergence, History, ReplayError, Revision, SeatHistory, SourceName, Sources, Viewer,
+    Divergence, History, HistorySource, ReplayError, Revision, SeatHistory, SourceName, Sources, Viewer,
     golden::found::FoundFiles,
 };
 use turnfold_store::StoreReader;
@@ -166,16 +166,20 @@ impl Corpus {
     }
 
     fn read(&self, name: &SourceName, viewer: Viewer) -> Result<Read, Failure> {
-        let history = match (name, &self.store) {
+        let mut seat_history = match (name, &self.store) {
             (SourceName::File(file), _) => {
-                History::of_replay(&file.path, &read_replay(&file.path, &self.registry, &self.bundles)?)?
+                let replay = read_replay(&file.path, &self.registry, &self.bundles)?;
+                SeatHistory::of(viewer, History::of_replay(&file.path, &replay)?)?
             }
             (SourceName::Revision(revision), Some(store)) => {
-                History::of_branch(&Revision { seq: None, ..revision.clone() }, store, &self.registry)?
+                let whole = Revision { seq: None, ..revision.clone() };
+                SeatHistory::of_source(
+                    viewer,
+                    HistorySource::of_branch(&whole, store, &self.registry, None)?,
+                )?
             }
             (SourceName::Revision(_), None) => unreachable!("a store is open where a revision is named"),
         };
-        let mut seat_history = SeatHistory::of(viewer, history)?;
         require_seat(viewer, seat_history.start()?.players(), name)?;
         let contradiction = seat_history.contradiction();
         let is_of_seat = seat_history.is_of_seat();

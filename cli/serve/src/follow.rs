@@ -212,6 +212,16 @@ impl OpenBranch {
         Ok(known.history.read_from(source))
     }
 
+    /// Returns which entries of the branch a viewer knows of at the head. Of a player's history, only the numbers are
+    /// there.
+    pub(crate) fn seen(&self, world: &World, viewer: Viewer) -> ApiResult<SeatHistory> {
+        let head = self.head(world)?;
+        if viewer.sees_all() {
+            return self.history_of_log(world, viewer, head);
+        }
+        Ok(self.known(world, viewer, head, &mut self.work())?.history)
+    }
+
     /// Returns the history up to the head as a viewer knows it.
     pub(crate) fn history(&self, world: &World, viewer: Viewer) -> ApiResult<SeatHistory> {
         self.history_of_log(world, viewer, self.head(world)?)

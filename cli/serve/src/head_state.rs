@@ -22,7 +22,7 @@ pub(crate) struct HeadState {
     /// How many bytes the state has.
     pub(crate) bytes: u64,
     /// The views that were asked for.
-    shown: BTreeMap<Viewer, CachedView>,
+    pub(crate) shown: BTreeMap<Viewer, CachedView>,
 }
 
 /// A view as responses contain it, and its tag.
@@ -53,11 +53,6 @@ impl HeadState {
         state_memory(self.bytes) + shown.sum::<u64>()
     }
 
-    /// Returns what a viewer sees at the head, if the view is cached.
-    pub(crate) fn shown_before(&self, viewer: Viewer) -> Option<CachedView> {
-        self.shown.get(&viewer).cloned()
-    }
-
     /// Returns what a viewer sees at the head.
     pub(crate) fn shown(&mut self, viewer: Viewer) -> CachedView {
         let Self { position, shown, .. } = self;
@@ -79,6 +74,8 @@ pub(crate) struct KeptHead {
     delta_bytes: u64,
     /// Whether the last commands were judged quickly.
     pub(crate) is_judged_quickly: bool,
+    /// Whether the match was on this branch and left it (SV-65); `None` if that is not known.
+    pub(crate) is_left: Option<bool>,
     /// How often the head state was forgotten. A state that was being read at that time is not kept.
     pub(crate) forgotten: u64,
     share: MemoryShare,
@@ -94,6 +91,7 @@ impl KeptHead {
             deltas: BTreeMap::new(),
             delta_bytes: 0,
             is_judged_quickly: false,
+            is_left: None,
             forgotten: 0,
             share: memory.share(BRANCH_BYTES),
         }

@@ -78,7 +78,7 @@ impl OpenBranch {
 
     /// Returns the number of the last entry that a viewer knows of.
     pub(crate) fn head_seen(&self, world: &World, viewer: Viewer) -> ApiResult<u64> {
-        if viewer.sees_all() { self.head(world) } else { Ok(self.history(world, viewer)?.head()) }
+        if viewer.sees_all() { self.head(world) } else { Ok(self.seen(world, viewer)?.head()) }
     }
 
     /// Returns at most `limit` records of the entries after `after`, and the number of the last one if more follow.

@@ -44,8 +44,6 @@ pub(crate) struct OpenBranch {
     watched: watch::Sender<Watched>,
     head: Mutex<KeptHead>,
     work: Mutex<BranchWork>,
-    /// Whether the match was on this branch and left it (SV-65); `None` if that is not known.
-    is_left: Mutex<Option<bool>>,
 }
 
 /// What is known only by reading and folding. The holder of the lock reads and folds; others wait for the result.
@@ -109,7 +107,6 @@ impl OpenBranch {
             watched: watch::Sender::new(Watched::Head(head)),
             head: Mutex::new(KeptHead::new(memory)),
             work: Mutex::new(BranchWork { viewers: BTreeMap::new(), share: memory.share(0) }),
-            is_left: Mutex::new(None),
         }
     }
 
@@ -138,12 +135,12 @@ impl OpenBranch {
 
     /// Returns whether the match left the branch; `None` if that is not known.
     pub(crate) fn is_left(&self) -> Option<bool> {
-        *self.is_left.lock().unwrap_or_else(PoisonError::into_inner)
+        self.lock().is_left
     }
 
     /// Notes whether the match left the branch; `None` if that is no longer known.
     pub(crate) fn note_left(&self, is_left: Option<bool>) {
-        *self.is_left.lock().unwrap_or_else(PoisonError::into_inner) = is_left;
+        self.lock().is_left = is_left;
     }
 
     /// Returns the number of its opening.
@@ -361,7 +358,7 @@ impl OpenBranch {
     /// Returns what a viewer sees at the head if the view is cached and no other thread uses it.
     pub(crate) fn shown_in_memory(&self, viewer: Viewer) -> Option<CachedView> {
         let head = self.head.try_lock().ok()?;
-        head.current.as_ref()?.shown_before(viewer)
+        head.current.as_ref()?.shown.get(&viewer).cloned()
     }
 
     /// Returns `true` if the delta of a viewer after a head can be computed without folding a long log.

@@ -141,8 +141,7 @@ fn list(match_name: &MatchName, context: &mut Context) -> Result<ExitStatus, Fai
     #[cfg(feature = "serve")]
     if let Some(client) = context.service()? {
         let path = format!("/v1/matches/{match_name}/branches");
-        let asked =
-            ServiceRequest { path, query: Vec::new(), format: context.output.format(), media_type: None };
+        let asked = ServiceRequest::of(path, Vec::new(), context.output.format());
         print_reply(&client.get(&asked)?, &["items"], None, &mut context.output)?;
         return Ok(ExitStatus::Yes);
     }

@@ -15,7 +15,7 @@ use crate::failure::{ExitStatus, Failure};
 use crate::files;
 use crate::output::Format;
 use crate::remote::client::{Client, Sent, ServiceRequest};
-use crate::remote::look::document;
+use crate::remote::look::{document, read};
 use crate::remote::origin::SafeOrigin;
 
 /// Take a seat in a served match, by an invitation link
@@ -58,8 +58,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let Link { origin, match_name, token: invitation, kind } = link;
     let client = Client::new(origin.clone(), invitation, kind)?;
     let (token, is_new) = token_in(&args.output)?;
-    let asked =
-        ServiceRequest { path: "/v1/join".into(), query: Vec::new(), format: Format::Json, media_type: None };
+    let asked = ServiceRequest::of("/v1/join", Vec::new(), Format::Json);
     let mut body = json!({ "token": token.expose() });
     if let (Some(name), Some(body)) = (&args.name, body.as_object_mut()) {
         body.insert("name".into(), json!(name));
@@ -122,14 +121,10 @@ fn take_over(args: &Args, link: &Link, context: &mut Context) -> Result<ExitStat
         ));
     }
     let client = Client::new(origin.clone(), token.clone(), *kind)?;
-    let get = |path: String, query: Vec<(&'static str, String)>| {
-        let asked = ServiceRequest { path, query, format: Format::Json, media_type: None };
-        document(&client.get(&asked)?)
-    };
-    let last = vec![("last", "1".into())];
-    let seen = get(format!("/v1/matches/{match_name}/branches/main/frames"), last)?;
+    let frames = format!("/v1/matches/{match_name}/branches/main/frames");
+    let seen = read(&client, frames, vec![("last", "1".into())])?;
     let seat = seen.get("viewer").and_then(Value::as_str).unwrap_or_default().to_owned();
-    let shown = get(format!("/v1/matches/{match_name}"), Vec::new())?;
+    let shown = read(&client, format!("/v1/matches/{match_name}"), Vec::new())?;
     let name = shown.pointer(&format!("/names/{seat}")).cloned().unwrap_or_default();
     if fs::symlink_metadata(&args.output).is_err() {
         files::require_no_token(&args.output)?;

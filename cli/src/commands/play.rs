@@ -1,5 +1,8 @@
 //! `turnfold play`: appends commands to a match.
 
+#[cfg(feature = "serve")]
+mod remote;
+
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::slice;
@@ -22,8 +25,6 @@ use turnfold_store::{IdempotencyKey, NewEntries, PackedEntries, Store, StoreRead
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::histories::warn_of_left;
-#[cfg(feature = "serve")]
-use crate::remote::{append, client::Client, look::require_unused};
 use crate::{clock, files, random};
 
 /// The heading of the options that keep concurrent writers apart.
@@ -213,8 +214,7 @@ impl Args {
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     #[cfg(feature = "serve")]
     if let Some(client) = context.service()? {
-        let lines = lines_of(&args.commands, args.script.as_ref(), args.viewer)?;
-        return play_on_service(args, &lines, &client, context);
+        return remote::play(args, &client, context);
     }
     let script = args.script.as_ref().map(|path| files::read_script_text(path)).transpose()?;
     let read = if script.is_some() { Vec::new() } else { lines_of(&args.commands, None, args.viewer)? };
@@ -318,27 +318,6 @@ fn print_recorded(
         }
     })?;
     Ok(printed.map(|()| ExitStatus::Yes)?)
-}
-
-#[cfg(feature = "serve")]
-fn play_on_service(
-    args: &Args,
-    lines: &[ScriptCommand],
-    client: &Client,
-    context: &mut Context,
-) -> Result<ExitStatus, Failure> {
-    require_unused(&[("`--dice`", args.dice.is_some()), ("`--dry-run`", args.dry_run)])?;
-    let key = args.key.as_ref().map(ToString::to_string);
-    let call = append::Call {
-        revision: &args.revision,
-        expect: args.expect,
-        lines,
-        viewer: args.viewer,
-        rolls: !args.no_auto_roll,
-        key: key.as_deref(),
-    };
-    let place = |given: &ScriptCommand| before_colon(files::place_in_script(given, args.script.as_ref()));
-    append::play(client, &call, place, &mut context.output)
 }
 
 /// Prints the entries that the first call with this key recorded.

@@ -51,6 +51,12 @@ pub(crate) struct ServiceRequest<'a> {
     pub(crate) media_type: Option<&'static str>,
 }
 
+impl<'a> ServiceRequest<'a> {
+    pub(crate) fn of(path: impl Into<String>, query: Vec<(&'a str, String)>, format: Format) -> Self {
+        Self { path: path.into(), query, format, media_type: None }
+    }
+}
+
 /// The body of a request that changes something.
 pub(crate) struct Sent<'a> {
     pub(crate) body: &'a Value,

@@ -40,13 +40,7 @@ pub(crate) fn warn_of_left(client: &Client, revision: &Revision) -> Result<(), F
     if !revision.branch.is_main() {
         return Ok(());
     }
-    let asked = ServiceRequest {
-        path: format!("/v1/matches/{}", revision.match_name),
-        query: Vec::new(),
-        format: Format::Json,
-        media_type: None,
-    };
-    let info = document(&client.get(&asked)?)?;
+    let info = read(client, format!("/v1/matches/{}", revision.match_name), Vec::new())?;
     let current = info.get("current").and_then(Value::as_str).unwrap_or_default();
     warn_of_current(revision, &current.parse().map_err(unusable)?);
     Ok(())
@@ -73,7 +67,16 @@ pub(crate) fn ask(
     query: Vec<(&str, String)>,
     format: Format,
 ) -> Result<ServiceReply, Failure> {
-    client.get(&ServiceRequest { path: path_of(revision, resource), query, format, media_type: None })
+    client.get(&ServiceRequest::of(path_of(revision, resource), query, format))
+}
+
+/// Requests a JSON document.
+pub(crate) fn read(
+    client: &Client,
+    path: impl Into<String>,
+    query: Vec<(&str, String)>,
+) -> Result<Value, Failure> {
+    document(&client.get(&ServiceRequest::of(path, query, Format::Json))?)
 }
 
 /// Reads a JSON answer.
@@ -92,8 +95,7 @@ pub(crate) fn items(client: &Client, path: &str) -> Result<Vec<Value>, Failure> 
     let mut after = None;
     loop {
         let query = after.take().map(|after| ("after", after)).into_iter().collect();
-        let asked = ServiceRequest { path: path.into(), query, format: Format::Json, media_type: None };
-        let mut page = document(&client.get(&asked)?)?;
+        let mut page = read(client, path, query)?;
         if let Some(Value::Array(found)) = page.get_mut("items").map(Value::take) {
             items.extend(found);
         }
@@ -199,13 +201,7 @@ pub(crate) fn print_log(
             return Err(needs_store("a log as a seat knew it at an entry"));
         }
         // A page may end early without an error, so a request for the view checks that the last entry exists.
-        let query = seen_at(revision.seq, viewer);
-        client.get(&ServiceRequest {
-            path: path_of(revision, "view"),
-            query,
-            format: output.format(),
-            media_type: None,
-        })?;
+        ask(client, revision, "view", seen_at(revision.seq, viewer), output.format())?;
     }
     let count = revision.seq.map(|last| last.saturating_sub(before));
     let after = (before > 0).then(|| before.to_string());
@@ -225,9 +221,7 @@ pub(crate) fn print_list(client: &Client, part: ListPart, output: &mut Output) -
         query.extend(seen_at(None, viewer));
         query.push(("limit", limit.to_string()));
         query.extend(after.take().map(|after| ("after", after)));
-        let path = path.clone();
-        let asked = ServiceRequest { path, query, format: output.format(), media_type: None };
-        let reply = client.try_get(&asked)?;
+        let reply = client.try_get(&ServiceRequest::of(path.as_str(), query, output.format()))?;
         let page = print_reply(&reply, &["items"], source.as_deref(), output)?;
         printed += page.items;
         after = page.next;

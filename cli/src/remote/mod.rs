@@ -3,7 +3,6 @@
 //! A verb that a service supports calls [`Context::service`] first. This module knows no rules, and it never prints or
 //! logs a token.
 
-pub(crate) mod append;
 pub(crate) mod client;
 pub(crate) mod look;
 pub(crate) mod origin;

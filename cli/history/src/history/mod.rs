@@ -74,31 +74,25 @@ impl History {
     /// [`ReplayError`] if the store, the file or the revision cannot be read, and for a file for one seat.
     pub fn load(name: &SourceName, sources: &dyn Sources) -> Result<Self, ReplayError> {
         match name {
-            SourceName::Revision(revision) => Self::of_revision(revision, sources),
-            SourceName::File(file) => Self::of_file(file, sources),
+            SourceName::Revision(_) => Self::load_also_seen(name, sources),
+            SourceName::File(file) => Self::of_read(file, &sources.read_replay(&file.path)?.whole()?),
         }
     }
 
     /// Reads a revision or a replay file, also one for one seat. The caller must view such a file as that seat.
     pub(crate) fn load_also_seen(name: &SourceName, sources: &dyn Sources) -> Result<Self, ReplayError> {
         match name {
-            SourceName::Revision(revision) => Self::of_revision(revision, sources),
+            SourceName::Revision(revision) => {
+                Self::of_branch(revision, &sources.read_store()?, sources.registry())
+            }
             SourceName::File(file) => Self::of_read(file, &sources.read_replay(&file.path)?),
         }
-    }
-
-    /// Reads a revision of the store.
-    ///
-    /// # Errors
-    /// [`ReplayError::Store`], and as for [`rules_of`].
-    pub fn of_revision(revision: &Revision, sources: &dyn Sources) -> Result<Self, ReplayError> {
-        Self::of_branch(revision, &sources.read_store()?, sources.registry())
     }
 
     /// Reads a revision of a store that is open already.
     ///
     /// # Errors
-    /// As for [`of_revision`](Self::of_revision).
+    /// [`ReplayError::Store`], and as for [`rules_of`].
     pub fn of_branch(
         revision: &Revision,
         store: &StoreReader,
@@ -120,14 +114,6 @@ impl History {
             entries: log.entries.into_iter().map(LogEntry::from).collect(),
             view: None,
         })
-    }
-
-    /// Reads a replay file that conceals nothing.
-    ///
-    /// # Errors
-    /// [`ReplayError`] if the file cannot be read or is for one seat, and [`ReplayError::NoEntry`].
-    pub fn of_file(file: &FileName, sources: &dyn Sources) -> Result<Self, ReplayError> {
-        Self::of_read(file, &sources.read_replay(&file.path)?.whole()?)
     }
 
     fn of_read(file: &FileName, replay: &Replay) -> Result<Self, ReplayError> {
@@ -246,6 +232,12 @@ impl History {
         ReplayOrigin { rules: &self.rules, module: self.module, dice: self.dice, title: &self.title }
     }
 
+    /// Returns the history as a replay without its entries.
+    pub(crate) fn without_entries(&self) -> Result<Replay, ReplayError> {
+        let replay = Replay::compose(&self.name.to_string(), self.origin(), &self.setup, None);
+        replay.map_err(|cause| broken_setup(&self.name, cause))
+    }
+
     /// Returns the history as a replay, with every outcome and hash.
     ///
     /// # Errors
@@ -254,9 +246,7 @@ impl History {
         if self.entries.len() > REPLAY_ENTRIES_MAX {
             return Err(ReplayError::TooLong { history: self.name.clone() });
         }
-        let name = self.name.to_string();
-        let mut replay = Replay::compose(&name, self.origin(), &self.setup, None)
-            .map_err(|cause| broken_setup(&self.name, cause))?;
+        let mut replay = self.without_entries()?;
         let mut recorded = self.entries.iter();
         let state = self.fold(&mut |step| {
             replay.record(step, recorded.next().and_then(|entry| entry.recorded_at_ms));

@@ -113,6 +113,10 @@ impl HistorySource {
     ) -> Result<Self, ReplayError> {
         let beginning = store.read(&revision.match_name, &revision.branch, Some(0))?;
         let head = revision.seq.unwrap_or(beginning.head);
+        if head > beginning.head {
+            // The store names the entry that is not there.
+            store.entries(&revision.match_name, &revision.branch, head..=head)?;
+        }
         let history = History::of_log(revision, beginning, registry)?;
         let build = build.and_then(|build| build_with(&build, &*history.rules));
         let entries = StoredEntries::Branch { store: store.clone(), revision: revision.clone(), build };

@@ -2,16 +2,16 @@
 
 use std::fmt::Write as _;
 
-use turnfold_core::{Digest, Step};
-use turnfold_store::Genesis;
+use turnfold_core::Digest;
 
-use super::entry::{LogEntry, logged};
+use super::Sources;
+use super::entry::LogEntry;
 use super::revision::{Revision, SourceName};
-use super::source::RUN;
-use super::{Sources, broken_entry, broken_setup, rules_of};
+use super::source::{HistorySource, RUN};
 use crate::error::ReplayError;
 use crate::error::limits::REPLAY_ENTRIES_MAX;
-use crate::tfl::{Closing, LogHasher, Replay, ReplayOrigin};
+use crate::tfl::{Closing, LogHasher};
+use crate::viewer::Viewer;
 
 /// The result of writing a history as a replay file.
 pub struct WrittenReplay {
@@ -34,38 +34,24 @@ impl WrittenReplay {
         sources: &dyn Sources,
         write: &mut dyn FnMut(&str) -> Result<(), E>,
     ) -> Result<Self, E> {
-        let Revision { match_name, branch, seq } = revision;
-        let name = SourceName::Revision(revision.clone());
-        let store = sources.read_store()?;
-        let beginning = store.read(match_name, branch, Some(0)).map_err(ReplayError::from)?;
-        let count = seq.unwrap_or(beginning.head);
-        if count.min(beginning.head) > REPLAY_ENTRIES_MAX as u64 {
-            return Err(ReplayError::TooLong { history: name }.into());
+        let source = HistorySource::open(&SourceName::Revision(revision.clone()), sources)?;
+        let count = source.head;
+        if count > REPLAY_ENTRIES_MAX as u64 {
+            return Err(ReplayError::TooLong { history: source.history.name }.into());
         }
-        let mut entries = store.entries(match_name, branch, 1..=count).map_err(ReplayError::from)?;
-        let rules = rules_of(&beginning.genesis, revision, sources.registry())?;
-        let Genesis { setup, dice, module, title, .. } = beginning.genesis;
-        let refused = |cause| broken_setup(&name, cause);
-        let origin = ReplayOrigin { rules: &rules, module, dice, title: &title };
-        let head = Replay::compose(&name.to_string(), origin, &setup, None).map_err(refused)?;
-        let mut state = rules.start(&setup).map_err(refused)?;
+        let head = source.history.without_entries()?;
         let mut log = LogHasher::new(&head.header);
         write(&head.to_string())?;
+        let mut state = source.history.start()?;
         let mut text = String::new();
-        loop {
-            let run = entries.by_ref().take(RUN).map(|entry| entry.map(LogEntry::from));
-            let run = run.collect::<Result<Vec<_>, _>>().map_err(ReplayError::from)?;
-            if run.is_empty() {
-                break;
-            }
+        for after in (0..count).step_by(RUN) {
             text.clear();
-            let observe = &mut |step: &mut dyn Step| {
+            let to = count.min(after + RUN as u64);
+            source.fold(Viewer::HOST, state.as_mut(), after, to, None, &mut |_, step| {
                 let entry = LogEntry::of(step);
                 log.add(&entry);
                 writeln!(text, "{entry}").expect("writing to a string cannot fail");
-            };
-            let folded = state.fold(&logged(&run), &dice, observe);
-            folded.map_err(|cause| broken_entry(&name, cause))?;
+            })?;
             write(&text)?;
         }
         let state_hash = state.state_hash();

@@ -460,16 +460,13 @@ pub fn seek(
     name: &SourceName,
     sources: &dyn Sources,
 ) -> Result<(Viewer, Box<dyn AnyState>), ReplayError> {
-    // Snapshots lead to the head, and to entries in the numbering of the log. Anything else a player asks for, and the
-    // error for a broken log, needs the whole history.
+    // Snapshots lead to the head, and to entries in the numbering of the log. Anything else a player asks for needs the
+    // whole history.
     if let SourceName::Revision(revision) = name
         && (viewer.sees_all() || revision.seq.is_none())
     {
-        match HistorySource::open(name, sources).and_then(|source| source.state(None)) {
-            Ok(state) => return Ok((viewer, state)),
-            Err(failure) if viewer.sees_all() => return Err(failure),
-            Err(_) => {}
-        }
+        let source = HistorySource::open(name, sources)?;
+        return Ok((viewer, source.state_at(viewer, source.head, None)?));
     }
     let seat_history = SeatHistory::load(viewer, name, sources)?;
     Ok((seat_history.viewer, seat_history.state()?))

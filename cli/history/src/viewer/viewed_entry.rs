@@ -28,12 +28,6 @@ impl ViewedEntry<'_> {
         self.seq
     }
 
-    /// Returns the entry's number in the log. Only the host may see it.
-    #[must_use]
-    pub fn seq_in_log(&self) -> u64 {
-        self.entry.seq
-    }
-
     /// Returns the step of the fold, for what only the rules can say, such as sentences.
     #[must_use]
     pub fn step(&self) -> &dyn Step {

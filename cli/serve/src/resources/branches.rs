@@ -50,7 +50,7 @@ fn listed(app: &Arc<App>, access: &Access, match_name: &MatchName) -> ApiResult<
             branch.entries = open.head_seen(app, viewer)?;
             branch.link = None;
             if let Some((parent, from)) = &mut branch.from {
-                *from = app.branch(match_name, parent)?.history(app, viewer)?.known_within(*from);
+                *from = app.branch(match_name, parent)?.seen(app, viewer)?.known_within(*from);
             }
         }
         listed.push(branch);

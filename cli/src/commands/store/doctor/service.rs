@@ -19,9 +19,7 @@ pub(super) fn findings(context: &Context) -> Vec<DoctorFinding> {
         Ok(None) => return Vec::new(),
         Err(failure) => return vec![DoctorFinding::failed("token", &failure)],
     };
-    let ask = |path: &str, format| {
-        client.get(&ServiceRequest { path: path.into(), query: Vec::new(), format, media_type: None })
-    };
+    let ask = |path: &str, format| client.get(&ServiceRequest::of(path, Vec::new(), format));
     let ready = ask("/readyz", Format::Text);
     let mut findings = vec![match &ready {
         Ok(_) => DoctorFinding::ok("service", "takes requests, and its store accepts writes"),
