@@ -96,8 +96,7 @@ pub(crate) fn send_entries(
         }
     }
     if batch.is_empty() {
-        Ok(())
-    } else {
-        sink(&BackupPart::Entries(batch.iter().map(Vec::as_slice).collect()))
+        return Ok(());
     }
+    sink(&BackupPart::Entries(batch.iter().map(Vec::as_slice).collect()))
 }

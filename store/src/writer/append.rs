@@ -25,10 +25,9 @@ impl Store {
     /// # Errors
     /// Returns [`StoreError::Conflict`] if the head is not `expected_head`; [`StoreError::IdempotencyKeyReused`] if the
     /// key was used for other commands; [`StoreError::OtherModule`] if the match is played by another module;
-    /// [`StoreError::NothingToAppend`] or [`StoreError::TooLarge`] for unusable
-    /// entries; [`StoreError::NoSuchMatch`] or [`StoreError::NoSuchBranch`]; [`StoreError::Full`],
-    /// [`StoreError::Failed`] or [`StoreError::Unsettled`] if the entries cannot be made durable; or any error of
-    /// reading.
+    /// [`StoreError::NothingToAppend`] or [`StoreError::TooLarge`] for unusable entries; [`StoreError::NoSuchMatch`] or
+    /// [`StoreError::NoSuchBranch`]; [`StoreError::Full`], [`StoreError::Failed`] or [`StoreError::Unsettled`] if the
+    /// entries cannot be made durable; or any error of reading.
     pub fn append(
         &self,
         match_name: &MatchName,
@@ -37,29 +36,18 @@ impl Store {
         entries: impl Into<NewEntries>,
         idempotency_key: Option<&IdempotencyKey>,
     ) -> Result<Appended, StoreError> {
-        let NewEntries { entries, module } = entries.into();
-        let append = Append {
-            match_name: match_name.clone(),
-            branch: branch.clone(),
-            expected_id: None,
-            expected_head,
-            entries,
-            module,
-            idempotency_key: idempotency_key.cloned(),
-        };
-        require_usable(&append)?;
+        let append = usable(match_name, branch, expected_head, entries.into(), idempotency_key)?;
         self.engine.append(append)
     }
 
-    /// Appends like [`append`](Self::append), but without waiting, and only if the name still belongs to
-    /// the branch with the expected id. It calls `then` with the result once the entries are durable or have failed.
-    /// For another branch that result is [`StoreError::NoSuchBranch`].
+    /// Appends like [`append`](Self::append), but without waiting, and only if the name still belongs to the branch with
+    /// the expected id. It calls `then` with the result once the entries are durable or have failed. For another branch
+    /// that result is [`StoreError::NoSuchBranch`].
     ///
     /// `then` may run on the thread that writes, so it must be quick. If that thread dies, `then` is dropped.
     ///
     /// # Errors
-    /// Returns the errors of [`append`](Self::append) that are known at once. It then does not call
-    /// `then`.
+    /// Returns the errors of [`append`](Self::append) that are known at once. It then does not call `then`.
     pub fn append_then(
         &self,
         match_name: &MatchName,
@@ -69,17 +57,8 @@ impl Store {
         idempotency_key: Option<&IdempotencyKey>,
         then: impl FnOnce(Result<Appended, StoreError>) + Send + 'static,
     ) -> Result<(), StoreError> {
-        let NewEntries { entries, module } = entries.into();
-        let append = Append {
-            match_name: match_name.clone(),
-            branch: branch.clone(),
-            expected_id: Some(expected.id),
-            expected_head: expected.seq,
-            entries,
-            module,
-            idempotency_key: idempotency_key.cloned(),
-        };
-        require_usable(&append)?;
+        let append = usable(match_name, branch, expected.seq, entries.into(), idempotency_key)?;
+        let append = Append { expected_id: Some(expected.id), ..append };
         self.engine.append_then(append, Box::new(then));
         Ok(())
     }
@@ -110,10 +89,20 @@ impl Store {
     }
 }
 
-fn require_usable(Append { match_name, branch, entries, .. }: &Append) -> Result<(), StoreError> {
+/// Returns the append, or the error of entries that are empty or too large.
+fn usable(
+    match_name: &MatchName,
+    branch: &BranchName,
+    expected_head: Seq,
+    NewEntries { entries, module }: NewEntries,
+    idempotency_key: Option<&IdempotencyKey>,
+) -> Result<Append, StoreError> {
+    let match_name = match_name.clone();
+    let branch = branch.clone();
     if entries.is_empty() {
-        let (match_name, branch) = (match_name.clone(), branch.clone());
         return Err(StoreError::NothingToAppend { match_name, branch });
     }
-    entries.check_sizes()
+    entries.check_sizes()?;
+    let idempotency_key = idempotency_key.cloned();
+    Ok(Append { match_name, branch, expected_id: None, expected_head, entries, module, idempotency_key })
 }
