@@ -166,7 +166,7 @@ pub(crate) trait EngineReader: Send + Sync {
     }
 
     /// Calls `read`, which may take long. During the call, no deletion or renaming of a branch is visible to it.
-    fn at_one_moment(&self, read: ReadAtOnce<'_>) -> Result<(), RescueError>;
+    fn at_one_moment(&self, read: ReadAtOneMoment<'_>) -> Result<(), RescueError>;
 
     /// Returns the branches of a match for an audit, and the error if some cannot be found.
     fn auditable(&self, found_match: &FoundMatch)
@@ -187,7 +187,7 @@ pub(crate) trait EngineReader: Send + Sync {
     fn stats(&self, top: usize, observe: &mut dyn FnMut(Totals)) -> Result<StoreStats, StoreError>;
 }
 
-pub(crate) type ReadAtOnce<'a> = &'a mut dyn FnMut(&dyn EngineReader) -> Result<(), RescueError>;
+pub(crate) type ReadAtOneMoment<'a> = &'a mut dyn FnMut(&dyn EngineReader) -> Result<(), RescueError>;
 
 /// Called with the result of an append.
 pub(crate) type Then = Box<dyn FnOnce(Result<Appended, StoreError>) + Send>;

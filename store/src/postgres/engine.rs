@@ -24,7 +24,7 @@ use super::{check, read, schema, spread};
 use crate::backup::error::RescueError;
 use crate::backup::part::Totals;
 use crate::engine::{
-    Auditable, DamagedRecord, EngineReader, KeyedEntries, Packed, ReadAtOnce, Results, until_error,
+    Auditable, DamagedRecord, EngineReader, KeyedEntries, Packed, ReadAtOneMoment, Results, until_error,
 };
 use crate::entry::Seq;
 use crate::error::StoreError;
@@ -359,7 +359,7 @@ impl<A: Ask> EngineReader for ReadingEngine<A> {
         super::notes::of_match(&self.0, &self.found_match(match_name)?)
     }
 
-    fn at_one_moment(&self, read: ReadAtOnce<'_>) -> Result<(), RescueError> {
+    fn at_one_moment(&self, read: ReadAtOneMoment<'_>) -> Result<(), RescueError> {
         self.0.at_one_moment(read)
     }
 

@@ -14,7 +14,7 @@ use super::fault::StatementFault;
 use super::held::{HeldHeads, Names};
 use super::spread;
 use crate::backup::error::RescueError;
-use crate::engine::{Packed, ReadAtOnce};
+use crate::engine::{Packed, ReadAtOneMoment};
 use crate::entry::Seq;
 use crate::error::StoreError;
 use crate::names::{BranchName, MatchName};
@@ -41,7 +41,7 @@ pub(super) trait Ask: Send + Sync {
     /// Starts a new moment, as of which everything is read from now on.
     fn renew(&self) -> Result<(), StoreError>;
 
-    fn at_one_moment(&self, read: ReadAtOnce<'_>) -> Result<(), RescueError>;
+    fn at_one_moment(&self, read: ReadAtOneMoment<'_>) -> Result<(), RescueError>;
 }
 
 /// Reads the tables as an engine does.
@@ -114,7 +114,7 @@ impl Ask for Newest {
         Ok(()) // Each statement has a moment of its own.
     }
 
-    fn at_one_moment(&self, read: ReadAtOnce<'_>) -> Result<(), RescueError> {
+    fn at_one_moment(&self, read: ReadAtOneMoment<'_>) -> Result<(), RescueError> {
         let mut failed = None;
         let done = self.pool.once(|connection| {
             begin_moment(connection)?;
@@ -153,7 +153,7 @@ impl Ask for Moment<'_> {
         begun.map_err(|fault| fault.ended(false))
     }
 
-    fn at_one_moment(&self, _: ReadAtOnce<'_>) -> Result<(), RescueError> {
+    fn at_one_moment(&self, _: ReadAtOneMoment<'_>) -> Result<(), RescueError> {
         let reason = "a backup begins inside another".to_owned();
         Err(StoreError::Database { reason }.into())
     }

@@ -68,7 +68,7 @@ impl CommitPlace {
 }
 
 /// Called for each commit with its point, its place and its body.
-pub(crate) type EachRecord<'a> = &'a mut dyn FnMut(Point, CommitPlace, &[u8]) -> Result<(), BackendError>;
+pub(crate) type EachCommit<'a> = &'a mut dyn FnMut(Point, CommitPlace, &[u8]) -> Result<(), BackendError>;
 
 /// Reads the contents of a journal while its writer may go on (ST-16). It returns an error only if both heads stayed
 /// the same between two tries, because otherwise the writer may have caused it.
@@ -203,7 +203,7 @@ impl Image {
         &self,
         from: u64,
         proves: bool,
-        each: EachRecord<'_>,
+        each: EachCommit<'_>,
     ) -> Result<(), BackendError> {
         for (number, segment) in self.segments.iter().enumerate() {
             if segment.end.number > from {
@@ -223,7 +223,7 @@ impl Image {
         (number, segment): (usize, &Segment),
         from: u64,
         proves: bool,
-        each: EachRecord<'_>,
+        each: EachCommit<'_>,
     ) -> Result<(), BackendError> {
         let packing = Packing::new(&self.salt);
         let mut at = HEADER_BYTES as u64;
@@ -255,7 +255,7 @@ fn each_in_pack(
     packing: &Packing,
     proves: bool,
     from: u64,
-    each: EachRecord<'_>,
+    each: EachCommit<'_>,
 ) -> Result<Point, BackendError> {
     let mut place = 0;
     let mut end = pack.front.point;

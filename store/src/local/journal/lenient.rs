@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::commit::{HEADER_BYTES, Point, Salt, read_header};
 use super::frame::{JournalFrame, Kind};
 use super::head::{self, HEAD_BYTES, JournalHead};
-use super::image::{CommitPlace, EachRecord};
+use super::image::{CommitPlace, EachCommit};
 use super::pack::{self, PREFIX_BYTES, Packing};
 use super::segment::{self, pack_at};
 use crate::local::backend::BackendError;
@@ -78,7 +78,7 @@ impl Remains {
     }
 
     /// Passes every sound commit to `each` in the order of the numbers, and notes the missing ones.
-    pub(crate) fn each_commit(&mut self, each: EachRecord<'_>) -> Result<(), BackendError> {
+    pub(crate) fn each_commit(&mut self, each: EachCommit<'_>) -> Result<(), BackendError> {
         let heads = std::mem::take(&mut self.heads);
         let mut next = Next { number: 1, heads, notes: Vec::new() };
         let mut number = 0;
@@ -116,7 +116,7 @@ impl Remains {
         &self,
         (number, path, file): (usize, &Path, &File),
         next: &mut Next,
-        each: EachRecord<'_>,
+        each: EachCommit<'_>,
     ) -> Result<(), BackendError> {
         let packing = Packing::new(&self.salt);
         let failed = |source| BackendError::io("read", path, source);
@@ -179,7 +179,7 @@ impl Next {
         number: u64,
         at: CommitPlace,
         body: &[u8],
-        each: EachRecord<'_>,
+        each: EachCommit<'_>,
     ) -> Result<(), BackendError> {
         if number < self.number {
             return Ok(());
@@ -190,7 +190,7 @@ impl Next {
     }
 
     /// Passes the commits before `number` that only the heads have to `each`, and notes the missing ones.
-    fn fill_up_to(&mut self, number: u64, each: EachRecord<'_>) -> Result<(), BackendError> {
+    fn fill_up_to(&mut self, number: u64, each: EachCommit<'_>) -> Result<(), BackendError> {
         let mut gap = self.number;
         let waiting: Vec<_> = self.heads.range(self.number..number).map(|(_, frame)| frame.clone()).collect();
         for frame in waiting {

@@ -10,7 +10,7 @@ use super::found::read_match;
 use super::records::{Records, hold};
 use crate::backup::error::RescueError;
 use crate::backup::part::Totals;
-use crate::engine::{Auditable, DamagedRecord, EngineReader, KeyedEntries, Packed, ReadAtOnce, Results};
+use crate::engine::{Auditable, DamagedRecord, EngineReader, KeyedEntries, Packed, ReadAtOneMoment, Results};
 use crate::entry::Seq;
 use crate::error::StoreError;
 use crate::grant::Grant;
@@ -192,7 +192,7 @@ impl EngineReader for Records {
         Some(hold(&self.branches))
     }
 
-    fn at_one_moment(&self, read: ReadAtOnce<'_>) -> Result<(), RescueError> {
+    fn at_one_moment(&self, read: ReadAtOneMoment<'_>) -> Result<(), RescueError> {
         let _branches = hold(&self.walks);
         read(self)
     }

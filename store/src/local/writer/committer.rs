@@ -16,7 +16,7 @@ use crate::names::{BranchName, IdempotencyKey, MatchName};
 const QUEUE_MAX: usize = 256;
 
 /// Whether a request may share a sync with others.
-pub(crate) enum CommitOrder {
+pub(crate) enum CommitSharing {
     /// It may, but not with an append that has the same idempotency key. The entries of the first must be stored before
     /// the second can be compared with them.
     Shared(Option<BranchKey>),
@@ -31,7 +31,7 @@ type Reply = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 
 /// A request to write.
 struct Request {
-    order: CommitOrder,
+    sharing: CommitSharing,
     stage: Box<Stage>,
     reply: Reply,
 }
@@ -61,12 +61,12 @@ impl Committer {
     /// Commits what `stage` stages. Returns the result of `stage` once that is durable.
     pub(crate) fn perform<T: Send + 'static>(
         &self,
-        order: CommitOrder,
+        sharing: CommitSharing,
         stage: impl FnOnce(&mut Ledger, &mut Staged) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (sender, answer) = sync_channel(1);
         // The receiver may be gone, if the caller panicked.
-        self.submit(order, stage, move |done| drop(sender.send(done)));
+        self.submit(sharing, stage, move |done| drop(sender.send(done)));
         answer.recv().unwrap_or_else(|_| Err(ended()))
     }
 
@@ -74,7 +74,7 @@ impl Committer {
     /// requests wait until it returns. If that thread dies, `then` is dropped.
     pub(crate) fn submit<T: Send + 'static>(
         &self,
-        order: CommitOrder,
+        sharing: CommitSharing,
         stage: impl FnOnce(&mut Ledger, &mut Staged) -> Result<T, StoreError> + Send + 'static,
         then: impl FnOnce(Result<T, StoreError>) + Send + 'static,
     ) {
@@ -85,7 +85,7 @@ impl Committer {
         let reply: Reply = Box::new(move |answer| {
             then(answer.and_then(|()| result.recv().map_err(|_| ended())));
         });
-        let request = Request { order, stage, reply };
+        let request = Request { sharing, stage, reply };
         let refused = match &self.running {
             Some(running) => running.sender.send(request).err().map(|SendError(request)| request),
             None => Some(request),
@@ -147,10 +147,10 @@ fn gather(first: Request, requests: &Receiver<Request>, served: usize) -> Vec<Re
 
 fn serve(ledger: &mut Ledger, requests: Vec<Request>) {
     let mut group = Group::default();
-    for Request { order, stage, reply } in requests {
-        let (stands_alone, idempotency_key) = match order {
-            CommitOrder::Alone => (true, None),
-            CommitOrder::Shared(idempotency_key) => (false, idempotency_key),
+    for Request { sharing, stage, reply } in requests {
+        let (stands_alone, idempotency_key) = match sharing {
+            CommitSharing::Alone => (true, None),
+            CommitSharing::Shared(idempotency_key) => (false, idempotency_key),
         };
         let waits = idempotency_key.as_ref().is_some_and(|key| group.idempotency_keys.contains(key));
         if stands_alone || waits || group.staged.is_full() {

@@ -2,7 +2,7 @@
 
 use turnfold_core::Digest;
 
-use super::committer::{CommitOrder, Committer};
+use super::committer::{CommitSharing, Committer};
 use super::ledger::{Ledger, Staged};
 use crate::error::StoreError;
 use crate::local::journal::op::Op;
@@ -19,8 +19,9 @@ pub(super) fn delete_branch(
     name: BranchName,
 ) -> Result<(), StoreError> {
     let _alone = records.change_branches();
-    let links = committer
-        .perform(CommitOrder::Alone, move |ledger, staged| stage_branch(ledger, staged, match_name, name))?;
+    let links = committer.perform(CommitSharing::Alone, move |ledger, staged| {
+        stage_branch(ledger, staged, match_name, name)
+    })?;
     remove_snapshots(records, &links);
     Ok(())
 }
@@ -35,7 +36,7 @@ pub(super) fn delete_matches(
     let _alone = records.change_branches();
     let mut grants = records.change_grants();
     grants.clear();
-    let links = committer.perform(CommitOrder::Alone, move |ledger, staged| {
+    let links = committer.perform(CommitSharing::Alone, move |ledger, staged| {
         let mut links = Vec::new();
         for name in names {
             links.extend(stage_match(ledger, staged, name)?);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use turnfold_core::Digest;
 
-use super::committer::{CommitOrder, Committer};
+use super::committer::{CommitSharing, Committer};
 use super::ledger::{BranchState, Ledger, Staged};
 use super::{delete, grants, notes};
 use crate::engine::{Append, Engine, EngineReader, KeyedBatch, NewBranch, NewMatch, Then};
@@ -70,7 +70,7 @@ impl Engine for Local {
 
     fn create_match(&self, new: NewMatch) -> Result<(), StoreError> {
         let NewMatch { name: match_name, genesis, module, branches } = new;
-        self.committer.perform(CommitOrder::Alone, move |ledger, staged| {
+        self.committer.perform(CommitSharing::Alone, move |ledger, staged| {
             if ledger.records.backend.get(&key::of_match(&match_name))?.is_some() {
                 return Err(StoreError::AlreadyExists { match_name });
             }
@@ -99,7 +99,7 @@ impl Engine for Local {
     fn create_branch(&self, new: NewBranch, entries: NewEntries) -> Result<(), StoreError> {
         let NewEntries { entries, module } = entries;
         let NewBranch { match_name, name, from, at } = new;
-        self.committer.perform(CommitOrder::Alone, move |ledger, staged| {
+        self.committer.perform(CommitSharing::Alone, move |ledger, staged| {
             let parent = ledger.records.found_branch(&match_name, &from)?;
             if ledger.records.backend.get(&key::of_branch(parent.found_match.number(), &name))?.is_some() {
                 return Err(StoreError::BranchExists { match_name, branch: name });
@@ -135,7 +135,7 @@ impl Engine for Local {
         let names = (match_name.clone(), name.clone());
         let new = new.clone();
         let stage = |ledger: &mut Ledger, staged: &mut Staged| rename_branch(ledger, staged, names, new);
-        self.committer.perform(CommitOrder::Alone, stage)
+        self.committer.perform(CommitSharing::Alone, stage)
     }
 
     fn delete_matches(&self, names: &[MatchName]) -> Result<(), StoreError> {
@@ -147,17 +147,17 @@ impl Engine for Local {
         let _names = self.records.change_matches();
         let _grants = self.records.change_grants();
         let names = names.to_vec();
-        self.committer.perform(CommitOrder::Alone, move |ledger, staged| {
+        self.committer.perform(CommitSharing::Alone, move |ledger, staged| {
             names.into_iter().try_for_each(|(name, new)| rename_match(ledger, staged, name, new))
         })
     }
 
     fn append(&self, append: Append) -> Result<Appended, StoreError> {
-        self.committer.perform(order(&append), |ledger, staged| stage(append, ledger, staged))
+        self.committer.perform(sharing(&append), |ledger, staged| stage(append, ledger, staged))
     }
 
     fn append_then(&self, append: Append, then: Then) {
-        self.committer.submit(order(&append), |ledger, staged| stage(append, ledger, staged), then);
+        self.committer.submit(sharing(&append), |ledger, staged| stage(append, ledger, staged), then);
     }
 
     fn grant(&self, hash: &Digest, new: NewGrant, now_ms: i64) -> Result<(), StoreError> {
@@ -185,10 +185,10 @@ impl Engine for Local {
     }
 }
 
-/// Returns the order of an append, which may share a sync with others.
-fn order(append: &Append) -> CommitOrder {
+/// Returns whether an append may share a sync with others.
+fn sharing(append: &Append) -> CommitSharing {
     let Append { match_name, branch, idempotency_key, .. } = append;
-    CommitOrder::Shared(idempotency_key.clone().map(|key| (match_name.clone(), branch.clone(), key)))
+    CommitSharing::Shared(idempotency_key.clone().map(|key| (match_name.clone(), branch.clone(), key)))
 }
 
 fn stage(append: Append, ledger: &mut Ledger, staged: &mut Staged) -> Result<Appended, StoreError> {

@@ -3,7 +3,7 @@
 
 use turnfold_core::Digest;
 
-use super::committer::{CommitOrder, Committer};
+use super::committer::{CommitSharing, Committer};
 use crate::engine::EngineReader as _;
 use crate::error::StoreError;
 use crate::grant::{Grant, GrantId, GrantKind, JoinedSeat, NewGrant};
@@ -89,7 +89,7 @@ fn write(
     written: Vec<(Digest, Grant)>,
 ) -> Result<(), StoreError> {
     let match_name = match_name.clone();
-    committer.perform(CommitOrder::Alone, move |_, staged| {
+    committer.perform(CommitSharing::Alone, move |_, staged| {
         for hash in removed {
             staged.add(&Op::RemoveGrant { match_name: match_name.clone(), hash });
         }

@@ -1,6 +1,6 @@
 //! Writes and removes notes.
 
-use super::committer::{CommitOrder, Committer};
+use super::committer::{CommitSharing, Committer};
 use crate::engine::EngineReader as _;
 use crate::error::StoreError;
 use crate::local::journal::op::Op;
@@ -16,7 +16,7 @@ pub(super) fn write(
     is_moved: bool,
 ) -> Result<(), StoreError> {
     let match_name = match_name.clone();
-    committer.perform(CommitOrder::Alone, move |ledger, staged| {
+    committer.perform(CommitSharing::Alone, move |ledger, staged| {
         let records = ledger.records.as_ref();
         let note = PlacedNote::of(records, &match_name, note)?;
         if !is_moved {
@@ -30,7 +30,7 @@ pub(super) fn write(
 
 pub(super) fn remove(committer: &Committer, match_name: &MatchName, id: NoteId) -> Result<(), StoreError> {
     let match_name = match_name.clone();
-    committer.perform(CommitOrder::Alone, move |ledger, staged| {
+    committer.perform(CommitSharing::Alone, move |ledger, staged| {
         let found_match = ledger.records.found_match(&match_name)?;
         if ledger.records.backend.get(&key::of_note(found_match.number(), id))?.is_none() {
             return Err(StoreError::NoSuchNote { id });
