@@ -166,10 +166,15 @@ impl BranchCache {
 
     /// Forgets for all branches of a match whether the match left them.
     pub(crate) fn forget_left(&self, match_name: &MatchName) {
+        let mut branches = Vec::new();
         for ((of, _), branch) in self.lock().iter() {
             if of == match_name {
-                branch.note_left(None);
+                branches.push(Arc::clone(branch));
             }
+        }
+        // A branch may be at work for long, and the cache does not wait for it.
+        for branch in branches {
+            branch.note_left(None);
         }
     }
 

@@ -138,7 +138,9 @@ impl OpenBranch {
                 FirstHead::Known(from) => break from,
                 FirstHead::NotYet => return Ok(Resumed::NotYet),
                 FirstHead::Count(_) if !may_fold => return Ok(Resumed::Folds),
-                FirstHead::Count(at) => drop(self.event_id_at_work(world, viewer, at, &mut work)?),
+                FirstHead::Count(at) => {
+                    self.event_id_at_work(world, viewer, at, &mut work)?;
+                }
             }
         };
         let Some(mark) = &id.mark else { return Ok(Resumed::Behind(from)) };
