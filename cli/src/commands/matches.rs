@@ -57,7 +57,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let mut matches = store.matches_after(args.after.as_ref())?;
     let mut left = args.limit.unwrap_or(usize::MAX);
     loop {
-        // With `--mine`, only the matches that were read show how many of them are wanted.
+        // `--mine` leaves out matches, so the limit does not show how many have to be read.
         let count = if args.mine.is_some() { PAGE } else { PAGE.min(left) };
         let found: Vec<_> = matches.by_ref().take(count).collect::<Result<_, _>>()?;
         let is_last = found.len() < count;

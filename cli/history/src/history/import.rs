@@ -49,7 +49,7 @@ impl Imported {
         }
         // Blessing names what is wrong.
         bless_if_true(replay)?;
-        let what = "it does not do the same twice".into();
+        let what = "the rules compute another result each time".into();
         Err(ReplayError::Untrue { file: replay.file.clone(), line: None, what })
     }
 

@@ -38,16 +38,15 @@ pub(crate) struct FindQuery {
     /// Why it was ignored
     reason: Option<String>,
     /// Who gave the command
-    #[serde(rename = "seat")]
-    #[param(value_type = Option<String>, rename = "seat", pattern = "^(p([1-9]|1[0-6])|host)$")]
-    by: Option<Seat>,
+    #[param(value_type = Option<String>, pattern = "^(p([1-9]|1[0-6])|host)$")]
+    seat: Option<Seat>,
     /// The entry to begin after, in the viewer's numbering [default: the setup]
     #[param(minimum = 0)]
     after: Option<u64>,
     /// The last entry, in the viewer's numbering [default: the head]
     #[param(minimum = 0)]
     at: Option<u64>,
-    /// List all such entries, and the setup if the condition holds there and `after` is left out
+    /// List all such entries, and the setup if `when` alone is given and holds there
     #[serde(default)]
     #[param(value_type = Option<bool>)]
     all: bool,
@@ -57,7 +56,7 @@ pub(crate) struct FindQuery {
     /// The seat to view as; only for the host
     #[serde(rename = "as")]
     #[param(value_type = Option<String>, rename = "as", pattern = "^(p([1-9]|1[0-6])|host|spectator)$")]
-    seat: Option<SeatName>,
+    viewed_by: Option<SeatName>,
 }
 
 /// What was found.
@@ -106,13 +105,13 @@ pub(crate) async fn find(
     ValidQuery(query): ValidQuery<FindQuery>,
     form: Form,
 ) -> ApiResult {
-    let FindQuery { after, at, all, seat, .. } = query;
+    let FindQuery { after, at, all, viewed_by, .. } = query;
     let limit = if all { list_limit(query.limit)? } else { 1 };
     let mut wanted = query.wanted()?;
     if !all {
         wanted.after = Some(after.unwrap_or(0));
     }
-    let whole = Asked { path, seat, reach: Reach::Whole };
+    let whole = Asked { path, seat: viewed_by, reach: Reach::Whole };
     app.read(&bearer, whole, move |app, _, BranchView { branch, viewer }| {
         let history = branch.history_at(app, *viewer, at)?;
         history.require(after.unwrap_or(0))?;
@@ -155,7 +154,7 @@ pub(crate) async fn find(
 impl FindQuery {
     /// SV-67: returns the criteria.
     fn wanted(&self) -> ApiResult<search::Wanted> {
-        let FindQuery { when, command, effect, reason, by, after, .. } = self;
+        let FindQuery { when, command, effect, reason, seat, after, .. } = self;
         let when = when.as_ref().map(|when| when.parse()).transpose();
         let command = command.as_ref().map(|command| Pattern::new(command)).transpose();
         Ok(search::Wanted {
@@ -163,7 +162,7 @@ impl FindQuery {
             command: command.map_err(|error| Problem::content(format!("`command`: {error}")))?,
             effect: effect.clone(),
             reason: reason.clone(),
-            seat: *by,
+            seat: *seat,
             recorded: false,
             after: *after,
         })
@@ -185,9 +184,9 @@ impl FindQuery {
             }
             rest.push('&');
         }
-        let by = self.by.map(|by| format!("seat={by}&")).unwrap_or_default();
+        let seat = self.seat.map(|seat| format!("seat={seat}&")).unwrap_or_default();
         let at = self.at.map(|at| format!("&at={at}")).unwrap_or_default();
-        let seat = self.seat.map(|seat| format!("&as={}", seat.0)).unwrap_or_default();
-        format!("{rest}{by}all=true&after={after}&limit={limit}{at}{seat}")
+        let viewed_by = self.viewed_by.map(|seat| format!("&as={}", seat.0)).unwrap_or_default();
+        format!("{rest}{seat}all=true&after={after}&limit={limit}{at}{viewed_by}")
     }
 }
