@@ -21,6 +21,7 @@ use super::host::MailHost;
 use super::letter::{Attachment, Letter, Thread, message_id_of};
 use super::letter_part::MailLogs;
 use super::outbox::{LetterName, Outbox, UnsentLetter};
+use super::pairing::MailMatch;
 use super::post_folder::{Addresses, former_player};
 use super::post_office::TakenMail;
 use super::seat_letter::SeatLetter;
@@ -391,7 +392,7 @@ impl<'a> MailRoom<'a> {
         let mut unsent = self.outbox.unsent()?;
         self.replace_unsent(&unsent.letters)?;
         unsent.letters.retain(|letter| letter.path.exists() && is_wanted(letter));
-        let hosted = super::pairing::MailMatch::find(self.store, self.game, self.registry)?.terms.hosted;
+        let hosted = MailMatch::find(self.store, self.game, self.registry)?.terms.hosted;
         // PM-106: writing reports may just have retired an address.
         let written = self.outbox.addresses_now()?;
         let addresses = written.as_ref().unwrap_or(self.addresses);
