@@ -1,6 +1,5 @@
 //! `turnfold matches`: lists the matches of the store.
 
-use rayon::prelude::*;
 use turnfold_core::{Registry, Seat};
 use turnfold_history::Sources;
 use turnfold_show::render::match_list::lines;
@@ -54,28 +53,14 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         return Ok(ExitStatus::Yes);
     }
     let store = context.read_store()?;
-    let mut matches = store.matches_after(args.after.as_ref())?;
-    let mut left = args.limit.unwrap_or(usize::MAX);
+    let matches = store.matches_after(args.after.as_ref())?;
+    let listed = matches.map(|info| read(info?, args, &store, &context.registry));
+    let wanted = listed.filter(|listed| listed.as_ref().map_or(true, |listed| is_wanted(listed, args)));
+    let mut wanted = wanted.take(args.limit.unwrap_or(usize::MAX));
     loop {
-        // `--mine` leaves out matches, so the limit does not show how many have to be read.
-        let count = if args.mine.is_some() { PAGE } else { PAGE.min(left) };
-        let found: Vec<_> = matches.by_ref().take(count).collect::<Result<_, _>>()?;
-        let is_last = found.len() < count;
-        let read: Vec<_> =
-            found.into_par_iter().map(|info| read(info, args, &store, &context.registry)).collect();
-        let mut page = Vec::new();
-        for listed in read {
-            if left == 0 {
-                break;
-            }
-            let listed = listed?;
-            if is_wanted(&listed, args) {
-                page.push(listed);
-                left -= 1;
-            }
-        }
+        let page: Vec<_> = wanted.by_ref().take(PAGE).collect::<Result<_, _>>()?;
         context.output.list(&page, lines)?;
-        if is_last || left == 0 {
+        if page.len() < PAGE {
             return Ok(ExitStatus::Yes);
         }
     }
