@@ -263,7 +263,7 @@ impl Append {
         let entries: PackedEntries =
             records.iter().filter_map(|record| record.to_store(recorded_at_ms)).collect();
         let entries = NewEntries { entries, module: position.rules.module() };
-        let mut current = HeadState::new(position);
+        let mut current = HeadState::new(position, &branch.memory);
         if self.viewer.sees_all() {
             // The view is computed here, where it may take time, and shown once the entries are durable.
             current.shown(self.viewer);

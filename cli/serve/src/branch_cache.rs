@@ -1,7 +1,7 @@
 //! The branches in memory, as many as its limit allows (SV-27).
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use lru::LruCache;
 use turnfold_core::any::FaultOf;
@@ -24,14 +24,13 @@ const LOOKED_AT_MAX: usize = 64;
 pub(crate) struct BranchCache {
     bytes_max: u64,
     memory: Memory,
-    opened: AtomicU64,
     by_use: Mutex<LruCache<BranchNames, Arc<OpenBranch>>>,
 }
 
 impl BranchCache {
     pub(crate) fn new(bytes_max: u64) -> Self {
         let by_use = Mutex::new(LruCache::unbounded());
-        Self { bytes_max, memory: Memory::default(), opened: AtomicU64::new(0), by_use }
+        Self { bytes_max, memory: Memory::default(), by_use }
     }
 
     fn lock(&self) -> MutexGuard<'_, LruCache<BranchNames, Arc<OpenBranch>>> {
@@ -103,43 +102,36 @@ impl BranchCache {
         Ok(found)
     }
 
-    fn count_opened(&self) -> u64 {
-        self.opened.fetch_add(1, Ordering::Relaxed)
-    }
-
     fn opened(&self, (match_name, branch): &BranchNames, head: BranchHead) -> Arc<OpenBranch> {
         let revision = Revision { match_name: match_name.clone(), branch: branch.clone(), seq: None };
-        Arc::new(OpenBranch::new(revision, head, self.count_opened(), &self.memory))
+        Arc::new(OpenBranch::new(revision, head, &self.memory))
     }
 
     /// Asks the store which branch has the names now, and returns the open branch, which then knows its head (FL-18).
     /// If another branch had the names before, it is ended.
     pub(crate) fn ask(&self, world: &World, names: &BranchNames) -> ApiResult<Arc<OpenBranch>> {
         loop {
-            let began = self.count_opened();
-            let known = self.lock().peek(names).map(|open| (open.id(), open.known_head()));
+            let known = self.lock().peek(names).cloned();
+            let head = known.as_ref().map_or(0, |known| known.known_head());
             let found = match world.store.branch_head(&names.0, &names.1) {
                 Err(error) if !is_gone(&error) => return Err(error.into()),
                 found => found,
             };
             let mut by_use = self.lock();
-            match by_use.get(names) {
-                // In a restored database, the branch may have fewer entries. Then the open branch has another
-                // history, and is replaced.
-                Some(open)
-                    if found.as_ref().is_ok_and(|found| {
-                        found.id == open.id()
-                            && known.is_none_or(|(id, head)| id != found.id || head <= found.seq)
-                    }) =>
-                {
-                    let open = Arc::clone(open);
-                    drop(by_use);
-                    open.announce(found?.seq);
-                    return Ok(open);
+            if let Some(open) = by_use.get(names).cloned() {
+                let is_known = known.is_some_and(|known| Arc::ptr_eq(&known, &open));
+                match &found {
+                    // In a restored database, the branch may have fewer entries. Then the open branch has another
+                    // history, and is replaced.
+                    Ok(found) if found.id == open.id() && (!is_known || head <= found.seq) => {
+                        drop(by_use);
+                        open.announce(found.seq);
+                        return Ok(open);
+                    }
+                    // Another request opened the branch after this one began, so the answer here may be older.
+                    _ if !is_known => continue,
+                    _ => {}
                 }
-                // Another request opened the branch after this one began, so the answer here may be older.
-                Some(open) if open.opened() > began => continue,
-                _ => {}
             }
             let other = by_use.pop(names);
             let open = found.map(|found| self.opened(names, found));
@@ -159,7 +151,7 @@ impl BranchCache {
         let is_there = self.lock().contains(names);
         if is_there {
             // The branch may have become a mail match.
-            self.ask(world, names)?.judge_with_care();
+            self.ask(world, names)?.note_judging(Duration::MAX);
         }
         Ok(())
     }

@@ -1,7 +1,5 @@
 //! What a viewer knows of a branch: how far it is settled, and what is new between two heads (SV-17, SV-18).
 
-use std::collections::BTreeMap;
-
 use bytes::Bytes;
 use serde::Serialize;
 use turnfold_core::AnyState;
@@ -9,10 +7,9 @@ use turnfold_history::{
     History, HistorySource, LogEntry, LoggedRecord, Record, SeatHistory, ViewedEntry, Viewer,
 };
 
-use crate::counts::Counts;
 use crate::event_id::{EventId, Times};
 use crate::http::json_text;
-use crate::memory::state_memory;
+use crate::memory::{Memory, MemoryShare};
 use crate::problem::ApiResult;
 
 /// The most records of an event. A client that misses more has to read the log again.
@@ -22,8 +19,14 @@ const RECORDS_MAX: usize = 1000;
 const RECORD_BYTES: u64 = 512;
 const RECORD_TIMES: u64 = 3;
 
+/// A cursor for clients that lag is replaced by one that has settled more than this many further entries.
+const BEHIND_MAX: u64 = 256;
+
+/// The most heads that are noted for a viewer, and the memory of each.
+const NOTED_MAX: usize = 2048;
+const NOTED_BYTES: u64 = 96;
+
 /// What is new to a viewer between two heads.
-#[derive(Debug)]
 pub(crate) struct Delta {
     /// The later head, in the log's numbering.
     pub(crate) to: u64,
@@ -35,6 +38,7 @@ pub(crate) struct Delta {
     pub(crate) records: Vec<Record>,
     /// The event to send; `None` if nothing visible changed.
     pub(crate) event: Option<Bytes>,
+    _share: MemoryShare,
 }
 
 /// The data of an event (SV-18).
@@ -46,51 +50,51 @@ struct EventData<'a> {
 }
 
 impl Delta {
-    /// Returns what is new to a viewer between head `from`, in the log's numbering, and a later one.
+    /// Returns what is new to a viewer between two heads, in the log's numbering. `id` is the id of the later one.
     pub(crate) fn between(
-        from: u64,
-        to: u64,
+        (from, earlier): (u64, &Known),
+        (to, now): (u64, &Known),
         tag: String,
-        mark: String,
-        earlier: &Known,
-        now: &Known,
+        id: &EventId,
+        memory: &Memory,
     ) -> Self {
-        let head = now.history.head();
+        let head = id.head;
         let news = LoggedRecord::news_since(&earlier.records, &now.records);
         // Only appends need these records. They return their own entries, which are the last ones.
         let passed = now.history.known_within(from.max(to.saturating_sub(RECORDS_MAX as u64)));
-        let records = news.iter().map(|logged| &logged.record).filter(|record| record.seq > Some(passed));
-        let records = records.cloned().collect();
-        let event = (!news.is_empty()).then(|| {
+        let mut records = Vec::new();
+        for logged in &news {
+            if logged.record.seq > Some(passed) {
+                records.push(logged.record.clone());
+            }
+        }
+        let event: Option<Bytes> = (!news.is_empty()).then(|| {
             let entries = if news.len() <= RECORDS_MAX { Some(news) } else { None };
             let data = json_text(&EventData { head, tag: &tag, entries });
-            let id = EventId { head, mark: Some(mark) };
             format!("id: {id}\nevent: entries\ndata: {}\n\n", data.trim_end()).into()
         });
-        Self { to, head, tag, records, event }
-    }
-
-    /// Returns the estimated bytes in memory.
-    pub(crate) fn bytes(&self) -> u64 {
-        let event = self.event.as_ref().map_or(0, Bytes::len) as u64;
-        let records = self.records.len() as u64;
-        event + (records * RECORD_BYTES).max(event.min(records << 16) * RECORD_TIMES)
+        let text = event.as_ref().map_or(0, Bytes::len) as u64;
+        let count = records.len() as u64;
+        let bytes = text + (count * RECORD_BYTES).max(text.min(count << 16) * RECORD_TIMES);
+        Self { to, head, tag, records, event, _share: memory.share(bytes) }
     }
 }
 
-/// What a stream keeps of a viewer's history between entries: how far it is settled, which is never folded again.
+/// How far a viewer's history is settled. Settled entries are never folded again.
 pub(crate) struct Cursor {
     /// The head at which all settled entries were wholly shown. At an earlier head some of them may have been concealed,
     /// so the cursor does not serve a client that knows only that head.
-    pub(crate) at: u64,
+    at: u64,
     viewer: Viewer,
     /// The history without entries.
     start: History,
-    settled: u64,
+    /// The last settled entry. Its number is the same in the log and in the viewer's numbering.
+    pub(crate) settled: u64,
     /// The state after the settled entries.
     state: Box<dyn AnyState>,
     /// The times of the settled entries.
     times: Times,
+    _share: MemoryShare,
 }
 
 /// What a viewer knows at a head.
@@ -106,13 +110,14 @@ pub(crate) struct Known {
 impl Cursor {
     /// Returns a cursor after entry `settled` and its state. That entry and all before it must be wholly shown to the
     /// viewer. The times are needed for a player only.
-    pub(crate) fn new(viewer: Viewer, start: History, settled: u64, state: Box<dyn AnyState>) -> Self {
-        Self { at: settled, viewer, start, settled, state, times: Times::default() }
-    }
-
-    /// Returns the number of the last settled entry. It is the same in the log and in the viewer's numbering.
-    pub(crate) fn settled(&self) -> u64 {
-        self.settled
+    pub(crate) fn new(
+        viewer: Viewer,
+        start: History,
+        settled: u64,
+        state: Box<dyn AnyState>,
+        share: MemoryShare,
+    ) -> Self {
+        Self { at: settled, viewer, start, settled, state, times: Times::default(), _share: share }
     }
 
     /// Returns what the viewer knows after the last of `entries`, which begin after the settled ones.
@@ -141,7 +146,13 @@ impl Cursor {
 
     /// Returns the cursor for clients that know head `at`, after it has settled those of `entries` that are wholly shown
     /// there. They are what `known` was made of.
-    pub(crate) fn settle(&self, at: u64, known: &SeatHistory, entries: &[LogEntry]) -> ApiResult<Self> {
+    pub(crate) fn settle(
+        &self,
+        at: u64,
+        known: &SeatHistory,
+        entries: &[LogEntry],
+        share: MemoryShare,
+    ) -> ApiResult<Self> {
         let settled = known.settled();
         let mut state = self.state.fork();
         known.advance(state.as_mut(), self.settled, settled)?;
@@ -149,31 +160,41 @@ impl Cursor {
         for entry in entries.iter().filter(|entry| entry.seq <= settled) {
             times = times.and(entry.recorded_at_ms);
         }
-        Ok(Self { at, viewer: self.viewer, start: self.start.until(0), settled, state, times })
+        Ok(Self { at, viewer: self.viewer, start: self.start.until(0), settled, state, times, _share: share })
     }
 }
 
-/// A cursor for clients that lag is replaced by one that has settled more than this many further entries.
-const BEHIND_MAX: u64 = 256;
+/// Where a client resumes that reconnects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Resumed {
+    /// Behind this head, in the log's numbering. Everything that was revealed later is sent, perhaps some of it once
+    /// more.
+    Behind(u64),
+    /// The viewer does not see that many entries yet.
+    NotYet,
+    /// The client knows another history.
+    Other,
+    /// To find out, the entries up to this head have to be folded and noted.
+    Folds(u64),
+}
 
-/// The memory of a mark.
-const MARK_BYTES: u64 = 64;
-
-/// The most marks that are kept for a viewer.
-const MARKS_MAX: usize = 256;
-
-/// What a viewer knows: a cursor for clients that follow closely, one for clients that lag or reconnect, and how many
-/// entries the viewer sees.
-#[derive(Default)]
+/// What a viewer knows: a cursor for clients that follow closely, one for clients that lag or reconnect, and the ids of
+/// heads.
 pub(crate) struct Knowledge {
     ahead: Option<Cursor>,
     behind: Option<Cursor>,
-    pub(crate) counts: Counts,
-    /// The marks of histories, by the number of their entries that the viewer knows of.
-    marks: BTreeMap<u64, String>,
+    /// Heads of the log in their order, from 0, each with the id of the history that the viewer knows there. Entries
+    /// that are shown stay shown, so the viewer's head only grows.
+    noted: Vec<(u64, EventId)>,
+    share: MemoryShare,
 }
 
 impl Knowledge {
+    /// `start` is the id of the history before its first entry.
+    pub(crate) fn new(start: EventId, memory: &Memory) -> Self {
+        Self { ahead: None, behind: None, noted: vec![(0, start)], share: memory.share(NOTED_BYTES) }
+    }
+
     /// Returns the latest cursor that serves a client that knows everything up to a head.
     pub(crate) fn nearest(&self, from: u64) -> Option<&Cursor> {
         let both = [&self.ahead, &self.behind].into_iter().flatten();
@@ -182,36 +203,102 @@ impl Knowledge {
 
     /// Keeps a cursor if it helps other clients.
     pub(crate) fn keep(&mut self, new: Cursor) {
-        let Some(ahead) = &self.ahead else {
-            self.ahead = Some(new);
-            return;
-        };
-        if new.at >= ahead.at {
-            self.ahead = Some(new);
-            return;
-        }
         let serves = |old: &Cursor| old.at <= new.at && new.settled - old.settled <= BEHIND_MAX;
-        if !self.behind.as_ref().is_some_and(serves) {
+        if self.ahead.as_ref().is_none_or(|ahead| ahead.at <= new.at) {
+            self.ahead = Some(new);
+        } else if !self.behind.as_ref().is_some_and(serves) {
             self.behind = Some(new);
         }
     }
 
-    /// Returns the mark of the history in which the viewer first saw `count` entries, if it is kept.
-    pub(crate) fn mark(&self, count: u64) -> Option<String> {
-        self.marks.get(&count).cloned()
-    }
-
-    /// Keeps a mark. The mark of the fewest entries goes first, because a client that reconnects was connected lately.
-    pub(crate) fn keep_mark(&mut self, count: u64, mark: String) {
-        self.marks.insert(count, mark);
-        if self.marks.len() > MARKS_MAX {
-            self.marks.pop_first();
+    /// Notes the id of what the viewer knows at a head of the log.
+    pub(crate) fn note(&mut self, head: u64, id: EventId) {
+        let Err(index) = self.noted.binary_search_by_key(&head, |noted| noted.0) else { return };
+        self.noted.insert(index, (head, id));
+        if self.noted.len() > NOTED_MAX {
+            // The older half goes, because a client that reconnects was connected lately.
+            self.noted.drain(1..=NOTED_MAX / 2);
         }
+        self.share.set(self.noted.len() as u64 * NOTED_BYTES);
     }
 
-    /// Returns the bytes in memory, if a state has `state_bytes` bytes.
-    pub(crate) fn bytes(&self, state_bytes: u64) -> u64 {
-        let cursors = u64::from(self.ahead.is_some()) + u64::from(self.behind.is_some());
-        cursors * state_memory(state_bytes) + self.counts.bytes() + self.marks.len() as u64 * MARK_BYTES
+    /// Looks for the first head, at most `head`, at which the viewer sees as many entries as a client that reconnects
+    /// (SV-19).
+    pub(crate) fn resumed(&self, id: &EventId, head: u64) -> Resumed {
+        let seen = id.head;
+        if seen > head {
+            // A viewer cannot see more entries than there are.
+            return Resumed::NotYet;
+        }
+        let upto = self.noted.partition_point(|noted| noted.0 <= head);
+        let noted = self.noted.get(..upto).unwrap_or(&self.noted);
+        let fewer = noted.partition_point(|noted| noted.1.head < seen);
+        let below = fewer.checked_sub(1).and_then(|last| noted.get(last)).map_or(0, |noted| noted.0);
+        let Some((first, found)) = noted.get(fewer) else {
+            return if below == head { Resumed::NotYet } else { Resumed::Folds(head) };
+        };
+        let low = below.max(seen.saturating_sub(1));
+        if seen > 0 && low + 1 < *first {
+            // Most histories conceal nothing, so try the head that equals the number first.
+            return Resumed::Folds(if low > below { seen } else { low.midpoint(*first) });
+        }
+        if id.mark.is_some() && id != found {
+            return Resumed::Other;
+        }
+        // One entry may reveal several at once. A client that states only some of them is sent all of them.
+        Resumed::Behind(if found.head == seen { *first } else { first - 1 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(head: u64) -> EventId {
+        EventId { head, mark: None }
+    }
+
+    fn unknown() -> Knowledge {
+        Knowledge::new(at(0), &Memory::default())
+    }
+
+    /// Searches as a caller that folds does, and returns how often it folded.
+    fn search(knowledge: &mut Knowledge, all: &[u64], seen: u64) -> (Option<u64>, usize) {
+        for folded in 0.. {
+            match knowledge.resumed(&at(seen), all.len() as u64 - 1) {
+                Resumed::Behind(head) => return (Some(head), folded),
+                Resumed::NotYet | Resumed::Other => return (None, folded),
+                Resumed::Folds(head) => knowledge.note(head, at(all[usize::try_from(head).unwrap()])),
+            }
+        }
+        unreachable!("a search ends")
+    }
+
+    /// SV-19: what was seen at each head, from 0, and where each number of entries was first seen.
+    #[test]
+    fn the_first_head_is_found_by_few_folds_and_the_next_time_by_none() {
+        let concealing = [0, 1, 1, 1, 2, 2, 5, 6, 6, 6, 6, 7, 7, 9];
+        let expected = [0, 1, 4, 5, 5, 6, 7, 11, 12, 13];
+        let mut knowledge = unknown();
+        for (seen, first) in (0..).zip(expected) {
+            assert_eq!(search(&mut knowledge, &concealing, seen).0, Some(first), "{seen}");
+            assert_eq!(search(&mut knowledge, &concealing, seen), (Some(first), 0), "{seen}");
+            let (alone, folded) = search(&mut unknown(), &concealing, seen);
+            assert!(alone == Some(first) && folded <= 6, "{seen}: {alone:?} by {folded}");
+        }
+        assert_eq!(search(&mut knowledge, &concealing, 10), (None, 0));
+        // Where nothing is concealed, it takes two.
+        let shown: Vec<u64> = (0..100_000).collect();
+        assert_eq!(search(&mut unknown(), &shown, 77_777), (Some(77_777), 2));
+    }
+
+    #[test]
+    fn of_the_heads_that_were_noted_the_latest_stay() {
+        let mut knowledge = unknown();
+        (1..=10_000).for_each(|head| knowledge.note(head, at(head)));
+        assert!(knowledge.noted.len() <= NOTED_MAX + 1);
+        assert_eq!(knowledge.resumed(&at(9_999), 10_000), Resumed::Behind(9_999));
+        assert_eq!(knowledge.resumed(&at(0), 10_000), Resumed::Behind(0));
+        assert!(matches!(knowledge.resumed(&at(1_000), 10_000), Resumed::Folds(_)));
     }
 }

@@ -22,7 +22,6 @@ mod branch_cache;
 mod channel_body;
 mod client_address;
 mod connections;
-mod counts;
 mod desks;
 mod documents;
 mod event_id;

@@ -25,7 +25,7 @@ impl OpenBranch {
         match at {
             None => self.current(world, |current| current.position.state.fork()),
             Some(at) if viewer.sees_all() => self.state_of_log(world, at),
-            Some(at) => Ok(self.history(world, viewer)?.state_at(at)?),
+            Some(at) => Ok(self.history(world, viewer, None)?.state_at(at)?),
         }
     }
 
@@ -39,7 +39,7 @@ impl OpenBranch {
     ) -> ApiResult<MatchStanding> {
         match viewer.standing(state) {
             Some(standing) => Ok(standing),
-            None => Ok(self.history_at(world, viewer, at)?.standing()?),
+            None => Ok(self.history(world, viewer, at)?.standing()?),
         }
     }
 
@@ -62,14 +62,9 @@ impl OpenBranch {
         Ok(HistorySource::open(&SourceName::Revision(self.revision().at(seq)), world)?.state(None)?)
     }
 
-    /// Returns the history up to an entry, in the viewer's numbering, or up to the head.
-    pub(crate) fn history_at(
-        &self,
-        world: &World,
-        viewer: Viewer,
-        at: Option<u64>,
-    ) -> ApiResult<SeatHistory> {
-        let history = self.history(world, viewer)?;
+    /// Returns the history as a viewer knows it, up to an entry, in the viewer's numbering, or up to the head.
+    pub(crate) fn history(&self, world: &World, viewer: Viewer, at: Option<u64>) -> ApiResult<SeatHistory> {
+        let history = self.history_of_log(world, viewer, self.head(world)?)?;
         match at {
             Some(at) => Ok(history.up_to(at)?),
             None => Ok(history),
@@ -89,7 +84,7 @@ impl OpenBranch {
         after: u64,
         limit: usize,
     ) -> ApiResult<(Vec<LoggedRecord>, Option<u64>)> {
-        let history = self.history(world, viewer)?;
+        let history = self.history(world, viewer, None)?;
         history.require(after)?;
         let until = after.saturating_add(limit as u64);
         let head = history.head();

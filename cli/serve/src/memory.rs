@@ -35,7 +35,7 @@ impl Memory {
 
 /// The counted bytes of one holder.
 pub(crate) struct MemoryShare {
-    bytes: u64,
+    pub(crate) bytes: u64,
     memory: Memory,
 }
 

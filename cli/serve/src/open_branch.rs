@@ -1,113 +1,149 @@
 //! One branch in memory: its head state, what viewers know of it, and its watched head (SV-17, SV-27).
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::mem;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{Mutex as AsyncMutex, MutexGuard as AsyncMutexGuard, OwnedMutexGuard, watch};
 use turnfold_core::any::FaultOf;
 use turnfold_history::session::play::PlayPosition;
-use turnfold_history::{LogEntry, Revision, Viewer};
+use turnfold_history::{HistorySource, LogEntry, Revision, Viewer};
 use turnfold_store::{BranchHead, BranchId, NamedBranch, StoreError};
 
-use crate::head_state::{CachedView, HeadState, KeptHead};
+use crate::head_state::{CachedView, HeadState};
 use crate::knowledge::{Delta, Knowledge};
 use crate::limits::{SHORT_LOG, WAITING_MAX};
-use crate::memory::{Memory, MemoryShare};
+use crate::memory::{BRANCH_BYTES, Memory, MemoryShare};
 use crate::problem::{ApiResult, Problem};
 use crate::world::World;
 
 /// If judging took less time, the next commands are judged without a thread, which costs some tens of microseconds.
 const QUICK: Duration = Duration::from_micros(200);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Watched {
-    /// The durable head of the branch.
-    Head(u64),
-    /// The branch is deleted.
-    Gone,
-}
+/// The most deltas to keep. Clients that follow closely ask for the same few.
+const DELTAS_MAX: usize = 256;
 
-/// A branch in memory. All that is kept of it is here, and is counted.
-///
-/// Of its two locks, `work` is taken first. It may be held for long; `head` is held only for moments.
+/// A branch in memory. What is kept of it is counted.
 pub(crate) struct OpenBranch {
     revision: Revision,
     id: BranchId,
     match_id: OnceLock<[u8; 16]>,
-    /// The number of its opening; a later opening has a greater number.
-    opened: u64,
     /// Held by the task that appends.
     turn: Arc<AsyncMutex<()>>,
     /// Held by the stream whose delta is being computed. Other streams wait for it without a thread.
     following: AsyncMutex<()>,
-    watched: watch::Sender<Watched>,
-    head: Mutex<KeptHead>,
-    work: Mutex<BranchWork>,
+    /// The durable head; `None` once the branch is deleted.
+    watched: watch::Sender<Option<u64>>,
+    kept: Mutex<Kept>,
+    /// Notified when a thread has put back what viewers know.
+    put_back: Condvar,
+    pub(crate) memory: Memory,
+    _share: MemoryShare,
 }
 
-/// What is known only by reading and folding. The holder of the lock reads and folds; others wait for the result.
-pub(crate) struct BranchWork {
-    pub(crate) viewers: BTreeMap<Viewer, Knowledge>,
-    share: MemoryShare,
+/// What is kept in memory of a branch. Its lock is held only for moments.
+struct Kept {
+    current: Option<HeadState>,
+    /// How often the head state was forgotten. A state that was being read at that time is not kept.
+    forgotten: u64,
+    /// Whether the last commands were judged quickly.
+    is_judged_quickly: bool,
+    /// Whether the match was on this branch and left it (SV-65); `None` if that is not known.
+    is_left: Option<bool>,
+    followers: usize,
+    /// What is new to viewers after an earlier head, for other followers.
+    deltas: BTreeMap<(Viewer, u64), Arc<Delta>>,
+    /// `None` while a thread that folds has it.
+    viewers: Option<BTreeMap<Viewer, Knowledge>>,
 }
 
-impl BranchWork {
-    fn count(&mut self, state_bytes: u64) {
-        self.share.set(self.viewers.values().map(|knowledge| knowledge.bytes(state_bytes)).sum());
+impl Kept {
+    /// Returns the head state, if its head is `head` or a later one.
+    fn at(&mut self, head: u64) -> Option<&mut HeadState> {
+        self.current.as_mut().filter(|current| current.position.head >= head)
+    }
+
+    fn clear(&mut self) {
+        self.current = None;
+        self.deltas.clear();
+        if let Some(viewers) = &mut self.viewers {
+            viewers.clear();
+        }
     }
 }
 
-/// A follower of a branch. Dropping it ends the following.
-pub(crate) struct Following {
-    watched: watch::Receiver<Watched>,
-    left: Left,
+/// What viewers know, while one thread reads and folds the branch. It is put back for the others, who wait.
+pub(crate) struct Folding<'b> {
+    pub(crate) branch: &'b OpenBranch,
+    pub(crate) viewers: BTreeMap<Viewer, Knowledge>,
 }
 
-/// Drops the deltas that are kept for followers, when the last follower is dropped. The field comes after `watched`,
-/// because the branch is followed until that is dropped.
-struct Left(Arc<OpenBranch>);
+impl Drop for Folding<'_> {
+    fn drop(&mut self) {
+        self.branch.kept().viewers = Some(mem::take(&mut self.viewers));
+        self.branch.put_back.notify_one();
+    }
+}
+
+/// A follower of a branch. Dropping it ends the following; the last one takes the deltas with it.
+pub(crate) struct Following(Arc<OpenBranch>);
 
 impl Following {
-    pub(crate) fn new(branch: &Arc<OpenBranch>) -> Self {
-        Self { watched: branch.watched.subscribe(), left: Left(Arc::clone(branch)) }
-    }
-
-    pub(crate) fn watched(&self) -> watch::Receiver<Watched> {
-        self.watched.clone()
+    pub(crate) fn new(branch: Arc<OpenBranch>) -> Self {
+        branch.kept().followers += 1;
+        Self(branch)
     }
 
     pub(crate) fn branch(&self) -> &Arc<OpenBranch> {
-        &self.left.0
+        &self.0
     }
 }
 
-impl Drop for Left {
+impl Drop for Following {
     fn drop(&mut self) {
-        if !self.0.is_followed() {
-            self.0.lock().drop_deltas();
+        let mut kept = self.0.kept();
+        kept.followers -= 1;
+        if kept.followers == 0 {
+            kept.deltas.clear();
         }
     }
 }
 
 impl OpenBranch {
-    pub(crate) fn new(
-        revision: Revision,
-        BranchHead { id, seq: head }: BranchHead,
-        opened: u64,
-        memory: &Memory,
-    ) -> Self {
+    pub(crate) fn new(revision: Revision, BranchHead { id, seq }: BranchHead, memory: &Memory) -> Self {
+        let kept = Kept {
+            current: None,
+            forgotten: 0,
+            is_judged_quickly: false,
+            is_left: None,
+            followers: 0,
+            deltas: BTreeMap::new(),
+            viewers: Some(BTreeMap::new()),
+        };
         Self {
             revision,
             id,
             match_id: OnceLock::new(),
-            opened,
             turn: Arc::default(),
             following: AsyncMutex::default(),
-            watched: watch::Sender::new(Watched::Head(head)),
-            head: Mutex::new(KeptHead::new(memory)),
-            work: Mutex::new(BranchWork { viewers: BTreeMap::new(), share: memory.share(0) }),
+            watched: watch::Sender::new(Some(seq)),
+            kept: Mutex::new(kept),
+            put_back: Condvar::new(),
+            memory: memory.clone(),
+            _share: memory.share(BRANCH_BYTES),
         }
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until no other thread folds the branch.
+    pub(crate) fn folding(&self) -> Folding<'_> {
+        let waited = self.put_back.wait_while(self.kept(), |kept| kept.viewers.is_none());
+        let viewers = waited.unwrap_or_else(PoisonError::into_inner).viewers.take();
+        Folding { branch: self, viewers: viewers.unwrap_or_default() }
     }
 
     pub(crate) fn revision(&self) -> &Revision {
@@ -135,17 +171,11 @@ impl OpenBranch {
 
     /// Returns whether the match left the branch; `None` if that is not known.
     pub(crate) fn is_left(&self) -> Option<bool> {
-        self.lock().is_left
+        self.kept().is_left
     }
 
-    /// Notes whether the match left the branch; `None` if that is no longer known.
     pub(crate) fn note_left(&self, is_left: Option<bool>) {
-        self.lock().is_left = is_left;
-    }
-
-    /// Returns the number of its opening.
-    pub(crate) fn opened(&self) -> u64 {
-        self.opened
+        self.kept().is_left = is_left;
     }
 
     /// Waits until no other command is judged on the branch. Refuses if too many commands wait.
@@ -158,157 +188,127 @@ impl OpenBranch {
         Ok(turn.lock_owned().await)
     }
 
-    /// Returns `true` if a command is judged on the branch, or waits for that.
-    fn is_awaited(&self) -> bool {
-        Arc::strong_count(&self.turn) > 1
-    }
-
-    /// Returns `true` if it has followers.
-    pub(crate) fn is_followed(&self) -> bool {
-        self.watched.receiver_count() > 0
-    }
-
-    /// Returns the last entry that the branch is known to have.
-    pub(crate) fn known_head(&self) -> u64 {
-        match *self.watched.borrow() {
-            Watched::Head(head) => head,
-            Watched::Gone => 0,
-        }
-    }
-
-    /// Announces a later head of the branch. Earlier heads are ignored.
-    pub(crate) fn announce(&self, head: u64) {
-        self.watched.send_if_modified(|watched| {
-            let is_later = matches!(*watched, Watched::Head(old) if old < head);
-            if is_later {
-                *watched = Watched::Head(head);
-            }
-            is_later
-        });
-    }
-
     /// Waits until no delta is being computed for another stream.
     pub(crate) async fn following(&self) -> AsyncMutexGuard<'_, ()> {
         self.following.lock().await
     }
 
+    pub(crate) fn is_followed(&self) -> bool {
+        self.kept().followers > 0
+    }
+
+    pub(crate) fn watch(&self) -> watch::Receiver<Option<u64>> {
+        self.watched.subscribe()
+    }
+
+    /// Returns the last entry that the branch is known to have.
+    pub(crate) fn known_head(&self) -> u64 {
+        self.watched.borrow().unwrap_or(0)
+    }
+
+    /// Announces a later head of the branch. Earlier heads are ignored.
+    pub(crate) fn announce(&self, head: u64) {
+        self.watched.send_if_modified(|watched| {
+            let is_later = watched.is_some_and(|old| old < head);
+            if is_later {
+                *watched = Some(head);
+            }
+            is_later
+        });
+    }
+
     /// Announces that the branch is deleted.
     pub(crate) fn end(&self) {
-        self.watched.send_replace(Watched::Gone);
+        self.watched.send_replace(None);
         self.forget();
     }
 
     /// Requires that the branch was not deleted while a command waited. A new branch of its name is opened again.
     pub(crate) fn require_there(&self) -> ApiResult<()> {
-        match *self.watched.borrow() {
-            Watched::Head(_) => Ok(()),
-            Watched::Gone => Err(self.gone()),
-        }
+        if self.watched.borrow().is_some() { Ok(()) } else { Err(self.gone()) }
     }
 
-    pub(crate) fn gone(&self) -> Problem {
+    fn gone(&self) -> Problem {
         let Revision { match_name, branch, .. } = self.revision.clone();
         StoreError::NoSuchBranch { match_name, branch }.into()
     }
 
-    fn lock(&self) -> MutexGuard<'_, KeptHead> {
-        self.head.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Waits until no other thread reads or folds the branch.
-    pub(crate) fn work(&self) -> MutexGuard<'_, BranchWork> {
-        self.work.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Makes room, unless a command waits. What another thread uses just now stays in memory.
+    /// Makes room, unless a command is judged or waits. What another thread uses just now stays in memory.
     pub(crate) fn make_room(&self) {
-        if self.is_awaited() {
-            return;
-        }
-        if let Ok(mut head) = self.head.try_lock() {
-            head.forget();
-        }
-        if let Ok(mut work) = self.work.try_lock() {
-            work.viewers.clear();
-            work.count(0);
+        if Arc::strong_count(&self.turn) == 1
+            && let Ok(mut kept) = self.kept.try_lock()
+        {
+            kept.clear();
         }
     }
 
     /// Forgets the head state, which is then read again.
     pub(crate) fn forget(&self) {
-        let mut head = self.lock();
-        head.forgotten += 1;
-        head.forget();
+        let mut kept = self.kept();
+        kept.forgotten += 1;
+        kept.clear();
     }
 
     /// Discards what is in memory if the failed module or referee plays the branch, or may play it.
     pub(crate) fn discard(&self, at_fault: &FaultOf) {
         let is_other = |current: &HeadState| !at_fault.is(&*current.position.rules);
-        if self.lock().current.as_ref().is_some_and(is_other) {
-            return;
-        }
-        self.forget();
-        if let Ok(mut work) = self.work.try_lock() {
-            work.viewers.clear();
-            work.count(0);
+        if !self.kept().current.as_ref().is_some_and(is_other) {
+            self.forget();
         }
     }
 
     /// Replaces the head state after an append has become durable, and announces the new head.
     pub(crate) fn publish(&self, current: HeadState) {
-        let now = current.position.head;
-        let mut head = self.lock();
-        if head.at(now).is_some() {
+        let head = current.position.head;
+        let mut kept = self.kept();
+        if kept.at(head).is_some() {
             return;
         }
-        head.current = Some(current);
+        kept.current = Some(current);
         // No stream asks for a delta to an earlier head any more.
-        head.drop_deltas();
-        drop(head);
-        self.announce(now);
+        kept.deltas.clear();
+        drop(kept);
+        self.announce(head);
     }
 
     /// Passes the head state to `look`. It is read from the store if it is not in memory. If it is behind the known
     /// head, only the missing entries are read (FL-18).
     pub(crate) fn current<T>(&self, world: &World, look: impl FnOnce(&mut HeadState) -> T) -> ApiResult<T> {
-        let is_in_memory = self.lock().at(self.known_head()).is_some();
-        let _work = (!is_in_memory).then(|| self.work());
+        let is_in_memory = self.kept().at(self.known_head()).is_some();
+        let _folding = (!is_in_memory).then(|| self.folding());
         self.current_at_work(world, look)
     }
 
-    /// Does the same as [`current`](Self::current), for a caller that holds `work`.
+    /// Does the same as [`current`](Self::current), for a caller that folds.
     pub(crate) fn current_at_work<T>(
         &self,
         world: &World,
         look: impl FnOnce(&mut HeadState) -> T,
     ) -> ApiResult<T> {
         let known = self.known_head();
-        let (behind, forgotten) = {
-            let mut head = self.lock();
-            if let Some(current) = head.at(known) {
-                let seen = look(current);
-                head.count();
-                return Ok(seen);
-            }
-            (head.current.as_ref().map(|current| current.position.fork()), head.forgotten)
-        };
-        let mut read = match behind {
+        let mut kept = self.kept();
+        if let Some(current) = kept.at(known) {
+            return Ok(look(current));
+        }
+        let behind = kept.current.as_ref().map(|current| current.position.fork());
+        let forgotten = kept.forgotten;
+        drop(kept);
+        let position = match behind {
             Some(behind) if self.is_played_by(world, &behind)? => {
                 let entries = self.entries(world, behind.head, known)?;
-                HeadState::new(behind.follow(&self.revision, &entries)?)
+                behind.follow(&self.revision, &entries)?
             }
-            _ => HeadState::new(self.load(world)?),
+            _ => self.load(world)?,
         };
+        let mut read = HeadState::new(position, &self.memory);
         self.announce(read.position.head);
-        let mut head = self.lock();
-        let is_forgotten = head.forgotten != forgotten;
-        let seen = look(match &mut head.current {
+        let mut kept = self.kept();
+        let is_forgotten = kept.forgotten != forgotten;
+        Ok(look(match &mut kept.current {
             _ if is_forgotten => &mut read,
             Some(newer) if newer.position.head >= read.position.head => newer,
             older => older.insert(read),
-        });
-        head.count();
-        Ok(seen)
+        }))
     }
 
     /// Returns `false` if another module folded the state than the one that plays the match now (MD-9).
@@ -329,63 +329,66 @@ impl OpenBranch {
         Ok(current)
     }
 
+    /// Returns the whole branch as a source.
+    pub(crate) fn source(&self, world: &World) -> ApiResult<HistorySource> {
+        let build = world.outside.build;
+        Ok(HistorySource::of_branch(&self.revision, &world.store, &world.registry, build)?)
+    }
+
     /// Reads the entries of the log after one head, up to another.
     pub(crate) fn entries(&self, world: &World, after: u64, to: u64) -> ApiResult<Vec<LogEntry>> {
         let entries = world.store.entries_of(&self.named(), after + 1..=to)?;
         Ok(entries.map(|entry| entry.map(LogEntry::from)).collect::<Result<_, _>>()?)
     }
 
-    /// Notes how long it took to judge commands and to compute the host's view.
+    /// Notes how long it took to judge commands and to compute the host's view. After a long time, the next command is
+    /// judged on a thread, where the store can be asked about the branch.
     pub(crate) fn note_judging(&self, time: Duration) {
-        self.lock().is_judged_quickly = time < QUICK;
-    }
-
-    /// Has the next command judged on a thread, where the store can be asked about the branch.
-    pub(crate) fn judge_with_care(&self) {
-        self.lock().is_judged_quickly = false;
+        self.kept().is_judged_quickly = time < QUICK;
     }
 
     /// Passes the head state to `look` if it is in memory, no other thread uses it, and the last commands were judged
     /// quickly.
     pub(crate) fn if_quick<T>(&self, look: impl FnOnce(&mut HeadState) -> T) -> Option<T> {
         let known = self.known_head();
-        let mut head = self.head.try_lock().ok().filter(|head| head.is_judged_quickly)?;
-        let seen = head.at(known).map(look);
-        head.count();
-        seen
+        let mut kept = self.kept.try_lock().ok().filter(|kept| kept.is_judged_quickly)?;
+        kept.at(known).map(look)
     }
 
     /// Returns what a viewer sees at the head if the view is cached and no other thread uses it.
     pub(crate) fn shown_in_memory(&self, viewer: Viewer) -> Option<CachedView> {
-        let head = self.head.try_lock().ok()?;
-        head.current.as_ref()?.shown.get(&viewer).cloned()
+        self.kept.try_lock().ok()?.current.as_ref()?.shown.get(&viewer).cloned()
+    }
+
+    /// Counts the memory of a further state of the branch.
+    pub(crate) fn share_of_state(&self) -> MemoryShare {
+        self.memory.share(self.kept().current.as_ref().map_or(0, |current| current.state_bytes))
     }
 
     /// Returns `true` if the delta of a viewer after a head can be computed without folding a long log.
     pub(crate) fn is_near(&self, viewer: Viewer, from: u64) -> bool {
         let known = self.known_head();
-        let settled = || {
-            let work = self.work.try_lock().ok()?;
-            Some(work.viewers.get(&viewer)?.nearest(from)?.settled())
-        };
-        known <= SHORT_LOG || settled().is_some_and(|settled| known.saturating_sub(settled) <= SHORT_LOG)
+        let kept = self.kept();
+        let knowledge = kept.viewers.as_ref().and_then(|viewers| viewers.get(&viewer));
+        let settled = knowledge.and_then(|knowledge| knowledge.nearest(from)).map_or(0, |near| near.settled);
+        known.saturating_sub(settled) <= SHORT_LOG
     }
 
-    /// Returns what is new to a viewer after one head, up to another, if that is kept.
-    pub(crate) fn kept_delta(&self, viewer: Viewer, from: u64, to: u64) -> Option<Arc<Delta>> {
-        self.lock().delta(viewer, from, to)
+    /// Returns what is new to a viewer after a head if that is kept, without waiting.
+    pub(crate) fn delta_in_memory(&self, viewer: Viewer, from: u64) -> Option<Arc<Delta>> {
+        let known = self.known_head();
+        self.kept().deltas.get(&(viewer, from)).filter(|delta| delta.to == known).cloned()
     }
 
     /// Keeps what is new to a viewer after a head, as long as there are followers.
     pub(crate) fn keep_delta(&self, viewer: Viewer, from: u64, delta: &Arc<Delta>) {
-        if self.is_followed() {
-            self.lock().keep_delta(viewer, from, delta);
+        let mut kept = self.kept();
+        if kept.followers == 0 {
+            return;
         }
-    }
-
-    /// Counts the memory of `work`.
-    pub(crate) fn count(&self, work: &mut BranchWork) {
-        let state_bytes = self.lock().current.as_ref().map_or(0, |current| current.bytes);
-        work.count(state_bytes);
+        if kept.deltas.len() >= DELTAS_MAX {
+            kept.deltas.clear();
+        }
+        kept.deltas.insert((viewer, from), Arc::clone(delta));
     }
 }

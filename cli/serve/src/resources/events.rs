@@ -18,11 +18,10 @@ use crate::app::App;
 use crate::auth::{Access, Bearer, no_token};
 use crate::channel_body::ChannelBody;
 use crate::event_id::EventId;
-use crate::follow::Resumed;
 use crate::http::{ValidQuery, require_accepted, typed};
-use crate::knowledge::Delta;
+use crate::knowledge::{Delta, Resumed};
 use crate::limits::StreamPlace;
-use crate::open_branch::{Following, Watched};
+use crate::open_branch::Following;
 use crate::problem::{ApiResult, Code, Problem};
 use crate::reading::{BranchPath, BranchView, SeatName};
 use crate::takeback::{current_branch, has_left};
@@ -98,13 +97,13 @@ pub(crate) async fn follow(
         // A client that follows a branch that the match left does not know that yet.
         let sends_match = has_left(app, &branch)?;
         let bearer = bearer.admitted();
-        let following = Following::new(&branch);
+        let following = Following::new(branch);
         let stream = Stream { following, viewer, from: 0, place, bearer, expires_at_ms, accord, sends_match };
         Ok((stream, from, access.clone()))
     });
     let (mut stream, from, access) = begun.await?;
     let from = match (from, &after) {
-        (Resumed::Folds, Some(id)) => stream.resume(&app, &access, id).await?,
+        (Resumed::Folds(_), Some(id)) => stream.resume(&app, &access, id).await?,
         (from, _) => from,
     };
     match (from, after) {
@@ -175,7 +174,7 @@ impl Stream {
             app.block(move |app| branch.resume(app, viewer, &id, false)).await
         };
         let found = match at_hand {
-            Ok(Resumed::Folds) => {
+            Ok(Resumed::Folds(_)) => {
                 let match_name = branch.revision().match_name.clone();
                 let branch = Arc::clone(branch);
                 let id = id.clone();
@@ -196,7 +195,7 @@ impl Stream {
     }
 
     async fn send_events(&mut self, app: &Arc<App>, sender: &mpsc::Sender<io::Result<Bytes>>) -> End {
-        let mut watched = self.following.watched();
+        let mut watched = self.following.branch().watch();
         let mut closing = app.closing();
         let mut revoked = app.revoked();
         let mut comment_at = Instant::now() + COMMENT_EVERY;
@@ -269,9 +268,9 @@ impl Stream {
     async fn news(
         &mut self,
         app: &Arc<App>,
-        watched: &mut watch::Receiver<Watched>,
+        watched: &mut watch::Receiver<Option<u64>>,
     ) -> Result<Option<Bytes>, End> {
-        let Watched::Head(head) = *watched.borrow_and_update() else { return Err(End::With("gone")) };
+        let Some(head) = *watched.borrow_and_update() else { return Err(End::With("gone")) };
         if head == self.from {
             return Ok(None);
         }
