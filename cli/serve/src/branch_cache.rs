@@ -66,9 +66,15 @@ impl BranchCache {
         }
     }
 
+    /// Returns all branches in memory. What is done with them may take long, and the cache does not wait for it.
+    fn all(&self) -> Vec<Arc<OpenBranch>> {
+        self.lock().iter().map(|(_, branch)| Arc::clone(branch)).collect()
+    }
+
     pub(crate) fn followed(&self) -> Vec<Arc<OpenBranch>> {
-        let by_use = self.lock();
-        by_use.iter().map(|(_, branch)| branch).filter(|branch| branch.is_followed()).cloned().collect()
+        let mut branches = self.all();
+        branches.retain(|branch| branch.is_followed());
+        branches
     }
 
     pub(crate) fn in_use(&self, match_name: &MatchName, branch: &BranchName) -> Option<Arc<OpenBranch>> {
@@ -158,22 +164,16 @@ impl BranchCache {
 
     /// Forgets for all branches of a match whether the match left them.
     pub(crate) fn forget_left(&self, match_name: &MatchName) {
-        let mut branches = Vec::new();
-        for ((of, _), branch) in self.lock().iter() {
-            if of == match_name {
-                branches.push(Arc::clone(branch));
+        for branch in self.all() {
+            if branch.revision().match_name == *match_name {
+                branch.note_left(None);
             }
-        }
-        // A branch may be at work for long, and the cache does not wait for it.
-        for branch in branches {
-            branch.note_left(None);
         }
     }
 
     /// Discards what is kept in memory of branches that a failed module or referee plays.
     pub(crate) fn discard(&self, at_fault: &FaultOf) {
-        let branches: Vec<_> = self.lock().iter().map(|(_, branch)| Arc::clone(branch)).collect();
-        for branch in branches {
+        for branch in self.all() {
             branch.discard(at_fault);
         }
     }

@@ -101,7 +101,7 @@ pub(crate) struct Cursor {
 pub(crate) struct Known {
     /// The history, for its numbers alone: only the entries after the settled ones are in it.
     pub(crate) history: SeatHistory,
-    /// The records of the known entries after those that were settled before.
+    /// The records of the known entries after those that were settled before, if they were asked for.
     pub(crate) records: Vec<LoggedRecord>,
     /// The times of all entries that the viewer knows of.
     pub(crate) times: Times,
@@ -121,27 +121,19 @@ impl Cursor {
     }
 
     /// Returns what the viewer knows after the last of `entries`, which begin after the settled ones.
-    pub(crate) fn known(&self, entries: &[LogEntry]) -> ApiResult<Known> {
-        let mut records = Vec::new();
-        let known = self.see(entries, &mut |seen| records.push(seen.logged_record()))?;
-        Ok(Known { records, ..known })
-    }
-
-    /// Returns what the viewer knows, without records, and passes the known entries to `observe`.
-    pub(crate) fn see(
-        &self,
-        entries: &[LogEntry],
-        observe: &mut dyn FnMut(&mut ViewedEntry<'_>),
-    ) -> ApiResult<Known> {
-        let mut times = self.times;
+    pub(crate) fn see(&self, entries: &[LogEntry], with_records: bool) -> ApiResult<Known> {
         let history = History { entries: entries.to_vec(), ..self.start.until(0) };
         let source = HistorySource::of_end(history, self.settled);
-        let history =
-            SeatHistory::after(self.viewer, source, self.settled, self.state.as_ref(), &mut |seen| {
-                times = times.and(seen.recorded_at_ms());
-                observe(seen);
-            })?;
-        Ok(Known { history, records: Vec::new(), times })
+        let mut records = Vec::new();
+        let mut times = self.times;
+        let observe = &mut |seen: &mut ViewedEntry<'_>| {
+            times = times.and(seen.recorded_at_ms());
+            if with_records {
+                records.push(seen.logged_record());
+            }
+        };
+        let history = SeatHistory::after(self.viewer, source, self.settled, self.state.as_ref(), observe)?;
+        Ok(Known { history, records, times })
     }
 
     /// Returns the cursor for clients that know head `at`, after it has settled those of `entries` that are wholly shown

@@ -27,7 +27,6 @@ mod documents;
 mod event_id;
 mod faults;
 mod folds;
-mod follow;
 mod frame_documents;
 mod guesses;
 mod head_state;
