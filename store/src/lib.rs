@@ -40,7 +40,7 @@
 //! log either, but backups include them ([`Store::write_note`], [`StoreReader::notes_of`]).
 //!
 //! `FORMAT.md` in this crate's folder defines the bytes of every file. Damage is a [`StoreError`] that names the match,
-//! branch and entry; reading never panics. Only `local/index` uses sled.
+//! branch and entry; reading never panics. Only `local/index/tree.rs` uses sled.
 
 #![forbid(unsafe_code)] // ST-20
 
@@ -89,9 +89,11 @@ pub use grant::{Grant, GrantId, GrantKind, JoinedSeat, NewGrant, NotAGrantId};
 #[doc(hidden)]
 pub use local::backend;
 #[doc(hidden)]
-pub use local::dir::files::open_regular;
-pub use local::dir::holder::Holder;
-pub use local::rescue::{Compacted, LostEntries, Salvage};
+pub use local::files::open_regular;
+pub use local::lock::Holder;
+pub use local::losses::LostEntries;
+pub use local::new_store::Compacted;
+pub use local::salvage::Salvage;
 pub use names::{BranchName, GrantLabel, IdempotencyKey, MatchName, NoteText, PlayerName};
 pub use note::{NotANoteId, Note, NoteId, NotedEntry};
 pub use reader::branch::{BranchHead, BranchId, NamedBranch};

@@ -13,8 +13,8 @@ use turnfold_core::Digest;
 use turnfold_core::decode::decode_strictly;
 
 use crate::entry::{Seq, encode};
-use crate::local::dir::files::{self, read_at_most};
-use crate::local::layout::record;
+use crate::local::files::{self, read_at_most};
+use crate::local::record;
 
 /// A snapshot follows an entry whose seq is a multiple of this.
 pub const SNAPSHOT_INTERVAL: Seq = 4096;

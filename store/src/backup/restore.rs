@@ -10,8 +10,8 @@ use super::frame::FrameReader;
 use super::part::{BackupPart, Totals};
 use super::rebuild::Rebuild;
 use crate::engine::Engine;
-use crate::local::rescue::new_store::{self, NewStore};
-use crate::local::writer::open_disk::in_memory;
+use crate::local::new_store::{self, NewStore};
+use crate::local::open::in_memory;
 use crate::writer::store::Store;
 
 impl Store {

@@ -7,7 +7,7 @@ use turnfold_core::{Digest, Seat};
 
 use super::text::{numbered, place};
 use crate::grant::GrantId;
-use crate::local::dir::holder::Holder;
+use crate::local::lock::Holder;
 use crate::names::{BranchName, GrantLabel, MatchName};
 use crate::note::{Note, NoteId};
 

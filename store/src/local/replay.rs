@@ -2,17 +2,16 @@
 
 use turnfold_core::Digest;
 
-use super::backend::{BackendError, StoredRecord};
-use super::journal::commit::Point;
-use super::journal::op::{self, EntryHead, Op};
-use super::layout::key;
-use super::layout::record::{
-    self, BranchRecord, GrantRecord, IdempotencyRecord, MatchGrantRecord, MatchRecord, StoreRecord,
-};
-use super::misfit::{Misfit, ReplayStop};
 use crate::chain;
 use crate::entry::{Seq, encode};
 use crate::grant::Grant;
+use crate::local::backend::{BackendError, StoredRecord};
+use crate::local::journal::commit::{EntryHead, Op, Point};
+use crate::local::journal::{commit, damaged};
+use crate::local::record::{
+    BranchRecord, GrantRecord, IdempotencyRecord, MatchGrantRecord, MatchRecord, StoreRecord,
+};
+use crate::local::{key, record};
 use crate::names::{BranchName, MatchName};
 use crate::note::{NoteId, PlacedNote};
 use crate::reader::found::{Head, Parent};
@@ -56,7 +55,7 @@ pub(crate) fn replay(
     body: &[u8],
     misfit: OnMisfit<'_>,
 ) -> Result<(), BackendError> {
-    for read in op::read(body) {
+    for read in commit::read_ops(body) {
         let done = match read {
             Ok(op) => carry_out(target, op),
             Err(()) => Err(ReplayStop::Misfit(Misfit::Unreadable)),
@@ -377,4 +376,51 @@ fn record_module(target: &mut dyn ReplayTarget, match_name: &MatchName, module: 
     let branches = found_match.branches;
     put_match(target, &Match { module: Some(module), ..found_match }, key, branches);
     Ok(())
+}
+
+/// An operation of a commit that does not follow from the commits before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Misfit {
+    /// It appends entries to a branch that is missing, or whose head is not the entry before them.
+    Entries { branch: u64, expected: Option<Seq>, first: Seq, last: Seq },
+    /// It names a match or branch that is missing, or creates one that already exists.
+    Named { match_name: MatchName, branch: Option<BranchName> },
+    /// It cannot be read, or is nothing that this build writes.
+    Unreadable,
+}
+
+impl Misfit {
+    /// Returns the error of a commit with this misfit.
+    pub(crate) fn within(&self, commit: u64) -> BackendError {
+        let what = match self {
+            Self::Entries { first, .. } => {
+                format!("entry {first} of a branch does not follow what is before it")
+            }
+            Self::Named { match_name, branch: None } => format!("match `{match_name}` is not as it was"),
+            Self::Named { match_name, branch: Some(branch) } => {
+                format!("branch `{branch}` of match `{match_name}` is not as it was")
+            }
+            Self::Unreadable => "it is not what this build writes".to_owned(),
+        };
+        damaged(format!("commit {commit}: {what}"))
+    }
+}
+
+/// Why an operation is not carried out.
+pub(crate) enum ReplayStop {
+    Misfit(Misfit),
+    Failed(BackendError),
+}
+
+impl From<BackendError> for ReplayStop {
+    fn from(error: BackendError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl ReplayStop {
+    /// Returns the misfit of an operation that names this match or branch.
+    pub(crate) fn named(match_name: &MatchName, branch: Option<&BranchName>) -> Self {
+        Self::Misfit(Misfit::Named { match_name: match_name.clone(), branch: branch.cloned() })
+    }
 }

@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::backend::{Backend, BackendError, RecordChange, StoredRecord};
-use super::layout::key;
-use super::layout::page::{PagePart, cut};
-use super::layout::record::{self, IdempotencyRecord, StoreRecord};
-use super::replay::{Added, ReplayTarget};
-use super::scan::scan;
 use crate::entry::encode;
+use crate::local::backend::{Backend, BackendError, RecordChange, StoredRecord, scan};
+use crate::local::page::{PagePart, cut};
+use crate::local::record::{IdempotencyRecord, StoreRecord};
+use crate::local::replay::{Added, ReplayTarget};
+use crate::local::{key, record};
 
 /// Changes on top of the records of a backend.
 pub(crate) struct Staging<'a> {

@@ -7,22 +7,18 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::backend::{Backend, BackendError, StoredRecord};
-use super::dir::files::read_at;
-use super::dir::lock::Locks;
-use super::dir::swap;
-use super::index::open_index::behind;
-use super::journal::commit::{Point, Salt};
-use super::journal::image::{CommitPlace, Image, damaged, read_next_to_writer};
-use super::journal::op::{self, EntryHead, Op};
-use super::journal::pack;
-use super::layout::key;
-use super::layout::page::{PageBody, VERSION};
-use super::layout::record::{self, IdempotencyRecord, StoreRecord};
-use super::misfit::Misfit;
-use super::reader::open_records::open_skipped;
-use super::replay::{Added, OnMisfit, ReplayTarget, replay};
 use crate::entry::{Seq, encode};
+use crate::local::backend::{Backend, BackendError, StoredRecord};
+use crate::local::files::read_at;
+use crate::local::index::behind;
+use crate::local::journal::commit::{EntryHead, Op, Point, Salt};
+use crate::local::journal::{CommitPlace, Image, commit, damaged, read_next_to_writer, segment};
+use crate::local::lock::Locks;
+use crate::local::open::open_skipped;
+use crate::local::page::{PageBody, VERSION};
+use crate::local::record::{IdempotencyRecord, StoreRecord};
+use crate::local::replay::{Added, Misfit, OnMisfit, ReplayTarget, replay};
+use crate::local::{key, record, swap};
 
 /// How many bytes of a segment are read at a time.
 const WINDOW_BYTES: usize = 256 * 1024;
@@ -150,7 +146,7 @@ impl MemoryRecords {
         let within = |window: &Window, at: u64| {
             let place = usize::try_from(at.checked_sub(window.at)?).ok()?;
             let bytes = window.bytes.get(place..).filter(|_| window.segment == segment)?;
-            (pack::frame_bytes(bytes)? <= bytes.len()).then(|| pack::read_again(bytes))?
+            (segment::frame_bytes(bytes)? <= bytes.len()).then(|| segment::read_again(bytes))?
         };
         if let Some(body) = window.as_ref().and_then(|window| within(window, at)) {
             return Ok(body);
@@ -158,7 +154,7 @@ impl MemoryRecords {
         let file = self.files.get(segment).ok_or_else(gone)?;
         let failed = |source| BackendError::Io { action: "read the journal".to_owned(), source };
         let mut bytes = read_at(file, at, WINDOW_BYTES).map_err(failed)?;
-        if let Some(length) = pack::frame_bytes(&bytes).filter(|length| *length > bytes.len()) {
+        if let Some(length) = segment::frame_bytes(&bytes).filter(|length| *length > bytes.len()) {
             bytes = read_at(file, at, length).map_err(failed)?;
         }
         let read = Window { segment, at, bytes };
@@ -175,7 +171,7 @@ impl MemoryRecords {
         use_them: impl FnOnce(&PageBody<'_>) -> T,
     ) -> Result<T, BackendError> {
         let body = self.body_at(at)?;
-        for op in op::read(&body) {
+        for op in commit::read_ops(&body) {
             if let Ok(Op::Append { branch: found, link, entries }) = op
                 && found == branch
                 && entries

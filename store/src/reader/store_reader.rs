@@ -12,7 +12,7 @@ use crate::backup::part::Totals;
 use crate::engine::EngineReader;
 use crate::error::StoreError;
 use crate::grant::Grant;
-use crate::local::reader::open_records::open;
+use crate::local::open::open_for_reading;
 use crate::names::{GrantLabel, MatchName};
 use crate::note::Note;
 
@@ -33,7 +33,7 @@ impl StoreReader {
     /// # Errors
     /// Returns the errors of [`Store::open`](crate::Store::open).
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
-        Ok(Self { engine: Arc::new(open(dir).map_err(StoreError::unopened)?) })
+        Ok(Self { engine: Arc::new(open_for_reading(dir).map_err(StoreError::unopened)?) })
     }
 
     /// Audits everything stored, without rules: every record, the numbering and chain of every branch, idempotency keys

@@ -10,7 +10,7 @@ use crate::engine::{Engine, EngineReader};
 use crate::error::StoreError;
 use crate::local::backend::Backend;
 use crate::local::journal::head::HEAD_BYTES;
-use crate::local::writer::open_disk::{in_memory, open, open_backend, open_or_create};
+use crate::local::open::{in_memory, open_backend, open_for_writing, open_or_create};
 use crate::names::{BranchName, MatchName};
 use crate::reader::store_reader::StoreReader;
 use crate::snapshots::{Snapshot, has_snapshot};
@@ -42,7 +42,7 @@ impl Store {
     /// # Errors
     /// Returns the errors of [`open`](Store::open).
     pub fn open_observed(dir: &Path, observe: &mut dyn FnMut(u64, u64)) -> Result<Self, StoreError> {
-        open(dir, observe).map(Self::of)
+        open_for_writing(dir, observe).map(Self::of)
     }
 
     /// Opens a store. If `dir` is missing or empty, it creates the store first.

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use turnfold_store::backend::memory::MemoryBackend;
+use turnfold_store::backend::MemoryBackend;
 use turnfold_store::backend::{Backend, BackendError, RecordChange, StoredRecord};
 use turnfold_store::{BranchName, Store, StoreError};
 

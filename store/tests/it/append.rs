@@ -5,7 +5,7 @@ use std::sync::mpsc;
 use std::thread;
 
 use turnfold_core::Seat;
-use turnfold_store::backend::memory::MemoryBackend;
+use turnfold_store::backend::MemoryBackend;
 use turnfold_store::{
     Appended, BranchHead, BranchName, ErrorKind, IdempotencyKey, NewEntry, Store, StoreError,
 };

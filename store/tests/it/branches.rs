@@ -1,6 +1,6 @@
 //! Matches and branches: shared prefixes, lists, deletions and refusals.
 
-use turnfold_store::backend::memory::MemoryBackend;
+use turnfold_store::backend::MemoryBackend;
 use turnfold_store::{BranchName, COMMAND_BYTES_MAX, ErrorKind, Store, StoreError};
 
 use crate::engines::on_each;

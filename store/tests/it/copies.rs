@@ -1,6 +1,6 @@
 //! Copies: a match created in one step from the branches and entries of another, also with another Genesis.
 
-use turnfold_store::backend::memory::MemoryBackend;
+use turnfold_store::backend::MemoryBackend;
 use turnfold_store::{BranchCopy, Genesis, Store, StoreError};
 
 use crate::engines::on_each;

@@ -1,6 +1,6 @@
 //! Damage: whatever is done to the records, the store names the damage and never panics.
 
-use turnfold_store::backend::memory::MemoryBackend;
+use turnfold_store::backend::MemoryBackend;
 use turnfold_store::{BranchName, Damage, Genesis, Store, StoreError};
 
 use crate::game::{branch, commands, genesis, name};

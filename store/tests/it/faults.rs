@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::faulty::{Fault, FaultyBackend};
 use turnfold_core::Seat;
 use turnfold_store::backend::Backend;
-use turnfold_store::backend::memory::MemoryBackend;
+use turnfold_store::backend::MemoryBackend;
 use turnfold_store::{BranchName, ErrorKind, Grant, GrantId, GrantKind, Store, StoreError};
 
 use crate::game::{branch, genesis, labels, name, opaque};

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use turnfold_core::{Digest, Seat};
-use turnfold_store::backend::memory::MemoryBackend;
+use turnfold_store::backend::MemoryBackend;
 use turnfold_store::backend::{Backend, BackendError, RecordChange, StoredRecord};
 use turnfold_store::{
     ErrorKind, Grant, GrantId, GrantKind, GrantLabel, JoinedSeat, NewGrant, PlayerName, Store, StoreError,

@@ -4,7 +4,7 @@ use std::thread;
 
 use crate::engines::on_each;
 use crate::faulty::{Fault, FaultyBackend};
-use turnfold_store::backend::memory::MemoryBackend;
+use turnfold_store::backend::MemoryBackend;
 use turnfold_store::{BranchName, ErrorKind, GrantKind, Store, StoreError};
 
 use crate::game::{branch, commands, genesis, name, opaque};

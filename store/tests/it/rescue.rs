@@ -13,7 +13,7 @@ use std::fs;
 use std::path::Path;
 
 use turnfold_core::Seat;
-use turnfold_store::backend::memory::MemoryBackend;
+use turnfold_store::backend::MemoryBackend;
 use turnfold_store::{BranchName, GrantKind, MatchName, Store, Totals};
 
 use crate::game::{branch, commands, genesis, name, opaque};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::faulty::{Fault, FaultyBackend};
-use turnfold_store::backend::memory::MemoryBackend;
+use turnfold_store::backend::MemoryBackend;
 use turnfold_store::{ErrorKind, Store, StoreError};
 
 use crate::chance::Chance;

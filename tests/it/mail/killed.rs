@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use turnfold_core::paper::DeskTime;
 use turnfold_proof::bundle::{StoreRecords, write_bundle};
 use turnfold_store::Store;
-use turnfold_store::backend::memory::MemoryBackend;
+use turnfold_store::backend::MemoryBackend;
 use turnfold_store::backend::{Backend, BackendError, RecordChange, StoredRecord};
 
 use super::post::{Post, day, fixture};

@@ -17,7 +17,7 @@ use turnfold_mail::{
 use turnfold_proof::audit::{AuditQuestion, AuditRow, RowName, RowResult};
 use turnfold_proof::bundle::StoreRecords;
 use turnfold_proof::signing::{KeyFile, Signers};
-use turnfold_store::backend::memory::MemoryBackend;
+use turnfold_store::backend::MemoryBackend;
 use turnfold_store::{BranchName, MatchName, NewEntry, Store};
 
 use super::model::rules::RelayRules;

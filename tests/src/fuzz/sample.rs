@@ -1,7 +1,7 @@
 //! Small stores in memory with everything in them.
 
 use turnfold_core::{DicePolicy, Seat};
-use turnfold_store::backend::memory::MemoryBackend;
+use turnfold_store::backend::MemoryBackend;
 use turnfold_store::{BranchName, Genesis, MatchName, NewEntry, Store, StoreError};
 
 /// Creates a store with two matches. `m` has a page, tails, an idempotency key and a branch; `n` has a few tails.

@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use arbitrary::{Result, Unstructured};
 use turnfold_store::Store;
+use turnfold_store::backend::MemoryBackend;
 use turnfold_store::backend::StoredRecord;
-use turnfold_store::backend::memory::MemoryBackend;
 
 use super::sample;
 use answers::Answers;

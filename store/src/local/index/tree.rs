@@ -1,17 +1,21 @@
-//! An index: one database of sled, whose values are checked as they are read.
+//! A database of sled: how it is opened, read, flushed and closed. No other file names sled.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io;
-use std::ops::Range;
+use std::ops::{Deref, Range};
+use std::panic::{AssertUnwindSafe, PanicHookInfo};
 use std::path::{Path, PathBuf};
+use std::sync::Once;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread::{Builder, sleep};
+use std::time::Duration;
 
-use super::database::OpenDb;
-use super::guard::guarded;
 use crate::local::backend::{Backend, BackendError, RecordChange, StoredRecord};
-use crate::local::dir::files::{create_dir, sync_dir};
-use crate::local::layout::page::PagePart;
-use crate::local::layout::{key, record};
+use crate::local::files::{create_dir, sync_dir};
+use crate::local::page::PagePart;
+use crate::local::{key, record};
 
 /// How many bytes are written before a flush, because too many unflushed bytes can make sled wait for itself forever.
 const BATCH_BYTES: usize = 128 * 1024;
@@ -26,18 +30,18 @@ pub(crate) struct IndexTree {
 
 impl IndexTree {
     /// Opens an index, or creates one in an empty folder.
-    pub(super) fn open(dir: PathBuf, number: u32) -> Result<Self, BackendError> {
+    pub(crate) fn open(dir: PathBuf, number: u32) -> Result<Self, BackendError> {
         Ok(Self { db: OpenDb::open(&dir)?, dir, number })
     }
 
     /// Creates an empty index.
-    pub(super) fn create(dir: &Path, number: u32) -> Result<Self, BackendError> {
+    pub(crate) fn create(dir: &Path, number: u32) -> Result<Self, BackendError> {
         create_dir(dir).map_err(|source| BackendError::io("create", dir, source))?;
         Self::open(dir.to_owned(), number)
     }
 
     /// Returns `true` if it has no records.
-    pub(super) fn is_empty(&self) -> Result<bool, BackendError> {
+    pub(crate) fn is_empty(&self) -> Result<bool, BackendError> {
         guarded("read the index", || self.db.iter().next().transpose()).map(|first| first.is_none())
     }
 
@@ -185,4 +189,199 @@ pub(crate) fn sync_all(dir: &Path) -> io::Result<()> {
 /// Makes a file durable. Windows can do that only for a file that is open for writing.
 fn sync_file(path: &Path) -> io::Result<()> {
     File::options().read(true).write(cfg!(windows)).open(path)?.sync_all()
+}
+
+const CACHE_BYTES: u64 = 64 * 1024 * 1024;
+
+/// How often opening is tried, and with which pauses, while an earlier handle of this process still holds sled's lock.
+const LOCK_TRIES: u32 = 200;
+const LOCK_PAUSE: Duration = Duration::from_millis(10);
+
+/// How long a flush may take before a second one is started. The time doubles with each further one.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+pub(crate) fn folder(sled: &Path, number: u32) -> PathBuf {
+    sled.join(number.to_string())
+}
+
+/// A database of sled that can be closed without a panic and flushed without waiting forever.
+pub(crate) struct OpenDb {
+    /// `None` once it is closed.
+    db: Option<sled::Db>,
+}
+
+impl OpenDb {
+    /// Opens a database, or creates it.
+    pub(crate) fn open(dir: &Path) -> Result<Self, BackendError> {
+        let action = format!("open `{}`", dir.display());
+        let open = || sled::Config::new().path(dir).cache_capacity(CACHE_BYTES).use_compression(false).open();
+        for _ in 1..LOCK_TRIES {
+            match guarded(&action, open) {
+                Err(BackendError::Io { source, .. }) if is_lock_error(&source) => sleep(LOCK_PAUSE),
+                answer => return Ok(Self { db: Some(answer?) }),
+            }
+        }
+        Ok(Self { db: Some(guarded(&action, open)?) })
+    }
+
+    /// Makes everything written so far durable, as far as sled does that.
+    ///
+    /// sled 0.34.7 writes a full buffer on another thread. If that write fails, as on a full disk, it records the error
+    /// but does not wake a thread that waits for a flush. A second flush finds the recorded error, wakes all waiting
+    /// threads and fails too. So a slow flush gets a second one.
+    pub(crate) fn flush(&self) -> Result<(), BackendError> {
+        let (sender, flushed) = channel();
+        if let Err(error) = flush_on_thread(self, move |result| drop(sender.send(result))) {
+            tracing::warn!(%error, "a failed write may go unnoticed");
+            return guarded("flush", || self.deref().flush()).map(drop);
+        }
+        let mut patience = PATIENCE;
+        loop {
+            match flushed.recv_timeout(patience) {
+                Ok(result) => return result.map(drop),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(BackendError::Damaged("sled cannot flush: its thread ended".to_owned()));
+                }
+                // The further flush waits too if nothing has failed by then. So more follow, at growing intervals.
+                Err(RecvTimeoutError::Timeout) => {
+                    let company = |result| tracing::debug!(?result, "a flush took long");
+                    if let Err(error) = flush_on_thread(self, company) {
+                        tracing::debug!(%error, "a flush takes long");
+                    }
+                    patience *= 2;
+                }
+            }
+        }
+    }
+
+    /// Closes the database. After an error it is unknown whether writes since the last flush are on disk.
+    ///
+    /// It drops the database here because sled's destructor panics if the last sync fails. A panic in a destructor can
+    /// abort the process.
+    fn close(&mut self) -> Result<(), BackendError> {
+        let Some(db) = self.db.take() else { return Ok(()) };
+        let closed = guarded("close", || {
+            drop(db);
+            Ok(())
+        });
+        // Only the last sync can panic here. sled's message is meant for its own developers, so it is only logged.
+        closed.map_err(|error| {
+            tracing::debug!(%error, "sled did not close");
+            BackendError::Unsynced { source: io::Error::other("the last sync of sled's file failed") }
+        })
+    }
+}
+
+/// Waits until no thread of sled uses a closed database, as far as its lock shows that.
+pub(crate) fn wait_until_closed(dir: &Path) {
+    let Ok(file) = File::open(dir.join("db")) else { return };
+    for _ in 0..LOCK_TRIES {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => sleep(LOCK_PAUSE),
+            _ => return,
+        }
+    }
+}
+
+/// Flushes on another thread, and calls `then` with the result.
+fn flush_on_thread(
+    db: &sled::Db,
+    then: impl FnOnce(Result<usize, BackendError>) + Send + 'static,
+) -> io::Result<()> {
+    let db = db.clone();
+    let flush = move || {
+        let flushed = guarded("flush", || db.flush());
+        // Drops the clone first, because the caller may close the database next.
+        drop(db);
+        then(flushed);
+    };
+    Builder::new().name("turnfold flush".to_owned()).spawn(flush).map(drop)
+}
+
+impl Deref for OpenDb {
+    type Target = sled::Db;
+
+    fn deref(&self) -> &sled::Db {
+        self.db.as_ref().expect("only its owner closes it, when it goes itself")
+    }
+}
+
+impl Drop for OpenDb {
+    fn drop(&mut self) {
+        if let Err(error) = self.close() {
+            tracing::warn!(%error, "the index did not close cleanly; it can be built again");
+        }
+    }
+}
+
+/// Returns `true` if sled found its own lock taken. sled has no error variant for that.
+fn is_lock_error(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::Other && error.to_string().starts_with("could not acquire lock")
+}
+
+thread_local! {
+    /// Whether this thread is inside sled.
+    static INSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Calls sled and turns its errors and panics into a [`BackendError`]; `action` completes "cannot …".
+pub(crate) fn guarded<T>(action: &str, call: impl FnOnce() -> sled::Result<T>) -> Result<T, BackendError> {
+    quieten_sled();
+    let outer = INSIDE.replace(true);
+    let result = std::panic::catch_unwind(AssertUnwindSafe(call));
+    INSIDE.set(outer);
+    match result {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(sled::Error::Io(source))) => Err(sort_io(action, source)),
+        // sled's own text mentions backtraces that it does not have.
+        Ok(Err(sled::Error::Corruption { .. })) => {
+            Err(BackendError::Damaged(format!("sled cannot {action}: its checksums do not match")))
+        }
+        Ok(Err(error)) => Err(BackendError::Damaged(format!("sled cannot {action}: {error}"))),
+        Err(panic) => {
+            Err(BackendError::Damaged(format!("sled cannot {action}: {}", panic_text(panic.as_ref()))))
+        }
+    }
+}
+
+/// Distinguishes damage from other trouble (ST-7), because sled reports a missing or short file as an I/O error.
+fn sort_io(action: &str, source: io::Error) -> BackendError {
+    let source = restored(source);
+    match source.kind() {
+        io::ErrorKind::UnexpectedEof
+        | io::ErrorKind::InvalidData
+        | io::ErrorKind::InvalidInput
+        | io::ErrorKind::NotFound => BackendError::Damaged(format!("sled cannot {action}: {source}")),
+        _ => BackendError::Io { action: action.to_owned(), source },
+    }
+}
+
+/// Restores the operating system's error code. sled passes the error on only as its debug text.
+fn restored(error: io::Error) -> io::Error {
+    let text = error.to_string();
+    let code = text.strip_prefix("Os { code: ").and_then(|rest| rest.split(',').next()?.parse().ok());
+    code.map_or(error, io::Error::from_raw_os_error)
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("it panicked");
+    text.lines().next().unwrap_or_default().to_owned()
+}
+
+/// Keeps the default message of sled's panics off stderr, on this thread and on sled's own. Other panics are reported
+/// as before.
+fn quieten_sled() {
+    static INSTALL: Once = Once::new();
+    INSTALL.call_once(|| {
+        let others = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic: &PanicHookInfo<'_>| {
+            let by_sled = panic.location().is_some_and(|location| location.file().contains("sled-0.34"));
+            if by_sled || INSIDE.try_with(Cell::get).unwrap_or(false) {
+                tracing::debug!(%panic, "sled panicked");
+            } else {
+                others(panic);
+            }
+        }));
+    });
 }

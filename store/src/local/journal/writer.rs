@@ -4,13 +4,14 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use super::commit::{Point, Salt};
-use super::frame::{Framing, JournalFrame, Kind, SECTOR_BYTES};
-use super::head::{self, END_AT, FIRST_FRAME, HEAD_BYTES, end_mark};
-use super::image::Image;
-use super::segment::Appending;
 use crate::local::backend::BackendError;
-use crate::local::dir::files::write_at;
+use crate::local::files::write_at;
+use crate::local::journal::commit::{Point, Salt};
+use crate::local::journal::head::{
+    END_AT, FIRST_FRAME, Framing, HEAD_BYTES, JournalFrame, Kind, SECTOR_BYTES, end_mark,
+};
+use crate::local::journal::segment::Appending;
+use crate::local::journal::{Image, head};
 
 /// The heads of an open store, and the segment behind them.
 pub(crate) struct JournalWriter {

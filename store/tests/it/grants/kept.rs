@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use turnfold_core::{Digest, Seat};
-use turnfold_store::backend::memory::MemoryBackend;
+use turnfold_store::backend::MemoryBackend;
 use turnfold_store::{Grant, GrantId, GrantKind, JoinedSeat, Store, StoreError};
 
 use super::{NOW, is_sound, new, token};

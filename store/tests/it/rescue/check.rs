@@ -1,6 +1,6 @@
 //! The store's own audit and its statistics.
 
-use turnfold_store::backend::memory::MemoryBackend;
+use turnfold_store::backend::MemoryBackend;
 use turnfold_store::{Store, StoreError, Totals};
 
 use super::{fill, sample, unobserved};

@@ -1,7 +1,7 @@
 //! All answers of a store.
 
 use turnfold_history::{Verification, golden::verify::verify};
-use turnfold_store::backend::memory::MemoryBackend;
+use turnfold_store::backend::MemoryBackend;
 use turnfold_store::{BranchInfo, BranchName, ErrorKind, Log, MatchInfo, MatchName, Store, StoreError};
 
 use crate::fuzz::check_message;

@@ -1,0 +1,178 @@
+//! The directory of a store, and the file that marks it as one.
+
+use std::io;
+use std::io::Write;
+use std::path::Path;
+
+use crate::error::StoreError;
+use crate::local::files::{FORMAT_FILE, JOURNAL_DIR, LOCK_FILE, Places, SLED_DIR, read_at_most, sync_dir};
+use crate::local::journal::commit::Salt;
+use crate::local::journal::{Remains, head};
+use crate::local::lock::{Lock, Locks};
+use crate::local::{files, swap};
+
+const FORMAT_DRAFT: &str = "FORMAT.new";
+/// Modules that callers keep next to the store, possibly before the store exists.
+const MODULES_DIR: &str = "modules";
+const FORMAT: &str = "turnfold store 4\n";
+
+/// A directory whose lock this process holds.
+pub(crate) struct HeldDir {
+    pub(crate) lock: Lock,
+    /// Whether the directory is a store. If not, it has no file FORMAT, because it is new or its creation was
+    /// interrupted.
+    pub(crate) is_complete: bool,
+}
+
+/// Takes the locks of an existing store, and finishes an interrupted compaction.
+pub(crate) fn hold_existing(dir: &Path) -> Result<(Locks, Places), StoreError> {
+    require_store(dir)?;
+    hold(dir, Lock::take(dir)?)
+}
+
+/// Takes the remaining locks of a store whose `LOCK` is held, and finishes an interrupted compaction.
+pub(crate) fn hold(dir: &Path, lock: Lock) -> Result<(Locks, Places), StoreError> {
+    if swap::is_pending(dir) {
+        swap::finish(dir).map_err(|error| StoreError::in_dir(dir, "finish the compaction of", dir, error))?;
+    }
+    let places = swap::places(dir);
+    let locks = Locks::take(dir, &places.journal, lock)?;
+    Ok((locks, places))
+}
+
+/// Requires a directory to be a store of the current format.
+pub(crate) fn require_store(dir: &Path) -> Result<(), StoreError> {
+    if !is_there(dir)? {
+        return Err(StoreError::Missing { dir: dir.to_owned() });
+    }
+    if has_format(dir)? {
+        return Ok(());
+    }
+    if names(dir)?.iter().all(|name| name == MODULES_DIR) {
+        return Err(StoreError::Missing { dir: dir.to_owned() });
+    }
+    Err(not_marked_as_store(dir, "it has no file `FORMAT`"))
+}
+
+/// Returns `true` if the directory exists, `false` if nothing does. A file in its place is an error.
+fn is_there(dir: &Path) -> Result<bool, StoreError> {
+    match std::fs::metadata(dir) {
+        Ok(found) if !found.is_dir() => Err(StoreError::not_a_store(dir, "it is a file")),
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(StoreError::in_dir(dir, "read", dir, error)),
+    }
+}
+
+/// Takes the lock of a store, or of a directory that may become one. Creates the directory if it is missing.
+pub(crate) fn hold_or_create(dir: &Path) -> Result<HeldDir, StoreError> {
+    if !is_there(dir)? {
+        files::create_dir(dir).map_err(|error| StoreError::in_dir(dir, "create", dir, error))?;
+    }
+    if !has_format(dir)? {
+        let ours = [LOCK_FILE, JOURNAL_DIR, SLED_DIR, FORMAT_DRAFT, FORMAT_FILE, MODULES_DIR];
+        let foreign = names(dir)?.into_iter().find(|name| !ours.contains(&name.as_str()));
+        if let Some(name) = foreign {
+            let reason = format!("it has no file `FORMAT`, but `{}`", name.escape_debug());
+            return Err(not_marked_as_store(dir, &reason));
+        }
+    }
+    let lock = Lock::take(dir)?;
+    // Another process may have completed the store before this one got the lock.
+    Ok(HeldDir { lock, is_complete: has_format(dir)? })
+}
+
+/// Creates an empty journal in a directory that is to become a store. It replaces a journal whose creation was
+/// interrupted.
+pub(crate) fn create_journal(dir: &Path) -> Result<(), StoreError> {
+    require_nothing_committed(dir)?;
+    let journal = dir.join(JOURNAL_DIR);
+    let made = (|| {
+        files::create_dir(&journal)?;
+        let mut salt = Salt::default();
+        getrandom::fill(&mut salt).map_err(io::Error::other)?;
+        for (name, turn) in head::NAMES.iter().zip(1..) {
+            head::create(&journal.join(name), &salt, turn)?;
+        }
+        sync_dir(&journal)?;
+        sync_dir(dir)
+    })();
+    made.map_err(|error| StoreError::in_dir(dir, "write", &journal, error))
+}
+
+/// Requires that the journal of a directory without FORMAT names no commit, because such a store is damaged, not new.
+fn require_nothing_committed(dir: &Path) -> Result<(), StoreError> {
+    let mut commits = 0;
+    if let Some(mut remains) = Remains::find(&dir.join(JOURNAL_DIR)) {
+        remains.each_commit(&mut |_, _, _| {
+            commits += 1;
+            Ok(())
+        })?;
+        if commits > 0 || remains.names_a_commit() {
+            let reason = "it holds commits, but the file that says what it is is missing";
+            return Err(StoreError::damaged(reason));
+        }
+    }
+    Ok(())
+}
+
+/// Marks the directory as a store. This is the last step of creation.
+pub(crate) fn complete(dir: &Path) -> Result<(), StoreError> {
+    let draft = dir.join(FORMAT_DRAFT);
+    let created = files::options().write(true).create(true).truncate(true).open(&draft);
+    let written = created.and_then(|mut file| {
+        file.write_all(FORMAT.as_bytes())?;
+        file.sync_all()
+    });
+    written.map_err(|error| StoreError::in_dir(dir, "write", &draft, error))?;
+    let named = std::fs::rename(&draft, dir.join(FORMAT_FILE)).and_then(|()| {
+        sync_dir(dir)?;
+        dir.parent().map_or(Ok(()), sync_dir)
+    });
+    named.map_err(|error| StoreError::in_dir(dir, "write", &dir.join(FORMAT_FILE), error))
+}
+
+/// Returns `true` if the directory's file FORMAT names the current format, `false` without that file. Any other content
+/// is an error.
+fn has_format(dir: &Path) -> Result<bool, StoreError> {
+    let path = dir.join(FORMAT_FILE);
+    let found = match read_at_most(&path, 64) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(StoreError::in_dir(dir, "read", &path, error)),
+    };
+    let found = String::from_utf8_lossy(&found);
+    match &*found {
+        FORMAT => Ok(true),
+        // ST-19: a store of another format is migrated with a backup.
+        other if other.starts_with("turnfold store ") => {
+            let found = other.trim_end().to_owned();
+            Err(StoreError::UnknownFormat { dir: dir.to_owned(), found })
+        }
+        _ => Err(not_marked_as_store(dir, "its file `FORMAT` does not say `turnfold store 4`")),
+    }
+}
+
+/// Requires that a directory to salvage is not marked as a store of another format.
+pub(crate) fn require_no_other(dir: &Path) -> Result<(), StoreError> {
+    match has_format(dir) {
+        Err(error @ StoreError::UnknownFormat { .. }) => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Returns the error for a directory whose file FORMAT is missing or names no format. If its journal names commits, it
+/// is a damaged store, else none.
+fn not_marked_as_store(dir: &Path, reason: &str) -> StoreError {
+    match require_nothing_committed(dir) {
+        Err(StoreError::Corrupt { .. }) => StoreError::damaged(format!("`{}`: {reason}", dir.display())),
+        _ => StoreError::not_a_store(dir, reason),
+    }
+}
+
+fn names(dir: &Path) -> Result<Vec<String>, StoreError> {
+    let listed: io::Result<Vec<_>> = std::fs::read_dir(dir).and_then(|entries| {
+        entries.map(|entry| entry.map(|entry| entry.file_name().to_string_lossy().into_owned())).collect()
+    });
+    listed.map_err(|error| StoreError::in_dir(dir, "read", dir, error))
+}

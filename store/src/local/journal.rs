@@ -1,0 +1,561 @@
+//! The journal: every commit as a checked frame, in two heads and in segments. It is the truth; the index is built from
+//! it.
+//!
+//! A journal is read strictly, as an [`Image`], or leniently, as [`Remains`], if it is damaged.
+
+pub(crate) mod commit;
+pub(crate) mod head;
+pub(crate) mod segment;
+pub(crate) mod writer;
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::local::backend::BackendError;
+use crate::local::files::{open_sound, read_at, read_at_most};
+use crate::local::journal::commit::{HEADER_BYTES, Point, Salt, read_header};
+use crate::local::journal::head::{HEAD_BYTES, JournalFrame, JournalHead, Kind};
+use crate::local::journal::segment::{FoundPack, PREFIX_BYTES, Packing, Segment, pack_at};
+
+/// How often a journal is read again, and with which pauses, while its writer changes it.
+const READ_TRIES: u32 = 1000;
+const READ_PAUSE: Duration = Duration::from_millis(1);
+
+/// The contents of a journal.
+pub(crate) struct Image {
+    pub(crate) dir: PathBuf,
+    pub(crate) salt: Salt,
+    pub(crate) heads: [JournalHead; 2],
+    pub(crate) segments: Vec<Segment>,
+    /// A last segment file without a complete pack.
+    pub(crate) torn: Option<PathBuf>,
+    /// The last commit in the segments.
+    pub(crate) packed: Point,
+    /// The commits behind it, each with the number of its head, 0 or 1.
+    pub(crate) tail: Vec<(usize, JournalFrame)>,
+    /// The last commit of the journal.
+    pub(crate) end: Point,
+    /// The number of the head that takes the next frame.
+    pub(crate) current: usize,
+    pub(crate) turn: u64,
+    /// Whether the store was closed, as the last frame records.
+    pub(crate) is_closed: bool,
+    /// The index that has not been written to since it was synced; 0 for none.
+    pub(crate) index: u32,
+}
+
+/// Where a commit can be read again: in a segment, or among the commits that only the heads have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CommitPlace(u64);
+
+/// How far the number of the segment is shifted in [`CommitPlace`]; the bits below are the place in the segment.
+const SEGMENT_SHIFT: u32 = 44;
+
+impl CommitPlace {
+    /// The bit that marks a place among the commits that only the heads have.
+    const IN_HEADS: u64 = 1 << 63;
+
+    pub(crate) fn in_segment(segment: usize, at: u64) -> Self {
+        Self((segment as u64) << SEGMENT_SHIFT | at)
+    }
+
+    pub(crate) fn in_heads(place: usize) -> Self {
+        Self(place as u64 | Self::IN_HEADS)
+    }
+
+    /// Returns `Ok` with the place among the commits of the heads, or `Err` with the segment and the place in it.
+    pub(crate) fn place(self) -> Result<usize, (usize, u64)> {
+        let number = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
+        if self.0 & Self::IN_HEADS != 0 {
+            Ok(number(self.0 ^ Self::IN_HEADS))
+        } else {
+            Err((number(self.0 >> SEGMENT_SHIFT), self.0 & ((1 << SEGMENT_SHIFT) - 1)))
+        }
+    }
+}
+
+/// Called for each commit with its point, its place and its body.
+pub(crate) type EachCommit<'a> = &'a mut dyn FnMut(Point, CommitPlace, &[u8]) -> Result<(), BackendError>;
+
+/// Reads the contents of a journal while its writer may go on (ST-16). It returns an error only if both heads stayed
+/// the same between two tries, because otherwise the writer may have caused it.
+pub(crate) fn read_next_to_writer(journal: &Path) -> Result<Image, BackendError> {
+    let mut before: Option<[Vec<u8>; 2]> = None;
+    let mut tries = 1;
+    loop {
+        let heads = head::NAMES.map(|name| head::read_bytes(&journal.join(name)));
+        let error = match Image::read(journal) {
+            Ok(image) => return Ok(image),
+            Err(error) => error,
+        };
+        let [Ok(first), Ok(second)] = heads else { return Err(error) };
+        let now = [first, second];
+        if before.as_ref() == Some(&now) || tries >= READ_TRIES {
+            return Err(error);
+        }
+        before = Some(now);
+        tries += 1;
+        std::thread::sleep(READ_PAUSE);
+    }
+}
+
+/// Reads every commit of a journal while its writer may go on, and checks the digests.
+pub(crate) fn prove(journal: &Path) -> Result<(), BackendError> {
+    read_next_to_writer(journal)?.each_commit(0, true, &mut |_, _, _| Ok(()))
+}
+
+impl Image {
+    /// Reads the contents of a journal: the heads first, then the ends of the segments (ST-15).
+    pub(crate) fn read(journal: &Path) -> Result<Self, BackendError> {
+        let [first, second] = head::NAMES.map(|name| JournalHead::read(&journal.join(name)));
+        let heads = [first?, second?];
+        let salt = heads[0].salt;
+        if heads[1].salt != salt {
+            return Err(damaged("its two heads belong to different journals"));
+        }
+        let (segments, without_pack) = read_segments(journal, &salt, &heads)?;
+        let packed = segments.last().map_or_else(|| Point::start(&salt), |last| last.end);
+        let last = heads.iter().enumerate().max_by_key(|(_, head)| head.turn());
+        let Some((current, Some(last))) = last.map(|(which, head)| (which, head.frames.last())) else {
+            return Err(damaged("no head has a sound beginning"));
+        };
+        let turn = last.turn;
+        let index = last.index;
+        let is_closed = last.kind == Kind::Closed;
+        let mut image = Self {
+            dir: journal.to_owned(),
+            salt,
+            heads,
+            segments,
+            torn: without_pack,
+            packed,
+            tail: Vec::new(),
+            end: packed,
+            current,
+            turn,
+            is_closed,
+            index,
+        };
+        image.find_tail()?;
+        image.require_all()?;
+        Ok(image)
+    }
+
+    /// Finds the commits that only the heads have.
+    fn find_tail(&mut self) -> Result<(), BackendError> {
+        let frames = self.heads.iter().enumerate();
+        let frames = frames.flat_map(|(which, head)| head.frames.iter().map(move |frame| (which, frame)));
+        let mut commits: Vec<_> = frames.filter(|(_, frame)| frame.kind == Kind::Commit).collect();
+        commits.sort_by_key(|(_, frame)| frame.turn);
+        for (which, frame) in commits {
+            let end = frame.end();
+            if end.number < self.packed.number {
+                continue;
+            }
+            if end.number == self.packed.number {
+                if end != self.packed {
+                    return Err(damaged("its heads and its segments belong to different histories"));
+                }
+                continue;
+            }
+            if frame.before != self.end {
+                return Err(damaged(format!("commit {} is missing or unreadable", self.end.number + 1)));
+            }
+            self.end = end;
+            self.tail.push((which, frame.clone()));
+        }
+        Ok(())
+    }
+
+    /// Requires that no head names a commit that is missing, and that all digests agree (ST-11).
+    fn require_all(&self) -> Result<(), BackendError> {
+        let highest = highest(&self.heads);
+        if highest > self.end.number {
+            return Err(damaged(format!("commit {} is missing or unreadable", self.end.number + 1)));
+        }
+        let ends = self.heads.iter().filter_map(|head| head.ended_at);
+        let is_other = |end: Point| {
+            [self.packed, self.end].iter().any(|found| found.number == end.number && *found != end)
+        };
+        if ends.into_iter().any(is_other) {
+            return Err(damaged("its heads and its segments belong to different histories"));
+        }
+        let last = self.heads.get(self.current).and_then(|head| head.frames.last());
+        if last.is_some_and(|last| {
+            last.kind != Kind::Commit && last.last() == self.end.number && last.before != self.end
+        }) {
+            return Err(damaged("its heads and its segments belong to different histories"));
+        }
+        // A large commit is appended to a segment before a head records it.
+        let one_more = self.segments.last().is_some_and(|last| last.last_count == 1);
+        let counted = highest + u64::from(one_more);
+        if counted < self.packed.number {
+            return Err(damaged(format!(
+                "its heads know of {highest} commits, its segments have {}",
+                self.packed.number
+            )));
+        }
+        Ok(())
+    }
+
+    /// Returns `true` if the other head, which is not being written to, has the end mark of this end.
+    pub(crate) fn has_end_mark(&self) -> bool {
+        let other = self.heads.get(1 - self.current);
+        other.is_some_and(|head| head.ended_at == Some(self.end))
+    }
+
+    /// Passes every commit after number `from` to `each`. Frames are always checked, digests of packs only if `proves`
+    /// (ST-17).
+    pub(crate) fn each_commit(
+        &self,
+        from: u64,
+        proves: bool,
+        each: EachCommit<'_>,
+    ) -> Result<(), BackendError> {
+        for (number, segment) in self.segments.iter().enumerate() {
+            if segment.end.number > from {
+                self.each_in_segment((number, segment), from, proves, each)?;
+            }
+        }
+        for (place, (_, frame)) in self.tail.iter().enumerate() {
+            if frame.last() > from {
+                each(frame.end(), CommitPlace::in_heads(place), &frame.body)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn each_in_segment(
+        &self,
+        (number, segment): (usize, &Segment),
+        from: u64,
+        proves: bool,
+        each: EachCommit<'_>,
+    ) -> Result<(), BackendError> {
+        let packing = Packing::new(&self.salt);
+        let mut at = HEADER_BYTES as u64;
+        let mut end = segment.before;
+        while end.number < segment.end.number {
+            let pack = segment::pack_at(&segment.file, &packing, at);
+            let pack = pack.map_err(|source| BackendError::io("read", &segment.path, source))?;
+            let Some(pack) = pack.filter(|pack| pack.front.point == end) else {
+                return Err(unreadable(end.number + 1, segment));
+            };
+            let back = pack.back.ok_or_else(|| unreadable(pack.front.first, segment))?;
+            if back.point.number > from {
+                let after = each_in_pack((number, segment), &pack, &packing, proves, from, each)?;
+                if proves && after != back.point {
+                    return Err(unreadable(pack.front.first, segment));
+                }
+            }
+            at += back.bytes();
+            end = back.point;
+        }
+        Ok(())
+    }
+}
+
+/// Passes the commits of a pack to `each` and returns the last; its digest is right only if `proves`.
+fn each_in_pack(
+    (number, segment): (usize, &Segment),
+    pack: &FoundPack,
+    packing: &Packing,
+    proves: bool,
+    from: u64,
+    each: EachCommit<'_>,
+) -> Result<Point, BackendError> {
+    let mut place = 0;
+    let mut end = pack.front.point;
+    for _ in 0..pack.front.count {
+        let frame = pack.bytes.get(place..).and_then(|bytes| packing.read_frame(end.number + 1, bytes));
+        let Some((body, bytes)) = frame else { return Err(unreadable(end.number + 1, segment)) };
+        end = if proves { end.after(&body) } else { Point { number: end.number + 1, ..end } };
+        if end.number > from {
+            each(end, CommitPlace::in_segment(number, pack.at + (PREFIX_BYTES + place) as u64), &body)?;
+        }
+        place += bytes;
+    }
+    if place == pack.bytes.len() { Ok(end) } else { Err(unreadable(end.number + 1, segment)) }
+}
+
+fn unreadable(number: u64, segment: &Segment) -> BackendError {
+    damaged(format!("commit {number} is unreadable in `{}`", segment.path.display()))
+}
+
+pub(crate) fn damaged(reason: impl Into<String>) -> BackendError {
+    BackendError::Damaged(format!("the journal: {}", reason.into()))
+}
+
+/// Returns the highest commit number that the heads name.
+fn highest(heads: &[JournalHead; 2]) -> u64 {
+    heads.iter().map(JournalHead::highest).max().unwrap_or(0)
+}
+
+/// Returns `true` unless the last pack of a segment was certainly synced. Heads keep the commits of a pack until it is
+/// synced, and record a large commit only after it is.
+fn may_be_torn(heads: &[JournalHead; 2], segment: &Segment) -> bool {
+    let last = segment.end.number;
+    let mut frames = heads.iter().flat_map(|head| &head.frames);
+    highest(heads) < last || frames.any(|frame| frame.kind == Kind::Commit && frame.last() == last)
+}
+
+/// Reads the ends of all segments. Each must continue the one before. Only the last may be torn (ST-12, ST-13). Returns
+/// the last file apart if it has no complete pack.
+fn read_segments(
+    journal: &Path,
+    salt: &Salt,
+    heads: &[JournalHead; 2],
+) -> Result<(Vec<Segment>, Option<PathBuf>), BackendError> {
+    let listed = segment::list(journal).map_err(|source| BackendError::io("read", journal, source))?;
+    let count = listed.len();
+    let (mut segments, mut torn): (Vec<Segment>, _) = (Vec::new(), None);
+    for (number, (first, path)) in listed.into_iter().enumerate() {
+        let is_last = number + 1 == count;
+        let found = match Segment::read(&path, salt, first)? {
+            None if is_last => Segment::read_torn(&path, salt, u64::MAX)?,
+            Some(found) if is_last && may_be_torn(heads, &found) && !found.ends_whole(salt)? => {
+                Segment::read_torn(&path, salt, found.last_at)?
+            }
+            found => found,
+        };
+        let before = segments.last().map_or_else(|| Point::start(salt), |last| last.end);
+        match found {
+            Some(found) if found.before == before => segments.push(found),
+            Some(_) => {
+                return Err(damaged(format!("`{}` does not continue what is before it", path.display())));
+            }
+            None if is_last => torn = Some(path),
+            None => return Err(damaged(format!("`{}` does not end as a segment does", path.display()))),
+        }
+    }
+    Ok((segments, torn))
+}
+
+/// How many bytes are searched at a time for the next pack.
+const SEARCH_BYTES: usize = 1 << 20;
+
+/// What is left of a journal.
+pub(crate) struct Remains {
+    pub(crate) salt: Salt,
+    /// The commits in the heads by number. Segments may have some of them too.
+    heads: BTreeMap<u64, JournalFrame>,
+    segments: Vec<(u64, PathBuf)>,
+    /// The highest commit number in the frames and end marks of the heads.
+    named: u64,
+    /// What is wrong with the journal's files, for the report.
+    pub(crate) notes: Vec<String>,
+}
+
+impl Remains {
+    /// Finds what is left; `None` if no file has a sound header, so that the salt is lost.
+    pub(crate) fn find(journal: &Path) -> Option<Self> {
+        let mut notes = Vec::new();
+        let mut found = Vec::new();
+        for name in head::NAMES {
+            let path = journal.join(name);
+            if let Err(error) = head::read_bytes(&path) {
+                notes.push(error.to_string());
+            }
+            let mut bytes = read_at_most(&path, HEAD_BYTES as u64).unwrap_or_default();
+            bytes.resize(HEAD_BYTES, 0);
+            found.push((name, bytes));
+        }
+        let segments = segment::list(journal).unwrap_or_default();
+        let salts = found.iter().map(|(_, bytes)| read_header(bytes));
+        let in_segments =
+            segments.iter().map(|(_, path)| read_header(&read_at_most(path, HEADER_BYTES as u64).ok()?));
+        let salt = salts.chain(in_segments).flatten().next()?;
+        let mut remains = Self { salt, heads: BTreeMap::new(), segments, named: 0, notes };
+        for (name, bytes) in found {
+            if read_header(&bytes) != Some(salt) && !remains.notes.iter().any(|note| note.contains(name)) {
+                remains
+                    .notes
+                    .push(format!("`{}` does not begin as a head does", journal.join(name).display()));
+            }
+            remains.add_head(JournalHead::of(salt, bytes));
+        }
+        Some(remains)
+    }
+
+    fn add_head(&mut self, head: JournalHead) {
+        self.named = self.named.max(head.highest());
+        for frame in head.frames.into_iter().chain(head.strays) {
+            if frame.kind != Kind::Commit {
+                continue;
+            }
+            let known = self.heads.get(&frame.last());
+            if known.is_none_or(|known| known.turn < frame.turn) {
+                self.heads.insert(frame.last(), frame);
+            }
+        }
+    }
+
+    /// Opens the segments. It omits segments that cannot be opened.
+    pub(crate) fn files(&self) -> Vec<File> {
+        self.segments.iter().filter_map(|(_, path)| open_sound(path).ok().map(|(file, _)| file)).collect()
+    }
+
+    /// Passes every sound commit to `each` in the order of the numbers, and notes the missing ones.
+    pub(crate) fn each_commit(&mut self, each: EachCommit<'_>) -> Result<(), BackendError> {
+        let heads = std::mem::take(&mut self.heads);
+        let mut next = Next { number: 1, heads, notes: Vec::new() };
+        let mut number = 0;
+        for (first, path) in self.segments.clone() {
+            let opened = match open_sound(&path) {
+                Ok((file, _)) => Some(file),
+                Err(error) => {
+                    next.notes.push(error.to_string());
+                    None
+                }
+            };
+            if first > next.number {
+                next.fill_up_to(first, each)?;
+            }
+            if let Some(file) = opened {
+                self.each_in_segment((number, &path, &file), &mut next, each)?;
+                number += 1;
+            }
+        }
+        let packed = next.number - 1;
+        let end = next.heads.keys().next_back().map_or(next.number, |last| last + 1);
+        next.fill_up_to(end.max(next.number), each)?;
+        if self.named >= next.number {
+            next.notes.push(missing(next.number, self.named));
+        }
+        if self.named + 1 < packed {
+            let named = self.named;
+            next.notes.push(format!("its heads know of {named} commits, its segments have {packed}"));
+        }
+        self.notes.extend(next.notes);
+        Ok(())
+    }
+
+    fn each_in_segment(
+        &self,
+        (number, path, file): (usize, &Path, &File),
+        next: &mut Next,
+        each: EachCommit<'_>,
+    ) -> Result<(), BackendError> {
+        let packing = Packing::new(&self.salt);
+        let failed = |source| BackendError::io("read", path, source);
+        let header = read_at(file, 0, HEADER_BYTES).map_err(failed)?;
+        if read_header(&header) != Some(self.salt) {
+            next.notes.push(format!("`{}` does not begin as a segment of this journal does", path.display()));
+        }
+        let mut at = HEADER_BYTES as u64;
+        loop {
+            let Some(pack) = pack_at(file, &packing, at).map_err(failed)? else {
+                let found = find_pack(file, &packing, at).map_err(failed)?;
+                let Some(found) = found else { break };
+                next.notes.push(format!("{} bytes of `{}` are unreadable", found - at, path.display()));
+                at = found;
+                continue;
+            };
+            if pack.front.first > next.number {
+                next.fill_up_to(pack.front.first, each)?;
+            }
+            let lengths = if pack.back.is_some() { Packing::read_lengths(&pack.trailer) } else { Vec::new() };
+            let mut place = 0;
+            for (which, commit) in (pack.front.first..=pack.front.last()).enumerate() {
+                let Some(bytes) = pack.bytes.get(place..) else { break };
+                let length = match packing.read_frame(commit, bytes) {
+                    Some((body, length)) => {
+                        let at = CommitPlace::in_segment(number, at + (PREFIX_BYTES + place) as u64);
+                        next.take(commit, at, &body, each)?;
+                        Some(length)
+                    }
+                    None => lengths.get(which).copied().or_else(|| segment::frame_bytes(bytes)),
+                };
+                let Some(length) = length.or_else(|| lengths.get(which).copied()) else { break };
+                place += length;
+            }
+            at += PREFIX_BYTES as u64 + pack.bytes.len() as u64 + pack.trailer.len() as u64;
+            if pack.back.is_none() && find_pack(file, &packing, at).map_err(failed)?.is_some() {
+                next.notes.push(format!("the end of a pack in `{}` is unreadable", path.display()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns `true` if a head names a commit or there is a segment.
+    pub(crate) fn names_a_commit(&self) -> bool {
+        self.named > 0 || !self.segments.is_empty()
+    }
+}
+
+/// The number of the commit that is due, and the commits of the heads to fill gaps with.
+struct Next {
+    number: u64,
+    heads: BTreeMap<u64, JournalFrame>,
+    notes: Vec<String>,
+}
+
+impl Next {
+    /// Passes a commit to `each`, after the earlier ones that only the heads have. Ignores a commit that came before.
+    fn take(
+        &mut self,
+        number: u64,
+        at: CommitPlace,
+        body: &[u8],
+        each: EachCommit<'_>,
+    ) -> Result<(), BackendError> {
+        if number < self.number {
+            return Ok(());
+        }
+        self.fill_up_to(number, each)?;
+        self.number = number + 1;
+        each(point(number), at, body)
+    }
+
+    /// Passes the commits before `number` that only the heads have to `each`, and notes the missing ones.
+    fn fill_up_to(&mut self, number: u64, each: EachCommit<'_>) -> Result<(), BackendError> {
+        let mut gap = self.number;
+        let waiting: Vec<_> = self.heads.range(self.number..number).map(|(_, frame)| frame.clone()).collect();
+        for frame in waiting {
+            let found = frame.last();
+            if found > gap {
+                self.notes.push(missing(gap, found - 1));
+            }
+            each(point(found), CommitPlace::in_heads(0), &frame.body)?;
+            gap = found + 1;
+        }
+        if number > gap {
+            self.notes.push(missing(gap, number - 1));
+        }
+        self.number = number.max(self.number);
+        Ok(())
+    }
+}
+
+/// Returns the point of a commit whose digest is unknown; the digest means nothing.
+fn point(number: u64) -> Point {
+    Point { number, ..Point::start(&[0; 16]) }
+}
+
+fn missing(from: u64, to: u64) -> String {
+    if from == to {
+        format!("commit {from} is missing or unreadable")
+    } else {
+        format!("commits {from} to {to} are missing or unreadable")
+    }
+}
+
+/// Finds the next sound front of a pack at or after a place.
+fn find_pack(file: &File, packing: &Packing, from: u64) -> std::io::Result<Option<u64>> {
+    let mut at = from;
+    loop {
+        let bytes = read_at(file, at, SEARCH_BYTES + PREFIX_BYTES)?;
+        for place in 0..bytes.len().min(SEARCH_BYTES) {
+            let rest = bytes.get(place..).unwrap_or_default();
+            if rest.starts_with(b"pack") && packing.read_front(rest).is_some() {
+                return Ok(Some(at + place as u64));
+            }
+        }
+        if bytes.len() <= SEARCH_BYTES {
+            return Ok(None);
+        }
+        at += SEARCH_BYTES as u64;
+    }
+}

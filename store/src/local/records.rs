@@ -1,0 +1,506 @@
+//! Records in a backend, as readers see them while the committer writes.
+
+use std::ops::Range;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use turnfold_core::{Digest, Seat};
+
+use crate::engine::{EngineReader as _, until_error};
+use crate::error::StoreError;
+use crate::grant::{Grant, GrantId};
+use crate::granting::{GrantBooks, MatchGrants};
+use crate::local::backend::{Backend, StoredRecord, scan};
+use crate::local::record::{
+    BranchRecord, GrantRecord, IdempotencyRecord, MatchGrantRecord, MatchRecord, StoreRecord,
+};
+use crate::local::{key, record};
+use crate::names::{BranchName, IdempotencyKey, MatchName};
+use crate::note;
+use crate::note::{Note, PlacedNote};
+use crate::reader::branch::Branch;
+use crate::reader::found::{EngineMatchId, FoundBranch, FoundMatch, Head};
+use crate::reader::store_report::MatchInfo;
+use crate::snapshots::Snapshots;
+
+/// The records of a store, which readers and the committer share.
+pub(crate) struct Records {
+    pub(crate) backend: Box<dyn Backend>,
+    /// The snapshots of a store on disk; `None` in memory.
+    pub(crate) snapshots: Option<Snapshots>,
+    /// Readers hold this lock while they need matches to keep their names. Renaming or deleting a match takes it for
+    /// writing. It is taken before `branches`.
+    pub(crate) matches: RwLock<()>,
+    /// Readers hold this lock while they need branches to stay. Renaming or deleting a branch takes it for writing.
+    pub(crate) branches: RwLock<()>,
+    /// Like `branches`, for a walk whose output may be slow. It is taken before `branches`, so that a thread that waits
+    /// for a walk blocks no other reader.
+    pub(crate) walks: RwLock<()>,
+    /// Readers hold this lock while they need the grants of a match as of one moment. Changing a grant takes it for
+    /// writing. It is taken after `branches`.
+    grants: RwLock<GrantBooks>,
+}
+
+impl Records {
+    pub(crate) fn new(backend: Box<dyn Backend>, snapshots: Option<Snapshots>) -> Self {
+        Self {
+            backend,
+            snapshots,
+            matches: RwLock::default(),
+            branches: RwLock::default(),
+            walks: RwLock::default(),
+            grants: RwLock::default(),
+        }
+    }
+
+    /// Returns the records of the index, if the store was opened without it: an audit and statistics are of the index
+    /// (ST-23).
+    pub(crate) fn indexed(&self) -> Result<Option<Self>, StoreError> {
+        let index = self.backend.skipped_index()?;
+        Ok(index.map(|index| Self::new(index, None)))
+    }
+
+    /// Locks the matches for a change, after all readers have released them.
+    pub(crate) fn change_matches(&self) -> RwLockWriteGuard<'_, ()> {
+        self.matches.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Locks walks and branches for a change, after all readers have released them.
+    pub(crate) fn change_branches(&self) -> [RwLockWriteGuard<'_, ()>; 2] {
+        [&self.walks, &self.branches].map(|held| held.write().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Keeps all grants unchanged while the guard lives.
+    pub(crate) fn hold_grants(&self) -> RwLockReadGuard<'_, GrantBooks> {
+        hold(&self.grants)
+    }
+
+    /// Locks the grants for a change, after all readers have released them.
+    pub(crate) fn change_grants(&self) -> RwLockWriteGuard<'_, GrantBooks> {
+        self.grants.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads the store's own record.
+    pub(crate) fn store_record(&self) -> Result<StoreRecord, StoreError> {
+        let record = find_store_record(self.backend.as_ref())?;
+        record.ok_or_else(|| StoreError::damaged("the store's own record is missing"))
+    }
+
+    /// Reads the records in a range of keys, a few at a time.
+    pub(crate) fn scan(
+        &self,
+        range: Range<Vec<u8>>,
+    ) -> impl Iterator<Item = Result<StoredRecord, StoreError>> {
+        scan(self.backend.as_ref(), range).map(|record| Ok(record?))
+    }
+
+    /// Returns every record in a range of keys.
+    pub(crate) fn scan_all(&self, range: Range<Vec<u8>>) -> Result<Vec<StoredRecord>, StoreError> {
+        self.scan(range).collect()
+    }
+
+    pub(crate) fn head(&self, branch: &FoundBranch) -> Result<Head, StoreError> {
+        let key = key::of_head(branch.id);
+        read_head(branch, &key, self.backend.get(&key)?)
+    }
+
+    pub(crate) fn heads_of(&self, branches: &[FoundBranch]) -> Result<Vec<Head>, StoreError> {
+        let keys: Vec<_> = branches.iter().map(|branch| key::of_head(branch.id)).collect();
+        let values = self.backend.get_all(&keys)?;
+        let read = |((branch, key), value): ((&FoundBranch, &Vec<u8>), _)| read_head(branch, key, value);
+        branches.iter().zip(&keys).zip(values).map(read).collect()
+    }
+}
+
+/// Takes a lock for reading, after a writer has released it.
+pub(crate) fn hold<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
+    lock.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn read_head(branch: &FoundBranch, key: &[u8], value: Option<Vec<u8>>) -> Result<Head, StoreError> {
+    let value = value.ok_or_else(|| StoreError::damaged("its head record is missing"))?;
+    let head: Head = record::read("its head record", key, &value)?;
+    if !(branch.forked_at()..=COUNT_MAX).contains(&head.seq) {
+        return Err(StoreError::damaged(format!("its head cannot be at {}", head.seq)));
+    }
+    Ok(head)
+}
+
+/// The most that a store can count to. A record that claims more is damaged. The limit also keeps additions from
+/// overflowing.
+pub(crate) const COUNT_MAX: u64 = u64::MAX / 2;
+
+fn read_store_record(value: &[u8]) -> Result<StoreRecord, StoreError> {
+    let record: StoreRecord = record::read("the store's own record", key::STORE, value)?;
+    if record.next_id > COUNT_MAX || record.matches > COUNT_MAX {
+        return Err(StoreError::damaged("the store's own record counts more than there can be"));
+    }
+    Ok(record)
+}
+
+/// Reads the store's own record from a backend; `None` if it is missing.
+pub(crate) fn find_store_record(backend: &dyn Backend) -> Result<Option<StoreRecord>, StoreError> {
+    backend.get(key::STORE)?.as_deref().map(read_store_record).transpose()
+}
+
+/// Requires a record to be stored under the key that it was written for.
+pub(crate) fn require_in_place(what: &str, key: &[u8], value: &[u8]) -> Result<(), StoreError> {
+    let body = record::body_of(key, value).map(|_| ());
+    body.map_err(|reason| StoreError::damaged(format!("{what}: {reason}")))
+}
+
+pub(crate) fn read_match(name: MatchName, key: &[u8], value: &[u8]) -> Result<FoundMatch, StoreError> {
+    let at_match = |error: StoreError| error.within(&name, None);
+    let what = "its match record";
+    let body = record::body_of(key, value).map_err(|reason| StoreError::damaged(format!("{what}: {reason}")));
+    let record = MatchRecord::read(what, body.map_err(at_match)?).map_err(|error| at_match(error.into()));
+    let MatchRecord { id, branches, genesis, module } = record?;
+    if branches > COUNT_MAX {
+        return Err(StoreError::damaged("it has too many branches").within(&name, None));
+    }
+    Ok(FoundMatch { name, id: EngineMatchId(id.into()), branches, genesis: genesis.to_vec(), module })
+}
+
+/// Returns the name in the key of a match record.
+pub(crate) fn match_name_in(key: &[u8]) -> Result<MatchName, StoreError> {
+    let name = key::text_after(key, key::MATCH_PREFIX).and_then(|text| text.parse().ok());
+    name.ok_or_else(|| StoreError::damaged("a match record has no proper name"))
+}
+
+/// The record of a branch that has not been read yet.
+pub(crate) struct StoredBranch {
+    pub(crate) name: BranchName,
+    key: Vec<u8>,
+    value: Vec<u8>,
+}
+
+impl StoredBranch {
+    pub(crate) fn of((key, value): StoredRecord) -> Result<Self, StoreError> {
+        let name = key::text_after(&key, key::ID_PREFIX).and_then(|text| text.parse().ok());
+        let name = name.ok_or_else(|| StoreError::damaged("a branch record has no proper name"))?;
+        Ok(Self { name, key, value })
+    }
+
+    pub(crate) fn require_in_place(&self) -> Result<(), StoreError> {
+        require_in_place("a branch record", &self.key, &self.value)
+    }
+
+    pub(crate) fn read(&self, found_match: &FoundMatch) -> Result<FoundBranch, StoreError> {
+        read_branch(found_match, self.name.clone(), &self.key, &self.value)
+    }
+}
+
+pub(crate) fn read_branch(
+    found_match: &FoundMatch,
+    name: BranchName,
+    key: &[u8],
+    value: &[u8],
+) -> Result<FoundBranch, StoreError> {
+    let BranchRecord { id, parent } = record::read("its branch record", key, value)?;
+    if parent.is_none() != name.is_main() {
+        return Err(StoreError::damaged("its branch record has no parent, or `main` has one"));
+    }
+    if parent.as_ref().is_some_and(|parent| parent.id >= id || parent.at > COUNT_MAX) {
+        return Err(StoreError::damaged("its branch record names a parent that cannot be"));
+    }
+    let before = parent.as_ref().map_or_else(|| found_match.link(), |parent| parent.link);
+    Ok(FoundBranch { name, id, parent, before })
+}
+
+impl FoundMatch {
+    /// Returns the id of a match in a store on disk.
+    pub(crate) fn number(&self) -> u64 {
+        // Ids count up from 1: one for each match, branch or new name.
+        u64::try_from(self.id.0).unwrap_or(u64::MAX)
+    }
+}
+
+impl Records {
+    pub(crate) fn find_branch(
+        &self,
+        found_match: &FoundMatch,
+        name: &BranchName,
+    ) -> Result<FoundBranch, StoreError> {
+        let key = key::of_branch(found_match.number(), name);
+        let at_branch = |error: StoreError| error.within(&found_match.name, Some(name));
+        let value = self.backend.get(&key).map_err(|error| at_branch(error.into()))?;
+        match value {
+            Some(value) => read_branch(found_match, name.clone(), &key, &value).map_err(at_branch),
+            None if name.is_main() => Err(at_branch(StoreError::damaged("its branch record is missing"))),
+            None => {
+                // A match has few branches, so all their records are checked. A lost record is damage, not a
+                // branch that does not exist.
+                let (_, stored) = self.stored_branches(&found_match.name)?;
+                for stored in &stored {
+                    stored.require_in_place().map_err(|error| error.within(&found_match.name, None))?;
+                }
+                Err(StoreError::NoSuchBranch { match_name: found_match.name.clone(), branch: name.clone() })
+            }
+        }
+    }
+
+    /// Reads the acknowledged head of a branch.
+    pub(crate) fn branch(&self, found_match: &FoundMatch, found: FoundBranch) -> Result<Branch, StoreError> {
+        let head = self.head(&found).map_err(|error| error.within(&found_match.name, Some(&found.name)))?;
+        Ok(Branch { found_match: found_match.clone(), found, head })
+    }
+
+    /// Returns a match and its branches; an error if one of them cannot be read.
+    pub(crate) fn branches_of(&self, name: &MatchName) -> Result<(FoundMatch, Vec<FoundBranch>), StoreError> {
+        let (found_match, stored) = self.stored_branches(name)?;
+        let read = |stored: StoredBranch| {
+            stored.read(&found_match).map_err(|error| error.within(name, Some(&stored.name)))
+        };
+        let branches = stored.into_iter().map(read).collect::<Result<_, _>>()?;
+        Ok((found_match, branches))
+    }
+
+    /// Returns a match and the unread records of its branches, as many as the match counts.
+    pub(crate) fn stored_branches(
+        &self,
+        name: &MatchName,
+    ) -> Result<(FoundMatch, Vec<StoredBranch>), StoreError> {
+        let found = unless_changed(
+            || {
+                let next_id = self.store_record().ok().map(|record| record.next_id);
+                self.found_match(name).map(|found| (found.number(), found.branches, next_id))
+            },
+            |(id, expected, _)| {
+                let records = self.scan_all(key::branches_of(id))?;
+                let is_right = records.len() as u64 == expected;
+                Ok(is_right.then_some(records).ok_or(expected))
+            },
+        )?;
+        let records = found.map_err(|expected| {
+            let reason = format!("it should have {expected} branches, but the store holds another number");
+            StoreError::damaged(reason).within(name, None)
+        })?;
+        let found_match = self.found_match(name)?;
+        let stored = records.into_iter().map(StoredBranch::of).collect::<Result<_, _>>();
+        Ok((found_match, stored.map_err(|error| error.within(name, None))?))
+    }
+
+    /// Returns the records of a match's branches, even if the match counts another number.
+    pub(crate) fn readable_branches(
+        &self,
+        found_match: &FoundMatch,
+    ) -> Result<Vec<StoredBranch>, StoreError> {
+        self.scan(key::branches_of(found_match.number())).map(|record| StoredBranch::of(record?)).collect()
+    }
+
+    /// Returns the entries that carry an idempotency key on a branch; `None` if the key is unknown.
+    pub(crate) fn keyed(
+        &self,
+        branch_id: u64,
+        idempotency_key: &IdempotencyKey,
+    ) -> Result<Option<IdempotencyRecord>, StoreError> {
+        let key = key::of_idempotency(branch_id, idempotency_key);
+        let value = self.backend.get(&key)?;
+        value.map(|value| record::read("an idempotency key", &key, &value)).transpose()
+    }
+
+    /// Requires as many match records as the store counts, each stored under its own key.
+    pub(crate) fn count_matches(&self) -> Result<(), StoreError> {
+        let counted = unless_changed(
+            || self.store_record().map(|record| (record.matches, record.next_id)),
+            |(expected, _)| {
+                let mut count = 0;
+                for record in self.scan(key::all_matches()) {
+                    let (key, value) = record?;
+                    require_in_place("a match record", &key, &value)?;
+                    count += 1;
+                }
+                Ok(if count == expected { Ok(()) } else { Err(expected) })
+            },
+        )?;
+        counted.map_err(|expected| {
+            StoreError::damaged(format!("it should hold {expected} matches, but holds another number"))
+        })
+    }
+}
+
+/// Returns what `look` finds. It retries a failed look as long as `version` changes, because a writer may have caused
+/// it.
+fn unless_changed<V: PartialEq + Copy, T, E>(
+    version: impl Fn() -> Result<V, StoreError>,
+    look: impl Fn(V) -> Result<Result<T, E>, StoreError>,
+) -> Result<Result<T, E>, StoreError> {
+    let mut before = version()?;
+    loop {
+        let found = look(before)?;
+        let after = version()?;
+        if found.is_ok() || after == before {
+            return Ok(found);
+        }
+        before = after;
+    }
+}
+
+impl Records {
+    /// Reads the records of matches, sorted by name, after one of them if `after` is given. Without `after`, the last
+    /// item is an error if the number of matches is wrong.
+    pub(crate) fn found_matches<'a>(
+        &'a self,
+        after: Option<&MatchName>,
+    ) -> Result<impl Iterator<Item = Result<FoundMatch, StoreError>> + use<'a>, StoreError> {
+        let record = self.store_record()?;
+        let mut range = key::all_matches();
+        if let Some(after) = after {
+            range.start = [key::of_match(after).as_slice(), &[0]].concat();
+        }
+        // The number of matches, and the next id: a match with that id or a higher one is newer. `None` if the scan
+        // starts later.
+        let expected = after.is_none().then_some((record.matches, record.next_id));
+        let mut records = self.scan(range);
+        let mut count = 0;
+        Ok(until_error(move || {
+            let Some(record) = records.next() else {
+                expected.filter(|(expected, _)| *expected != count)?;
+                // A match may have been renamed or deleted during the scan. The new count is then right.
+                return self.count_matches().err().map(Err);
+            };
+            let read = record.and_then(|(key, value)| read_match(match_name_in(&key)?, &key, &value));
+            if let (Ok(found), Some((_, next_id))) = (&read, expected) {
+                count += u64::from(found.number() < next_id);
+            }
+            Some(read)
+        }))
+    }
+
+    /// Describes matches. It omits a match that was deleted since it was found.
+    pub(crate) fn match_infos(
+        &self,
+        mut found: impl Iterator<Item = Result<FoundMatch, StoreError>>,
+    ) -> impl Iterator<Item = Result<MatchInfo, StoreError>> {
+        until_error(move || {
+            loop {
+                let found_match = match found.next()? {
+                    Ok(found_match) => found_match,
+                    Err(error) => return Some(Err(error)),
+                };
+                let info = self.match_info(&found_match);
+                let is_gone =
+                    || matches!(self.found_match(&found_match.name), Err(StoreError::NoSuchMatch { .. }));
+                if info.is_ok() || !is_gone() {
+                    return Some(info);
+                }
+            }
+        })
+    }
+
+    fn match_info(&self, found_match: &FoundMatch) -> Result<MatchInfo, StoreError> {
+        let main = self.find_branch(found_match, &BranchName::main())?;
+        let Branch { found_match, head, .. } = self.branch(found_match, main)?;
+        Ok(MatchInfo {
+            genesis: found_match.genesis()?,
+            head: head.seq,
+            branches: found_match.branches,
+            name: found_match.name,
+        })
+    }
+}
+
+impl Records {
+    /// Returns the grants of a match from the books, after reading them into the books if necessary.
+    pub(crate) fn grants_in<'a>(
+        &self,
+        books: &'a mut GrantBooks,
+        found_match: &FoundMatch,
+    ) -> Result<&'a mut MatchGrants, StoreError> {
+        books.of(found_match.number(), || Ok(self.grants(found_match)?.into_iter().collect()))
+    }
+
+    /// Calls `ask` with the grants of a match, after reading them into memory if necessary.
+    pub(crate) fn of_grants<T>(
+        &self,
+        match_name: &MatchName,
+        ask: impl FnOnce(&MatchGrants) -> T,
+    ) -> Result<T, StoreError> {
+        {
+            let books = self.hold_grants();
+            if let Some(grants) = books.known(self.found_match(match_name)?.number()) {
+                return Ok(ask(grants));
+            }
+        }
+        let mut books = self.change_grants();
+        Ok(ask(self.grants_in(&mut books, &self.found_match(match_name)?)?))
+    }
+
+    pub(crate) fn grant_record(&self, hash: &Digest) -> Result<Option<GrantRecord>, StoreError> {
+        let key = key::of_grant(hash);
+        let value = self.backend.get(&key)?;
+        value.map(|value| read_grant(hash, &key, &value)).transpose()
+    }
+
+    pub(crate) fn grants(&self, found_match: &FoundMatch) -> Result<Vec<(Digest, Grant)>, StoreError> {
+        let read = |listed: Result<(Digest, _), StoreError>| {
+            let (hash, _) = listed.map_err(|error| error.within(&found_match.name, None))?;
+            Ok((hash, self.grant(found_match, &hash)?))
+        };
+        self.listed_grants(found_match.number()).map(read).collect()
+    }
+
+    pub(crate) fn grant(&self, found_match: &FoundMatch, hash: &Digest) -> Result<Grant, StoreError> {
+        let found = self.grant_record(hash).and_then(|found| {
+            let Some(GrantRecord { match_id, grant }) = found else {
+                return Err(StoreError::damaged(format!("the grant `{}` is missing", GrantId::of(hash))));
+            };
+            if match_id != found_match.number() || grant.match_name != found_match.name {
+                let reason = format!("the grant `{}` is one of another match", GrantId::of(hash));
+                return Err(StoreError::damaged(reason));
+            }
+            Ok(grant)
+        });
+        found.map_err(|error| error.within(&found_match.name, None))
+    }
+
+    /// Lists the hashes of a match's grants, and the seats that the grants are for.
+    pub(crate) fn listed_grants(
+        &self,
+        match_id: u64,
+    ) -> impl Iterator<Item = Result<(Digest, Option<Seat>), StoreError>> {
+        self.scan(key::grants_of(match_id)).map(|record| {
+            let (key, value) = record?;
+            let hash = key::hash_after(&key, key::ID_PREFIX);
+            let hash =
+                hash.ok_or_else(|| StoreError::damaged("the list of its grants has another record"))?;
+            let what = format!("the record that lists the grant `{}`", GrantId::of(&hash));
+            let MatchGrantRecord { seat } = record::read(&what, &key, &value)?;
+            Ok((hash, seat))
+        })
+    }
+}
+
+pub(crate) fn read_grant(hash: &Digest, key: &[u8], value: &[u8]) -> Result<GrantRecord, StoreError> {
+    record::read(&format!("the grant `{}`", GrantId::of(hash)), key, value)
+}
+
+impl Records {
+    /// Returns the notes of a match, with the ids of their branches.
+    pub(crate) fn placed_notes(&self, found_match: &FoundMatch) -> Result<Vec<PlacedNote>, StoreError> {
+        self.readable_notes(found_match).collect()
+    }
+
+    /// Returns each note of a match, or the error of one that cannot be read.
+    pub(crate) fn readable_notes(
+        &self,
+        found_match: &FoundMatch,
+    ) -> impl Iterator<Item = Result<PlacedNote, StoreError>> {
+        self.scan(key::notes_of(found_match.number())).map(|found| {
+            let note = found.and_then(|(key, value)| record::read("a note", &key, &value));
+            note.map_err(|error| error.within(&found_match.name, None))
+        })
+    }
+
+    /// Returns the notes of a match in the order of writing. It omits notes on branches that were deleted.
+    pub(crate) fn notes(&self, match_name: &MatchName) -> Result<Vec<Note>, StoreError> {
+        let placed = self.placed_notes(&self.found_match(match_name)?)?;
+        if placed.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (_, branches) = self.branches_of(match_name)?;
+        let name_of = |id| branches.iter().find(|branch| branch.id == id).map(|branch| branch.name.clone());
+        let mut notes: Vec<Note> = placed.into_iter().filter_map(|note| note.read(name_of)).collect();
+        note::sort(&mut notes);
+        Ok(notes)
+    }
+}

@@ -1,0 +1,295 @@
+//! Salvage: makes a new store of everything sound in a damaged one, and lists the rest (ST-4).
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs;
+use std::fs::{File, TryLockError};
+use std::path::Path;
+
+use crate::backup::error::RescueError;
+use crate::backup::part::Totals;
+use crate::backup::rebuild::Rebuild;
+use crate::backup::walk::walk_without_grants;
+use crate::draft;
+use crate::engine::{Engine, EngineReader as _};
+use crate::error::StoreError;
+use crate::local::backend::{Backend, BackendError, MemoryBackend};
+use crate::local::check::check;
+use crate::local::files::{LOCK_FILE, Places, open_regular};
+use crate::local::index::tree::IndexTree;
+use crate::local::index::{missing, open_all};
+use crate::local::journal::commit::Salt;
+use crate::local::journal::{Image, Remains};
+use crate::local::lock::{LockKind, locked, open_locked, try_for_a_while};
+use crate::local::losses::{Left, LostEntries, losses, read_left};
+use crate::local::merge::{Merged, merge};
+use crate::local::new_store::NewStore;
+use crate::local::record::StoreRecord;
+use crate::local::records::Records;
+use crate::local::replay::{Misfit, replay};
+use crate::local::staging::Staging;
+use crate::local::view::MemoryRecords;
+use crate::local::{files, format, new_store, swap};
+use crate::writer::store::Store;
+
+/// The most match names in an error.
+const NAMES_MAX: usize = 8;
+
+/// The result of a salvage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Salvage {
+    /// The contents of the new store.
+    pub saved: Totals,
+    /// What could not be saved; empty if nothing was lost.
+    pub lost: Vec<LostEntries>,
+}
+
+/// What a damaged store still contains.
+struct SalvagedRecords {
+    records: Records,
+    lost: Vec<LostEntries>,
+}
+
+impl Store {
+    /// Makes a new store in `new_dir` of everything sound in `dir`, and lists the rest.
+    ///
+    /// The damaged store does not change. Every commit with a sound frame is saved, except what follows a gap of its
+    /// own branch. Sound indexes fill gaps. No rules are used. `observe` receives the progress.
+    ///
+    /// # Errors
+    /// Returns [`RescueError::NotEmpty`], [`RescueError::NothingReadable`], [`StoreError::Locked`], or any error of
+    /// reading and writing files.
+    pub fn salvage(
+        dir: &Path,
+        new_dir: &Path,
+        observe: &mut dyn FnMut(Totals),
+    ) -> Result<Salvage, RescueError> {
+        let new = NewStore::at(new_dir)?;
+        if !dir.is_dir() {
+            return Err(StoreError::Missing { dir: dir.to_owned() }.into());
+        }
+        format::require_no_other(dir)?;
+        let _lock = hold(dir)?;
+        let found = find(dir, &swap::places(dir), &new.scratch())?;
+        let store = new_store::create(&new.draft())?;
+        let saved = save(&found.records, &store, observe)?;
+        store.close()?;
+        let salvage = Salvage { saved, lost: found.lost };
+        if salvage.saved.matches == 0 && !salvage.lost.is_empty() {
+            return Err(RescueError::NothingReadable { dir: dir.to_owned(), reason: salvage.reason() });
+        }
+        drop(found.records);
+        new.publish()?;
+        Ok(salvage)
+    }
+}
+
+impl Salvage {
+    /// Returns the reason why nothing was saved, with the names of the lost matches.
+    fn reason(&self) -> String {
+        let mut reason = self.lost.first().map_or_else(String::new, |lost| lost.reason.clone());
+        let names: BTreeSet<_> = self.lost.iter().filter_map(|lost| lost.match_name.as_ref()).collect();
+        for (place, name) in names.iter().take(NAMES_MAX).enumerate() {
+            let separator = if place == 0 { "; lost match" } else { "," };
+            let _ = write!(reason, "{separator} `{name}`");
+        }
+        if let Some(more) = names.len().checked_sub(NAMES_MAX).filter(|more| *more > 0) {
+            let _ = write!(reason, " and {more} more");
+        }
+        reason
+    }
+}
+
+/// Keeps writers out, if the lock file can be opened. It waits a moment for a holder that is about to end (ST-22).
+fn hold(dir: &Path) -> Result<Option<File>, StoreError> {
+    match try_for_a_while(|| open_locked(&dir.join(LOCK_FILE), LockKind::Read)) {
+        Ok(file) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Err(locked(dir)),
+        Err(TryLockError::Error(_)) => Ok(None),
+    }
+}
+
+/// Writes the contents of `records` to a new store.
+fn save(
+    records: &Records,
+    store: &dyn Engine,
+    observe: &mut dyn FnMut(Totals),
+) -> Result<Totals, RescueError> {
+    let mut rebuild = Rebuild::new(store);
+    walk_without_grants(records, &mut |part| {
+        rebuild.take(part)?;
+        observe(rebuild.totals());
+        Ok(())
+    })?;
+    Ok(rebuild.totals())
+}
+
+/// Finds everything sound in the journal and, if that has gaps, in the indexes too.
+fn find(dir: &Path, places: &Places, scratch: &Path) -> Result<SalvagedRecords, RescueError> {
+    copy_indexes(&places.sled, scratch);
+    let mut indexes = open_all(scratch);
+    let whole = Image::read(&places.journal).and_then(|image| MemoryRecords::read(&image, u64::MAX, true));
+    let reason = match whole {
+        Ok(view) => {
+            let journal = view.record();
+            indexes.retain(|(_, index)| index.journal == journal.journal);
+            match indexes.first().filter(|(_, index)| index.commits > journal.commits) {
+                None => {
+                    return Ok(SalvagedRecords {
+                        records: Records::new(Box::new(view), None),
+                        lost: Vec::new(),
+                    });
+                }
+                Some((_, index)) => missing(index.commits, journal.commits).to_string(),
+            }
+        }
+        Err(BackendError::Damaged(reason)) => reason,
+        Err(error) => return Err(StoreError::from(error).into()),
+    };
+    let left = read_left(&places.journal).map_err(StoreError::from)?;
+    // If nothing is left of the journal, the index with the most commits decides.
+    let salt = match &left {
+        Some(left) => Some(left.view.record().journal),
+        None => indexes.first().map(|(_, index)| index.journal),
+    };
+    let Some(salt) = salt else {
+        return Err(RescueError::NothingReadable { dir: dir.to_owned(), reason });
+    };
+    indexes.retain(|(_, index)| index.journal == salt);
+    let mut found = combine(&indexes, left, &places.journal, &salt).map_err(StoreError::from)?;
+    if found.lost.iter().all(|lost| lost.match_name.is_some()) {
+        found.lost.push(LostEntries::of_store(reason));
+    }
+    Ok(found)
+}
+
+/// Combines what is left of a journal with its indexes, which must be sorted by their last commit, latest first.
+fn combine(
+    indexes: &[(IndexTree, StoreRecord)],
+    left: Option<Left>,
+    journal: &Path,
+    salt: &Salt,
+) -> Result<SalvagedRecords, BackendError> {
+    let mut sources = Vec::new();
+    for index in indexes {
+        let read = Indexed::read(index, journal, salt)?;
+        let is_sound = read.is_sound;
+        sources.push(read);
+        if is_sound {
+            // A sound index has everything up to its last commit, so earlier indexes add nothing.
+            break;
+        }
+    }
+    let (left, left_misfits, notes) = match left {
+        Some(Left { view, misfits, notes }) => (Some(Records::new(Box::new(view), None)), misfits, notes),
+        None => (None, Vec::new(), Vec::new()),
+    };
+    let notes = notes.into_iter().map(LostEntries::of_store);
+    let is_first_sound = sources.first().is_some_and(|first| first.is_sound);
+    let mut found = match (left, sources.pop()) {
+        (_, Some(Indexed { records, misfits, .. })) if is_first_sound => {
+            SalvagedRecords { lost: losses(&misfits, &records), records }
+        }
+        (Some(records), None) => SalvagedRecords { lost: losses(&left_misfits, &records), records },
+        (left, last) => {
+            sources.extend(last);
+            let all: Vec<_> = sources.iter().map(|source| &source.records).chain(&left).collect();
+            let Merged { records, mut misfits, mut lost } = merge(&all)?;
+            misfits.extend(left_misfits.into_iter().filter(|(_, misfit)| !is_there(misfit, &records)));
+            lost.extend(losses(&misfits, &records));
+            SalvagedRecords { records, lost }
+        }
+    };
+    found.lost.extend(notes);
+    Ok(found)
+}
+
+/// Returns `true` if another source has the match or branch that a misfit names.
+fn is_there(misfit: &Misfit, records: &Records) -> bool {
+    let Misfit::Named { match_name, branch } = misfit else { return false };
+    match branch {
+        Some(branch) => records.found_branch(match_name, branch).is_ok(),
+        None => records.found_match(match_name).is_ok(),
+    }
+}
+
+/// Copies the indexes, as far as they can be read, because sled changes what it opens.
+fn copy_indexes(sled: &Path, scratch: &Path) {
+    let Ok(entries) = fs::read_dir(sled) else { return };
+    for entry in entries.flatten().filter(|entry| entry.path().is_dir()) {
+        if let Err(error) = copy_all(&entry.path(), &scratch.join(entry.file_name())) {
+            tracing::warn!(%error, "index `{}` cannot be read", entry.path().display());
+        }
+    }
+}
+
+/// Copies a folder. It skips everything but folders and regular files.
+fn copy_all(from: &Path, to: &Path) -> std::io::Result<()> {
+    draft::uninterrupted(|| fs::create_dir_all(to))?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let path = entry.path();
+        let target = to.join(entry.file_name());
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            copy_all(&path, &target)?;
+        } else if kind.is_file() {
+            let mut copy = files::options().write(true).create_new(true).open(&target)?;
+            std::io::copy(&mut open_regular(&path)?, &mut copy)?;
+        }
+    }
+    Ok(())
+}
+
+/// The sound records of an index, with the later sound commits replayed on top.
+pub(crate) struct Indexed {
+    pub(crate) records: Records,
+    /// Whether all records of the index are sound, so that nothing up to its last commit is missing.
+    pub(crate) is_sound: bool,
+    pub(crate) misfits: Vec<(u64, Misfit)>,
+}
+
+impl Indexed {
+    /// Reads an index, and the later commits of the journal if the journal has this salt.
+    pub(crate) fn read(
+        (tree, store): &(IndexTree, StoreRecord),
+        journal: &Path,
+        salt: &Salt,
+    ) -> Result<Self, BackendError> {
+        let memory = MemoryBackend::new();
+        let (sound, is_all) = tree.sound_records();
+        for (key, value) in sound {
+            memory.tamper(&key, Some(value));
+        }
+        let records = Records::new(Box::new(memory.clone()), None);
+        let is_sound = is_all && check(&records, &mut |_| {}).is_ok_and(|check| check.damage.is_empty());
+        let mut found = Self { records, is_sound, misfits: Vec::new() };
+        if let Some(remains) = Remains::find(journal).filter(|remains| remains.salt == *salt) {
+            found.carry_on(remains, &memory, store.clone())?;
+        }
+        Ok(found)
+    }
+
+    /// Replays the sound commits that the index does not include.
+    fn carry_on(
+        &mut self,
+        mut remains: Remains,
+        memory: &MemoryBackend,
+        mut store: StoreRecord,
+    ) -> Result<(), BackendError> {
+        let from = store.commits;
+        remains.each_commit(&mut |point, _, body| {
+            if point.number <= from {
+                return Ok(());
+            }
+            let mut staging = Staging::over(memory, store.clone());
+            replay(&mut staging, point, body, &mut |misfit| {
+                self.misfits.push((point.number, misfit));
+                Ok(())
+            })?;
+            let (changes, after) = staging.take_changes();
+            store = after;
+            memory.write(&changes)
+        })
+    }
+}
