@@ -43,7 +43,6 @@ pub enum BackendError {
 }
 
 impl BackendError {
-    /// Returns the error of an action on a file.
     pub(crate) fn io(action: &str, path: &Path, source: io::Error) -> Self {
         Self::Io { action: format!("{action} `{}`", path.display()), source }
     }
@@ -67,10 +66,6 @@ pub trait Backend: Send + Sync {
         keys.iter().map(|key| self.get(key)).collect()
     }
 
-    /// Returns the first records in a range of keys, at most `limit`.
-    ///
-    /// # Errors
-    /// Returns [`BackendError`] if they cannot be read.
     fn scan(&self, range: &Range<Vec<u8>>, limit: usize) -> Result<Vec<StoredRecord>, BackendError>;
 
     /// Returns the last record in a range of keys.
@@ -216,10 +211,8 @@ impl Backend for MemoryBackend {
     }
 }
 
-/// How many records are read at a time.
 const SCAN_MAX: usize = 256;
 
-/// Returns the records in a range of keys.
 pub(crate) fn scan(
     backend: &dyn Backend,
     range: Range<Vec<u8>>,

@@ -84,7 +84,6 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Requires every grant to be readable, and listed under the match that it names.
     fn grants(&mut self) -> Result<(), StoreError> {
         let records = self.records;
         let _grants = records.hold_grants();
@@ -112,7 +111,6 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Requires every note to be readable.
     fn notes(&mut self) -> Result<(), StoreError> {
         let records = self.records;
         for (key, value) in records.scan(key::all_matches()).flatten() {
@@ -125,7 +123,6 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Requires every grant in a match's list to be a grant of the match, and adds the others to `damaged`.
     fn grants_of(
         &mut self,
         found_match: &FoundMatch,
@@ -152,7 +149,6 @@ impl Check<'_> {
         }
     }
 
-    /// Finds records that belong to no match or branch, and records that no store writes.
     fn strays(&mut self) -> Result<(), StoreError> {
         let orphans = match orphans(self.records, &self.owners) {
             Ok(orphans) => orphans,
@@ -186,7 +182,6 @@ struct Owners {
     next_id: u64,
 }
 
-/// Records that belong to nothing for the same reason.
 #[derive(Debug)]
 struct Orphans {
     first_key: Vec<u8>,

@@ -37,14 +37,12 @@ pub(crate) type BranchKey = (MatchName, BranchName, IdempotencyKey);
 type Stage = dyn FnOnce(&mut Ledger, &mut Staged) -> Result<(), StoreError> + Send;
 type Reply = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 
-/// A request to write.
 struct Request {
     sharing: CommitSharing,
     stage: Box<Stage>,
     reply: Reply,
 }
 
-/// The handle of the committer's thread.
 pub(crate) struct Committer {
     /// `None` once the committer has stopped.
     running: Option<Running>,
@@ -103,7 +101,6 @@ impl Committer {
         }
     }
 
-    /// Stops the thread, after it has served the waiting requests.
     pub(crate) fn stop(&mut self) -> Result<(), StoreError> {
         let Some(Running { sender, thread }) = self.running.take() else { return Ok(()) };
         drop(sender);
@@ -177,7 +174,6 @@ fn serve(ledger: &mut Ledger, requests: Vec<Request>) {
     group.commit(ledger);
 }
 
-/// The requests that share one sync.
 #[derive(Default)]
 struct Group {
     staged: Staged,
@@ -208,10 +204,8 @@ const ENTRIES_MAX: usize = 4096;
 /// The most branches whose heads are kept in memory. Beyond that all are dropped, and read again when they are needed.
 const BRANCHES_MAX: usize = 4096;
 
-/// The names of a match and of a branch.
 type Names = (MatchName, BranchName);
 
-/// The committer's state of a branch, staged entries included.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BranchState {
     pub(crate) id: u64,
@@ -270,7 +264,6 @@ impl Staged {
     }
 }
 
-/// The state of the committer's thread.
 pub(crate) struct Ledger {
     pub(crate) records: Arc<Records>,
     /// The last written record about the store.
@@ -323,13 +316,11 @@ impl Ledger {
         Ok(())
     }
 
-    /// Forgets a match that is being deleted or renamed.
     pub(crate) fn forget(&mut self, name: &MatchName) {
         self.branches.retain(|(match_name, _), _| match_name != name);
         self.modules.remove(name);
     }
 
-    /// Reserves the next `count` ids and returns the first.
     pub(crate) fn take_ids(&mut self, count: u64) -> u64 {
         let first = self.next_id;
         self.next_id += count;

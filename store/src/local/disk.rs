@@ -21,7 +21,6 @@ use crate::local::lock::Locks;
 use crate::local::staging::sound_body;
 use crate::local::view::MemoryRecords;
 
-/// The records in a store's directory.
 pub(crate) struct DiskBackend {
     records: Arc<Layered>,
     /// `None` if the store is open for reading only.
@@ -114,7 +113,6 @@ impl Drop for DiskBackend {
     }
 }
 
-/// The writing half of the records on disk. Only the committer uses it.
 pub(crate) struct Writing {
     records: Arc<Layered>,
     journal: JournalWriter,
@@ -227,7 +225,6 @@ impl Writing {
         Ok(())
     }
 
-    /// Waits until the last full head is in a segment and in the index.
     fn finish_packing(&mut self) -> Result<(), BackendError> {
         let Some(packing) = self.packing.take() else { return Ok(()) };
         let packed = packing.join();
@@ -236,7 +233,6 @@ impl Writing {
         Ok(())
     }
 
-    /// Collects the result of packing if it has ended.
     fn reap(&mut self) -> Result<(), BackendError> {
         if self.packing.as_ref().is_some_and(JoinHandle::is_finished) {
             self.finish_packing()

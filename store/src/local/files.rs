@@ -13,15 +13,12 @@ use crate::local::backend::BackendError;
 
 pub(crate) const LOCK_FILE: &str = "LOCK";
 
-/// The file that marks a directory as a store and names its format.
 pub(crate) const FORMAT_FILE: &str = "FORMAT";
 
 pub(crate) const JOURNAL_DIR: &str = "journal";
 
-/// The folder of the indexes.
 pub(crate) const SLED_DIR: &str = "sled";
 
-/// Where the journal and the indexes of a store are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Places {
     pub(crate) journal: PathBuf,
@@ -82,12 +79,10 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Requires an open file to be a regular one.
 pub(crate) fn require_regular(file: &File) -> io::Result<()> {
     if file.metadata()?.is_file() { Ok(()) } else { Err(not_regular()) }
 }
 
-/// Reads a regular file, but at most `limit` bytes.
 pub(crate) fn read_at_most(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open_regular(path)?.take(limit).read_to_end(&mut bytes)?;
@@ -146,7 +141,6 @@ fn read_some(mut file: &File, at: u64, to: &mut [u8]) -> io::Result<usize> {
     file.read(to)
 }
 
-/// Writes bytes at a place of a file.
 #[cfg(unix)]
 pub(crate) fn write_at(file: &File, at: usize, bytes: &[u8]) -> io::Result<()> {
     std::os::unix::fs::FileExt::write_all_at(file, bytes, at as u64)

@@ -16,7 +16,6 @@ const FORMAT_DRAFT: &str = "FORMAT.new";
 const MODULES_DIR: &str = "modules";
 const FORMAT: &str = "turnfold store 4\n";
 
-/// A directory whose lock this process holds.
 pub(crate) struct HeldDir {
     pub(crate) lock: Lock,
     /// Whether the directory is a store. If not, it has no file FORMAT, because it is new or its creation was
@@ -40,7 +39,6 @@ pub(crate) fn hold(dir: &Path, lock: Lock) -> Result<(Locks, Places), StoreError
     Ok((locks, places))
 }
 
-/// Requires a directory to be a store of the current format.
 pub(crate) fn require_store(dir: &Path) -> Result<(), StoreError> {
     if !is_there(dir)? {
         return Err(StoreError::Missing { dir: dir.to_owned() });
@@ -54,7 +52,6 @@ pub(crate) fn require_store(dir: &Path) -> Result<(), StoreError> {
     Err(not_marked_as_store(dir, "it has no file `FORMAT`"))
 }
 
-/// Returns `true` if the directory exists, `false` if nothing does. A file in its place is an error.
 fn is_there(dir: &Path) -> Result<bool, StoreError> {
     match std::fs::metadata(dir) {
         Ok(found) if !found.is_dir() => Err(StoreError::not_a_store(dir, "it is a file")),
@@ -116,7 +113,6 @@ fn require_nothing_committed(dir: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Marks the directory as a store. This is the last step of creation.
 pub(crate) fn complete(dir: &Path) -> Result<(), StoreError> {
     let draft = dir.join(FORMAT_DRAFT);
     let created = files::options().write(true).create(true).truncate(true).open(&draft);
@@ -153,7 +149,6 @@ fn has_format(dir: &Path) -> Result<bool, StoreError> {
     }
 }
 
-/// Requires that a directory to salvage is not marked as a store of another format.
 pub(crate) fn require_no_other(dir: &Path) -> Result<(), StoreError> {
     match has_format(dir) {
         Err(error @ StoreError::UnknownFormat { .. }) => Err(error),

@@ -25,10 +25,8 @@ const AGAIN: &str = "again\n";
 /// The folder in which an index is built. It becomes an index when it is renamed to a number.
 const BUILDING: &str = "building";
 
-/// Called while an index is built, with the number of commits in it so far and in the end.
 pub(crate) type OnBuilding<'a> = &'a mut dyn FnMut(u64, u64);
 
-/// How many bytes of changes are collected before they are written to the index.
 const CHUNK_BYTES: usize = 4 * 1024 * 1024;
 
 /// The index that a journal names, as it was found.
@@ -43,7 +41,6 @@ pub(crate) enum FoundIndex {
     Ahead(u64),
 }
 
-/// An index that was opened for writing.
 pub(crate) enum OpenedIndex {
     /// The index was sound.
     Sound(IndexTree),
@@ -51,10 +48,8 @@ pub(crate) enum OpenedIndex {
     Built(IndexTree),
 }
 
-/// An index and its record about the store, if it has one.
 type Stored = (IndexTree, Option<StoreRecord>);
 
-/// Returns the numbers of all index folders, whatever they contain.
 fn numbers(sled: &Path) -> Vec<u32> {
     let Ok(entries) = fs::read_dir(sled) else { return Vec::new() };
     entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
@@ -171,7 +166,6 @@ fn require_commits(known: &[Extent], salt: &Salt, end: u64) -> Result<(), Backen
     }
 }
 
-/// Returns the error of a journal that has fewer commits than its index.
 pub(crate) fn missing(commits: u64, end: u64) -> BackendError {
     damaged(match commits - end {
         1 => format!("commit {commits}, the last that its index has, is missing"),
@@ -218,7 +212,6 @@ pub(crate) fn open_or_build(
     built.map(OpenedIndex::Built)
 }
 
-/// An index that is being built.
 struct Building<'a> {
     sled: &'a Path,
     image: &'a Image,

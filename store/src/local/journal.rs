@@ -23,7 +23,6 @@ use crate::local::journal::segment::{FoundPack, PREFIX_BYTES, Packing, Segment, 
 const READ_TRIES: u32 = 1000;
 const READ_PAUSE: Duration = Duration::from_millis(1);
 
-/// The contents of a journal.
 pub(crate) struct Image {
     pub(crate) dir: PathBuf,
     pub(crate) salt: Salt,
@@ -288,7 +287,6 @@ pub(crate) fn damaged(reason: impl Into<String>) -> BackendError {
     BackendError::Damaged(format!("the journal: {}", reason.into()))
 }
 
-/// Returns the highest commit number that the heads name.
 fn highest(heads: &[JournalHead; 2]) -> u64 {
     heads.iter().map(JournalHead::highest).max().unwrap_or(0)
 }
@@ -392,12 +390,10 @@ impl Remains {
         }
     }
 
-    /// Opens the segments. It omits segments that cannot be opened.
     pub(crate) fn files(&self) -> Vec<File> {
         self.segments.iter().filter_map(|(_, path)| open_sound(path).ok().map(|(file, _)| file)).collect()
     }
 
-    /// Passes every sound commit to `each` in the order of the numbers, and notes the missing ones.
     pub(crate) fn each_commit(&mut self, each: EachCommit<'_>) -> Result<(), BackendError> {
         let heads = std::mem::take(&mut self.heads);
         let mut next = Next { number: 1, heads, notes: Vec::new() };
@@ -479,13 +475,11 @@ impl Remains {
         Ok(())
     }
 
-    /// Returns `true` if a head names a commit or there is a segment.
     pub(crate) fn names_a_commit(&self) -> bool {
         self.named > 0 || !self.segments.is_empty()
     }
 }
 
-/// The number of the commit that is due, and the commits of the heads to fill gaps with.
 struct Next {
     number: u64,
     heads: BTreeMap<u64, JournalFrame>,
@@ -529,7 +523,6 @@ impl Next {
     }
 }
 
-/// Returns the point of a commit whose digest is unknown; the digest means nothing.
 fn point(number: u64) -> Point {
     Point { number, ..Point::start(&[0; 16]) }
 }

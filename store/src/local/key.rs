@@ -7,7 +7,6 @@ use turnfold_core::Digest;
 use crate::names::{BranchName, IdempotencyKey, MatchName};
 use crate::note::NoteId;
 
-/// The key of the record about the store as a whole.
 pub(crate) const STORE: &[u8] = b"s";
 
 pub(crate) fn of_match(name: &MatchName) -> Vec<u8> {
@@ -30,12 +29,10 @@ pub(crate) fn of_page(branch_id: u64, first: u64) -> Vec<u8> {
     [b"p", &branch_id.to_be_bytes()[..], &first.to_be_bytes()].concat()
 }
 
-/// Returns the key of a grant, by the hash of its token.
 pub(crate) fn of_grant(hash: &Digest) -> Vec<u8> {
     [b"a", &hash.as_bytes()[..]].concat()
 }
 
-/// Returns the key of the record that lists a grant under its match.
 pub(crate) fn of_match_grant(match_id: u64, hash: &Digest) -> Vec<u8> {
     [b"i", &match_id.to_be_bytes()[..], hash.as_bytes()].concat()
 }
@@ -72,12 +69,10 @@ pub(crate) fn pages_of(branch_id: u64) -> Range<Vec<u8>> {
     within(b'p', branch_id)
 }
 
-/// Returns the text at the end of a key, behind a prefix of this length.
 pub(crate) fn text_after(key: &[u8], prefix: usize) -> Option<&str> {
     key.get(prefix..).and_then(|text| std::str::from_utf8(text).ok())
 }
 
-/// Returns the hash at the end of a key, behind a prefix of this length.
 pub(crate) fn hash_after(key: &[u8], prefix: usize) -> Option<Digest> {
     let hash = key.get(prefix..)?.try_into().ok()?;
     Some(Digest::new(hash))
@@ -91,7 +86,6 @@ pub(crate) const GRANT_PREFIX: usize = 1;
 /// a match's grants.
 pub(crate) const ID_PREFIX: usize = 9;
 
-/// Returns the match or branch id in a key.
 pub(crate) fn id_of(key: &[u8]) -> Option<u64> {
     let id = key.get(1..ID_PREFIX)?.try_into().ok()?;
     Some(u64::from_be_bytes(id))

@@ -30,7 +30,6 @@ pub(crate) struct Locks {
 }
 
 impl Locks {
-    /// Takes the lock of the journal in addition to `lock`.
     pub(crate) fn take(dir: &Path, journal: &Path, lock: Lock) -> Result<Self, StoreError> {
         if cfg!(windows) {
             return Ok(Self { _journal: None, lock });
@@ -75,7 +74,6 @@ fn open_head(dir: &Path, journal: &Path) -> Result<File, StoreError> {
 }
 
 impl Lock {
-    /// Takes the lock of a directory, waiting a moment for another holder.
     pub(crate) fn take(dir: &Path) -> Result<Self, StoreError> {
         let path = dir.join(LOCK_FILE);
         match try_for_a_while(|| open_locked(&path, LockKind::Write)) {
@@ -99,7 +97,6 @@ impl Lock {
     }
 }
 
-/// Returns the error for a held lock, with its holder.
 pub(crate) fn locked(dir: &Path) -> StoreError {
     let holder = match open_regular(&dir.join(LOCK_FILE)) {
         Ok(mut file) => holder(&mut file),
@@ -108,7 +105,6 @@ pub(crate) fn locked(dir: &Path) -> StoreError {
     StoreError::Locked { dir: dir.to_owned(), holder }
 }
 
-/// The purpose of a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LockKind {
     /// For writing, which excludes all others. Creates the file if it is missing.
@@ -153,7 +149,6 @@ fn open(path: &Path, access: LockKind) -> io::Result<File> {
     Ok(file)
 }
 
-/// Tries to take a lock, again and again for a moment while others hold it.
 pub(crate) fn try_for_a_while<T>(take: impl Fn() -> Result<T, TryLockError>) -> Result<T, TryLockError> {
     for _ in 1..LOCK_TRIES {
         match take() {
@@ -186,7 +181,6 @@ pub enum Holder {
     Unknown,
 }
 
-/// The most bytes that are read of the file that names the holder.
 const NAME_BYTES_MAX: u64 = 160;
 
 /// Returns the text that a holder writes into the locked file: its id, and the space in which that id counts, if known.
@@ -205,7 +199,6 @@ fn id_space() -> Option<String> {
     Some(format!("{} {}", space.to_str()?, started.trim_end()))
 }
 
-/// Reads the holder's name from a locked file.
 pub(crate) fn holder(file: &mut File) -> Holder {
     let mut text = String::new();
     let read = file.rewind().and_then(|()| file.take(NAME_BYTES_MAX).read_to_string(&mut text));

@@ -36,13 +36,11 @@ pub struct LostEntries {
 }
 
 impl LostEntries {
-    /// Returns a loss that concerns the store as a whole.
     pub(crate) fn of_store(reason: impl Into<String>) -> Self {
         Self { match_name: None, branch: None, from: None, to: None, reason: reason.into() }
     }
 }
 
-/// The replay of what is left of a journal.
 pub(crate) struct Left {
     pub(crate) view: MemoryRecords,
     pub(crate) misfits: Vec<(u64, Misfit)>,
@@ -138,7 +136,6 @@ fn head_of(branch: u64, records: &Records) -> Option<Head> {
     record::read("a head", &key, &value).ok()
 }
 
-/// Returns the names of all branches, by id.
 fn names(records: &Records) -> BTreeMap<u64, (MatchName, BranchName)> {
     let mut names = BTreeMap::new();
     for (key, _) in records.scan(key::all_matches()).flatten() {

@@ -19,7 +19,6 @@ use crate::names::{BranchName, MatchName};
 use crate::note::{NoteId, PlacedNote};
 use crate::reader::found::Head;
 
-/// The merged contents of several sources.
 pub(crate) struct Merged {
     pub(crate) records: Records,
     /// Entries that a source counts and no source has.
@@ -28,7 +27,6 @@ pub(crate) struct Merged {
     pub(crate) lost: Vec<LostEntries>,
 }
 
-/// A match, merged from all sources.
 struct MergedMatch {
     name: MatchName,
     genesis: Vec<u8>,
@@ -39,7 +37,6 @@ struct MergedMatch {
     has_all_notes: bool,
 }
 
-/// A branch, merged from all sources.
 struct MergedBranch {
     name: BranchName,
     /// The id of the parent branch.
@@ -78,7 +75,6 @@ pub(crate) fn merge(sources: &[&Records]) -> Result<Merged, BackendError> {
     Ok(merged)
 }
 
-/// Returns `true` if a source has the records of all its matches and branches.
 fn lists_all(records: &Records) -> bool {
     let has_branches = |name: &MatchName| records.branches(name).is_ok();
     let Ok(mut names) = records.match_names() else { return false };
@@ -135,7 +131,6 @@ fn find(records: &Records, matches: &mut BTreeMap<u64, MergedMatch>, is_complete
 }
 
 impl MergedBranch {
-    /// Returns the last entry that was taken, and its link.
     fn head(&self) -> Head {
         let seq = self.before.seq + self.entries.len() as u64;
         Head { seq, link: self.entries.last().map_or(self.before.link, |(_, link)| *link) }
@@ -257,7 +252,6 @@ impl Merged {
     }
 }
 
-/// Returns `true` if an operation was carried out, `false` if it does not fit.
 fn done(carried_out: Result<(), ReplayStop>) -> Result<bool, BackendError> {
     match carried_out {
         Ok(()) => Ok(true),

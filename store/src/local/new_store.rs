@@ -34,12 +34,10 @@ impl NewStore {
         Ok(Self { dir: dir.to_owned(), draft })
     }
 
-    /// Returns the directory in which the store is built.
     pub(crate) fn draft(&self) -> PathBuf {
         self.draft.path().join("store")
     }
 
-    /// Returns a directory for temporary files. It is removed in the end.
     pub(crate) fn scratch(&self) -> PathBuf {
         self.draft.path().join("scratch")
     }
@@ -77,7 +75,6 @@ pub(crate) fn settle(dir: &Path) -> Result<(), RescueError> {
     sync_all(dir).map_err(|source| RescueError::io("sync", dir, source))
 }
 
-/// Creates a store in a draft directory.
 pub(crate) fn create(dir: &Path) -> Result<Local, RescueError> {
     Ok(draft::uninterrupted(|| open_or_create(dir, HEAD_BYTES, &mut |_, _| {}))?)
 }

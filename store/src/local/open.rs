@@ -99,13 +99,11 @@ fn open_index(places: &Places, image: &Image, locks: Locks) -> Result<Option<Dis
     Ok(None)
 }
 
-/// Returns `true` if the clock is one with which sled does not panic.
 #[expect(clippy::disallowed_methods, reason = "sled reads it, and panics when it is before 1970")]
 pub(crate) fn is_clock_usable() -> bool {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).is_ok()
 }
 
-/// Opens an existing store for writing.
 pub(crate) fn open_for_writing(dir: &Path, observe: OnBuilding<'_>) -> Result<Local, StoreError> {
     require_clock()?;
     let opened = format::hold_existing(dir)
@@ -134,7 +132,6 @@ pub(crate) fn open_or_create(
     Local::start(Box::new(opened), Some(Snapshots::of(dir)))
 }
 
-/// Requires a clock with which sled does not panic.
 pub(crate) fn require_clock() -> Result<(), StoreError> {
     if is_clock_usable() { Ok(()) } else { Err(StoreError::Clock) }
 }
@@ -150,7 +147,6 @@ pub(crate) fn open_backend(backend: Box<dyn Backend>) -> Result<Local, StoreErro
     Local::start(backend, None)
 }
 
-/// Creates an empty store in memory.
 pub(crate) fn in_memory() -> Local {
     open_backend(Box::new(MemoryBackend::new())).expect("an empty store in memory opens")
 }

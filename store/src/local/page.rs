@@ -19,7 +19,6 @@ pub(crate) const BYTES_MAX: usize = 4096;
 /// The only version of pages.
 pub(crate) const VERSION: u8 = 1;
 
-/// The body of a page record. The field order is the format.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PageBody<'a> {
     pub(crate) version: u8,
@@ -56,12 +55,10 @@ impl PagePart {
         Ok(Self { first, link: page.link, count, bytes, encoded })
     }
 
-    /// Returns the seq of the next entry.
     pub(crate) fn next(&self) -> u64 {
         self.first.saturating_add(self.count as u64)
     }
 
-    /// Returns roughly how many bytes the part takes.
     pub(crate) fn size(&self) -> usize {
         self.encoded.len() + 64
     }
@@ -80,7 +77,6 @@ impl PagePart {
         None
     }
 
-    /// Returns the change that writes the page of a branch.
     pub(crate) fn put(self, branch: u64) -> RecordChange {
         let key = key::of_page(branch, self.first);
         let mut body = encode(&PageBody { version: VERSION, link: self.link, records: Vec::new() });
@@ -112,7 +108,6 @@ pub(crate) fn cut(before: Head, after: Head, entries: &[&[u8]]) -> Vec<PagePart>
     parts
 }
 
-/// A page as it is stored.
 pub(crate) struct StoredPage {
     /// The seq of its first entry.
     pub(crate) first: Seq,
@@ -125,7 +120,6 @@ impl StoredPage {
         read_page(&self.key, &self.value).map_err(|error| error.at(self.first))
     }
 
-    /// Returns the seq of the entry behind the page.
     pub(crate) fn next(&self, page: &PageBody<'_>) -> Seq {
         self.first.saturating_add(page.records.len() as u64)
     }
@@ -146,7 +140,6 @@ impl Records {
     }
 }
 
-/// Reads a page, and requires a known version and at least one entry.
 pub(crate) fn read_page<'a>(key: &[u8], value: &'a [u8]) -> Result<PageBody<'a>, StoreError> {
     let page: PageBody<'_> = record::read("its page", key, value)?;
     if page.version != VERSION || page.records.is_empty() {

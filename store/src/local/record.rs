@@ -15,7 +15,6 @@ use crate::reader::found::Parent;
 
 const CHECK_BYTES: usize = 8;
 
-/// The record about the store as a whole.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct StoreRecord {
     /// The salt of the journal that the records are made from. `commits` and `digest` are the last commit that they
@@ -39,12 +38,10 @@ impl StoreRecord {
         next_id: 1,
     };
 
-    /// Returns the record before the first commit of a journal.
     pub(crate) fn before(salt: &Salt) -> Self {
         Self { journal: *salt, digest: Point::start(salt).digest, ..Self::EMPTY }
     }
 
-    /// Returns the last commit that the records include.
     pub(crate) fn point(&self) -> Point {
         Point { number: self.commits, digest: self.digest }
     }
@@ -69,10 +66,6 @@ impl<'a> MatchRecord<'a> {
         [&encode(&front), module].concat()
     }
 
-    /// Reads the body of a match record.
-    ///
-    /// # Errors
-    /// Returns [`BackendError::Damaged`] with `what` and the reason.
     pub(crate) fn read(what: &str, body: &'a [u8]) -> Result<Self, BackendError> {
         let digest = |bytes: &[u8]| Some(Digest::new(bytes.try_into().ok()?));
         let rest = postcard::take_from_bytes::<MatchFront<'_>>(body).map_or(&[][..], |(_, rest)| rest);
@@ -89,7 +82,6 @@ pub(crate) struct BranchRecord {
     pub(crate) parent: Option<Parent>,
 }
 
-/// The entries that carry an idempotency key, from `first` to `last`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct IdempotencyRecord {
     pub(crate) first: u64,
@@ -109,14 +101,12 @@ pub(crate) struct MatchGrantRecord {
     pub(crate) seat: Option<Seat>,
 }
 
-/// Returns the value of a record: its body and the check of key and body.
 pub(crate) fn with_check(key: &[u8], mut body: Vec<u8>) -> Vec<u8> {
     let check = check(key, &body);
     body.extend_from_slice(&check);
     body
 }
 
-/// Returns the change that writes a record.
 pub(crate) fn put(key: Vec<u8>, record: &impl Serialize) -> RecordChange {
     let value = with_check(&key, encode(record));
     RecordChange { key, value: Some(value) }
@@ -135,10 +125,6 @@ pub(crate) fn body_of<'a>(key: &[u8], value: &'a [u8]) -> Result<&'a [u8], Strin
     }
 }
 
-/// Reads and checks a record's value.
-///
-/// # Errors
-/// Returns [`StoreError::Corrupt`] with `what` and the reason.
 pub(crate) fn read<'a, T: Deserialize<'a> + Serialize>(
     what: &str,
     key: &[u8],
@@ -148,10 +134,6 @@ pub(crate) fn read<'a, T: Deserialize<'a> + Serialize>(
     Ok(read_body(what, body)?)
 }
 
-/// Reads the body of a record.
-///
-/// # Errors
-/// Returns [`BackendError::Damaged`] with `what` and the reason.
 pub(crate) fn read_body<'a, T: Deserialize<'a> + Serialize>(
     what: &str,
     body: &'a [u8],

@@ -22,7 +22,6 @@ use crate::reader::found::{EngineMatchId, FoundBranch, FoundMatch, Head};
 use crate::reader::store_report::MatchInfo;
 use crate::snapshots::Snapshots;
 
-/// The records of a store, which readers and the committer share.
 pub(crate) struct Records {
     pub(crate) backend: Box<dyn Backend>,
     /// The snapshots of a store on disk; `None` in memory.
@@ -59,7 +58,6 @@ impl Records {
         Ok(index.map(|index| Self::new(index, None)))
     }
 
-    /// Locks the matches for a change, after all readers have released them.
     pub(crate) fn change_matches(&self) -> RwLockWriteGuard<'_, ()> {
         self.matches.write().unwrap_or_else(PoisonError::into_inner)
     }
@@ -69,23 +67,19 @@ impl Records {
         [&self.walks, &self.branches].map(|held| held.write().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Keeps all grants unchanged while the guard lives.
     pub(crate) fn hold_grants(&self) -> RwLockReadGuard<'_, GrantBooks> {
         hold(&self.grants)
     }
 
-    /// Locks the grants for a change, after all readers have released them.
     pub(crate) fn change_grants(&self) -> RwLockWriteGuard<'_, GrantBooks> {
         self.grants.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads the store's own record.
     pub(crate) fn store_record(&self) -> Result<StoreRecord, StoreError> {
         let record = find_store_record(self.backend.as_ref())?;
         record.ok_or_else(|| StoreError::damaged("the store's own record is missing"))
     }
 
-    /// Reads the records in a range of keys, a few at a time.
     pub(crate) fn scan(
         &self,
         range: Range<Vec<u8>>,
@@ -93,7 +87,6 @@ impl Records {
         scan(self.backend.as_ref(), range).map(|record| Ok(record?))
     }
 
-    /// Returns every record in a range of keys.
     pub(crate) fn scan_all(&self, range: Range<Vec<u8>>) -> Result<Vec<StoredRecord>, StoreError> {
         self.scan(range).collect()
     }
@@ -111,7 +104,6 @@ impl Records {
     }
 }
 
-/// Takes a lock for reading, after a writer has released it.
 pub(crate) fn hold<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
     lock.read().unwrap_or_else(PoisonError::into_inner)
 }
@@ -137,12 +129,10 @@ fn read_store_record(value: &[u8]) -> Result<StoreRecord, StoreError> {
     Ok(record)
 }
 
-/// Reads the store's own record from a backend; `None` if it is missing.
 pub(crate) fn find_store_record(backend: &dyn Backend) -> Result<Option<StoreRecord>, StoreError> {
     backend.get(key::STORE)?.as_deref().map(read_store_record).transpose()
 }
 
-/// Requires a record to be stored under the key that it was written for.
 pub(crate) fn require_in_place(what: &str, key: &[u8], value: &[u8]) -> Result<(), StoreError> {
     let body = record::body_of(key, value).map(|_| ());
     body.map_err(|reason| StoreError::damaged(format!("{what}: {reason}")))
@@ -160,13 +150,11 @@ pub(crate) fn read_match(name: MatchName, key: &[u8], value: &[u8]) -> Result<Fo
     Ok(FoundMatch { name, id: EngineMatchId(id.into()), branches, genesis: genesis.to_vec(), module })
 }
 
-/// Returns the name in the key of a match record.
 pub(crate) fn match_name_in(key: &[u8]) -> Result<MatchName, StoreError> {
     let name = key::text_after(key, key::MATCH_PREFIX).and_then(|text| text.parse().ok());
     name.ok_or_else(|| StoreError::damaged("a match record has no proper name"))
 }
 
-/// The record of a branch that has not been read yet.
 pub(crate) struct StoredBranch {
     pub(crate) name: BranchName,
     key: Vec<u8>,
@@ -207,7 +195,6 @@ pub(crate) fn read_branch(
 }
 
 impl FoundMatch {
-    /// Returns the id of a match in a store on disk.
     pub(crate) fn number(&self) -> u64 {
         // Ids count up from 1: one for each match, branch or new name.
         u64::try_from(self.id.0).unwrap_or(u64::MAX)
@@ -238,13 +225,11 @@ impl Records {
         }
     }
 
-    /// Reads the acknowledged head of a branch.
     pub(crate) fn branch(&self, found_match: &FoundMatch, found: FoundBranch) -> Result<Branch, StoreError> {
         let head = self.head(&found).map_err(|error| error.within(&found_match.name, Some(&found.name)))?;
         Ok(Branch { found_match: found_match.clone(), found, head })
     }
 
-    /// Returns a match and its branches; an error if one of them cannot be read.
     pub(crate) fn branches_of(&self, name: &MatchName) -> Result<(FoundMatch, Vec<FoundBranch>), StoreError> {
         let (found_match, stored) = self.stored_branches(name)?;
         let read = |stored: StoredBranch| {
@@ -287,7 +272,6 @@ impl Records {
         self.scan(key::branches_of(found_match.number())).map(|record| StoredBranch::of(record?)).collect()
     }
 
-    /// Returns the entries that carry an idempotency key on a branch; `None` if the key is unknown.
     pub(crate) fn keyed(
         &self,
         branch_id: u64,
@@ -298,7 +282,6 @@ impl Records {
         value.map(|value| record::read("an idempotency key", &key, &value)).transpose()
     }
 
-    /// Requires as many match records as the store counts, each stored under its own key.
     pub(crate) fn count_matches(&self) -> Result<(), StoreError> {
         let counted = unless_changed(
             || self.store_record().map(|record| (record.matches, record.next_id)),
@@ -366,7 +349,6 @@ impl Records {
         }))
     }
 
-    /// Describes matches. It omits a match that was deleted since it was found.
     pub(crate) fn match_infos(
         &self,
         mut found: impl Iterator<Item = Result<FoundMatch, StoreError>>,
@@ -400,7 +382,6 @@ impl Records {
 }
 
 impl Records {
-    /// Returns the grants of a match from the books, after reading them into the books if necessary.
     pub(crate) fn grants_in<'a>(
         &self,
         books: &'a mut GrantBooks,
@@ -409,7 +390,6 @@ impl Records {
         books.of(found_match.number(), || Ok(self.grants(found_match)?.into_iter().collect()))
     }
 
-    /// Calls `ask` with the grants of a match, after reading them into memory if necessary.
     pub(crate) fn of_grants<T>(
         &self,
         match_name: &MatchName,
@@ -453,7 +433,6 @@ impl Records {
         found.map_err(|error| error.within(&found_match.name, None))
     }
 
-    /// Lists the hashes of a match's grants, and the seats that the grants are for.
     pub(crate) fn listed_grants(
         &self,
         match_id: u64,
@@ -475,12 +454,10 @@ pub(crate) fn read_grant(hash: &Digest, key: &[u8], value: &[u8]) -> Result<Gran
 }
 
 impl Records {
-    /// Returns the notes of a match, with the ids of their branches.
     pub(crate) fn placed_notes(&self, found_match: &FoundMatch) -> Result<Vec<PlacedNote>, StoreError> {
         self.readable_notes(found_match).collect()
     }
 
-    /// Returns each note of a match, or the error of one that cannot be read.
     pub(crate) fn readable_notes(
         &self,
         found_match: &FoundMatch,
@@ -491,7 +468,6 @@ impl Records {
         })
     }
 
-    /// Returns the notes of a match in the order of writing. It omits notes on branches that were deleted.
     pub(crate) fn notes(&self, match_name: &MatchName) -> Result<Vec<Note>, StoreError> {
         let placed = self.placed_notes(&self.found_match(match_name)?)?;
         if placed.is_empty() {

@@ -18,7 +18,6 @@ use crate::reader::found::{Head, Parent};
 
 /// The records that a replay reads and writes.
 pub(crate) trait ReplayTarget {
-    /// Returns the body of a record of a match, branch, head, grant or note.
     fn body(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BackendError>;
 
     fn records(&self, range: std::ops::Range<Vec<u8>>) -> Result<Vec<StoredRecord>, BackendError>;
@@ -28,13 +27,10 @@ pub(crate) trait ReplayTarget {
 
     fn append(&mut self, branch: u64, added: &Added<'_, '_>);
 
-    /// Writes which entries carry an idempotency key.
     fn put_key(&mut self, branch: u64, key: &str, entries: IdempotencyRecord);
 
-    /// Removes the entries and idempotency keys of a branch.
     fn forget(&mut self, branch: u64) -> Result<(), BackendError>;
 
-    /// Returns the record about the store as a whole.
     fn store(&mut self) -> &mut StoreRecord;
 }
 
@@ -48,7 +44,6 @@ pub(crate) struct Added<'a, 'b> {
 /// Called with each misfit. If it returns an error, the replay ends with it.
 pub(crate) type OnMisfit<'a> = &'a mut dyn FnMut(Misfit) -> Result<(), BackendError>;
 
-/// Replays a commit. It skips misfits that `misfit` allows.
 pub(crate) fn replay(
     target: &mut dyn ReplayTarget,
     commit: Point,
@@ -71,7 +66,6 @@ pub(crate) fn replay(
     Ok(())
 }
 
-/// Replays a commit, and ends with an error at the first misfit.
 pub(crate) fn replay_strictly(
     target: &mut dyn ReplayTarget,
     commit: Point,
@@ -82,7 +76,6 @@ pub(crate) fn replay_strictly(
 
 pub(crate) type Done = Result<(), ReplayStop>;
 
-/// Carries out an operation.
 pub(crate) fn carry_out(target: &mut dyn ReplayTarget, op: Op<'_>) -> Done {
     match op {
         Op::CreateMatch { id, name, genesis } => create_match(target, id, &name, genesis),
@@ -102,7 +95,6 @@ pub(crate) fn carry_out(target: &mut dyn ReplayTarget, op: Op<'_>) -> Done {
     }
 }
 
-/// The content of a match's record.
 struct Match {
     key: Vec<u8>,
     id: u64,
@@ -150,7 +142,6 @@ fn put_head(target: &mut dyn ReplayTarget, branch: u64, head: Head) {
     target.put(key::of_head(branch), Some(encode(&head)));
 }
 
-/// Finds the match that an operation names. The error also names the branch, if there is one.
 fn the_match(
     target: &dyn ReplayTarget,
     name: &MatchName,
@@ -378,7 +369,6 @@ fn record_module(target: &mut dyn ReplayTarget, match_name: &MatchName, module: 
     Ok(())
 }
 
-/// An operation of a commit that does not follow from the commits before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Misfit {
     /// It appends entries to a branch that is missing, or whose head is not the entry before them.
@@ -390,7 +380,6 @@ pub(crate) enum Misfit {
 }
 
 impl Misfit {
-    /// Returns the error of a commit with this misfit.
     pub(crate) fn within(&self, commit: u64) -> BackendError {
         let what = match self {
             Self::Entries { first, .. } => {
@@ -406,7 +395,6 @@ impl Misfit {
     }
 }
 
-/// Why an operation is not carried out.
 pub(crate) enum ReplayStop {
     Misfit(Misfit),
     Failed(BackendError),
@@ -419,7 +407,6 @@ impl From<BackendError> for ReplayStop {
 }
 
 impl ReplayStop {
-    /// Returns the misfit of an operation that names this match or branch.
     pub(crate) fn named(match_name: &MatchName, branch: Option<&BranchName>) -> Self {
         Self::Misfit(Misfit::Named { match_name: match_name.clone(), branch: branch.cloned() })
     }

@@ -32,7 +32,6 @@ use crate::local::view::MemoryRecords;
 use crate::local::{files, format, new_store, swap};
 use crate::writer::store::Store;
 
-/// The most match names in an error.
 const NAMES_MAX: usize = 8;
 
 /// The result of a salvage.
@@ -44,7 +43,6 @@ pub struct Salvage {
     pub lost: Vec<LostEntries>,
 }
 
-/// What a damaged store still contains.
 struct SalvagedRecords {
     records: Records,
     lost: Vec<LostEntries>,
@@ -85,7 +83,6 @@ impl Store {
 }
 
 impl Salvage {
-    /// Returns the reason why nothing was saved, with the names of the lost matches.
     fn reason(&self) -> String {
         let mut reason = self.lost.first().map_or_else(String::new, |lost| lost.reason.clone());
         let names: BTreeSet<_> = self.lost.iter().filter_map(|lost| lost.match_name.as_ref()).collect();
@@ -109,7 +106,6 @@ fn hold(dir: &Path) -> Result<Option<File>, StoreError> {
     }
 }
 
-/// Writes the contents of `records` to a new store.
 fn save(
     records: &Records,
     store: &dyn Engine,
@@ -124,7 +120,6 @@ fn save(
     Ok(rebuild.totals())
 }
 
-/// Finds everything sound in the journal and, if that has gaps, in the indexes too.
 fn find(dir: &Path, places: &Places, scratch: &Path) -> Result<SalvagedRecords, RescueError> {
     copy_indexes(&places.sled, scratch);
     let mut indexes = open_all(scratch);
@@ -223,7 +218,6 @@ fn copy_indexes(sled: &Path, scratch: &Path) {
     }
 }
 
-/// Copies a folder. It skips everything but folders and regular files.
 fn copy_all(from: &Path, to: &Path) -> std::io::Result<()> {
     draft::uninterrupted(|| fs::create_dir_all(to))?;
     for entry in fs::read_dir(from)? {
@@ -241,7 +235,6 @@ fn copy_all(from: &Path, to: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The sound records of an index, with the later sound commits replayed on top.
 pub(crate) struct Indexed {
     pub(crate) records: Records,
     /// Whether all records of the index are sound, so that nothing up to its last commit is missing.
@@ -270,7 +263,6 @@ impl Indexed {
         Ok(found)
     }
 
-    /// Replays the sound commits that the index does not include.
     fn carry_on(
         &mut self,
         mut remains: Remains,

@@ -10,7 +10,6 @@ use crate::local::record::{IdempotencyRecord, StoreRecord};
 use crate::local::replay::{Added, ReplayTarget};
 use crate::local::{key, record};
 
-/// Changes on top of the records of a backend.
 pub(crate) struct Staging<'a> {
     below: &'a dyn Backend,
     /// The bodies of changed records; `None` for a removed record.
@@ -25,7 +24,6 @@ impl<'a> Staging<'a> {
         Self { below, bodies: BTreeMap::new(), pages: BTreeMap::new(), store, bytes: 0 }
     }
 
-    /// Returns roughly how many bytes the changes have.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }

@@ -14,7 +14,6 @@ use crate::reader::store_report::{MatchStats, StoreStats};
 use crate::writer::store::Store;
 
 impl Records {
-    /// Counts the entries of all matches, and keeps the `top` largest matches.
     pub(crate) fn count(
         &self,
         top: usize,

@@ -14,10 +14,8 @@ use crate::local::journal::head;
 const NEW: &str = "compact.new";
 const READY: &str = "compact.ready";
 
-/// The prefix of the replaced folders within `compact.ready`, until they are removed.
 const OLD: &str = "old";
 
-/// The directory in which the new store is made.
 pub(crate) fn draft(dir: &Path) -> PathBuf {
     dir.join(NEW)
 }
@@ -71,13 +69,11 @@ pub(crate) fn read_unswapped<T, E>(
     }
 }
 
-/// Returns the salt of the journal in a folder, which distinguishes it from any other journal.
 fn salt_at(journal: &Path) -> Option<Salt> {
     let (file, _) = open_sound(&journal.join(head::NAMES.first()?)).ok()?;
     read_header(&read_at(&file, 0, HEADER_BYTES).ok()?)
 }
 
-/// Returns `true` if a swap was interrupted.
 pub(crate) fn is_pending(dir: &Path) -> bool {
     [NEW, READY].into_iter().any(|name| dir.join(name).exists())
 }

@@ -20,10 +20,8 @@ use crate::local::record::{IdempotencyRecord, StoreRecord};
 use crate::local::replay::{Added, Misfit, OnMisfit, ReplayTarget, replay};
 use crate::local::{key, record, swap};
 
-/// How many bytes of a segment are read at a time.
 const WINDOW_BYTES: usize = 256 * 1024;
 
-/// The records of a store in memory.
 pub(crate) struct MemoryRecords {
     store: StoreRecord,
     /// The bodies of the records of matches, branches, heads, grants and notes.
@@ -43,7 +41,6 @@ pub(crate) struct MemoryRecords {
     last: Mutex<Option<(CommitPlace, Arc<Vec<u8>>)>>,
 }
 
-/// A part of a segment that was read last.
 struct Window {
     segment: usize,
     at: u64,
@@ -99,7 +96,6 @@ impl MemoryRecords {
         }
     }
 
-    /// Replays one more commit.
     pub(crate) fn take(
         &mut self,
         (point, at): (Point, CommitPlace),
@@ -116,7 +112,6 @@ impl MemoryRecords {
         replay(self, point, body, misfit)
     }
 
-    /// Returns the bodies of the small tables, without entries and idempotency keys, for a comparison.
     pub(crate) fn small(&self) -> impl Iterator<Item = StoredRecord> {
         self.bodies.iter().map(|(key, body)| (key.clone(), body.clone()))
     }

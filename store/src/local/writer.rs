@@ -22,7 +22,6 @@ use crate::reader::found::{FoundBranch, FoundMatch, Head};
 use crate::reader::store_report::Appended;
 use crate::snapshots::{SNAPSHOT_INTERVAL, Snapshots};
 
-/// A store on disk or in memory.
 pub(crate) struct Local {
     // The committer is the first field, so its thread ends before the backend closes.
     committer: Committer,
@@ -41,7 +40,6 @@ impl Local {
         &self.records
     }
 
-    /// Writes the grants of a match unchanged, as another store had them.
     pub(crate) fn keep_grants(
         &self,
         match_name: &MatchName,
@@ -255,7 +253,6 @@ fn rename_branch(
     Ok(())
 }
 
-/// Deletes a branch. It waits until walks, such as a backup, no longer hold the branches.
 fn delete_branch(
     (committer, records): (&Committer, &Records),
     match_name: MatchName,
@@ -396,7 +393,6 @@ fn revoke_grant(
     Ok(hash)
 }
 
-/// Writes the grants of a match unchanged, as another store had them.
 fn keep_grant(
     (committer, records): (&Committer, &Records),
     match_name: &MatchName,

@@ -20,7 +20,6 @@ use crate::local::{key, record};
 /// How many bytes are written before a flush, because too many unflushed bytes can make sled wait for itself forever.
 const BATCH_BYTES: usize = 128 * 1024;
 
-/// An open index.
 pub(crate) struct IndexTree {
     db: OpenDb,
     pub(crate) dir: PathBuf,
@@ -29,18 +28,15 @@ pub(crate) struct IndexTree {
 }
 
 impl IndexTree {
-    /// Opens an index, or creates one in an empty folder.
     pub(crate) fn open(dir: PathBuf, number: u32) -> Result<Self, BackendError> {
         Ok(Self { db: OpenDb::open(&dir)?, dir, number })
     }
 
-    /// Creates an empty index.
     pub(crate) fn create(dir: &Path, number: u32) -> Result<Self, BackendError> {
         create_dir(dir).map_err(|source| BackendError::io("create", dir, source))?;
         Self::open(dir.to_owned(), number)
     }
 
-    /// Returns `true` if it has no records.
     pub(crate) fn is_empty(&self) -> Result<bool, BackendError> {
         guarded("read the index", || self.db.iter().next().transpose()).map(|first| first.is_none())
     }
@@ -162,7 +158,6 @@ fn joined(last: Option<PagePart>, parts: Vec<PagePart>) -> Vec<PagePart> {
     pages
 }
 
-/// Requires a value to match its check and its key.
 fn sound(key: &[u8], value: Vec<u8>) -> Result<StoredRecord, BackendError> {
     match record::body_of(key, &value) {
         Ok(_) => Ok((key.to_vec(), value)),
@@ -204,14 +199,12 @@ pub(crate) fn folder(sled: &Path, number: u32) -> PathBuf {
     sled.join(number.to_string())
 }
 
-/// A database of sled that can be closed without a panic and flushed without waiting forever.
 pub(crate) struct OpenDb {
     /// `None` once it is closed.
     db: Option<sled::Db>,
 }
 
 impl OpenDb {
-    /// Opens a database, or creates it.
     pub(crate) fn open(dir: &Path) -> Result<Self, BackendError> {
         let action = format!("open `{}`", dir.display());
         let open = || sled::Config::new().path(dir).cache_capacity(CACHE_BYTES).use_compression(false).open();

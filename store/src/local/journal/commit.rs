@@ -19,7 +19,6 @@ pub(crate) type Salt = [u8; 16];
 static KEYED_HASHER: LazyLock<blake3::Hasher> =
     LazyLock::new(|| blake3::Hasher::new_derive_key("turnfold v2 commit"));
 
-/// A position in a journal: the number of a commit, and the digest of all commits up to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Point {
     pub(crate) number: u64,
@@ -27,12 +26,10 @@ pub(crate) struct Point {
 }
 
 impl Point {
-    /// Returns the point before the first commit of a journal.
     pub(crate) fn start(salt: &Salt) -> Self {
         Self { number: 0, digest: Digest::new(blake3::derive_key("turnfold v2 journal", salt)) }
     }
 
-    /// Returns the point after the next commit, whose body is `body`.
     pub(crate) fn after(&self, body: &[u8]) -> Self {
         let mut hasher = KEYED_HASHER.clone();
         hasher.update(self.digest.as_bytes()).update(body);
@@ -47,7 +44,6 @@ pub(crate) struct Checker {
 }
 
 impl Checker {
-    /// Makes the checker of one kind of frame, for the journal with this salt.
     pub(crate) fn new(context: &'static str, salt: &Salt) -> Self {
         let mut fresh = blake3::Hasher::new_derive_key(context);
         fresh.update(salt);
@@ -67,12 +63,10 @@ impl Checker {
     }
 }
 
-/// The first bytes of every file of a journal: magic, salt and the check of both.
 pub(crate) const HEADER_BYTES: usize = 64;
 
 const MAGIC: &[u8; 32] = b"turnfold journal 1             \n";
 
-/// Returns the header of the files of the journal with this salt.
 pub(crate) fn header(salt: &Salt) -> [u8; HEADER_BYTES] {
     let check: [u8; 16] = Checker::new("turnfold v2 header", salt).check(&[MAGIC]);
     let mut header = [0; HEADER_BYTES];
@@ -82,14 +76,12 @@ pub(crate) fn header(salt: &Salt) -> [u8; HEADER_BYTES] {
     header
 }
 
-/// Reads the header of a journal's file and returns its salt; `None` if it is not a sound header.
 pub(crate) fn read_header(bytes: &[u8]) -> Option<Salt> {
     let found = bytes.first_chunk::<HEADER_BYTES>()?;
     let salt: Salt = found.get(32..48)?.try_into().ok()?;
     (header(&salt) == *found).then_some(salt)
 }
 
-/// Reads consecutive fields from the front of bytes. A field that is cut short is `None`.
 pub(crate) struct Fields<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Fields<'a> {
@@ -121,7 +113,6 @@ impl<'a> Fields<'a> {
 /// The only version of a commit's body, which is its first byte.
 pub(crate) const BODY_VERSION: u8 = 1;
 
-/// An operation of a commit. Variant and field order are the format.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Op<'a> {
     /// Creates a match with the id `id`, and its branch `main` with the next id.

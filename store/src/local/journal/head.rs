@@ -96,7 +96,6 @@ impl JournalHead {
         Ok(Self::of(salt, bytes))
     }
 
-    /// Finds the frames in the bytes of a head.
     pub(crate) fn of(salt: Salt, bytes: Vec<u8>) -> Self {
         let framing = Framing::new(&salt);
         let ended_at = read_end_mark(&salt, &bytes);
@@ -133,7 +132,6 @@ impl JournalHead {
         frames.max(self.ended_at.map(|end| end.number)).unwrap_or(0)
     }
 
-    /// Returns the turn of the last frame that continues the others; `None` if the first one is unsound.
     pub(crate) fn turn(&self) -> Option<u64> {
         self.frames.last().map(|frame| frame.turn)
     }
@@ -198,7 +196,6 @@ impl Framing {
         Some(bytes)
     }
 
-    /// Reads the frame at the front of `bytes`; `None` if there is no sound one.
     pub(crate) fn read(&self, bytes: &[u8]) -> Option<JournalFrame> {
         let (found, rest) = bytes.split_first_chunk::<CHECK_BYTES>()?;
         let mut fields = Fields(rest);
@@ -223,7 +220,6 @@ impl Framing {
 }
 
 impl JournalFrame {
-    /// Returns how many bytes the frame takes, up to the end of its last sector.
     pub(crate) fn bytes(&self) -> usize {
         (PREFIX_BYTES + self.body.len()).next_multiple_of(SECTOR_BYTES)
     }
@@ -238,7 +234,6 @@ impl JournalFrame {
         if self.kind == Kind::Commit { self.before.after(&self.body) } else { self.before }
     }
 
-    /// Returns the number of the last commit after this frame.
     pub(crate) fn last(&self) -> u64 {
         self.before.number.saturating_add(u64::from(self.kind == Kind::Commit))
     }

@@ -16,7 +16,6 @@ use crate::local::journal::commit::{Checker, Fields, HEADER_BYTES, Point, Salt, 
 /// A segment that would reach this length ends with its current pack.
 const SEGMENT_BYTES: u64 = 16 * 1024 * 1024;
 
-/// A segment, as its two ends describe it.
 pub(crate) struct Segment {
     pub(crate) path: PathBuf,
     pub(crate) file: File,
@@ -33,7 +32,6 @@ pub(crate) struct Segment {
     pub(crate) is_full: bool,
 }
 
-/// A pack as it was read. `back` is `None` if it is unsound.
 pub(crate) struct FoundPack {
     pub(crate) at: u64,
     pub(crate) front: PackEnd,
@@ -42,12 +40,10 @@ pub(crate) struct FoundPack {
     pub(crate) back: Option<PackEnd>,
 }
 
-/// Returns the file name of the segment whose first commit is `first`.
 pub(crate) fn name(first: u64) -> String {
     format!("{first:020}.seg")
 }
 
-/// Lists the segments in a journal's folder, in the order of their first commits.
 pub(crate) fn list(journal: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(journal)? {
@@ -59,7 +55,6 @@ pub(crate) fn list(journal: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     Ok(found)
 }
 
-/// Reads the pack at a place of a segment; `None` if there is no sound front.
 pub(crate) fn pack_at(file: &File, packing: &Packing, at: u64) -> io::Result<Option<FoundPack>> {
     let Some(front) = packing.read_front(&read_at(file, at, PREFIX_BYTES)?) else { return Ok(None) };
     let count = usize::try_from(front.frame_bytes).unwrap_or(usize::MAX);
@@ -189,7 +184,6 @@ impl Segment {
     }
 }
 
-/// The segment that is being appended to.
 pub(crate) struct Appending {
     journal: PathBuf,
     salt: Salt,
@@ -280,7 +274,6 @@ pub(crate) struct PackEnd {
 }
 
 impl PackEnd {
-    /// Returns the number of the pack's last commit.
     pub(crate) fn last(&self) -> u64 {
         self.first.saturating_add(u64::from(self.count)).saturating_sub(1)
     }
@@ -378,7 +371,6 @@ impl Packing {
         (is_magic && count > 0 && self.prefix(&front) == prefix).then_some(front)
     }
 
-    /// Returns how many bytes of frame lengths precede a footer. It does not check the footer.
     pub(crate) fn length_bytes(footer: &[u8]) -> Option<u32> {
         let mut fields = Fields(footer);
         (fields.take::<4>()? == *MAGIC).then(|| fields.u32())?

@@ -13,7 +13,6 @@ use crate::local::journal::head::{
 use crate::local::journal::segment::Appending;
 use crate::local::journal::{Image, head};
 
-/// The heads of an open store, and the segment behind them.
 pub(crate) struct JournalWriter {
     heads: Vec<(File, PathBuf)>,
     salt: Salt,
@@ -86,7 +85,6 @@ impl JournalWriter {
         })
     }
 
-    /// Returns `true` if the current head has room for a frame of this length.
     pub(crate) fn has_room(&self, bytes: usize) -> bool {
         self.at + bytes <= self.limit
     }
