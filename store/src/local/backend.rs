@@ -66,6 +66,10 @@ pub trait Backend: Send + Sync {
         keys.iter().map(|key| self.get(key)).collect()
     }
 
+    /// Returns the first records in a range of keys, at most `limit`.
+    ///
+    /// # Errors
+    /// Returns [`BackendError`] if they cannot be read.
     fn scan(&self, range: &Range<Vec<u8>>, limit: usize) -> Result<Vec<StoredRecord>, BackendError>;
 
     /// Returns the last record in a range of keys.

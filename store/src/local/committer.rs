@@ -12,7 +12,7 @@ use crate::chain::Linker;
 use crate::engine::EngineReader as _;
 use crate::entry::{PackedEntries, encode};
 use crate::error::StoreError;
-use crate::local::journal::commit::{BODY_VERSION, Op, Point};
+use crate::local::journal::commit::{BODY_VERSION, Op};
 use crate::local::record::StoreRecord;
 use crate::local::records::Records;
 use crate::local::replay::replay_strictly;
@@ -34,13 +34,19 @@ pub(crate) enum CommitSharing {
 
 pub(crate) type BranchKey = (MatchName, BranchName, IdempotencyKey);
 
-type Stage = dyn FnOnce(&mut Ledger, &mut Staged) -> Result<(), StoreError> + Send;
-type Reply = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
+/// Stages a request, unless it is refused with an error.
+type Stage = dyn FnOnce(Result<(&mut Ledger, &mut Staged), StoreError>) -> Answer + Send;
 
 struct Request {
     sharing: CommitSharing,
     stage: Box<Stage>,
-    reply: Reply,
+}
+
+/// What a request comes to, for its caller.
+struct Answer {
+    is_error: bool,
+    /// Passes it on, or an error of the commit instead.
+    give: Box<dyn FnOnce(Result<(), StoreError>)>,
 }
 
 pub(crate) struct Committer {
@@ -58,10 +64,10 @@ impl Committer {
         let (sender, requests) = sync_channel(QUEUE_MAX);
         let ledger = Ledger::new(records, record);
         let thread = std::thread::Builder::new().name("turnfold committer".to_owned());
-        let thread = thread.spawn(move || run(ledger, &requests));
-        let thread =
-            thread.map_err(|source| StoreError::Io { action: "start the committer".to_owned(), source })?;
-        Ok(Self { running: Some(Running { sender, thread }) })
+        match thread.spawn(move || run(ledger, &requests)) {
+            Ok(thread) => Ok(Self { running: Some(Running { sender, thread }) }),
+            Err(source) => Err(StoreError::Io { action: "start the committer".to_owned(), source }),
+        }
     }
 
     /// Commits what `stage` stages. Returns the result of `stage` once that is durable.
@@ -84,20 +90,22 @@ impl Committer {
         stage: impl FnOnce(&mut Ledger, &mut Staged) -> Result<T, StoreError> + Send + 'static,
         then: impl FnOnce(Result<T, StoreError>) + Send + 'static,
     ) {
-        let (result_sender, result) = sync_channel(1);
-        let stage = Box::new(move |ledger: &mut Ledger, staged: &mut Staged| {
-            stage(ledger, staged).map(|done| drop(result_sender.send(done)))
+        let stage = Box::new(move |begun: Result<(&mut Ledger, &mut Staged), StoreError>| {
+            let result = begun.and_then(|(ledger, staged)| stage(ledger, staged));
+            let is_error = result.is_err();
+            let give = move |committed: Result<(), StoreError>| match (result, committed) {
+                (Ok(_), Err(error)) => then(Err(error)),
+                (result, _) => then(result),
+            };
+            Answer { is_error, give: Box::new(give) }
         });
-        let reply: Reply = Box::new(move |answer| {
-            then(answer.and_then(|()| result.recv().map_err(|_| ended())));
-        });
-        let request = Request { sharing, stage, reply };
+        let request = Request { sharing, stage };
         let refused = match &self.running {
             Some(running) => running.sender.send(request).err().map(|SendError(request)| request),
             None => Some(request),
         };
-        if let Some(Request { reply, .. }) = refused {
-            reply(Err(ended()));
+        if let Some(Request { stage, .. }) = refused {
+            (stage(Err(ended())).give)(Ok(()));
         }
     }
 
@@ -152,46 +160,51 @@ fn gather(first: Request, requests: &Receiver<Request>, served: usize) -> Vec<Re
 
 fn serve(ledger: &mut Ledger, requests: Vec<Request>) {
     let mut group = Group::default();
-    for Request { sharing, stage, reply } in requests {
-        let (stands_alone, idempotency_key) = match sharing {
-            CommitSharing::Alone => (true, None),
-            CommitSharing::Shared(idempotency_key) => (false, idempotency_key),
+    for Request { sharing, stage } in requests {
+        let is_alone = matches!(sharing, CommitSharing::Alone);
+        let must_wait = match &sharing {
+            CommitSharing::Shared(Some(key)) => group.idempotency_keys.contains(key),
+            CommitSharing::Shared(None) => false,
+            CommitSharing::Alone => true,
         };
-        let waits = idempotency_key.as_ref().is_some_and(|key| group.idempotency_keys.contains(key));
-        if stands_alone || waits || group.staged.is_full() {
+        if must_wait || group.staged.is_full() {
             std::mem::take(&mut group).commit(ledger);
         }
-        let answer = ledger.require_working(&group.staged).and_then(|()| stage(ledger, &mut group.staged));
-        if stands_alone && answer.is_err() {
+        let answer = match ledger.require_working(&group.staged) {
+            Ok(()) => stage(Ok((ledger, &mut group.staged))),
+            Err(error) => stage(Err(error)),
+        };
+        if is_alone && answer.is_error {
             group.staged = Staged::default();
         }
-        group.idempotency_keys.extend(idempotency_key);
-        group.replies.push((reply, answer));
-        if stands_alone {
+        if let CommitSharing::Shared(Some(key)) = sharing {
+            group.idempotency_keys.insert(key);
+        }
+        group.answers.push(answer);
+        if is_alone {
             std::mem::take(&mut group).commit(ledger);
         }
     }
     group.commit(ledger);
 }
 
+/// The requests that share one sync.
 #[derive(Default)]
 struct Group {
     staged: Staged,
     idempotency_keys: BTreeSet<BranchKey>,
-    replies: Vec<(Reply, Result<(), StoreError>)>,
+    answers: Vec<Answer>,
 }
 
 impl Group {
     /// Makes everything staged durable, all or nothing (ST-2), and only then answers the callers (ST-1).
     fn commit(self, ledger: &mut Ledger) {
-        let Self { staged, replies, .. } = self;
-        let committed = ledger.commit(staged);
-        for (reply, answer) in replies {
-            let answer = match (&committed, answer) {
-                (Err(error), Ok(())) => Err(error.repeated()),
-                (_, answer) => answer,
-            };
-            reply(answer);
+        let committed = ledger.commit(self.staged);
+        for answer in self.answers {
+            (answer.give)(match &committed {
+                Ok(()) => Ok(()),
+                Err(error) => Err(error.repeated()),
+            });
         }
     }
 }
@@ -336,12 +349,16 @@ impl Ledger {
     }
 
     fn persist(&mut self, body: Vec<u8>) -> Result<(), StoreError> {
-        let before = Point { number: self.record.commits, digest: self.record.digest };
         let mut staging = Staging::over(self.records.backend.as_ref(), self.record.clone());
-        replay_strictly(&mut staging, before.after(&body), &body)?;
+        replay_strictly(&mut staging, self.record.point().after(&body), &body)?;
         let (changes, record) = staging.take_changes();
-        let done = self.records.backend.commit(body, changes);
-        done.map_err(|error| unsettled(error.into()))?;
+        if let Err(error) = self.records.backend.commit(body, changes) {
+            // A full disk leaves no trace of the commit. Otherwise it may or may not be on disk.
+            return Err(match StoreError::from(error) {
+                error @ StoreError::Full { .. } => error,
+                other => StoreError::Unsettled { reason: other.to_string() },
+            });
+        }
         self.next_id = record.next_id;
         self.record = record;
         Ok(())
@@ -349,7 +366,10 @@ impl Ledger {
 
     /// Returns the first failure, if there was one. It is the last call before the store is closed.
     pub(crate) fn finish(&mut self) -> Result<(), StoreError> {
-        self.failed.take().map_or(Ok(()), Err)
+        match self.failed.take() {
+            Some(failed) => Err(failed),
+            None => Ok(()),
+        }
     }
 
     // ST-8: a full disk stays reported as full. Any other failure is reported as one that requires opening the store
@@ -360,13 +380,5 @@ impl Ledger {
             StoreError::Full { .. } => error.repeated(),
             error => StoreError::Failed { reason: error.to_string() },
         });
-    }
-}
-
-/// Returns the error of a failed commit. A full disk leaves no trace of it; otherwise it may or may not be on disk.
-fn unsettled(error: StoreError) -> StoreError {
-    match error {
-        StoreError::Full { .. } => error,
-        other => StoreError::Unsettled { reason: other.to_string() },
     }
 }

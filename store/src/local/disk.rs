@@ -1,6 +1,5 @@
 //! Records on disk: each commit goes to a head of the journal, and the contents of a full head to a segment and the index.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,13 +9,13 @@ use crate::entry::encode;
 use crate::local::backend::{Backend, BackendError, RecordChange, StoredRecord, scan};
 use crate::local::files::Places;
 use crate::local::index::tree::IndexTree;
-use crate::local::index::{OnBuilding, OpenedIndex, behind, keep_only, open_or_build};
+use crate::local::index::{OnBuilding, behind, keep_only, open_or_build};
 use crate::local::journal::Image;
-use crate::local::journal::head::{JournalFrame, Kind};
+use crate::local::journal::head::Kind;
 use crate::local::journal::segment::Appending;
 use crate::local::journal::writer::JournalWriter;
 use crate::local::key;
-use crate::local::layered::{Base, Layered};
+use crate::local::layered::Layered;
 use crate::local::lock::Locks;
 use crate::local::staging::sound_body;
 use crate::local::view::MemoryRecords;
@@ -34,10 +33,13 @@ impl DiskBackend {
     pub(crate) fn for_reading(
         places: &Places,
         image: &Image,
-        (tree, locks): (IndexTree, Locks),
+        tree: IndexTree,
+        locks: Locks,
     ) -> Result<Self, BackendError> {
-        let records = Layered::over(Base::of(tree, places.clone(), image.packed.number));
-        records.replay(image.tail.iter().map(|(_, frame)| frame))?;
+        let records = Layered::over(tree, places, image);
+        for (_, frame) in &image.tail {
+            records.replay(frame)?;
+        }
         Ok(Self { records: Arc::new(records), writing: None, places: places.clone(), _locks: locks })
     }
 
@@ -45,16 +47,14 @@ impl DiskBackend {
     pub(crate) fn open(
         places: &Places,
         image: &Image,
-        (locks, head_bytes): (Locks, usize),
+        locks: Locks,
+        head_bytes: usize,
         observe: OnBuilding<'_>,
     ) -> Result<Self, BackendError> {
         let journal = JournalWriter::open(image, head_bytes)?;
-        let (tree, is_built) = match open_or_build(&places.sled, image, observe)? {
-            OpenedIndex::Sound(tree) => (tree, false),
-            OpenedIndex::Built(tree) => (tree, true),
-        };
-        let records = Arc::new(Layered::over(Base::of(tree, places.clone(), image.packed.number)));
-        let writing = Writing::begin(Arc::clone(&records), journal, image, is_built)?;
+        let tree = open_or_build(&places.sled, image, observe)?;
+        let records = Arc::new(Layered::over(tree, places, image));
+        let writing = Writing::begin(Arc::clone(&records), journal, image)?;
         // Earlier indexes are removed only now, because the new one must be complete first.
         keep_only(&places.sled, records.index());
         Ok(Self { records, writing: Some(Mutex::new(writing)), places: places.clone(), _locks: locks })
@@ -91,7 +91,29 @@ impl Backend for DiskBackend {
 
     fn compare(&self) -> Result<Vec<String>, BackendError> {
         let _no_commit = self.writing.as_ref().map(lock);
-        compare(&self.places, self, self.records.index())
+        let view = match MemoryRecords::proven(&self.places.journal)? {
+            Ok(view) => view,
+            Err(reason) => return Ok(vec![reason]),
+        };
+        let mut damage = Vec::new();
+        let mut expected = view.bodies().clone();
+        expected.insert(key::STORE.to_vec(), encode(view.record()));
+        // Pages may be split differently. An audit checks them and idempotency keys against entries and heads.
+        for table in *b"abhimns" {
+            for record in scan(self, vec![table]..vec![table + 1]) {
+                let (key, value) = record?;
+                let body = expected.remove(&key);
+                if body.is_none() || sound_body(&key, &value).ok() != body {
+                    let key = key.escape_ascii();
+                    damage.push(format!("the index has another record `{key}` than the journal"));
+                }
+            }
+        }
+        for key in expected.keys() {
+            damage.push(format!("the index has no record `{}`", key.escape_ascii()));
+        }
+        damage.extend(behind(&self.places.sled, view.record(), Some(self.records.index()))?);
+        Ok(damage)
     }
 
     fn journal(&self) -> Option<&Path> {
@@ -99,7 +121,10 @@ impl Backend for DiskBackend {
     }
 
     fn close(self: Box<Self>) -> Result<(), BackendError> {
-        self.writing.as_ref().map_or(Ok(()), |writing| lock(writing).close())
+        match &self.writing {
+            Some(writing) => lock(writing).close(),
+            None => Ok(()),
+        }
     }
 }
 
@@ -131,23 +156,28 @@ impl Writing {
         records: Arc<Layered>,
         journal: JournalWriter,
         image: &Image,
-        is_built: bool,
     ) -> Result<Self, BackendError> {
-        let in_head = |wanted: bool| {
-            let found = image.tail.iter().filter(move |(head, _)| (*head == image.current) == wanted);
-            found.map(|(_, frame)| frame)
-        };
-        records.replay(in_head(false))?;
-        let others: Vec<_> = in_head(false).map(|frame: &JournalFrame| frame.body.clone()).collect();
-        if !others.is_empty() {
+        let mut unpacked = Vec::new();
+        for (head, frame) in &image.tail {
+            if *head != image.current {
+                records.replay(frame)?;
+                unpacked.push(frame.body.clone());
+            }
+        }
+        let mut is_new = records.index() != image.index;
+        if !unpacked.is_empty() {
             // A crash interrupted packing. The journal named no index until packing was complete, so the index may be
             // written to.
-            segments(&journal).append(&others)?;
+            segments(&journal).append(&unpacked)?;
             records.begin_packing();
             records.absorb()?;
+            is_new = true;
         }
-        records.replay(in_head(true))?;
-        let is_new = is_built || !others.is_empty();
+        for (head, frame) in &image.tail {
+            if *head == image.current {
+                records.replay(frame)?;
+            }
+        }
         // Earlier builds closed a store without the end mark.
         let is_closed = image.is_closed && image.has_end_mark() && !is_new;
         let mut writing =
@@ -191,15 +221,15 @@ impl Writing {
     fn pack_in_background(&mut self, bodies: Vec<Vec<u8>>) -> Result<(), BackendError> {
         let segments = Arc::clone(&self.journal.segments);
         let records = Arc::clone(&self.records);
-        let pack = move || {
+        let thread = std::thread::Builder::new().name("turnfold packer".to_owned());
+        let started = thread.spawn(move || {
             segments.lock().unwrap_or_else(PoisonError::into_inner).append(&bodies)?;
             records.absorb()
-        };
-        let thread = std::thread::Builder::new().name("turnfold packer".to_owned());
-        let thread = thread.spawn(pack);
-        let thread =
-            thread.map_err(|source| BackendError::Io { action: "start packing".to_owned(), source })?;
-        self.packing = Some(thread);
+        });
+        match started {
+            Ok(packing) => self.packing = Some(packing),
+            Err(source) => return Err(BackendError::Io { action: "start packing".to_owned(), source }),
+        }
         Ok(())
     }
 
@@ -270,40 +300,4 @@ impl Writing {
 
 fn segments(journal: &JournalWriter) -> MutexGuard<'_, Appending> {
     journal.segments.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Reads every commit of a journal, checks the digests, and returns each difference between the records and a replay.
-/// `index` is the number of the index that contains the records.
-///
-/// It leaves out pages, which may be split differently, and idempotency keys. An audit checks both against the entries
-/// and heads.
-pub(crate) fn compare(
-    places: &Places,
-    records: &dyn Backend,
-    index: u32,
-) -> Result<Vec<String>, BackendError> {
-    let view = match MemoryRecords::proven(&places.journal)? {
-        Ok(view) => view,
-        Err(reason) => return Ok(vec![reason]),
-    };
-    let mut damage = Vec::new();
-    let mut expected: BTreeMap<_, _> = view.small().collect();
-    expected.insert(key::STORE.to_vec(), encode(view.record()));
-    for table in *b"abhimns" {
-        for record in scan(records, vec![table]..vec![table + 1]) {
-            let (key, value) = record?;
-            let is_same = match expected.remove(&key) {
-                Some(body) => sound_body(&key, &value).is_ok_and(|found| found == body),
-                None => false,
-            };
-            if !is_same {
-                damage
-                    .push(format!("the index has another record `{}` than the journal", key.escape_ascii()));
-            }
-        }
-    }
-    let missing = expected.keys().map(|key| format!("the index has no record `{}`", key.escape_ascii()));
-    damage.extend(missing);
-    damage.extend(behind(&places.sled, view.record(), Some(index))?);
-    Ok(damage)
 }

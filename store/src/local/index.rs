@@ -2,18 +2,19 @@
 
 pub(crate) mod tree;
 
+use std::cmp::Reverse;
 use std::path::Path;
 use std::{fs, io};
 
 use crate::local::backend::{Backend, BackendError};
-use crate::local::files::{read_at_most, sync_dir, write_at};
+use crate::local::files::{self, or_gone, read_at_most, sync_dir, write_at};
 use crate::local::index::tree::{IndexTree, folder, wait_until_closed};
-use crate::local::journal::commit::{Checker, Fields, Point, Salt};
+use crate::local::journal::commit::{Point, SEALED_BYTES, Salt, seal, unseal};
 use crate::local::journal::{Image, damaged};
 use crate::local::record::StoreRecord;
 use crate::local::replay::replay_strictly;
 use crate::local::staging::Staging;
-use crate::local::{files, key, record};
+use crate::local::{key, record};
 
 /// The file that exists while sled opens an index. If it is found later, a process died while sled did so, or the index
 /// proved damaged.
@@ -41,18 +42,13 @@ pub(crate) enum FoundIndex {
     Ahead(u64),
 }
 
-pub(crate) enum OpenedIndex {
-    /// The index was sound.
-    Sound(IndexTree),
-    /// The index was built again. The journal does not record that yet.
-    Built(IndexTree),
-}
-
-type Stored = (IndexTree, Option<StoreRecord>);
-
 fn numbers(sled: &Path) -> Vec<u32> {
-    let Ok(entries) = fs::read_dir(sled) else { return Vec::new() };
-    entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+    let mut found = Vec::new();
+    let Ok(entries) = fs::read_dir(sled) else { return found };
+    for entry in entries.flatten() {
+        found.extend(entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()));
+    }
+    found
 }
 
 fn indexes(sled: &Path) -> Vec<u32> {
@@ -75,15 +71,23 @@ pub(crate) fn open_sound(sled: &Path, image: &Image) -> Result<FoundIndex, Backe
     if !dir.join("db").is_file() {
         return Ok(FoundIndex::Damaged(format!("`{}` is missing", dir.display())));
     }
-    let damaged = |reason: &str| Ok(FoundIndex::Damaged(reason.to_owned()));
-    match open_marked(sled, image.index) {
-        Err(BackendError::Damaged(reason)) => Ok(FoundIndex::Damaged(reason)),
-        Err(error) => Err(error),
-        Ok((_, Some(store))) if store.journal != image.salt => damaged("it belongs to another journal"),
-        Ok((_, Some(store))) if store.commits > image.end.number => Ok(FoundIndex::Ahead(store.commits)),
-        Ok((tree, Some(store))) if store.point() == image.packed => Ok(FoundIndex::Sound(tree)),
-        Ok(_) => damaged("it is not up to where the journal says"),
+    let (tree, store) = match open_marked(sled, image.index) {
+        Ok(opened) => opened,
+        Err(BackendError::Damaged(reason)) => return Ok(FoundIndex::Damaged(reason)),
+        Err(error) => return Err(error),
+    };
+    if let Some(store) = store {
+        if store.journal != image.salt {
+            return Ok(FoundIndex::Damaged("it belongs to another journal".to_owned()));
+        }
+        if store.commits > image.end.number {
+            return Ok(FoundIndex::Ahead(store.commits));
+        }
+        if store.point() == image.packed {
+            return Ok(FoundIndex::Sound(tree));
+        }
     }
+    Ok(FoundIndex::Damaged("it is not up to where the journal says".to_owned()))
 }
 
 /// Returns `true` if the index that a journal names is known to end with the last commit of the segments, so that it
@@ -93,7 +97,7 @@ pub(crate) fn has_reached(sled: &Path, image: &Image) -> bool {
 }
 
 /// Opens an index behind the mark. An existing mark is restored afterwards.
-fn open_marked(sled: &Path, number: u32) -> Result<Stored, BackendError> {
+fn open_marked(sled: &Path, number: u32) -> Result<(IndexTree, Option<StoreRecord>), BackendError> {
     let before = read_mark(sled);
     mark(sled, if before.is_some() { AGAIN } else { "" })?;
     let opened = open(sled, number);
@@ -104,7 +108,7 @@ fn open_marked(sled: &Path, number: u32) -> Result<Stored, BackendError> {
     opened
 }
 
-fn open(sled: &Path, number: u32) -> Result<Stored, BackendError> {
+fn open(sled: &Path, number: u32) -> Result<(IndexTree, Option<StoreRecord>), BackendError> {
     let tree = IndexTree::open(folder(sled, number), number)?;
     let Some(value) = tree.get(key::STORE)? else { return Ok((tree, None)) };
     let body = record::body_of(key::STORE, &value).map_err(BackendError::Damaged)?;
@@ -115,9 +119,13 @@ fn open(sled: &Path, number: u32) -> Result<Stored, BackendError> {
 /// Opens every readable index, whatever the journal records, and returns those with the most commits first. `sled` must
 /// be a folder of copies, because sled changes what it opens.
 pub(crate) fn open_all(sled: &Path) -> Vec<(IndexTree, StoreRecord)> {
-    let opened = indexes(sled).into_iter().filter_map(|number| open(sled, number).ok());
-    let mut found: Vec<_> = opened.filter_map(|(tree, store)| Some((tree, store?))).collect();
-    found.sort_by_key(|(_, store)| std::cmp::Reverse(store.commits));
+    let mut found = Vec::new();
+    for number in indexes(sled) {
+        if let Ok((tree, Some(store))) = open(sled, number) {
+            found.push((tree, store));
+        }
+    }
+    found.sort_by_key(|(_, store)| Reverse(store.commits));
     found
 }
 
@@ -131,7 +139,10 @@ fn look(sled: &Path, except: Option<u32>) -> Result<Vec<Extent>, BackendError> {
         return Ok(Vec::new());
     }
     let mut found = Vec::new();
-    for number in indexes(sled).into_iter().filter(|number| Some(*number) != except) {
+    for number in indexes(sled) {
+        if Some(number) == except {
+            continue;
+        }
         match open_marked(sled, number) {
             Ok((tree, None)) if tree.is_empty().unwrap_or(false) => {
                 found.push((number, Some(StoreRecord::EMPTY)));
@@ -159,11 +170,15 @@ pub(crate) fn behind(
 
 /// Requires the journal to have all commits that its indexes have (ST-15).
 fn require_commits(known: &[Extent], salt: &Salt, end: u64) -> Result<(), BackendError> {
-    let ours = known.iter().filter_map(|(_, store)| store.as_ref()).filter(|store| store.journal == *salt);
-    match ours.map(|store| store.commits).max() {
-        Some(commits) if commits > end => Err(missing(commits, end)),
-        _ => Ok(()),
+    let mut commits = 0;
+    for (_, store) in known {
+        if let Some(store) = store
+            && store.journal == *salt
+        {
+            commits = commits.max(store.commits);
+        }
     }
+    if commits > end { Err(missing(commits, end)) } else { Ok(()) }
 }
 
 pub(crate) fn missing(commits: u64, end: u64) -> BackendError {
@@ -178,7 +193,7 @@ pub(crate) fn open_or_build(
     sled: &Path,
     image: &Image,
     observe: OnBuilding<'_>,
-) -> Result<OpenedIndex, BackendError> {
+) -> Result<IndexTree, BackendError> {
     let found = open_sound(sled, image)?;
     let sound = if let FoundIndex::Sound(tree) = &found { Some(tree.number) } else { None };
     // Unsound indexes are removed in the end. They are checked first, because one may be all that is left of lost
@@ -193,7 +208,7 @@ pub(crate) fn open_or_build(
             {
                 tracing::debug!(%error, "readers open the index");
             }
-            return Ok(OpenedIndex::Sound(tree));
+            return Ok(tree);
         }
         FoundIndex::Ahead(commits) => return Err(missing(commits, image.end.number)),
         FoundIndex::Unnamed if image.end.number > 0 => {
@@ -203,114 +218,103 @@ pub(crate) fn open_or_build(
         FoundIndex::Damaged(reason) => tracing::warn!(reason, "the index is built again from the journal"),
     }
     files::create_dir(sled).map_err(|source| BackendError::io("create", sled, source))?;
-    let number = numbers(sled).into_iter().max().unwrap_or(0).max(image.index) + 1;
-    let mut building = Building { sled, image, known: &known, reached: 0 };
-    let built = building.build(number, observe);
+    let mut reached = 0;
+    let built = build(sled, image, &known, &mut reached, observe);
     if built.is_err() {
-        building.clean_up();
+        clean_up(sled, image, &known, reached);
     }
-    built.map(OpenedIndex::Built)
+    built
 }
 
-struct Building<'a> {
-    sled: &'a Path,
-    image: &'a Image,
-    /// The existing indexes.
-    known: &'a [Extent],
-    /// The last commit that was replayed.
-    reached: u64,
+/// Builds an index of all commits in the segments, durably, and gives it the next number (ST-7, ST-17). `reached` is the
+/// last commit that was replayed.
+fn build(
+    sled: &Path,
+    image: &Image,
+    known: &[Extent],
+    reached: &mut u64,
+    observe: OnBuilding<'_>,
+) -> Result<IndexTree, BackendError> {
+    let number = numbers(sled).into_iter().max().unwrap_or(0).max(image.index) + 1;
+    let dir = sled.join(BUILDING);
+    or_gone(fs::remove_dir_all(&dir)).map_err(|source| BackendError::io("remove", &dir, source))?;
+    let tree = IndexTree::create(&dir, number)?;
+    let mut staging = Staging::over(&tree, StoreRecord::before(&image.salt));
+    image.each_commit(true, &mut |point, _, body| {
+        if point.number > image.packed.number {
+            return Ok(());
+        }
+        replay_strictly(&mut staging, point, body)?;
+        require_same_history(known, &image.salt, point)?;
+        *reached = point.number;
+        if staging.bytes() >= CHUNK_BYTES {
+            tree.absorb(staging.take_changes().0)?;
+            observe(point.number, image.packed.number);
+        }
+        Ok(())
+    })?;
+    let (changes, _) = staging.take_changes();
+    tree.absorb(changes)?;
+    write_reached(&tree.dir, &image.salt, image.packed)?;
+    tree.settle()?;
+    drop(tree);
+    wait_until_closed(&dir);
+    let named = fs::rename(&dir, folder(sled, number)).and_then(|()| sync_dir(sled));
+    named.map_err(|source| BackendError::io("name", &dir, source))?;
+    Ok(open_marked(sled, number)?.0)
 }
 
-impl Building<'_> {
-    /// Builds an index of all commits in the segments, durably, and gives it its number (ST-7, ST-17).
-    fn build(&mut self, number: u32, observe: OnBuilding<'_>) -> Result<IndexTree, BackendError> {
-        let dir = self.sled.join(BUILDING);
-        self.remove_draft().map_err(|source| BackendError::io("remove", &dir, source))?;
-        let tree = IndexTree::create(&dir, number)?;
-        self.fill(&tree, observe)?;
-        drop(tree);
-        wait_until_closed(&dir);
-        let named = fs::rename(&dir, folder(self.sled, number)).and_then(|()| sync_dir(self.sled));
-        named.map_err(|source| BackendError::io("name", &dir, source))?;
-        open_marked(self.sled, number).map(|(tree, _)| tree)
-    }
-
-    fn fill(&mut self, tree: &IndexTree, observe: OnBuilding<'_>) -> Result<(), BackendError> {
-        let image = self.image;
-        let known = self.known;
-        let mut staging = Staging::over(tree, StoreRecord::before(&image.salt));
-        image.each_commit(0, true, &mut |point, _, body| {
-            if point.number > image.packed.number {
-                return Ok(());
-            }
-            replay_strictly(&mut staging, point, body)?;
-            require_same_history(known, &image.salt, point)?;
-            self.reached = point.number;
-            if staging.bytes() >= CHUNK_BYTES {
-                tree.absorb(staging.take_changes().0)?;
-                observe(point.number, image.packed.number);
-            }
-            Ok(())
-        })?;
-        let (changes, _) = staging.take_changes();
-        tree.absorb(changes)?;
-        write_reached(&tree.dir, &image.salt, image.packed)?;
-        tree.settle()
-    }
-
-    fn remove_draft(&self) -> io::Result<()> {
-        match fs::remove_dir_all(self.sled.join(BUILDING)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
+/// Removes what a failed build of the index left. Earlier versions of this program left it under a number. So this also
+/// removes every index whose commits were all replayed, except the one with the most commits.
+fn clean_up(sled: &Path, image: &Image, known: &[Extent], reached: u64) {
+    let mut ours = Vec::new();
+    for (number, store) in known {
+        if let Some(store) = store
+            && (store.journal == image.salt || *store == StoreRecord::EMPTY)
+        {
+            ours.push((store.commits, folder(sled, *number)));
         }
     }
-
-    /// Removes what a failed build of the index left. Earlier versions of this program left it under a number. So this
-    /// also removes every index whose commits were all replayed, except the one with the most commits.
-    fn clean_up(&self) {
-        if let Err(error) = self.remove_draft() {
+    // A stable sort, so that of two with equally many commits the first stays.
+    ours.sort_by_key(|(commits, _)| Reverse(*commits));
+    let mut parts = vec![sled.join(BUILDING)];
+    for (commits, index) in ours.into_iter().skip(1) {
+        if commits <= reached {
+            parts.push(index);
+        }
+    }
+    for part in parts {
+        if let Err(error) = or_gone(fs::remove_dir_all(part)) {
             tracing::debug!(%error, "a part of an index stays");
-        }
-        let is_ours = |store: &StoreRecord| store.journal == self.image.salt || *store == StoreRecord::EMPTY;
-        let commits = |store: &StoreRecord| is_ours(store).then_some(store.commits);
-        let extents = self.known.iter().map(|(number, store)| (*number, store.as_ref().and_then(commits)));
-        let extents: Vec<_> = extents.collect();
-        // `max_by_key` returns the last maximum, so in reverse the first of equal indexes is kept.
-        let most = extents.iter().rev().max_by_key(|(_, commits)| *commits).map(|(number, _)| *number);
-        for (number, commits) in extents {
-            let is_part = commits.is_some_and(|commits| commits <= self.reached);
-            if is_part
-                && Some(number) != most
-                && let Err(error) = fs::remove_dir_all(folder(self.sled, number))
-            {
-                tracing::debug!(%error, "a part of an index stays");
-            }
         }
     }
 }
 
 /// Requires an index that ends with this commit to have the same digest (ST-15).
 fn require_same_history(known: &[Extent], salt: &Salt, point: Point) -> Result<(), BackendError> {
-    let stores = known.iter().filter_map(|(_, store)| store.as_ref());
-    let is_other = |store: &StoreRecord| {
-        store.journal == *salt && store.commits == point.number && store.digest != point.digest
-    };
-    if stores.into_iter().any(is_other) {
-        let number = point.number;
-        return Err(damaged(format!("its first {number} commits are not the ones that its index has")));
+    let number = point.number;
+    for (_, store) in known {
+        if let Some(store) = store
+            && store.journal == *salt
+            && store.commits == number
+            && store.digest != point.digest
+        {
+            return Err(damaged(format!("its first {number} commits are not the ones that its index has")));
+        }
     }
     Ok(())
 }
 
 /// Removes every index except one, the draft of a failed build, and the mark.
-pub(crate) fn keep_only(sled: &Path, number: u32) {
-    let Ok(entries) = fs::read_dir(sled) else { return };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let other = name.to_str().and_then(|name| name.parse::<u32>().ok()).filter(|other| *other != number);
-        if (other.is_some() || name == BUILDING)
-            && let Err(error) = fs::remove_dir_all(entry.path())
-        {
+pub(crate) fn keep_only(sled: &Path, kept: u32) {
+    let mut others = vec![sled.join(BUILDING)];
+    for number in numbers(sled) {
+        if number != kept {
+            others.push(folder(sled, number));
+        }
+    }
+    for other in others {
+        if let Err(error) = or_gone(fs::remove_dir_all(other)) {
             tracing::debug!(%error, "an earlier index stays");
         }
     }
@@ -338,40 +342,29 @@ fn read_mark(sled: &Path) -> Option<String> {
 }
 
 fn unmark(sled: &Path) {
-    match fs::remove_file(sled.join(OPENING_FILE)) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            tracing::debug!(%error, "the index will be built again");
-        }
-        _ => {}
+    if let Err(error) = or_gone(fs::remove_file(sled.join(OPENING_FILE))) {
+        tracing::debug!(%error, "the index will be built again");
     }
 }
 
 const REACHED_FILE: &str = "reached";
 
-const CHECK_BYTES: usize = 16;
-const REACHED_BYTES: usize = CHECK_BYTES + 8 + 32;
-
-fn encode_reached(salt: &Salt, point: Point) -> Vec<u8> {
-    let body = [&point.number.to_le_bytes()[..], point.digest.as_bytes()].concat();
-    let check: [u8; CHECK_BYTES] = Checker::new("turnfold v2 reached", salt).check(&[&body]);
-    [&check[..], &body].concat()
-}
+const REACHED: &str = "turnfold v2 reached";
 
 /// Returns the last commit that the index in this folder may have; `None` if its file is missing or unsound.
-pub(crate) fn read_reached(index: &Path, salt: &Salt) -> Option<Point> {
-    let bytes = read_at_most(&index.join(REACHED_FILE), REACHED_BYTES as u64 + 1).ok()?;
-    let mut fields = Fields(bytes.get(CHECK_BYTES..)?);
-    let point = Point { number: fields.u64()?, digest: fields.digest()? };
-    (bytes == encode_reached(salt, point)).then_some(point)
+fn read_reached(index: &Path, salt: &Salt) -> Option<Point> {
+    let bytes = read_at_most(&index.join(REACHED_FILE), SEALED_BYTES as u64 + 1).ok()?;
+    if bytes.len() == SEALED_BYTES { unseal(REACHED, salt, &bytes) } else { None }
 }
 
-/// Records the last commit that an index will have, durably. The index must not have the commit before, and the
-/// segments must.
+/// Records the last commit that an index will have, durably, in a file next to the database. A reader compares it with
+/// the journal without sled, whose start takes longer than to read a small journal (ST-23). The index must not have the
+/// commit before, and the segments must.
 pub(crate) fn write_reached(index: &Path, salt: &Salt, point: Point) -> Result<(), BackendError> {
     let path = index.join(REACHED_FILE);
     let file = files::options().write(true).create(true).truncate(false).open(&path);
     let written = file.and_then(|file| {
-        write_at(&file, 0, &encode_reached(salt, point))?;
+        write_at(&file, 0, &seal(REACHED, salt, point))?;
         file.sync_data()
     });
     written.map_err(|source| BackendError::io("write", &path, source))

@@ -17,7 +17,7 @@ use crate::local::backend::BackendError;
 use crate::local::files::{open_sound, read_at, read_at_most};
 use crate::local::journal::commit::{HEADER_BYTES, Point, Salt, read_header};
 use crate::local::journal::head::{HEAD_BYTES, JournalFrame, JournalHead, Kind};
-use crate::local::journal::segment::{FoundPack, PREFIX_BYTES, Packing, Segment, pack_at};
+use crate::local::journal::segment::{PREFIX_BYTES, Packing, Segment, pack_at};
 
 /// How often a journal is read again, and with which pauses, while its writer changes it.
 const READ_TRIES: u32 = 1000;
@@ -45,34 +45,16 @@ pub(crate) struct Image {
     pub(crate) index: u32,
 }
 
-/// Where a commit can be read again: in a segment, or among the commits that only the heads have.
+/// Where a commit can be read again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct CommitPlace(u64);
-
-/// How far the number of the segment is shifted in [`CommitPlace`]; the bits below are the place in the segment.
-const SEGMENT_SHIFT: u32 = 44;
-
-impl CommitPlace {
-    /// The bit that marks a place among the commits that only the heads have.
-    const IN_HEADS: u64 = 1 << 63;
-
-    pub(crate) fn in_segment(segment: usize, at: u64) -> Self {
-        Self((segment as u64) << SEGMENT_SHIFT | at)
-    }
-
-    pub(crate) fn in_heads(place: usize) -> Self {
-        Self(place as u64 | Self::IN_HEADS)
-    }
-
-    /// Returns `Ok` with the place among the commits of the heads, or `Err` with the segment and the place in it.
-    pub(crate) fn place(self) -> Result<usize, (usize, u64)> {
-        let number = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
-        if self.0 & Self::IN_HEADS != 0 {
-            Ok(number(self.0 ^ Self::IN_HEADS))
-        } else {
-            Err((number(self.0 >> SEGMENT_SHIFT), self.0 & ((1 << SEGMENT_SHIFT) - 1)))
-        }
-    }
+pub(crate) enum CommitPlace {
+    /// Only the heads have it; the number of such commits before it.
+    InHeads(u32),
+    InSegment {
+        /// The number of the segment, from 0.
+        segment: u32,
+        at: u64,
+    },
 }
 
 /// Called for each commit with its point, its place and its body.
@@ -102,7 +84,7 @@ pub(crate) fn read_next_to_writer(journal: &Path) -> Result<Image, BackendError>
 
 /// Reads every commit of a journal while its writer may go on, and checks the digests.
 pub(crate) fn prove(journal: &Path) -> Result<(), BackendError> {
-    read_next_to_writer(journal)?.each_commit(0, true, &mut |_, _, _| Ok(()))
+    read_next_to_writer(journal)?.each_commit(true, &mut |_, _, _| Ok(()))
 }
 
 impl Image {
@@ -205,31 +187,21 @@ impl Image {
         other.is_some_and(|head| head.ended_at == Some(self.end))
     }
 
-    /// Passes every commit after number `from` to `each`. Frames are always checked, digests of packs only if `proves`
-    /// (ST-17).
-    pub(crate) fn each_commit(
-        &self,
-        from: u64,
-        proves: bool,
-        each: EachCommit<'_>,
-    ) -> Result<(), BackendError> {
-        for (number, segment) in self.segments.iter().enumerate() {
-            if segment.end.number > from {
-                self.each_in_segment((number, segment), from, proves, each)?;
-            }
+    /// Passes every commit to `each`. Frames are always checked, digests of packs only if `proves` (ST-17).
+    pub(crate) fn each_commit(&self, proves: bool, each: EachCommit<'_>) -> Result<(), BackendError> {
+        for (segment, number) in self.segments.iter().zip(0..) {
+            self.each_in_segment(segment, number, proves, each)?;
         }
-        for (place, (_, frame)) in self.tail.iter().enumerate() {
-            if frame.last() > from {
-                each(frame.end(), CommitPlace::in_heads(place), &frame.body)?;
-            }
+        for ((_, frame), place) in self.tail.iter().zip(0..) {
+            each(frame.end(), CommitPlace::InHeads(place), &frame.body)?;
         }
         Ok(())
     }
 
     fn each_in_segment(
         &self,
-        (number, segment): (usize, &Segment),
-        from: u64,
+        segment: &Segment,
+        number: u32,
         proves: bool,
         each: EachCommit<'_>,
     ) -> Result<(), BackendError> {
@@ -243,40 +215,28 @@ impl Image {
                 return Err(unreadable(end.number + 1, segment));
             };
             let back = pack.back.ok_or_else(|| unreadable(pack.front.first, segment))?;
-            if back.point.number > from {
-                let after = each_in_pack((number, segment), &pack, &packing, proves, from, each)?;
-                if proves && after != back.point {
-                    return Err(unreadable(pack.front.first, segment));
-                }
+            let mut place = 0;
+            for _ in 0..pack.front.count {
+                let bytes = pack.bytes.get(place..).unwrap_or_default();
+                let Some((body, length)) = packing.read_frame(end.number + 1, bytes) else {
+                    return Err(unreadable(end.number + 1, segment));
+                };
+                end = if proves { end.after(&body) } else { Point { number: end.number + 1, ..end } };
+                let at = at + (PREFIX_BYTES + place) as u64;
+                each(end, CommitPlace::InSegment { segment: number, at }, &body)?;
+                place += length;
+            }
+            if place != pack.bytes.len() {
+                return Err(unreadable(end.number + 1, segment));
+            }
+            if proves && end != back.point {
+                return Err(unreadable(pack.front.first, segment));
             }
             at += back.bytes();
             end = back.point;
         }
         Ok(())
     }
-}
-
-/// Passes the commits of a pack to `each` and returns the last; its digest is right only if `proves`.
-fn each_in_pack(
-    (number, segment): (usize, &Segment),
-    pack: &FoundPack,
-    packing: &Packing,
-    proves: bool,
-    from: u64,
-    each: EachCommit<'_>,
-) -> Result<Point, BackendError> {
-    let mut place = 0;
-    let mut end = pack.front.point;
-    for _ in 0..pack.front.count {
-        let frame = pack.bytes.get(place..).and_then(|bytes| packing.read_frame(end.number + 1, bytes));
-        let Some((body, bytes)) = frame else { return Err(unreadable(end.number + 1, segment)) };
-        end = if proves { end.after(&body) } else { Point { number: end.number + 1, ..end } };
-        if end.number > from {
-            each(end, CommitPlace::in_segment(number, pack.at + (PREFIX_BYTES + place) as u64), &body)?;
-        }
-        place += bytes;
-    }
-    if place == pack.bytes.len() { Ok(end) } else { Err(unreadable(end.number + 1, segment)) }
 }
 
 fn unreadable(number: u64, segment: &Segment) -> BackendError {
@@ -295,8 +255,12 @@ fn highest(heads: &[JournalHead; 2]) -> u64 {
 /// synced, and record a large commit only after it is.
 fn may_be_torn(heads: &[JournalHead; 2], segment: &Segment) -> bool {
     let last = segment.end.number;
-    let mut frames = heads.iter().flat_map(|head| &head.frames);
-    highest(heads) < last || frames.any(|frame| frame.kind == Kind::Commit && frame.last() == last)
+    for frame in heads.iter().flat_map(|head| &head.frames) {
+        if frame.kind == Kind::Commit && frame.last() == last {
+            return true;
+        }
+    }
+    highest(heads) < last
 }
 
 /// Reads the ends of all segments. Each must continue the one before. Only the last may be torn (ST-12, ST-13). Returns
@@ -308,7 +272,8 @@ fn read_segments(
 ) -> Result<(Vec<Segment>, Option<PathBuf>), BackendError> {
     let listed = segment::list(journal).map_err(|source| BackendError::io("read", journal, source))?;
     let count = listed.len();
-    let (mut segments, mut torn): (Vec<Segment>, _) = (Vec::new(), None);
+    let mut segments: Vec<Segment> = Vec::new();
+    let mut torn = None;
     for (number, (first, path)) in listed.into_iter().enumerate() {
         let is_last = number + 1 == count;
         let found = match Segment::read(&path, salt, first)? {
@@ -334,7 +299,7 @@ fn read_segments(
 /// How many bytes are searched at a time for the next pack.
 const SEARCH_BYTES: usize = 1 << 20;
 
-/// What is left of a journal.
+/// What is left of a damaged journal: every commit with a sound frame, wherever it lies (ST-4).
 pub(crate) struct Remains {
     pub(crate) salt: Salt,
     /// The commits in the heads by number. Segments may have some of them too.
@@ -342,7 +307,11 @@ pub(crate) struct Remains {
     segments: Vec<(u64, PathBuf)>,
     /// The highest commit number in the frames and end marks of the heads.
     named: u64,
-    /// What is wrong with the journal's files, for the report.
+    /// The number of the commit that is due.
+    next: u64,
+    /// How many commits were passed that only the heads have.
+    in_heads: u32,
+    /// What is wrong with the rest, for the report.
     pub(crate) notes: Vec<String>,
 }
 
@@ -361,16 +330,20 @@ impl Remains {
             found.push((name, bytes));
         }
         let segments = segment::list(journal).unwrap_or_default();
-        let salts = found.iter().map(|(_, bytes)| read_header(bytes));
-        let in_segments =
-            segments.iter().map(|(_, path)| read_header(&read_at_most(path, HEADER_BYTES as u64).ok()?));
-        let salt = salts.chain(in_segments).flatten().next()?;
-        let mut remains = Self { salt, heads: BTreeMap::new(), segments, named: 0, notes };
+        let mut salt = None;
+        for (_, bytes) in &found {
+            salt = salt.or_else(|| read_header(bytes));
+        }
+        for (_, path) in &segments {
+            salt = salt.or_else(|| read_header(&read_at_most(path, HEADER_BYTES as u64).ok()?));
+        }
+        let salt = salt?;
+        let mut remains =
+            Self { salt, heads: BTreeMap::new(), segments, named: 0, next: 1, in_heads: 0, notes };
         for (name, bytes) in found {
             if read_header(&bytes) != Some(salt) && !remains.notes.iter().any(|note| note.contains(name)) {
-                remains
-                    .notes
-                    .push(format!("`{}` does not begin as a head does", journal.join(name).display()));
+                let path = journal.join(name);
+                remains.notes.push(format!("`{}` does not begin as a head does", path.display()));
             }
             remains.add_head(JournalHead::of(salt, bytes));
         }
@@ -390,67 +363,71 @@ impl Remains {
         }
     }
 
+    /// Opens the segments, without those that cannot be opened.
     pub(crate) fn files(&self) -> Vec<File> {
-        self.segments.iter().filter_map(|(_, path)| open_sound(path).ok().map(|(file, _)| file)).collect()
+        let mut files = Vec::new();
+        for (_, path) in &self.segments {
+            files.extend(open_sound(path).ok().map(|(file, _)| file));
+        }
+        files
     }
 
+    /// Passes every sound commit to `each` in the order of the numbers, and notes the missing ones.
     pub(crate) fn each_commit(&mut self, each: EachCommit<'_>) -> Result<(), BackendError> {
-        let heads = std::mem::take(&mut self.heads);
-        let mut next = Next { number: 1, heads, notes: Vec::new() };
         let mut number = 0;
         for (first, path) in self.segments.clone() {
-            let opened = match open_sound(&path) {
-                Ok((file, _)) => Some(file),
-                Err(error) => {
-                    next.notes.push(error.to_string());
-                    None
-                }
-            };
-            if first > next.number {
-                next.fill_up_to(first, each)?;
+            let opened = open_sound(&path);
+            if let Err(error) = &opened {
+                self.notes.push(error.to_string());
             }
-            if let Some(file) = opened {
-                self.each_in_segment((number, &path, &file), &mut next, each)?;
+            if first > self.next {
+                self.fill_up_to(first, each)?;
+            }
+            if let Ok((file, _)) = opened {
+                self.each_in_segment(&path, &file, number, each)?;
                 number += 1;
             }
         }
-        let packed = next.number - 1;
-        let end = next.heads.keys().next_back().map_or(next.number, |last| last + 1);
-        next.fill_up_to(end.max(next.number), each)?;
-        if self.named >= next.number {
-            next.notes.push(missing(next.number, self.named));
+        let packed = self.next - 1;
+        if let Some(last) = self.heads.keys().next_back().copied()
+            && last >= self.next
+        {
+            self.fill_up_to(last + 1, each)?;
         }
-        if self.named + 1 < packed {
-            let named = self.named;
-            next.notes.push(format!("its heads know of {named} commits, its segments have {packed}"));
+        let named = self.named;
+        if named >= self.next {
+            self.note_missing(self.next, named);
         }
-        self.notes.extend(next.notes);
+        if named + 1 < packed {
+            self.notes.push(format!("its heads know of {named} commits, its segments have {packed}"));
+        }
         Ok(())
     }
 
     fn each_in_segment(
-        &self,
-        (number, path, file): (usize, &Path, &File),
-        next: &mut Next,
+        &mut self,
+        path: &Path,
+        file: &File,
+        segment: u32,
         each: EachCommit<'_>,
     ) -> Result<(), BackendError> {
         let packing = Packing::new(&self.salt);
+        let shown = path.display();
         let failed = |source| BackendError::io("read", path, source);
         let header = read_at(file, 0, HEADER_BYTES).map_err(failed)?;
         if read_header(&header) != Some(self.salt) {
-            next.notes.push(format!("`{}` does not begin as a segment of this journal does", path.display()));
+            self.notes.push(format!("`{shown}` does not begin as a segment of this journal does"));
         }
         let mut at = HEADER_BYTES as u64;
         loop {
             let Some(pack) = pack_at(file, &packing, at).map_err(failed)? else {
-                let found = find_pack(file, &packing, at).map_err(failed)?;
-                let Some(found) = found else { break };
-                next.notes.push(format!("{} bytes of `{}` are unreadable", found - at, path.display()));
+                let Some(found) = find_pack(file, &packing, at).map_err(failed)? else { return Ok(()) };
+                self.notes.push(format!("{} bytes of `{shown}` are unreadable", found - at));
                 at = found;
                 continue;
             };
-            if pack.front.first > next.number {
-                next.fill_up_to(pack.front.first, each)?;
+            if pack.front.first > self.next {
+                self.fill_up_to(pack.front.first, each)?;
             }
             let lengths = if pack.back.is_some() { Packing::read_lengths(&pack.trailer) } else { Vec::new() };
             let mut place = 0;
@@ -458,81 +435,72 @@ impl Remains {
                 let Some(bytes) = pack.bytes.get(place..) else { break };
                 let length = match packing.read_frame(commit, bytes) {
                     Some((body, length)) => {
-                        let at = CommitPlace::in_segment(number, at + (PREFIX_BYTES + place) as u64);
-                        next.take(commit, at, &body, each)?;
+                        let at = at + (PREFIX_BYTES + place) as u64;
+                        self.pass(commit, CommitPlace::InSegment { segment, at }, &body, each)?;
                         Some(length)
                     }
                     None => lengths.get(which).copied().or_else(|| segment::frame_bytes(bytes)),
                 };
-                let Some(length) = length.or_else(|| lengths.get(which).copied()) else { break };
+                let Some(length) = length else { break };
                 place += length;
             }
-            at += PREFIX_BYTES as u64 + pack.bytes.len() as u64 + pack.trailer.len() as u64;
+            at += (PREFIX_BYTES + pack.bytes.len() + pack.trailer.len()) as u64;
             if pack.back.is_none() && find_pack(file, &packing, at).map_err(failed)?.is_some() {
-                next.notes.push(format!("the end of a pack in `{}` is unreadable", path.display()));
+                self.notes.push(format!("the end of a pack in `{shown}` is unreadable"));
             }
         }
-        Ok(())
     }
 
-    pub(crate) fn names_a_commit(&self) -> bool {
-        self.named > 0 || !self.segments.is_empty()
-    }
-}
-
-struct Next {
-    number: u64,
-    heads: BTreeMap<u64, JournalFrame>,
-    notes: Vec<String>,
-}
-
-impl Next {
     /// Passes a commit to `each`, after the earlier ones that only the heads have. Ignores a commit that came before.
-    fn take(
+    fn pass(
         &mut self,
         number: u64,
         at: CommitPlace,
         body: &[u8],
         each: EachCommit<'_>,
     ) -> Result<(), BackendError> {
-        if number < self.number {
+        if number < self.next {
             return Ok(());
         }
         self.fill_up_to(number, each)?;
-        self.number = number + 1;
+        self.next = number + 1;
         each(point(number), at, body)
     }
 
-    /// Passes the commits before `number` that only the heads have to `each`, and notes the missing ones.
+    /// Passes the commits before `number`, which must not be before the one that is due, as far as the heads have them.
     fn fill_up_to(&mut self, number: u64, each: EachCommit<'_>) -> Result<(), BackendError> {
-        let mut gap = self.number;
-        let waiting: Vec<_> = self.heads.range(self.number..number).map(|(_, frame)| frame.clone()).collect();
-        for frame in waiting {
-            let found = frame.last();
-            if found > gap {
-                self.notes.push(missing(gap, found - 1));
+        let later = self.heads.split_off(&number);
+        let waiting = std::mem::replace(&mut self.heads, later);
+        for (found, frame) in waiting {
+            if found < self.next {
+                continue;
             }
-            each(point(found), CommitPlace::in_heads(0), &frame.body)?;
-            gap = found + 1;
+            self.note_missing(self.next, found - 1);
+            self.next = found + 1;
+            each(point(found), CommitPlace::InHeads(self.in_heads), &frame.body)?;
+            self.in_heads += 1;
         }
-        if number > gap {
-            self.notes.push(missing(gap, number - 1));
-        }
-        self.number = number.max(self.number);
+        self.note_missing(self.next, number - 1);
+        self.next = number;
         Ok(())
+    }
+
+    fn note_missing(&mut self, from: u64, to: u64) {
+        if from < to {
+            self.notes.push(format!("commits {from} to {to} are missing or unreadable"));
+        } else if from == to {
+            self.notes.push(format!("commit {from} is missing or unreadable"));
+        }
+    }
+
+    /// Returns `true` if a head names a commit or there is a segment.
+    pub(crate) fn names_a_commit(&self) -> bool {
+        self.named > 0 || !self.segments.is_empty()
     }
 }
 
 fn point(number: u64) -> Point {
     Point { number, ..Point::start(&[0; 16]) }
-}
-
-fn missing(from: u64, to: u64) -> String {
-    if from == to {
-        format!("commit {from} is missing or unreadable")
-    } else {
-        format!("commits {from} to {to} are missing or unreadable")
-    }
 }
 
 /// Finds the next sound front of a pack at or after a place.

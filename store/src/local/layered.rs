@@ -8,30 +8,46 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWrite
 
 use crate::local::backend::{Backend, BackendError, RecordChange, StoredRecord};
 use crate::local::files::Places;
-use crate::local::index::distrust;
 use crate::local::index::tree::IndexTree;
+use crate::local::index::{distrust, write_reached};
 use crate::local::journal::head::JournalFrame;
-use crate::local::journal::read_next_to_writer;
-use crate::local::record::StoreRecord;
+use crate::local::journal::{Image, read_next_to_writer};
+use crate::local::key;
+use crate::local::record::{self, StoreRecord};
 use crate::local::replay::replay_strictly;
 use crate::local::staging::{Staging, sound_body};
 use crate::local::view::MemoryRecords;
-use crate::local::{index, key, record};
 
-/// An index and the changes of the commits on top of it.
+/// How many changes are passed to the index at a time.
+const CHANGES_MAX: usize = 1024;
+
+/// An index, and the changes of the commits on top of it.
 pub(crate) struct Layered {
-    base: Base,
+    tree: IndexTree,
+    places: Places,
+    /// The last commit in the index when it was opened.
+    up_to: u64,
+    has_absorbed: AtomicBool,
+    /// Replaces the index once it is known to be damaged.
+    view: OnceLock<MemoryRecords>,
     layers: RwLock<Layers>,
 }
 
 impl Layered {
-    pub(crate) fn over(base: Base) -> Self {
-        Self { base, layers: RwLock::default() }
+    pub(crate) fn over(tree: IndexTree, places: &Places, image: &Image) -> Self {
+        Self {
+            tree,
+            places: places.clone(),
+            up_to: image.packed.number,
+            has_absorbed: AtomicBool::new(false),
+            view: OnceLock::new(),
+            layers: RwLock::default(),
+        }
     }
 
     /// Returns the number of the index; each built index has the next one.
     pub(crate) fn index(&self) -> u32 {
-        self.base.tree.number
+        self.tree.number
     }
 
     fn layers(&self) -> RwLockReadGuard<'_, Layers> {
@@ -47,117 +63,64 @@ impl Layered {
         self.change().show(changes);
     }
 
-    /// Sets the current changes aside for packing. Later changes go on top of them.
     pub(crate) fn begin_packing(&self) {
         self.change().begin_packing();
     }
 
     /// Makes the changes of a commit visible that was packed together with those set aside.
     pub(crate) fn show_packed(&self, changes: Vec<RecordChange>) {
-        self.change().show_packing(changes);
+        let mut layers = self.change();
+        let packing = Arc::make_mut(&mut layers.packing);
+        for RecordChange { key, value } in changes {
+            packing.insert(key, value);
+        }
     }
 
-    /// Writes the changes that were set aside into the index. The segments must have their commits.
+    /// Replays a commit of a head on top of the records.
+    pub(crate) fn replay(&self, frame: &JournalFrame) -> Result<(), BackendError> {
+        let Some(value) = self.get(key::STORE)? else {
+            return Err(BackendError::Damaged("the index has no record about the store".to_owned()));
+        };
+        let mut staging = Staging::over(self, read_store(&value)?);
+        replay_strictly(&mut staging, frame.end(), &frame.body)?;
+        self.show(staging.take_changes().0);
+        Ok(())
+    }
+
+    /// Writes the changes that were set aside into the index, durably. The segments must have their commits.
     pub(crate) fn absorb(&self) -> Result<(), BackendError> {
-        let packed = self.layers().packing();
+        let packed = Arc::clone(&self.layers().packing);
         if let Some(Some(value)) = packed.get(key::STORE) {
             let store = read_store(value)?;
-            index::write_reached(&self.base.tree.dir, &store.journal, store.point())?;
+            write_reached(&self.tree.dir, &store.journal, store.point())?;
         }
-        let change = |(key, value): (&Vec<u8>, &Option<Vec<u8>>)| RecordChange {
-            key: key.clone(),
-            value: value.clone(),
-        };
-        self.base.absorb(&mut packed.iter().map(change))?;
-        self.change().end_packing();
-        Ok(())
-    }
-
-    /// Replays commits of the heads on top of the records.
-    pub(crate) fn replay<'a>(
-        &self,
-        frames: impl Iterator<Item = &'a JournalFrame>,
-    ) -> Result<(), BackendError> {
-        for frame in frames {
-            let Some(value) = self.get(key::STORE)? else {
-                return Err(BackendError::Damaged("the index has no record about the store".to_owned()));
-            };
-            let mut staging = Staging::over(self, read_store(&value)?);
-            replay_strictly(&mut staging, frame.end(), &frame.body)?;
-            let (changes, _) = staging.take_changes();
-            self.show(changes);
-        }
-        Ok(())
-    }
-}
-
-fn read_store(value: &[u8]) -> Result<StoreRecord, BackendError> {
-    record::read_body("the record about the store", &sound_body(key::STORE, value)?)
-}
-
-impl Backend for Layered {
-    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BackendError> {
-        self.base.read(|below| self.layers().get(key, below))
-    }
-
-    fn get_all(&self, keys: &[Vec<u8>]) -> Result<Vec<Option<Vec<u8>>>, BackendError> {
-        // Holding the lock keeps commits from becoming visible between the first key and the last.
-        let layers = self.layers();
-        self.base.read(|below| keys.iter().map(|key| layers.get(key, below)).collect())
-    }
-
-    fn scan(&self, range: &Range<Vec<u8>>, limit: usize) -> Result<Vec<StoredRecord>, BackendError> {
-        self.base.read(|below| self.layers().scan(range, limit, below))
-    }
-
-    fn last(&self, range: &Range<Vec<u8>>) -> Result<Option<StoredRecord>, BackendError> {
-        self.base.read(|below| self.layers().last(range, below))
-    }
-}
-
-/// How many changes are passed to the index at a time.
-const CHANGES_MAX: usize = 1024;
-
-/// An index, and the view that replaces it after damage.
-pub(crate) struct Base {
-    pub(crate) tree: IndexTree,
-    places: Places,
-    /// The last commit in the index when it was opened.
-    up_to: u64,
-    has_absorbed: AtomicBool,
-    /// Replaces the index once it is known to be damaged.
-    view: OnceLock<MemoryRecords>,
-}
-
-impl Base {
-    pub(crate) fn of(tree: IndexTree, places: Places, up_to: u64) -> Self {
-        Self { tree, places, up_to, has_absorbed: AtomicBool::new(false), view: OnceLock::new() }
-    }
-
-    /// Writes changes into the index, durably. They must be sorted by key, so that the record about the store comes
-    /// last.
-    pub(crate) fn absorb(&self, changes: &mut dyn Iterator<Item = RecordChange>) -> Result<(), BackendError> {
         if self.view.get().is_some() {
             return Err(broken("it was damaged"));
         }
         self.has_absorbed.store(true, Ordering::SeqCst);
-        self.write(changes).map_err(|error| match error {
-            BackendError::Damaged(reason) => {
-                self.distrust();
-                broken(&reason)
-            }
-            error => error,
-        })
+        let written = self.write(&packed);
+        if let Err(BackendError::Damaged(reason)) = written {
+            self.distrust();
+            return Err(broken(&reason));
+        }
+        written?;
+        self.change().packing = Arc::default();
+        Ok(())
     }
 
-    fn write(&self, changes: &mut dyn Iterator<Item = RecordChange>) -> Result<(), BackendError> {
-        loop {
-            let some: Vec<_> = changes.take(CHANGES_MAX).collect();
-            if some.is_empty() {
-                return self.tree.settle();
+    /// The changes are sorted by key, so the record about the store comes last.
+    fn write(&self, changes: &Changes) -> Result<(), BackendError> {
+        let mut some = Vec::new();
+        for (key, value) in changes {
+            some.push(RecordChange { key: key.clone(), value: value.clone() });
+            if some.len() == CHANGES_MAX {
+                self.tree.absorb(std::mem::take(&mut some))?;
             }
+        }
+        if !some.is_empty() {
             self.tree.absorb(some)?;
         }
+        self.tree.settle()
     }
 
     /// Marks the index as damaged, so that the next opening builds a new one (ST-8).
@@ -167,11 +130,8 @@ impl Base {
         }
     }
 
-    /// Calls `ask` with the index, or with the view if the index is damaged.
-    pub(crate) fn read<T>(
-        &self,
-        ask: impl Fn(&dyn Backend) -> Result<T, BackendError>,
-    ) -> Result<T, BackendError> {
+    /// Calls `ask` with the index, or with a view of the same commits of the journal if the index is damaged.
+    fn read<T>(&self, ask: impl Fn(&dyn Backend) -> Result<T, BackendError>) -> Result<T, BackendError> {
         if let Some(view) = self.view.get() {
             return ask(view);
         }
@@ -184,8 +144,8 @@ impl Base {
             return Err(broken(&reason));
         }
         tracing::warn!(reason, "the index is damaged; the journal is read instead");
-        let view = read_next_to_writer(&self.places.journal)
-            .and_then(|image| MemoryRecords::read(&image, self.up_to, false))?;
+        let image = read_next_to_writer(&self.places.journal)?;
+        let view = MemoryRecords::read(&image, self.up_to, false)?;
         ask(self.view.get_or_init(|| view))
     }
 }
@@ -196,55 +156,62 @@ fn broken(reason: &str) -> BackendError {
     BackendError::Io { action: "use the index".to_owned(), source }
 }
 
-/// The last change of each key; `None` removes the record below.
-pub(crate) type Changes = BTreeMap<Vec<u8>, Option<Vec<u8>>>;
+fn read_store(value: &[u8]) -> Result<StoreRecord, BackendError> {
+    record::read_body("the record about the store", &sound_body(key::STORE, value)?)
+}
 
-/// The changes of the commits that are not in the index yet: `packing` those on their way there, `current` later ones.
+impl Backend for Layered {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BackendError> {
+        self.read(|below| self.layers().get(key, below))
+    }
+
+    fn get_all(&self, keys: &[Vec<u8>]) -> Result<Vec<Option<Vec<u8>>>, BackendError> {
+        // Holding the lock keeps commits from becoming visible between the first key and the last.
+        let layers = self.layers();
+        self.read(|below| keys.iter().map(|key| layers.get(key, below)).collect())
+    }
+
+    fn scan(&self, range: &Range<Vec<u8>>, limit: usize) -> Result<Vec<StoredRecord>, BackendError> {
+        self.read(|below| self.layers().scan(range, limit, below))
+    }
+
+    fn last(&self, range: &Range<Vec<u8>>) -> Result<Option<StoredRecord>, BackendError> {
+        self.read(|below| self.layers().last(range, below))
+    }
+}
+
+/// The last change of each key; `None` removes the record below.
+type Changes = BTreeMap<Vec<u8>, Option<Vec<u8>>>;
+
+/// The changes of the commits that are not in the index yet, read as if they had been written there: `packing` those on
+/// their way to the index, `current` later ones.
 #[derive(Default)]
-pub(crate) struct Layers {
+struct Layers {
     current: Changes,
     packing: Arc<Changes>,
 }
 
 impl Layers {
-    /// Adds the changes of a commit to the current layer.
-    pub(crate) fn show(&mut self, changes: impl IntoIterator<Item = RecordChange>) {
-        self.current.extend(pairs(changes));
+    fn show(&mut self, changes: Vec<RecordChange>) {
+        for RecordChange { key, value } in changes {
+            self.current.insert(key, value);
+        }
     }
 
-    /// Sets the current layer aside for packing and begins a new one.
-    pub(crate) fn begin_packing(&mut self) {
+    /// Sets the current changes aside for packing. Later changes go on top of them.
+    fn begin_packing(&mut self) {
         self.packing = Arc::new(std::mem::take(&mut self.current));
     }
 
-    /// Adds the changes of a commit to the layer that is being packed.
-    pub(crate) fn show_packing(&mut self, changes: impl IntoIterator<Item = RecordChange>) {
-        Arc::make_mut(&mut self.packing).extend(pairs(changes));
-    }
-
-    /// Returns the layer that is being packed.
-    pub(crate) fn packing(&self) -> Arc<Changes> {
-        Arc::clone(&self.packing)
-    }
-
-    /// Drops the layer that was packed, once the records below include it.
-    pub(crate) fn end_packing(&mut self) {
-        self.packing = Arc::default();
-    }
-
-    /// Returns the layers, lowest first.
-    fn all(&self) -> [&Changes; 2] {
-        [&self.packing, &self.current]
-    }
-
-    /// Returns the value of a record, from the top layer that changes it or from the records below.
-    pub(crate) fn get(&self, key: &[u8], below: &dyn Backend) -> Result<Option<Vec<u8>>, BackendError> {
-        let over = self.all().into_iter().rev().find_map(|layer| layer.get(key));
-        over.map_or_else(|| below.get(key), |value| Ok(value.clone()))
+    fn get(&self, key: &[u8], below: &dyn Backend) -> Result<Option<Vec<u8>>, BackendError> {
+        match self.current.get(key).or_else(|| self.packing.get(key)) {
+            Some(value) => Ok(value.clone()),
+            None => below.get(key),
+        }
     }
 
     /// Returns the first records in a range of keys, at most `limit`.
-    pub(crate) fn scan(
+    fn scan(
         &self,
         range: &Range<Vec<u8>>,
         limit: usize,
@@ -254,32 +221,40 @@ impl Layers {
         let mut rest = range.clone();
         while rest.start < rest.end && found.len() < limit {
             let wanted = limit - found.len();
-            if self.all().iter().all(|layer| layer.range(rest.clone()).next().is_none()) {
-                found.extend(below.scan(&rest, wanted)?);
+            let under = below.scan(&rest, wanted)?;
+            let layers: [&Changes; 2] = [&self.packing, &self.current];
+            if layers.iter().all(|layer| layer.range(rest.clone()).next().is_none()) {
+                found.extend(under);
                 break;
             }
-            let under = below.scan(&rest, wanted)?;
-            // A source that returned `wanted` records may have more behind the last, so the merge ends at the least of
-            // those last keys.
-            let mut end = under.last().filter(|_| under.len() == wanted).map(|(key, _)| key.clone());
-            let mut merged: Changes = under.into_iter().map(|(key, value)| (key, Some(value))).collect();
-            for layer in self.all() {
-                let over: Vec<_> = layer.range(rest.clone()).take(wanted).collect();
-                let last = over.last().filter(|_| over.len() == wanted).map(|(key, _)| (*key).clone());
-                end = [end, last].into_iter().flatten().min();
-                merged.extend(over.into_iter().map(|(key, value)| (key.clone(), value.clone())));
+            // If there may be more records below, the merge ends behind the last of these.
+            let mut end = rest.end.clone();
+            if under.len() == wanted
+                && let Some((last, _)) = under.last()
+            {
+                end = [last.as_slice(), &[0]].concat();
             }
-            let is_known = |key: &Vec<u8>| end.as_ref().is_none_or(|end| key <= end);
-            let merged = merged.into_iter().filter(|(key, _)| is_known(key));
-            found.extend(merged.filter_map(|(key, value)| Some((key, value?))));
-            let Some(end) = end else { break };
-            rest.start = [end.as_slice(), &[0]].concat();
+            let mut merged = Changes::new();
+            for (key, value) in under {
+                merged.insert(key, Some(value));
+            }
+            for layer in layers {
+                for (key, value) in layer.range(rest.start.clone()..end.clone()) {
+                    merged.insert(key.clone(), value.clone());
+                }
+            }
+            for (key, value) in merged {
+                if let Some(value) = value {
+                    found.push((key, value));
+                }
+            }
+            rest.start = end;
         }
         found.truncate(limit);
         Ok(found)
     }
 
-    pub(crate) fn last(
+    fn last(
         &self,
         range: &Range<Vec<u8>>,
         below: &dyn Backend,
@@ -289,7 +264,8 @@ impl Layers {
             let under = below.last(&rest)?;
             let from = under.as_ref().map_or(&rest.start, |(key, _)| key);
             let from = (Bound::Included(from), Bound::Excluded(&rest.end));
-            let over = self.all().map(|layer| layer.range::<Vec<u8>, _>(from).next_back());
+            let layers: [&Changes; 2] = [&self.packing, &self.current];
+            let over = layers.map(|layer| layer.range::<Vec<u8>, _>(from).next_back());
             // `max_by_key` returns the last maximum, so the upper layer wins if both have the key.
             match over.into_iter().flatten().max_by_key(|(key, _)| *key) {
                 None => return Ok(under),
@@ -299,12 +275,6 @@ impl Layers {
         }
         Ok(None)
     }
-}
-
-fn pairs(
-    changes: impl IntoIterator<Item = RecordChange>,
-) -> impl Iterator<Item = (Vec<u8>, Option<Vec<u8>>)> {
-    changes.into_iter().map(|RecordChange { key, value }| (key, value))
 }
 
 #[cfg(test)]

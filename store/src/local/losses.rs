@@ -54,7 +54,7 @@ pub(crate) fn read_left(journal: &Path) -> Result<Option<Left>, BackendError> {
     let mut view = MemoryRecords::before(journal, salt, remains.files());
     let mut misfits = Vec::new();
     remains.each_commit(&mut |point, at, body| {
-        view.take((point, at), body, &mut |misfit| {
+        view.take(point, at, body, &mut |misfit| {
             misfits.push((point.number, misfit));
             Ok(())
         })

@@ -330,7 +330,7 @@ mod tests {
     }
 
     fn texts(records: &Records) -> Vec<String> {
-        let notes = records.notes(&"m".parse().unwrap()).unwrap();
+        let notes = records.notes_of(&"m".parse().unwrap()).unwrap();
         notes.iter().map(|note| note.text.to_string()).collect()
     }
 

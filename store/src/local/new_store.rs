@@ -9,7 +9,7 @@ use crate::backup::rebuild::Rebuild;
 use crate::backup::walk::walk;
 use crate::draft;
 use crate::draft::DraftDir;
-use crate::local::files::sync_dir;
+use crate::local::files::{or_gone, sync_dir};
 use crate::local::index::tree::sync_all;
 use crate::local::journal::head::HEAD_BYTES;
 use crate::local::open::{open_disk, open_or_create, require_clock};
@@ -49,10 +49,7 @@ impl NewStore {
         require_nothing(&self.dir)?;
         let renamed = draft::uninterrupted(|| {
             // Removes an empty directory first, because not every system renames over it.
-            match fs::remove_dir(&self.dir) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
+            or_gone(fs::remove_dir(&self.dir))?;
             fs::rename(&draft, &self.dir)?;
             self.dir.parent().map_or(Ok(()), sync_dir)
         });
@@ -104,7 +101,7 @@ impl Store {
         let (locks, places) = format::hold_existing(dir)?;
         // The second handle keeps the directory locked while neither store is open.
         let still_locked = locks.try_clone().map_err(|source| RescueError::io("lock", dir, source))?;
-        let old = Local::start(Box::new(open_disk(&places, (locks, HEAD_BYTES), &mut |_, _| {})?), None)?;
+        let old = Local::start(Box::new(open_disk(&places, locks, HEAD_BYTES, &mut |_, _| {})?), None)?;
         let draft = swap::draft(dir);
         let built = build(&old, &draft, observe);
         let totals = built.and_then(|totals| {

@@ -87,7 +87,7 @@ pub(crate) fn open_skipped(dir: &Path) -> Result<Option<DiskBackend>, BackendErr
 fn open_index(places: &Places, image: &Image, locks: Locks) -> Result<Option<DiskBackend>, BackendError> {
     let found = open_sound(&places.sled, image);
     let reason = match found.unwrap_or_else(|error| FoundIndex::Damaged(error.to_string())) {
-        FoundIndex::Sound(tree) => match DiskBackend::for_reading(places, image, (tree, locks)) {
+        FoundIndex::Sound(tree) => match DiskBackend::for_reading(places, image, tree, locks) {
             Ok(backend) => return Ok(Some(backend)),
             Err(error) => error.to_string(),
         },
@@ -106,8 +106,8 @@ pub(crate) fn is_clock_usable() -> bool {
 
 pub(crate) fn open_for_writing(dir: &Path, observe: OnBuilding<'_>) -> Result<Local, StoreError> {
     require_clock()?;
-    let opened = format::hold_existing(dir)
-        .and_then(|(locks, places)| open_disk(&places, (locks, HEAD_BYTES), observe));
+    let opened =
+        format::hold_existing(dir).and_then(|(locks, places)| open_disk(&places, locks, HEAD_BYTES, observe));
     Local::start(Box::new(opened.map_err(StoreError::unopened)?), Some(Snapshots::of(dir)))
 }
 
@@ -124,7 +124,7 @@ pub(crate) fn open_or_create(
         format::create_journal(dir)?;
     }
     let opened = format::hold(dir, held.lock)
-        .and_then(|(locks, places)| open_disk(&places, (locks, head_bytes), observe));
+        .and_then(|(locks, places)| open_disk(&places, locks, head_bytes, observe));
     let opened = opened.map_err(StoreError::unopened)?;
     if !held.is_complete {
         format::complete(dir)?;
@@ -151,12 +151,14 @@ pub(crate) fn in_memory() -> Local {
     open_backend(Box::new(MemoryBackend::new())).expect("an empty store in memory opens")
 }
 
-/// Opens the records of a store whose locks are held. The number is how many bytes of each head are used for frames.
+/// Opens the records of a store whose locks are held.
 pub(crate) fn open_disk(
     places: &Places,
-    locks: (Locks, usize),
+    locks: Locks,
+    head_bytes: usize,
     observe: OnBuilding<'_>,
 ) -> Result<DiskBackend, StoreError> {
-    let image = Image::read(&places.journal).map_err(|error| locate(&places.journal, error))?;
-    DiskBackend::open(places, &image, locks, observe).map_err(|error| locate(&places.journal, error))
+    let image = Image::read(&places.journal);
+    let opened = image.and_then(|image| DiskBackend::open(places, &image, locks, head_bytes, observe));
+    opened.map_err(|error| locate(&places.journal, error))
 }

@@ -8,7 +8,9 @@ use turnfold_core::{Digest, Seat};
 
 use crate::backup::error::RescueError;
 use crate::backup::part::Totals;
-use crate::engine::{Auditable, DamagedRecord, EngineReader, KeyedEntries, Packed, ReadAtOneMoment, Results};
+use crate::engine::{
+    Auditable, DamagedRecord, EngineReader, KeyedEntries, Packed, ReadAtOneMoment, Results, until_error,
+};
 use crate::entry::Seq;
 use crate::error::StoreError;
 use crate::grant::Grant;
@@ -20,7 +22,7 @@ use crate::local::record::IdempotencyRecord;
 use crate::local::records::{Records, hold, read_match};
 use crate::local::{key, record, swap};
 use crate::names::{BranchName, GrantLabel, IdempotencyKey, MatchName};
-use crate::note::Note;
+use crate::note::{self, Note};
 use crate::reader::branch::{Branch, Own};
 use crate::reader::found::{FoundBranch, FoundMatch};
 use crate::reader::store_report::{MatchInfo, StoreCheck, StoreStats};
@@ -95,7 +97,23 @@ impl EngineReader for Records {
     }
 
     fn matches_after(&self, after: Option<&MatchName>) -> Result<Results<'_, MatchInfo>, StoreError> {
-        Ok(Box::new(self.match_infos(self.found_matches(after)?)))
+        let mut found = self.found_matches(after)?;
+        Ok(Box::new(until_error(move || {
+            loop {
+                let found_match = match found.next()? {
+                    Ok(found_match) => found_match,
+                    Err(error) => return Some(Err(error)),
+                };
+                let info = match_info(self, &found_match);
+                if info.is_err()
+                    && let Err(StoreError::NoSuchMatch { .. }) = self.found_match(&found_match.name)
+                {
+                    // It was deleted since it was found.
+                    continue;
+                }
+                return Some(info);
+            }
+        })))
     }
 
     fn match_names(&self) -> Result<Results<'_, MatchName>, StoreError> {
@@ -175,7 +193,21 @@ impl EngineReader for Records {
     }
 
     fn notes_of(&self, match_name: &MatchName) -> Result<Vec<Note>, StoreError> {
-        self.notes(match_name)
+        let placed = self.placed_notes(&self.found_match(match_name)?)?;
+        if placed.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (_, branches) = self.branches_of(match_name)?;
+        let mut notes = Vec::new();
+        for note in placed {
+            // Notes on branches that were deleted are left out.
+            notes.extend(note.read(|id| {
+                let branch = branches.iter().find(|branch| branch.id == id)?;
+                Some(branch.name.clone())
+            }));
+        }
+        note::sort(&mut notes);
+        Ok(notes)
     }
 
     fn snapshots(&self) -> Option<&Snapshots> {
@@ -218,8 +250,7 @@ impl EngineReader for Records {
             let text = key::text_after(&key, key::ID_PREFIX).and_then(|text| text.parse().ok());
             let text: IdempotencyKey =
                 text.ok_or_else(|| StoreError::damaged("an idempotency key has no proper name"))?;
-            let expected = keys.remove(&text);
-            let expected = expected.map(|(first, last)| IdempotencyRecord { first, last });
+            let expected = keys.remove(&text).map(|(first, last)| IdempotencyRecord { first, last });
             let indexed = record::read::<IdempotencyRecord>("an idempotency key", &key, &value);
             let seq = expected.map(|expected| expected.first);
             let reason = match indexed {
@@ -237,16 +268,13 @@ impl EngineReader for Records {
             damage.push((Some(first), format!("the idempotency key `{text}` is missing")));
         }
         // Finds entries behind the head, which remain if a head was set back.
-        let last_page = self.page_at(found.id, 0, Seq::MAX - 1)?;
-        let last = match &last_page {
-            Some(stored) => Some(stored.next(&stored.read()?) - 1),
-            None => None,
-        };
-        let last = last.filter(|last| *last > head.seq);
-        // Another caller may have appended since the head was read, so this counts only if the head is still the same.
-        let last = last.filter(|_| self.head(found).is_ok_and(|now| now == *head));
-        damage
-            .extend(last.map(|last| (Some(last), format!("it lies behind the head, which is {}", head.seq))));
+        if let Some(stored) = self.page_at(found.id, 0, Seq::MAX - 1)? {
+            let last = stored.next(&stored.read()?) - 1;
+            // Another caller may have appended since the head was read, so this counts only if it is still the same.
+            if last > head.seq && self.head(found).is_ok_and(|now| now == *head) {
+                damage.push((Some(last), format!("it lies behind the head, which is {}", head.seq)));
+            }
+        }
         Ok(damage)
     }
 
@@ -269,4 +297,15 @@ impl EngineReader for Records {
             None => self.count(top, observe),
         }
     }
+}
+
+fn match_info(records: &Records, found_match: &FoundMatch) -> Result<MatchInfo, StoreError> {
+    let main = records.find_branch(found_match, &BranchName::main())?;
+    let Branch { found_match, head, .. } = records.branch(found_match, main)?;
+    Ok(MatchInfo {
+        genesis: found_match.genesis()?,
+        head: head.seq,
+        branches: found_match.branches,
+        name: found_match.name,
+    })
 }

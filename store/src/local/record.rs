@@ -125,13 +125,17 @@ pub(crate) fn body_of<'a>(key: &[u8], value: &'a [u8]) -> Result<&'a [u8], Strin
     }
 }
 
+/// Returns the body of a record's value, after the check, or [`StoreError::Corrupt`] with `what`.
+pub(crate) fn checked<'a>(what: &str, key: &[u8], value: &'a [u8]) -> Result<&'a [u8], StoreError> {
+    body_of(key, value).map_err(|reason| StoreError::damaged(format!("{what}: {reason}")))
+}
+
 pub(crate) fn read<'a, T: Deserialize<'a> + Serialize>(
     what: &str,
     key: &[u8],
     value: &'a [u8],
 ) -> Result<T, StoreError> {
-    let body = body_of(key, value).map_err(|reason| StoreError::damaged(format!("{what}: {reason}")))?;
-    Ok(read_body(what, body)?)
+    Ok(read_body(what, checked(what, key, value)?)?)
 }
 
 pub(crate) fn read_body<'a, T: Deserialize<'a> + Serialize>(

@@ -15,11 +15,9 @@ use crate::local::record::{
 };
 use crate::local::{key, record};
 use crate::names::{BranchName, IdempotencyKey, MatchName};
-use crate::note;
-use crate::note::{Note, PlacedNote};
+use crate::note::PlacedNote;
 use crate::reader::branch::Branch;
 use crate::reader::found::{EngineMatchId, FoundBranch, FoundMatch, Head};
-use crate::reader::store_report::MatchInfo;
 use crate::snapshots::Snapshots;
 
 pub(crate) struct Records {
@@ -96,11 +94,239 @@ impl Records {
         read_head(branch, &key, self.backend.get(&key)?)
     }
 
+    /// Returns the heads of branches as of one moment.
     pub(crate) fn heads_of(&self, branches: &[FoundBranch]) -> Result<Vec<Head>, StoreError> {
-        let keys: Vec<_> = branches.iter().map(|branch| key::of_head(branch.id)).collect();
-        let values = self.backend.get_all(&keys)?;
-        let read = |((branch, key), value): ((&FoundBranch, &Vec<u8>), _)| read_head(branch, key, value);
-        branches.iter().zip(&keys).zip(values).map(read).collect()
+        let mut keys = Vec::with_capacity(branches.len());
+        for branch in branches {
+            keys.push(key::of_head(branch.id));
+        }
+        let mut heads = Vec::with_capacity(branches.len());
+        for ((branch, key), value) in branches.iter().zip(&keys).zip(self.backend.get_all(&keys)?) {
+            heads.push(read_head(branch, key, value)?);
+        }
+        Ok(heads)
+    }
+
+    pub(crate) fn find_branch(
+        &self,
+        found_match: &FoundMatch,
+        name: &BranchName,
+    ) -> Result<FoundBranch, StoreError> {
+        let key = key::of_branch(found_match.number(), name);
+        let at_branch = |error: StoreError| error.within(&found_match.name, Some(name));
+        let value = self.backend.get(&key).map_err(|error| at_branch(error.into()))?;
+        match value {
+            Some(value) => read_branch(found_match, name.clone(), &key, &value).map_err(at_branch),
+            None if name.is_main() => Err(at_branch(StoreError::damaged("its branch record is missing"))),
+            None => {
+                // A match has few branches, so all their records are checked. A lost record is damage, not a
+                // branch that does not exist.
+                let (_, stored) = self.stored_branches(&found_match.name)?;
+                for stored in &stored {
+                    stored.require_in_place().map_err(|error| error.within(&found_match.name, None))?;
+                }
+                Err(StoreError::NoSuchBranch { match_name: found_match.name.clone(), branch: name.clone() })
+            }
+        }
+    }
+
+    pub(crate) fn branch(&self, found_match: &FoundMatch, found: FoundBranch) -> Result<Branch, StoreError> {
+        let head = self.head(&found).map_err(|error| error.within(&found_match.name, Some(&found.name)))?;
+        Ok(Branch { found_match: found_match.clone(), found, head })
+    }
+
+    pub(crate) fn branches_of(&self, name: &MatchName) -> Result<(FoundMatch, Vec<FoundBranch>), StoreError> {
+        let (found_match, stored) = self.stored_branches(name)?;
+        let mut branches = Vec::with_capacity(stored.len());
+        for stored in stored {
+            let read = stored.read(&found_match);
+            branches.push(read.map_err(|error| error.within(name, Some(&stored.name)))?);
+        }
+        Ok((found_match, branches))
+    }
+
+    /// Returns a match and the unread records of its branches, as many as the match counts.
+    pub(crate) fn stored_branches(
+        &self,
+        name: &MatchName,
+    ) -> Result<(FoundMatch, Vec<StoredBranch>), StoreError> {
+        let next_id = || self.store_record().ok().map(|record| record.next_id);
+        loop {
+            let next_id_before = next_id();
+            let before = self.found_match(name)?;
+            let records = self.scan_all(key::branches_of(before.number()))?;
+            let next_id_after = next_id();
+            let after = self.found_match(name)?;
+            if records.len() as u64 == before.branches {
+                let mut stored = Vec::with_capacity(records.len());
+                for record in records {
+                    stored.push(StoredBranch::of(record).map_err(|error| error.within(name, None))?);
+                }
+                return Ok((after, stored));
+            }
+            // If something has changed, a writer may have caused it.
+            let is_same = after.number() == before.number() && after.branches == before.branches;
+            if is_same && next_id_after == next_id_before {
+                let expected = before.branches;
+                let reason =
+                    format!("it should have {expected} branches, but the store holds another number");
+                return Err(StoreError::damaged(reason).within(name, None));
+            }
+        }
+    }
+
+    /// Returns the records of a match's branches, even if the match counts another number.
+    pub(crate) fn readable_branches(
+        &self,
+        found_match: &FoundMatch,
+    ) -> Result<Vec<StoredBranch>, StoreError> {
+        self.scan(key::branches_of(found_match.number())).map(|record| StoredBranch::of(record?)).collect()
+    }
+
+    pub(crate) fn keyed(
+        &self,
+        branch_id: u64,
+        idempotency_key: &IdempotencyKey,
+    ) -> Result<Option<IdempotencyRecord>, StoreError> {
+        let key = key::of_idempotency(branch_id, idempotency_key);
+        match self.backend.get(&key)? {
+            Some(value) => record::read("an idempotency key", &key, &value).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Requires as many matches as the store counts.
+    pub(crate) fn count_matches(&self) -> Result<(), StoreError> {
+        loop {
+            let before = self.store_record()?;
+            let mut count = 0;
+            for record in self.scan(key::all_matches()) {
+                let (key, value) = record?;
+                record::checked("a match record", &key, &value)?;
+                count += 1;
+            }
+            let after = self.store_record()?;
+            let expected = before.matches;
+            if count == expected {
+                return Ok(());
+            }
+            // If something has changed, a writer may have caused it.
+            if after.matches == expected && after.next_id == before.next_id {
+                let reason = format!("it should hold {expected} matches, but holds another number");
+                return Err(StoreError::damaged(reason));
+            }
+        }
+    }
+
+    /// Reads the records of matches, sorted by name, after one of them if `after` is given. Without `after`, the last
+    /// item is an error if the number of matches is wrong.
+    pub(crate) fn found_matches<'a>(
+        &'a self,
+        after: Option<&MatchName>,
+    ) -> Result<impl Iterator<Item = Result<FoundMatch, StoreError>> + use<'a>, StoreError> {
+        let record = self.store_record()?;
+        let mut range = key::all_matches();
+        if let Some(after) = after {
+            range.start = [key::of_match(after).as_slice(), &[0]].concat();
+        }
+        // The number of matches, and the next id: a match with that id or a higher one is newer. `None` if the scan
+        // starts later.
+        let expected = after.is_none().then_some((record.matches, record.next_id));
+        let mut records = self.scan(range);
+        let mut count = 0;
+        Ok(until_error(move || {
+            let Some(record) = records.next() else {
+                expected.filter(|(expected, _)| *expected != count)?;
+                // A match may have been renamed or deleted during the scan. The new count is then right.
+                return self.count_matches().err().map(Err);
+            };
+            let read = record.and_then(|(key, value)| read_match(match_name_in(&key)?, &key, &value));
+            if let (Ok(found), Some((_, next_id))) = (&read, expected) {
+                count += u64::from(found.number() < next_id);
+            }
+            Some(read)
+        }))
+    }
+
+    pub(crate) fn grants_in<'a>(
+        &self,
+        books: &'a mut GrantBooks,
+        found_match: &FoundMatch,
+    ) -> Result<&'a mut MatchGrants, StoreError> {
+        books.of(found_match.number(), || Ok(self.grants(found_match)?.into_iter().collect()))
+    }
+
+    pub(crate) fn of_grants<T>(
+        &self,
+        match_name: &MatchName,
+        ask: impl FnOnce(&MatchGrants) -> T,
+    ) -> Result<T, StoreError> {
+        {
+            let books = self.hold_grants();
+            if let Some(grants) = books.known(self.found_match(match_name)?.number()) {
+                return Ok(ask(grants));
+            }
+        }
+        let mut books = self.change_grants();
+        Ok(ask(self.grants_in(&mut books, &self.found_match(match_name)?)?))
+    }
+
+    pub(crate) fn grant_record(&self, hash: &Digest) -> Result<Option<GrantRecord>, StoreError> {
+        let key = key::of_grant(hash);
+        match self.backend.get(&key)? {
+            Some(value) => read_grant(hash, &key, &value).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    pub(crate) fn grants(&self, found_match: &FoundMatch) -> Result<Vec<(Digest, Grant)>, StoreError> {
+        let mut grants = Vec::new();
+        for listed in self.listed_grants(found_match.number()) {
+            let (hash, _) = listed.map_err(|error| error.within(&found_match.name, None))?;
+            grants.push((hash, self.grant(found_match, &hash)?));
+        }
+        Ok(grants)
+    }
+
+    pub(crate) fn grant(&self, found_match: &FoundMatch, hash: &Digest) -> Result<Grant, StoreError> {
+        let here = |error: StoreError| error.within(&found_match.name, None);
+        let Some(GrantRecord { match_id, grant }) = self.grant_record(hash).map_err(here)? else {
+            return Err(here(StoreError::damaged(format!("the grant `{}` is missing", GrantId::of(hash)))));
+        };
+        if match_id != found_match.number() || grant.match_name != found_match.name {
+            let reason = format!("the grant `{}` is one of another match", GrantId::of(hash));
+            return Err(here(StoreError::damaged(reason)));
+        }
+        Ok(grant)
+    }
+
+    pub(crate) fn listed_grants(
+        &self,
+        match_id: u64,
+    ) -> impl Iterator<Item = Result<(Digest, Option<Seat>), StoreError>> {
+        self.scan(key::grants_of(match_id)).map(|record| {
+            let (key, value) = record?;
+            let hash = key::hash_after(&key, key::ID_PREFIX);
+            let hash =
+                hash.ok_or_else(|| StoreError::damaged("the list of its grants has another record"))?;
+            let what = format!("the record that lists the grant `{}`", GrantId::of(&hash));
+            let MatchGrantRecord { seat } = record::read(&what, &key, &value)?;
+            Ok((hash, seat))
+        })
+    }
+
+    pub(crate) fn placed_notes(&self, found_match: &FoundMatch) -> Result<Vec<PlacedNote>, StoreError> {
+        self.readable_notes(found_match).collect()
+    }
+
+    pub(crate) fn readable_notes(
+        &self,
+        found_match: &FoundMatch,
+    ) -> impl Iterator<Item = Result<PlacedNote, StoreError>> {
+        self.scan(key::notes_of(found_match.number())).map(|found| {
+            let note = found.and_then(|(key, value)| record::read("a note", &key, &value));
+            note.map_err(|error| error.within(&found_match.name, None))
+        })
     }
 }
 
@@ -121,29 +347,20 @@ fn read_head(branch: &FoundBranch, key: &[u8], value: Option<Vec<u8>>) -> Result
 /// overflowing.
 pub(crate) const COUNT_MAX: u64 = u64::MAX / 2;
 
-fn read_store_record(value: &[u8]) -> Result<StoreRecord, StoreError> {
-    let record: StoreRecord = record::read("the store's own record", key::STORE, value)?;
+pub(crate) fn find_store_record(backend: &dyn Backend) -> Result<Option<StoreRecord>, StoreError> {
+    let Some(value) = backend.get(key::STORE)? else { return Ok(None) };
+    let record: StoreRecord = record::read("the store's own record", key::STORE, &value)?;
     if record.next_id > COUNT_MAX || record.matches > COUNT_MAX {
         return Err(StoreError::damaged("the store's own record counts more than there can be"));
     }
-    Ok(record)
-}
-
-pub(crate) fn find_store_record(backend: &dyn Backend) -> Result<Option<StoreRecord>, StoreError> {
-    backend.get(key::STORE)?.as_deref().map(read_store_record).transpose()
-}
-
-pub(crate) fn require_in_place(what: &str, key: &[u8], value: &[u8]) -> Result<(), StoreError> {
-    let body = record::body_of(key, value).map(|_| ());
-    body.map_err(|reason| StoreError::damaged(format!("{what}: {reason}")))
+    Ok(Some(record))
 }
 
 pub(crate) fn read_match(name: MatchName, key: &[u8], value: &[u8]) -> Result<FoundMatch, StoreError> {
-    let at_match = |error: StoreError| error.within(&name, None);
     let what = "its match record";
-    let body = record::body_of(key, value).map_err(|reason| StoreError::damaged(format!("{what}: {reason}")));
-    let record = MatchRecord::read(what, body.map_err(at_match)?).map_err(|error| at_match(error.into()));
-    let MatchRecord { id, branches, genesis, module } = record?;
+    let body = record::checked(what, key, value);
+    let read = body.and_then(|body| Ok(MatchRecord::read(what, body)?));
+    let MatchRecord { id, branches, genesis, module } = read.map_err(|error| error.within(&name, None))?;
     if branches > COUNT_MAX {
         return Err(StoreError::damaged("it has too many branches").within(&name, None));
     }
@@ -168,8 +385,9 @@ impl StoredBranch {
         Ok(Self { name, key, value })
     }
 
+    /// Requires the record to be stored under the key that it was written for.
     pub(crate) fn require_in_place(&self) -> Result<(), StoreError> {
-        require_in_place("a branch record", &self.key, &self.value)
+        record::checked("a branch record", &self.key, &self.value).map(drop)
     }
 
     pub(crate) fn read(&self, found_match: &FoundMatch) -> Result<FoundBranch, StoreError> {
@@ -201,282 +419,6 @@ impl FoundMatch {
     }
 }
 
-impl Records {
-    pub(crate) fn find_branch(
-        &self,
-        found_match: &FoundMatch,
-        name: &BranchName,
-    ) -> Result<FoundBranch, StoreError> {
-        let key = key::of_branch(found_match.number(), name);
-        let at_branch = |error: StoreError| error.within(&found_match.name, Some(name));
-        let value = self.backend.get(&key).map_err(|error| at_branch(error.into()))?;
-        match value {
-            Some(value) => read_branch(found_match, name.clone(), &key, &value).map_err(at_branch),
-            None if name.is_main() => Err(at_branch(StoreError::damaged("its branch record is missing"))),
-            None => {
-                // A match has few branches, so all their records are checked. A lost record is damage, not a
-                // branch that does not exist.
-                let (_, stored) = self.stored_branches(&found_match.name)?;
-                for stored in &stored {
-                    stored.require_in_place().map_err(|error| error.within(&found_match.name, None))?;
-                }
-                Err(StoreError::NoSuchBranch { match_name: found_match.name.clone(), branch: name.clone() })
-            }
-        }
-    }
-
-    pub(crate) fn branch(&self, found_match: &FoundMatch, found: FoundBranch) -> Result<Branch, StoreError> {
-        let head = self.head(&found).map_err(|error| error.within(&found_match.name, Some(&found.name)))?;
-        Ok(Branch { found_match: found_match.clone(), found, head })
-    }
-
-    pub(crate) fn branches_of(&self, name: &MatchName) -> Result<(FoundMatch, Vec<FoundBranch>), StoreError> {
-        let (found_match, stored) = self.stored_branches(name)?;
-        let read = |stored: StoredBranch| {
-            stored.read(&found_match).map_err(|error| error.within(name, Some(&stored.name)))
-        };
-        let branches = stored.into_iter().map(read).collect::<Result<_, _>>()?;
-        Ok((found_match, branches))
-    }
-
-    /// Returns a match and the unread records of its branches, as many as the match counts.
-    pub(crate) fn stored_branches(
-        &self,
-        name: &MatchName,
-    ) -> Result<(FoundMatch, Vec<StoredBranch>), StoreError> {
-        let found = unless_changed(
-            || {
-                let next_id = self.store_record().ok().map(|record| record.next_id);
-                self.found_match(name).map(|found| (found.number(), found.branches, next_id))
-            },
-            |(id, expected, _)| {
-                let records = self.scan_all(key::branches_of(id))?;
-                let is_right = records.len() as u64 == expected;
-                Ok(is_right.then_some(records).ok_or(expected))
-            },
-        )?;
-        let records = found.map_err(|expected| {
-            let reason = format!("it should have {expected} branches, but the store holds another number");
-            StoreError::damaged(reason).within(name, None)
-        })?;
-        let found_match = self.found_match(name)?;
-        let stored = records.into_iter().map(StoredBranch::of).collect::<Result<_, _>>();
-        Ok((found_match, stored.map_err(|error| error.within(name, None))?))
-    }
-
-    /// Returns the records of a match's branches, even if the match counts another number.
-    pub(crate) fn readable_branches(
-        &self,
-        found_match: &FoundMatch,
-    ) -> Result<Vec<StoredBranch>, StoreError> {
-        self.scan(key::branches_of(found_match.number())).map(|record| StoredBranch::of(record?)).collect()
-    }
-
-    pub(crate) fn keyed(
-        &self,
-        branch_id: u64,
-        idempotency_key: &IdempotencyKey,
-    ) -> Result<Option<IdempotencyRecord>, StoreError> {
-        let key = key::of_idempotency(branch_id, idempotency_key);
-        let value = self.backend.get(&key)?;
-        value.map(|value| record::read("an idempotency key", &key, &value)).transpose()
-    }
-
-    pub(crate) fn count_matches(&self) -> Result<(), StoreError> {
-        let counted = unless_changed(
-            || self.store_record().map(|record| (record.matches, record.next_id)),
-            |(expected, _)| {
-                let mut count = 0;
-                for record in self.scan(key::all_matches()) {
-                    let (key, value) = record?;
-                    require_in_place("a match record", &key, &value)?;
-                    count += 1;
-                }
-                Ok(if count == expected { Ok(()) } else { Err(expected) })
-            },
-        )?;
-        counted.map_err(|expected| {
-            StoreError::damaged(format!("it should hold {expected} matches, but holds another number"))
-        })
-    }
-}
-
-/// Returns what `look` finds. It retries a failed look as long as `version` changes, because a writer may have caused
-/// it.
-fn unless_changed<V: PartialEq + Copy, T, E>(
-    version: impl Fn() -> Result<V, StoreError>,
-    look: impl Fn(V) -> Result<Result<T, E>, StoreError>,
-) -> Result<Result<T, E>, StoreError> {
-    let mut before = version()?;
-    loop {
-        let found = look(before)?;
-        let after = version()?;
-        if found.is_ok() || after == before {
-            return Ok(found);
-        }
-        before = after;
-    }
-}
-
-impl Records {
-    /// Reads the records of matches, sorted by name, after one of them if `after` is given. Without `after`, the last
-    /// item is an error if the number of matches is wrong.
-    pub(crate) fn found_matches<'a>(
-        &'a self,
-        after: Option<&MatchName>,
-    ) -> Result<impl Iterator<Item = Result<FoundMatch, StoreError>> + use<'a>, StoreError> {
-        let record = self.store_record()?;
-        let mut range = key::all_matches();
-        if let Some(after) = after {
-            range.start = [key::of_match(after).as_slice(), &[0]].concat();
-        }
-        // The number of matches, and the next id: a match with that id or a higher one is newer. `None` if the scan
-        // starts later.
-        let expected = after.is_none().then_some((record.matches, record.next_id));
-        let mut records = self.scan(range);
-        let mut count = 0;
-        Ok(until_error(move || {
-            let Some(record) = records.next() else {
-                expected.filter(|(expected, _)| *expected != count)?;
-                // A match may have been renamed or deleted during the scan. The new count is then right.
-                return self.count_matches().err().map(Err);
-            };
-            let read = record.and_then(|(key, value)| read_match(match_name_in(&key)?, &key, &value));
-            if let (Ok(found), Some((_, next_id))) = (&read, expected) {
-                count += u64::from(found.number() < next_id);
-            }
-            Some(read)
-        }))
-    }
-
-    pub(crate) fn match_infos(
-        &self,
-        mut found: impl Iterator<Item = Result<FoundMatch, StoreError>>,
-    ) -> impl Iterator<Item = Result<MatchInfo, StoreError>> {
-        until_error(move || {
-            loop {
-                let found_match = match found.next()? {
-                    Ok(found_match) => found_match,
-                    Err(error) => return Some(Err(error)),
-                };
-                let info = self.match_info(&found_match);
-                let is_gone =
-                    || matches!(self.found_match(&found_match.name), Err(StoreError::NoSuchMatch { .. }));
-                if info.is_ok() || !is_gone() {
-                    return Some(info);
-                }
-            }
-        })
-    }
-
-    fn match_info(&self, found_match: &FoundMatch) -> Result<MatchInfo, StoreError> {
-        let main = self.find_branch(found_match, &BranchName::main())?;
-        let Branch { found_match, head, .. } = self.branch(found_match, main)?;
-        Ok(MatchInfo {
-            genesis: found_match.genesis()?,
-            head: head.seq,
-            branches: found_match.branches,
-            name: found_match.name,
-        })
-    }
-}
-
-impl Records {
-    pub(crate) fn grants_in<'a>(
-        &self,
-        books: &'a mut GrantBooks,
-        found_match: &FoundMatch,
-    ) -> Result<&'a mut MatchGrants, StoreError> {
-        books.of(found_match.number(), || Ok(self.grants(found_match)?.into_iter().collect()))
-    }
-
-    pub(crate) fn of_grants<T>(
-        &self,
-        match_name: &MatchName,
-        ask: impl FnOnce(&MatchGrants) -> T,
-    ) -> Result<T, StoreError> {
-        {
-            let books = self.hold_grants();
-            if let Some(grants) = books.known(self.found_match(match_name)?.number()) {
-                return Ok(ask(grants));
-            }
-        }
-        let mut books = self.change_grants();
-        Ok(ask(self.grants_in(&mut books, &self.found_match(match_name)?)?))
-    }
-
-    pub(crate) fn grant_record(&self, hash: &Digest) -> Result<Option<GrantRecord>, StoreError> {
-        let key = key::of_grant(hash);
-        let value = self.backend.get(&key)?;
-        value.map(|value| read_grant(hash, &key, &value)).transpose()
-    }
-
-    pub(crate) fn grants(&self, found_match: &FoundMatch) -> Result<Vec<(Digest, Grant)>, StoreError> {
-        let read = |listed: Result<(Digest, _), StoreError>| {
-            let (hash, _) = listed.map_err(|error| error.within(&found_match.name, None))?;
-            Ok((hash, self.grant(found_match, &hash)?))
-        };
-        self.listed_grants(found_match.number()).map(read).collect()
-    }
-
-    pub(crate) fn grant(&self, found_match: &FoundMatch, hash: &Digest) -> Result<Grant, StoreError> {
-        let found = self.grant_record(hash).and_then(|found| {
-            let Some(GrantRecord { match_id, grant }) = found else {
-                return Err(StoreError::damaged(format!("the grant `{}` is missing", GrantId::of(hash))));
-            };
-            if match_id != found_match.number() || grant.match_name != found_match.name {
-                let reason = format!("the grant `{}` is one of another match", GrantId::of(hash));
-                return Err(StoreError::damaged(reason));
-            }
-            Ok(grant)
-        });
-        found.map_err(|error| error.within(&found_match.name, None))
-    }
-
-    pub(crate) fn listed_grants(
-        &self,
-        match_id: u64,
-    ) -> impl Iterator<Item = Result<(Digest, Option<Seat>), StoreError>> {
-        self.scan(key::grants_of(match_id)).map(|record| {
-            let (key, value) = record?;
-            let hash = key::hash_after(&key, key::ID_PREFIX);
-            let hash =
-                hash.ok_or_else(|| StoreError::damaged("the list of its grants has another record"))?;
-            let what = format!("the record that lists the grant `{}`", GrantId::of(&hash));
-            let MatchGrantRecord { seat } = record::read(&what, &key, &value)?;
-            Ok((hash, seat))
-        })
-    }
-}
-
 pub(crate) fn read_grant(hash: &Digest, key: &[u8], value: &[u8]) -> Result<GrantRecord, StoreError> {
     record::read(&format!("the grant `{}`", GrantId::of(hash)), key, value)
-}
-
-impl Records {
-    pub(crate) fn placed_notes(&self, found_match: &FoundMatch) -> Result<Vec<PlacedNote>, StoreError> {
-        self.readable_notes(found_match).collect()
-    }
-
-    pub(crate) fn readable_notes(
-        &self,
-        found_match: &FoundMatch,
-    ) -> impl Iterator<Item = Result<PlacedNote, StoreError>> {
-        self.scan(key::notes_of(found_match.number())).map(|found| {
-            let note = found.and_then(|(key, value)| record::read("a note", &key, &value));
-            note.map_err(|error| error.within(&found_match.name, None))
-        })
-    }
-
-    pub(crate) fn notes(&self, match_name: &MatchName) -> Result<Vec<Note>, StoreError> {
-        let placed = self.placed_notes(&self.found_match(match_name)?)?;
-        if placed.is_empty() {
-            return Ok(Vec::new());
-        }
-        let (_, branches) = self.branches_of(match_name)?;
-        let name_of = |id| branches.iter().find(|branch| branch.id == id).map(|branch| branch.name.clone());
-        let mut notes: Vec<Note> = placed.into_iter().filter_map(|note| note.read(name_of)).collect();
-        note::sort(&mut notes);
-        Ok(notes)
-    }
 }

@@ -7,7 +7,9 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use crate::local::files::{FORMAT_FILE, JOURNAL_DIR, Places, SLED_DIR, open_sound, read_at, sync_dir};
+use crate::local::files::{
+    FORMAT_FILE, JOURNAL_DIR, Places, SLED_DIR, open_sound, or_gone, read_at, sync_dir,
+};
 use crate::local::journal::commit::{HEADER_BYTES, Salt, read_header};
 use crate::local::journal::head;
 
@@ -24,10 +26,8 @@ pub(crate) fn draft(dir: &Path) -> PathBuf {
 /// and locked.
 pub(crate) fn replace(dir: &Path) -> io::Result<()> {
     // An index of the old journal must never be next to the new journal.
-    match fs::remove_dir_all(dir.join(SLED_DIR)) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => sync_dir(dir)?,
-    }
+    or_gone(fs::remove_dir_all(dir.join(SLED_DIR)))?;
+    sync_dir(dir)?;
     fs::rename(dir.join(NEW), dir.join(READY))?;
     sync_dir(dir)?;
     finish(dir)

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -42,7 +41,7 @@ pub(crate) struct MemoryRecords {
 }
 
 struct Window {
-    segment: usize,
+    segment: u32,
     at: u64,
     bytes: Vec<u8>,
 }
@@ -54,7 +53,7 @@ impl MemoryRecords {
             store: StoreRecord::before(&salt),
             bodies: BTreeMap::new(),
             pages: BTreeMap::new(),
-            at: CommitPlace::in_heads(0),
+            at: CommitPlace::InHeads(0),
             journal: journal.to_owned(),
             files,
             in_heads: Vec::new(),
@@ -71,15 +70,17 @@ impl MemoryRecords {
 
     /// Reads the commits of a journal up to the number `up_to`. It checks the digests only if `proves`.
     pub(crate) fn read(image: &Image, up_to: u64, proves: bool) -> Result<Self, BackendError> {
-        let files = image.segments.iter().map(|segment| segment.file.try_clone());
-        let files =
-            files.collect::<io::Result<_>>().map_err(|error| BackendError::io("read", &image.dir, error))?;
+        let mut files = Vec::new();
+        for segment in &image.segments {
+            let file = segment.file.try_clone();
+            files.push(file.map_err(|error| BackendError::io("read", &image.dir, error))?);
+        }
         let mut view = Self::before(&image.dir, image.salt, files);
-        image.each_commit(0, proves, &mut |point, at, body| {
+        image.each_commit(proves, &mut |point, at, body| {
             if point.number > up_to {
                 return Ok(());
             }
-            view.take((point, at), body, &mut |misfit: Misfit| Err(misfit.within(point.number)))
+            view.take(point, at, body, &mut |misfit: Misfit| Err(misfit.within(point.number)))
         })?;
         if up_to >= image.end.number {
             view.store.digest = image.end.digest;
@@ -98,22 +99,21 @@ impl MemoryRecords {
 
     pub(crate) fn take(
         &mut self,
-        (point, at): (Point, CommitPlace),
+        point: Point,
+        at: CommitPlace,
         body: &[u8],
         misfit: OnMisfit<'_>,
     ) -> Result<(), BackendError> {
-        self.at = match at.place() {
-            Ok(_) => {
-                self.in_heads.push(body.to_vec());
-                CommitPlace::in_heads(self.in_heads.len() - 1)
-            }
-            Err(_) => at,
-        };
+        self.at = at;
+        if let CommitPlace::InHeads(_) = at {
+            self.in_heads.push(body.to_vec());
+        }
         replay(self, point, body, misfit)
     }
 
-    pub(crate) fn small(&self) -> impl Iterator<Item = StoredRecord> {
-        self.bodies.iter().map(|(key, body)| (key.clone(), body.clone()))
+    /// The bodies of all tables but those of entries and idempotency keys.
+    pub(crate) fn bodies(&self) -> &BTreeMap<Vec<u8>, Vec<u8>> {
+        &self.bodies
     }
 
     pub(crate) fn record(&self) -> &StoreRecord {
@@ -123,77 +123,82 @@ impl MemoryRecords {
     /// Returns the body of a commit, read again unless it was the last one read.
     fn body_at(&self, at: CommitPlace) -> Result<Arc<Vec<u8>>, BackendError> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, body)) = last.as_ref().filter(|(last, _)| *last == at) {
+        if let Some((found, body)) = last.as_ref()
+            && *found == at
+        {
             return Ok(Arc::clone(body));
         }
-        let body = Arc::new(self.read_body(at)?);
+        let body = match at {
+            CommitPlace::InHeads(place) => self.in_heads.get(place as usize).cloned(),
+            CommitPlace::InSegment { segment, at } => self.read_again(segment, at)?,
+        };
+        let body = Arc::new(body.ok_or_else(|| damaged("a commit cannot be read again"))?);
         *last = Some((at, Arc::clone(&body)));
         Ok(body)
     }
 
-    fn read_body(&self, at: CommitPlace) -> Result<Vec<u8>, BackendError> {
-        let gone = || damaged("a commit cannot be read again");
-        let (segment, at) = match at.place() {
-            Ok(place) => return self.in_heads.get(place).cloned().ok_or_else(gone),
-            Err(place) => place,
-        };
+    /// Reads the body of a commit in a segment; `None` if it is gone.
+    fn read_again(&self, segment: u32, at: u64) -> Result<Option<Vec<u8>>, BackendError> {
         let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
-        let within = |window: &Window, at: u64| {
-            let place = usize::try_from(at.checked_sub(window.at)?).ok()?;
-            let bytes = window.bytes.get(place..).filter(|_| window.segment == segment)?;
-            (segment::frame_bytes(bytes)? <= bytes.len()).then(|| segment::read_again(bytes))?
-        };
-        if let Some(body) = window.as_ref().and_then(|window| within(window, at)) {
-            return Ok(body);
+        if let Some(window) = window.as_ref()
+            && window.segment == segment
+            && let Some(place) = at.checked_sub(window.at)
+            && let Some(bytes) = window.bytes.get(usize::try_from(place).unwrap_or(usize::MAX)..)
+            && segment::frame_bytes(bytes).is_some_and(|length| length <= bytes.len())
+            && let Some(body) = segment::read_again(bytes)
+        {
+            return Ok(Some(body));
         }
-        let file = self.files.get(segment).ok_or_else(gone)?;
+        let Some(file) = self.files.get(segment as usize) else { return Ok(None) };
         let failed = |source| BackendError::Io { action: "read the journal".to_owned(), source };
         let mut bytes = read_at(file, at, WINDOW_BYTES).map_err(failed)?;
-        if let Some(length) = segment::frame_bytes(&bytes).filter(|length| *length > bytes.len()) {
+        if let Some(length) = segment::frame_bytes(&bytes)
+            && length > bytes.len()
+        {
             bytes = read_at(file, at, length).map_err(failed)?;
         }
-        let read = Window { segment, at, bytes };
-        let body = within(&read, at).ok_or_else(gone);
-        *window = Some(read).filter(|read| read.bytes.len() <= WINDOW_BYTES);
-        body
+        let body = segment::read_again(&bytes);
+        *window = if bytes.len() <= WINDOW_BYTES { Some(Window { segment, at, bytes }) } else { None };
+        Ok(body)
     }
 
     /// Calls `use_them` with the entries that a commit added to a branch from the seq `first` on.
     fn entries<T>(
         &self,
         branch: u64,
-        (first, at): (Seq, CommitPlace),
-        use_them: impl FnOnce(&PageBody<'_>) -> T,
+        first: Seq,
+        at: CommitPlace,
+        use_them: impl FnOnce(PageBody<'_>) -> T,
     ) -> Result<T, BackendError> {
         let body = self.body_at(at)?;
         for op in commit::read_ops(&body) {
             if let Ok(Op::Append { branch: found, link, entries }) = op
                 && found == branch
-                && entries
-                    .first()
-                    .and_then(|entry| EntryHead::read(entry))
-                    .is_some_and(|entry| entry.seq == first)
+                && let Some(entry) = entries.first()
+                && EntryHead::read(entry).is_some_and(|entry| entry.seq == first)
             {
-                return Ok(use_them(&PageBody { version: VERSION, link, records: entries }));
+                return Ok(use_them(PageBody { version: VERSION, link, records: entries }));
             }
         }
         Err(damaged("a commit is not what it was"))
     }
 
-    fn page(&self, branch: u64, place: (Seq, CommitPlace)) -> Result<StoredRecord, BackendError> {
-        let body = self.entries(branch, place, |page| encode(page))?;
-        Ok(with_check(key::of_page(branch, place.0), body))
+    fn page(&self, branch: u64, first: Seq, at: CommitPlace) -> Result<StoredRecord, BackendError> {
+        let body = self.entries(branch, first, at, |page| encode(&page))?;
+        Ok(with_check(key::of_page(branch, first), body))
     }
 
     fn keys(&self, branch: u64) -> Result<BTreeMap<Vec<u8>, IdempotencyRecord>, BackendError> {
         let mut keys: BTreeMap<Vec<u8>, IdempotencyRecord> = BTreeMap::new();
         let prefix = key::idempotency_of(branch).start;
-        for place in self.pages.get(&branch).into_iter().flatten() {
-            self.entries(branch, *place, |page| {
-                for entry in page.records.iter().filter_map(|entry| EntryHead::read(entry)) {
-                    let Some(key) = entry.idempotency_key else { continue };
+        for (first, at) in self.pages.get(&branch).into_iter().flatten() {
+            self.entries(branch, *first, *at, |page| {
+                for entry in page.records {
+                    let Some(EntryHead { seq, idempotency_key: Some(key), .. }) = EntryHead::read(entry)
+                    else {
+                        continue;
+                    };
                     let key = [prefix.as_slice(), key.as_bytes()].concat();
-                    let seq = entry.seq;
                     keys.entry(key).or_insert(IdempotencyRecord { first: seq, last: seq }).last = seq;
                 }
             })?;
@@ -210,22 +215,29 @@ impl MemoryRecords {
     ) -> Result<Vec<StoredRecord>, BackendError> {
         let mut found = Vec::new();
         // The range may begin with a part of a key, so the id is padded with zeros.
-        let first = key::id_of(&[&range.start[..], &[0; 8]].concat()).unwrap_or(0);
-        for (branch, places) in self.pages.range(first..) {
-            let start =
-                if table == b'k' { key::idempotency_of(*branch) } else { key::pages_of(*branch) }.start;
-            if found.len() >= limit || start >= range.end {
+        let id = key::id_of(&[&range.start[..], &[0; 8]].concat()).unwrap_or(0);
+        for (branch, places) in self.pages.range(id..) {
+            let all = if table == b'k' { key::idempotency_of(*branch) } else { key::pages_of(*branch) };
+            if all.start >= range.end {
                 break;
             }
             if table == b'k' {
-                let keys = self.keys(*branch)?.into_iter().filter(|(key, _)| range.contains(key));
-                found.extend(keys.map(|(key, entries)| with_check(key, encode(&entries))));
-                continue;
+                for (key, entries) in self.keys(*branch)? {
+                    if range.contains(&key) {
+                        found.push(with_check(key, encode(&entries)));
+                    }
+                }
+            } else {
+                let start = places.partition_point(|(first, _)| key::of_page(*branch, *first) < range.start);
+                for (first, at) in places.iter().skip(start) {
+                    if found.len() >= limit || key::of_page(*branch, *first) >= range.end {
+                        break;
+                    }
+                    found.push(self.page(*branch, *first, *at)?);
+                }
             }
-            let in_range = |(first, _): &&(Seq, CommitPlace)| range.contains(&key::of_page(*branch, *first));
-            let start = places.partition_point(|(first, _)| key::of_page(*branch, *first) < range.start);
-            for place in places.iter().skip(start).take(limit - found.len()).take_while(in_range) {
-                found.push(self.page(*branch, *place)?);
+            if found.len() >= limit {
+                break;
             }
         }
         found.truncate(limit);
@@ -307,9 +319,12 @@ impl Backend for MemoryRecords {
             && let Some(places) = self.pages.get(&branch)
         {
             let end = places.partition_point(|(first, _)| key::of_page(branch, *first) < range.end);
-            let last = end.checked_sub(1).and_then(|last| places.get(last));
-            let last = last.filter(|(first, _)| key::of_page(branch, *first) >= range.start);
-            return last.map(|place| self.page(branch, *place)).transpose();
+            return match end.checked_sub(1).and_then(|last| places.get(last)) {
+                Some((first, at)) if key::of_page(branch, *first) >= range.start => {
+                    self.page(branch, *first, *at).map(Some)
+                }
+                _ => Ok(None),
+            };
         }
         Ok(self.scan(range, usize::MAX)?.pop())
     }
@@ -317,21 +332,21 @@ impl Backend for MemoryRecords {
     fn compare(&self) -> Result<Vec<String>, BackendError> {
         // A compaction may have replaced the journal since the view was made.
         let dir = swap::dir_of(&self.journal);
+        // Damage is the error here, because a reading with damage is repeated if the journal was swapped meanwhile.
         let compared = swap::read_unswapped(dir, |places| {
             // Without the locks, for example next to a writer, only the journal is checked.
             let locks = Locks::take_if_free(dir, &places.journal);
-            let view = match Self::proven(&places.journal) {
-                Ok(Ok(view)) => view,
-                Ok(Err(damage)) => return Err(Ok(damage)),
-                Err(error) => return Err(Err(error)),
-            };
-            let behind = if locks.is_some() { behind(&places.sled, &view.store, None) } else { Ok(None) };
-            behind.map_err(Err)?.map_or(Ok(()), |damage| Err(Ok(damage)))
+            let view = Self::proven(&places.journal).map_err(Err)?.map_err(Ok)?;
+            if locks.is_some()
+                && let Some(damage) = behind(&places.sled, &view.store, None).map_err(Err)?
+            {
+                return Err(Ok(damage));
+            }
+            Ok(())
         });
         match compared {
             Ok(()) => Ok(Vec::new()),
-            Err(Ok(damage)) => Ok(vec![damage]),
-            Err(Err(error)) => Err(error),
+            Err(damage) => Ok(vec![damage?]),
         }
     }
 
@@ -343,7 +358,9 @@ impl Backend for MemoryRecords {
         if !self.is_next_to_index {
             return Ok(None);
         }
-        let opened = open_skipped(swap::dir_of(&self.journal))?;
-        Ok(opened.map(|index| Box::new(index) as Box<dyn Backend>))
+        match open_skipped(swap::dir_of(&self.journal))? {
+            Some(index) => Ok(Some(Box::new(index))),
+            None => Ok(None),
+        }
     }
 }

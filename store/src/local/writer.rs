@@ -8,8 +8,7 @@ use crate::engine::{Append, Engine, EngineReader, KeyedBatch, NewBranch, NewMatc
 use crate::entry::NewEntries;
 use crate::error::StoreError;
 use crate::grant::{Grant, GrantId, GrantKind, JoinedSeat, NewGrant};
-use crate::granting;
-use crate::granting::{GrantBooks, Joining, Spent};
+use crate::granting::{self, GrantBooks, Joining, Spent};
 use crate::local::backend::Backend;
 use crate::local::committer::{BranchState, CommitSharing, Committer, Ledger, Staged};
 use crate::local::journal::commit::Op;
@@ -18,7 +17,7 @@ use crate::local::records::Records;
 use crate::names::{BranchName, MatchName};
 use crate::note::{Note, NoteId, PlacedNote, require_room};
 use crate::reader::branch::Branch;
-use crate::reader::found::{FoundBranch, FoundMatch, Head};
+use crate::reader::found::{FoundMatch, Head};
 use crate::reader::store_report::Appended;
 use crate::snapshots::{SNAPSHOT_INTERVAL, Snapshots};
 
@@ -40,24 +39,79 @@ impl Local {
         &self.records
     }
 
-    pub(crate) fn keep_grants(
-        &self,
-        match_name: &MatchName,
-        grants: Vec<(Digest, Grant)>,
-    ) -> Result<(), StoreError> {
-        keep_grant(self.both(), match_name, grants)
-    }
-
     /// Closes the store. Its journal then records where it ends, so that missing commits at the end are noticed.
     pub(crate) fn close(self) -> Result<(), StoreError> {
         let Self { mut committer, records } = self;
         committer.stop()?;
         // This is the only handle, because the committer's thread has ended.
-        Arc::into_inner(records).map_or(Ok(()), |records| Ok(records.backend.close()?))
+        if let Some(records) = Arc::into_inner(records) {
+            records.backend.close()?;
+        }
+        Ok(())
     }
 
-    fn both(&self) -> (&Committer, &Records) {
-        (&self.committer, &self.records)
+    /// Writes the grants of a match unchanged, as another store had them.
+    pub(crate) fn keep_grants(
+        &self,
+        match_name: &MatchName,
+        grants: Vec<(Digest, Grant)>,
+    ) -> Result<(), StoreError> {
+        let mut books = self.records.change_grants();
+        self.records.found_match(match_name)?;
+        books.clear();
+        self.write_grants(match_name, Vec::new(), grants)
+    }
+
+    /// Removes some grants of a match, and writes others, in one commit.
+    fn write_grants(
+        &self,
+        match_name: &MatchName,
+        removed: Vec<Digest>,
+        written: Vec<(Digest, Grant)>,
+    ) -> Result<(), StoreError> {
+        let match_name = match_name.clone();
+        self.committer.perform(CommitSharing::Alone, move |_, staged| {
+            for hash in removed {
+                staged.add(&Op::RemoveGrant { match_name: match_name.clone(), hash });
+            }
+            for (hash, grant) in written {
+                staged.add(&Op::SetGrant { hash, grant });
+            }
+            Ok(())
+        })
+    }
+
+    /// Makes a grant of a match, and writes `replaced` in the same commit. Dead grants are removed to make room; the
+    /// replaced one does not count.
+    fn make_grant(
+        &self,
+        books: &mut GrantBooks,
+        found_match: &FoundMatch,
+        (hash, grant): (Digest, Grant),
+        replaced: Option<(Digest, Grant)>,
+    ) -> Result<(), StoreError> {
+        if self.records.grant_record(&hash)?.is_some() {
+            return Err(StoreError::GrantExists { id: GrantId::of(&hash) });
+        }
+        let grants = self.records.grants_in(books, found_match)?;
+        let replaced_hash = replaced.as_ref().map(|(replaced, _)| *replaced);
+        let dead = grants.make_room(&found_match.name, (&hash, &grant), replaced_hash)?;
+        grants.forget_dead(dead.len());
+        let mut written = vec![(hash, grant)];
+        written.extend(replaced);
+        for (hash, grant) in &written {
+            grants.set(*hash, grant);
+        }
+        // After a failed write the books may be wrong, so they are read again.
+        self.write_grants(&found_match.name, dead, written).inspect_err(|_| books.clear())
+    }
+
+    fn remove_snapshots(&self, links: &[Digest]) {
+        if let Some(snapshots) = &self.records.snapshots {
+            for link in links {
+                snapshots.remove(link);
+            }
+        }
     }
 }
 
@@ -82,7 +136,8 @@ impl Engine for Local {
                 let names = (match_name.clone(), branch.name);
                 let mut state = BranchState { id, head: branch.before };
                 if let Some(parent) = branch.from {
-                    let (match_name, Head { seq: at, link }) = (match_name.clone(), branch.before);
+                    let match_name = match_name.clone();
+                    let Head { seq: at, link } = branch.before;
                     staged.add(&Op::CreateBranch { id, match_name, name, parent, at, link });
                 }
                 for KeyedBatch { idempotency_key, entries } in branch.batches {
@@ -109,8 +164,7 @@ impl Engine for Local {
             }
             let id = ledger.take_ids(1);
             let mut state = BranchState { id, head: Head { seq: at, link } };
-            let names = (match_name, name);
-            let (match_name, name) = names.clone();
+            let names = (match_name.clone(), name.clone());
             staged.add(&Op::CreateBranch { id, match_name, name, parent: from, at, link });
             staged.append(&mut state, &entries, None);
             ledger.branches.insert(names, state);
@@ -119,7 +173,26 @@ impl Engine for Local {
     }
 
     fn delete_branch(&self, match_name: &MatchName, name: &BranchName) -> Result<(), StoreError> {
-        delete_branch(self.both(), match_name.clone(), name.clone())
+        // The guard waits until walks, such as a backup, no longer hold the branches.
+        let _alone = self.records.change_branches();
+        let match_name = match_name.clone();
+        let name = name.clone();
+        let links = self.committer.perform(CommitSharing::Alone, move |ledger, staged| {
+            let (found_match, branches) = ledger.records.branches_of(&match_name)?;
+            let found = ledger.records.find_branch(&found_match, &name)?;
+            for other in branches {
+                if other.parent.is_some_and(|parent| parent.id == found.id) {
+                    return Err(StoreError::BranchInUse { match_name, branch: name, child: other.name });
+                }
+            }
+            let branch = ledger.records.branch(&found_match, found)?;
+            let links = snapshot_links(&ledger.records, &branch);
+            ledger.branches.remove(&(match_name.clone(), name.clone()));
+            staged.add(&Op::DeleteBranch { match_name, name });
+            Ok(links)
+        })?;
+        self.remove_snapshots(&links);
+        Ok(())
     }
 
     fn rename_branch(
@@ -128,25 +201,60 @@ impl Engine for Local {
         name: &BranchName,
         new: &BranchName,
     ) -> Result<(), StoreError> {
-        // The guard waits until walks, such as a backup, no longer hold the branches.
         let _alone = self.records.change_branches();
-        let names = (match_name.clone(), name.clone());
+        let match_name = match_name.clone();
+        let name = name.clone();
         let new = new.clone();
-        let stage = |ledger: &mut Ledger, staged: &mut Staged| rename_branch(ledger, staged, names, new);
-        self.committer.perform(CommitSharing::Alone, stage)
+        self.committer.perform(CommitSharing::Alone, move |ledger, staged| {
+            let (found_match, branches) = ledger.records.branches_of(&match_name)?;
+            ledger.records.find_branch(&found_match, &name)?;
+            if branches.iter().any(|other| other.name == new) {
+                return Err(StoreError::BranchExists { match_name, branch: new });
+            }
+            ledger.branches.remove(&(match_name.clone(), name.clone()));
+            staged.add(&Op::RenameBranch { match_name, name, new });
+            Ok(())
+        })
     }
 
     fn delete_matches(&self, names: &[MatchName]) -> Result<(), StoreError> {
-        delete_matches(self.both(), names.to_vec())
+        // The guards wait until no reader, such as a backup, holds the matches or the branches.
+        let _names = self.records.change_matches();
+        let _alone = self.records.change_branches();
+        let mut grants = self.records.change_grants();
+        grants.clear();
+        let names = names.to_vec();
+        let links = self.committer.perform(CommitSharing::Alone, move |ledger, staged| {
+            let mut links = Vec::new();
+            for name in names {
+                let (found_match, branches) = ledger.records.branches_of(&name)?;
+                for branch in branches {
+                    let branch = ledger.records.branch(&found_match, branch)?;
+                    links.extend(snapshot_links(&ledger.records, &branch));
+                }
+                ledger.forget(&name);
+                staged.add(&Op::DeleteMatch { name });
+            }
+            Ok(links)
+        })?;
+        self.remove_snapshots(&links);
+        Ok(())
     }
 
     fn rename_matches(&self, names: &[(MatchName, MatchName)]) -> Result<(), StoreError> {
-        // The guard waits until no reader, such as a backup, holds the matches.
         let _names = self.records.change_matches();
         let _grants = self.records.change_grants();
         let names = names.to_vec();
         self.committer.perform(CommitSharing::Alone, move |ledger, staged| {
-            names.into_iter().try_for_each(|(name, new)| rename_match(ledger, staged, name, new))
+            for (name, new) in names {
+                ledger.records.found_match(&name)?;
+                if ledger.records.backend.get(&key::of_match(&new))?.is_some() {
+                    return Err(StoreError::AlreadyExists { match_name: new });
+                }
+                ledger.forget(&name);
+                staged.add(&Op::RenameMatch { name, new });
+            }
+            Ok(())
         })
     }
 
@@ -158,24 +266,72 @@ impl Engine for Local {
         self.committer.submit(sharing(&append), |ledger, staged| stage(append, ledger, staged), then);
     }
 
+    // A change of grants is judged while the grants are locked, so two requests cannot both take the last place.
     fn grant(&self, hash: &Digest, new: NewGrant, now_ms: i64) -> Result<(), StoreError> {
-        grant_grant(self.both(), hash, new, now_ms)
+        let mut books = self.records.change_grants();
+        let found_match = self.records.found_match(&new.match_name)?;
+        self.make_grant(&mut books, &found_match, (*hash, new.made(now_ms)), None)
     }
 
     fn join(&self, invitation: &Digest, joining: Joining<'_>) -> Result<JoinedSeat, StoreError> {
-        join_grant(self.both(), invitation, joining)
+        let records = &self.records;
+        let token = joining.token;
+        let mut books = records.change_grants();
+        let found = records.find_grant(invitation)?;
+        let Some(Spent { invitation: spent, joined }) = granting::spend(found, invitation, joining)? else {
+            let joined = records.find_grant(token)?.map(JoinedSeat::Again);
+            return joined.ok_or_else(|| StoreError::NoSuchGrant { id: GrantId::of(token) });
+        };
+        let found_match = records.found_match(&spent.match_name)?;
+        records.grants_in(&mut books, &found_match)?.require_free(&joined)?;
+        let replaced = Some((*invitation, spent));
+        self.make_grant(&mut books, &found_match, (*token, joined.clone()), replaced)?;
+        Ok(JoinedSeat::Now(joined))
     }
 
     fn revoke_grant(&self, match_name: &MatchName, id: GrantId, now_ms: i64) -> Result<Digest, StoreError> {
-        revoke_grant(self.both(), match_name, id, now_ms)
+        let records = &self.records;
+        let mut books = records.change_grants();
+        let found_match = records.found_match(match_name)?;
+        let grants = records.grants_in(&mut books, &found_match)?;
+        let hash = grants.find(id).ok_or(StoreError::NoSuchGrant { id })?;
+        let found = records.grant(&found_match, &hash)?;
+        if found.kind == GrantKind::Host {
+            granting::require_host_left(match_name, (&hash, &found), records.grants(&found_match)?, now_ms)?;
+        }
+        if found.revoked_at_ms.is_none() {
+            let grant = Grant { revoked_at_ms: Some(now_ms), ..found };
+            self.write_grants(match_name, Vec::new(), vec![(hash, grant.clone())])?;
+            grants.set(hash, &grant);
+        }
+        Ok(hash)
     }
 
     fn write_note(&self, match_name: &MatchName, note: Note, is_moved: bool) -> Result<(), StoreError> {
-        put_note(&self.committer, match_name, note, is_moved)
+        let match_name = match_name.clone();
+        self.committer.perform(CommitSharing::Alone, move |ledger, staged| {
+            let records = ledger.records.as_ref();
+            let note = PlacedNote::of(records, &match_name, note)?;
+            // The limits do not apply to a note from another store.
+            if !is_moved {
+                let found_match = records.found_match(&match_name)?;
+                require_room(&match_name, &note.note, &records.placed_notes(&found_match)?)?;
+            }
+            staged.add(&Op::SetNote { match_name, note });
+            Ok(())
+        })
     }
 
     fn remove_note(&self, match_name: &MatchName, id: NoteId) -> Result<(), StoreError> {
-        remove_note(&self.committer, match_name, id)
+        let match_name = match_name.clone();
+        self.committer.perform(CommitSharing::Alone, move |ledger, staged| {
+            let found_match = ledger.records.found_match(&match_name)?;
+            if ledger.records.backend.get(&key::of_note(found_match.number(), id))?.is_none() {
+                return Err(StoreError::NoSuchNote { id });
+            }
+            staged.add(&Op::RemoveNote { match_name, id });
+            Ok(())
+        })
     }
 
     fn close(self: Box<Self>) -> Result<(), StoreError> {
@@ -183,7 +339,6 @@ impl Engine for Local {
     }
 }
 
-/// Returns whether an append may share a sync with others.
 fn sharing(append: &Append) -> CommitSharing {
     let Append { match_name, branch, idempotency_key, .. } = append;
     CommitSharing::Shared(idempotency_key.clone().map(|key| (match_name.clone(), branch.clone(), key)))
@@ -222,257 +377,15 @@ fn stage(append: Append, ledger: &mut Ledger, staged: &mut Staged) -> Result<App
     Ok(Appended { first: before.seq + 1, last: state.head.seq, repeated: false })
 }
 
-fn rename_match(
-    ledger: &mut Ledger,
-    staged: &mut Staged,
-    name: MatchName,
-    new: MatchName,
-) -> Result<(), StoreError> {
-    ledger.records.found_match(&name)?;
-    if ledger.records.backend.get(&key::of_match(&new))?.is_some() {
-        return Err(StoreError::AlreadyExists { match_name: new });
-    }
-    ledger.forget(&name);
-    staged.add(&Op::RenameMatch { name, new });
-    Ok(())
-}
-
-fn rename_branch(
-    ledger: &mut Ledger,
-    staged: &mut Staged,
-    (match_name, name): (MatchName, BranchName),
-    new: BranchName,
-) -> Result<(), StoreError> {
-    let (found_match, branches) = ledger.records.branches_of(&match_name)?;
-    ledger.records.find_branch(&found_match, &name)?;
-    if branches.iter().any(|other| other.name == new) {
-        return Err(StoreError::BranchExists { match_name, branch: new });
-    }
-    ledger.branches.remove(&(match_name.clone(), name.clone()));
-    staged.add(&Op::RenameBranch { match_name, name, new });
-    Ok(())
-}
-
-fn delete_branch(
-    (committer, records): (&Committer, &Records),
-    match_name: MatchName,
-    name: BranchName,
-) -> Result<(), StoreError> {
-    let _alone = records.change_branches();
-    let links = committer.perform(CommitSharing::Alone, move |ledger, staged| {
-        stage_branch(ledger, staged, match_name, name)
-    })?;
-    remove_snapshots(records, &links);
-    Ok(())
-}
-
-/// Deletes matches with all their branches, entries and grants. It waits until no reader, such as a backup, holds the
-/// matches or the branches.
-fn delete_matches(
-    (committer, records): (&Committer, &Records),
-    names: Vec<MatchName>,
-) -> Result<(), StoreError> {
-    let _names = records.change_matches();
-    let _alone = records.change_branches();
-    let mut grants = records.change_grants();
-    grants.clear();
-    let links = committer.perform(CommitSharing::Alone, move |ledger, staged| {
-        let mut links = Vec::new();
-        for name in names {
-            links.extend(stage_match(ledger, staged, name)?);
-        }
-        Ok(links)
-    })?;
-    remove_snapshots(records, &links);
-    Ok(())
-}
-
-fn remove_snapshots(records: &Records, links: &[Digest]) {
-    if let Some(snapshots) = &records.snapshots {
-        for link in links {
-            snapshots.remove(link);
-        }
-    }
-}
-
-fn stage_branch(
-    ledger: &mut Ledger,
-    staged: &mut Staged,
-    match_name: MatchName,
-    name: BranchName,
-) -> Result<Vec<Digest>, StoreError> {
-    let (found_match, branches) = ledger.records.branches_of(&match_name)?;
-    let found = ledger.records.find_branch(&found_match, &name)?;
-    let is_child = |other: &FoundBranch| other.parent.as_ref().is_some_and(|parent| parent.id == found.id);
-    if let Some(child) = branches.into_iter().find(is_child) {
-        return Err(StoreError::BranchInUse { match_name, branch: name, child: child.name });
-    }
-    let branch = ledger.records.branch(&found_match, found)?;
-    let links = snapshot_links(&ledger.records, &branch);
-    ledger.branches.remove(&(match_name.clone(), name.clone()));
-    staged.add(&Op::DeleteBranch { match_name, name });
-    Ok(links)
-}
-
-fn stage_match(ledger: &mut Ledger, staged: &mut Staged, name: MatchName) -> Result<Vec<Digest>, StoreError> {
-    let (found_match, branches) = ledger.records.branches_of(&name)?;
-    let mut links = Vec::new();
-    for branch in branches {
-        let branch = ledger.records.branch(&found_match, branch)?;
-        links.extend(snapshot_links(&ledger.records, &branch));
-    }
-    ledger.forget(&name);
-    staged.add(&Op::DeleteMatch { name });
-    Ok(links)
-}
-
 /// Returns the links of a branch's own entries that may have a snapshot. It skips unreadable links, because a leftover
 /// snapshot only takes space.
 fn snapshot_links(records: &Records, branch: &Branch) -> Vec<Digest> {
-    if !records.snapshots.as_ref().is_some_and(Snapshots::exist) {
-        return Vec::new();
-    }
-    let own = branch.found.forked_at() / SNAPSHOT_INTERVAL + 1..=branch.head.seq / SNAPSHOT_INTERVAL;
-    own.filter_map(|number| branch.link_at(records, number * SNAPSHOT_INTERVAL).ok()).collect()
-}
-
-fn grant_grant(
-    (committer, records): (&Committer, &Records),
-    hash: &Digest,
-    new: NewGrant,
-    now_ms: i64,
-) -> Result<(), StoreError> {
-    let mut books = records.change_grants();
-    let found_match = records.found_match(&new.match_name)?;
-    let made = (*hash, new.made(now_ms));
-    make(committer, records, &mut books, (&found_match, made, None))
-}
-
-fn join_grant(
-    (committer, records): (&Committer, &Records),
-    invitation: &Digest,
-    joining: Joining<'_>,
-) -> Result<JoinedSeat, StoreError> {
-    let token = joining.token;
-    let mut books = records.change_grants();
-    let found = records.grant_record(invitation)?.map(|record| record.grant);
-    let Some(Spent { invitation: spent, joined }) = granting::spend(found, invitation, joining)? else {
-        let joined = records.grant_record(token)?.map(|joined| JoinedSeat::Again(joined.grant));
-        return joined.ok_or_else(|| StoreError::NoSuchGrant { id: GrantId::of(token) });
-    };
-    let found_match = records.found_match(&spent.match_name)?;
-    records.grants_in(&mut books, &found_match)?.require_free(&joined)?;
-    make(
-        committer,
-        records,
-        &mut books,
-        (&found_match, (*token, joined.clone()), Some((*invitation, spent))),
-    )?;
-    Ok(JoinedSeat::Now(joined))
-}
-
-fn revoke_grant(
-    (committer, records): (&Committer, &Records),
-    match_name: &MatchName,
-    id: GrantId,
-    now_ms: i64,
-) -> Result<Digest, StoreError> {
-    let mut books = records.change_grants();
-    let found_match = records.found_match(match_name)?;
-    let grants = records.grants_in(&mut books, &found_match)?;
-    let hash = grants.find(id).ok_or(StoreError::NoSuchGrant { id })?;
-    let found = records.grant(&found_match, &hash)?;
-    if found.kind == GrantKind::Host {
-        granting::require_host_left(match_name, (&hash, &found), records.grants(&found_match)?, now_ms)?;
-    }
-    if found.revoked_at_ms.is_none() {
-        let grant = Grant { revoked_at_ms: Some(now_ms), ..found };
-        write_grants(committer, (match_name, Vec::new()), vec![(hash, grant.clone())])?;
-        grants.set(hash, &grant);
-    }
-    Ok(hash)
-}
-
-fn keep_grant(
-    (committer, records): (&Committer, &Records),
-    match_name: &MatchName,
-    grants: Vec<(Digest, Grant)>,
-) -> Result<(), StoreError> {
-    let mut books = records.change_grants();
-    records.found_match(match_name)?;
-    books.clear();
-    write_grants(committer, (match_name, Vec::new()), grants)
-}
-
-/// Removes some grants of a match, and writes others, in one commit.
-fn write_grants(
-    committer: &Committer,
-    (match_name, removed): (&MatchName, Vec<Digest>),
-    written: Vec<(Digest, Grant)>,
-) -> Result<(), StoreError> {
-    let match_name = match_name.clone();
-    committer.perform(CommitSharing::Alone, move |_, staged| {
-        for hash in removed {
-            staged.add(&Op::RemoveGrant { match_name: match_name.clone(), hash });
+    let mut links = Vec::new();
+    if records.snapshots.as_ref().is_some_and(Snapshots::exist) {
+        let first = branch.found.forked_at() / SNAPSHOT_INTERVAL + 1;
+        for number in first..=branch.head.seq / SNAPSHOT_INTERVAL {
+            links.extend(branch.link_at(records, number * SNAPSHOT_INTERVAL));
         }
-        for (hash, grant) in written {
-            staged.add(&Op::SetGrant { hash, grant });
-        }
-        Ok(())
-    })
-}
-
-/// Makes a grant of a match, and writes `replaced` in the same commit. Dead grants are removed to make room; the
-/// replaced one does not count.
-fn make(
-    committer: &Committer,
-    records: &Records,
-    books: &mut GrantBooks,
-    (found_match, (hash, grant), replaced): (&FoundMatch, (Digest, Grant), Option<(Digest, Grant)>),
-) -> Result<(), StoreError> {
-    if records.grant_record(&hash)?.is_some() {
-        return Err(StoreError::GrantExists { id: GrantId::of(&hash) });
     }
-    let grants = records.grants_in(books, found_match)?;
-    let is_replaced = replaced.as_ref().map(|(replaced, _)| *replaced);
-    let dead = grants.make_room(&found_match.name, (&hash, &grant), is_replaced)?;
-    grants.forget_dead(dead.len());
-    let written: Vec<_> = [Some((hash, grant)), replaced].into_iter().flatten().collect();
-    for (hash, grant) in &written {
-        grants.set(*hash, grant);
-    }
-    // After a failed write the books may be wrong, so they are read again.
-    write_grants(committer, (&found_match.name, dead), written).inspect_err(|_| books.clear())
-}
-
-/// Writes a note. The limits do not apply to a note that `is_moved` from another store.
-fn put_note(
-    committer: &Committer,
-    match_name: &MatchName,
-    note: Note,
-    is_moved: bool,
-) -> Result<(), StoreError> {
-    let match_name = match_name.clone();
-    committer.perform(CommitSharing::Alone, move |ledger, staged| {
-        let records = ledger.records.as_ref();
-        let note = PlacedNote::of(records, &match_name, note)?;
-        if !is_moved {
-            let found_match = records.found_match(&match_name)?;
-            require_room(&match_name, &note.note, &records.placed_notes(&found_match)?)?;
-        }
-        staged.add(&Op::SetNote { match_name, note });
-        Ok(())
-    })
-}
-
-fn remove_note(committer: &Committer, match_name: &MatchName, id: NoteId) -> Result<(), StoreError> {
-    let match_name = match_name.clone();
-    committer.perform(CommitSharing::Alone, move |ledger, staged| {
-        let found_match = ledger.records.found_match(&match_name)?;
-        if ledger.records.backend.get(&key::of_note(found_match.number(), id))?.is_none() {
-            return Err(StoreError::NoSuchNote { id });
-        }
-        staged.add(&Op::RemoveNote { match_name, id });
-        Ok(())
-    })
+    links
 }

@@ -82,6 +82,24 @@ pub(crate) fn read_header(bytes: &[u8]) -> Option<Salt> {
     (header(&salt) == *found).then_some(salt)
 }
 
+const SEAL_CHECK_BYTES: usize = 16;
+
+pub(crate) const SEALED_BYTES: usize = SEAL_CHECK_BYTES + 8 + 32;
+
+/// Encodes a point behind a check of this kind.
+pub(crate) fn seal(context: &'static str, salt: &Salt, point: Point) -> Vec<u8> {
+    let body = [&point.number.to_le_bytes()[..], point.digest.as_bytes()].concat();
+    let check: [u8; SEAL_CHECK_BYTES] = Checker::new(context, salt).check(&[&body]);
+    [&check[..], &body].concat()
+}
+
+/// Reads the sealed point at the front of `bytes`; `None` if there is no sound one.
+pub(crate) fn unseal(context: &'static str, salt: &Salt, bytes: &[u8]) -> Option<Point> {
+    let mut fields = Fields(bytes.get(SEAL_CHECK_BYTES..)?);
+    let point = Point { number: fields.u64()?, digest: fields.digest()? };
+    bytes.starts_with(&seal(context, salt, point)).then_some(point)
+}
+
 pub(crate) struct Fields<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Fields<'a> {
@@ -197,22 +215,22 @@ impl<'a> EntryHead<'a> {
 /// Reads the operations of a commit's body in order. It ends with one `Err(())` where the version or an operation
 /// cannot be read.
 pub(crate) fn read_ops(body: &[u8]) -> impl Iterator<Item = Result<Op<'_>, ()>> {
-    let (mut rest, mut has_ended) = match body.split_first() {
-        Some((&BODY_VERSION, rest)) => (Some(rest), false),
-        _ => (None, false),
+    let mut rest = match body.split_first() {
+        Some((&BODY_VERSION, rest)) => Some(rest),
+        _ => None,
     };
+    let mut has_failed = false;
     std::iter::from_fn(move || {
-        let left = match rest {
-            None if has_ended => return None,
-            None => {
-                has_ended = true;
-                return Some(Err(()));
-            }
-            Some([]) => return None,
-            Some(left) => left,
-        };
-        let read = postcard::take_from_bytes(left).map_err(|_| ());
-        (rest, has_ended) = read.as_ref().map_or((None, true), |(_, after)| (Some(*after), has_ended));
-        Some(read.map(|(op, _)| op))
+        if has_failed || rest == Some(&[][..]) {
+            return None;
+        }
+        if let Some(left) = rest
+            && let Ok((op, behind)) = postcard::take_from_bytes(left)
+        {
+            rest = Some(behind);
+            return Some(Ok(op));
+        }
+        has_failed = true;
+        Some(Err(()))
     })
 }

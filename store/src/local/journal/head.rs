@@ -6,9 +6,10 @@ use std::path::Path;
 use turnfold_core::Digest;
 
 use crate::local::backend::BackendError;
-use crate::local::files;
-use crate::local::files::{open_sound, read_at, write_at};
-use crate::local::journal::commit::{Checker, Fields, HEADER_BYTES, Point, Salt, header, read_header};
+use crate::local::files::{self, open_sound, read_at, write_at};
+use crate::local::journal::commit::{
+    Checker, Fields, HEADER_BYTES, Point, Salt, header, read_header, unseal,
+};
 
 /// The file names of the two heads.
 pub(crate) const NAMES: [&str; 2] = ["head.a", "head.b"];
@@ -21,22 +22,8 @@ pub(crate) const FIRST_FRAME: usize = SECTOR_BYTES;
 /// The place of the end mark in a head: behind the header, in the same sector.
 pub(crate) const END_AT: usize = HEADER_BYTES;
 
-const END_CHECK_BYTES: usize = 16;
-
-/// Encodes the end mark, which records where the journal with this salt ends.
-pub(crate) fn end_mark(salt: &Salt, end: Point) -> Vec<u8> {
-    let body = [&end.number.to_le_bytes()[..], end.digest.as_bytes()].concat();
-    let check: [u8; END_CHECK_BYTES] = Checker::new("turnfold v2 end", salt).check(&[&body]);
-    [&check[..], &body].concat()
-}
-
-/// Reads the end mark, which records where the journal ended when it was closed; `None` if the head has no sound one.
-fn read_end_mark(salt: &Salt, head: &[u8]) -> Option<Point> {
-    let mark = head.get(END_AT..SECTOR_BYTES)?;
-    let mut fields = Fields(mark.get(END_CHECK_BYTES..)?);
-    let end = Point { number: fields.u64()?, digest: fields.digest()? };
-    mark.starts_with(&end_mark(salt, end)).then_some(end)
-}
+/// The kind of check of the end mark, which records where the journal ended when it was closed.
+pub(crate) const END: &str = "turnfold v2 end";
 
 pub(crate) struct JournalHead {
     pub(crate) salt: Salt,
@@ -98,7 +85,7 @@ impl JournalHead {
 
     pub(crate) fn of(salt: Salt, bytes: Vec<u8>) -> Self {
         let framing = Framing::new(&salt);
-        let ended_at = read_end_mark(&salt, &bytes);
+        let ended_at = bytes.get(END_AT..SECTOR_BYTES).and_then(|mark| unseal(END, &salt, mark));
         let mut head =
             Self { salt, frames: Vec::new(), end: FIRST_FRAME, strays: Vec::new(), ended_at, bytes };
         let mut at = FIRST_FRAME;

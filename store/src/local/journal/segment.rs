@@ -9,8 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::local::backend::BackendError;
-use crate::local::files;
-use crate::local::files::{open_sound, read_at, sync_dir, write_at};
+use crate::local::files::{self, open_sound, read_at, sync_dir, write_at};
 use crate::local::journal::commit::{Checker, Fields, HEADER_BYTES, Point, Salt, header, read_header};
 
 /// A segment that would reach this length ends with its current pack.
@@ -33,7 +32,6 @@ pub(crate) struct Segment {
 }
 
 pub(crate) struct FoundPack {
-    pub(crate) at: u64,
     pub(crate) front: PackEnd,
     pub(crate) bytes: Vec<u8>,
     pub(crate) trailer: Vec<u8>,
@@ -71,7 +69,7 @@ pub(crate) fn pack_at(file: &File, packing: &Packing, at: u64) -> io::Result<Opt
     let trailer = rest.get(..place + FOOTER_BYTES).unwrap_or_default().to_vec();
     let back = packing.read_back(&trailer, front.frame_bytes);
     let back = back.filter(|back| (back.first, back.count) == (front.first, front.count));
-    Ok(Some(FoundPack { at, front, bytes, trailer, back }))
+    Ok(Some(FoundPack { front, bytes, trailer, back }))
 }
 
 impl FoundPack {
@@ -106,16 +104,23 @@ impl Segment {
         };
         let trailer_at = footer_at.saturating_sub(u64::from(length_bytes));
         let trailer = read(trailer_at, usize::try_from(length - trailer_at).unwrap_or(usize::MAX))?;
-        // Only the front records the length of all frames, and the back is checked with it.
-        let Some(back) = Self::find_back(&file, &packing, (&trailer, trailer_at), path)? else {
+        let mut frame_bytes = 0;
+        for length in Packing::read_lengths(&trailer) {
+            frame_bytes += length as u64;
+        }
+        // Only the front of the last pack records the length of all frames, and the back is checked with it.
+        let Some(last_at) = trailer_at.checked_sub(PREFIX_BYTES as u64 + frame_bytes) else {
             return Ok(None);
         };
+        let Ok(frame_bytes) = u32::try_from(frame_bytes) else { return Ok(None) };
+        let Some(back) = packing.read_back(&trailer, frame_bytes) else { return Ok(None) };
+        match packing.read_front(&read(last_at, PREFIX_BYTES)?) {
+            Some(last) if last.first == back.first && last.count == back.count => {}
+            _ => return Ok(None),
+        }
         if front.first != first {
-            return Err(BackendError::Damaged(format!(
-                "`{}` begins with commit {}",
-                path.display(),
-                front.first
-            )));
+            let shown = path.display();
+            return Err(BackendError::Damaged(format!("`{shown}` begins with commit {}", front.first)));
         }
         Ok(Some(Self {
             path: path.to_owned(),
@@ -123,26 +128,10 @@ impl Segment {
             before: front.point,
             end: back.point,
             last_count: back.count,
-            last_at: length.saturating_sub(back.bytes()),
+            last_at,
             bytes: length,
             is_full: back.is_last,
         }))
-    }
-
-    fn find_back(
-        file: &File,
-        packing: &Packing,
-        (trailer, trailer_at): (&[u8], u64),
-        path: &Path,
-    ) -> Result<Option<PackEnd>, BackendError> {
-        let bytes: u64 = Packing::read_lengths(trailer).iter().map(|length| *length as u64).sum();
-        let Ok(frame_bytes) = u32::try_from(bytes) else { return Ok(None) };
-        let Some(back) = packing.read_back(trailer, frame_bytes) else { return Ok(None) };
-        let Some(at) = trailer_at.checked_sub(PREFIX_BYTES as u64 + bytes) else { return Ok(None) };
-        let prefix =
-            read_at(file, at, PREFIX_BYTES).map_err(|source| BackendError::io("read", path, source))?;
-        let front = packing.read_front(&prefix);
-        Ok(front.filter(|front| (front.first, front.count) == (back.first, back.count)).map(|_| back))
     }
 
     /// Returns `true` if all frames of the last pack are sound, not only its ends.
@@ -188,22 +177,31 @@ pub(crate) struct Appending {
     journal: PathBuf,
     salt: Salt,
     packing: Packing,
-    /// The last segment: its file, path and length, and whether it is full; `None` if the journal has no segment.
-    last: Option<(File, PathBuf, u64, bool)>,
+    /// `None` if the journal has no segment.
+    last: Option<LastSegment>,
     pub(crate) end: Point,
+}
+
+struct LastSegment {
+    file: File,
+    path: PathBuf,
+    bytes: u64,
+    is_full: bool,
 }
 
 impl Appending {
     /// Continues behind the last segment of a journal.
     pub(crate) fn of(journal: &Path, salt: Salt, last: Option<&Segment>) -> Result<Self, BackendError> {
-        let end = last.map_or_else(|| Point::start(&salt), |last| last.end);
-        let last = last.map(|last| {
-            let file = File::options().write(true).open(&last.path);
-            let file = file.map_err(|source| BackendError::io("open", &last.path, source))?;
-            Ok((file, last.path.clone(), last.bytes, last.is_full))
-        });
         let packing = Packing::new(&salt);
-        Ok(Self { journal: journal.to_owned(), salt, packing, last: last.transpose()?, end })
+        let mut appending =
+            Self { journal: journal.to_owned(), salt, packing, last: None, end: Point::start(&salt) };
+        if let Some(Segment { path, end, bytes, is_full, .. }) = last {
+            let file = File::options().write(true).open(path);
+            let file = file.map_err(|source| BackendError::io("open", path, source))?;
+            appending.last = Some(LastSegment { file, path: path.clone(), bytes: *bytes, is_full: *is_full });
+            appending.end = *end;
+        }
+        Ok(appending)
     }
 
     /// Appends commits as one pack, durably. Without any it does nothing: a head may hold only notes after a large
@@ -213,14 +211,14 @@ impl Appending {
             return Ok(());
         }
         let first = self.end.number + 1;
-        let is_new = self.last.as_ref().is_none_or(|(.., is_full)| *is_full);
+        let is_new = self.last.as_ref().is_none_or(|last| last.is_full);
         if is_new {
             let path = self.journal.join(name(first));
             let created = files::options().write(true).create(true).truncate(true).open(&path);
             let file = created.map_err(|source| BackendError::io("create", &path, source))?;
-            self.last = Some((file, path, 0, false));
+            self.last = Some(LastSegment { file, path, bytes: 0, is_full: false });
         }
-        let Some((file, path, length, is_full)) = &mut self.last else { return Ok(()) };
+        let Some(LastSegment { file, path, bytes: length, is_full }) = &mut self.last else { return Ok(()) };
         let before: u64 = bodies.iter().map(|body| body.len() as u64).sum();
         let ends = *length + before >= SEGMENT_BYTES;
         let Some((pack, end)) = self.packing.encode(self.end, bodies, ends) else {

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 
 use crate::local::backend::BackendError;
 use crate::local::files::write_at;
-use crate::local::journal::commit::{Point, Salt};
+use crate::local::journal::commit::{Point, Salt, seal};
 use crate::local::journal::head::{
-    END_AT, FIRST_FRAME, Framing, HEAD_BYTES, JournalFrame, Kind, SECTOR_BYTES, end_mark,
+    END, END_AT, FIRST_FRAME, Framing, HEAD_BYTES, JournalFrame, Kind, SECTOR_BYTES,
 };
 use crate::local::journal::segment::Appending;
 use crate::local::journal::{Image, head};
@@ -122,7 +122,7 @@ impl JournalWriter {
 
     /// Writes the end mark into the other head, durably. All commits must be durable before.
     pub(crate) fn mark_end(&self) -> Result<(), BackendError> {
-        self.put_in(1 - self.current, END_AT, &end_mark(&self.salt, self.end))
+        self.put_in(1 - self.current, END_AT, &seal(END, &self.salt, self.end))
     }
 
     fn put(&self, frame: &[u8]) -> Result<(), BackendError> {
