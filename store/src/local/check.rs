@@ -22,17 +22,20 @@ pub(crate) fn check(records: &Records, observe: &mut dyn FnMut(Totals)) -> Resul
     let owners = Owners { next_id, ..Owners::default() };
     let mut check = Check { records, sound: Totals::default(), damage: Vec::new(), owners };
     // The journal is compared with its index meanwhile, because that takes a fifth of the time.
-    let differences = thread::scope(|scope| {
-        let comparing = thread::Builder::new().spawn_scoped(scope, || records.backend.compare());
-        let comparing =
-            comparing.map_err(|source| StoreError::Io { action: "start a thread".to_owned(), source })?;
+    let mut damage = Vec::new();
+    thread::scope(|scope| {
+        let comparing = match thread::Builder::new().spawn_scoped(scope, || records.backend.compare()) {
+            Ok(comparing) => comparing,
+            Err(source) => return Err(StoreError::Io { action: "start a thread".to_owned(), source }),
+        };
         let checked = check.records(observe);
-        let differences = comparing.join().unwrap_or_else(|panic| resume_unwind(panic))?;
-        checked?;
-        Ok::<_, StoreError>(differences)
+        for reason in comparing.join().unwrap_or_else(|panic| resume_unwind(panic))? {
+            damage.push(Damage { match_name: None, branch: None, seq: None, reason });
+        }
+        checked
     })?;
-    let found = |reason| Damage { match_name: None, branch: None, seq: None, reason };
-    check.damage.splice(0..0, differences.into_iter().map(found));
+    damage.append(&mut check.damage);
+    check.damage = damage;
     check.count(entries);
     check.strays()?;
     Ok(StoreCheck { sound: check.sound, damage: check.damage })
@@ -68,9 +71,11 @@ impl Check<'_> {
         let name = match_name_in(key)?;
         let found_match = read_match(name.clone(), key, value)?;
         self.owners.matches.insert(found_match.number());
-        let branches = self.records.readable_branches(&found_match)?;
-        let read = branches.iter().filter_map(|stored| stored.read(&found_match).ok());
-        self.owners.branches.extend(read.map(|branch| branch.id));
+        for stored in self.records.readable_branches(&found_match)? {
+            if let Ok(branch) = stored.read(&found_match) {
+                self.owners.branches.insert(branch.id);
+            }
+        }
         let damage_before = self.damage.len();
         audit(self.records, &name, &mut |audited| match audited {
             Audited::Sound(branch) => {
@@ -89,22 +94,24 @@ impl Check<'_> {
         let _grants = records.hold_grants();
         let mut damaged = BTreeSet::new();
         // Missing or damaged matches are reported elsewhere.
-        for (key, value) in records.scan(key::all_matches()).flatten() {
-            let Ok(found_match) = match_name_in(&key).and_then(|name| read_match(name, &key, &value)) else {
-                continue;
-            };
+        for found_match in records.readable_matches() {
             self.grants_of(&found_match, &mut damaged)?;
         }
         for record in records.scan(key::all_grants()) {
             let found = record.and_then(|(key, value)| {
-                let hash = key::hash_after(&key, key::GRANT_PREFIX);
-                // A malformed key is reported with the records that belong to nothing.
-                let Some(hash) = hash.filter(|hash| !damaged.contains(hash)) else { return Ok(()) };
+                let Some(hash) = key::hash_after(&key, key::GRANT_PREFIX) else {
+                    // A malformed key is reported with the records that belong to nothing.
+                    return Ok(());
+                };
+                if damaged.contains(&hash) {
+                    return Ok(());
+                }
                 let GrantRecord { match_id, grant } = read_grant(&hash, &key, &value)?;
-                let is_listed = records.backend.get(&key::of_match_grant(match_id, &hash))?;
+                if records.backend.get(&key::of_match_grant(match_id, &hash))?.is_some() {
+                    return Ok(());
+                }
                 let reason = format!("the grant `{}` is not listed", GrantId::of(&hash));
-                let unlisted = || StoreError::damaged(reason).within(&grant.match_name, None);
-                is_listed.map(|_| ()).ok_or_else(unlisted)
+                Err(StoreError::damaged(reason).within(&grant.match_name, None))
             });
             self.note(found)?;
         }
@@ -112,17 +119,13 @@ impl Check<'_> {
     }
 
     fn notes(&mut self) -> Result<(), StoreError> {
-        let records = self.records;
-        for (key, value) in records.scan(key::all_matches()).flatten() {
-            let Ok(found_match) = match_name_in(&key).and_then(|name| read_match(name, &key, &value)) else {
-                continue;
-            };
-            let found = records.placed_notes(&found_match).map(|_| ());
-            self.note(found)?;
+        for found_match in self.records.readable_matches() {
+            self.note(self.records.placed_notes(&found_match).map(drop))?;
         }
         Ok(())
     }
 
+    /// Requires every grant in a match's list to be a grant of the match, and adds the others to `damaged`.
     fn grants_of(
         &mut self,
         found_match: &FoundMatch,
@@ -130,10 +133,15 @@ impl Check<'_> {
     ) -> Result<(), StoreError> {
         for listed in self.records.listed_grants(found_match.number()) {
             let found = listed.and_then(|(hash, seat)| {
-                let grant =
-                    self.records.grant(found_match, &hash).inspect_err(|_| _ = damaged.insert(hash))?;
+                let grant = self.records.grant(found_match, &hash);
+                if grant.is_err() {
+                    damaged.insert(hash);
+                }
+                if grant?.kind.seat() == seat {
+                    return Ok(());
+                }
                 let reason = format!("the grant `{}` is listed for another seat", GrantId::of(&hash));
-                if grant.kind.seat() == seat { Ok(()) } else { Err(StoreError::damaged(reason)) }
+                Err(StoreError::damaged(reason))
             });
             self.note(found.map_err(|error| error.within(&found_match.name, None)))?;
         }
@@ -202,8 +210,13 @@ fn orphans(records: &Records, owners: &Owners) -> Result<BTreeMap<String, Orphan
     }
     // Records of matches and branches that were created during the audit are no orphans.
     let created = owners.next_id..records.store_record()?.next_id;
-    let of_nothing = orphans.into_iter().filter(|((id, _), _)| !id.is_some_and(|id| created.contains(&id)));
-    Ok(of_nothing.map(|((_, reason), orphans)| (reason, orphans)).collect())
+    let mut by_reason = BTreeMap::new();
+    for ((id, reason), found) in orphans {
+        if !id.is_some_and(|id| created.contains(&id)) {
+            by_reason.insert(reason, found);
+        }
+    }
+    Ok(by_reason)
 }
 
 impl Owners {

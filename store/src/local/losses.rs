@@ -5,14 +5,14 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::engine::EngineReader as _;
 use crate::entry::Seq;
 use crate::error::StoreError;
 use crate::error::text::numbered;
 use crate::local::backend::BackendError;
 use crate::local::journal::Remains;
+use crate::local::journal::commit::Salt;
 use crate::local::record::BranchRecord;
-use crate::local::records::{Records, match_name_in};
+use crate::local::records::Records;
 use crate::local::replay::Misfit;
 use crate::local::view::MemoryRecords;
 use crate::local::{key, record};
@@ -42,7 +42,8 @@ impl LostEntries {
 }
 
 pub(crate) struct Left {
-    pub(crate) view: MemoryRecords,
+    pub(crate) salt: Salt,
+    pub(crate) records: Records,
     pub(crate) misfits: Vec<(u64, Misfit)>,
     pub(crate) notes: Vec<String>,
 }
@@ -59,7 +60,8 @@ pub(crate) fn read_left(journal: &Path) -> Result<Option<Left>, BackendError> {
             Ok(())
         })
     })?;
-    Ok(Some(Left { view, misfits, notes: remains.notes }))
+    let records = Records::new(Box::new(view), None);
+    Ok(Some(Left { salt, records, misfits, notes: remains.notes }))
 }
 
 /// Returns the error with the match, branch and entry that the damage concerns, as far as the rest of the journal shows
@@ -67,21 +69,21 @@ pub(crate) fn read_left(journal: &Path) -> Result<Option<Left>, BackendError> {
 pub(crate) fn locate(journal: &Path, error: BackendError) -> StoreError {
     let is_damage = matches!(error, BackendError::Damaged(_));
     let error = StoreError::from(error);
-    let left = if is_damage { read_left(journal).ok().flatten() } else { None };
-    let Some(left) = left else { return error };
-    let mut lost = losses(&left.misfits, &Records::new(Box::new(left.view), None));
-    lost.sort_by_key(|lost| lost.from.is_none());
-    let named = lost.into_iter().find_map(|lost| Some((lost.match_name?, lost.branch, lost.from)));
-    match named {
-        Some((match_name, branch, from)) => {
-            let error = error.within(&match_name, branch.as_ref());
-            match from {
-                Some(from) => error.at(from),
-                None => error,
-            }
-        }
-        None => error,
+    if !is_damage {
+        return error;
     }
+    let Ok(Some(left)) = read_left(journal) else { return error };
+    let mut lost = losses(&left.misfits, &left.records);
+    lost.sort_by_key(|lost| lost.from.is_none());
+    for LostEntries { match_name, branch, from, .. } in lost {
+        let Some(match_name) = match_name else { continue };
+        let error = error.within(&match_name, branch.as_ref());
+        return match from {
+            Some(from) => error.at(from),
+            None => error,
+        };
+    }
+    error
 }
 
 /// Lists the losses behind misfits, with the names that matches and branches have in the end.
@@ -138,14 +140,12 @@ fn head_of(branch: u64, records: &Records) -> Option<Head> {
 
 fn names(records: &Records) -> BTreeMap<u64, (MatchName, BranchName)> {
     let mut names = BTreeMap::new();
-    for (key, _) in records.scan(key::all_matches()).flatten() {
-        let Ok(match_name) = match_name_in(&key) else { continue };
-        let Ok(found_match) = records.found_match(&match_name) else { continue };
+    for found_match in records.readable_matches() {
         for (key, value) in records.scan(key::branches_of(found_match.number())).flatten() {
             let read = record::read::<BranchRecord>("a branch", &key, &value);
             let name = key::text_after(&key, key::ID_PREFIX).and_then(|name| name.parse().ok());
             if let (Ok(branch), Some(name)) = (read, name) {
-                names.insert(branch.id, (match_name.clone(), name));
+                names.insert(branch.id, (found_match.name.clone(), name));
             }
         }
     }

@@ -9,10 +9,9 @@ use crate::engine::EngineReader as _;
 use crate::entry::Seq;
 use crate::local::backend::{Backend, BackendError, MemoryBackend};
 use crate::local::journal::commit::Op;
-use crate::local::key;
 use crate::local::losses::LostEntries;
 use crate::local::record::StoreRecord;
-use crate::local::records::{Records, match_name_in, read_match};
+use crate::local::records::Records;
 use crate::local::replay::{Misfit, ReplayStop, carry_out};
 use crate::local::staging::Staging;
 use crate::names::{BranchName, MatchName};
@@ -76,16 +75,18 @@ pub(crate) fn merge(sources: &[&Records]) -> Result<Merged, BackendError> {
 }
 
 fn lists_all(records: &Records) -> bool {
-    let has_branches = |name: &MatchName| records.branches(name).is_ok();
-    let Ok(mut names) = records.match_names() else { return false };
-    names.all(|name| name.is_ok_and(|name| has_branches(&name)))
+    let Ok(names) = records.match_names() else { return false };
+    for name in names {
+        if !name.is_ok_and(|name| records.branches(&name).is_ok()) {
+            return false;
+        }
+    }
+    true
 }
 
 /// Adds the matches and branches of a source. If the earlier lists were complete, it adds no new ones.
 fn find(records: &Records, matches: &mut BTreeMap<u64, MergedMatch>, is_complete: bool) {
-    for (key, value) in records.scan(key::all_matches()).flatten() {
-        let read = match_name_in(&key).and_then(|name| read_match(name, &key, &value));
-        let Ok(found_match) = read else { continue };
+    for found_match in records.readable_matches() {
         if is_complete && !matches.contains_key(&found_match.number()) {
             continue;
         }
@@ -205,24 +206,24 @@ impl Merged {
             done(carry_out(staging, Op::RecordModule { match_name: name.clone(), module }))?;
         }
         for (id, branch) in &found.branches {
-            let parent = branch.parent.and_then(|parent| Some((parent, found.branches.get(&parent)?)));
-            let is_proven = match (branch.parent, parent) {
-                (None, _) => true,
-                (Some(_), None) => false,
-                (_, Some((parent, begun_on))) => {
-                    found.link_at(parent, branch.before.seq) == Some(branch.before.link)
-                        && done(carry_out(
-                            staging,
-                            Op::CreateBranch {
-                                id: *id,
-                                match_name: name.clone(),
-                                name: branch.name.clone(),
-                                parent: begun_on.name.clone(),
-                                at: branch.before.seq,
-                                link: branch.before.link,
-                            },
-                        ))?
-                }
+            let is_proven = match branch.parent {
+                None => true,
+                Some(parent) => match found.branches.get(&parent) {
+                    Some(begun_on)
+                        if found.link_at(parent, branch.before.seq) == Some(branch.before.link) =>
+                    {
+                        let create = Op::CreateBranch {
+                            id: *id,
+                            match_name: name.clone(),
+                            name: branch.name.clone(),
+                            parent: begun_on.name.clone(),
+                            at: branch.before.seq,
+                            link: branch.before.link,
+                        };
+                        done(carry_out(staging, create))?
+                    }
+                    _ => false,
+                },
             };
             if !is_proven {
                 self.lost.push(lost(Some(&branch.name), "what it begins on is missing or unreadable"));

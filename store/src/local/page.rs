@@ -50,9 +50,13 @@ impl PagePart {
             .map_err(|reason| BackendError::Damaged(format!("a page: {reason}")))?;
         let page: PageBody<'_> = record::read_body("a page", body)?;
         let first = key::seq_of(key).unwrap_or_default();
-        let (count, bytes) = (page.records.len(), page.records.iter().map(|record| record.len()).sum());
-        let encoded = page.records.iter().flat_map(encode).collect();
-        Ok(Self { first, link: page.link, count, bytes, encoded })
+        let mut part =
+            Self { first, link: page.link, count: page.records.len(), bytes: 0, encoded: Vec::new() };
+        for record in page.records {
+            part.bytes += record.len();
+            part.encoded.extend(encode(&record));
+        }
+        Ok(part)
     }
 
     pub(crate) fn next(&self) -> u64 {
@@ -63,18 +67,20 @@ impl PagePart {
         self.encoded.len() + 64
     }
 
-    /// Appends the entries of `next`. If the page would be too large, or `next` does not follow, it is returned
-    /// instead.
-    pub(crate) fn join(&mut self, next: Self) -> Option<Self> {
-        let fits = self.count + next.count <= RECORDS_MAX && self.bytes + next.bytes <= BYTES_MAX;
-        if !fits || self.next() != next.first {
-            return Some(next);
+    /// Adds entries to the last of some pages, or as a new page if that would be too large or the entries do not follow.
+    pub(crate) fn add(pages: &mut Vec<Self>, part: Self) {
+        if let Some(last) = pages.last_mut()
+            && last.next() == part.first
+            && last.count + part.count <= RECORDS_MAX
+            && last.bytes + part.bytes <= BYTES_MAX
+        {
+            last.encoded.extend(part.encoded);
+            last.count += part.count;
+            last.bytes += part.bytes;
+            last.link = part.link;
+        } else {
+            pages.push(part);
         }
-        self.encoded.extend(next.encoded);
-        self.count += next.count;
-        self.bytes += next.bytes;
-        self.link = next.link;
-        None
     }
 
     pub(crate) fn put(self, branch: u64) -> RecordChange {
@@ -91,19 +97,14 @@ impl PagePart {
 
 /// Splits entries that follow `before` into parts of at most a page. `after` is the head behind all of them.
 pub(crate) fn cut(before: Head, after: Head, entries: &[&[u8]]) -> Vec<PagePart> {
-    let mut parts: Vec<PagePart> = Vec::new();
+    let mut parts = Vec::new();
     let whole: usize = entries.iter().map(|entry| entry.len()).sum();
     let is_one = entries.len() == 1 || entries.len() <= RECORDS_MAX && whole <= BYTES_MAX;
     let linker = Linker::new();
     let mut link = before.link;
     for (entry, seq) in entries.iter().zip(before.seq + 1..) {
         link = if is_one { after.link } else { linker.link(&link, entry) };
-        let part = PagePart::of(seq, link, entry);
-        let rest = match parts.last_mut() {
-            Some(last) => last.join(part),
-            None => Some(part),
-        };
-        parts.extend(rest);
+        PagePart::add(&mut parts, PagePart::of(seq, link, entry));
     }
     parts
 }

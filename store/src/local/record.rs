@@ -49,30 +49,37 @@ impl StoreRecord {
 
 /// The record of a match. If a module is recorded, its digest follows as the last 32 bytes of the body.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct MatchRecord<'a> {
+pub(crate) struct MatchRecord {
     pub(crate) id: u64,
     pub(crate) branches: u64,
-    pub(crate) genesis: &'a [u8],
+    pub(crate) genesis: Vec<u8>,
     pub(crate) module: Option<Digest>,
 }
 
 /// The first fields of every match record's body. The field order is the format.
 type MatchFront<'a> = (u64, u64, &'a [u8]);
 
-impl<'a> MatchRecord<'a> {
+impl MatchRecord {
     pub(crate) fn encode(&self) -> Vec<u8> {
-        let front: MatchFront<'_> = (self.id, self.branches, self.genesis);
-        let module = self.module.as_ref().map_or(&[][..], |module| module.as_bytes());
-        [&encode(&front), module].concat()
+        let front: MatchFront<'_> = (self.id, self.branches, &self.genesis);
+        let mut body = encode(&front);
+        if let Some(module) = &self.module {
+            body.extend(module.as_bytes());
+        }
+        body
     }
 
-    pub(crate) fn read(what: &str, body: &'a [u8]) -> Result<Self, BackendError> {
-        let digest = |bytes: &[u8]| Some(Digest::new(bytes.try_into().ok()?));
-        let rest = postcard::take_from_bytes::<MatchFront<'_>>(body).map_or(&[][..], |(_, rest)| rest);
-        let module = digest(rest);
-        let front = body.get(..body.len() - module.map_or(0, |_| rest.len())).unwrap_or_default();
-        let (id, branches, genesis) = read_body(what, front)?;
-        Ok(Self { id, branches, genesis, module })
+    pub(crate) fn read(what: &str, body: &[u8]) -> Result<Self, BackendError> {
+        let mut front = body;
+        let mut module = None;
+        if let Ok((_, rest)) = postcard::take_from_bytes::<MatchFront<'_>>(body)
+            && let Ok(digest) = <[u8; 32]>::try_from(rest)
+        {
+            module = Some(Digest::new(digest));
+            front = body.get(..body.len() - rest.len()).unwrap_or_default();
+        }
+        let (id, branches, genesis): MatchFront<'_> = read_body(what, front)?;
+        Ok(Self { id, branches, genesis: genesis.to_vec(), module })
     }
 }
 
@@ -164,7 +171,7 @@ mod tests {
 
     #[test]
     fn md_9_a_match_record_ends_with_a_module_only_where_one_is_recorded() {
-        let plain = MatchRecord { id: 1, branches: 2, genesis: b"g", module: None };
+        let plain = MatchRecord { id: 1, branches: 2, genesis: b"g".to_vec(), module: None };
         assert_eq!(plain.encode(), [1, 2, 1, b'g']);
         let played = MatchRecord { module: Some(Digest::new([7; 32])), ..plain.clone() };
         assert_eq!(played.encode(), [&plain.encode()[..], &[7; 32]].concat());

@@ -135,6 +135,12 @@ impl Records {
         Ok(Branch { found_match: found_match.clone(), found, head })
     }
 
+    /// Returns the matches whose records can be read.
+    pub(crate) fn readable_matches(&self) -> impl Iterator<Item = FoundMatch> {
+        let records = self.scan(key::all_matches()).flatten();
+        records.filter_map(|(key, value)| read_match(match_name_in(&key).ok()?, &key, &value).ok())
+    }
+
     pub(crate) fn branches_of(&self, name: &MatchName) -> Result<(FoundMatch, Vec<FoundBranch>), StoreError> {
         let (found_match, stored) = self.stored_branches(name)?;
         let mut branches = Vec::with_capacity(stored.len());
@@ -364,7 +370,7 @@ pub(crate) fn read_match(name: MatchName, key: &[u8], value: &[u8]) -> Result<Fo
     if branches > COUNT_MAX {
         return Err(StoreError::damaged("it has too many branches").within(&name, None));
     }
-    Ok(FoundMatch { name, id: EngineMatchId(id.into()), branches, genesis: genesis.to_vec(), module })
+    Ok(FoundMatch { name, id: EngineMatchId(id.into()), branches, genesis, module })
 }
 
 pub(crate) fn match_name_in(key: &[u8]) -> Result<MatchName, StoreError> {

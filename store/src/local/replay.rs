@@ -1,5 +1,7 @@
 //! Replays the operations of commits into records (ST-17).
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use turnfold_core::Digest;
 
 use crate::chain;
@@ -25,20 +27,14 @@ pub(crate) trait ReplayTarget {
     /// Writes a record of one of these tables; `None` removes it.
     fn put(&mut self, key: Vec<u8>, body: Option<Vec<u8>>);
 
-    fn append(&mut self, branch: u64, added: &Added<'_, '_>);
+    /// Appends entries that follow the head `before`; `after` is the head behind them.
+    fn append(&mut self, branch: u64, before: Head, after: Head, entries: &[&[u8]]);
 
     fn put_key(&mut self, branch: u64, key: &str, entries: IdempotencyRecord);
 
     fn forget(&mut self, branch: u64) -> Result<(), BackendError>;
 
     fn store(&mut self) -> &mut StoreRecord;
-}
-
-/// Entries that follow the head `before`; `after` is the head behind them.
-pub(crate) struct Added<'a, 'b> {
-    pub(crate) before: Head,
-    pub(crate) after: Head,
-    pub(crate) entries: &'b [&'a [u8]],
 }
 
 /// Called with each misfit. If it returns an error, the replay ends with it.
@@ -62,7 +58,8 @@ pub(crate) fn replay(
         }
     }
     let store = target.store();
-    (store.commits, store.digest) = (commit.number, commit.digest);
+    store.commits = commit.number;
+    store.digest = commit.digest;
     Ok(())
 }
 
@@ -80,7 +77,7 @@ pub(crate) fn carry_out(target: &mut dyn ReplayTarget, op: Op<'_>) -> Done {
     match op {
         Op::CreateMatch { id, name, genesis } => create_match(target, id, &name, genesis),
         Op::CreateBranch { id, match_name, name, parent, at, link } => {
-            create_branch(target, id, (&match_name, &name), (parent, at, link))
+            create_branch(target, id, &match_name, &name, &parent, Head { seq: at, link })
         }
         Op::Append { branch, link, entries } => append(target, branch, link, &entries),
         Op::RenameMatch { name, new } => rename_match(target, &name, &new),
@@ -95,25 +92,16 @@ pub(crate) fn carry_out(target: &mut dyn ReplayTarget, op: Op<'_>) -> Done {
     }
 }
 
-struct Match {
-    key: Vec<u8>,
-    id: u64,
-    branches: u64,
-    genesis: Vec<u8>,
-    module: Option<Digest>,
-}
-
-fn find_match(target: &dyn ReplayTarget, name: &MatchName) -> Result<Option<Match>, BackendError> {
-    let key = key::of_match(name);
-    let Some(body) = target.body(&key)? else { return Ok(None) };
-    let MatchRecord { id, branches, genesis, module } = MatchRecord::read("a match record", &body)?;
-    let genesis = genesis.to_vec();
-    Ok(Some(Match { key, id, branches, genesis, module }))
-}
-
-fn put_match(target: &mut dyn ReplayTarget, found: &Match, key: Vec<u8>, branches: u64) {
-    let record = MatchRecord { id: found.id, branches, genesis: &found.genesis, module: found.module };
-    target.put(key, Some(record.encode()));
+/// Reads the body of a record.
+fn find<T: DeserializeOwned + Serialize>(
+    target: &dyn ReplayTarget,
+    what: &str,
+    key: &[u8],
+) -> Result<Option<T>, BackendError> {
+    match target.body(key)? {
+        Some(body) => record::read_body(what, &body).map(Some),
+        None => Ok(None),
+    }
 }
 
 fn find_branch(
@@ -121,44 +109,46 @@ fn find_branch(
     match_id: u64,
     name: &BranchName,
 ) -> Result<Option<BranchRecord>, BackendError> {
-    let body = target.body(&key::of_branch(match_id, name))?;
-    body.map(|body| record::read_body("a branch record", &body)).transpose()
+    find(target, "a branch record", &key::of_branch(match_id, name))
 }
 
 fn branches_of(
     target: &dyn ReplayTarget,
     match_id: u64,
 ) -> Result<Vec<(Vec<u8>, BranchRecord)>, BackendError> {
-    let read = |(key, body): StoredRecord| Ok((key, record::read_body("a branch record", &body)?));
-    target.records(key::branches_of(match_id))?.into_iter().map(read).collect()
+    let mut branches = Vec::new();
+    for (key, body) in target.records(key::branches_of(match_id))? {
+        branches.push((key, record::read_body("a branch record", &body)?));
+    }
+    Ok(branches)
 }
 
-fn head_of(target: &dyn ReplayTarget, branch: u64) -> Result<Option<Head>, BackendError> {
-    let body = target.body(&key::of_head(branch))?;
-    body.map(|body| record::read_body("a head", &body)).transpose()
+fn find_head(target: &dyn ReplayTarget, branch: u64) -> Result<Option<Head>, BackendError> {
+    find(target, "a head", &key::of_head(branch))
 }
 
-fn put_head(target: &mut dyn ReplayTarget, branch: u64, head: Head) {
-    target.put(key::of_head(branch), Some(encode(&head)));
-}
-
-fn the_match(
+/// Finds a match that an operation names, or names it with the branch as a misfit.
+fn require_match(
     target: &dyn ReplayTarget,
     name: &MatchName,
     branch: Option<&BranchName>,
-) -> Result<Match, ReplayStop> {
-    find_match(target, name)?.ok_or_else(|| ReplayStop::named(name, branch))
+) -> Result<MatchRecord, ReplayStop> {
+    match target.body(&key::of_match(name))? {
+        Some(body) => Ok(MatchRecord::read("a match record", &body)?),
+        None => Err(ReplayStop::named(name, branch)),
+    }
 }
 
-fn the_branch(
+fn require_branch(
     target: &dyn ReplayTarget,
     match_name: &MatchName,
     name: &BranchName,
-) -> Result<(Match, BranchRecord), ReplayStop> {
-    let found = the_match(target, match_name, Some(name))?;
-    let branch =
-        find_branch(target, found.id, name)?.ok_or_else(|| ReplayStop::named(match_name, Some(name)))?;
-    Ok((found, branch))
+) -> Result<(MatchRecord, BranchRecord), ReplayStop> {
+    let found_match = require_match(target, match_name, Some(name))?;
+    match find_branch(target, found_match.id, name)? {
+        Some(found) => Ok((found_match, found)),
+        None => Err(ReplayStop::named(match_name, Some(name))),
+    }
 }
 
 fn create_match(target: &mut dyn ReplayTarget, id: u64, name: &MatchName, genesis: &[u8]) -> Done {
@@ -166,10 +156,12 @@ fn create_match(target: &mut dyn ReplayTarget, id: u64, name: &MatchName, genesi
     if target.body(&key)?.is_some() {
         return Err(ReplayStop::named(name, None));
     }
-    target.put(key, Some(MatchRecord { id, branches: 1, genesis, module: None }.encode()));
+    let record = MatchRecord { id, branches: 1, genesis: genesis.to_vec(), module: None };
+    target.put(key, Some(record.encode()));
     let main = BranchRecord { id: id + 1, parent: None };
     target.put(key::of_branch(id, &BranchName::main()), Some(encode(&main)));
-    put_head(target, main.id, Head { seq: 0, link: chain::genesis_link(genesis) });
+    let head = Head { seq: 0, link: chain::genesis_link(genesis) };
+    target.put(key::of_head(main.id), Some(encode(&head)));
     let store = target.store();
     store.matches += 1;
     store.next_id = store.next_id.max(id + 2);
@@ -179,21 +171,25 @@ fn create_match(target: &mut dyn ReplayTarget, id: u64, name: &MatchName, genesi
 fn create_branch(
     target: &mut dyn ReplayTarget,
     id: u64,
-    (match_name, name): (&MatchName, &BranchName),
-    (parent, at, link): (BranchName, Seq, Digest),
+    match_name: &MatchName,
+    name: &BranchName,
+    parent: &BranchName,
+    head: Head,
 ) -> Done {
-    let found_match = the_match(target, match_name, Some(name))?;
-    let found = find_branch(target, found_match.id, &parent)?
-        .ok_or_else(|| ReplayStop::named(match_name, Some(name)))?;
+    let mut found_match = require_match(target, match_name, Some(name))?;
+    let Some(found) = find_branch(target, found_match.id, parent)? else {
+        return Err(ReplayStop::named(match_name, Some(name)));
+    };
     // The parent must have the entry, because a link behind a gap is not proven.
-    let has_entry = head_of(target, found.id)?.is_some_and(|head| head.seq >= at);
+    let has_entry = find_head(target, found.id)?.is_some_and(|found| found.seq >= head.seq);
     if !has_entry || find_branch(target, found_match.id, name)?.is_some() {
         return Err(ReplayStop::named(match_name, Some(name)));
     }
-    let parent = Some(Parent { name: parent.into(), id: found.id, at, link });
+    let parent = Some(Parent { name: parent.to_string(), id: found.id, at: head.seq, link: head.link });
     target.put(key::of_branch(found_match.id, name), Some(encode(&BranchRecord { id, parent })));
-    put_head(target, id, Head { seq: at, link });
-    put_match(target, &found_match, found_match.key.clone(), found_match.branches + 1);
+    target.put(key::of_head(id), Some(encode(&head)));
+    found_match.branches += 1;
+    target.put(key::of_match(match_name), Some(found_match.encode()));
     let store = target.store();
     store.next_id = store.next_id.max(id + 1);
     Ok(())
@@ -205,14 +201,14 @@ fn append(target: &mut dyn ReplayTarget, branch: u64, link: Digest, entries: &[&
         return Err(ReplayStop::Misfit(Misfit::Unreadable));
     };
     let last = first.saturating_add(entries.len() as u64 - 1);
-    let before = head_of(target, branch)?;
+    let before = find_head(target, branch)?;
     let Some(before) = before.filter(|before| before.seq + 1 == first) else {
         let expected = before.map(|before| before.seq + 1);
         return Err(ReplayStop::Misfit(Misfit::Entries { branch, expected, first, last }));
     };
     let after = Head { seq: last, link };
-    put_head(target, branch, after);
-    target.append(branch, &Added { before, after, entries });
+    target.put(key::of_head(branch), Some(encode(&after)));
+    target.append(branch, before, after, entries);
     let mut keyed: Option<(&str, IdempotencyRecord)> = None;
     for entry in entries {
         let Some(EntryHead { seq, idempotency_key, .. }) = EntryHead::read(entry) else {
@@ -237,21 +233,21 @@ fn append(target: &mut dyn ReplayTarget, branch: u64, link: Digest, entries: &[&
 
 fn rename_match(target: &mut dyn ReplayTarget, name: &MatchName, new: &MatchName) -> Done {
     let key = key::of_match(new);
-    let found_match = the_match(target, name, None)?;
+    let found_match = require_match(target, name, None)?;
     if target.body(&key)?.is_some() {
         return Err(ReplayStop::named(new, None));
     }
-    target.put(found_match.key.clone(), None);
-    put_match(target, &found_match, key, found_match.branches);
+    target.put(key::of_match(name), None);
+    target.put(key, Some(found_match.encode()));
     for (listed, _) in target.records(key::grants_of(found_match.id))? {
         let Some(hash) = key::hash_after(&listed, key::ID_PREFIX) else { continue };
         let key = key::of_grant(&hash);
-        let Some(body) = target.body(&key)? else { continue };
-        let GrantRecord { match_id, grant } = record::read_body("a grant", &body)?;
-        let grant = Grant { match_name: new.clone(), ..grant };
-        target.put(key, Some(encode(&GrantRecord { match_id, grant })));
+        let Some(mut found) = find::<GrantRecord>(target, "a grant", &key)? else { continue };
+        found.grant.match_name = new.clone();
+        target.put(key, Some(encode(&found)));
     }
-    use_up_an_id(target);
+    // Skips an id, so that a reader that counts matches or branches notices a rename during its scan.
+    target.store().next_id += 1;
     Ok(())
 }
 
@@ -261,7 +257,7 @@ fn rename_branch(
     name: &BranchName,
     new: &BranchName,
 ) -> Done {
-    let (found_match, found) = the_branch(target, match_name, name)?;
+    let (found_match, found) = require_branch(target, match_name, name)?;
     if find_branch(target, found_match.id, new)?.is_some() {
         return Err(ReplayStop::named(match_name, Some(new)));
     }
@@ -273,17 +269,12 @@ fn rename_branch(
     }
     target.put(key::of_branch(found_match.id, name), None);
     target.put(key::of_branch(found_match.id, new), Some(encode(&found)));
-    use_up_an_id(target);
+    target.store().next_id += 1;
     Ok(())
 }
 
-/// Skips an id, so that a reader that counts matches or branches notices a rename during its scan.
-fn use_up_an_id(target: &mut dyn ReplayTarget) {
-    target.store().next_id += 1;
-}
-
 fn delete_match(target: &mut dyn ReplayTarget, name: &MatchName) -> Done {
-    let found_match = the_match(target, name, None)?;
+    let found_match = require_match(target, name, None)?;
     for (key, branch) in branches_of(target, found_match.id)? {
         remove_branch(target, key, &branch)?;
     }
@@ -296,14 +287,14 @@ fn delete_match(target: &mut dyn ReplayTarget, name: &MatchName) -> Done {
     for (note, _) in target.records(key::notes_of(found_match.id))? {
         target.put(note, None);
     }
-    target.put(found_match.key, None);
+    target.put(key::of_match(name), None);
     let store = target.store();
     store.matches = store.matches.saturating_sub(1);
     Ok(())
 }
 
 fn delete_branch(target: &mut dyn ReplayTarget, match_name: &MatchName, name: &BranchName) -> Done {
-    let (found_match, found) = the_branch(target, match_name, name)?;
+    let (mut found_match, found) = require_branch(target, match_name, name)?;
     remove_branch(target, key::of_branch(found_match.id, name), &found)?;
     for (key, body) in target.records(key::notes_of(found_match.id))? {
         let note: PlacedNote = record::read_body("a note", &body)?;
@@ -311,8 +302,8 @@ fn delete_branch(target: &mut dyn ReplayTarget, match_name: &MatchName, name: &B
             target.put(key, None);
         }
     }
-    let key = found_match.key.clone();
-    put_match(target, &found_match, key, found_match.branches.saturating_sub(1));
+    found_match.branches = found_match.branches.saturating_sub(1);
+    target.put(key::of_match(match_name), Some(found_match.encode()));
     Ok(())
 }
 
@@ -322,7 +313,7 @@ fn remove_branch(
     branch: &BranchRecord,
 ) -> Result<(), BackendError> {
     let forked_at = branch.parent.as_ref().map_or(0, |parent| parent.at);
-    let own = head_of(target, branch.id)?.map_or(0, |head| head.seq.saturating_sub(forked_at));
+    let own = find_head(target, branch.id)?.map_or(0, |head| head.seq.saturating_sub(forked_at));
     target.put(key, None);
     target.put(key::of_head(branch.id), None);
     target.forget(branch.id)?;
@@ -332,7 +323,7 @@ fn remove_branch(
 }
 
 fn set_grant(target: &mut dyn ReplayTarget, hash: &Digest, grant: Grant) -> Done {
-    let found_match = the_match(target, &grant.match_name, None)?;
+    let found_match = require_match(target, &grant.match_name, None)?;
     let listed = MatchGrantRecord { seat: grant.kind.seat() };
     target.put(key::of_match_grant(found_match.id, hash), Some(encode(&listed)));
     target.put(key::of_grant(hash), Some(encode(&GrantRecord { match_id: found_match.id, grant })));
@@ -340,32 +331,31 @@ fn set_grant(target: &mut dyn ReplayTarget, hash: &Digest, grant: Grant) -> Done
 }
 
 fn remove_grant(target: &mut dyn ReplayTarget, match_name: &MatchName, hash: &Digest) -> Done {
-    let found_match = the_match(target, match_name, None)?;
+    let found_match = require_match(target, match_name, None)?;
     target.put(key::of_match_grant(found_match.id, hash), None);
     target.put(key::of_grant(hash), None);
     Ok(())
 }
 
 fn set_note(target: &mut dyn ReplayTarget, match_name: &MatchName, note: &PlacedNote) -> Done {
-    let found_match = the_match(target, match_name, None)?;
+    let found_match = require_match(target, match_name, None)?;
     target.put(key::of_note(found_match.id, note.note.id), Some(encode(note)));
     Ok(())
 }
 
 fn remove_note(target: &mut dyn ReplayTarget, match_name: &MatchName, id: NoteId) -> Done {
-    let found_match = the_match(target, match_name, None)?;
+    let found_match = require_match(target, match_name, None)?;
     target.put(key::of_note(found_match.id, id), None);
     Ok(())
 }
 
 fn record_module(target: &mut dyn ReplayTarget, match_name: &MatchName, module: Digest) -> Done {
-    let found_match = the_match(target, match_name, None)?;
+    let mut found_match = require_match(target, match_name, None)?;
     if found_match.module.is_some_and(|recorded| recorded != module) {
         return Err(ReplayStop::named(match_name, None));
     }
-    let key = found_match.key.clone();
-    let branches = found_match.branches;
-    put_match(target, &Match { module: Some(module), ..found_match }, key, branches);
+    found_match.module = Some(module);
+    target.put(key::of_match(match_name), Some(found_match.encode()));
     Ok(())
 }
 

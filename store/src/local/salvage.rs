@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::fs;
-use std::fs::{File, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::path::Path;
 
 use crate::backup::error::RescueError;
@@ -84,14 +83,18 @@ impl Store {
 
 impl Salvage {
     fn reason(&self) -> String {
-        let mut reason = self.lost.first().map_or_else(String::new, |lost| lost.reason.clone());
-        let names: BTreeSet<_> = self.lost.iter().filter_map(|lost| lost.match_name.as_ref()).collect();
+        let Some(first) = self.lost.first() else { return String::new() };
+        let mut reason = first.reason.clone();
+        let mut names = BTreeSet::new();
+        for lost in &self.lost {
+            names.extend(&lost.match_name);
+        }
         for (place, name) in names.iter().take(NAMES_MAX).enumerate() {
             let separator = if place == 0 { "; lost match" } else { "," };
             let _ = write!(reason, "{separator} `{name}`");
         }
-        if let Some(more) = names.len().checked_sub(NAMES_MAX).filter(|more| *more > 0) {
-            let _ = write!(reason, " and {more} more");
+        if names.len() > NAMES_MAX {
+            let _ = write!(reason, " and {} more", names.len() - NAMES_MAX);
         }
         reason
     }
@@ -128,14 +131,14 @@ fn find(dir: &Path, places: &Places, scratch: &Path) -> Result<SalvagedRecords, 
         Ok(view) => {
             let journal = view.record();
             indexes.retain(|(_, index)| index.journal == journal.journal);
-            match indexes.first().filter(|(_, index)| index.commits > journal.commits) {
-                None => {
-                    return Ok(SalvagedRecords {
-                        records: Records::new(Box::new(view), None),
-                        lost: Vec::new(),
-                    });
+            match indexes.first() {
+                Some((_, index)) if index.commits > journal.commits => {
+                    missing(index.commits, journal.commits).to_string()
                 }
-                Some((_, index)) => missing(index.commits, journal.commits).to_string(),
+                _ => {
+                    let records = Records::new(Box::new(view), None);
+                    return Ok(SalvagedRecords { records, lost: Vec::new() });
+                }
             }
         }
         Err(BackendError::Damaged(reason)) => reason,
@@ -144,7 +147,7 @@ fn find(dir: &Path, places: &Places, scratch: &Path) -> Result<SalvagedRecords, 
     let left = read_left(&places.journal).map_err(StoreError::from)?;
     // If nothing is left of the journal, the index with the most commits decides.
     let salt = match &left {
-        Some(left) => Some(left.view.record().journal),
+        Some(left) => Some(left.salt),
         None => indexes.first().map(|(_, index)| index.journal),
     };
     let Some(salt) = salt else {
@@ -175,27 +178,40 @@ fn combine(
             break;
         }
     }
-    let (left, left_misfits, notes) = match left {
-        Some(Left { view, misfits, notes }) => (Some(Records::new(Box::new(view), None)), misfits, notes),
-        None => (None, Vec::new(), Vec::new()),
-    };
-    let notes = notes.into_iter().map(LostEntries::of_store);
+    let mut left_records = None;
+    let mut left_misfits = Vec::new();
+    let mut notes = Vec::new();
+    if let Some(left) = left {
+        left_records = Some(left.records);
+        left_misfits = left.misfits;
+        notes = left.notes;
+    }
     let is_first_sound = sources.first().is_some_and(|first| first.is_sound);
-    let mut found = match (left, sources.pop()) {
+    let mut found = match (left_records, sources.pop()) {
         (_, Some(Indexed { records, misfits, .. })) if is_first_sound => {
             SalvagedRecords { lost: losses(&misfits, &records), records }
         }
         (Some(records), None) => SalvagedRecords { lost: losses(&left_misfits, &records), records },
         (left, last) => {
             sources.extend(last);
-            let all: Vec<_> = sources.iter().map(|source| &source.records).chain(&left).collect();
+            let mut all = Vec::new();
+            for source in &sources {
+                all.push(&source.records);
+            }
+            all.extend(&left);
             let Merged { records, mut misfits, mut lost } = merge(&all)?;
-            misfits.extend(left_misfits.into_iter().filter(|(_, misfit)| !is_there(misfit, &records)));
+            for (commit, misfit) in left_misfits {
+                if !is_there(&misfit, &records) {
+                    misfits.push((commit, misfit));
+                }
+            }
             lost.extend(losses(&misfits, &records));
             SalvagedRecords { records, lost }
         }
     };
-    found.lost.extend(notes);
+    for note in notes {
+        found.lost.push(LostEntries::of_store(note));
+    }
     Ok(found)
 }
 
@@ -235,16 +251,16 @@ fn copy_all(from: &Path, to: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-pub(crate) struct Indexed {
-    pub(crate) records: Records,
+struct Indexed {
+    records: Records,
     /// Whether all records of the index are sound, so that nothing up to its last commit is missing.
-    pub(crate) is_sound: bool,
-    pub(crate) misfits: Vec<(u64, Misfit)>,
+    is_sound: bool,
+    misfits: Vec<(u64, Misfit)>,
 }
 
 impl Indexed {
     /// Reads an index, and the later commits of the journal if the journal has this salt.
-    pub(crate) fn read(
+    fn read(
         (tree, store): &(IndexTree, StoreRecord),
         journal: &Path,
         salt: &Salt,
@@ -256,32 +272,25 @@ impl Indexed {
         }
         let records = Records::new(Box::new(memory.clone()), None);
         let is_sound = is_all && check(&records, &mut |_| {}).is_ok_and(|check| check.damage.is_empty());
-        let mut found = Self { records, is_sound, misfits: Vec::new() };
-        if let Some(remains) = Remains::find(journal).filter(|remains| remains.salt == *salt) {
-            found.carry_on(remains, &memory, store.clone())?;
-        }
-        Ok(found)
-    }
-
-    fn carry_on(
-        &mut self,
-        mut remains: Remains,
-        memory: &MemoryBackend,
-        mut store: StoreRecord,
-    ) -> Result<(), BackendError> {
-        let from = store.commits;
-        remains.each_commit(&mut |point, _, body| {
-            if point.number <= from {
-                return Ok(());
-            }
-            let mut staging = Staging::over(memory, store.clone());
-            replay(&mut staging, point, body, &mut |misfit| {
-                self.misfits.push((point.number, misfit));
-                Ok(())
+        let mut misfits = Vec::new();
+        if let Some(mut remains) = Remains::find(journal)
+            && remains.salt == *salt
+        {
+            let mut reached = store.clone();
+            remains.each_commit(&mut |point, _, body| {
+                if point.number <= store.commits {
+                    return Ok(());
+                }
+                let mut staging = Staging::over(&memory, reached.clone());
+                replay(&mut staging, point, body, &mut |misfit| {
+                    misfits.push((point.number, misfit));
+                    Ok(())
+                })?;
+                let (changes, after) = staging.take_changes();
+                reached = after;
+                memory.write(&changes)
             })?;
-            let (changes, after) = staging.take_changes();
-            store = after;
-            memory.write(&changes)
-        })
+        }
+        Ok(Self { records, is_sound, misfits })
     }
 }

@@ -7,8 +7,9 @@ use crate::entry::encode;
 use crate::local::backend::{Backend, BackendError, RecordChange, StoredRecord, scan};
 use crate::local::page::{PagePart, cut};
 use crate::local::record::{IdempotencyRecord, StoreRecord};
-use crate::local::replay::{Added, ReplayTarget};
+use crate::local::replay::ReplayTarget;
 use crate::local::{key, record};
+use crate::reader::found::Head;
 
 pub(crate) struct Staging<'a> {
     below: &'a dyn Backend,
@@ -36,7 +37,9 @@ impl<'a> Staging<'a> {
             changes.push(RecordChange { key, value });
         }
         for (branch, parts) in std::mem::take(&mut self.pages) {
-            changes.extend(parts.into_iter().map(|part| part.put(branch)));
+            for part in parts {
+                changes.push(part.put(branch));
+            }
         }
         changes.push(record::put(key::STORE.to_vec(), &self.store));
         self.bytes = 0;
@@ -46,15 +49,20 @@ impl<'a> Staging<'a> {
 
 /// Returns the body of a value, after its check.
 pub(crate) fn sound_body(key: &[u8], value: &[u8]) -> Result<Vec<u8>, BackendError> {
-    let body = record::body_of(key, value).map(<[u8]>::to_vec);
-    body.map_err(|reason| BackendError::Damaged(format!("the record `{}`: {reason}", key.escape_ascii())))
+    match record::body_of(key, value) {
+        Ok(body) => Ok(body.to_vec()),
+        Err(reason) => Err(BackendError::Damaged(format!("the record `{}`: {reason}", key.escape_ascii()))),
+    }
 }
 
 impl ReplayTarget for Staging<'_> {
     fn body(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BackendError> {
-        match self.bodies.get(key) {
-            Some(body) => Ok(body.clone()),
-            None => self.below.get(key)?.map(|value| sound_body(key, &value)).transpose(),
+        if let Some(body) = self.bodies.get(key) {
+            return Ok(body.clone());
+        }
+        match self.below.get(key)? {
+            Some(value) => sound_body(key, &value).map(Some),
+            None => Ok(None),
         }
     }
 
@@ -63,10 +71,15 @@ impl ReplayTarget for Staging<'_> {
         for record in scan(self.below, range.clone()) {
             let (key, value) = record?;
             let body = sound_body(&key, &value)?;
-            merged.insert(key, Some(body));
+            merged.insert(key, body);
         }
-        merged.extend(self.bodies.range(range).map(|(key, body)| (key.clone(), body.clone())));
-        Ok(merged.into_iter().filter_map(|(key, body)| Some((key, body?))).collect())
+        for (key, body) in self.bodies.range(range) {
+            match body {
+                Some(body) => merged.insert(key.clone(), body.clone()),
+                None => merged.remove(key),
+            };
+        }
+        Ok(merged.into_iter().collect())
     }
 
     fn put(&mut self, key: Vec<u8>, body: Option<Vec<u8>>) {
@@ -74,16 +87,11 @@ impl ReplayTarget for Staging<'_> {
         self.bodies.insert(key, body);
     }
 
-    fn append(&mut self, branch: u64, added: &Added<'_, '_>) {
-        let Added { before, after, entries } = added;
+    fn append(&mut self, branch: u64, before: Head, after: Head, entries: &[&[u8]]) {
         let parts = self.pages.entry(branch).or_default();
-        for part in cut(*before, *after, entries) {
+        for part in cut(before, after, entries) {
             self.bytes += part.size();
-            let rest = match parts.last_mut() {
-                Some(last) => last.join(part),
-                None => Some(part),
-            };
-            parts.extend(rest);
+            PagePart::add(parts, part);
         }
     }
 
@@ -95,11 +103,14 @@ impl ReplayTarget for Staging<'_> {
     fn forget(&mut self, branch: u64) -> Result<(), BackendError> {
         self.pages.remove(&branch);
         for range in [key::idempotency_of(branch), key::pages_of(branch)] {
-            let staged: Vec<_> = self.bodies.range(range.clone()).map(|(key, _)| key.clone()).collect();
-            for record in scan(self.below, range) {
-                self.put(record?.0, None);
+            let mut removed = Vec::new();
+            for (key, _) in self.bodies.range(range.clone()) {
+                removed.push(key.clone());
             }
-            for key in staged {
+            for record in scan(self.below, range) {
+                removed.push(record?.0);
+            }
+            for key in removed {
                 self.put(key, None);
             }
         }

@@ -16,8 +16,9 @@ use crate::local::lock::Locks;
 use crate::local::open::open_skipped;
 use crate::local::page::{PageBody, VERSION};
 use crate::local::record::{IdempotencyRecord, StoreRecord};
-use crate::local::replay::{Added, Misfit, OnMisfit, ReplayTarget, replay};
+use crate::local::replay::{Misfit, OnMisfit, ReplayTarget, replay};
 use crate::local::{key, record, swap};
+use crate::reader::found::Head;
 
 const WINDOW_BYTES: usize = 256 * 1024;
 
@@ -266,8 +267,8 @@ impl ReplayTarget for MemoryRecords {
         };
     }
 
-    fn append(&mut self, branch: u64, added: &Added<'_, '_>) {
-        self.pages.entry(branch).or_default().push((added.before.seq + 1, self.at));
+    fn append(&mut self, branch: u64, before: Head, _after: Head, _entries: &[&[u8]]) {
+        self.pages.entry(branch).or_default().push((before.seq + 1, self.at));
     }
 
     fn put_key(&mut self, _branch: u64, _key: &str, _entries: IdempotencyRecord) {

@@ -70,23 +70,41 @@ impl IndexTree {
 
     /// Writes changes in batches. Entries that follow the last page of a branch join that page.
     pub(crate) fn absorb(&self, changes: Vec<RecordChange>) -> Result<(), BackendError> {
-        let (mut others, mut parts): (_, BTreeMap<u64, Vec<PagePart>>) = (Vec::new(), BTreeMap::new());
+        let mut others = Vec::new();
+        let mut store = None;
+        let mut parts: BTreeMap<u64, Vec<PagePart>> = BTreeMap::new();
         for change in changes {
-            match (change.key.first(), key::id_of(&change.key), &change.value) {
-                (Some(b'p'), Some(branch), Some(value)) => {
-                    parts.entry(branch).or_default().push(PagePart::read(&change.key, value)?);
-                }
-                _ => others.push(change),
+            if let (Some(b'p'), Some(branch), Some(value)) =
+                (change.key.first(), key::id_of(&change.key), &change.value)
+            {
+                parts.entry(branch).or_default().push(PagePart::read(&change.key, value)?);
+            } else if change.key == key::STORE {
+                store = Some(change);
+            } else {
+                others.push(change);
+            }
+        }
+        for (branch, parts) in parts {
+            let mut pages = Vec::new();
+            let mut last_next = None;
+            if let Some((key, value)) = self.last(&key::pages_of(branch))? {
+                let last = PagePart::read(&key, &value)?;
+                last_next = Some(last.next());
+                pages.push(last);
+            }
+            for part in parts {
+                PagePart::add(&mut pages, part);
+            }
+            // The last page is written again only if it has grown.
+            if pages.first().map(PagePart::next) == last_next {
+                pages.remove(0);
+            }
+            for page in pages {
+                others.push(page.put(branch));
             }
         }
         // The record about the store is written last, because it records the last commit that the other records
         // include.
-        let store = others.iter().position(|change| change.key == key::STORE).map(|at| others.remove(at));
-        for (branch, parts) in parts {
-            let last = self.last(&key::pages_of(branch))?;
-            let last = last.map(|(key, value)| PagePart::read(&key, &value)).transpose()?;
-            others.extend(joined(last, parts).into_iter().map(|page| page.put(branch)));
-        }
         others.extend(store);
         let mut batch = sled::Batch::default();
         let mut bytes = 0;
@@ -118,44 +136,35 @@ impl IndexTree {
 
 impl Backend for IndexTree {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BackendError> {
-        let stored = guarded("read the index", || self.db.get(key))?;
-        stored.map(|stored| sound(key, stored.to_vec()).map(|(_, value)| value)).transpose()
+        match guarded("read the index", || self.db.get(key))? {
+            Some(stored) => Ok(Some(sound(key, stored.to_vec())?.1)),
+            None => Ok(None),
+        }
     }
 
     fn scan(&self, range: &Range<Vec<u8>>, limit: usize) -> Result<Vec<StoredRecord>, BackendError> {
         if range.start >= range.end {
             return Ok(Vec::new());
         }
-        let read = || self.db.range(range.clone()).take(limit).collect::<Result<Vec<_>, _>>();
-        let found = guarded("read the index", read)?;
-        found.into_iter().map(|(key, stored)| sound(&key, stored.to_vec())).collect()
+        let mut records = Vec::new();
+        let found: Vec<_> = guarded("read the index", || self.db.range(range.clone()).take(limit).collect())?;
+        for (key, stored) in found {
+            records.push(sound(&key, stored.to_vec())?);
+        }
+        Ok(records)
     }
 
     fn last(&self, range: &Range<Vec<u8>>) -> Result<Option<StoredRecord>, BackendError> {
         if range.start >= range.end {
             return Ok(None);
         }
-        let found = guarded("read the index", || self.db.get_lt(&range.end))?;
-        let found = found.filter(|(key, _)| key.as_ref() >= range.start.as_slice());
-        found.map(|(key, stored)| sound(&key, stored.to_vec())).transpose()
+        match guarded("read the index", || self.db.get_lt(&range.end))? {
+            Some((key, stored)) if key.as_ref() >= range.start.as_slice() => {
+                sound(&key, stored.to_vec()).map(Some)
+            }
+            _ => Ok(None),
+        }
     }
-}
-
-/// Joins parts to the last page of a branch, and returns the pages that are new or have grown.
-fn joined(last: Option<PagePart>, parts: Vec<PagePart>) -> Vec<PagePart> {
-    let before = last.as_ref().map(PagePart::next);
-    let mut pages: Vec<PagePart> = last.into_iter().collect();
-    for part in parts {
-        let rest = match pages.last_mut() {
-            Some(page) => page.join(part),
-            None => Some(part),
-        };
-        pages.extend(rest);
-    }
-    if pages.first().map(PagePart::next) == before {
-        pages.remove(0);
-    }
-    pages
 }
 
 fn sound(key: &[u8], value: Vec<u8>) -> Result<StoredRecord, BackendError> {
