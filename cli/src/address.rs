@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 #[cfg(feature = "postgres")]
 pub(crate) use turnfold_store::FleetAddress;
 
-#[cfg(feature = "serve")]
 use crate::remote::origin::SafeOrigin;
 
 /// Without databases, there is no value of this type.
@@ -29,7 +28,6 @@ pub(crate) enum StoreAddress {
     #[cfg(feature = "postgres")]
     Fleet(Box<FleetAddress>),
     /// A service that has the store.
-    #[cfg(feature = "serve")]
     Service(SafeOrigin),
 }
 
@@ -41,10 +39,7 @@ impl StoreAddress {
             Some(text) if is_database(text) => read_fleet(text).map(|address| Self::Fleet(Box::new(address))),
             #[cfg(not(feature = "postgres"))]
             Some(text) if is_database(text) => Err(left_out("postgres")),
-            #[cfg(feature = "serve")]
             Some(text) if is_url(text) => SafeOrigin::read(text).map(Self::Service),
-            #[cfg(not(feature = "serve"))]
-            Some(text) if is_url(text) => Err(left_out("serve")),
             _ => Ok(Self::Dir(value.into())),
         }
     }
@@ -79,7 +74,6 @@ impl StoreAddress {
             Self::Dir(dir) => dir.display().to_string(),
             #[cfg(feature = "postgres")]
             Self::Fleet(_) => "the database".into(),
-            #[cfg(feature = "serve")]
             Self::Service(origin) => origin.to_string(),
         }
     }
@@ -94,7 +88,7 @@ fn is_own(dir: &Path) -> bool {
 }
 
 /// Returns the message about a feature that this build lacks.
-#[cfg(not(all(feature = "modules", feature = "postgres", feature = "serve", feature = "stepper")))]
+#[cfg(not(all(feature = "modules", feature = "postgres", feature = "stepper")))]
 pub(crate) fn left_out(feature: &str) -> String {
     format!("this build was made without its feature `{feature}`")
 }
@@ -134,10 +128,7 @@ mod tests {
     #[test]
     fn a_url_whose_part_was_left_out_names_the_feature() {
         let service = StoreAddress::read("https://a.example/".into());
-        #[cfg(feature = "serve")]
         assert!(matches!(service, Ok(StoreAddress::Service(_))));
-        #[cfg(not(feature = "serve"))]
-        assert!(service.is_err_and(|message| message.contains("`serve`")));
         let database = StoreAddress::read("postgres://u@db.example/games".into());
         #[cfg(feature = "postgres")]
         assert!(matches!(database, Ok(StoreAddress::Fleet(_))));

@@ -23,7 +23,6 @@ use crate::bundles::Bundles;
 use crate::failure::{DamagedStore, Failure, not_own};
 use crate::files;
 use crate::output::{Output, warn};
-#[cfg(feature = "serve")]
 use crate::remote::origin::SafeOrigin;
 use crate::stderr::progress;
 
@@ -62,10 +61,7 @@ impl Context {
         registry: Registry,
         modules: ModuleFolders,
     ) -> Result<Self, Failure> {
-        #[cfg(feature = "serve")]
         let is_service = matches!(store, StoreAddress::Service(_));
-        #[cfg(not(feature = "serve"))]
-        let is_service = false;
         if token.is_some() && !is_service {
             return Err(Failure::usage("`--token` is for a service").hint("name it with `--store URL`"));
         }
@@ -98,7 +94,6 @@ impl Context {
             StoreAddress::Dir(dir) => Ok(dir),
             #[cfg(feature = "postgres")]
             StoreAddress::Fleet(_) => Err(Failure::usage("the database server does that")),
-            #[cfg(feature = "serve")]
             StoreAddress::Service(origin) => Err(unserved(origin).into()),
         }
     }
@@ -123,7 +118,6 @@ impl Context {
             StoreAddress::Dir(dir) => Store::open_observed(dir, &mut building())?,
             #[cfg(feature = "postgres")]
             StoreAddress::Fleet(address) => Store::open_fleet(address)?,
-            #[cfg(feature = "serve")]
             StoreAddress::Service(origin) => return Err(unserved(origin).into()),
         })
     }
@@ -137,7 +131,6 @@ impl Context {
             StoreAddress::Dir(dir) => Store::open_or_create_observed(dir, &mut building())?,
             #[cfg(feature = "postgres")]
             StoreAddress::Fleet(address) => Store::open_or_create_fleet(address)?,
-            #[cfg(feature = "serve")]
             StoreAddress::Service(origin) => return Err(unserved(origin).into()),
         })
     }
@@ -185,7 +178,6 @@ fn building() -> impl FnMut(u64, u64) {
 }
 
 /// Returns the error for a verb that a service does not support.
-#[cfg(feature = "serve")]
 fn unserved(origin: &SafeOrigin) -> ReplayError {
     ReplayError::Service(origin.to_string())
 }
@@ -203,7 +195,6 @@ impl Sources for Context {
             StoreAddress::Dir(dir) => StoreReader::open(dir)?,
             #[cfg(feature = "postgres")]
             StoreAddress::Fleet(address) => StoreReader::open_fleet(address)?,
-            #[cfg(feature = "serve")]
             StoreAddress::Service(origin) => return Err(unserved(origin)),
         };
         Ok(match &self.reader {

@@ -12,13 +12,11 @@ pub(crate) use turnfold_history::history::revision::{input_name, is_standard};
 use turnfold_history::session::script::parse;
 use turnfold_history::tfl::in_page::replay_bytes;
 use turnfold_history::{InputError, Limits, PageError, ReplayError, ScriptCommand};
-#[cfg(feature = "serve")]
 use turnfold_serve::{AccessToken, TokenKind};
 use turnfold_store::draft::{DraftDir, DraftFile, Readers};
 
 use crate::failure::Failure;
 use crate::limits::SCRIPT;
-#[cfg(feature = "serve")]
 use crate::limits::TOKEN;
 use crate::output::printable;
 use crate::signals;
@@ -258,7 +256,6 @@ pub(crate) fn place_in_script(given: &ScriptCommand, script: Option<&PathBuf>) -
 }
 
 /// Reads a token file; `None` if it holds something else. No message shows the content of the file.
-#[cfg(feature = "serve")]
 pub(crate) fn read_token(path: &Path) -> Result<Option<(AccessToken, TokenKind)>, Failure> {
     require_no_token(path)?;
     let bytes = input::read_file(path, &TOKEN).map_err(|error| Failure::usage(error.to_string()))?;
@@ -266,7 +263,6 @@ pub(crate) fn read_token(path: &Path) -> Result<Option<(AccessToken, TokenKind)>
 }
 
 /// Refuses a token in place of a file name, without repeating it.
-#[cfg(feature = "serve")]
 pub(crate) fn require_no_token(path: &Path) -> Result<(), Failure> {
     if path.to_str().and_then(AccessToken::parse).is_some() {
         return Err(Failure::usage("expected a file in which the token stands, not the token itself")

@@ -15,7 +15,7 @@
 //! [`turnfold_history::check()`] is all that a test of golden logs needs.
 
 #![cfg_attr(
-    not(all(feature = "modules", feature = "postgres", feature = "serve", feature = "stepper")),
+    not(all(feature = "modules", feature = "postgres", feature = "stepper")),
     allow(
         dead_code,
         clippy::unnecessary_wraps,
@@ -42,7 +42,6 @@ mod origin;
 mod output;
 mod pager;
 mod random;
-#[cfg(feature = "serve")]
 mod remote;
 mod render;
 mod rulebook;

@@ -1,7 +1,6 @@
 //! Modules in bundles, and the commands that list missing modules (MD-10).
 
 mod hostile;
-#[cfg(feature = "serve")]
 mod served;
 mod trusted;
 

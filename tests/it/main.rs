@@ -19,7 +19,6 @@ mod lifecycle;
 mod accord;
 mod bundled_modules;
 mod cli;
-#[cfg(feature = "serve")]
 mod client;
 mod damage;
 mod durable;

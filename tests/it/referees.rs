@@ -9,7 +9,6 @@ mod ports;
 mod recordings;
 mod relay;
 mod scores;
-#[cfg(feature = "serve")]
 mod service;
 
 use snapbox::str;

@@ -4,7 +4,6 @@ use snapbox::str;
 
 use turnfold_tests::sandbox::{Sandbox, store_match};
 #[cfg(unix)]
-#[cfg(feature = "serve")]
 use turnfold_tests::service::Running;
 
 #[test]
@@ -26,7 +25,7 @@ exit 1
 }
 
 /// SV-7: a service reports such a match as the verbs do, and still lists it. Its client has the same exit code.
-#[cfg(all(unix, feature = "serve"))]
+#[cfg(unix)]
 #[test]
 fn sv_7_a_service_refuses_matches_of_other_rules_by_name() {
     let versions = [

@@ -7,7 +7,6 @@ use turnfold_show::render;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::histories::seek;
-#[cfg(feature = "serve")]
 use crate::remote::look;
 
 /// Ask the ruleset a question
@@ -77,7 +76,6 @@ fn read_word(word: &str) -> Result<String, &'static str> {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let Question(question) = &args.question;
-    #[cfg(feature = "serve")]
     if let Some((client, revision)) = context.service_with(&args.source)? {
         let mut query = look::seen_at(revision.seq, args.viewer);
         query.push(("q", question.clone()));

@@ -13,7 +13,6 @@ use super::play::require_not_by_mail;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Line, counted, plain, strong};
-#[cfg(feature = "serve")]
 use crate::remote::{client::ServiceRequest, look::print_reply};
 
 /// Begin a new history from any point, list, rename or delete them
@@ -138,7 +137,6 @@ fn require_unsigned(revision: &Revision, store: &StoreReader) -> Result<(), Fail
 }
 
 fn list(match_name: &MatchName, context: &mut Context) -> Result<ExitStatus, Failure> {
-    #[cfg(feature = "serve")]
     if let Some(client) = context.service()? {
         let path = format!("/v1/matches/{match_name}/branches");
         let asked = ServiceRequest::of(path, Vec::new(), context.output.format());

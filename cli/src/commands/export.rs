@@ -9,7 +9,6 @@ use serde_json::json;
 use turnfold_core::Digest;
 use turnfold_history::history::revision::{has_ending, is_page};
 use turnfold_history::history::written::WrittenReplay;
-#[cfg(feature = "serve")]
 use turnfold_history::{
     PageError,
     tfl::{self, in_page::replay_in},
@@ -21,10 +20,8 @@ use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files::{NewFile, check_new, is_standard, temporary_dir, write_whole, write_whole_from};
 use crate::histories::require_seat;
-#[cfg(feature = "serve")]
 use crate::output::Format;
 use crate::output::counted;
-#[cfg(feature = "serve")]
 use crate::remote::{
     client::{ServiceRequest, path_of},
     look,
@@ -163,10 +160,7 @@ fn export(
     if let Some(path) = path {
         check_ending(path, args.html)?;
     }
-    #[cfg(feature = "serve")]
     let there = remote(args, source, context)?;
-    #[cfg(not(feature = "serve"))]
-    let there: Option<Exported> = None;
     if let (SourceName::Revision(revision), None) = (source, &there) {
         context.require_rules(
             "`export`",
@@ -233,7 +227,6 @@ fn export(
 }
 
 /// Returns the replay file or page of a match from the service; `None` if no service is named or the source is a file.
-#[cfg(feature = "serve")]
 fn remote(args: &Args, source: &SourceName, context: &Context) -> Result<Option<Exported>, Failure> {
     let SourceName::Revision(revision) = source else { return Ok(None) };
     let Some(client) = context.service()? else { return Ok(None) };

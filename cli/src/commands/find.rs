@@ -1,6 +1,5 @@
 //! `turnfold find`: finds entries in many logs.
 
-#[cfg(feature = "serve")]
 mod remote;
 
 use std::collections::BTreeSet;
@@ -105,7 +104,6 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         // A recorded outcome covers concealed parts, too.
         viewer.require_all("recorded outcomes").map_err(ReplayError::from)?;
     }
-    #[cfg(feature = "serve")]
     if let Some(sources) = remote::sources(&args.corpus, context)? {
         return remote::find(args, sources, context);
     }

@@ -252,7 +252,6 @@ fn import_bundle(path: &Path, names: &ImportNames, context: &mut Context) -> Res
             Err(StoreError::Missing { .. } | StoreError::NotAStore { .. }) => None,
             Err(error) => return Err(error.into()),
         },
-        #[cfg(any(feature = "postgres", feature = "serve"))]
         _ => Some(context.open_or_create_store()?),
     };
     // A bundle from someone else starts no program, not even a referee that is named for its game (RF-17).

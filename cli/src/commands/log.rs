@@ -21,7 +21,6 @@ use crate::failure::{ExitStatus, Failure};
 use crate::histories::{self, no_seat, warn_of_left};
 use crate::limits::PATTERN_BYTES_MAX;
 use crate::output::Output;
-#[cfg(feature = "serve")]
 use crate::remote::look::{self, require_unused};
 use crate::sources::{Named, SourceArg};
 
@@ -205,7 +204,6 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
 }
 
 fn print_range(args: &Args, range: &RangeName, context: &mut Context) -> Result<ExitStatus, Failure> {
-    #[cfg(feature = "serve")]
     if let Some((client, revision)) = context.service_with(&range.source)? {
         require_unused(&[
             ("`--seat`", !args.seats.is_empty()),

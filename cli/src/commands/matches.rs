@@ -8,7 +8,6 @@ use turnfold_store::{MatchInfo, MatchName, StoreReader};
 
 use crate::context::{Context, build_identity};
 use crate::failure::{ExitStatus, Failure};
-#[cfg(feature = "serve")]
 use crate::remote::look::{self, require_unused};
 
 /// List the matches of the store
@@ -42,7 +41,6 @@ pub(crate) struct Args {
 const PAGE: usize = 256;
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    #[cfg(feature = "serve")]
     if let Some(client) = context.service()? {
         require_unused(&[("`--long`", args.long), ("`--mine`", args.mine.is_some())])?;
         let after = args.after.as_ref().map(ToString::to_string);

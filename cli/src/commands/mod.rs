@@ -34,7 +34,6 @@ pub(crate) mod export;
 pub(crate) mod find;
 pub(crate) mod game;
 pub(crate) mod import;
-#[cfg(feature = "serve")]
 pub(crate) mod join;
 pub(crate) mod key;
 pub(crate) mod log;
@@ -43,13 +42,10 @@ pub(crate) mod man;
 pub(crate) mod matches;
 pub(crate) mod migrate;
 pub(crate) mod new;
-#[cfg(not(all(feature = "postgres", feature = "serve")))]
-mod not_built;
 pub(crate) mod play;
 pub(crate) mod rename;
 pub(crate) mod replay;
 pub(crate) mod rules;
-#[cfg(feature = "serve")]
 pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod shrink;
@@ -65,8 +61,6 @@ use turnfold_referee::ModuleFolders;
 #[cfg(feature = "modules")]
 use turnfold_referee::Referees;
 
-#[cfg(not(feature = "serve"))]
-use self::not_built::{self as join, self as serve};
 use crate::address::StoreAddress;
 use crate::completion;
 use crate::context::Context;

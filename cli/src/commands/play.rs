@@ -1,6 +1,5 @@
 //! `turnfold play`: appends commands to a match.
 
-#[cfg(feature = "serve")]
 mod remote;
 
 use std::ops::RangeInclusive;
@@ -212,7 +211,6 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    #[cfg(feature = "serve")]
     if let Some(client) = context.service()? {
         return remote::play(args, &client, context);
     }

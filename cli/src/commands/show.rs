@@ -15,7 +15,6 @@ use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::histories::{load, seek, warn_of_left};
 use crate::output::Format;
-#[cfg(feature = "serve")]
 use crate::remote::look;
 use crate::render;
 use crate::sources::{Named, SourceArg};
@@ -82,7 +81,6 @@ fn show(
     name: Option<&str>,
     context: &mut Context,
 ) -> Result<ExitStatus, Failure> {
-    #[cfg(feature = "serve")]
     if let Some((client, revision)) = context.service_with(source)? {
         look::require_unused(&[("`--changed`", args.changed), ("`--reach`", args.reach)])?;
         look::warn_of_left(&client, revision)?;
@@ -161,7 +159,6 @@ pub(crate) fn require_legal(state: &dyn AnyState) -> Result<(), Failure> {
 }
 
 pub(crate) fn legal(args: &LegalArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
-    #[cfg(feature = "serve")]
     if let Some((client, revision)) = context.service_with(&args.source)? {
         let query = look::seen_at(revision.seq, args.viewer);
         return look::print(&client, revision, "legal", query, &mut context.output);

@@ -4,10 +4,8 @@ mod contract;
 
 use std::collections::BTreeSet;
 use std::fs;
-#[cfg(feature = "serve")]
 use std::io::{BufRead, BufReader};
 use std::process::Output;
-#[cfg(feature = "serve")]
 use std::process::Stdio;
 
 use serde_json::Value;
@@ -16,7 +14,6 @@ use turnfold_core::Seat;
 use self::contract::Contract;
 use turnfold_tests::mailbox::{Mailbox, open_line};
 use turnfold_tests::sandbox::{Sandbox, store_match, workspace};
-#[cfg(feature = "serve")]
 use turnfold_tests::service::Running;
 
 /// Fields that only a broken build, several kinds of damage, or a database could show.
@@ -176,7 +173,6 @@ fn tamper(sandbox: &Sandbox) {
 }
 
 /// Serves a match and joins it.
-#[cfg(feature = "serve")]
 fn serve_and_join(contract: &mut Contract) -> [String; 2] {
     let sandbox = Sandbox::new();
     sandbox.ok("new ford --rules cycletap --setup fixtures/cycletap/ford.toml");
@@ -233,10 +229,7 @@ fn every_verb_prints_exactly_the_documented_fields() {
     let sandbox = Sandbox::new();
     let mut contract = Contract::read();
     let mut verbs = run_all(&sandbox, &mut contract);
-    #[cfg(feature = "serve")]
     verbs.extend(serve_and_join(&mut contract));
-    #[cfg(not(feature = "serve"))]
-    contract.verbs.retain(|verb, _| !["serve", "join"].contains(&verb.as_str()));
     verbs.extend(by_mail(&mut contract));
     let in_help: BTreeSet<_> = verbs_of_help(&sandbox, "").into_iter().collect();
     assert_eq!(in_help, contract.verbs.keys().cloned().collect(), "the verbs of the help are documented");

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-#[cfg(feature = "serve")]
 use snapbox::str;
 
 use super::documents::verbs_of_help;
@@ -11,7 +10,6 @@ use turnfold_tests::sandbox::{Sandbox, workspace};
 use turnfold_tests::sandbox::{binary, without_links};
 
 /// The help lists the verbs of a full build.
-#[cfg(feature = "serve")]
 #[test]
 fn help_and_errors_of_usage_have_their_exit_codes() {
     Sandbox::new().check(str![[r#"
@@ -552,16 +550,13 @@ fn help_prints_every_guide_that_it_lists() {
 
 /// No guide has the name of a verb, so the help of a verb is unchanged. A build without a feature refuses its verbs and
 /// URLs in one line that names the feature.
-#[cfg(not(all(feature = "postgres", feature = "serve", feature = "stepper")))]
+#[cfg(not(all(feature = "postgres", feature = "stepper")))]
 #[test]
 fn a_part_that_was_left_out_is_named() {
     let sandbox = Sandbox::new();
     sandbox.ok("new duel --rules initiative");
     let url = "postgres://ann@localhost/games";
     let lines = [
-        (cfg!(feature = "serve"), "serve", "serve --listen 127.0.0.1:0".to_owned()),
-        (cfg!(feature = "serve"), "serve", "join https://a.example/m/duel#i=x -o p1.token".to_owned()),
-        (cfg!(feature = "serve"), "serve", "--store https://a.example show duel".to_owned()),
         (cfg!(feature = "postgres"), "postgres", format!("--store {url} show duel")),
         (cfg!(feature = "postgres"), "postgres", format!("store upgrade {url}")),
         (cfg!(feature = "postgres"), "postgres", format!("store spread {url}")),

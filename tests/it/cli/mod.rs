@@ -46,7 +46,6 @@ mod rename;
 mod replay;
 mod rules;
 mod script;
-#[cfg(feature = "serve")]
 mod serve;
 mod setups;
 mod several;

@@ -8,7 +8,6 @@ use turnfold_core::rules::desk::Desk;
 
 use turnfold_tests::mailbox::Mailbox;
 use turnfold_tests::players::Unlike;
-#[cfg(feature = "serve")]
 use turnfold_tests::service::Running;
 
 const TERMS: &str = "hosted = []\ndefault = [\"cycle\", \"confirm\", \"stand\"]\nbetween = [\"next-turn\"]\n";
@@ -135,7 +134,6 @@ fn pm_2_a_match_without_a_desk_of_its_own_is_played_as_usual() {
     assert!(text.contains("-- match duel.desk"), "{text}");
 }
 
-#[cfg(feature = "serve")]
 #[test]
 fn pm_2_a_service_takes_no_commands_there_either() {
     let mailbox = begun();

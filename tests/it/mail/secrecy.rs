@@ -15,7 +15,6 @@ use super::post::Post;
 use super::reports::{ford, is_letter, letters};
 use turnfold_tests::mailbox::opened;
 use turnfold_tests::sandbox::Sandbox;
-#[cfg(feature = "serve")]
 use turnfold_tests::service::Running;
 
 /// Returns different plays of p1 that the game accepts, all of one length.
@@ -80,13 +79,11 @@ fn shown(post: &Post) -> Vec<(String, String)> {
     #[allow(unused_mut, reason = "without the service nothing is added")]
     let mut shown: Vec<_> =
         shown.into_iter().map(|line| (line.clone(), text_of(&sandbox.run(&line)))).collect();
-    #[cfg(feature = "serve")]
     shown.extend(answered(&sandbox));
     shown.into_iter().map(|(what, text)| (what, unhashed(&text))).collect()
 }
 
 /// Returns what a service answers p2.
-#[cfg(feature = "serve")]
 fn answered(sandbox: &Sandbox) -> Vec<(String, String)> {
     let service = Running::start(sandbox);
     let p2 = service.grant("duel", r#"{"kind":"seat","seat":"p2"}"#)["token"].as_str().unwrap().to_owned();

@@ -5,7 +5,6 @@ use turnfold_history::history::recorded_rules;
 use turnfold_show::render::ListedMatch;
 use turnfold_store::BranchName;
 
-#[cfg(feature = "serve")]
 use crate::address::StoreAddress;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
@@ -14,7 +13,6 @@ use crate::{clock, files};
 use finding::{DoctorFinding, Grade};
 
 mod finding;
-#[cfg(feature = "serve")]
 mod service;
 #[cfg(unix)]
 mod system;
@@ -40,14 +38,11 @@ const TIMES_READ: u64 = 1_000;
 const NAMED: usize = 3;
 
 pub(crate) fn run(_: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    #[cfg(feature = "serve")]
     let findings = if matches!(context.store, StoreAddress::Service(_)) {
         service::findings(context)
     } else {
         store_findings(context)
     };
-    #[cfg(not(feature = "serve"))]
-    let findings = store_findings(context);
     context.output.list(&findings, |findings| findings.iter().map(DoctorFinding::line).collect())?;
     let is_well = findings.iter().all(|finding| finding.grade != Grade::Mend);
     Ok(if is_well { ExitStatus::Yes } else { ExitStatus::No })
