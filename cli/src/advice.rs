@@ -68,6 +68,10 @@ impl From<ReplayError> for Failure {
         use ReplayError as E;
         let error = match error {
             E::Store(error) => return error.into(),
+            E::Fetch(error) => match error.downcast::<Self>() {
+                Ok(failure) => return *failure,
+                Err(error) => E::Fetch(error),
+            },
             error => error,
         };
         let kind = match &error {

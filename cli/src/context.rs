@@ -12,7 +12,7 @@ use turnfold_history::error::limits::REPLAY;
 use turnfold_history::history::recorded_rules;
 use turnfold_history::history::revision::input_name;
 use turnfold_history::tfl::in_page::replay_bytes;
-use turnfold_history::{Replay, ReplayError, Sources, tfl};
+use turnfold_history::{Replay, ReplayError, Revision, Sources, tfl};
 use turnfold_proof::bundle::BundledName;
 use turnfold_referee::ModuleFolders;
 use turnfold_store::{MatchName, Store, StoreReader};
@@ -23,6 +23,7 @@ use crate::bundles::Bundles;
 use crate::failure::{DamagedStore, Failure, not_own};
 use crate::files;
 use crate::output::{Output, warn};
+use crate::remote::look;
 use crate::remote::origin::SafeOrigin;
 use crate::stderr::progress;
 
@@ -201,6 +202,13 @@ impl Sources for Context {
             Some(reader) => reader.get_or_init(|| opened).clone(),
             None => opened,
         })
+    }
+
+    fn fetch(&self, revision: &Revision) -> Result<Option<Replay>, ReplayError> {
+        let fetched = self.service().and_then(|client| {
+            client.map(|client| look::fetch(&client, revision, &self.registry)).transpose()
+        });
+        fetched.map_err(|failure| ReplayError::Fetch(Box::new(failure)))
     }
 
     fn read_replay(&self, path: &Path) -> Result<Replay, ReplayError> {

@@ -15,6 +15,8 @@ use crate::bundles::Bundles;
 use crate::context::{Context, read_replay};
 use crate::failure::{Failure, unless_fault};
 use crate::histories::{require_seat, warn_of_record};
+use crate::remote::client::Client;
+use crate::remote::look;
 use crate::sources::{
     REPLAYS, Several, files_of, in_bundle, require_one_stdin, stands_for_files, unsearched,
 };
@@ -44,6 +46,7 @@ pub(crate) struct Corpus {
     /// Failures of folders and patterns that cannot be searched for logs.
     failures: Vec<Failure>,
     store: Option<StoreReader>,
+    client: Option<Client>,
     registry: Registry,
     bundles: Arc<Bundles>,
 }
@@ -58,7 +61,7 @@ struct Read {
 
 impl CorpusArgs {
     /// Returns the named sources, or `None` for all matches of the store.
-    pub(crate) fn named(&self, context: &Context) -> Result<Option<Several<SourceName>>, Failure> {
+    fn named(&self, context: &Context) -> Result<Option<Several<SourceName>>, Failure> {
         if self.matches {
             return Ok(None);
         }
@@ -87,10 +90,16 @@ impl CorpusArgs {
             logs: Vec::new(),
             failures: Vec::new(),
             store: None,
+            client: None,
             registry: context.registry.clone(),
             bundles: context.bundles.clone(),
         };
         if self.matches {
+            corpus.client = context.service()?;
+        }
+        if let Some(client) = &corpus.client {
+            corpus.logs = look::branches(client)?;
+        } else if self.matches {
             let store = context.read_store()?;
             for found in store.matches()? {
                 let branches = match store.branches(&found.name) {
@@ -111,7 +120,10 @@ impl CorpusArgs {
         if let Some(Several { sources, failures }) = self.named(context)? {
             let is_stored = |log: &SourceName| matches!(log, SourceName::Revision(_));
             if sources.iter().any(is_stored) {
-                corpus.store = Some(context.read_store()?);
+                corpus.client = context.service()?;
+                if corpus.client.is_none() {
+                    corpus.store = Some(context.read_store()?);
+                }
             }
             corpus.logs = sources;
             corpus.failures = failures;
@@ -121,6 +133,23 @@ impl CorpusArgs {
 }
 
 impl Corpus {
+    /// Returns the service and the revisions to search there. Returns `None` if one is not on a service, or if the
+    /// viewer is a seat and names an entry: the service searches only what the seat knows now.
+    pub(crate) fn on_service(&mut self, viewer: Option<Viewer>) -> Option<(Client, Several<SourceName>)> {
+        let sees_all = viewer.is_none_or(Viewer::sees_all) && self.client.as_ref()?.sees_all();
+        for log in &self.logs {
+            let SourceName::Revision(revision) = log else { return None };
+            if revision.seq.is_some() && !sees_all {
+                return None;
+            }
+        }
+        let client = self.client.take()?;
+        Some((
+            client,
+            Several { sources: mem::take(&mut self.logs), failures: mem::take(&mut self.failures) },
+        ))
+    }
+
     /// Reads the logs in parallel, as a viewer knows them, and shows the result of `look` for each, in order. Returns
     /// the failure of the logs that could not be read, to be reported after the others have been shown.
     ///
@@ -166,20 +195,24 @@ impl Corpus {
     }
 
     fn read(&self, name: &SourceName, viewer: Viewer) -> Result<Read, Failure> {
-        let mut seat_history = match (name, &self.store) {
-            (SourceName::File(file), _) => {
+        let source = match name {
+            SourceName::File(file) => {
                 let replay = read_replay(&file.path, &self.registry, &self.bundles)?;
-                SeatHistory::of(viewer, History::of_replay(&file.path, &replay)?)?
+                HistorySource::of(History::of_replay(&file.path, &replay)?)
             }
-            (SourceName::Revision(revision), Some(store)) => {
+            SourceName::Revision(revision) => {
                 let whole = Revision { seq: None, ..revision.clone() };
-                SeatHistory::of_source(
-                    viewer,
-                    HistorySource::of_branch(&whole, store, &self.registry, None)?,
-                )?
+                match (&self.client, &self.store) {
+                    (Some(client), _) => {
+                        let replay = look::fetch(client, &whole, &self.registry)?;
+                        HistorySource::of(History::of_fetched(&whole, &replay)?)
+                    }
+                    (None, Some(store)) => HistorySource::of_branch(&whole, store, &self.registry, None)?,
+                    (None, None) => unreachable!("a store is open where a revision is named"),
+                }
             }
-            (SourceName::Revision(_), None) => unreachable!("a store is open where a revision is named"),
         };
+        let mut seat_history = SeatHistory::of_source(viewer, source)?;
         require_seat(viewer, seat_history.start()?.players(), name)?;
         let contradiction = seat_history.contradiction();
         let is_of_seat = seat_history.is_of_seat();

@@ -244,6 +244,8 @@ pub(crate) fn not_own(store: &Path) -> String {
     format!("`{store}` belongs to another user, so it is used only if `--store {store}` names it")
 }
 
+impl std::error::Error for Failure {}
+
 impl FailureKind {
     /// The kind for an input that cannot be read: unusable if it is missing, trouble otherwise.
     pub(crate) fn of_input(error: &InputError) -> Self {

@@ -4,14 +4,16 @@ use turnfold_core::{AnyState, Seat};
 use turnfold_history::text::shortened;
 use turnfold_history::viewer::seat_history;
 use turnfold_history::{
-    Divergence, DivergenceKind, FileName, History, ReplayError, Revision, SeatHistory, SourceName, Viewer,
+    Divergence, DivergenceKind, FileName, History, ReplayError, Revision, SeatHistory, SourceName, Sources,
+    Viewer,
 };
 use turnfold_mail::current_branch;
-use turnfold_store::{BranchName, StoreReader};
+use turnfold_store::BranchName;
 
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::warn;
+use crate::remote::look;
 
 /// The most characters of an outcome in a warning.
 const OUTCOME_CHARACTERS_MAX: usize = 160;
@@ -41,17 +43,23 @@ fn checked(history: SeatHistory, viewer: Viewer, source: &SourceName) -> Result<
 }
 
 /// Warns of `main` where the match continues on another branch (SV-65), as a revision without a branch means `main`.
-pub(crate) fn warn_of_left(revision: &Revision, store: &StoreReader) -> Result<(), Failure> {
-    if revision.branch.is_main() {
-        warn_of_current(revision, &current_branch(store, &revision.match_name)?);
+pub(crate) fn warn_of_left(revision: &Revision, context: &Context) -> Result<(), Failure> {
+    if !revision.branch.is_main() {
+        return Ok(());
     }
+    let match_name = &revision.match_name;
+    let current = match context.service()? {
+        Some(client) => look::current_branch(&client, match_name)?,
+        None => current_branch(&context.read_store()?, match_name)?,
+    };
+    warn_of_current(revision, &current);
     Ok(())
 }
 
-/// Warns if a match continues on another branch than the one that is shown.
+/// Warns of `main` if its match continues on another branch.
 pub(crate) fn warn_of_current(shown: &Revision, current: &BranchName) {
     let Revision { match_name, branch, .. } = shown;
-    if current != branch {
+    if branch.is_main() && current != branch {
         warn(&format!("{match_name} continues on branch {current}; write `{match_name}@{current}` for it"));
     }
 }
@@ -73,15 +81,12 @@ pub(crate) fn listed<'a>(players: impl IntoIterator<Item = &'a Seat>) -> String 
 
 /// Reads a revision, or a replay file that conceals nothing. Warns if the file records something else.
 pub(crate) fn load_whole(source: &SourceName, context: &Context) -> Result<Loaded, ReplayError> {
-    if matches!(source, SourceName::Revision(_)) {
-        return Ok(Loaded { history: History::load(source, context)?, contradiction: None });
-    }
-    let seat_history = SeatHistory::of(Viewer::HOST, History::load(&source.up_to(None), context)?)?;
+    let seat_history = SeatHistory::of(Viewer::HOST, History::load(&checked_name(source), context)?)?;
     let contradiction = seat_history.contradiction();
     warn_of_record(source, contradiction.as_ref(), false);
     let mut history = seat_history.into_history()?;
-    if let Some(seq) = source.seq() {
-        history.cut_after(seq)?;
+    if let SourceName::File(FileName { seq: Some(seq), .. }) = source {
+        history.cut_after(*seq)?;
     }
     Ok(Loaded { history, contradiction })
 }
@@ -114,8 +119,11 @@ pub(crate) fn warn_of_record(source: &SourceName, contradiction: Option<&Diverge
     let Some(contradiction) = contradiction else { return };
     let file = source.up_to(None);
     let next = match source {
+        SourceName::Revision(_) => String::new(),
         _ if file.is_standard_input() || is_of_seat => String::new(),
-        _ => turnfold_history::program::in_hint(format!("; `turnfold check {file}` shows it")),
+        SourceName::File(_) => {
+            turnfold_history::program::in_hint(format!("; `turnfold check {file}` shows it"))
+        }
     };
     warn(&format!("{file}: {}{next}", in_words(contradiction)));
 }

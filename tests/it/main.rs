@@ -22,6 +22,7 @@ mod cli;
 mod client;
 mod damage;
 mod durable;
+mod every_source;
 mod formats;
 mod frames;
 mod fuzz;

@@ -14,7 +14,9 @@ use turnfold_history::{
     tfl::{self, in_page::replay_in},
 };
 use turnfold_history::{Revision, SeatHistory, SourceName, Sources, Viewer};
+use turnfold_proof::bundle::BundledName;
 use turnfold_show::Page;
+use ureq::http::StatusCode;
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
@@ -22,10 +24,9 @@ use crate::files::{NewFile, check_new, is_standard, temporary_dir, write_whole, 
 use crate::histories::require_seat;
 use crate::output::Format;
 use crate::output::counted;
-use crate::remote::{
-    client::{ServiceRequest, path_of},
-    look,
-};
+use crate::remote::client::{ServiceRequest, path_of};
+use crate::remote::look;
+use crate::remote::problem::NotAnswered;
 use crate::sources::{Named, Several, SourceArg};
 
 /// Write a revision as a replay file, or as a page that shows it
@@ -231,19 +232,23 @@ fn remote(args: &Args, source: &SourceName, context: &Context) -> Result<Option<
     let SourceName::Revision(revision) = source else { return Ok(None) };
     let Some(client) = context.service()? else { return Ok(None) };
     let viewer = Some(args.viewer).filter(|viewer| !viewer.sees_all());
-    if viewer.is_some() && !args.html {
-        return Err(look::needs_store("`--as` without `--html`"));
-    }
-    let (resource, media_type) =
-        if args.html { ("replay.html", "text/html") } else { ("replay.tfl", "text/plain") };
-    let asked = ServiceRequest {
-        path: path_of(revision, resource),
-        query: look::seen_at(revision.seq, viewer),
-        format: Format::Text,
-        media_type: Some(media_type),
+    let text = if args.html {
+        let path = path_of(revision, "replay.html");
+        let query = look::seen_at(revision.seq, viewer);
+        let media_type = Some("text/html");
+        client.get(&ServiceRequest { path, query, format: Format::Text, media_type })?.body
+    } else if viewer.is_some() {
+        look::seen_replay(&client, revision, viewer)?
+    } else {
+        match look::whole_replay(&client, revision) {
+            // A seat may have the whole file only after the end of the match.
+            Err(NotAnswered::ApiError(error)) if error.status == StatusCode::FORBIDDEN => {
+                look::seen_replay(&client, revision, None)?
+            }
+            whole => whole?,
+        }
     };
-    let text = client.get(&asked)?.body;
-    let (replay, view) = if args.html {
+    let (replay, mut view) = if args.html {
         match replay_in(&revision.to_string(), text.as_bytes()) {
             Ok(replay) => (Some(replay), None),
             Err(PageError::NoReplay { viewer, .. }) => (None, Some(viewer.to_string())),
@@ -253,7 +258,10 @@ fn remote(args: &Args, source: &SourceName, context: &Context) -> Result<Option<
         (Some(text.clone().into_bytes()), None)
     };
     // This machine may lack the rules of the match; then the file is still written, without a state hash in the output.
-    let replay = replay.and_then(|bytes| tfl::read("replay.tfl", &bytes, &context.registry).ok());
+    let replay = replay.and_then(|bytes| tfl::read_also_seen("replay.tfl", &bytes, &context.registry).ok());
+    if let Some(seen_by) = replay.as_ref().and_then(|replay| replay.header.view) {
+        view = Some(seen_by.perspective.to_string());
+    }
     let state_hash = replay.and_then(|replay| replay.closing).map(|closing| closing.state);
     let is_entry = |line: &&str| {
         if args.html {
@@ -309,7 +317,9 @@ fn check_ending(path: &Path, html: bool) -> Result<(), Failure> {
 }
 
 fn replay(args: &Args, source: &SourceName, context: &Context) -> Result<Exported, Failure> {
-    if let SourceName::File(file) = source {
+    if let SourceName::File(file) = source
+        && BundledName::of(&file.path).is_none()
+    {
         if !is_standard(&file.path) && !file.path.exists() {
             return Err(missing(&file.path));
         }

@@ -104,15 +104,18 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         // A recorded outcome covers concealed parts, too.
         viewer.require_all("recorded outcomes").map_err(ReplayError::from)?;
     }
-    if let Some(sources) = remote::sources(&args.corpus, context)? {
-        return remote::find(args, sources, context);
+    let mut corpus = args.corpus.corpus(context)?;
+    // The service searches what it can, because then no log is sent.
+    if !args.wanted.recorded
+        && let Some((client, sources)) = corpus.on_service(args.viewer)
+    {
+        return remote::find(args, sources, &client, context);
     }
     let wanted = Wanted::from(&args.wanted);
     let look = |seat_history: SeatHistory| Looked::at(seat_history, &wanted, args);
     let mut survey = Survey::default();
     let mut count = 0_u64;
     let mut known = KnownNames::default();
-    let corpus = args.corpus.corpus(context)?;
     let output = &mut context.output;
     let unread = corpus.each(viewer, look, |name, looked| {
         survey.merge(looked.survey);

@@ -9,8 +9,8 @@ use regex_lite::{Regex, RegexBuilder};
 use serde::Serialize;
 use turnfold_core::{Digest, Seat};
 use turnfold_history::{
-    LoggedRecord, RangeName, Record, ReplayError, Revision, SeatHistory, SourceName, Sources as _, Tail,
-    ViewedEntry, Viewer,
+    LoggedRecord, RangeName, Record, ReplayError, Revision, SeatHistory, SourceName, Tail, ViewedEntry,
+    Viewer,
 };
 use turnfold_show::render;
 use turnfold_store::{Entries, StoreReader};
@@ -21,7 +21,7 @@ use crate::failure::{ExitStatus, Failure};
 use crate::histories::{self, no_seat, warn_of_left};
 use crate::limits::PATTERN_BYTES_MAX;
 use crate::output::Output;
-use crate::remote::look::{self, require_unused};
+use crate::remote::look;
 use crate::sources::{Named, SourceArg};
 
 /// Print the entries of a revision with their outcomes
@@ -93,6 +93,11 @@ impl Args {
 
     fn is_filtered(&self) -> bool {
         !self.seats.is_empty() || self.grep.is_some()
+    }
+
+    /// Returns `true` if all entries are to be printed, without times and links.
+    fn is_plain(&self) -> bool {
+        !self.is_filtered() && !self.times && !self.links && !self.raw && self.last.is_none()
     }
 }
 
@@ -204,20 +209,14 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
 }
 
 fn print_range(args: &Args, range: &RangeName, context: &mut Context) -> Result<ExitStatus, Failure> {
-    if let Some((client, revision)) = context.service_with(&range.source)? {
-        require_unused(&[
-            ("`--seat`", !args.seats.is_empty()),
-            ("`--grep`", args.grep.is_some()),
-            ("`--times`", args.times),
-            ("`--links`", args.links),
-            ("`--raw`", args.raw),
-            ("`--last`", args.last.is_some()),
-        ])?;
-        look::warn_of_left(&client, revision)?;
-        return look::print_log(&client, range, revision, args.viewer, &mut context.output);
-    }
     if let SourceName::Revision(revision) = &range.source {
-        warn_of_left(revision, &context.read_store()?)?;
+        warn_of_left(revision, context)?;
+    }
+    if let Some((client, revision)) = context.service_with(&range.source)?
+        && args.is_plain()
+        && (revision.seq.is_none() || client.sees_all() && args.viewer.is_none_or(Viewer::sees_all))
+    {
+        return look::print_log(&client, range, revision, args.viewer, &mut context.output);
     }
     let viewer = args.viewer.unwrap_or(Viewer::HOST);
     if args.raw {
@@ -230,6 +229,9 @@ fn print_range(args: &Args, range: &RangeName, context: &mut Context) -> Result<
         if matches!(range.source, SourceName::File(_)) {
             return Err(Failure::usage("a replay file has no links"));
         }
+    }
+    if context.service_with(&range.source)?.is_some() {
+        look::require_unused(&[("`--links`", args.links), ("`--times`", args.times)])?;
     }
     let history = histories::open(viewer, &range.source, context)?;
     let start = history.start()?;

@@ -18,12 +18,13 @@ use turnfold_history::{
     History, HistorySource, NotPlayed, Record, RejectedCommand, ReplayError, Revision, Roller, ScriptCommand,
     SeatHistory, SourceName, Sources, Tail, Viewer, program,
 };
+use turnfold_mail::current_branch;
 use turnfold_show::render::NothingPlayed;
 use turnfold_store::{IdempotencyKey, NewEntries, PackedEntries, Store, StoreReader};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::histories::warn_of_left;
+use crate::histories::warn_of_current;
 use crate::{clock, files, random};
 
 /// The heading of the options that keep concurrent writers apart.
@@ -231,7 +232,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     };
     let whole = &Revision { seq: None, ..args.revision.clone() };
     require_not_by_mail(&reader, whole)?;
-    warn_of_left(whole, &reader)?;
+    warn_of_current(whole, &current_branch(&reader, &whole.match_name)?);
     let expected: Vec<_> = args.expect.into_iter().chain(args.revision.seq).collect();
     let call = PlayCall {
         revision: whole,

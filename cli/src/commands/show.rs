@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 use turnfold_core::AnyState;
 use turnfold_core::picture::Picture;
-use turnfold_history::{SeatHistory, SourceName, Sources as _, Viewer};
+use turnfold_history::{SeatHistory, SourceName, Viewer};
 use turnfold_show::drawing::{Highlights, svg, target_spots};
 use turnfold_show::page::frames::changed_by_last;
 use turnfold_show::render::{legal_commands, standing};
@@ -81,9 +81,14 @@ fn show(
     name: Option<&str>,
     context: &mut Context,
 ) -> Result<ExitStatus, Failure> {
-    if let Some((client, revision)) = context.service_with(source)? {
-        look::require_unused(&[("`--changed`", args.changed), ("`--reach`", args.reach)])?;
-        look::warn_of_left(&client, revision)?;
+    if let SourceName::Revision(revision) = source {
+        warn_of_left(revision, context)?;
+    }
+    // The service marks nothing in its pictures.
+    if let Some((client, revision)) = context.service_with(source)?
+        && !args.changed
+        && !args.reach
+    {
         let resource = if context.output.format() == Format::Svg { "picture.svg" } else { "view" };
         let query = look::seen_at(revision.seq, args.viewer);
         let output = &mut context.output;
@@ -93,9 +98,6 @@ fn show(
         let view = look::document(&look::ask(&client, revision, resource, query, output.format())?)?;
         output.json(&SourcedView { source, view })?;
         return Ok(ExitStatus::Yes);
-    }
-    if let SourceName::Revision(revision) = source {
-        warn_of_left(revision, &context.read_store()?)?;
     }
     let asked = args.viewer.unwrap_or(Viewer::HOST);
     let seat_history = args.changed.then(|| load(asked, source, context)).transpose()?;

@@ -5,10 +5,11 @@ use std::fmt::Display;
 
 use serde::Serialize;
 use serde_json::Value;
-use turnfold_history::{RangeName, Revision, Viewer};
+use turnfold_core::Registry;
+use turnfold_history::{RangeName, Replay, ReplayError, Revision, SourceName, Viewer, tfl};
+use turnfold_store::{BranchName, MatchName};
 
 use crate::failure::{ExitStatus, Failure};
-use crate::histories::warn_of_current;
 use crate::output::{Format, Output};
 use crate::remote::client::{Client, ServiceReply, ServiceRequest, path_of};
 use crate::remote::problem::NotAnswered;
@@ -35,15 +36,62 @@ pub(crate) fn seen_at(at: Option<u64>, viewer: Option<Viewer>) -> Vec<(&'static 
     at.into_iter().chain(viewer.map(|viewer| ("as", viewer.to_string()))).collect()
 }
 
-/// Warns of `main` where the match continues on another branch (SV-65), as for a store.
-pub(crate) fn warn_of_left(client: &Client, revision: &Revision) -> Result<(), Failure> {
-    if !revision.branch.is_main() {
-        return Ok(());
-    }
-    let info = read(client, format!("/v1/matches/{}", revision.match_name), Vec::new())?;
+/// Returns the branch on which a match goes on.
+pub(crate) fn current_branch(client: &Client, match_name: &MatchName) -> Result<BranchName, Failure> {
+    let info = read(client, format!("/v1/matches/{match_name}"), Vec::new())?;
     let current = info.get("current").and_then(Value::as_str).unwrap_or_default();
-    warn_of_current(revision, &current.parse().map_err(unusable)?);
-    Ok(())
+    current.parse().map_err(unusable)
+}
+
+/// Returns the branches of all matches that the token may read.
+pub(crate) fn branches(client: &Client) -> Result<Vec<SourceName>, Failure> {
+    let text_of = |item: &Value, field: &str| item[field].as_str().unwrap_or_default().to_owned();
+    let mut branches = Vec::new();
+    for found in items(client, "/v1/matches")? {
+        let match_name = text_of(&found, "match");
+        for branch in items(client, &format!("/v1/matches/{match_name}/branches"))? {
+            let name = format!("{match_name}@{}", text_of(&branch, "branch"));
+            branches.push(name.parse().map_err(unusable)?);
+        }
+    }
+    Ok(branches)
+}
+
+/// Fetches the whole replay file.
+pub(crate) fn whole_replay(client: &Client, revision: &Revision) -> Result<String, NotAnswered> {
+    replay_file(client, revision, seen_at(revision.seq, None))
+}
+
+/// Fetches a replay file of what a viewer may know, or of what the token's own seat may know.
+pub(crate) fn seen_replay(
+    client: &Client,
+    revision: &Revision,
+    viewer: Option<Viewer>,
+) -> Result<String, NotAnswered> {
+    let mut query = seen_at(revision.seq, viewer);
+    query.push(("view", "true".into()));
+    replay_file(client, revision, query)
+}
+
+fn replay_file(
+    client: &Client,
+    revision: &Revision,
+    query: Vec<(&'static str, String)>,
+) -> Result<String, NotAnswered> {
+    let path = path_of(revision, "replay.tfl");
+    let media_type = Some("text/plain");
+    Ok(client.try_get(&ServiceRequest { path, query, format: Format::Text, media_type })?.body)
+}
+
+/// Fetches a revision to be folded here, where its rules must be known. A seat has what it may know.
+pub(crate) fn fetch(client: &Client, revision: &Revision, registry: &Registry) -> Result<Replay, Failure> {
+    let text = if client.sees_all() {
+        whole_replay(client, revision)?
+    } else {
+        seen_replay(client, revision, None)?
+    };
+    let read = tfl::read_also_seen(&revision.to_string(), text.as_bytes(), registry);
+    read.map_err(|error| ReplayError::from(error).into())
 }
 
 /// Prints the answer of a service about a position. The items of a list are printed one per line.
@@ -197,9 +245,6 @@ pub(crate) fn print_log(
 ) -> Result<ExitStatus, Failure> {
     let before = range.first.saturating_sub(1);
     if revision.seq.is_some() {
-        if !client.sees_all() || viewer.is_some_and(|viewer| !viewer.sees_all()) {
-            return Err(needs_store("a log as a seat knew it at an entry"));
-        }
         // A page may end early without an error, so a request for the view checks that the last entry exists.
         ask(client, revision, "view", seen_at(revision.seq, viewer), output.format())?;
     }

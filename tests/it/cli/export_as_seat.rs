@@ -91,9 +91,9 @@ exit 2| error: the command of `--run` is given whole replay files, which p2 may 
 $ turnfold diff p2.tfl ford
 exit 2| error: one of the two holds only what `p2` may know; compare them with `--as p2`
 $ turnfold show p2.tfl --as p1
-exit 2| error: expected a file for `p1`, found one for `p2`
+exit 2| error: expected what `p1` may know, found what `p2` may know
 $ turnfold log p2.tfl --as p3
-exit 2| error: expected a file for `p3`, found one for `p2`
+exit 2| error: expected what `p3` may know, found what `p2` may know
 $ turnfold show seed.tfl
 exit 2| error: seed.tfl:7:8: expected no `seed` next to `view`, found one
 $ turnfold show host.tfl

@@ -25,6 +25,7 @@ use crate::error::limits::REPLAY_ENTRIES_MAX;
 use crate::history::entry::{LogEntry, logged};
 use crate::history::revision::{FileName, Revision, SourceName};
 use crate::tfl::{Replay, ReplayOrigin, SeenBy};
+use crate::viewer::{NotOfSeat, Viewer};
 
 /// Where histories are read from: rulesets, a store and replay files.
 pub trait Sources {
@@ -36,6 +37,16 @@ pub trait Sources {
     /// # Errors
     /// [`ReplayError::Store`].
     fn read_store(&self) -> Result<StoreReader, ReplayError>;
+
+    /// Fetches a revision from the service that has it, as a replay file, which may be for one seat. Returns `None` if
+    /// the store is read itself.
+    ///
+    /// # Errors
+    /// [`ReplayError::Fetch`].
+    fn fetch(&self, revision: &Revision) -> Result<Option<Replay>, ReplayError> {
+        let _ = revision;
+        Ok(None)
+    }
 
     /// Reads a replay file, or standard input for `-`. The file may be for one seat.
     ///
@@ -74,7 +85,17 @@ impl History {
     /// [`ReplayError`] if the store, the file or the revision cannot be read, and for a file for one seat.
     pub fn load(name: &SourceName, sources: &dyn Sources) -> Result<Self, ReplayError> {
         match name {
-            SourceName::Revision(_) => Self::load_also_seen(name, sources),
+            SourceName::Revision(revision) => match sources.fetch(revision)? {
+                Some(replay) => {
+                    let history = Self::of_fetched(revision, &replay)?;
+                    let of = Viewer::HOST.narrowed(history.view)?;
+                    if !of.sees_all() {
+                        return Err(NotOfSeat { of, viewer: Viewer::HOST }.into());
+                    }
+                    Ok(history)
+                }
+                None => Self::of_branch(revision, &sources.read_store()?, sources.registry()),
+            },
             SourceName::File(file) => Self::of_read(file, &sources.read_replay(&file.path)?.whole()?),
         }
     }
@@ -82,9 +103,10 @@ impl History {
     /// Reads a revision or a replay file, also one for one seat. The caller must view such a file as that seat.
     pub(crate) fn load_also_seen(name: &SourceName, sources: &dyn Sources) -> Result<Self, ReplayError> {
         match name {
-            SourceName::Revision(revision) => {
-                Self::of_branch(revision, &sources.read_store()?, sources.registry())
-            }
+            SourceName::Revision(revision) => match sources.fetch(revision)? {
+                Some(replay) => Self::of_fetched(revision, &replay),
+                None => Self::of_branch(revision, &sources.read_store()?, sources.registry()),
+            },
             SourceName::File(file) => Self::of_read(file, &sources.read_replay(&file.path)?),
         }
     }
@@ -114,6 +136,15 @@ impl History {
             entries: log.entries.into_iter().map(LogEntry::from).collect(),
             view: None,
         })
+    }
+
+    /// Returns the history in a replay that was fetched from a service.
+    ///
+    /// # Errors
+    /// [`ReplayError::File`] if the rules refuse its setup.
+    pub fn of_fetched(revision: &Revision, replay: &Replay) -> Result<Self, ReplayError> {
+        let history = Self::of_replay(Path::new(&replay.file), replay)?;
+        Ok(Self { name: SourceName::Revision(revision.clone()), ..history })
     }
 
     fn of_read(file: &FileName, replay: &Replay) -> Result<Self, ReplayError> {

@@ -69,7 +69,8 @@ type TakeRun<'a> = dyn FnMut(&[LogEntry]) -> Result<(), ReplayError> + 'a;
 
 impl HistorySource {
     /// Returns the source of a history that is in memory.
-    pub(crate) fn of(history: History) -> Self {
+    #[must_use]
+    pub fn of(history: History) -> Self {
         Self { head: history.head(), history, entries: StoredEntries::Memory }
     }
 
@@ -87,9 +88,12 @@ impl HistorySource {
     /// [`ReplayError`] if the source cannot be read. Errors in its entries may show only when they are folded.
     pub fn open(name: &SourceName, sources: &dyn Sources) -> Result<Self, ReplayError> {
         match name {
-            SourceName::Revision(revision) => {
-                Self::of_branch(revision, &sources.read_store()?, sources.registry(), sources.build())
-            }
+            SourceName::Revision(revision) => match sources.fetch(revision)? {
+                Some(replay) => Ok(Self::of(History::of_fetched(revision, &replay)?)),
+                None => {
+                    Self::of_branch(revision, &sources.read_store()?, sources.registry(), sources.build())
+                }
+            },
             SourceName::File(file) => match LongReplay::open(&file.path, sources.registry()) {
                 Some(long) => Ok(Self {
                     history: History::of_replay(&file.path, &long.replay)?,

@@ -230,7 +230,7 @@ impl Viewer {
 
 /// A replay file for one seat, but another viewer asks for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected a file for `{viewer}`, found one for `{of}`")]
+#[error("expected what `{viewer}` may know, found what `{of}` may know")]
 pub struct NotOfSeat {
     /// The viewer for whom the file was written.
     pub of: Viewer,

@@ -466,7 +466,11 @@ pub fn seek(
         && (viewer.sees_all() || revision.seq.is_none())
     {
         let source = HistorySource::open(name, sources)?;
-        return Ok((viewer, source.state_at(viewer, source.head, None)?));
+        if source.history.view.is_none() {
+            return Ok((viewer, source.state_at(viewer, source.head, None)?));
+        }
+        let seat_history = SeatHistory::at(viewer, source, name)?;
+        return Ok((seat_history.viewer, seat_history.state()?));
     }
     let seat_history = SeatHistory::load(viewer, name, sources)?;
     Ok((seat_history.viewer, seat_history.state()?))
