@@ -83,7 +83,8 @@ fn without_times(text: &str) -> String {
     let mut replaced = parts.next().unwrap().to_owned();
     for part in parts {
         let rest = part.trim_start_matches("null").trim_start_matches(|digit: char| digit.is_ascii_digit());
-        replaced += &format!("\"recorded_at_ms\":null{rest}");
+        replaced.push_str("\"recorded_at_ms\":null");
+        replaced.push_str(rest);
     }
     replaced
 }
@@ -117,11 +118,11 @@ fn sv_68_every_verb_reads_a_file_a_store_a_bundle_and_a_service() {
         if !call.has_view {
             continue;
         }
-        let seen = sandbox.run(&format!("{} --as p2", call.line.replace("FORD", "ford")));
+        let by_store = sandbox.run(&format!("{} --as p2", call.line.replace("FORD", "ford")));
         let seat = format!("--store {} --token p2.token ", service.origin());
-        compare(call, &seen, &on("ford", &seat), "ford", call.on_service);
+        compare(call, &by_store, &on("ford", &seat), "ford", call.on_service);
         let named = sandbox.run(&format!("{host}{} --as p2", call.line.replace("FORD", "ford")));
-        compare(call, &seen, &named, "ford", call.on_service);
+        compare(call, &by_store, &named, "ford", call.on_service);
     }
 }
 

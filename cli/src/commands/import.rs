@@ -246,13 +246,14 @@ fn import_bundle(path: &Path, names: &ImportNames, context: &mut Context) -> Res
     })?;
     // The store is created, or its interrupted creation completed, only once the bundle has passed all checks. A
     // directory that is something else is refused then.
-    let store = match &context.store {
-        StoreAddress::Dir(dir) => match Store::open(dir) {
+    let store = if let StoreAddress::Dir(dir) = &context.store {
+        match Store::open(dir) {
             Ok(store) => Some(store),
             Err(StoreError::Missing { .. } | StoreError::NotAStore { .. }) => None,
             Err(error) => return Err(error.into()),
-        },
-        _ => Some(context.open_or_create_store()?),
+        }
+    } else {
+        Some(context.open_or_create_store()?)
     };
     // A bundle from someone else starts no program, not even a referee that is named for its game (RF-17).
     let registry = context.registry.clone().without_referees();

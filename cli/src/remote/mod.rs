@@ -22,10 +22,8 @@ use origin::SafeOrigin;
 impl Context {
     /// Returns a client if `--store` names a service, for a verb that the service supports.
     pub(crate) fn service(&self) -> Result<Option<Client>, Failure> {
-        match &self.store {
-            StoreAddress::Service(origin) => Ok(Some(self.client(origin)?)),
-            _ => Ok(None),
-        }
+        let StoreAddress::Service(origin) = &self.store else { return Ok(None) };
+        Ok(Some(self.client(origin)?))
     }
 
     /// Returns a client and the revision if a service has the source; `None` for a replay file, which is read here.
