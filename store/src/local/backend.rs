@@ -43,8 +43,9 @@ pub enum BackendError {
 }
 
 impl BackendError {
-    pub(crate) fn io(action: &str, path: &Path, source: io::Error) -> Self {
-        Self::Io { action: format!("{action} `{}`", path.display()), source }
+    /// Names the action and the file in the error of the operating system.
+    pub(crate) fn on<T>(path: &Path, action: &str, done: io::Result<T>) -> Result<T, Self> {
+        done.map_err(|source| Self::Io { action: format!("{action} `{}`", path.display()), source })
     }
 }
 
@@ -129,12 +130,7 @@ pub trait Backend: Send + Sync {
 /// Records in memory. Clones share them, so a test can inspect and change the records of a store.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryBackend {
-    shared: Arc<Mutex<Contents>>,
-}
-
-#[derive(Clone, Debug, Default)]
-struct Contents {
-    records: BTreeMap<Vec<u8>, Vec<u8>>,
+    records: Arc<Mutex<BTreeMap<Vec<u8>, Vec<u8>>>>,
 }
 
 impl MemoryBackend {
@@ -147,69 +143,68 @@ impl MemoryBackend {
     /// Returns every record, sorted by key.
     #[must_use]
     pub fn records(&self) -> Vec<StoredRecord> {
-        self.contents().records.iter().map(|(key, value)| (key.clone(), value.clone())).collect()
+        self.lock().clone().into_iter().collect()
     }
 
     /// Writes or removes a record without the store's knowledge.
     pub fn tamper(&self, key: &[u8], value: Option<Vec<u8>>) {
-        apply(&mut self.contents().records, &RecordChange { key: key.to_vec(), value });
+        let mut records = self.lock();
+        match value {
+            Some(value) => records.insert(key.to_vec(), value),
+            None => records.remove(key),
+        };
     }
 
     /// Returns an independent copy of all records.
     #[must_use]
     pub fn copy(&self) -> Self {
-        Self { shared: Arc::new(Mutex::new(self.contents().clone())) }
+        Self { records: Arc::new(Mutex::new(self.lock().clone())) }
     }
 
-    fn contents(&self) -> MutexGuard<'_, Contents> {
-        // A poisoned lock is safe, because every change of the contents is complete before anything can panic.
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<Vec<u8>, Vec<u8>>> {
+        // A poisoned lock is safe, because every change of the records is complete before anything can panic.
+        self.records.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn apply(records: &mut BTreeMap<Vec<u8>, Vec<u8>>, change: &RecordChange) {
-    match &change.value {
-        Some(value) => records.insert(change.key.clone(), value.clone()),
-        None => records.remove(&change.key),
-    };
-}
-
-fn is_empty(range: &Range<Vec<u8>>) -> bool {
-    range.start >= range.end
 }
 
 impl Backend for MemoryBackend {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BackendError> {
-        Ok(self.contents().records.get(key).cloned())
+        Ok(self.lock().get(key).cloned())
     }
 
     fn get_all(&self, keys: &[Vec<u8>]) -> Result<Vec<Option<Vec<u8>>>, BackendError> {
-        let contents = self.contents();
-        Ok(keys.iter().map(|key| contents.records.get(key).cloned()).collect())
+        let records = self.lock();
+        Ok(keys.iter().map(|key| records.get(key).cloned()).collect())
     }
 
     fn scan(&self, range: &Range<Vec<u8>>, limit: usize) -> Result<Vec<StoredRecord>, BackendError> {
-        if is_empty(range) {
-            return Ok(Vec::new());
+        let mut found = Vec::new();
+        // A map panics when the end of a range is before its start.
+        if range.start < range.end {
+            for (key, value) in self.lock().range(range.clone()).take(limit) {
+                found.push((key.clone(), value.clone()));
+            }
         }
-        let contents = self.contents();
-        let found = contents.records.range(range.clone()).take(limit);
-        Ok(found.map(|(key, value)| (key.clone(), value.clone())).collect())
+        Ok(found)
     }
 
     fn last(&self, range: &Range<Vec<u8>>) -> Result<Option<StoredRecord>, BackendError> {
-        if is_empty(range) {
+        if range.start >= range.end {
             return Ok(None);
         }
-        let contents = self.contents();
-        let found = contents.records.range(range.clone()).next_back();
-        Ok(found.map(|(key, value)| (key.clone(), value.clone())))
+        match self.lock().range(range.clone()).next_back() {
+            Some((key, value)) => Ok(Some((key.clone(), value.clone()))),
+            None => Ok(None),
+        }
     }
 
     fn write(&self, changes: &[RecordChange]) -> Result<(), BackendError> {
-        let mut contents = self.contents();
-        for change in changes {
-            apply(&mut contents.records, change);
+        let mut records = self.lock();
+        for RecordChange { key, value } in changes {
+            match value {
+                Some(value) => records.insert(key.clone(), value.clone()),
+                None => records.remove(key),
+            };
         }
         Ok(())
     }

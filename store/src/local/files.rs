@@ -113,10 +113,16 @@ pub(crate) fn oddity(path: &Path, error: &io::Error) -> Option<String> {
 
 /// Opens a file of the journal and returns its length in bytes.
 pub(crate) fn open_sound(path: &Path) -> Result<(File, u64), BackendError> {
-    let opened = open_regular(path).and_then(|file| file.metadata().map(|found| (file, found.len())));
-    opened.map_err(|error| {
-        oddity(path, &error).map_or_else(|| BackendError::io("read", path, error), BackendError::Damaged)
-    })
+    let opened = open_regular(path).and_then(|file| {
+        let length = file.metadata()?.len();
+        Ok((file, length))
+    });
+    if let Err(error) = &opened
+        && let Some(reason) = oddity(path, error)
+    {
+        return Err(BackendError::Damaged(reason));
+    }
+    BackendError::on(path, "read", opened)
 }
 
 /// Reads `count` bytes at a place of a file, or fewer if it ends before.

@@ -1,7 +1,6 @@
 //! The directory of a store, and the file that marks it as one.
 
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 
 use crate::error::StoreError;
@@ -68,10 +67,11 @@ pub(crate) fn hold_or_create(dir: &Path) -> Result<HeldDir, StoreError> {
     }
     if !has_format(dir)? {
         let ours = [LOCK_FILE, JOURNAL_DIR, SLED_DIR, FORMAT_DRAFT, FORMAT_FILE, MODULES_DIR];
-        let foreign = names(dir)?.into_iter().find(|name| !ours.contains(&name.as_str()));
-        if let Some(name) = foreign {
-            let reason = format!("it has no file `FORMAT`, but `{}`", name.escape_debug());
-            return Err(not_marked_as_store(dir, &reason));
+        for name in names(dir)? {
+            if !ours.contains(&name.as_str()) {
+                let reason = format!("it has no file `FORMAT`, but `{}`", name.escape_debug());
+                return Err(not_marked_as_store(dir, &reason));
+            }
         }
     }
     let lock = Lock::take(dir)?;
@@ -166,8 +166,10 @@ fn not_marked_as_store(dir: &Path, reason: &str) -> StoreError {
 }
 
 fn names(dir: &Path) -> Result<Vec<String>, StoreError> {
-    let listed: io::Result<Vec<_>> = std::fs::read_dir(dir).and_then(|entries| {
-        entries.map(|entry| entry.map(|entry| entry.file_name().to_string_lossy().into_owned())).collect()
-    });
-    listed.map_err(|error| StoreError::in_dir(dir, "read", dir, error))
+    let failed = |error| StoreError::in_dir(dir, "read", dir, error);
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(dir).map_err(failed)? {
+        names.push(entry.map_err(failed)?.file_name().to_string_lossy().into_owned());
+    }
+    Ok(names)
 }

@@ -217,7 +217,7 @@ pub(crate) fn open_or_build(
         FoundIndex::Unnamed => {}
         FoundIndex::Damaged(reason) => tracing::warn!(reason, "the index is built again from the journal"),
     }
-    files::create_dir(sled).map_err(|source| BackendError::io("create", sled, source))?;
+    BackendError::on(sled, "create", files::create_dir(sled))?;
     let mut reached = 0;
     let built = build(sled, image, &known, &mut reached, observe);
     if built.is_err() {
@@ -237,7 +237,7 @@ fn build(
 ) -> Result<IndexTree, BackendError> {
     let number = numbers(sled).into_iter().max().unwrap_or(0).max(image.index) + 1;
     let dir = sled.join(BUILDING);
-    or_gone(fs::remove_dir_all(&dir)).map_err(|source| BackendError::io("remove", &dir, source))?;
+    BackendError::on(&dir, "remove", or_gone(fs::remove_dir_all(&dir)))?;
     let tree = IndexTree::create(&dir, number)?;
     let mut staging = Staging::over(&tree, StoreRecord::before(&image.salt));
     image.each_commit(true, &mut |point, _, body| {
@@ -259,8 +259,7 @@ fn build(
     tree.settle()?;
     drop(tree);
     wait_until_closed(&dir);
-    let named = fs::rename(&dir, folder(sled, number)).and_then(|()| sync_dir(sled));
-    named.map_err(|source| BackendError::io("name", &dir, source))?;
+    BackendError::on(&dir, "name", fs::rename(&dir, folder(sled, number)).and_then(|()| sync_dir(sled)))?;
     Ok(open_marked(sled, number)?.0)
 }
 
@@ -328,17 +327,18 @@ pub(crate) fn distrust(sled: &Path) -> Result<(), BackendError> {
 
 fn mark(sled: &Path, text: &str) -> Result<(), BackendError> {
     let path = sled.join(OPENING_FILE);
-    let made = files::options().write(true).create(true).truncate(true).open(&path);
-    let made = made.and_then(|mut file| io::Write::write_all(&mut file, text.as_bytes()));
-    made.map_err(|source| BackendError::io("create", &path, source))
+    let file = files::options().write(true).create(true).truncate(true).open(&path);
+    let mut file = BackendError::on(&path, "create", file)?;
+    BackendError::on(&path, "create", io::Write::write_all(&mut file, text.as_bytes()))
 }
 
 fn read_mark(sled: &Path) -> Option<String> {
     let path = sled.join(OPENING_FILE);
-    path.exists().then(|| {
-        let text = files::read_at_most(&path, AGAIN.len() as u64 + 1).unwrap_or_default();
-        String::from_utf8_lossy(&text).into_owned()
-    })
+    if !path.exists() {
+        return None;
+    }
+    let text = files::read_at_most(&path, AGAIN.len() as u64 + 1).unwrap_or_default();
+    Some(String::from_utf8_lossy(&text).into_owned())
 }
 
 fn unmark(sled: &Path) {
@@ -363,9 +363,7 @@ fn read_reached(index: &Path, salt: &Salt) -> Option<Point> {
 pub(crate) fn write_reached(index: &Path, salt: &Salt, point: Point) -> Result<(), BackendError> {
     let path = index.join(REACHED_FILE);
     let file = files::options().write(true).create(true).truncate(false).open(&path);
-    let written = file.and_then(|file| {
-        write_at(&file, 0, &seal(REACHED, salt, point))?;
-        file.sync_data()
-    });
-    written.map_err(|source| BackendError::io("write", &path, source))
+    let file = BackendError::on(&path, "write", file)?;
+    BackendError::on(&path, "write", write_at(&file, 0, &seal(REACHED, salt, point)))?;
+    BackendError::on(&path, "write", file.sync_data())
 }

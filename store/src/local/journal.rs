@@ -98,26 +98,23 @@ impl Image {
         }
         let (segments, without_pack) = read_segments(journal, &salt, &heads)?;
         let packed = segments.last().map_or_else(|| Point::start(&salt), |last| last.end);
-        let last = heads.iter().enumerate().max_by_key(|(_, head)| head.turn());
-        let Some((current, Some(last))) = last.map(|(which, head)| (which, head.frames.last())) else {
+        let current = usize::from(heads[1].turn() >= heads[0].turn());
+        let Some(last) = heads.get(current).and_then(|head| head.frames.last()) else {
             return Err(damaged("no head has a sound beginning"));
         };
-        let turn = last.turn;
-        let index = last.index;
-        let is_closed = last.kind == Kind::Closed;
         let mut image = Self {
             dir: journal.to_owned(),
             salt,
-            heads,
             segments,
             torn: without_pack,
             packed,
             tail: Vec::new(),
             end: packed,
             current,
-            turn,
-            is_closed,
-            index,
+            turn: last.turn,
+            is_closed: last.kind == Kind::Closed,
+            index: last.index,
+            heads,
         };
         image.find_tail()?;
         image.require_all()?;
@@ -126,9 +123,14 @@ impl Image {
 
     /// Finds the commits that only the heads have.
     fn find_tail(&mut self) -> Result<(), BackendError> {
-        let frames = self.heads.iter().enumerate();
-        let frames = frames.flat_map(|(which, head)| head.frames.iter().map(move |frame| (which, frame)));
-        let mut commits: Vec<_> = frames.filter(|(_, frame)| frame.kind == Kind::Commit).collect();
+        let mut commits = Vec::new();
+        for (head, which) in self.heads.iter().zip(0..) {
+            for frame in &head.frames {
+                if frame.kind == Kind::Commit {
+                    commits.push((which, frame));
+                }
+            }
+        }
         commits.sort_by_key(|(_, frame)| frame.turn);
         for (which, frame) in commits {
             let end = frame.end();
@@ -156,35 +158,34 @@ impl Image {
         if highest > self.end.number {
             return Err(damaged(format!("commit {} is missing or unreadable", self.end.number + 1)));
         }
-        let ends = self.heads.iter().filter_map(|head| head.ended_at);
-        let is_other = |end: Point| {
-            [self.packed, self.end].iter().any(|found| found.number == end.number && *found != end)
-        };
-        if ends.into_iter().any(is_other) {
-            return Err(damaged("its heads and its segments belong to different histories"));
+        let mut is_other = false;
+        for end in self.heads.iter().filter_map(|head| head.ended_at) {
+            for found in [self.packed, self.end] {
+                is_other |= found.number == end.number && found != end;
+            }
         }
-        let last = self.heads.get(self.current).and_then(|head| head.frames.last());
-        if last.is_some_and(|last| {
-            last.kind != Kind::Commit && last.last() == self.end.number && last.before != self.end
-        }) {
+        if let Some(last) = self.heads.get(self.current).and_then(|head| head.frames.last())
+            && last.kind != Kind::Commit
+            && last.before.number == self.end.number
+        {
+            is_other |= last.before != self.end;
+        }
+        if is_other {
             return Err(damaged("its heads and its segments belong to different histories"));
         }
         // A large commit is appended to a segment before a head records it.
         let one_more = self.segments.last().is_some_and(|last| last.last_count == 1);
-        let counted = highest + u64::from(one_more);
-        if counted < self.packed.number {
-            return Err(damaged(format!(
-                "its heads know of {highest} commits, its segments have {}",
-                self.packed.number
-            )));
+        let packed = self.packed.number;
+        if highest + u64::from(one_more) < packed {
+            let reason = format!("its heads know of {highest} commits, its segments have {packed}");
+            return Err(damaged(reason));
         }
         Ok(())
     }
 
     /// Returns `true` if the other head, which is not being written to, has the end mark of this end.
     pub(crate) fn has_end_mark(&self) -> bool {
-        let other = self.heads.get(1 - self.current);
-        other.is_some_and(|head| head.ended_at == Some(self.end))
+        self.heads.get(1 - self.current).is_some_and(|head| head.ended_at == Some(self.end))
     }
 
     /// Passes every commit to `each`. Frames are always checked, digests of packs only if `proves` (ST-17).
@@ -209,8 +210,8 @@ impl Image {
         let mut at = HEADER_BYTES as u64;
         let mut end = segment.before;
         while end.number < segment.end.number {
-            let pack = segment::pack_at(&segment.file, &packing, at);
-            let pack = pack.map_err(|source| BackendError::io("read", &segment.path, source))?;
+            let pack =
+                BackendError::on(&segment.path, "read", segment::pack_at(&segment.file, &packing, at))?;
             let Some(pack) = pack.filter(|pack| pack.front.point == end) else {
                 return Err(unreadable(end.number + 1, segment));
             };
@@ -270,7 +271,7 @@ fn read_segments(
     salt: &Salt,
     heads: &[JournalHead; 2],
 ) -> Result<(Vec<Segment>, Option<PathBuf>), BackendError> {
-    let listed = segment::list(journal).map_err(|source| BackendError::io("read", journal, source))?;
+    let listed = BackendError::on(journal, "read", segment::list(journal))?;
     let count = listed.len();
     let mut segments: Vec<Segment> = Vec::new();
     let mut torn = None;
@@ -413,15 +414,16 @@ impl Remains {
     ) -> Result<(), BackendError> {
         let packing = Packing::new(&self.salt);
         let shown = path.display();
-        let failed = |source| BackendError::io("read", path, source);
-        let header = read_at(file, 0, HEADER_BYTES).map_err(failed)?;
+        let header = BackendError::on(path, "read", read_at(file, 0, HEADER_BYTES))?;
         if read_header(&header) != Some(self.salt) {
             self.notes.push(format!("`{shown}` does not begin as a segment of this journal does"));
         }
         let mut at = HEADER_BYTES as u64;
         loop {
-            let Some(pack) = pack_at(file, &packing, at).map_err(failed)? else {
-                let Some(found) = find_pack(file, &packing, at).map_err(failed)? else { return Ok(()) };
+            let Some(pack) = BackendError::on(path, "read", pack_at(file, &packing, at))? else {
+                let Some(found) = BackendError::on(path, "read", find_pack(file, &packing, at))? else {
+                    return Ok(());
+                };
                 self.notes.push(format!("{} bytes of `{shown}` are unreadable", found - at));
                 at = found;
                 continue;
@@ -445,7 +447,8 @@ impl Remains {
                 place += length;
             }
             at += (PREFIX_BYTES + pack.bytes.len() + pack.trailer.len()) as u64;
-            if pack.back.is_none() && find_pack(file, &packing, at).map_err(failed)?.is_some() {
+            if pack.back.is_none() && BackendError::on(path, "read", find_pack(file, &packing, at))?.is_some()
+            {
                 self.notes.push(format!("the end of a pack in `{shown}` is unreadable"));
             }
         }

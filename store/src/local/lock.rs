@@ -7,8 +7,7 @@ use std::time::Duration;
 use std::{fmt, io};
 
 use crate::error::StoreError;
-use crate::local::files;
-use crate::local::files::{LOCK_FILE, oddity, open_regular, require_regular};
+use crate::local::files::{self, LOCK_FILE, oddity, open_regular, require_regular};
 use crate::local::journal::head;
 
 /// How often a lock is tried, and with which pauses (ST-22). The holder may be about to end. A process that the holder
@@ -66,10 +65,10 @@ impl Locks {
 }
 
 fn open_head(dir: &Path, journal: &Path) -> Result<File, StoreError> {
-    let path = head::NAMES.first().map_or_else(|| journal.to_owned(), |name| journal.join(name));
-    open_regular(&path).map_err(|error| {
-        oddity(&path, &error)
-            .map_or_else(|| StoreError::in_dir(dir, "read", &path, error), StoreError::damaged)
+    let path = journal.join(head::NAMES[0]);
+    open_regular(&path).map_err(|error| match oddity(&path, &error) {
+        Some(reason) => StoreError::damaged(reason),
+        None => StoreError::in_dir(dir, "read", &path, error),
     })
 }
 
@@ -184,7 +183,7 @@ pub enum Holder {
 const NAME_BYTES_MAX: u64 = 160;
 
 /// Returns the text that a holder writes into the locked file: its id, and the space in which that id counts, if known.
-pub(crate) fn name() -> String {
+fn name() -> String {
     let id = std::process::id();
     match id_space() {
         Some(space) => format!("{id}\n{space}\n"),

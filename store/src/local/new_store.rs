@@ -103,20 +103,21 @@ impl Store {
         let still_locked = locks.try_clone().map_err(|source| RescueError::io("lock", dir, source))?;
         let old = Local::start(Box::new(open_disk(&places, locks, HEAD_BYTES, &mut |_, _| {})?), None)?;
         let draft = swap::draft(dir);
-        let built = build(&old, &draft, observe);
-        let totals = built.and_then(|totals| {
+        let rewritten = build(&old, &draft, observe).and_then(|totals| {
             old.close()?;
             let bytes_draft = Self::bytes_on_disk(&draft)?;
-            Ok((totals, Self::bytes_on_disk(dir)?.saturating_sub(bytes_draft)))
+            let bytes_before = Self::bytes_on_disk(dir)?.saturating_sub(bytes_draft);
+            Ok(Compacted { totals, bytes_before, bytes_after: 0 })
         });
-        let (totals, bytes_before) = totals.inspect_err(|_| {
+        if rewritten.is_err() {
             // An error is ignored, because the next process that opens the store removes the folder.
             let _ = std::fs::remove_dir_all(&draft);
-        })?;
+        }
+        let mut compacted = rewritten?;
         swap::replace(dir).map_err(|source| RescueError::io("replace the journal of", dir, source))?;
-        let bytes_after = Self::bytes_on_disk(dir)?;
+        compacted.bytes_after = Self::bytes_on_disk(dir)?;
         drop(still_locked);
-        Ok(Compacted { totals, bytes_before, bytes_after })
+        Ok(compacted)
     }
 }
 

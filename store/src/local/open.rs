@@ -35,20 +35,23 @@ fn open_at(dir: &Path, places: &Places) -> Result<Records, StoreError> {
     if let Some(view) = view_of_small(places) {
         return Ok(Records::new(Box::new(view), Some(Snapshots::of(dir))));
     }
-    let read = |error: BackendError| locate(&places.journal, error).unopened();
+    let read = read_at(dir, places);
+    let backend = read.map_err(|error| locate(&places.journal, error).unopened())?;
+    Ok(Records::new(backend, Some(Snapshots::of(dir))))
+}
+
+fn read_at(dir: &Path, places: &Places) -> Result<Box<dyn Backend>, BackendError> {
     let locks = Locks::take_if_free(dir, &places.journal).filter(|_| is_clock_usable());
-    let image = read_next_to_writer(&places.journal).map_err(read)?;
+    let image = read_next_to_writer(&places.journal)?;
     // The locks may be on files that a compaction has replaced, so a writer may be at work after all. Only a closed
     // journal shows that none is.
-    let backend = match locks {
-        Some(locks) if image.is_closed => open_index(places, &image, locks).map_err(read)?,
-        _ => None,
-    };
-    let backend: Box<dyn Backend> = match backend {
-        Some(backend) => Box::new(backend),
-        None => Box::new(MemoryRecords::read(&image, u64::MAX, false).map_err(read)?),
-    };
-    Ok(Records::new(backend, Some(Snapshots::of(dir))))
+    if let Some(locks) = locks
+        && image.is_closed
+        && let Some(backend) = open_index(places, &image, locks)?
+    {
+        return Ok(Box::new(backend));
+    }
+    Ok(Box::new(MemoryRecords::read(&image, u64::MAX, false)?))
 }
 
 /// Replays a small journal (ST-23); `None` if the index has to be opened, or if anything is unusual.

@@ -73,8 +73,7 @@ impl MemoryRecords {
     pub(crate) fn read(image: &Image, up_to: u64, proves: bool) -> Result<Self, BackendError> {
         let mut files = Vec::new();
         for segment in &image.segments {
-            let file = segment.file.try_clone();
-            files.push(file.map_err(|error| BackendError::io("read", &image.dir, error))?);
+            files.push(BackendError::on(&image.dir, "read", segment.file.try_clone())?);
         }
         let mut view = Self::before(&image.dir, image.salt, files);
         image.each_commit(proves, &mut |point, at, body| {

@@ -33,7 +33,7 @@ impl IndexTree {
     }
 
     pub(crate) fn create(dir: &Path, number: u32) -> Result<Self, BackendError> {
-        create_dir(dir).map_err(|source| BackendError::io("create", dir, source))?;
+        BackendError::on(dir, "create", create_dir(dir))?;
         Self::open(dir.to_owned(), number)
     }
 
@@ -130,7 +130,7 @@ impl IndexTree {
     /// Makes everything written so far durable.
     pub(crate) fn settle(&self) -> Result<(), BackendError> {
         self.db.flush()?;
-        sync_all(&self.dir).map_err(|source| BackendError::io("sync", &self.dir, source))
+        BackendError::on(&self.dir, "sync", sync_all(&self.dir))
     }
 }
 

@@ -70,9 +70,9 @@ const MAGIC: &[u8; 32] = b"turnfold journal 1             \n";
 pub(crate) fn header(salt: &Salt) -> [u8; HEADER_BYTES] {
     let check: [u8; 16] = Checker::new("turnfold v2 header", salt).check(&[MAGIC]);
     let mut header = [0; HEADER_BYTES];
-    for (to, from) in header.iter_mut().zip([&MAGIC[..], salt, &check].concat()) {
-        *to = from;
-    }
+    header[..32].copy_from_slice(MAGIC);
+    header[32..48].copy_from_slice(salt);
+    header[48..].copy_from_slice(&check);
     header
 }
 

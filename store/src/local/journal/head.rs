@@ -45,12 +45,8 @@ pub(crate) fn create(path: &Path, salt: &Salt, turn: u64) -> io::Result<()> {
     let note =
         JournalFrame { kind: Kind::Closed, turn, index: 0, before: Point::start(salt), body: Vec::new() };
     let frame = Framing::new(salt).encode(&note).unwrap_or_default();
-    let parts = [(0, &header(salt)[..]), (FIRST_FRAME, &frame)];
-    for (at, part) in parts {
-        for (to, from) in bytes.iter_mut().skip(at).zip(part) {
-            *to = *from;
-        }
-    }
+    bytes.splice(..HEADER_BYTES, header(salt));
+    bytes.splice(FIRST_FRAME..FIRST_FRAME + frame.len(), frame);
     // All bytes are written now, because otherwise the sync of a commit would also have to record newly used space.
     let file = files::options().write(true).create(true).truncate(true).open(path)?;
     write_at(&file, 0, &bytes)?;
@@ -66,7 +62,7 @@ pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, BackendError> {
             "`{shown}` has {length} bytes, it should have {HEAD_BYTES}"
         )));
     }
-    let bytes = read_at(&file, 0, HEAD_BYTES).map_err(|source| BackendError::io("read", path, source))?;
+    let bytes = BackendError::on(path, "read", read_at(&file, 0, HEAD_BYTES))?;
     if bytes.len() == HEAD_BYTES {
         return Ok(bytes);
     }
@@ -76,8 +72,7 @@ pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, BackendError> {
 impl JournalHead {
     pub(crate) fn read(path: &Path) -> Result<Self, BackendError> {
         let bytes = read_bytes(path)?;
-        let salt = bytes.get(..HEADER_BYTES).and_then(read_header);
-        let Some(salt) = salt else {
+        let Some(salt) = read_header(&bytes) else {
             return Err(BackendError::Damaged(format!("`{}` does not begin as a head does", path.display())));
         };
         Ok(Self::of(salt, bytes))
@@ -115,8 +110,11 @@ impl JournalHead {
 
     /// Returns the highest commit number that the head names, in stray frames and the end mark too.
     pub(crate) fn highest(&self) -> u64 {
-        let frames = self.frames.iter().chain(&self.strays).map(JournalFrame::last).max();
-        frames.max(self.ended_at.map(|end| end.number)).unwrap_or(0)
+        let mut highest = self.ended_at.map_or(0, |end| end.number);
+        for frame in self.frames.iter().chain(&self.strays) {
+            highest = highest.max(frame.last());
+        }
+        highest
     }
 
     pub(crate) fn turn(&self) -> Option<u64> {

@@ -46,8 +46,13 @@ pub(crate) fn list(journal: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(journal)? {
         let path = entry?.path();
-        let first = path.file_name().and_then(|name| name.to_str()?.strip_suffix(".seg")?.parse().ok());
-        found.extend(first.filter(|first| path.ends_with(name(*first))).map(|first| (first, path)));
+        let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
+        if let Some(number) = name.strip_suffix(".seg")
+            && let Ok(first) = number.parse()
+            && name == self::name(first)
+        {
+            found.push((first, path));
+        }
     }
     found.sort();
     Ok(found)
@@ -67,8 +72,10 @@ pub(crate) fn pack_at(file: &File, packing: &Packing, at: u64) -> io::Result<Opt
         place += 1;
     }
     let trailer = rest.get(..place + FOOTER_BYTES).unwrap_or_default().to_vec();
-    let back = packing.read_back(&trailer, front.frame_bytes);
-    let back = back.filter(|back| (back.first, back.count) == (front.first, front.count));
+    let mut back = packing.read_back(&trailer, front.frame_bytes);
+    if back.is_some_and(|back| back.first != front.first || back.count != front.count) {
+        back = None;
+    }
     Ok(Some(FoundPack { front, bytes, trailer, back }))
 }
 
@@ -89,8 +96,7 @@ impl Segment {
     /// Reads the ends of the segment whose name promises the commit `first`; `None` if either end is unsound.
     pub(crate) fn read(path: &Path, salt: &Salt, first: u64) -> Result<Option<Self>, BackendError> {
         let (file, length) = open_sound(path)?;
-        let read =
-            |at, count| read_at(&file, at, count).map_err(|source| BackendError::io("read", path, source));
+        let read = |at, count| BackendError::on(path, "read", read_at(&file, at, count));
         let packing = Packing::new(salt);
         if read_header(&read(0, HEADER_BYTES)?) != Some(*salt) {
             return Ok(None);
@@ -137,30 +143,30 @@ impl Segment {
     /// Returns `true` if all frames of the last pack are sound, not only its ends.
     pub(crate) fn ends_whole(&self, salt: &Salt) -> Result<bool, BackendError> {
         let packing = Packing::new(salt);
-        let last = pack_at(&self.file, &packing, self.last_at);
-        let last = last.map_err(|source| BackendError::io("read", &self.path, source))?;
+        let last = BackendError::on(&self.path, "read", pack_at(&self.file, &packing, self.last_at))?;
         Ok(last.is_some_and(|last| last.is_whole(&packing)))
     }
 
     /// Reads a segment with a torn end, up to the last sound pack that begins before `before`; `None` if it has none.
     pub(crate) fn read_torn(path: &Path, salt: &Salt, before: u64) -> Result<Option<Self>, BackendError> {
         let (file, _) = open_sound(path)?;
-        let failed = |source| BackendError::io("read", path, source);
         let packing = Packing::new(salt);
-        if read_header(&read_at(&file, 0, HEADER_BYTES).map_err(failed)?) != Some(*salt) {
+        if read_header(&BackendError::on(path, "read", read_at(&file, 0, HEADER_BYTES))?) != Some(*salt) {
             return Ok(None);
         }
         let mut at = HEADER_BYTES as u64;
-        let mut found = None;
+        let mut start = None;
+        let mut last = None;
         while at < before
-            && let Some(pack) = pack_at(&file, &packing, at).map_err(failed)?
+            && let Some(pack) = BackendError::on(path, "read", pack_at(&file, &packing, at))?
             && let Some(back) = pack.back
         {
             at += back.bytes();
-            let start = found.map_or(pack.front.point, |(start, _): (Point, PackEnd)| start);
-            found = Some((start, back));
+            start = start.or(Some(pack.front.point));
+            last = Some(back);
         }
-        Ok(found.map(|(start, back)| Self {
+        let (Some(start), Some(back)) = (start, last) else { return Ok(None) };
+        Ok(Some(Self {
             path: path.to_owned(),
             file,
             before: start,
@@ -196,8 +202,7 @@ impl Appending {
         let mut appending =
             Self { journal: journal.to_owned(), salt, packing, last: None, end: Point::start(&salt) };
         if let Some(Segment { path, end, bytes, is_full, .. }) = last {
-            let file = File::options().write(true).open(path);
-            let file = file.map_err(|source| BackendError::io("open", path, source))?;
+            let file = BackendError::on(path, "open", File::options().write(true).open(path))?;
             appending.last = Some(LastSegment { file, path: path.clone(), bytes: *bytes, is_full: *is_full });
             appending.end = *end;
         }
@@ -214,8 +219,11 @@ impl Appending {
         let is_new = self.last.as_ref().is_none_or(|last| last.is_full);
         if is_new {
             let path = self.journal.join(name(first));
-            let created = files::options().write(true).create(true).truncate(true).open(&path);
-            let file = created.map_err(|source| BackendError::io("create", &path, source))?;
+            let file = BackendError::on(
+                &path,
+                "create",
+                files::options().write(true).create(true).truncate(true).open(&path),
+            )?;
             self.last = Some(LastSegment { file, path, bytes: 0, is_full: false });
         }
         let Some(LastSegment { file, path, bytes: length, is_full }) = &mut self.last else { return Ok(()) };
@@ -232,7 +240,7 @@ impl Appending {
         if let Err(source) = written {
             // An error is ignored, because half a pack only takes space.
             let _ = file.set_len(*length);
-            return Err(BackendError::io("write", path, source));
+            return BackendError::on(path, "write", Err(source));
         }
         let synced = file.sync_data().and_then(|()| if is_new { sync_dir(&self.journal) } else { Ok(()) });
         synced.map_err(|source| BackendError::Unsynced { source })?;
@@ -311,9 +319,11 @@ impl Packing {
         let mut end = before;
         for body in bodies {
             end = end.after(body);
-            let compressed =
-                (body.len() >= COMPRESSED_FROM).then(|| lz4_flex::block::compress_prepend_size(body));
-            let compressed = compressed.filter(|compressed| compressed.len() < body.len());
+            let mut compressed = None;
+            if body.len() >= COMPRESSED_FROM {
+                let shorter = lz4_flex::block::compress_prepend_size(body);
+                compressed = Some(shorter).filter(|shorter| shorter.len() < body.len());
+            }
             let stored = compressed.as_deref().unwrap_or(body);
             let length = u32::try_from(stored.len()).ok()?.checked_mul(2)? | u32::from(compressed.is_some());
             let start = pack.len();

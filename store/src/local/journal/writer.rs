@@ -39,19 +39,25 @@ impl JournalWriter {
         let mut heads = Vec::new();
         for (name, found) in head::NAMES.iter().zip(&image.heads) {
             let path = image.dir.join(name);
-            let file = File::options().read(true).write(true).open(&path);
-            let file = file.map_err(|source| BackendError::io("open", &path, source))?;
+            let file = BackendError::on(&path, "open", File::options().read(true).write(true).open(&path))?;
             let used = found.frames.iter().map(JournalFrame::bytes).sum::<usize>() + FIRST_FRAME;
-            let written = write_at(&file, 0, found.bytes.get(..used).unwrap_or_default());
-            written.map_err(|source| BackendError::io("write", &path, source))?;
+            BackendError::on(
+                &path,
+                "write",
+                write_at(&file, 0, found.bytes.get(..used).unwrap_or_default()),
+            )?;
             file.sync_data().map_err(|source| BackendError::Unsynced { source })?;
             heads.push((file, path));
         }
         if let Some(torn) = &image.torn {
-            std::fs::remove_file(torn).map_err(|source| BackendError::io("remove", torn, source))?;
+            BackendError::on(torn, "remove", std::fs::remove_file(torn))?;
         }
-        let in_current = image.tail.iter().filter(|(head, _)| *head == image.current);
-        let waiting = in_current.map(|(_, frame)| frame.body.clone()).collect();
+        let mut waiting = Vec::new();
+        for (head, frame) in &image.tail {
+            if *head == image.current {
+                waiting.push(frame.body.clone());
+            }
+        }
         let at = image.heads.get(image.current).map_or(FIRST_FRAME, |head| head.end);
         let segments = Appending::of(&image.dir, image.salt, image.segments.last())?;
         Ok(Self {
@@ -71,7 +77,9 @@ impl JournalWriter {
     /// Encodes the next commit; `None` if it is too large for a head.
     pub(crate) fn encode(&self, index: u32, body: &[u8]) -> Option<Vec<u8>> {
         // Checks the size first, so that a body that is too large is not copied.
-        let body = Some(body).filter(|body| FIRST_FRAME + body.len() <= self.limit)?;
+        if FIRST_FRAME + body.len() > self.limit {
+            return None;
+        }
         self.frame(Kind::Commit, index, body).filter(|frame| FIRST_FRAME + frame.len() <= self.limit)
     }
 
@@ -131,7 +139,7 @@ impl JournalWriter {
 
     fn put_in(&self, head: usize, at: usize, bytes: &[u8]) -> Result<(), BackendError> {
         let Some((file, path)) = self.heads.get(head) else { return Ok(()) };
-        write_at(file, at, bytes).map_err(|source| BackendError::io("write", path, source))?;
+        BackendError::on(path, "write", write_at(file, at, bytes))?;
         file.sync_data().map_err(|source| BackendError::Unsynced { source })
     }
 }
