@@ -84,7 +84,6 @@ pub struct BegunFork {
     pub is_last: bool,
 }
 
-/// The most entries that are passed on at a time.
 const ENTRIES_MAX: u64 = 256;
 
 // Every seq with a snapshot must be one at which entries are passed on.
@@ -140,7 +139,6 @@ struct Audit<'a> {
     forks: BTreeMap<(usize, Seq), AuditedFork>,
 }
 
-/// A fork during an audit.
 struct AuditedFork {
     number: usize,
     /// The number of branches that have not begun there yet.

@@ -25,7 +25,6 @@ use crate::reader::store_report::Appended;
 use crate::reader::store_report::{MatchInfo, StoreCheck, StoreStats};
 use crate::snapshots::Snapshots;
 
-/// An iterator of results that ends with the first error.
 pub(crate) type Results<'a, T> = Box<dyn Iterator<Item = Result<T, StoreError>> + 'a>;
 
 /// Returns the results of `next` up to the first error.
@@ -52,7 +51,6 @@ pub(crate) struct Packed<'a> {
     pub(crate) after: Option<Digest>,
 }
 
-/// The name of a branch, and the branch if it can be read.
 pub(crate) type Auditable = (BranchName, Result<Branch, StoreError>);
 
 /// The first and the last entry that carry each idempotency key.
@@ -98,10 +96,8 @@ pub(crate) trait EngineReader: Send + Sync {
         branch: &FoundBranch,
     ) -> Result<Vec<FoundBranch>, StoreError>;
 
-    /// Lists the matches by name, all or those after a name.
     fn matches_after(&self, after: Option<&MatchName>) -> Result<Results<'_, MatchInfo>, StoreError>;
 
-    /// Lists the names of all matches.
     fn match_names(&self) -> Result<Results<'_, MatchName>, StoreError>;
 
     /// Passes entries of a branch to `take`, a page at a time; the first page may begin before `from`. It may stop
@@ -127,13 +123,11 @@ pub(crate) trait EngineReader: Send + Sync {
 
     fn find_grant(&self, hash: &Digest) -> Result<Option<Grant>, StoreError>;
 
-    /// Looks up grants by token hash. Missing grants are skipped.
     fn find_grants(&self, hashes: &[Digest]) -> Result<Vec<(Digest, Grant)>, StoreError> {
         let found = |hash: &Digest| Ok(self.find_grant(hash)?.map(|grant| (*hash, grant)));
         hashes.iter().filter_map(|hash| found(hash).transpose()).collect()
     }
 
-    /// Lists the grants of a match with their hashes.
     fn grants_of(&self, match_name: &MatchName) -> Result<Vec<(Digest, Grant)>, StoreError>;
 
     /// Returns `true` if a player's seat has a live grant or an unspent invitation.
@@ -142,14 +136,11 @@ pub(crate) trait EngineReader: Send + Sync {
     /// Returns `true` if a player's seat has a live grant other than an invitation.
     fn is_played(&self, match_name: &MatchName, seat: Seat, now_ms: i64) -> Result<bool, StoreError>;
 
-    /// Returns the names of the players of a match.
     fn names_of(&self, match_name: &MatchName, now_ms: i64)
     -> Result<BTreeMap<Seat, GrantLabel>, StoreError>;
 
-    /// Returns the notes of a match in the order of writing.
     fn notes_of(&self, match_name: &MatchName) -> Result<Vec<Note>, StoreError>;
 
-    /// Returns the snapshots; `None` if the engine has none.
     fn snapshots(&self) -> Option<&Snapshots> {
         None
     }
@@ -183,13 +174,11 @@ pub(crate) trait EngineReader: Send + Sync {
         Ok(())
     }
 
-    /// Counts what is stored.
     fn stats(&self, top: usize, observe: &mut dyn FnMut(Totals)) -> Result<StoreStats, StoreError>;
 }
 
 pub(crate) type ReadAtOneMoment<'a> = &'a mut dyn FnMut(&dyn EngineReader) -> Result<(), RescueError>;
 
-/// Called with the result of an append.
 pub(crate) type Then = Box<dyn FnOnce(Result<Appended, StoreError>) + Send>;
 
 /// Entries to append to a branch.
@@ -261,10 +250,8 @@ pub(crate) trait Engine: Send + Sync {
     /// Returns a reader, which can be used while the engine writes.
     fn reader(&self) -> Arc<dyn EngineReader>;
 
-    /// Creates a match with its branches and entries, all or nothing.
     fn create_match(&self, new: NewMatch) -> Result<(), StoreError>;
 
-    /// Creates a branch with its first own entries.
     fn create_branch(&self, new: NewBranch, entries: NewEntries) -> Result<(), StoreError>;
 
     /// Deletes a branch that is not `main`.

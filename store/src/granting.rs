@@ -120,7 +120,6 @@ impl MatchGrants {
         self.of_seat(seat, now_ms).any(|grant| grant.kind.played().is_some())
     }
 
-    /// Returns the live grants of a seat, invitations included.
     fn of_seat(&self, seat: Seat, now_ms: i64) -> impl Iterator<Item = &LiveGrant> {
         let live = self.seats.get(&seat).into_iter().flatten().filter_map(|hash| self.live.get(hash));
         live.filter(move |grant| grant.expires_at_ms.is_none_or(|at| at > now_ms))
@@ -249,7 +248,6 @@ pub(crate) struct GrantBooks {
 }
 
 impl GrantBooks {
-    /// Returns the grants of a match, if they are in memory.
     pub(crate) fn known(&self, number: u64) -> Option<&MatchGrants> {
         self.books.get(&number)
     }

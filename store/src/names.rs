@@ -76,7 +76,6 @@ fn is_note(text: &str) -> bool {
     text.chars().count() <= NOTE_MAX && text.chars().all(is_allowed) && text.chars().any(is_visible)
 }
 
-/// The most characters of a player's name.
 const PLAYER_NAME_MAX: usize = 32;
 
 /// Names that only the service and its viewers may have, besides the seats `p1` and so on.

@@ -154,7 +154,6 @@ pub(crate) fn require_room(
     Err(StoreError::TooManyNotes { match_name: match_name.clone(), limit })
 }
 
-/// Sorts notes by the time of writing.
 pub(crate) fn sort(notes: &mut [Note]) {
     notes.sort_by_key(|note| (note.written_at_ms, note.id));
 }

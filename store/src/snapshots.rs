@@ -19,7 +19,6 @@ use crate::local::record;
 /// A snapshot follows an entry whose seq is a multiple of this.
 pub const SNAPSHOT_INTERVAL: Seq = 4096;
 
-/// The folder of snapshots in a store's directory.
 const SNAPSHOT_DIR: &str = "snapshots";
 
 const VERSION: u8 = 2;
@@ -110,7 +109,6 @@ impl Snapshots {
         fs::rename(&draft, &path)
     }
 
-    /// Removes the snapshot after the entry with this link, if there is one.
     pub(crate) fn remove(&self, link: &Digest) {
         if let Err(error) = fs::remove_file(self.path(link))
             && error.kind() != io::ErrorKind::NotFound
@@ -119,7 +117,6 @@ impl Snapshots {
         }
     }
 
-    /// Returns the path of the snapshot after the entry with this link.
     pub(crate) fn path(&self, link: &Digest) -> PathBuf {
         self.dir.join(link.to_string())
     }

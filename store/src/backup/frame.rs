@@ -26,7 +26,6 @@ pub(crate) struct FrameReader<R> {
     check: Digest,
 }
 
-/// Returns the check of a frame, which covers all frames before it.
 fn check_after(before: &Digest, body: &[u8]) -> Digest {
     let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 backup");
     hasher.update(before.as_bytes()).update(&(body.len() as u64).to_le_bytes()).update(body);

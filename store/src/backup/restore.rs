@@ -51,7 +51,6 @@ impl Store {
     }
 }
 
-/// Fills an empty store from the frames of a backup, and returns the totals.
 pub(crate) fn fill(
     store: &dyn Engine,
     mut frames: FrameReader<impl Read>,

@@ -73,7 +73,6 @@ impl StoreError {
         }
     }
 
-    /// Returns the error of an action on a file.
     pub(crate) fn io(action: &str, path: &Path, source: io::Error) -> Self {
         Self::Io { action: format!("{action} `{}`", path.display()), source }
     }

@@ -57,7 +57,6 @@ pub(crate) enum CommitPlace {
     },
 }
 
-/// Called for each commit with its point, its place and its body.
 pub(crate) type EachCommit<'a> = &'a mut dyn FnMut(Point, CommitPlace, &[u8]) -> Result<(), BackendError>;
 
 /// Reads the contents of a journal while its writer may go on (ST-16). It returns an error only if both heads stayed
@@ -496,7 +495,6 @@ impl Remains {
         }
     }
 
-    /// Returns `true` if a head names a commit or there is a segment.
     pub(crate) fn names_a_commit(&self) -> bool {
         self.named > 0 || !self.segments.is_empty()
     }

@@ -154,7 +154,6 @@ pub(crate) fn in_memory() -> Local {
     open_backend(Box::new(MemoryBackend::new())).expect("an empty store in memory opens")
 }
 
-/// Opens the records of a store whose locks are held.
 pub(crate) fn open_disk(
     places: &Places,
     locks: Locks,

@@ -174,7 +174,6 @@ fn is_schema(text: &str) -> bool {
         && text.bytes().all(|byte| starts(byte) || byte.is_ascii_digit())
 }
 
-/// Returns `true` for a host on this machine.
 fn is_near(host: &Host) -> bool {
     match host {
         Host::Tcp(name) => name == "localhost" || name.parse().is_ok_and(|ip: IpAddr| ip.is_loopback()),

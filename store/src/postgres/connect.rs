@@ -32,7 +32,6 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 /// How long a statement may run and a transaction may be idle, in milliseconds (FL-21).
 const STATEMENT_MS: u32 = 8_000;
 
-/// How long to wait for a connection to close.
 const LEAVE: Duration = Duration::from_secs(1);
 
 /// How often an operation is retried after conflicts with other transactions (FL-20).

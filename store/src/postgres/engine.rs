@@ -56,12 +56,10 @@ pub(crate) struct Fleet {
 }
 
 impl Fleet {
-    /// Opens an existing store.
     pub(crate) fn open(address: &FleetAddress) -> Result<Self, StoreError> {
         Ok(Self::of(reading(address, schema::require)?, RUN_ENTRIES_MAX))
     }
 
-    /// Opens a store, creating it first if there is none.
     pub(crate) fn open_or_create(address: &FleetAddress) -> Result<Self, StoreError> {
         Ok(Self::of(reading(address, schema::require_or_create)?, RUN_ENTRIES_MAX))
     }
@@ -129,7 +127,6 @@ fn reading(
     Ok(Arc::new(ReadingEngine(Newest { pool, held: HeldHeads::default() })))
 }
 
-/// Returns the error for a store that cannot be opened.
 pub(super) fn unconnected(address: &FleetAddress, fault: StatementFault) -> StoreError {
     match fault.ended(false) {
         StoreError::Unavailable { reason, .. } => {
@@ -158,7 +155,6 @@ impl<A: Ask> ReadingEngine<A> {
 }
 
 impl<A: Ask> ReadingEngine<A> {
-    /// Lists the next matches after `last` by name, at most [`PORTION`].
     fn portion_after(&self, last: &str) -> Result<Vec<MatchInfo>, StoreError> {
         const MATCHES: &str = "SELECT m.id, m.genesis, (SELECT count(*) FROM @branch c WHERE c.match = m.id), \
              coalesce(h.last, b.at), m.name, m.module FROM @match m JOIN @branch b ON b.match = m.id AND b.name = 'main' \
@@ -172,7 +168,6 @@ impl<A: Ask> ReadingEngine<A> {
     }
 }
 
-/// Reads a listed match from its row.
 pub(super) fn match_info(row: &Row, head: Seq) -> Result<MatchInfo, StoreError> {
     let found_match = match_in(row, &name(row, 4)?)?;
     Ok(MatchInfo {

@@ -116,7 +116,6 @@ pub(super) fn revoke(
     })
 }
 
-/// Applies a change to the current state of a grant.
 fn update(
     connection: &mut Connection,
     hash: &Digest,

@@ -14,14 +14,12 @@ use crate::reader::found::Head;
 /// The maximum number of remembered branches. When it is reached, all are forgotten.
 const HELD_MAX: usize = 1 << 16;
 
-/// The names of a match and of one of its branches.
 pub(super) type Names = (MatchName, BranchName);
 
 /// The heads that this process knows.
 #[derive(Default)]
 pub(super) struct HeldHeads(Mutex<State>);
 
-/// The end of a branch.
 #[derive(Clone, Copy)]
 pub(super) struct End {
     pub(super) head: Head,

@@ -21,7 +21,6 @@ const IS_THERE: &str = "SELECT to_regclass('@note') IS NOT NULL";
 const OF_MATCH: &str = "SELECT n.body, b.name FROM @note n LEFT JOIN @branch b ON b.no = n.branch \
                         WHERE n.match = $1 AND (n.branch IS NULL OR b.no IS NOT NULL) ORDER BY n.id";
 
-/// Returns `true` if the table is there.
 pub(super) fn has_table(connection: &mut Connection) -> Result<bool, StatementFault> {
     Ok(connection.query(IS_THERE, &[])?.iter().any(|row| row.get::<_, bool>(0)))
 }

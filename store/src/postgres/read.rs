@@ -44,7 +44,6 @@ pub(super) trait Ask: Send + Sync {
     fn at_one_moment(&self, read: ReadAtOneMoment<'_>) -> Result<(), RescueError>;
 }
 
-/// Reads the tables as an engine does.
 pub(super) struct ReadingEngine<A>(pub(super) A);
 
 /// Reads the newest rows, over any connection of the pool.
@@ -205,7 +204,6 @@ macro_rules! branches {
 
 const BRANCH: &str = branches!("AND b.name = $2", "");
 
-/// All branches of a match with their heads.
 const BRANCHES: &str = branches!("", "ORDER BY b.name");
 
 /// Returns the row of a branch, or no row if the match is gone. If only the branch is gone, the row has no branch

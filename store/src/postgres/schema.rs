@@ -149,7 +149,6 @@ pub(super) fn branch_number(id: Uuid) -> u64 {
     (id.as_u64_pair().0 >> 1).max(1)
 }
 
-/// Returns a new random id.
 pub(super) fn new_id() -> Result<Uuid, StoreError> {
     let mut bytes = [0; 16];
     let filled = getrandom::fill(&mut bytes);

@@ -250,13 +250,11 @@ pub(super) fn reserve(
     connection.query(VALUES, &[&branch, &get::<i64>(row, 0)?, &attempt])
 }
 
-/// Counts branches, runs, entries, bytes and matches.
 pub(super) const COUNT: &str = "SELECT b.branches, r.runs, r.entries, r.bytes, m.matches \
      FROM (SELECT count(*) AS branches FROM @branch) b, (SELECT count(*) AS matches FROM @match) m, \
      (SELECT count(*) AS runs, coalesce(sum(r.last - r.first + 1), 0)::bigint AS entries, \
      coalesce(sum(octet_length(r.records)), 0)::bigint AS bytes FROM @run r JOIN @branch o ON o.no = r.branch) r";
 
-/// The largest matches.
 pub(super) const LARGEST: &str = "SELECT m.name, (SELECT count(*) FROM @branch c WHERE c.match = m.id), \
      coalesce(sum(r.entries), 0)::bigint AS entries, coalesce(sum(r.bytes), 0)::bigint \
      FROM @match m JOIN @branch b ON b.match = m.id LEFT JOIN (SELECT branch, sum(last - first + 1) AS entries, \

@@ -36,7 +36,6 @@ impl Branch {
         error.within(&self.found_match.name, Some(&self.found.name))
     }
 
-    /// Returns the range of the branch's own entries.
     pub(crate) fn own(&self) -> RangeInclusive<Seq> {
         self.found.forked_at() + 1..=self.head.seq
     }

@@ -85,7 +85,6 @@ impl Entries<'_> {
         if self.next > before { Ok(()) } else { Err(self.corrupt(self.next, "the entry is missing")) }
     }
 
-    /// Checks entries that are stored together, and adds those up to `last`.
     fn take(
         &mut self,
         packed: &Packed<'_>,

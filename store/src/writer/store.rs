@@ -153,7 +153,6 @@ impl Store {
         engine.close()
     }
 
-    /// Returns the engine's reader.
     pub(crate) fn engine(&self) -> &dyn EngineReader {
         self.reader.engine.as_ref()
     }
