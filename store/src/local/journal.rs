@@ -471,9 +471,10 @@ impl Remains {
 
     /// Passes the commits before `number`, which must not be before the one that is due, as far as the heads have them.
     fn fill_up_to(&mut self, number: u64, each: EachCommit<'_>) -> Result<(), BackendError> {
-        let later = self.heads.split_off(&number);
-        let waiting = std::mem::replace(&mut self.heads, later);
-        for (found, frame) in waiting {
+        while let Some(waiting) = self.heads.first_entry()
+            && *waiting.key() < number
+        {
+            let (found, frame) = waiting.remove_entry();
             if found < self.next {
                 continue;
             }
