@@ -111,7 +111,7 @@ fn branches_are_folded_to_their_own_ends() {
     let store = Store::in_memory();
     let (entries, end) = commands(20);
     store.create_match(&name(), &genesis(), entries).unwrap();
-    store.create_branch(&name(), &"line".parse().unwrap(), &BranchName::main(), 0).unwrap();
+    store.create_branch(&name(), &"line".parse().unwrap(), &BranchName::main(), 0, Vec::new()).unwrap();
     let Verification { branches, findings, .. } = verified(&store);
     assert_eq!(findings, []);
     let found = branches.iter().map(|found| (found.branch.as_str(), found.entries, found.state_hash));

@@ -280,7 +280,7 @@ fn branch_of(host: &MailHost<'_>, plan: &TurnPlan) -> Result<BranchName, MailErr
         match branches.iter().find(|info| info.name == branch) {
             Some(info) if is_unfinished(host, plan, info)? => return Ok(branch),
             Some(_) => {}
-            None => match store.create_branch(name, &branch, from, *seq) {
+            None => match store.create_branch(name, &branch, from, *seq, Vec::new()) {
                 Err(StoreError::BranchExists { .. }) => {}
                 made => return Ok(made.map(|()| branch)?),
             },

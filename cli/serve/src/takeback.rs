@@ -278,7 +278,7 @@ fn back_branch(app: &App, open: &OpenBranch, after: u64) -> ApiResult<BranchName
         if branches.len() >= BRANCHES_MAX {
             return Err(Problem::new(Code::SlowDown, format!("a match has at most {BRANCHES_MAX} branches")));
         }
-        match app.store.create_branch(match_name, &name, &revision.branch, after) {
+        match app.store.create_branch(match_name, &name, &revision.branch, after, Vec::new()) {
             Ok(()) => return Ok(name),
             Err(StoreError::BranchExists { .. }) => return Err(moves_on()),
             Err(error) => return Err(error.into()),

@@ -140,7 +140,7 @@ impl Args {
                 let entries = NewEntries { entries, module };
                 let store = context.open_store()?;
                 let before = self.entry.seq - 1;
-                store.create_branch_with(match_name, branch, from, before, entries)?;
+                store.create_branch(match_name, branch, from, before, entries)?;
                 let revision = Revision { match_name: match_name.clone(), branch: branch.clone(), seq: None };
                 keep_snapshots(&revision, before, amendment.head(), context, &store);
                 Ok(())

@@ -83,7 +83,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         Line::from([plain("deleted "), new])
     } else {
         let at = args.revision.seq.map_or_else(|| store.head(match_name, branch), Ok)?;
-        store.create_branch(match_name, name, branch, at)?;
+        store.create_branch(match_name, name, branch, at, Vec::new())?;
         seq = Some(at);
         Line::from([new, plain(format_args!(" begins after {}", args.revision.at(at)))])
     };

@@ -217,7 +217,7 @@ fn import_recording(args: &Args, path: &Path, context: &mut Context) -> Result<E
             match fork {
                 None => store.create_long_match(&name, &genesis, entries.collect())?,
                 Some((from, after)) => {
-                    store.create_branch_with(&name, &branch, &from, after, entries.collect::<Vec<_>>())?;
+                    store.create_branch(&name, &branch, &from, after, entries.collect::<Vec<_>>())?;
                 }
             }
         }

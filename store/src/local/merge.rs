@@ -307,7 +307,7 @@ mod tests {
         }
         for (new, from, at) in [(branch, main, 100), (twig, branch, 170)] {
             let [new, from] = [new, from].map(|name| name.parse().unwrap());
-            store.create_branch(&m.parse().unwrap(), &new, &from, at).unwrap();
+            store.create_branch(&m.parse().unwrap(), &new, &from, at, Vec::new()).unwrap();
             store.append(&m.parse().unwrap(), &new, at, entries(150), None).unwrap();
         }
         for number in [1, 2] {

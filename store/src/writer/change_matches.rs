@@ -44,29 +44,14 @@ impl Store {
         self.engine.create_match(NewMatch { module, ..new })
     }
 
-    /// Creates a branch that begins after entry `at` of another one; 0 is the setup.
+    /// Creates a branch that begins after entry `at` of another one, 0 for the setup, with its first own entries, all or
+    /// nothing. They are numbered from `at + 1` and have no idempotency key.
     ///
     /// # Errors
     /// Returns [`StoreError::BranchExists`], [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`],
-    /// [`StoreError::NoSuchSeq`] if `from` is shorter, or any error of writing.
+    /// [`StoreError::NoSuchSeq`] if `from` is shorter, [`StoreError::OtherModule`], [`StoreError::TooLarge`], or any error
+    /// of writing.
     pub fn create_branch(
-        &self,
-        match_name: &MatchName,
-        name: &BranchName,
-        from: &BranchName,
-        at: Seq,
-    ) -> Result<(), StoreError> {
-        self.create_branch_with(match_name, name, from, at, Vec::new())
-    }
-
-    /// Creates a branch like [`create_branch`](Store::create_branch), with its first own entries, all or nothing.
-    ///
-    /// The entries are numbered from `at + 1` and have no idempotency key.
-    ///
-    /// # Errors
-    /// Returns any error of [`create_branch`](Store::create_branch), [`StoreError::OtherModule`], or
-    /// [`StoreError::TooLarge`].
-    pub fn create_branch_with(
         &self,
         match_name: &MatchName,
         name: &BranchName,

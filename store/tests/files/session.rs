@@ -275,7 +275,7 @@ fn perform(store: &Store, lines: &[Line], line: usize, batch: usize) {
         }
         (Batch::Entries(_), Some((from, after)), false) => {
             let ((_, from), commands) = held(lines, *from, *after).unwrap();
-            store.create_branch(&match_name, &branch, &from, commands.len() as u64).unwrap();
+            store.create_branch(&match_name, &branch, &from, commands.len() as u64, Vec::new()).unwrap();
         }
         (Batch::Entries(commands), ..) => {
             let key = format!("key-{line}-{batch}").parse().unwrap();

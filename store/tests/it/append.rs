@@ -98,7 +98,7 @@ fn a_key_gives_the_first_result_again_at_any_head() {
 
         // A key belongs to the branch on which it was used.
         let line = branch("line");
-        store.create_branch(&match_name, &line, &main, 3).unwrap();
+        store.create_branch(&match_name, &line, &main, 3, Vec::new()).unwrap();
         assert_eq!(store.find_idempotency_key(&match_name, &line, &key).unwrap(), None);
         let appended = store.append(&match_name, &line, 3, vec![opaque(4)], Some(&key)).unwrap();
         assert_eq!(appended, Appended { first: 4, last: 4, repeated: false });

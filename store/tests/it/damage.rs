@@ -11,7 +11,7 @@ fn sample() -> MemoryBackend {
     let store = Store::with_backend(Box::new(backend.clone())).unwrap();
     store.create_match(&name("m"), &genesis(), commands(66)).unwrap();
     let line = branch("line");
-    store.create_branch(&name("m"), &line, &BranchName::main(), 65).unwrap();
+    store.create_branch(&name("m"), &line, &BranchName::main(), 65, Vec::new()).unwrap();
     let more = commands(67).split_off(65);
     store.append(&name("m"), &line, 65, more, Some(&"k".parse().unwrap())).unwrap();
     assert_eq!(store.audit(&name("m")).unwrap().damage, []);

@@ -175,7 +175,7 @@ fn damage_to_the_index_is_not_to_be_seen() {
     let (parent, dir) = dir();
     let store = Store::open_or_create_with_heads_of(&dir, 4096).unwrap();
     store.create_match(&name("m"), &genesis(), commands(300)).unwrap();
-    store.create_branch(&name("m"), &branch("line"), &BranchName::main(), 200).unwrap();
+    store.create_branch(&name("m"), &branch("line"), &BranchName::main(), 200, Vec::new()).unwrap();
     for head in 300..330 {
         store.append(&name("m"), &BranchName::main(), head, vec![opaque(head)], None).unwrap();
     }

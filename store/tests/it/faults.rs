@@ -58,7 +58,7 @@ pub(crate) fn play_on(
             change_grants(&store, known, label, report)?;
         }
     }
-    store.create_branch(&match_name, &line, &main, 100)?;
+    store.create_branch(&match_name, &line, &main, 100, Vec::new())?;
     known.line = Some(known.main[..100].to_vec());
     report(known);
     for label in 1000..1070 {
@@ -151,7 +151,7 @@ fn create_branch(backend: FaultyBackend<MemoryBackend>) -> Result<(), StoreError
     let store = Store::with_backend(Box::new(backend))?;
     store.create_match(&name("m"), &genesis(), (1..=10).map(opaque).collect())?;
     let entries: Vec<_> = (101..=200).map(opaque).collect();
-    store.create_branch_with(&name("m"), &branch("line"), &BranchName::main(), 7, entries)
+    store.create_branch(&name("m"), &branch("line"), &BranchName::main(), 7, entries)
 }
 
 #[test]

@@ -54,7 +54,7 @@ fn fl_2_a_backup_goes_from_disk_to_a_database_and_back_byte_for_byte() {
     fill(&disk);
     // FL-7: an append of more entries than fit into a run, once with a key and once without.
     let long = branch("long");
-    disk.create_branch(&name("m"), &long, &BranchName::main(), 0).unwrap();
+    disk.create_branch(&name("m"), &long, &BranchName::main(), 0, Vec::new()).unwrap();
     disk.append(
         &name("m"),
         &long,
@@ -121,11 +121,11 @@ fn fl_8_who_saw_a_branch_that_was_deleted_and_made_again_does_not_write_to_the_o
     let (address, here) = with_match(server);
     let there = Store::open_fleet(&address).unwrap();
     let (m, line, main) = (name("m"), branch("line"), BranchName::main());
-    here.create_branch(&m, &line, &main, 0).unwrap();
+    here.create_branch(&m, &line, &main, 0, Vec::new()).unwrap();
     here.append(&m, &line, 0, vec![opaque(1)], None).unwrap();
     there.delete_branch(&m, &line).unwrap();
     assert!(matches!(here.append(&m, &line, 1, vec![opaque(2)], None), Err(StoreError::NoSuchBranch { .. })));
-    there.create_branch(&m, &line, &main, 0).unwrap();
+    there.create_branch(&m, &line, &main, 0, Vec::new()).unwrap();
     there.append(&m, &line, 0, vec![opaque(7)], None).unwrap();
     here.append(&m, &line, 1, vec![opaque(8)], None).unwrap();
     assert_eq!(labels(&there, "m", "line"), [7, 8]);
@@ -178,7 +178,7 @@ fn a_backup_holds_one_moment_of_every_match_while_others_write_and_delete() {
         let writer = scope.spawn(|| {
             let other = Store::open_fleet(&address).unwrap();
             for round in 0..20 {
-                other.create_branch(&m, &line, &BranchName::main(), round).unwrap();
+                other.create_branch(&m, &line, &BranchName::main(), round, Vec::new()).unwrap();
                 other.append(&m, &line, round, (0..100).map(opaque).collect::<Vec<_>>(), None).unwrap();
                 other.append(&m, &BranchName::main(), round, vec![opaque(round)], None).unwrap();
                 other.delete_branch(&m, &line).unwrap();

@@ -67,7 +67,7 @@ impl Act {
             }
             Self::RenameMatch(m, other) => text_of(store.rename_match(&m, &other)),
             Self::DeleteMatch(m) => text_of(store.delete_match(&m)),
-            Self::CreateBranch(m, b, from, at) => text_of(store.create_branch(&m, &b, &from, at)),
+            Self::CreateBranch(m, b, from, at) => text_of(store.create_branch(&m, &b, &from, at, Vec::new())),
             Self::RenameBranch(m, b, to) => text_of(store.rename_branch(&m, &b, &to)),
             Self::DeleteBranch(m, b) => text_of(store.delete_branch(&m, &b)),
             Self::Append(m, b, off, entries, key) => {
@@ -80,7 +80,7 @@ impl Act {
                 if is_made_again {
                     // Replace the branch that was found, where that is permitted.
                     let _ = store.delete_branch(&m, &b);
-                    let _ = store.create_branch(&m, &b, &BranchName::main(), 0);
+                    let _ = store.create_branch(&m, &b, &BranchName::main(), 0, Vec::new());
                 }
                 let (sender, answer) = std::sync::mpsc::channel();
                 let then = move |appended| sender.send(appended).unwrap();

@@ -57,7 +57,7 @@ fn md_9_the_first_append_by_a_module_records_it_and_another_is_refused() {
         let before = contents(store);
         require_refused(append(store, "m", OTHER), &name("m"));
         let line = NewEntries { entries: vec![opaque(9)].into(), module: Some(OTHER) };
-        let made = store.create_branch_with(&name("m"), &branch("line"), &BranchName::main(), 1, line);
+        let made = store.create_branch(&name("m"), &branch("line"), &BranchName::main(), 1, line);
         require_refused(made, &name("m"));
         assert_eq!(contents(store), before);
         assert_eq!(append(store, "m", ONE).unwrap(), 3);
@@ -70,7 +70,7 @@ fn md_9_a_branch_and_a_new_match_record_the_module_of_their_first_entries() {
     on_each(|store| {
         store.create_match(&name("m"), &genesis(), vec![opaque(0)]).unwrap();
         let line = NewEntries { entries: vec![opaque(1)].into(), module: Some(ONE) };
-        store.create_branch_with(&name("m"), &branch("line"), &BranchName::main(), 1, line).unwrap();
+        store.create_branch(&name("m"), &branch("line"), &BranchName::main(), 1, line).unwrap();
         require_refused(append(store, "m", OTHER), &name("m"));
         let by_one = Genesis { played_by: Some(ONE), ..genesis() };
         store.create_match(&name("new"), &by_one, vec![opaque(0)]).unwrap();
@@ -98,7 +98,7 @@ fn md_9_a_match_that_pins_a_module_is_played_by_it_and_nothing_is_recorded() {
 fn md_9_the_record_stays_with_its_match_and_goes_with_it() {
     on_each(|store| {
         fill(store);
-        store.create_branch(&name("m"), &branch("line"), &BranchName::main(), 1).unwrap();
+        store.create_branch(&name("m"), &branch("line"), &BranchName::main(), 1, Vec::new()).unwrap();
         store.rename_match(&name("m"), &name("renamed")).unwrap();
         store.delete_branch(&name("renamed"), &branch("line")).unwrap();
         assert_eq!(played_by(store, "renamed"), Some(ONE));
@@ -167,7 +167,7 @@ fn md_9_of_writers_with_two_modules_only_one_appends() {
         for round in 0..20 {
             let of = name(&format!("m{round}"));
             store.create_match(&of, &genesis(), vec![opaque(0)]).unwrap();
-            store.create_branch(&of, &branches[1], &BranchName::main(), 1).unwrap();
+            store.create_branch(&of, &branches[1], &BranchName::main(), 1, Vec::new()).unwrap();
             let done = thread::scope(|scope| {
                 let writers = [ONE, OTHER].into_iter().zip(&branches).map(|(module, branch)| {
                     let of = &of;

@@ -32,7 +32,7 @@ fn on_all(check: impl Fn(&Store)) {
     let disk = Store::open_or_create(&dir.path().join("store")).unwrap();
     for store in [Some(Store::in_memory()), Some(disk), fleet()].into_iter().flatten() {
         store.create_match(&name("m"), &genesis(), commands(3)).unwrap();
-        store.create_branch(&name("m"), &branch("line"), &BranchName::main(), 2).unwrap();
+        store.create_branch(&name("m"), &branch("line"), &BranchName::main(), 2, Vec::new()).unwrap();
         store.append(&name("m"), &branch("line"), 2, commands(3).split_off(2), None).unwrap();
         check(&store);
         assert_eq!(store.check(&mut unobserved()).unwrap().damage, []);

@@ -22,8 +22,8 @@ fn tree(backend: &MemoryBackend) -> Store {
 fn plant(store: &Store) -> Result<(), StoreError> {
     let (m, main, line, twig) = (name("m"), BranchName::main(), branch("line"), branch("twig"));
     store.create_match(&m, &genesis(), commands(3))?;
-    store.create_branch_with(&m, &line, &main, 2, commands(3).split_off(2))?;
-    store.create_branch(&m, &twig, &line, 3)?;
+    store.create_branch(&m, &line, &main, 2, commands(3).split_off(2))?;
+    store.create_branch(&m, &twig, &line, 3, Vec::new())?;
     store.append(&m, &twig, 3, commands(4).split_off(3), Some(&"k".parse().unwrap()))?;
     store.grant(&token(1), new(GrantKind::Host), 0)?;
     Ok(())
@@ -91,7 +91,7 @@ fn a_renamed_branch_is_named_so_where_others_begin_on_it() {
         let error = store.append(&m, &line, 3, vec![opaque(1)], None).unwrap_err();
         assert!(matches!(error, StoreError::NoSuchBranch { .. }), "{error}");
         store.append(&m, &flank, 3, commands(4).split_off(3), None).unwrap();
-        store.create_branch(&m, &line, &branch("twig"), 4).unwrap();
+        store.create_branch(&m, &line, &branch("twig"), 4, Vec::new()).unwrap();
         store.rename_branch(&m, &branch("twig"), &branch("z")).unwrap();
         let expected = ["m@main:3", "m@flank:4 from main:2", "m@line:4 from z:4", "m@z:4 from flank:3"];
         assert_eq!(sound_names(store), expected);

@@ -33,20 +33,20 @@ pub(crate) fn fill(store: &Store) {
     store.grant(&token(1), new(GrantKind::Invitation(Seat::P1)), 0).unwrap();
     store.join(&token(1), &token(2), None, 0).unwrap();
     let side = branch("side");
-    store.create_branch(&m, &side, &main, 65).unwrap();
+    store.create_branch(&m, &side, &main, 65, Vec::new()).unwrap();
     store.append(&m, &side, 65, commands(67).split_off(65), Some(&"k".parse().unwrap())).unwrap();
     // Begins on `side`, but at an entry that `side` shares with `main`.
-    store.create_branch(&m, &twig, &side, 10).unwrap();
+    store.create_branch(&m, &twig, &side, 10, Vec::new()).unwrap();
     store.rename_branch(&m, &side, &line).unwrap();
     store.append(&m, &twig, 10, commands(12).split_off(10), None).unwrap();
     store.append(&m, &twig, 12, commands(13).split_off(12), Some(&"l".parse().unwrap())).unwrap();
-    store.create_branch(&m, &branch("gone"), &main, 5).unwrap();
+    store.create_branch(&m, &branch("gone"), &main, 5, Vec::new()).unwrap();
     store.append(&m, &branch("gone"), 5, commands(8).split_off(5), None).unwrap();
     store.delete_branch(&m, &branch("gone")).unwrap();
     store.create_match(&name("doomed"), &genesis(), commands(2)).unwrap();
     store.delete_match(&name("doomed")).unwrap();
     store.create_match(&name("empty"), &genesis(), Vec::new()).unwrap();
-    store.create_branch(&name("empty"), &line, &main, 0).unwrap();
+    store.create_branch(&name("empty"), &line, &main, 0, Vec::new()).unwrap();
 }
 
 pub(crate) fn sample() -> MemoryBackend {

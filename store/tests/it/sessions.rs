@@ -111,8 +111,9 @@ impl Life<'_> {
             after.lines.insert(line, self.model.lines[&(match_name, from)][..at].to_vec());
             after.parents.insert(line, from);
         }
-        let create =
-            |store: &Store| store.create_branch(&name(match_name), &branch(new), &branch(from), at as u64);
+        let create = |store: &Store| {
+            store.create_branch(&name(match_name), &branch(new), &branch(from), at as u64, Vec::new())
+        };
         self.write(after, is_allowed, create).map(|_| ())
     }
 

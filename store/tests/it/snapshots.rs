@@ -64,8 +64,10 @@ fn the_last_one_before_an_entry_is_found() {
 #[test]
 fn branches_share_the_snapshots_of_their_common_entries_and_no_others() {
     let (_parent, _dir, store, [first, second]) = store();
-    store.create_branch(&name("m"), &branch("early"), &BranchName::main(), second.seq - 1).unwrap();
-    store.create_branch(&name("m"), &branch("late"), &BranchName::main(), second.seq).unwrap();
+    store
+        .create_branch(&name("m"), &branch("early"), &BranchName::main(), second.seq - 1, Vec::new())
+        .unwrap();
+    store.create_branch(&name("m"), &branch("late"), &BranchName::main(), second.seq, Vec::new()).unwrap();
     let other = commands(2).pop().unwrap();
     let other = vec![turnfold_store::NewEntry { recorded_at_ms: 5, ..other }];
     store.append(&name("m"), &branch("early"), second.seq - 1, other, None).unwrap();
@@ -76,7 +78,7 @@ fn branches_share_the_snapshots_of_their_common_entries_and_no_others() {
 #[test]
 fn they_go_with_the_branch_or_match_whose_entries_they_follow() {
     let (_parent, dir, store, [first, second]) = store();
-    store.create_branch(&name("m"), &branch("line"), &BranchName::main(), first.seq).unwrap();
+    store.create_branch(&name("m"), &branch("line"), &BranchName::main(), first.seq, Vec::new()).unwrap();
     let own = commands(usize::try_from(second.seq).unwrap()).split_off(usize::try_from(first.seq).unwrap());
     let own = own
         .into_iter()

@@ -36,7 +36,7 @@ fn damage_a_segment(sandbox: &Sandbox) {
     let store = Store::open_or_create_with_heads_of(&dir, 3 * 512).unwrap();
     let (duel, side) = ("duel".parse().unwrap(), "side".parse().unwrap());
     for _ in 0..3 {
-        store.create_branch(&duel, &side, &BranchName::main(), 1).unwrap();
+        store.create_branch(&duel, &side, &BranchName::main(), 1, Vec::new()).unwrap();
         store.delete_branch(&duel, &side).unwrap();
     }
     store.close().unwrap();

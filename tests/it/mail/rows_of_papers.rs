@@ -182,7 +182,7 @@ fn fd_7_and_16_a_roll_after_a_takeback_has_the_next_number() {
 fn fd_11_an_analysis_with_rolls_of_its_own_stops_nothing() {
     let mut post = fair();
     let (name, branch) = (post.name.clone(), "what-if".parse().unwrap());
-    post.store.create_branch(&name, &branch, &"main".parse().unwrap(), 0).unwrap();
+    post.store.create_branch(&name, &branch, &"main".parse().unwrap(), 0, Vec::new()).unwrap();
     post.append("what-if", "host roll 6");
     post.play("p1: attack; stay / p2: stay / run 2 / audited => … duel@what-if was not played …");
 }

@@ -192,8 +192,8 @@ fn pm_20_a_name_that_another_branch_has_is_not_taken() {
     post.play("p1: stay / p2: stay / run 2");
     let (main, name) = ("main".parse().unwrap(), post.name.clone());
     // A branch that begins elsewhere, and a branch on which another program played.
-    post.store.create_branch(&name, &"takeback-1".parse().unwrap(), &main, 1).unwrap();
-    post.store.create_branch(&name, &"takeback-2".parse().unwrap(), &main, 0).unwrap();
+    post.store.create_branch(&name, &"takeback-1".parse().unwrap(), &main, 1, Vec::new()).unwrap();
+    post.store.create_branch(&name, &"takeback-2".parse().unwrap(), &main, 0, Vec::new()).unwrap();
     post.append("takeback-2", "p1 stay");
     post.play(
         "p1 offer @back takeback main 0 / p2 agree @back / run 3 / stands => takeback-3:0 p1,p2 / audited",

@@ -9,7 +9,7 @@ pub(super) fn backend() -> Result<MemoryBackend, StoreError> {
     let backend = MemoryBackend::new();
     let store = Store::with_backend(Box::new(backend.clone()))?;
     store.create_match(&name("m"), &genesis(), entries(1, 66))?;
-    store.create_branch(&name("m"), &line(), &BranchName::main(), 65)?;
+    store.create_branch(&name("m"), &line(), &BranchName::main(), 65, Vec::new())?;
     store.append(&name("m"), &line(), 65, entries(66, 67), Some(&"k".parse().unwrap()))?;
     store.create_match(&name("n"), &genesis(), entries(1, 3))?;
     store.close()?;

@@ -321,7 +321,7 @@ impl<'a> EntryWriter<'a> {
             }
             BranchChange::Forward(head) => *head,
             BranchChange::New(Some((parent, at))) => {
-                self.store.create_branch(&branch.match_name, &branch.branch, parent, *at)?;
+                self.store.create_branch(&branch.match_name, &branch.branch, parent, *at, Vec::new())?;
                 *at
             }
             BranchChange::New(None) => {

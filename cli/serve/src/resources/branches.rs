@@ -115,7 +115,7 @@ pub(crate) async fn create(
         if branches.len() >= BRANCHES_MAX && branches.iter().all(|info| info.name != branch) {
             return Err(Problem::new(Code::SlowDown, format!("a match has at most {BRANCHES_MAX} branches")));
         }
-        app.store.create_branch(&match_name, &branch, &parent, seq)?;
+        app.store.create_branch(&match_name, &branch, &parent, seq, Vec::new())?;
         let made = listed(app, &access, &match_name)?.into_iter().find(|listed| listed.branch == branch);
         Ok(created(&made, &format!("/v1/matches/{match_name}/branches/{branch}")))
     })

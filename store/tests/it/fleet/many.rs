@@ -78,7 +78,7 @@ fn write_one(
                 Ok(()) | Err(StoreError::NoSuchBranch { .. }) => {}
                 Err(error) => panic!("{error}"),
             }
-            match store.create_branch(&m, &branch, &BranchName::main(), 0) {
+            match store.create_branch(&m, &branch, &BranchName::main(), 0, Vec::new()) {
                 Ok(()) | Err(StoreError::BranchExists { .. }) => {}
                 Err(error) => panic!("{error}"),
             }
@@ -136,7 +136,7 @@ fn fl_27_what_was_acknowledged_to_many_processes_is_there_once_and_nothing_else(
         if branch.is_main() {
             store.create_match(&m, &genesis(), Vec::new()).unwrap();
         } else {
-            store.create_branch(&m, &branch, &BranchName::main(), 0).unwrap();
+            store.create_branch(&m, &branch, &BranchName::main(), 0, Vec::new()).unwrap();
         }
     }
     let begin = |writer| spawn(&format!("write {writer} {operations} {branches}"), Path::new(&url));

@@ -57,7 +57,7 @@ fn former(server: &Server) -> (FleetAddress, Vec<u8>) {
     fill(&store);
     // FL-7: an append of several runs, of which only the first has the key.
     let long = branch("long");
-    store.create_branch(&name("m"), &long, &branch("line"), 60).unwrap();
+    store.create_branch(&name("m"), &long, &branch("line"), 60, Vec::new()).unwrap();
     store
         .append(
             &name("m"),
@@ -141,7 +141,7 @@ fn fl_10_a_store_of_format_1_is_refused_by_name_until_it_is_migrated_and_keeps_a
     let other = store.append(&m, &long, 5060, vec![opaque(1)], Some(&key)).unwrap_err();
     assert!(matches!(other, StoreError::IdempotencyKeyReused { .. }), "{other}");
     store.append(&m, &main, 67, vec![opaque(2)], Some(&key)).unwrap();
-    store.create_branch(&m, &branch("new"), &main, 68).unwrap();
+    store.create_branch(&m, &branch("new"), &main, 68, Vec::new()).unwrap();
     store.create_match(&name("new"), &genesis(), vec![opaque(1)]).unwrap();
     assert!(matches!(store.delete_branch(&m, &branch("line")), Err(StoreError::BranchInUse { .. })));
     store.delete_branch(&m, &long).unwrap();

@@ -126,7 +126,7 @@ fn fl_33_an_append_by_a_reservation_is_an_append() {
     drop(reserved);
     assert_eq!(there.find_idempotency_key(&m, &main, &l).unwrap(), Some(2..=5001));
     // A branch that has been renamed or deleted since.
-    there.create_branch(&m, &line, &main, 1).unwrap();
+    there.create_branch(&m, &line, &main, 1, Vec::new()).unwrap();
     for is_deleted in [false, true] {
         let reserved = reserve(&here, &line);
         assert!(reserved.is_some());

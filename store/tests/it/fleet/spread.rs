@@ -68,7 +68,7 @@ fn fl_36_what_concerns_a_branch_of_a_spread_store_is_done_by_one_server() {
         let here = Store::open_fleet(&address).unwrap();
         here.create_match(&m, &genesis(), Vec::new()).unwrap();
         here.append(&m, &main, 0, vec![opaque(1)], None).unwrap();
-        here.create_branch(&m, &line, &main, 1).unwrap();
+        here.create_branch(&m, &line, &main, 1, Vec::new()).unwrap();
         let mut ask = |act: &dyn Fn()| {
             let sent = sent(server, act);
             assert!(sent.iter().all(|(_, server)| *server == sent[0].1), "{sent:?}");

@@ -220,7 +220,7 @@ impl Round<'_> {
     fn create_branch(&mut self, process: &mut Process, database: &mut Database) -> (String, String) {
         let (m, b) = self.names();
         let at = self.chance.below(4);
-        let answer = word(process.store.create_branch(&m, &b, &BranchName::main(), at as u64));
+        let answer = word(process.store.create_branch(&m, &b, &BranchName::main(), at as u64, Vec::new()));
         let wanted = match database.find((self.m, "main"), &mut process.knowledge) {
             Found::Line(parent) => match database.find((self.m, self.b), &mut process.knowledge) {
                 Found::Line(_) => "exists".to_owned(),

@@ -24,7 +24,7 @@ fn wasteful(dir: &Path) -> String {
     fill(&store);
     for round in 0..20 {
         let line = branch(&format!("line-{round}"));
-        store.create_branch(&name("m"), &line, &BranchName::main(), 1).unwrap();
+        store.create_branch(&name("m"), &line, &BranchName::main(), 1, Vec::new()).unwrap();
         store.append(&name("m"), &line, 1, (0..300).map(opaque).collect::<Vec<_>>(), None).unwrap();
         store.delete_branch(&name("m"), &line).unwrap();
     }

@@ -76,7 +76,7 @@ fn play(dir: &Path, older: &Path, is_left: bool, chance: &mut Chance) -> History
             0 => {
                 let line: BranchName = format!("line{}", chance.below(4)).parse().unwrap();
                 let at = chance.below(usize::try_from(head).unwrap() + 1) as u64;
-                if store.create_branch(&on, &line, &from, at).is_ok() {
+                if store.create_branch(&on, &line, &from, at, Vec::new()).is_ok() {
                     open.insert((on, line), at);
                 }
             }

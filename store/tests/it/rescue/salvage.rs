@@ -238,8 +238,8 @@ fn one_damaged_commit_costs_its_entries_and_what_builds_on_them() {
     store.append(&name("m"), &main, 4, vec![marked(b"here it is")], None).unwrap();
     store.append(&name("n"), &main, 4, commands(9).split_off(4), None).unwrap();
     store.append(&name("m"), &main, 5, commands(9).split_off(5), None).unwrap();
-    store.create_branch(&name("m"), &branch("twig"), &main, 3).unwrap();
-    store.create_branch(&name("m"), &branch("late"), &main, 7).unwrap();
+    store.create_branch(&name("m"), &branch("twig"), &main, 3, Vec::new()).unwrap();
+    store.create_branch(&name("m"), &branch("late"), &main, 7, Vec::new()).unwrap();
     store.close().unwrap();
     fs::remove_dir_all(at("store/sled")).unwrap();
     let head = at("store/journal/head.b");
@@ -277,7 +277,7 @@ fn a_deletion_that_cannot_be_read_is_listed() {
     let at = |name: &str| parent.path().join(name);
     let store = Store::open_or_create(&at("store")).unwrap();
     store.create_match(&name("m"), &genesis(), commands(4)).unwrap();
-    store.create_branch(&name("m"), &branch("secretline"), &BranchName::main(), 3).unwrap();
+    store.create_branch(&name("m"), &branch("secretline"), &BranchName::main(), 3, Vec::new()).unwrap();
     store.delete_branch(&name("m"), &branch("secretline")).unwrap();
     store.close().unwrap();
     let head = at("store/journal/head.b");

@@ -34,9 +34,9 @@ fn a_backup_has_every_match_as_it_was_at_one_moment() {
     let (m, main, last) = (name("m"), BranchName::main(), branch("zz-last"));
     store.create_match(&m, &genesis(), Vec::new()).unwrap();
     for number in 0..200 {
-        store.create_branch(&m, &branch(&format!("n{number}")), &main, 0).unwrap();
+        store.create_branch(&m, &branch(&format!("n{number}")), &main, 0, Vec::new()).unwrap();
     }
-    store.create_branch(&m, &last, &main, 0).unwrap();
+    store.create_branch(&m, &last, &main, 0, Vec::new()).unwrap();
     let done = AtomicBool::new(false);
     let append_three = |on: &BranchName| {
         let head = store.head(&m, on).unwrap();
@@ -55,7 +55,7 @@ fn a_backup_has_every_match_as_it_was_at_one_moment() {
         scope.spawn(|| {
             let passing = branch("passing");
             while !done.load(Ordering::Relaxed) {
-                store.create_branch(&m, &passing, &main, 0).unwrap();
+                store.create_branch(&m, &passing, &main, 0, Vec::new()).unwrap();
                 append_three(&passing);
                 store.delete_branch(&m, &passing).unwrap();
             }
@@ -112,7 +112,7 @@ fn append_and_read(store: &Store, m: &MatchName, main: &BranchName, doomed: &Bra
     for _ in 0..100 {
         append(store, "m", main);
     }
-    store.create_branch(m, &branch("new"), main, 5).unwrap();
+    store.create_branch(m, &branch("new"), main, 5, Vec::new()).unwrap();
     append(store, "m", &branch("new"));
     assert_eq!(store.read(m, main, None).unwrap().entries.len(), 20_100);
     assert_eq!(store.branches(m).unwrap().len(), 3);
@@ -129,7 +129,7 @@ fn while_no_one_takes_a_backup_everyone_appends_and_reads_and_it_needs_little_me
     let (m, main, doomed) = (name("m"), BranchName::main(), branch("doomed"));
     // Far more entries than are read at a time.
     store.create_match(&m, &genesis(), (1..=20_000).map(opaque).collect()).unwrap();
-    store.create_branch(&m, &doomed, &main, 19_000).unwrap();
+    store.create_branch(&m, &doomed, &main, 19_000, Vec::new()).unwrap();
     let ((asks, asked), (lets, may)) = (channel(), channel());
     let bytes = thread::scope(|scope| {
         let lets = lets;
