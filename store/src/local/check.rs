@@ -220,7 +220,6 @@ fn orphans(records: &Records, owners: &Owners) -> Result<BTreeMap<String, Orphan
 }
 
 impl Owners {
-    /// Returns the reason why a record belongs to nothing; `None` if it has an owner.
     fn reason_against(&self, key: &[u8]) -> Option<String> {
         let (owner, ids) = match key.first() {
             Some(b's') if key == key::STORE => return None,

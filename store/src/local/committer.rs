@@ -42,7 +42,6 @@ struct Request {
     stage: Box<Stage>,
 }
 
-/// What a request comes to, for its caller.
 struct Answer {
     is_error: bool,
     /// Passes it on, or an error of the commit instead.
@@ -188,7 +187,6 @@ fn serve(ledger: &mut Ledger, requests: Vec<Request>) {
     group.commit(ledger);
 }
 
-/// The requests that share one sync.
 #[derive(Default)]
 struct Group {
     staged: Staged,

@@ -111,7 +111,6 @@ pub(crate) fn oddity(path: &Path, error: &io::Error) -> Option<String> {
     }
 }
 
-/// Opens a file of the journal and returns its length in bytes.
 pub(crate) fn open_sound(path: &Path) -> Result<(File, u64), BackendError> {
     let opened = open_regular(path).and_then(|file| {
         let length = file.metadata()?.len();

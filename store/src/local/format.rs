@@ -28,7 +28,6 @@ pub(crate) fn hold_existing(dir: &Path) -> Result<(Locks, Places), StoreError> {
     hold(dir, Lock::take(dir)?)
 }
 
-/// Takes the remaining locks of a store whose `LOCK` is held, and finishes an interrupted compaction.
 pub(crate) fn hold(dir: &Path, lock: Lock) -> Result<(Locks, Places), StoreError> {
     if swap::is_pending(dir) {
         swap::finish(dir).map_err(|error| StoreError::in_dir(dir, "finish the compaction of", dir, error))?;

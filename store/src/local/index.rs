@@ -26,11 +26,14 @@ const AGAIN: &str = "again\n";
 /// The folder in which an index is built. It becomes an index when it is renamed to a number.
 const BUILDING: &str = "building";
 
+/// The file that records the last commit of an index, and the kind of its check.
+const REACHED_FILE: &str = "reached";
+const REACHED: &str = "turnfold v2 reached";
+
 pub(crate) type OnBuilding<'a> = &'a mut dyn FnMut(u64, u64);
 
 const CHUNK_BYTES: usize = 4 * 1024 * 1024;
 
-/// The index that a journal names, as it was found.
 pub(crate) enum FoundIndex {
     /// The index is at the commit that the journal's segments end with.
     Sound(IndexTree),
@@ -129,7 +132,6 @@ pub(crate) fn open_all(sled: &Path) -> Vec<(IndexTree, StoreRecord)> {
     found
 }
 
-/// The number of an index that can be opened, and its record about the store, if it has one.
 type Extent = (u32, Option<StoreRecord>);
 
 /// Reads the extents of all indexes except one. If a process died twice while sled opened an index, it opens none.
@@ -346,10 +348,6 @@ fn unmark(sled: &Path) {
         tracing::debug!(%error, "the index will be built again");
     }
 }
-
-const REACHED_FILE: &str = "reached";
-
-const REACHED: &str = "turnfold v2 reached";
 
 /// Returns the last commit that the index in this folder may have; `None` if its file is missing or unsound.
 fn read_reached(index: &Path, salt: &Salt) -> Option<Point> {

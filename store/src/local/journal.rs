@@ -45,7 +45,6 @@ pub(crate) struct Image {
     pub(crate) index: u32,
 }
 
-/// Where a commit can be read again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CommitPlace {
     /// Only the heads have it; the number of such commits before it.
@@ -182,7 +181,6 @@ impl Image {
         Ok(())
     }
 
-    /// Returns `true` if the other head, which is not being written to, has the end mark of this end.
     pub(crate) fn has_end_mark(&self) -> bool {
         self.heads.get(1 - self.current).is_some_and(|head| head.ended_at == Some(self.end))
     }
@@ -296,7 +294,6 @@ fn read_segments(
     Ok((segments, torn))
 }
 
-/// How many bytes are searched at a time for the next pack.
 const SEARCH_BYTES: usize = 1 << 20;
 
 /// What is left of a damaged journal: every commit with a sound frame, wherever it lies (ST-4).
@@ -505,7 +502,6 @@ fn point(number: u64) -> Point {
     Point { number, ..Point::start(&[0; 16]) }
 }
 
-/// Finds the next sound front of a pack at or after a place.
 fn find_pack(file: &File, packing: &Packing, from: u64) -> std::io::Result<Option<u64>> {
     let mut at = from;
     loop {

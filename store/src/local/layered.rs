@@ -18,10 +18,8 @@ use crate::local::replay::replay_strictly;
 use crate::local::staging::{Staging, sound_body};
 use crate::local::view::MemoryRecords;
 
-/// How many changes are passed to the index at a time.
 const CHANGES_MAX: usize = 1024;
 
-/// An index, and the changes of the commits on top of it.
 pub(crate) struct Layered {
     tree: IndexTree,
     places: Places,
@@ -45,7 +43,6 @@ impl Layered {
         }
     }
 
-    /// Returns the number of the index; each built index has the next one.
     pub(crate) fn index(&self) -> u32 {
         self.tree.number
     }
@@ -76,7 +73,6 @@ impl Layered {
         }
     }
 
-    /// Replays a commit of a head on top of the records.
     pub(crate) fn replay(&self, frame: &JournalFrame) -> Result<(), BackendError> {
         let Some(value) = self.get(key::STORE)? else {
             return Err(BackendError::Damaged("the index has no record about the store".to_owned()));
@@ -150,7 +146,6 @@ impl Layered {
     }
 }
 
-/// Returns the error of an index that failed under an open handle.
 fn broken(reason: &str) -> BackendError {
     let source = io::Error::other(format!("{reason}; it is built again when the store is opened again"));
     BackendError::Io { action: "use the index".to_owned(), source }
@@ -210,7 +205,6 @@ impl Layers {
         }
     }
 
-    /// Returns the first records in a range of keys, at most `limit`.
     fn scan(
         &self,
         range: &Range<Vec<u8>>,

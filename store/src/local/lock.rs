@@ -10,6 +10,35 @@ use crate::error::StoreError;
 use crate::local::files::{self, LOCK_FILE, oddity, open_regular, require_regular};
 use crate::local::journal::head;
 
+/// The process that holds the lock of a store, as far as it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holder {
+    /// This process, with another handle.
+    ThisProcess,
+    /// The process with this id.
+    Process(u32),
+    /// A process that has not written its id. The process with this id, named in the file, has ended.
+    After(u32),
+    /// A process of another container or machine, where ids mean other processes.
+    Elsewhere,
+    /// A process that has not written its id.
+    Unknown,
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ThisProcess => out.write_str("another handle of this very process"),
+            Self::Process(id) => write!(out, "process {id}"),
+            Self::After(id) => {
+                write!(out, "another process (not {id}, which `{LOCK_FILE}` names: it has ended)")
+            }
+            Self::Elsewhere => out.write_str("a process of another container or machine"),
+            Self::Unknown => out.write_str("another process"),
+        }
+    }
+}
+
 /// How often a lock is tried, and with which pauses (ST-22). The holder may be about to end. A process that the holder
 /// just started may also keep the lock until it closes the files it inherited.
 const LOCK_TRIES: u32 = 100;
@@ -165,21 +194,6 @@ impl Drop for Lock {
     }
 }
 
-/// The process that holds the lock of a store, as far as it is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Holder {
-    /// This process, with another handle.
-    ThisProcess,
-    /// The process with this id.
-    Process(u32),
-    /// A process that has not written its id. The process with this id, named in the file, has ended.
-    After(u32),
-    /// A process of another container or machine, where ids mean other processes.
-    Elsewhere,
-    /// A process that has not written its id.
-    Unknown,
-}
-
 const NAME_BYTES_MAX: u64 = 160;
 
 /// Returns the text that a holder writes into the locked file: its id, and the space in which that id counts, if known.
@@ -214,23 +228,8 @@ pub(crate) fn holder(file: &mut File) -> Holder {
     }
 }
 
-/// Returns `true` if a process is known to have ended.
 fn has_ended(id: u32) -> bool {
     let processes = Path::new("/proc");
     // Without `/proc` nothing is known.
     cfg!(target_os = "linux") && processes.join("self").exists() && !processes.join(id.to_string()).exists()
-}
-
-impl fmt::Display for Holder {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::ThisProcess => out.write_str("another handle of this very process"),
-            Self::Process(id) => write!(out, "process {id}"),
-            Self::After(id) => {
-                write!(out, "another process (not {id}, which `{LOCK_FILE}` names: it has ended)")
-            }
-            Self::Elsewhere => out.write_str("a process of another container or machine"),
-            Self::Unknown => out.write_str("another process"),
-        }
-    }
 }

@@ -86,7 +86,6 @@ pub(crate) fn locate(journal: &Path, error: BackendError) -> StoreError {
     error
 }
 
-/// Lists the losses behind misfits, with the names that matches and branches have in the end.
 pub(crate) fn losses(misfits: &[(u64, Misfit)], records: &Records) -> Vec<LostEntries> {
     let names = names(records);
     let mut entries: BTreeMap<u64, (Seq, Seq)> = BTreeMap::new();

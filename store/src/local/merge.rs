@@ -137,7 +137,6 @@ impl MergedBranch {
         Head { seq, link: self.entries.last().map_or(self.before.link, |(_, link)| *link) }
     }
 
-    /// Takes the entries of all sources, as far as links prove them.
     fn fill(&mut self, number: u64, sources: &[&Records]) {
         let mut had = None;
         while had != Some(self.entries.len()) {
@@ -189,7 +188,6 @@ impl MergedMatch {
 }
 
 impl Merged {
-    /// Writes a match and all its branches whose beginning is proven.
     fn write(&mut self, id: u64, found: &MergedMatch, staging: &mut Staging<'_>) -> Result<(), BackendError> {
         let name = &found.name;
         let lost = |branch: Option<&BranchName>, reason: &str| LostEntries {

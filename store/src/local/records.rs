@@ -135,7 +135,6 @@ impl Records {
         Ok(Branch { found_match: found_match.clone(), found, head })
     }
 
-    /// Returns the matches whose records can be read.
     pub(crate) fn readable_matches(&self) -> impl Iterator<Item = FoundMatch> {
         let records = self.scan(key::all_matches()).flatten();
         records.filter_map(|(key, value)| read_match(match_name_in(&key).ok()?, &key, &value).ok())
@@ -181,7 +180,6 @@ impl Records {
         }
     }
 
-    /// Returns the records of a match's branches, even if the match counts another number.
     pub(crate) fn readable_branches(
         &self,
         found_match: &FoundMatch,
@@ -201,7 +199,6 @@ impl Records {
         }
     }
 
-    /// Requires as many matches as the store counts.
     pub(crate) fn count_matches(&self) -> Result<(), StoreError> {
         loop {
             let before = self.store_record()?;

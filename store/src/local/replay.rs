@@ -18,7 +18,6 @@ use crate::names::{BranchName, MatchName};
 use crate::note::{NoteId, PlacedNote};
 use crate::reader::found::{Head, Parent};
 
-/// The records that a replay reads and writes.
 pub(crate) trait ReplayTarget {
     fn body(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BackendError>;
 
@@ -35,6 +34,49 @@ pub(crate) trait ReplayTarget {
     fn forget(&mut self, branch: u64) -> Result<(), BackendError>;
 
     fn store(&mut self) -> &mut StoreRecord;
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Misfit {
+    /// It appends entries to a branch that is missing, or whose head is not the entry before them.
+    Entries { branch: u64, expected: Option<Seq>, first: Seq, last: Seq },
+    /// It names a match or branch that is missing, or creates one that already exists.
+    Named { match_name: MatchName, branch: Option<BranchName> },
+    /// It cannot be read, or is nothing that this build writes.
+    Unreadable,
+}
+
+impl Misfit {
+    pub(crate) fn within(&self, commit: u64) -> BackendError {
+        let what = match self {
+            Self::Entries { first, .. } => {
+                format!("entry {first} of a branch does not follow what is before it")
+            }
+            Self::Named { match_name, branch: None } => format!("match `{match_name}` is not as it was"),
+            Self::Named { match_name, branch: Some(branch) } => {
+                format!("branch `{branch}` of match `{match_name}` is not as it was")
+            }
+            Self::Unreadable => "it is not what this build writes".to_owned(),
+        };
+        damaged(format!("commit {commit}: {what}"))
+    }
+}
+
+pub(crate) enum ReplayStop {
+    Misfit(Misfit),
+    Failed(BackendError),
+}
+
+impl From<BackendError> for ReplayStop {
+    fn from(error: BackendError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl ReplayStop {
+    pub(crate) fn named(match_name: &MatchName, branch: Option<&BranchName>) -> Self {
+        Self::Misfit(Misfit::Named { match_name: match_name.clone(), branch: branch.cloned() })
+    }
 }
 
 /// Called with each misfit. If it returns an error, the replay ends with it.
@@ -92,7 +134,6 @@ pub(crate) fn carry_out(target: &mut dyn ReplayTarget, op: Op<'_>) -> Done {
     }
 }
 
-/// Reads the body of a record.
 fn find<T: DeserializeOwned + Serialize>(
     target: &dyn ReplayTarget,
     what: &str,
@@ -127,7 +168,6 @@ fn find_head(target: &dyn ReplayTarget, branch: u64) -> Result<Option<Head>, Bac
     find(target, "a head", &key::of_head(branch))
 }
 
-/// Finds a match that an operation names, or names it with the branch as a misfit.
 fn require_match(
     target: &dyn ReplayTarget,
     name: &MatchName,
@@ -357,47 +397,4 @@ fn record_module(target: &mut dyn ReplayTarget, match_name: &MatchName, module: 
     found_match.module = Some(module);
     target.put(key::of_match(match_name), Some(found_match.encode()));
     Ok(())
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Misfit {
-    /// It appends entries to a branch that is missing, or whose head is not the entry before them.
-    Entries { branch: u64, expected: Option<Seq>, first: Seq, last: Seq },
-    /// It names a match or branch that is missing, or creates one that already exists.
-    Named { match_name: MatchName, branch: Option<BranchName> },
-    /// It cannot be read, or is nothing that this build writes.
-    Unreadable,
-}
-
-impl Misfit {
-    pub(crate) fn within(&self, commit: u64) -> BackendError {
-        let what = match self {
-            Self::Entries { first, .. } => {
-                format!("entry {first} of a branch does not follow what is before it")
-            }
-            Self::Named { match_name, branch: None } => format!("match `{match_name}` is not as it was"),
-            Self::Named { match_name, branch: Some(branch) } => {
-                format!("branch `{branch}` of match `{match_name}` is not as it was")
-            }
-            Self::Unreadable => "it is not what this build writes".to_owned(),
-        };
-        damaged(format!("commit {commit}: {what}"))
-    }
-}
-
-pub(crate) enum ReplayStop {
-    Misfit(Misfit),
-    Failed(BackendError),
-}
-
-impl From<BackendError> for ReplayStop {
-    fn from(error: BackendError) -> Self {
-        Self::Failed(error)
-    }
-}
-
-impl ReplayStop {
-    pub(crate) fn named(match_name: &MatchName, branch: Option<&BranchName>) -> Self {
-        Self::Misfit(Misfit::Named { match_name: match_name.clone(), branch: branch.cloned() })
-    }
 }

@@ -215,7 +215,6 @@ fn combine(
     Ok(found)
 }
 
-/// Returns `true` if another source has the match or branch that a misfit names.
 fn is_there(misfit: &Misfit, records: &Records) -> bool {
     let Misfit::Named { match_name, branch } = misfit else { return false };
     match branch {
@@ -259,7 +258,6 @@ struct Indexed {
 }
 
 impl Indexed {
-    /// Reads an index, and the later commits of the journal if the journal has this salt.
     fn read(
         (tree, store): &(IndexTree, StoreRecord),
         journal: &Path,

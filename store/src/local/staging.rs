@@ -47,7 +47,6 @@ impl<'a> Staging<'a> {
     }
 }
 
-/// Returns the body of a value, after its check.
 pub(crate) fn sound_body(key: &[u8], value: &[u8]) -> Result<Vec<u8>, BackendError> {
     match record::body_of(key, value) {
         Ok(body) => Ok(body.to_vec()),

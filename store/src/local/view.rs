@@ -48,7 +48,6 @@ struct Window {
 }
 
 impl MemoryRecords {
-    /// Returns the view before the first commit of a journal.
     pub(crate) fn before(journal: &Path, salt: Salt, files: Vec<File>) -> Self {
         Self {
             store: StoreRecord::before(&salt),
@@ -64,7 +63,6 @@ impl MemoryRecords {
         }
     }
 
-    /// Returns the view as one that was read although there is an index.
     pub(crate) fn next_to_index(self) -> Self {
         Self { is_next_to_index: true, ..self }
     }

@@ -62,7 +62,6 @@ impl Local {
         self.write_grants(match_name, Vec::new(), grants)
     }
 
-    /// Removes some grants of a match, and writes others, in one commit.
     fn write_grants(
         &self,
         match_name: &MatchName,

@@ -285,7 +285,6 @@ pub(crate) fn wait_until_closed(dir: &Path) {
     }
 }
 
-/// Flushes on another thread, and calls `then` with the result.
 fn flush_on_thread(
     db: &sled::Db,
     then: impl FnOnce(Result<usize, BackendError>) + Send + 'static,
@@ -322,7 +321,6 @@ fn is_lock_error(error: &io::Error) -> bool {
 }
 
 thread_local! {
-    /// Whether this thread is inside sled.
     static INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 

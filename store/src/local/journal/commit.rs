@@ -86,14 +86,12 @@ const SEAL_CHECK_BYTES: usize = 16;
 
 pub(crate) const SEALED_BYTES: usize = SEAL_CHECK_BYTES + 8 + 32;
 
-/// Encodes a point behind a check of this kind.
 pub(crate) fn seal(context: &'static str, salt: &Salt, point: Point) -> Vec<u8> {
     let body = [&point.number.to_le_bytes()[..], point.digest.as_bytes()].concat();
     let check: [u8; SEAL_CHECK_BYTES] = Checker::new(context, salt).check(&[&body]);
     [&check[..], &body].concat()
 }
 
-/// Reads the sealed point at the front of `bytes`; `None` if there is no sound one.
 pub(crate) fn unseal(context: &'static str, salt: &Salt, bytes: &[u8]) -> Option<Point> {
     let mut fields = Fields(bytes.get(SEAL_CHECK_BYTES..)?);
     let point = Point { number: fields.u64()?, digest: fields.digest()? };

@@ -11,7 +11,6 @@ use crate::local::journal::commit::{
     Checker, Fields, HEADER_BYTES, Point, Salt, header, read_header, unseal,
 };
 
-/// The file names of the two heads.
 pub(crate) const NAMES: [&str; 2] = ["head.a", "head.b"];
 
 /// The length of each head. Its first sector holds the header.
@@ -22,7 +21,6 @@ pub(crate) const FIRST_FRAME: usize = SECTOR_BYTES;
 /// The place of the end mark in a head: behind the header, in the same sector.
 pub(crate) const END_AT: usize = HEADER_BYTES;
 
-/// The kind of check of the end mark, which records where the journal ended when it was closed.
 pub(crate) const END: &str = "turnfold v2 end";
 
 pub(crate) struct JournalHead {
@@ -127,7 +125,6 @@ pub(crate) const SECTOR_BYTES: usize = 512;
 
 const CHECK_BYTES: usize = 16;
 
-/// The bytes of a frame before its body.
 const PREFIX_BYTES: usize = CHECK_BYTES + 4 + 8 + 8 + 4 + 1 + 32;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,7 +148,6 @@ pub(crate) struct JournalFrame {
     pub(crate) body: Vec<u8>,
 }
 
-/// Encodes and reads the frames of one journal.
 #[derive(Clone)]
 pub(crate) struct Framing(Checker);
 
@@ -214,7 +210,6 @@ impl JournalFrame {
         self.before == point || self.kind != Kind::Commit && self.before.number > point.number
     }
 
-    /// Returns the last commit after this frame.
     pub(crate) fn end(&self) -> Point {
         if self.kind == Kind::Commit { self.before.after(&self.body) } else { self.before }
     }

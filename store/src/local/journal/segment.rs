@@ -196,7 +196,6 @@ struct LastSegment {
 }
 
 impl Appending {
-    /// Continues behind the last segment of a journal.
     pub(crate) fn of(journal: &Path, salt: Salt, last: Option<&Segment>) -> Result<Self, BackendError> {
         let packing = Packing::new(&salt);
         let mut appending =
@@ -258,13 +257,11 @@ const FRAME_CHECK_BYTES: usize = 8;
 
 pub(crate) const PREFIX_BYTES: usize = 4 + 8 + 4 + 4 + 32 + CHECK_BYTES;
 
-/// The bytes of the trailer behind the frame lengths.
 pub(crate) const FOOTER_BYTES: usize = 4 + 4 + 8 + 4 + 1 + 32 + CHECK_BYTES;
 
 /// Bodies shorter than this are not worth compressing.
 const COMPRESSED_FROM: usize = 256;
 
-/// What a pack records at one of its ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PackEnd {
     /// The number of the pack's first commit.
@@ -290,7 +287,6 @@ impl PackEnd {
     }
 }
 
-/// Encodes and reads the packs of one journal.
 #[derive(Clone)]
 pub(crate) struct Packing {
     ends: Checker,
@@ -443,7 +439,6 @@ pub(crate) fn read_again(bytes: &[u8]) -> Option<Vec<u8>> {
     unpacked(stored, length % 2 == 1).map(Cow::into_owned)
 }
 
-/// Returns how many bytes the frame at the front of `bytes` takes, according to its length field.
 pub(crate) fn frame_bytes(bytes: &[u8]) -> Option<usize> {
     let mut rest = bytes;
     let length = usize::try_from(take_varint(&mut rest)? / 2).ok()?;
