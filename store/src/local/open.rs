@@ -45,8 +45,8 @@ fn read_at(dir: &Path, places: &Places) -> Result<Box<dyn Backend>, BackendError
     let image = read_next_to_writer(&places.journal)?;
     // The locks may be on files that a compaction has replaced, so a writer may be at work after all. Only a closed
     // journal shows that none is.
-    if let Some(locks) = locks
-        && image.is_closed
+    if image.is_closed
+        && let Some(locks) = locks
         && let Some(backend) = open_index(places, &image, locks)?
     {
         return Ok(Box::new(backend));
