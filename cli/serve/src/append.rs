@@ -185,7 +185,7 @@ impl Append {
         }
         let branch = Arc::clone(branch);
         let viewer = self.viewer;
-        let delta = app.block(move |app| branch.delta(app, viewer, before)).await?;
+        let delta = app.block(move |app| branch.seen_by(app, viewer).delta(before)).await?;
         let head = delta.head;
         let records = delta.records.clone();
         let tag = delta.tag.clone();
@@ -243,7 +243,7 @@ impl Append {
             PlayOutcome::Accepted(AcceptedCall { before, records, position }) if records.is_empty() => {
                 let nothing = NothingPlayed::in_state(position.state.as_ref());
                 let head =
-                    if self.viewer.sees_all() { before } else { branch.head_seen(app, self.viewer)? };
+                    if self.viewer.sees_all() { before } else { branch.seen_by(app, self.viewer).head()? };
                 let kind = AppendedKind::Nothing(nothing);
                 Ok(JudgedCall::Answered(AnsweredAppend { head, records, tag, kind }))
             }

@@ -189,8 +189,9 @@ impl TurnClock {
 
     /// Returns the players whose turn it is, as far as a spectator knows.
     fn seats(&self, app: &App, branch: &OpenBranch) -> ApiResult<Vec<Seat>> {
-        let now =
-            branch.whose_turn(app, Viewer::SPECTATOR, self.current.state.as_ref(), self.current.head)?;
+        let now = branch
+            .seen_by(app, Viewer::SPECTATOR)
+            .whose_turn(self.current.state.as_ref(), self.current.head)?;
         let WhoseTurn::Of(mut seats, _) = now else { return Ok(Vec::new()) };
         seats.retain(|seat| *seat != Seat::Host);
         Ok(seats)

@@ -1,4 +1,4 @@
-//! What viewers see of a branch: positions and records, and what is new between heads, computed once for all clients
+//! What a viewer sees of a branch: positions and records, and what is new between heads, computed once for all clients
 //! (SV-17 to SV-19).
 
 use std::sync::Arc;
@@ -17,18 +17,182 @@ use crate::world::World;
 /// How many wholly shown entries may follow the settled ones before they are settled, too.
 const UNSETTLED_MAX: u64 = 256;
 
-impl Folding<'_> {
-    fn of(&mut self, world: &World, viewer: Viewer) -> ApiResult<&mut Knowledge> {
-        let branch = self.branch;
-        let mark = mark_of(viewer, &branch.match_id(world)?, &Times::default().0);
-        let start = EventId { head: 0, mark: Some(mark) };
-        Ok(self.viewers.entry(viewer).or_insert_with(|| Knowledge::new(start, &branch.memory)))
+/// A viewer who looks at a branch. Heads are in the log's numbering.
+#[derive(Clone, Copy)]
+pub(crate) struct Looking<'a> {
+    branch: &'a OpenBranch,
+    world: &'a World,
+    viewer: Viewer,
+}
+
+impl OpenBranch {
+    pub(crate) fn seen_by<'a>(&'a self, world: &'a World, viewer: Viewer) -> Looking<'a> {
+        Looking { branch: self, world, viewer }
     }
 
-    /// Returns the nearest cursor for clients that know a head, in the log's numbering. It is made if there is none.
-    fn cursor(&mut self, world: &World, viewer: Viewer, head: u64) -> ApiResult<&Cursor> {
-        let branch = self.branch;
-        let knowledge = self.of(world, viewer)?;
+    /// Returns the number of the last entry of the log.
+    pub(crate) fn head(&self, world: &World) -> ApiResult<u64> {
+        self.current(world, |current| current.position.head)
+    }
+
+    /// Returns the state after an entry of the log, from the nearest snapshot.
+    pub(crate) fn state_of_log(&self, world: &World, seq: u64) -> ApiResult<Box<dyn AnyState>> {
+        Ok(HistorySource::open(&SourceName::Revision(self.revision().at(seq)), world)?.state(None)?)
+    }
+}
+
+impl Looking<'_> {
+    /// Returns what the viewer sees at the head.
+    pub(crate) fn shown(self) -> ApiResult<CachedView> {
+        self.branch.current(self.world, |current| current.shown(self.viewer))
+    }
+
+    /// Returns the state at an entry, in the viewer's numbering, or at the head.
+    pub(crate) fn state(self, at: Option<u64>) -> ApiResult<Box<dyn AnyState>> {
+        match at {
+            None => self.branch.current(self.world, |current| current.position.state.fork()),
+            Some(at) if self.viewer.sees_all() => self.branch.state_of_log(self.world, at),
+            Some(at) => Ok(self.history(None)?.state_at(at)?),
+        }
+    }
+
+    /// Returns the match's standing in `state`, the state at an entry, in the viewer's numbering, or at the head.
+    pub(crate) fn standing(self, at: Option<u64>, state: &dyn AnyState) -> ApiResult<MatchStanding> {
+        match self.viewer.standing(state) {
+            Some(standing) => Ok(standing),
+            None => Ok(self.history(at)?.standing()?),
+        }
+    }
+
+    /// Returns whose turn it is in the state after an entry of the log.
+    pub(crate) fn whose_turn(self, state: &dyn AnyState, seq: u64) -> ApiResult<WhoseTurn> {
+        match WhoseTurn::seen_by(self.viewer, state) {
+            Some(turn) => Ok(turn),
+            None => Ok(WhoseTurn::of_history(&self.history_of_log(seq)?)?),
+        }
+    }
+
+    /// Returns the history as the viewer knows it, up to an entry, in the viewer's numbering, or up to the head.
+    pub(crate) fn history(self, at: Option<u64>) -> ApiResult<SeatHistory> {
+        let history = self.history_of_log(self.branch.head(self.world)?)?;
+        match at {
+            Some(at) => Ok(history.up_to(at)?),
+            None => Ok(history),
+        }
+    }
+
+    /// Returns the history up to a head as the viewer knew it then. Messages have no number of the log, which would show
+    /// how many entries are concealed.
+    pub(crate) fn history_of_log(self, at: u64) -> ApiResult<SeatHistory> {
+        let mut source = self.branch.source(self.world)?;
+        source.cut_after(at);
+        if self.viewer.sees_all() {
+            return Ok(SeatHistory::of_source(self.viewer, source)?);
+        }
+        Ok(self.known(&mut self.branch.folding(), at)?.history.read_from(source))
+    }
+
+    /// Returns which entries of the branch the viewer knows of at the head. Of a player's history, only the numbers are
+    /// there.
+    pub(crate) fn entries(self) -> ApiResult<SeatHistory> {
+        let head = self.branch.head(self.world)?;
+        if self.viewer.sees_all() {
+            return self.history_of_log(head);
+        }
+        Ok(self.known(&mut self.branch.folding(), head)?.history)
+    }
+
+    /// Returns the number of the last entry that the viewer knows of.
+    pub(crate) fn head(self) -> ApiResult<u64> {
+        if self.viewer.sees_all() { self.branch.head(self.world) } else { Ok(self.entries()?.head()) }
+    }
+
+    /// Returns at most `limit` records of the entries after `after`, and the number of the last one if more follow.
+    pub(crate) fn records(self, after: u64, limit: usize) -> ApiResult<(Vec<LoggedRecord>, Option<u64>)> {
+        let history = self.history(None)?;
+        history.require(after)?;
+        let until = after.saturating_add(limit as u64);
+        let head = history.head();
+        let mut records = Vec::new();
+        history.show(after, head.min(until), &mut |seen| records.push(seen.logged_record()))?;
+        Ok((records, (head > until).then_some(until)))
+    }
+
+    /// Returns what is new to the viewer after a head, up to the present one.
+    pub(crate) fn delta(self, from: u64) -> ApiResult<Arc<Delta>> {
+        let Self { branch, world, viewer } = self;
+        if let Some(delta) = branch.delta_in_memory(viewer, from) {
+            return Ok(delta);
+        }
+        let folding = &mut branch.folding();
+        let (to, shown) =
+            branch.current_at_work(world, |current| (current.position.head, current.shown(viewer)))?;
+        // Another thread may have computed it in the meantime.
+        if let Some(delta) = branch.delta_in_memory(viewer, from) {
+            return Ok(delta);
+        }
+        let cursor = self.cursor(folding, from)?;
+        let entries = branch.entries(world, cursor.settled, to)?;
+        let count = usize::try_from(from - cursor.settled).unwrap_or(usize::MAX);
+        let sent = entries.get(..count).unwrap_or(&entries);
+        let earlier = cursor.see(sent, true)?;
+        let now = cursor.see(&entries, true)?;
+        // Settle only what was wholly shown at the earlier head, because the cursor serves clients with that head.
+        let cursor = cursor.settle(from, &earlier.history, sent, branch.share_of_state())?;
+        self.knowledge(folding)?.keep(cursor);
+        if !viewer.sees_all() {
+            self.note(folding, from, &earlier)?;
+        }
+        let id = self.note(folding, to, &now)?;
+        let delta = Delta::between((from, &earlier), (to, &now), shown.tag, &id, &branch.memory);
+        let delta = Arc::new(delta);
+        branch.keep_delta(viewer, from, &delta);
+        Ok(delta)
+    }
+
+    /// Returns how many entries the viewer sees at a head, and the mark of the history up to it.
+    pub(crate) fn event_id(self, at: u64) -> ApiResult<EventId> {
+        if self.viewer.sees_all() {
+            return Ok(EventId { head: at, mark: Some(self.mark(at, Times::default())?) });
+        }
+        let folding = &mut self.branch.folding();
+        let known = self.known(folding, at)?;
+        self.note(folding, at, &known)
+    }
+
+    /// Finds the first head at which the viewer saw as many entries as the client knows, and compares the mark of the
+    /// history up to it. Without `may_fold`, only what is at hand is used.
+    pub(crate) fn resume(self, id: &EventId, may_fold: bool) -> ApiResult<Resumed> {
+        if self.viewer.sees_all() {
+            if id.head > self.head()? {
+                return Ok(Resumed::NotYet);
+            }
+            let is_same = id.mark.is_none() || *id == self.event_id(id.head)?;
+            return Ok(if is_same { Resumed::Behind(id.head) } else { Resumed::Other });
+        }
+        let folding = &mut self.branch.folding();
+        let head = self.branch.current_at_work(self.world, |current| current.position.head)?;
+        loop {
+            match self.knowledge(folding)?.resumed(id, head) {
+                Resumed::Folds(at) if may_fold => {
+                    let known = self.known(folding, at)?;
+                    self.note(folding, at, &known)?;
+                }
+                resumed => return Ok(resumed),
+            }
+        }
+    }
+
+    fn knowledge<'f>(self, folding: &'f mut Folding<'_>) -> ApiResult<&'f mut Knowledge> {
+        let start = mark_of(self.viewer, &self.branch.match_id(self.world)?, &Times::default().0);
+        let start = || Knowledge::new(EventId { head: 0, mark: Some(start) }, &self.branch.memory);
+        Ok(folding.viewers.entry(self.viewer).or_insert_with(start))
+    }
+
+    /// Returns the nearest cursor for clients that know a head. It is made if there is none.
+    fn cursor<'f>(self, folding: &'f mut Folding<'_>, head: u64) -> ApiResult<&'f Cursor> {
+        let Self { branch, world, viewer } = self;
+        let knowledge = self.knowledge(folding)?;
         if knowledge.nearest(head).is_none() {
             let start = branch.source(world)?.history;
             let share = branch.share_of_state();
@@ -46,219 +210,34 @@ impl Folding<'_> {
         knowledge.nearest(head).ok_or_else(Problem::internal)
     }
 
-    /// Returns what a viewer knows at a head, in the log's numbering.
-    fn known(&mut self, world: &World, viewer: Viewer, at: u64) -> ApiResult<Known> {
-        let branch = self.branch;
-        let cursor = self.cursor(world, viewer, at)?;
-        let entries = branch.entries(world, cursor.settled, at)?;
+    /// Returns what the viewer knows at a head.
+    fn known(self, folding: &mut Folding<'_>, at: u64) -> ApiResult<Known> {
+        let cursor = self.cursor(folding, at)?;
+        let entries = self.branch.entries(self.world, cursor.settled, at)?;
         let known = cursor.see(&entries, false)?;
         if known.history.settled() > cursor.settled + UNSETTLED_MAX {
-            let cursor = cursor.settle(at, &known.history, &entries, branch.share_of_state())?;
-            self.of(world, viewer)?.keep(cursor);
+            let cursor = cursor.settle(at, &known.history, &entries, self.branch.share_of_state())?;
+            self.knowledge(folding)?.keep(cursor);
         }
         Ok(known)
     }
 
-    /// Notes what a viewer knows at a head, in the log's numbering, and returns its id.
-    fn note(&mut self, world: &World, viewer: Viewer, at: u64, known: &Known) -> ApiResult<EventId> {
-        let mark = self.branch.mark_of(world, viewer, at, known.times)?;
-        let id = EventId { head: known.history.head(), mark: Some(mark) };
-        self.of(world, viewer)?.note(at, id.clone());
+    /// Notes what the viewer knows at a head, and returns its id.
+    fn note(self, folding: &mut Folding<'_>, at: u64, known: &Known) -> ApiResult<EventId> {
+        let id = EventId { head: known.history.head(), mark: Some(self.mark(at, known.times)?) };
+        self.knowledge(folding)?.note(at, id.clone());
         Ok(id)
     }
-}
 
-impl OpenBranch {
-    /// Returns the number of the last entry of the log.
-    pub(crate) fn head(&self, world: &World) -> ApiResult<u64> {
-        self.current(world, |current| current.position.head)
-    }
-
-    /// Returns what is new to a viewer after a head, in the log's numbering, up to the present one.
-    pub(crate) fn delta(&self, world: &World, viewer: Viewer, from: u64) -> ApiResult<Arc<Delta>> {
-        if let Some(delta) = self.delta_in_memory(viewer, from) {
-            return Ok(delta);
+    /// Returns the mark of the history up to a head. `times` are those of the entries that the viewer knows of.
+    fn mark(self, at: u64, times: Times) -> ApiResult<String> {
+        let revision = self.branch.revision();
+        let match_id = self.branch.match_id(self.world)?;
+        if !self.viewer.sees_all() {
+            return Ok(mark_of(self.viewer, &match_id, &times.0));
         }
-        let mut folding = self.folding();
-        let (to, shown) =
-            self.current_at_work(world, |current| (current.position.head, current.shown(viewer)))?;
-        // Another thread may have computed it in the meantime.
-        if let Some(delta) = self.delta_in_memory(viewer, from) {
-            return Ok(delta);
-        }
-        let cursor = folding.cursor(world, viewer, from)?;
-        let entries = self.entries(world, cursor.settled, to)?;
-        let count = usize::try_from(from - cursor.settled).unwrap_or(usize::MAX);
-        let sent = entries.get(..count).unwrap_or(&entries);
-        let earlier = cursor.see(sent, true)?;
-        let now = cursor.see(&entries, true)?;
-        // Settle only what was wholly shown at the earlier head, because the cursor serves clients with that head.
-        let cursor = cursor.settle(from, &earlier.history, sent, self.share_of_state())?;
-        folding.of(world, viewer)?.keep(cursor);
-        if !viewer.sees_all() {
-            folding.note(world, viewer, from, &earlier)?;
-        }
-        let id = folding.note(world, viewer, to, &now)?;
-        let delta = Delta::between((from, &earlier), (to, &now), shown.tag, &id, &self.memory);
-        let delta = Arc::new(delta);
-        self.keep_delta(viewer, from, &delta);
-        Ok(delta)
-    }
-
-    /// Returns the mark of the history up to a head, in the log's numbering. `times` are those of the entries that the
-    /// viewer knows of.
-    fn mark_of(&self, world: &World, viewer: Viewer, at: u64, times: Times) -> ApiResult<String> {
-        let revision = self.revision();
-        let match_id = self.match_id(world)?;
-        if !viewer.sees_all() {
-            return Ok(mark_of(viewer, &match_id, &times.0));
-        }
-        let links = world.store.links(&revision.match_name, &revision.branch, at..=at)?;
+        let links = self.world.store.links(&revision.match_name, &revision.branch, at..=at)?;
         let last = links.last().ok_or_else(Problem::internal)?;
-        Ok(mark_of(viewer, &match_id, last))
-    }
-
-    /// Returns how many entries a viewer sees at a head, in the log's numbering, and the mark of the history up to it.
-    pub(crate) fn event_id(&self, world: &World, viewer: Viewer, at: u64) -> ApiResult<EventId> {
-        if viewer.sees_all() {
-            let mark = self.mark_of(world, viewer, at, Times::default())?;
-            return Ok(EventId { head: at, mark: Some(mark) });
-        }
-        let mut folding = self.folding();
-        let known = folding.known(world, viewer, at)?;
-        folding.note(world, viewer, at, &known)
-    }
-
-    /// Finds the first head at which a viewer saw as many entries as the client knows, and compares the mark of the
-    /// history up to it. Without `may_fold`, only what is at hand is used.
-    pub(crate) fn resume(
-        &self,
-        world: &World,
-        viewer: Viewer,
-        id: &EventId,
-        may_fold: bool,
-    ) -> ApiResult<Resumed> {
-        if viewer.sees_all() {
-            if id.head > self.head(world)? {
-                return Ok(Resumed::NotYet);
-            }
-            let is_same = id.mark.is_none() || *id == self.event_id(world, viewer, id.head)?;
-            return Ok(if is_same { Resumed::Behind(id.head) } else { Resumed::Other });
-        }
-        let mut folding = self.folding();
-        let head = self.current_at_work(world, |current| current.position.head)?;
-        loop {
-            match folding.of(world, viewer)?.resumed(id, head) {
-                Resumed::Folds(at) if may_fold => {
-                    let known = folding.known(world, viewer, at)?;
-                    folding.note(world, viewer, at, &known)?;
-                }
-                resumed => return Ok(resumed),
-            }
-        }
-    }
-
-    /// Returns the history up to a head, in the log's numbering, as a viewer knew it then. Messages have no number of
-    /// the log, which would show how many entries are concealed.
-    pub(crate) fn history_of_log(&self, world: &World, viewer: Viewer, at: u64) -> ApiResult<SeatHistory> {
-        let mut source = self.source(world)?;
-        source.cut_after(at);
-        if viewer.sees_all() {
-            return Ok(SeatHistory::of_source(viewer, source)?);
-        }
-        Ok(self.folding().known(world, viewer, at)?.history.read_from(source))
-    }
-
-    /// Returns which entries of the branch a viewer knows of at the head. Of a player's history, only the numbers are
-    /// there.
-    pub(crate) fn seen(&self, world: &World, viewer: Viewer) -> ApiResult<SeatHistory> {
-        let head = self.head(world)?;
-        if viewer.sees_all() {
-            return self.history_of_log(world, viewer, head);
-        }
-        Ok(self.folding().known(world, viewer, head)?.history)
-    }
-
-    /// Returns what a viewer sees at the head.
-    pub(crate) fn shown(&self, world: &World, viewer: Viewer) -> ApiResult<CachedView> {
-        self.current(world, |current| current.shown(viewer))
-    }
-
-    /// Returns the state at an entry, in the viewer's numbering, or at the head.
-    pub(crate) fn state(
-        &self,
-        world: &World,
-        viewer: Viewer,
-        at: Option<u64>,
-    ) -> ApiResult<Box<dyn AnyState>> {
-        match at {
-            None => self.current(world, |current| current.position.state.fork()),
-            Some(at) if viewer.sees_all() => self.state_of_log(world, at),
-            Some(at) => Ok(self.history(world, viewer, None)?.state_at(at)?),
-        }
-    }
-
-    /// Returns the match's standing in `state`, the state at an entry, in the viewer's numbering, or at the head.
-    pub(crate) fn standing(
-        &self,
-        world: &World,
-        viewer: Viewer,
-        at: Option<u64>,
-        state: &dyn AnyState,
-    ) -> ApiResult<MatchStanding> {
-        match viewer.standing(state) {
-            Some(standing) => Ok(standing),
-            None => Ok(self.history(world, viewer, at)?.standing()?),
-        }
-    }
-
-    /// Returns whose turn it is in the state after an entry, in the log's numbering.
-    pub(crate) fn whose_turn(
-        &self,
-        world: &World,
-        viewer: Viewer,
-        state: &dyn AnyState,
-        seq: u64,
-    ) -> ApiResult<WhoseTurn> {
-        match WhoseTurn::seen_by(viewer, state) {
-            Some(turn) => Ok(turn),
-            None => Ok(WhoseTurn::of_history(&self.history_of_log(world, viewer, seq)?)?),
-        }
-    }
-
-    /// Returns the state after an entry, in the log's numbering, from the nearest snapshot.
-    pub(crate) fn state_of_log(&self, world: &World, seq: u64) -> ApiResult<Box<dyn AnyState>> {
-        Ok(HistorySource::open(&SourceName::Revision(self.revision().at(seq)), world)?.state(None)?)
-    }
-
-    /// Returns the history as a viewer knows it, up to an entry, in the viewer's numbering, or up to the head.
-    pub(crate) fn history(&self, world: &World, viewer: Viewer, at: Option<u64>) -> ApiResult<SeatHistory> {
-        let history = self.history_of_log(world, viewer, self.head(world)?)?;
-        match at {
-            Some(at) => Ok(history.up_to(at)?),
-            None => Ok(history),
-        }
-    }
-
-    /// Returns the number of the last entry that a viewer knows of.
-    pub(crate) fn head_seen(&self, world: &World, viewer: Viewer) -> ApiResult<u64> {
-        if viewer.sees_all() { self.head(world) } else { Ok(self.seen(world, viewer)?.head()) }
-    }
-
-    /// Returns at most `limit` records of the entries after `after`, and the number of the last one if more follow.
-    pub(crate) fn records(
-        &self,
-        world: &World,
-        viewer: Viewer,
-        after: u64,
-        limit: usize,
-    ) -> ApiResult<(Vec<LoggedRecord>, Option<u64>)> {
-        let history = self.history(world, viewer, None)?;
-        history.require(after)?;
-        let until = after.saturating_add(limit as u64);
-        let head = history.head();
-        let mut records = Vec::new();
-        history.show(after, head.min(until), &mut |seen| records.push(seen.logged_record()))?;
-        Ok((records, (head > until).then_some(until)))
+        Ok(mark_of(self.viewer, &match_id, last))
     }
 }

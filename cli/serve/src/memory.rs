@@ -27,9 +27,8 @@ impl Memory {
 
     /// Counts the bytes of one holder until the returned share is dropped.
     pub(crate) fn share(&self, bytes: u64) -> MemoryShare {
-        let mut share = MemoryShare { bytes: 0, memory: self.clone() };
-        share.set(bytes);
-        share
+        self.0.fetch_add(bytes, Ordering::Relaxed);
+        MemoryShare { bytes, memory: self.clone() }
     }
 }
 

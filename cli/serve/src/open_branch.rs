@@ -5,7 +5,7 @@ use std::mem;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::{Mutex as AsyncMutex, MutexGuard as AsyncMutexGuard, OwnedMutexGuard, watch};
+use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard, watch};
 use turnfold_core::any::FaultOf;
 use turnfold_history::session::play::PlayPosition;
 use turnfold_history::{HistorySource, LogEntry, Revision, Viewer};
@@ -32,7 +32,7 @@ pub(crate) struct OpenBranch {
     /// Held by the task that appends.
     turn: Arc<AsyncMutex<()>>,
     /// Held by the stream whose delta is being computed. Other streams wait for it without a thread.
-    following: AsyncMutex<()>,
+    pub(crate) following: AsyncMutex<()>,
     /// The durable head; `None` once the branch is deleted.
     watched: watch::Sender<Option<u64>>,
     kept: Mutex<Kept>,
@@ -62,6 +62,16 @@ impl Kept {
     /// Returns the head state, if its head is `head` or a later one.
     fn at(&mut self, head: u64) -> Option<&mut HeadState> {
         self.current.as_mut().filter(|current| current.position.head >= head)
+    }
+
+    /// Keeps a head state, unless there is a later one.
+    fn put(&mut self, read: HeadState) -> &mut HeadState {
+        let newer = self.current.take().filter(|newer| newer.position.head >= read.position.head);
+        if newer.is_none() {
+            // No stream asks for a delta to an earlier head any more.
+            self.deltas.clear();
+        }
+        self.current.insert(newer.unwrap_or(read))
     }
 
     fn clear(&mut self) {
@@ -188,11 +198,6 @@ impl OpenBranch {
         Ok(turn.lock_owned().await)
     }
 
-    /// Waits until no delta is being computed for another stream.
-    pub(crate) async fn following(&self) -> AsyncMutexGuard<'_, ()> {
-        self.following.lock().await
-    }
-
     pub(crate) fn is_followed(&self) -> bool {
         self.kept().followers > 0
     }
@@ -260,14 +265,7 @@ impl OpenBranch {
     /// Replaces the head state after an append has become durable, and announces the new head.
     pub(crate) fn publish(&self, current: HeadState) {
         let head = current.position.head;
-        let mut kept = self.kept();
-        if kept.at(head).is_some() {
-            return;
-        }
-        kept.current = Some(current);
-        // No stream asks for a delta to an earlier head any more.
-        kept.deltas.clear();
-        drop(kept);
+        self.kept().put(current);
         self.announce(head);
     }
 
@@ -303,12 +301,7 @@ impl OpenBranch {
         let mut read = HeadState::new(position, &self.memory);
         self.announce(read.position.head);
         let mut kept = self.kept();
-        let is_forgotten = kept.forgotten != forgotten;
-        Ok(look(match &mut kept.current {
-            _ if is_forgotten => &mut read,
-            Some(newer) if newer.position.head >= read.position.head => newer,
-            older => older.insert(read),
-        }))
+        Ok(look(if kept.forgotten == forgotten { kept.put(read) } else { &mut read }))
     }
 
     /// Returns `false` if another module folded the state than the one that plays the match now (MD-9).

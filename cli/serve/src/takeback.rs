@@ -194,7 +194,7 @@ fn accord_of(app: &Arc<App>, match_name: &MatchName) -> ApiResult<MatchAccord> {
         Problem::content("nothing can be taken back in a match whose name has more than 57 characters")
     })?;
     MatchAccord::require_free(&app.store, match_name, &game)?;
-    let players = open_current(app, match_name)?.state(app, Viewer::HOST, None)?.players().len();
+    let players = open_current(app, match_name)?.seen_by(app, Viewer::HOST).state(None)?.players().len();
     let seats = u8::try_from(players).map_err(|_| Problem::internal())?;
     match MatchAccord::create_without_terms(&app.store, match_name, &game, seats, app.now_ms()) {
         Ok(()) | Err(MailError::Replay(ReplayError::Store(StoreError::AlreadyExists { .. }))) => {}

@@ -47,10 +47,10 @@ fn listed(app: &Arc<App>, access: &Access, match_name: &MatchName) -> ApiResult<
     for (info, open) in open_branches(app, match_name)? {
         let mut branch = ListedBranch::of(info, &current);
         if !viewer.sees_all() {
-            branch.entries = open.head_seen(app, viewer)?;
+            branch.entries = open.seen_by(app, viewer).head()?;
             branch.link = None;
             if let Some((parent, from)) = &mut branch.from {
-                *from = app.branch(match_name, parent)?.seen(app, viewer)?.known_within(*from);
+                *from = app.branch(match_name, parent)?.seen_by(app, viewer).entries()?.known_within(*from);
             }
         }
         listed.push(branch);

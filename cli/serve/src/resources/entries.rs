@@ -56,7 +56,7 @@ pub(crate) async fn list(
     let limit = list_limit(range.limit)?;
     let asked = Asked { path, seat: range.seat, reach: Reach::Entry };
     app.read(&bearer, asked, move |app, _, BranchView { branch, viewer }| {
-        let (items, next) = branch.records(app, *viewer, range.after.unwrap_or(0), limit)?;
+        let (items, next) = branch.seen_by(app, *viewer).records(range.after.unwrap_or(0), limit)?;
         if form == Form::Json {
             return Ok(json(StatusCode::OK, &List { items, next }));
         }

@@ -90,7 +90,7 @@ pub(crate) async fn follow(
         let BranchView { branch, viewer } = BranchView::find(app, access, &path, asked.seat)?;
         let from = match &id {
             None => Resumed::Behind(branch.head(app)?),
-            Some(id) => branch.resume(app, viewer, id, false)?,
+            Some(id) => branch.seen_by(app, viewer).resume(id, false)?,
         };
         let expires_at_ms = access.grant().and_then(|grant| grant.expires_at_ms);
         let accord = app.accords.watch(&branch.revision().match_name);
@@ -167,18 +167,18 @@ impl Stream {
     async fn resume(&self, app: &Arc<App>, access: &Access, id: &EventId) -> ApiResult<Resumed> {
         let branch = self.following.branch();
         let viewer = self.viewer;
-        let _first = branch.following().await;
+        let _first = branch.following.lock().await;
         let at_hand = {
             let branch = Arc::clone(branch);
             let id = id.clone();
-            app.block(move |app| branch.resume(app, viewer, &id, false)).await
+            app.block(move |app| branch.seen_by(app, viewer).resume(&id, false)).await
         };
         let found = match at_hand {
             Ok(Resumed::Folds(_)) => {
                 let match_name = branch.revision().match_name.clone();
                 let branch = Arc::clone(branch);
                 let id = id.clone();
-                let work = move |app: &Arc<App>| branch.resume(app, viewer, &id, true);
+                let work = move |app: &Arc<App>| branch.seen_by(app, viewer).resume(&id, true);
                 app.fold_for(self.bearer.reader()?, Some(match_name), work).await
             }
             found => found,
@@ -294,7 +294,7 @@ impl Stream {
         if let Some(delta) = branch.delta_in_memory(viewer, from) {
             return Ok(delta);
         }
-        let _first = branch.following().await;
+        let _first = branch.following.lock().await;
         if let Some(delta) = branch.delta_in_memory(viewer, from) {
             return Ok(delta);
         }
@@ -306,7 +306,7 @@ impl Stream {
         let branch = Arc::clone(branch);
         app.block(move |app| {
             let _place = place;
-            let delta = branch.delta(app, viewer, from);
+            let delta = branch.seen_by(app, viewer).delta(from);
             app.branches.make_room();
             delta
         })

@@ -55,7 +55,7 @@ pub(crate) async fn replay(
         let whole = Asked { path, seat, reach: Reach::Whole };
         return app
             .read(&bearer, whole, move |app, _, BranchView { branch, viewer }| {
-                let replay = branch.history(app, *viewer, at)?.to_replay()?;
+                let replay = branch.seen_by(app, *viewer).history(at)?.to_replay()?;
                 let file = format!("{}.tfl", branch.revision().match_name);
                 Ok(attachment(typed(StatusCode::OK, TEXT, replay.to_string()), &file))
             })
@@ -68,7 +68,7 @@ pub(crate) async fn replay(
     app.fold(&bearer, Some(match_name.clone()), move |app, access| {
         require_all(app, access, &match_name)?;
         let branch = app.branch(&match_name, &name(&path.branch)?)?;
-        let replay = branch.history(app, Viewer::HOST, at)?.to_replay()?;
+        let replay = branch.seen_by(app, Viewer::HOST).history(at)?.to_replay()?;
         Ok(attachment(typed(StatusCode::OK, TEXT, replay.to_string()), &format!("{match_name}.tfl")))
     })
     .await
@@ -88,7 +88,7 @@ pub(crate) async fn page(
     require_accepted(&headers, HTML)?;
     let whole = Asked { path, seat: at.seat, reach: Reach::Whole };
     app.read(&bearer, whole, move |app, _, BranchView { branch, viewer }| {
-        let page = Page::of(branch.history(app, *viewer, at.at)?, None, PAGE_BYTES_MAX)?;
+        let page = Page::of(branch.seen_by(app, *viewer).history(at.at)?, None, PAGE_BYTES_MAX)?;
         let file = format!("{}.html", branch.revision().match_name);
         Ok(attachment(typed(StatusCode::OK, HTML, page.html), &file))
     })
@@ -141,10 +141,10 @@ pub(crate) async fn frames(
     app.read(&bearer, whole, move |app, _, BranchView { branch, viewer }| {
         // A client that follows from these frames on sends this id, as if an event had brought the frames.
         let event_id = match asked.at {
-            None => Some(branch.event_id(app, *viewer, branch.head(app)?)?),
+            None => Some(branch.seen_by(app, *viewer).event_id(branch.head(app)?)?),
             Some(_) => None,
         };
-        let history = branch.history(app, *viewer, asked.at)?;
+        let history = branch.seen_by(app, *viewer).history(asked.at)?;
         let before_last = last.map_or(0, |last| history.head().saturating_sub(last as u64));
         let after = asked.after.unwrap_or(0).max(before_last);
         let frames = FrameDocument::of(&history, after, FrameLimits::SERVED)?;

@@ -113,7 +113,7 @@ pub(crate) async fn find(
     }
     let whole = Asked { path, seat: viewed_by, reach: Reach::Whole };
     app.read(&bearer, whole, move |app, _, BranchView { branch, viewer }| {
-        let history = branch.history(app, *viewer, at)?;
+        let history = branch.seen_by(app, *viewer).history(at)?;
         history.require(after.unwrap_or(0))?;
         let mut survey = Survey::default();
         let mut items = Vec::new();

@@ -155,11 +155,14 @@ impl MatchJson {
         let (players, head, over, standing, now) = if has_rules {
             let PlayPosition { state, head: last, .. } =
                 shown.current(app, |current| current.position.fork())?;
-            let standing = shown.standing(app, viewer, None, state.as_ref())?;
-            let now = asked.turn.then(|| shown.whose_turn(app, viewer, state.as_ref(), last)).transpose()?;
+            let standing = shown.seen_by(app, viewer).standing(None, state.as_ref())?;
+            let now = asked
+                .turn
+                .then(|| shown.seen_by(app, viewer).whose_turn(state.as_ref(), last))
+                .transpose()?;
             let players = state.players().to_vec();
             takebacks = asked.turn.then(|| !state.has_secrets());
-            let head = shown.head_seen(app, viewer)?;
+            let head = shown.seen_by(app, viewer).head()?;
             (players, head, Some(are_over(app, viewer, &open)?), standing, now)
         } else {
             let head = app.store.head(match_name, &branch)?;
@@ -224,7 +227,7 @@ pub(crate) fn are_over(
     branches: &[(BranchInfo, Arc<OpenBranch>)],
 ) -> ApiResult<bool> {
     for (_, branch) in branches {
-        if !branch.state(app, viewer, None)?.over() && !has_left(app, branch)? {
+        if !branch.seen_by(app, viewer).state(None)?.over() && !has_left(app, branch)? {
             return Ok(false);
         }
     }

@@ -155,7 +155,7 @@ fn seen_as(app: &App, branch: &OpenBranch, viewer: Viewer, seq: u64) -> ApiResul
     if viewer.sees_all() {
         return Ok(Some(seq));
     }
-    let seen = branch.seen(app, viewer)?;
+    let seen = branch.seen_by(app, viewer).entries()?;
     let entry = seen.known_within(seq);
     Ok((entry > 0 && seen.in_log(entry) == seq).then_some(entry))
 }
@@ -255,7 +255,7 @@ pub(crate) async fn write(
 
 /// Returns the number in the log of an entry in the viewer's numbering.
 fn in_log(app: &App, branch: &OpenBranch, viewer: Viewer, entry: u64) -> ApiResult<u64> {
-    let seen = branch.seen(app, viewer)?;
+    let seen = branch.seen_by(app, viewer).entries()?;
     let head = seen.head();
     if entry == 0 || entry > head {
         let detail = format!("there is no entry {entry}; the last one is {head}");

@@ -91,12 +91,12 @@ pub(crate) async fn view(
         Asked { reach, ..at.of(path) },
         move |app, _, BranchView { branch, viewer }| {
             if at.at.is_none() && form == Form::Json {
-                let shown = branch.shown(app, *viewer)?;
+                let shown = branch.seen_by(app, *viewer).shown()?;
                 return Ok(answer(&shown, known.as_ref(), || {
                     typed(StatusCode::OK, JSON, shown.json.clone())
                 }));
             }
-            let state = branch.state(app, *viewer, at.at)?;
+            let state = branch.seen_by(app, *viewer).state(at.at)?;
             let shown = CachedView::of(*viewer, state.as_ref());
             if form == Form::Json {
                 return Ok(answer(&shown, known.as_ref(), || {
@@ -104,7 +104,7 @@ pub(crate) async fn view(
                 }));
             }
             let picture = render::picture(&viewer.picture(state.as_ref()), &Highlights::default());
-            let standing = branch.standing(app, *viewer, at.at, state.as_ref())?;
+            let standing = branch.seen_by(app, *viewer).standing(at.at, state.as_ref())?;
             let drawn = render::text(picture) + &render::text(render::standing(&standing));
             Ok(answer(&shown, known.as_ref(), || typed(StatusCode::OK, TEXT, drawn)))
         },
@@ -126,7 +126,7 @@ pub(crate) async fn picture(
 ) -> ApiResult {
     require_accepted(&headers, SVG)?;
     app.read(&bearer, at.of(path), move |app, _, BranchView { branch, viewer }| {
-        let state = branch.state(app, *viewer, at.at)?;
+        let state = branch.seen_by(app, *viewer).state(at.at)?;
         let picture = svg::document(&viewer.picture(state.as_ref()), &Highlights::default());
         Ok(attachment(typed(StatusCode::OK, SVG, picture), "picture.svg"))
     })
@@ -155,7 +155,7 @@ pub(crate) async fn legal(
     form: Form,
 ) -> ApiResult {
     app.read(&bearer, at.of(path), move |app, _, BranchView { branch, viewer }| {
-        let state = branch.state(app, *viewer, at.at)?;
+        let state = branch.seen_by(app, *viewer).state(at.at)?;
         // An empty list would mean that there is nothing to do.
         if !state.lists_legal() {
             return Err(Problem::content("nothing lists legal commands here; a referee offers `legal`"));
@@ -201,7 +201,7 @@ pub(crate) async fn ask(
     form: Form,
 ) -> ApiResult {
     app.read(&bearer, PositionQuery { at, seat }.of(path), move |app, _, BranchView { branch, viewer }| {
-        let state = branch.state(app, *viewer, at)?;
+        let state = branch.seen_by(app, *viewer).state(at)?;
         let answer = viewer.ask(state.as_ref(), &q).map_err(|error| Problem::content(error.to_string()))?;
         let (media_type, body) = match form {
             Form::Text => (TEXT, render::text([render::answer(&answer)])),

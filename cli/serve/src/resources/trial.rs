@@ -77,7 +77,7 @@ pub(crate) async fn try_out(
     let lines: Vec<_> = commands.iter().map(|command| ScriptCommand::parse(command)).collect();
     let whole = Asked { path, seat, reach: Reach::Whole };
     app.read_for(&bearer, access, whole, move |app, _, BranchView { branch, viewer }| {
-        let history = branch.history(app, *viewer, after)?;
+        let history = branch.seen_by(app, *viewer).history(after)?;
         let rules = Arc::clone(history.rules());
         let roller = if roll.unwrap_or(true) { Roller::Outside(app.outside.roll) } else { Roller::Absent };
         match turnfold_show::try_out(history, &lines, roller, LIMITS)? {
