@@ -125,8 +125,7 @@ impl Looking<'_> {
             return Ok(delta);
         }
         let folding = &mut branch.folding();
-        let (to, shown) =
-            branch.current_at_work(world, |current| (current.position.head, current.shown(viewer)))?;
+        let (to, shown) = folding.current(world, |current| (current.position.head, current.shown(viewer)))?;
         // Another thread may have computed it in the meantime.
         if let Some(delta) = branch.delta_in_memory(viewer, from) {
             return Ok(delta);
@@ -171,7 +170,7 @@ impl Looking<'_> {
             return Ok(if is_same { Resumed::Behind(id.head) } else { Resumed::Other });
         }
         let folding = &mut self.branch.folding();
-        let head = self.branch.current_at_work(self.world, |current| current.position.head)?;
+        let head = folding.current(self.world, |current| current.position.head)?;
         loop {
             match self.knowledge(folding)?.resumed(id, head) {
                 Resumed::Folds(at) if may_fold => {

@@ -85,8 +85,35 @@ impl Kept {
 
 /// What viewers know, while one thread reads and folds the branch. It is put back for the others, who wait.
 pub(crate) struct Folding<'b> {
-    pub(crate) branch: &'b OpenBranch,
+    branch: &'b OpenBranch,
     pub(crate) viewers: BTreeMap<Viewer, Knowledge>,
+}
+
+impl Folding<'_> {
+    /// Passes the head state to `look`. If it is behind the known head, only the missing entries are read (FL-18).
+    pub(crate) fn current<T>(&self, world: &World, look: impl FnOnce(&mut HeadState) -> T) -> ApiResult<T> {
+        let branch = self.branch;
+        let known = branch.known_head();
+        let mut kept = branch.kept();
+        // Another thread may have read it in the meantime.
+        if let Some(current) = kept.at(known) {
+            return Ok(look(current));
+        }
+        let behind = kept.current.as_ref().map(|current| current.position.fork());
+        let forgotten = kept.forgotten;
+        drop(kept);
+        let position = match behind {
+            Some(behind) if branch.is_played_by(world, &behind)? => {
+                let entries = branch.entries(world, behind.head, known)?;
+                behind.follow(&branch.revision, &entries)?
+            }
+            _ => branch.load(world)?,
+        };
+        let mut read = HeadState::new(position, &branch.memory);
+        branch.announce(read.position.head);
+        let mut kept = branch.kept();
+        Ok(look(if kept.forgotten == forgotten { kept.put(read) } else { &mut read }))
+    }
 }
 
 impl Drop for Folding<'_> {
@@ -269,39 +296,13 @@ impl OpenBranch {
         self.announce(head);
     }
 
-    /// Passes the head state to `look`. It is read from the store if it is not in memory. If it is behind the known
-    /// head, only the missing entries are read (FL-18).
+    /// Passes the head state to `look`. It is read from the store if it is not in memory.
     pub(crate) fn current<T>(&self, world: &World, look: impl FnOnce(&mut HeadState) -> T) -> ApiResult<T> {
-        let is_in_memory = self.kept().at(self.known_head()).is_some();
-        let _folding = (!is_in_memory).then(|| self.folding());
-        self.current_at_work(world, look)
-    }
-
-    /// Does the same as [`current`](Self::current), for a caller that folds.
-    pub(crate) fn current_at_work<T>(
-        &self,
-        world: &World,
-        look: impl FnOnce(&mut HeadState) -> T,
-    ) -> ApiResult<T> {
         let known = self.known_head();
-        let mut kept = self.kept();
-        if let Some(current) = kept.at(known) {
+        if let Some(current) = self.kept().at(known) {
             return Ok(look(current));
         }
-        let behind = kept.current.as_ref().map(|current| current.position.fork());
-        let forgotten = kept.forgotten;
-        drop(kept);
-        let position = match behind {
-            Some(behind) if self.is_played_by(world, &behind)? => {
-                let entries = self.entries(world, behind.head, known)?;
-                behind.follow(&self.revision, &entries)?
-            }
-            _ => self.load(world)?,
-        };
-        let mut read = HeadState::new(position, &self.memory);
-        self.announce(read.position.head);
-        let mut kept = self.kept();
-        Ok(look(if kept.forgotten == forgotten { kept.put(read) } else { &mut read }))
+        self.folding().current(world, look)
     }
 
     /// Returns `false` if another module folded the state than the one that plays the match now (MD-9).

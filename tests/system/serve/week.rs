@@ -77,7 +77,9 @@ impl Table {
         for _ in 0..600 {
             let document = self.document(service, 0);
             let now = &document["now"];
-            if now["over"] == true || now["turn"].as_array().is_some_and(|turn| !turn.is_empty()) {
+            if now["over"] == true
+                || now["turn"].as_array().is_some_and(|turn| turn.iter().any(|seat| seat != "host"))
+            {
                 return document;
             }
             thread::sleep(Duration::from_millis(50));
