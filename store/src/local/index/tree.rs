@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
 use std::io;
-use std::ops::{Deref, Range};
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, PanicHookInfo};
 use std::path::{Path, PathBuf};
 use std::sync::Once;
@@ -20,8 +20,10 @@ use crate::local::{key, record};
 /// How many bytes are written before a flush, because too many unflushed bytes can make sled wait for itself forever.
 const BATCH_BYTES: usize = 128 * 1024;
 
+/// A database of sled that is closed without a panic and flushed without waiting forever.
 pub(crate) struct IndexTree {
-    db: OpenDb,
+    /// `None` once it is closed.
+    db: Option<sled::Db>,
     pub(crate) dir: PathBuf,
     /// The number of the index; each built index has the next one.
     pub(crate) number: u32,
@@ -29,7 +31,24 @@ pub(crate) struct IndexTree {
 
 impl IndexTree {
     pub(crate) fn open(dir: PathBuf, number: u32) -> Result<Self, BackendError> {
-        Ok(Self { db: OpenDb::open(&dir)?, dir, number })
+        let action = format!("open `{}`", dir.display());
+        let open =
+            || sled::Config::new().path(&dir).cache_capacity(CACHE_BYTES).use_compression(false).open();
+        let mut opened = guarded(&action, open);
+        for _ in 1..LOCK_TRIES {
+            match &opened {
+                Err(BackendError::Io { source, .. }) if is_lock_error(source) => {
+                    sleep(LOCK_PAUSE);
+                    opened = guarded(&action, open);
+                }
+                _ => break,
+            }
+        }
+        Ok(Self { db: Some(opened?), dir, number })
+    }
+
+    fn db(&self) -> &sled::Db {
+        self.db.as_ref().expect("it is closed only when it is dropped")
     }
 
     pub(crate) fn create(dir: &Path, number: u32) -> Result<Self, BackendError> {
@@ -38,7 +57,7 @@ impl IndexTree {
     }
 
     pub(crate) fn is_empty(&self) -> Result<bool, BackendError> {
-        guarded("read the index", || self.db.iter().next().transpose()).map(|first| first.is_none())
+        guarded("read the index", || self.db().iter().next().transpose()).map(|first| first.is_none())
     }
 
     /// Returns the sound records that sled can read, and whether those are all.
@@ -47,7 +66,7 @@ impl IndexTree {
         let mut is_all = true;
         // An unreadable part hides what is behind it. So each table is read alone, and then from the other end.
         for table in *b"abhikmnps" {
-            let mut records = self.db.scan_prefix([table]);
+            let mut records = self.db().scan_prefix([table]);
             let mut is_forward = true;
             loop {
                 let next = guarded("read the index", || {
@@ -59,7 +78,7 @@ impl IndexTree {
                         Err(_) => is_all = false,
                     },
                     Err(_) if is_forward => {
-                        (records, is_forward, is_all) = (self.db.scan_prefix([table]), false, false);
+                        (records, is_forward, is_all) = (self.db().scan_prefix([table]), false, false);
                     }
                     Ok(None) | Err(_) => break,
                 }
@@ -116,7 +135,7 @@ impl IndexTree {
             }
             if bytes >= BATCH_BYTES {
                 self.apply(std::mem::take(&mut batch))?;
-                self.db.flush()?;
+                self.flush()?;
                 bytes = 0;
             }
         }
@@ -124,19 +143,66 @@ impl IndexTree {
     }
 
     fn apply(&self, batch: sled::Batch) -> Result<(), BackendError> {
-        guarded("write the index", || self.db.apply_batch(batch))
+        guarded("write the index", || self.db().apply_batch(batch))
     }
 
     /// Makes everything written so far durable.
     pub(crate) fn settle(&self) -> Result<(), BackendError> {
-        self.db.flush()?;
+        self.flush()?;
         BackendError::on(&self.dir, "sync", sync_all(&self.dir))
+    }
+
+    /// Makes everything written so far durable, as far as sled does that.
+    ///
+    /// sled 0.34.7 writes a full buffer on another thread. If that write fails, as on a full disk, it records the error
+    /// but does not wake a thread that waits for a flush. A second flush finds the recorded error, wakes all waiting
+    /// threads and fails too. So a slow flush gets a second one.
+    fn flush(&self) -> Result<(), BackendError> {
+        let (sender, flushed) = channel();
+        if let Err(error) = flush_on_thread(self.db(), move |result| drop(sender.send(result))) {
+            tracing::warn!(%error, "a failed write may go unnoticed");
+            return guarded("flush", || self.db().flush()).map(drop);
+        }
+        let mut patience = PATIENCE;
+        loop {
+            match flushed.recv_timeout(patience) {
+                Ok(result) => return result.map(drop),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(BackendError::Damaged("sled cannot flush: its thread ended".to_owned()));
+                }
+                // The further flush waits too if nothing has failed by then. So more follow, at growing intervals.
+                Err(RecvTimeoutError::Timeout) => {
+                    let company = |result| tracing::debug!(?result, "a flush took long");
+                    if let Err(error) = flush_on_thread(self.db(), company) {
+                        tracing::debug!(%error, "a flush takes long");
+                    }
+                    patience *= 2;
+                }
+            }
+        }
+    }
+
+    /// Closes the database. After an error it is unknown whether writes since the last flush are on disk.
+    ///
+    /// It drops the database here because sled's destructor panics if the last sync fails. A panic in a destructor can
+    /// abort the process.
+    fn close(&mut self) -> Result<(), BackendError> {
+        let Some(db) = self.db.take() else { return Ok(()) };
+        let closed = guarded("close", || {
+            drop(db);
+            Ok(())
+        });
+        // Only the last sync can panic here. sled's message is meant for its own developers, so it is only logged.
+        closed.map_err(|error| {
+            tracing::debug!(%error, "sled did not close");
+            BackendError::Unsynced { source: io::Error::other("the last sync of sled's file failed") }
+        })
     }
 }
 
 impl Backend for IndexTree {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BackendError> {
-        match guarded("read the index", || self.db.get(key))? {
+        match guarded("read the index", || self.db().get(key))? {
             Some(stored) => Ok(Some(sound(key, stored.to_vec())?.1)),
             None => Ok(None),
         }
@@ -147,7 +213,8 @@ impl Backend for IndexTree {
             return Ok(Vec::new());
         }
         let mut records = Vec::new();
-        let found: Vec<_> = guarded("read the index", || self.db.range(range.clone()).take(limit).collect())?;
+        let found: Vec<_> =
+            guarded("read the index", || self.db().range(range.clone()).take(limit).collect())?;
         for (key, stored) in found {
             records.push(sound(&key, stored.to_vec())?);
         }
@@ -158,7 +225,7 @@ impl Backend for IndexTree {
         if range.start >= range.end {
             return Ok(None);
         }
-        match guarded("read the index", || self.db.get_lt(&range.end))? {
+        match guarded("read the index", || self.db().get_lt(&range.end))? {
             Some((key, stored)) if key.as_ref() >= range.start.as_slice() => {
                 sound(&key, stored.to_vec()).map(Some)
             }
@@ -208,72 +275,6 @@ pub(crate) fn folder(sled: &Path, number: u32) -> PathBuf {
     sled.join(number.to_string())
 }
 
-pub(crate) struct OpenDb {
-    /// `None` once it is closed.
-    db: Option<sled::Db>,
-}
-
-impl OpenDb {
-    pub(crate) fn open(dir: &Path) -> Result<Self, BackendError> {
-        let action = format!("open `{}`", dir.display());
-        let open = || sled::Config::new().path(dir).cache_capacity(CACHE_BYTES).use_compression(false).open();
-        for _ in 1..LOCK_TRIES {
-            match guarded(&action, open) {
-                Err(BackendError::Io { source, .. }) if is_lock_error(&source) => sleep(LOCK_PAUSE),
-                answer => return Ok(Self { db: Some(answer?) }),
-            }
-        }
-        Ok(Self { db: Some(guarded(&action, open)?) })
-    }
-
-    /// Makes everything written so far durable, as far as sled does that.
-    ///
-    /// sled 0.34.7 writes a full buffer on another thread. If that write fails, as on a full disk, it records the error
-    /// but does not wake a thread that waits for a flush. A second flush finds the recorded error, wakes all waiting
-    /// threads and fails too. So a slow flush gets a second one.
-    pub(crate) fn flush(&self) -> Result<(), BackendError> {
-        let (sender, flushed) = channel();
-        if let Err(error) = flush_on_thread(self, move |result| drop(sender.send(result))) {
-            tracing::warn!(%error, "a failed write may go unnoticed");
-            return guarded("flush", || self.deref().flush()).map(drop);
-        }
-        let mut patience = PATIENCE;
-        loop {
-            match flushed.recv_timeout(patience) {
-                Ok(result) => return result.map(drop),
-                Err(RecvTimeoutError::Disconnected) => {
-                    return Err(BackendError::Damaged("sled cannot flush: its thread ended".to_owned()));
-                }
-                // The further flush waits too if nothing has failed by then. So more follow, at growing intervals.
-                Err(RecvTimeoutError::Timeout) => {
-                    let company = |result| tracing::debug!(?result, "a flush took long");
-                    if let Err(error) = flush_on_thread(self, company) {
-                        tracing::debug!(%error, "a flush takes long");
-                    }
-                    patience *= 2;
-                }
-            }
-        }
-    }
-
-    /// Closes the database. After an error it is unknown whether writes since the last flush are on disk.
-    ///
-    /// It drops the database here because sled's destructor panics if the last sync fails. A panic in a destructor can
-    /// abort the process.
-    fn close(&mut self) -> Result<(), BackendError> {
-        let Some(db) = self.db.take() else { return Ok(()) };
-        let closed = guarded("close", || {
-            drop(db);
-            Ok(())
-        });
-        // Only the last sync can panic here. sled's message is meant for its own developers, so it is only logged.
-        closed.map_err(|error| {
-            tracing::debug!(%error, "sled did not close");
-            BackendError::Unsynced { source: io::Error::other("the last sync of sled's file failed") }
-        })
-    }
-}
-
 /// Waits until no thread of sled uses a closed database, as far as its lock shows that.
 pub(crate) fn wait_until_closed(dir: &Path) {
     let Ok(file) = File::open(dir.join("db")) else { return };
@@ -299,15 +300,7 @@ fn flush_on_thread(
     Builder::new().name("turnfold flush".to_owned()).spawn(flush).map(drop)
 }
 
-impl Deref for OpenDb {
-    type Target = sled::Db;
-
-    fn deref(&self) -> &sled::Db {
-        self.db.as_ref().expect("only its owner closes it, when it goes itself")
-    }
-}
-
-impl Drop for OpenDb {
+impl Drop for IndexTree {
     fn drop(&mut self) {
         if let Err(error) = self.close() {
             tracing::warn!(%error, "the index did not close cleanly; it can be built again");
