@@ -1,9 +1,10 @@
 //! The entries of the log, as values and as bytes.
 
 use serde::{Deserialize, Serialize};
-use turnfold_core::decode::{DecodeError, decode_strictly, encode_into};
+use turnfold_core::decode::{DecodeError, encode_into};
 use turnfold_core::{Digest, Seat};
 
+use crate::decode::decode_exactly;
 use crate::error::StoreError;
 use crate::names::IdempotencyKey;
 
@@ -161,7 +162,7 @@ impl Entry {
     /// # Errors
     /// Returns [`DecodeError`] if they are not exactly what [`encode`](Self::encode) writes.
     pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
-        let EntryBytes { seq, seat, command, recorded_at_ms, idempotency_key } = decode_strictly(bytes)?;
+        let EntryBytes { seq, seat, command, recorded_at_ms, idempotency_key } = decode_exactly(bytes)?;
         let idempotency_key = idempotency_key.map(str::parse::<IdempotencyKey>).transpose();
         let idempotency_key = idempotency_key.map_err(|error| DecodeError::Unreadable(error.to_string()))?;
         Ok(Self { seq, seat, command: command.to_vec(), recorded_at_ms, idempotency_key })

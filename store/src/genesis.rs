@@ -1,10 +1,11 @@
 //! The setup of a match, and the matches that it was migrated from.
 
 use serde::{Deserialize, Serialize};
-use turnfold_core::decode::{DecodeError, decode_strictly};
+use turnfold_core::decode::DecodeError;
 use turnfold_core::{DicePolicy, Digest};
 
 use crate::chain::{self, Linker};
+use crate::decode::decode_exactly;
 use crate::entry::{Seq, encode};
 use crate::names::BranchName;
 
@@ -153,7 +154,7 @@ impl Genesis {
             origins: Vec::new(),
         };
         if genesis.format == Self::FORMAT_3 {
-            let Provenance { module, origins } = decode_strictly(rest)?;
+            let Provenance { module, origins } = decode_exactly(rest)?;
             let origins_min = usize::from(module.is_none());
             if !(origins_min..=Self::ORIGINS_MAX).contains(&origins.len()) {
                 return Err(unreadable(&format!("expected {origins_min} to {} origins", Self::ORIGINS_MAX)));

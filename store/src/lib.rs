@@ -56,6 +56,7 @@ mod error;
 
 mod ancestry;
 mod chain;
+mod decode;
 mod engine;
 
 mod audit;

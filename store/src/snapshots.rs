@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use turnfold_core::Digest;
-use turnfold_core::decode::decode_strictly;
 
+use crate::decode::decode_exactly;
 use crate::entry::{Seq, encode};
 use crate::local::files::{self, read_at_most};
 use crate::local::record;
@@ -79,8 +79,8 @@ impl Snapshots {
             }
         };
         let body = record::body_of(link.as_bytes(), &bytes);
-        let file = body
-            .and_then(|body| decode_strictly::<SnapshotFile<'_>>(body).map_err(|error| error.to_string()));
+        let file =
+            body.and_then(|body| decode_exactly::<SnapshotFile<'_>>(body).map_err(|error| error.to_string()));
         match file {
             Ok(file) if file.version != VERSION || build.is_some_and(|build| file.build != *build) => {
                 tracing::debug!(path = %path.display(), "a snapshot of another build is passed over");

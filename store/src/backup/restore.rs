@@ -3,12 +3,11 @@
 use std::io::Read;
 use std::path::Path;
 
-use turnfold_core::decode::decode_strictly;
-
 use super::error::RescueError;
 use super::frame::FrameReader;
 use super::part::{BackupPart, Totals};
 use super::rebuild::Rebuild;
+use crate::decode::decode_exactly;
 use crate::engine::Engine;
 use crate::local::new_store::{self, NewStore};
 use crate::local::open::in_memory;
@@ -75,6 +74,6 @@ fn step(
 ) -> Result<Option<Totals>, RescueError> {
     let body = frames.read()?;
     let part: BackupPart<'_> =
-        decode_strictly(&body).map_err(|error| RescueError::damaged(format!("a part: {error}")))?;
+        decode_exactly(&body).map_err(|error| RescueError::damaged(format!("a part: {error}")))?;
     rebuild.take(&part)
 }

@@ -3,9 +3,9 @@
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
-use turnfold_core::decode::decode_strictly;
 use turnfold_core::{Digest, Seat};
 
+use crate::decode::decode_exactly;
 use crate::entry::encode;
 use crate::error::StoreError;
 use crate::grant::Grant;
@@ -149,7 +149,7 @@ pub(crate) fn read_body<'a, T: Deserialize<'a> + Serialize>(
     what: &str,
     body: &'a [u8],
 ) -> Result<T, BackendError> {
-    decode_strictly(body).map_err(|error| BackendError::Damaged(format!("{what}: {error}")))
+    decode_exactly(body).map_err(|error| BackendError::Damaged(format!("{what}: {error}")))
 }
 
 /// A hasher that has the key of checks and no input. It is cloned for each record, because deriving the key costs as much as

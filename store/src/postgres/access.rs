@@ -2,9 +2,9 @@
 
 use tokio_postgres::Row;
 use turnfold_core::Digest;
-use turnfold_core::decode::decode_strictly;
 
 use super::read::{Ask, digest, get, name, uuid};
+use crate::decode::decode_exactly;
 use crate::error::StoreError;
 use crate::grant::Grant;
 use crate::names::MatchName;
@@ -44,6 +44,6 @@ pub(super) fn bytes(hash: &Digest) -> &[u8] {
 /// Decodes a grant and sets its match name to the current one, because the stored name may be out of date.
 pub(super) fn read(row: &Row, match_name: &MatchName) -> Result<Grant, StoreError> {
     let what = |error: &dyn std::fmt::Display| StoreError::damaged(format!("a grant: {error}"));
-    let grant: Grant = decode_strictly(get::<&[u8]>(row, 1)?).map_err(|error| what(&error))?;
+    let grant: Grant = decode_exactly(get::<&[u8]>(row, 1)?).map_err(|error| what(&error))?;
     Ok(Grant { match_name: match_name.clone(), ..grant })
 }

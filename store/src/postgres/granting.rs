@@ -2,13 +2,13 @@
 
 use tokio_postgres::Row;
 use turnfold_core::Digest;
-use turnfold_core::decode::decode_strictly;
 
 use super::access::{FIND, OF_MATCH, bytes, read};
 use super::connect::Connection;
 use super::engine::Fleet;
 use super::fault::StatementFault;
 use super::read::{digest, get, name, uuid};
+use crate::decode::decode_exactly;
 use crate::engine::EngineReader as _;
 use crate::entry::encode;
 use crate::error::StoreError;
@@ -126,7 +126,7 @@ fn update(
         return Err(StatementFault::Again("a grant was removed at the same time".to_owned()));
     };
     let before = get::<&[u8]>(row, 1)?;
-    let mut grant: Grant = decode_strictly(before)
+    let mut grant: Grant = decode_exactly(before)
         .map_err(|error| StatementFault::Store(StoreError::damaged(format!("a grant: {error}"))))?;
     change(&mut grant);
     let after = encode(&grant);

@@ -1,11 +1,10 @@
 //! Notes of a match (SV-61).
 
-use turnfold_core::decode::decode_strictly;
-
 use super::connect::Connection;
 use super::engine::Fleet;
 use super::fault::StatementFault;
 use super::read::{Ask, get, name, uuid};
+use crate::decode::decode_exactly;
 use crate::engine::EngineReader as _;
 use crate::entry::encode;
 use crate::error::StoreError;
@@ -43,7 +42,7 @@ pub(super) fn of_match(ask: &impl Ask, found_match: &FoundMatch) -> Result<Vec<N
 }
 
 fn read(body: &[u8]) -> Result<PlacedNote, StoreError> {
-    decode_strictly(body).map_err(|error| StoreError::damaged(format!("a note: {error}")))
+    decode_exactly(body).map_err(|error| StoreError::damaged(format!("a note: {error}")))
 }
 
 pub(super) fn write(

@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio_postgres::Row;
 use tokio_postgres::types::FromSql;
 use turnfold_core::Digest;
-use turnfold_core::decode::decode_strictly;
 use uuid::Uuid;
 
 use super::connect::{Bound, Connection, ConnectionPool};
@@ -14,6 +13,7 @@ use super::fault::StatementFault;
 use super::held::{HeldHeads, Names};
 use super::spread;
 use crate::backup::error::RescueError;
+use crate::decode::decode_exactly;
 use crate::engine::{Packed, ReadAtOneMoment};
 use crate::entry::Seq;
 use crate::error::StoreError;
@@ -268,7 +268,7 @@ pub(super) fn take_run(
     let first = number(row, 0)?;
     let last = number(row, 1)?;
     let read = || {
-        let records: Vec<&[u8]> = decode_strictly(get::<&[u8]>(row, 4)?)
+        let records: Vec<&[u8]> = decode_exactly(get::<&[u8]>(row, 4)?)
             .map_err(|error| StoreError::damaged(format!("its run: {error}")))?;
         if records.len() as u64 != last.saturating_sub(first).saturating_add(1) {
             let count = records.len();

@@ -98,6 +98,7 @@ impl Entries<'_> {
             return Err(self.corrupt(self.next, "the chain of entries does not lead to the link before it"));
         }
         let skipped = usize::try_from(self.next - packed.first).unwrap_or(usize::MAX);
+        entries.reserve(packed.records.len().saturating_sub(skipped));
         for bytes in packed.records.iter().skip(skipped) {
             if self.next > last {
                 // The rest is behind the fork, so it is not part of this history.
