@@ -1,6 +1,5 @@
 //! A bundle as a file, which is read again whenever its records are needed.
 
-use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -76,10 +75,11 @@ impl BundleRecords for BundleFile {
     }
 
     fn each(&self, take: &mut TakeRecord<'_>) -> Result<(), ProofError> {
-        let changed = || ProofError::Changed(self.path.display().to_string());
         match parse_file(&self.path, self.attached.as_deref(), take) {
             Ok(outline) if outline == self.outline => Ok(()),
-            Ok(_) | Err(ProofError::Malformed { .. } | ProofError::NotABundle(_)) => Err(changed()),
+            Ok(_) | Err(ProofError::Malformed { .. } | ProofError::NotABundle(_)) => {
+                Err(ProofError::Changed(self.path.display().to_string()))
+            }
             Err(error) => Err(error),
         }
     }
@@ -88,9 +88,7 @@ impl BundleRecords for BundleFile {
 /// Returns `true` if a file begins like a bundle. It may still be malformed.
 #[must_use]
 pub fn is_bundle(path: &Path) -> bool {
-    let begins = |file: File| {
-        let mut first = Vec::new();
-        file.take(TITLE.len() as u64).read_to_end(&mut first).is_ok() && first == TITLE.as_bytes()
-    };
-    input::open(path, "bundle").is_ok_and(begins)
+    let Ok(file) = input::open(path, "bundle") else { return false };
+    let mut first = Vec::new();
+    file.take(TITLE.len() as u64).read_to_end(&mut first).is_ok() && first == TITLE.as_bytes()
 }

@@ -7,6 +7,8 @@ use turnfold_core::Digest;
 use turnfold_core::trust::SignedNote;
 use turnfold_store::{Ancestry, BranchName, Genesis, MatchName};
 
+use super::records::BranchIndex;
+
 /// The first line of a bundle.
 pub const TITLE: &str = "turnfold bundle 1\n";
 
@@ -82,6 +84,19 @@ impl fmt::Debug for BundledModule {
     }
 }
 
+impl BundleOutline {
+    /// Returns a branch of a match.
+    pub(crate) fn branch(&self, (match_index, branch): BranchIndex) -> Option<&BundledBranch> {
+        self.matches.get(match_index)?.branches.get(branch)
+    }
+
+    /// Returns the index of the branch that comes next; behind the last, that of a match that is not there.
+    pub(crate) fn after(&self, (match_index, branch): BranchIndex) -> BranchIndex {
+        let next = (match_index, branch + 1);
+        if self.branch(next).is_some() { next } else { (match_index + 1, 0) }
+    }
+}
+
 impl BundledBranch {
     /// Returns the number of its records, including those of its parents (TR-1).
     #[must_use]
@@ -91,6 +106,10 @@ impl BundledBranch {
 }
 
 impl BundledMatch {
+    pub(crate) fn parent_of(&self, branch: &BundledBranch) -> Option<&BundledBranch> {
+        self.branches.get(branch.parent?)
+    }
+
     /// Returns how the branches begin on each other.
     pub(crate) fn ancestry(&self) -> Ancestry {
         let mut ancestry = Ancestry::default();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use turnfold_core::decode::DecodeError;
 use turnfold_core::trust::{SignedNote, TreeHash};
 use turnfold_history::history::branch_order::in_order;
-use turnfold_store::{BranchInfo, BranchName, Entry, MatchName, Seq, StoreReader};
+use turnfold_store::{BranchName, Entry, MatchName, Seq, StoreReader};
 
 use super::outline::{BundleOutline, BundledBranch, BundledMatch, BundledModule};
 use crate::error::ProofError;
@@ -131,21 +131,26 @@ impl<'a> StoreRecords<'a> {
 /// Lists the branches of a match. The size of a branch is one more than its head, because the Genesis is a record.
 fn outline_of(store: &StoreReader, name: MatchName) -> Result<BundledMatch, ProofError> {
     let infos = store.branches(&name)?;
-    let parent_of = |info: &BranchInfo| info.parent.as_ref().map(|(parent, _)| parent.clone());
-    let parents = infos.iter().map(|info| (info.name.clone(), parent_of(info))).collect();
-    let order = in_order(&parents).unwrap_or_default();
-    let infos: BTreeMap<_, _> = infos.iter().map(|info| (&info.name, info)).collect();
-    let indexes: BTreeMap<_, _> = order.iter().zip(0..).collect();
-    let branches = order.iter().filter_map(|name| {
-        let info = infos.get(name)?;
-        let first = info.parent.as_ref().map_or(0, |(_, at)| at.saturating_add(1));
-        let parent = info.parent.as_ref().and_then(|(parent, _)| indexes.get(parent).copied());
+    let mut by_name = BTreeMap::new();
+    let mut parents = BTreeMap::new();
+    for info in &infos {
+        by_name.insert(&info.name, info);
+        parents.insert(info.name.clone(), info.parent.as_ref().map(|(parent, _)| parent.clone()));
+    }
+    let mut branches = Vec::new();
+    let mut indexes = BTreeMap::new();
+    for name in in_order(&parents).unwrap_or_default() {
+        let Some(info) = by_name.get(&name) else { continue };
+        let mut parent = None;
+        let mut first = 0;
+        if let Some((found, at)) = &info.parent {
+            parent = indexes.get(found).copied();
+            first = at.saturating_add(1);
+        }
         let count = info.head.saturating_add(1).saturating_sub(first);
-        let name = name.clone();
-        let link = info.head_link;
-        Some(BundledBranch { name, parent, first, count, link, left_out: 0 })
-    });
-    let branches = branches.collect();
+        indexes.insert(name.clone(), branches.len());
+        branches.push(BundledBranch { name, parent, first, count, link: info.head_link, left_out: 0 });
+    }
     Ok(BundledMatch { genesis: store.genesis(&name)?, name, branches })
 }
 

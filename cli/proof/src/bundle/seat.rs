@@ -25,9 +25,9 @@ pub const NONCE_DIGITS: usize = 32;
 /// Returns an idempotency key without its nonce; `None` if it has no nonce.
 #[must_use]
 pub fn without_nonce(key: &str) -> Option<&str> {
-    let is_digit = |digit: char| digit.is_ascii_digit() || ('a'..='f').contains(&digit);
-    let is_nonce = |nonce: &str| nonce.len() == NONCE_DIGITS && nonce.chars().all(is_digit);
-    key.split_once(NONCE).filter(|(_, nonce)| is_nonce(nonce)).map(|(key, _)| key)
+    let (key, nonce) = key.split_once(NONCE)?;
+    let are_digits = nonce.chars().all(|digit| matches!(digit, '0'..='9' | 'a'..='f'));
+    (are_digits && nonce.len() == NONCE_DIGITS).then_some(key)
 }
 
 /// Matches of a store as a seat may know them.
@@ -56,11 +56,11 @@ impl<'a> SeatRecords<'a> {
     pub fn of_all(
         records: StoreRecords<'a>,
         now: &StoreRecords<'_>,
-        viewer: &[Viewer],
+        viewers: &[Viewer],
         registry: &Registry,
     ) -> Result<Self, ProofError> {
         let mut hidden = HiddenRecords::new();
-        for viewer in viewer {
+        for viewer in viewers {
             hidden.extend(hidden_from(now, *viewer, registry)?);
         }
         Ok(Self::without(records, &hidden))
@@ -71,12 +71,12 @@ impl<'a> SeatRecords<'a> {
         let mut left_out = BTreeSet::new();
         for (match_index, bundled) in outline.matches.iter_mut().enumerate() {
             for (branch_index, branch) in bundled.branches.iter_mut().enumerate() {
-                let own = branch.first..branch.size();
-                let key = |seq| (bundled.name.clone(), branch.name.clone(), seq);
-                let of_branch = hidden.range(key(own.start)..key(own.end));
-                let of_branch: Vec<_> = of_branch.map(|(_, _, seq)| *seq).collect();
-                branch.left_out = of_branch.len() as u64;
-                left_out.extend(of_branch.into_iter().map(|seq| ((match_index, branch_index), seq)));
+                let from = (bundled.name.clone(), branch.name.clone(), branch.first);
+                let to = (bundled.name.clone(), branch.name.clone(), branch.size());
+                for (_, _, seq) in hidden.range(from..to) {
+                    branch.left_out += 1;
+                    left_out.insert(((match_index, branch_index), *seq));
+                }
             }
         }
         Self { records, outline, left_out }
@@ -93,7 +93,10 @@ fn hidden_from(
     registry: &Registry,
 ) -> Result<HiddenRecords, ProofError> {
     let mut found = HiddenRecords::new();
-    for bundled in records.outline().matches.iter().filter(|_| !viewer.sees_all()) {
+    if viewer.sees_all() {
+        return Ok(found);
+    }
+    for bundled in &records.outline().matches {
         for (branch, seq) in hidden_in(records, bundled, viewer, registry)? {
             let Some(branch) = bundled.branches.get(branch) else { continue };
             found.insert((bundled.name.clone(), branch.name.clone(), seq));
@@ -111,9 +114,7 @@ impl BundleRecords for SeatRecords<'_> {
         let mut next: (Option<BranchIndex>, Seq) = (None, 0);
         self.records.each(&mut |index, record| {
             if next.0 != Some(index) {
-                let branch =
-                    self.outline.matches.get(index.0).and_then(|bundled| bundled.branches.get(index.1));
-                next = (Some(index), branch.map_or(0, |branch| branch.first));
+                next = (Some(index), self.outline.branch(index).map_or(0, |branch| branch.first));
             }
             let seq = next.1;
             next.1 += 1;
@@ -155,12 +156,15 @@ fn hidden_in(
                 bundled.name
             ));
         }
-        let entries = store.entries_of(&revision.at(found.size().saturating_sub(1)))?;
-        all.extend(
-            entries.iter().filter(|entry| entry.seq >= found.first).map(|entry| (branch, entry.clone())),
-        );
-        let of_key: Vec<_> = entries.iter().map(|entry| entry.idempotency_key.clone()).collect();
-        let log: Vec<_> = entries.into_iter().map(LogEntry::from).collect();
+        let mut of_key = Vec::new();
+        let mut log = Vec::new();
+        for entry in store.entries_of(&revision.at(found.size().saturating_sub(1)))? {
+            if entry.seq >= found.first {
+                all.push((branch, entry.clone()));
+            }
+            of_key.push(entry.idempotency_key.clone());
+            log.push(LogEntry::from(entry));
+        }
         let mut index = 0;
         let observe = &mut |step: &mut dyn Step| {
             if !step.wholly_shown() {
@@ -174,17 +178,21 @@ fn hidden_in(
             .map_err(|cause| broken_entry(&name, cause))?;
     }
     let concealed = hidden.clone();
-    for (branch, Entry { seq, seat, idempotency_key: key, .. }) in all {
-        if key.as_ref().is_some_and(|key| keys.contains(key)) {
-            hidden.insert((branch, seq));
+    for (branch, Entry { seq, seat, idempotency_key, .. }) in all {
+        let mut has_nonce = false;
+        let mut is_safe = false;
+        if let Some(key) = idempotency_key {
+            has_nonce = without_nonce(key.as_str()).is_some();
+            is_safe = UNGUESSABLE.iter().any(|begin| key.as_str().starts_with(begin));
+            if keys.contains(&key) {
+                hidden.insert((branch, seq));
+            }
         }
-        let has_nonce = key.as_ref().is_some_and(|key| without_nonce(key.as_str()).is_some());
         if seat == Seat::Host && concealed.contains(&(branch, seq)) && !has_nonce {
             return guessable(&format!("entry {seq} of `{}` is a roll, which has few values", bundled.name));
         }
         // Commands of the host are shown to all in most games and at a desk, so they reveal no secret of a player.
         let is_open = viewer.is_of(seat) || seat == Seat::Host && !hidden.contains(&(branch, seq));
-        let is_safe = key.is_some_and(|key| UNGUESSABLE.iter().any(|begin| key.as_str().starts_with(begin)));
         // This holds for all commands of other players, left out or not. Otherwise the refusal would reveal that one is hidden.
         if !is_open && !is_safe {
             return guessable(&format!(

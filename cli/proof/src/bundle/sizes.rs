@@ -36,22 +36,22 @@ impl<'a> BranchFinder<'a> {
     /// Indexes the branches of an outline.
     #[must_use]
     pub fn of(outline: &'a BundleOutline) -> Self {
-        let ids = outline.matches.iter().map(|bundled| bundled.genesis.match_id);
-        let matches = outline.matches.iter().map(MatchBranches::of).collect();
-        Self { outline, matches, by_id: ids.zip(0..).collect() }
+        let mut matches = Vec::new();
+        let mut by_id = BTreeMap::new();
+        for (index, bundled) in outline.matches.iter().enumerate() {
+            matches.push(MatchBranches::of(bundled));
+            by_id.insert(bundled.genesis.match_id, index);
+        }
+        Self { outline, matches, by_id }
     }
 
     /// Returns a branch cut to a size; `None` if it has fewer records.
-    pub(crate) fn cut(&self, (match_index, branch): BranchIndex, size: u64) -> Option<BranchSize> {
+    pub(crate) fn cut(&self, branch: BranchIndex, size: u64) -> Option<BranchSize> {
         let last = size.checked_sub(1)?;
-        let is_there = self
-            .outline
-            .matches
-            .get(match_index)?
-            .branches
-            .get(branch)
-            .is_some_and(|branch| size <= branch.size());
-        is_there.then(|| self.holder((match_index, branch), last).map(|holder| (holder, size)))?
+        if size > self.outline.branch(branch)?.size() {
+            return None;
+        }
+        Some((self.holder(branch, last)?, size))
     }
 
     /// Returns the branch that owns a record of a branch.
@@ -63,20 +63,15 @@ impl<'a> BranchFinder<'a> {
     /// Returns the branches that own the first `size` records of a branch, from `main` on, each with the size at which the
     /// next one takes over.
     #[must_use]
-    pub fn parts(&self, (match_index, branch): BranchIndex, size: u64) -> Vec<BranchSize> {
-        let mut parts = Vec::new();
-        let mut next = Some(((match_index, branch), size));
-        while let Some(((match_index, branch), size)) = next {
-            parts.push(((match_index, branch), size));
-            let first = self
-                .outline
-                .matches
-                .get(match_index)
-                .and_then(|bundled| bundled.branches.get(branch))
-                .map(|branch| branch.first);
-            next = first.and_then(|first| {
-                Some((self.holder((match_index, branch), first.checked_sub(1)?)?, first.min(size)))
-            });
+    pub fn parts(&self, branch: BranchIndex, size: u64) -> Vec<BranchSize> {
+        let mut at = (branch, size);
+        let mut parts = vec![at];
+        while let Some(BundledBranch { first, .. }) = self.outline.branch(at.0)
+            && *first > 0
+            && let Some(holder) = self.holder(at.0, first - 1)
+        {
+            at = (holder, at.1.min(*first));
+            parts.push(at);
         }
         parts.reverse();
         parts
@@ -84,9 +79,8 @@ impl<'a> BranchFinder<'a> {
 
     /// Returns how many records a branch has.
     #[must_use]
-    pub fn size(&self, (match_index, branch): BranchIndex) -> u64 {
-        let found = self.outline.matches.get(match_index).and_then(|bundled| bundled.branches.get(branch));
-        found.map_or(0, BundledBranch::size)
+    pub fn size(&self, branch: BranchIndex) -> u64 {
+        self.outline.branch(branch).map_or(0, BundledBranch::size)
     }
 
     /// Returns the wanted cuts that exist.
@@ -108,9 +102,9 @@ impl<'a> BranchFinder<'a> {
     }
 
     /// Returns where a branch begins on another.
-    pub(crate) fn fork(&self, (match_index, branch): BranchIndex) -> Option<BranchSize> {
-        let found = self.outline.matches.get(match_index)?.branches.get(branch)?;
-        self.cut((match_index, found.parent?), found.first)
+    pub(crate) fn fork(&self, branch: BranchIndex) -> Option<BranchSize> {
+        let found = self.outline.branch(branch)?;
+        self.cut((branch.0, found.parent?), found.first)
     }
 
     /// Finds a branch of a match by its name.

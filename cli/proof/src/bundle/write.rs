@@ -1,6 +1,6 @@
 //! Writing bundles (TR-18, TR-19).
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -76,36 +76,19 @@ impl<'a> BundleWriter<'a> {
     /// Writes the headers of the branches up to this one, or up to the last. A branch without own records has only a header.
     fn begin_branches(&mut self, until: Option<BranchIndex>) -> Result<(), ProofError> {
         while self.begun != until || until.is_none() {
-            let (index, position) = match self.begun {
+            let next = match self.begun {
                 None => (0, 0),
-                Some((index, position))
-                    if self
-                        .outline
-                        .matches
-                        .get(index)
-                        .is_some_and(|bundled| position + 1 < bundled.branches.len()) =>
-                {
-                    (index, position + 1)
-                }
-                Some((index, _)) => (index + 1, 0),
+                Some(begun) => self.outline.after(begun),
             };
-            let Some((bundled, next)) = self
-                .outline
-                .matches
-                .get(index)
-                .and_then(|bundled| Some((bundled, bundled.branches.get(position)?)))
-            else {
-                break;
-            };
-            if position == 0 {
+            let Some(bundled) = self.outline.matches.get(next.0) else { break };
+            let Some(branch) = bundled.branches.get(next.1) else { break };
+            if next.1 == 0 {
                 self.out.text(&format!("-- match {}\n", bundled.name))?;
             }
-            let BundledBranch { name, parent, first, count, link, .. } = next;
-            let parent = parent
-                .and_then(|parent| bundled.branches.get(parent))
-                .map_or("-", |parent| parent.name.as_str());
+            let BundledBranch { name, first, count, link, .. } = branch;
+            let parent = bundled.parent_of(branch).map_or("-", |parent| parent.name.as_str());
             self.out.text(&format!("-- line {name} {parent} {first} {count} {link}\n"))?;
-            self.begun = Some((index, position));
+            self.begun = Some(next);
         }
         Ok(())
     }
@@ -149,7 +132,7 @@ impl Hashed<'_> {
             self.text(&format!("-- checkpoint {}\n{note}", note.len()))?;
         }
         let digest = Digest::new(self.hasher.finalize().into());
-        let ended = writeln!(self.out, "-- end {digest}");
-        ended.and_then(|()| io::Write::flush(self.out)).map_err(ProofError::Write)
+        writeln!(self.out, "-- end {digest}").map_err(ProofError::Write)?;
+        self.out.flush().map_err(ProofError::Write)
     }
 }

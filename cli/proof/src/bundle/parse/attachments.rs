@@ -29,10 +29,13 @@ impl Parser<'_> {
             self.next()?;
             let expected = MODULE_LINE_BYTES.min(length - file.len());
             let part = self.line.strip_prefix('+').and_then(|part| STANDARD.decode(part).ok());
-            let part = part.filter(|part| part.len() == expected).ok_or_else(|| {
-                self.malformed(format!("expected `+` and {expected} bytes of a module in base64"))
-            })?;
-            file.extend(part);
+            match part {
+                Some(part) if part.len() == expected => file.extend(part),
+                _ => {
+                    let reason = format!("expected `+` and {expected} bytes of a module in base64");
+                    return Err(self.malformed(reason));
+                }
+            }
         }
         let module = BundledModule::of(file);
         if self.outline.modules.last().is_some_and(|last| last.digest() >= module.digest()) {
@@ -65,8 +68,8 @@ impl Parser<'_> {
         }
         let note = SignedNote::read(note.as_bytes()).map_err(|error| self.malformed(error.to_string()))?;
         self.word::<Checkpoint>(note.text())?;
-        let is_after = |last: &SignedNote| checkpoint_order(last) < checkpoint_order(&note);
-        if !self.outline.checkpoints.last().is_none_or(is_after) {
+        let last = self.outline.checkpoints.last();
+        if last.is_some_and(|last| checkpoint_order(last) >= checkpoint_order(&note)) {
             return Err(self.malformed("expected the checkpoints by origin and size, each once"));
         }
         self.outline.checkpoints.push(note);
@@ -77,9 +80,8 @@ impl Parser<'_> {
 /// Returns the key that checkpoints are sorted by: origin, size, bytes. Notes of a bundle are checkpoints, so the default for
 /// any other note is never used.
 pub(in crate::bundle) fn checkpoint_order(note: &SignedNote) -> (String, u64, String) {
-    let (origin, size) = match note.text().parse() {
-        Ok(Checkpoint { origin, size, .. }) => (origin, size),
-        Err(_) => (String::new(), 0),
-    };
-    (origin, size, note.to_string())
+    match note.text().parse() {
+        Ok(Checkpoint { origin, size, .. }) => (origin, size, note.to_string()),
+        Err(_) => (String::new(), 0, note.to_string()),
+    }
 }
