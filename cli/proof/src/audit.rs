@@ -30,15 +30,16 @@ pub const UNSAID: &str = "no row can say who sat at the keyboard, whether player
 /// Returns the rows for a malformed bundle: `bytes` fails and no other row is checked.
 #[must_use]
 pub fn malformed(error: &ProofError) -> Vec<AuditRow> {
-    let row = |row| {
+    let mut rows = Vec::new();
+    for row in RowName::ALL {
         let mut found = RowBuilder::default();
         match row {
             RowName::Bytes => found.fail(None, error.to_string()),
             _ => found.not_checked(None, "the file is damaged; see `bytes`"),
         }
-        found.row(row, String::new)
-    };
-    RowName::ALL.map(row).into()
+        rows.push(found.row(row, String::new));
+    }
+    rows
 }
 
 /// Well-formed matches whose records have been read; only [`FurtherRows`] are missing.
@@ -134,8 +135,10 @@ fn authorship_row(
     if with_authors.is_empty() {
         row.not_checked(None, unsigned);
     } else {
-        for match_index in (0..outline.matches.len()).filter(|index| !with_authors.contains(index)) {
-            row.not_checked(revision(outline, (match_index, 0)), unsigned);
+        for match_index in 0..outline.matches.len() {
+            if !with_authors.contains(&match_index) {
+                row.not_checked(revision(outline, (match_index, 0)), unsigned);
+            }
         }
     }
     row.row(RowName::Authorship, || checked.unwrap_or_default())

@@ -38,7 +38,7 @@ fn why_unknown(cause: &NoRules) -> String {
 }
 
 /// Returns why a fold by these rules proves nothing to others; `None` for rules that others have, too.
-fn unproven(rules: &dyn AnyRules) -> Option<String> {
+fn why_unproven(rules: &dyn AnyRules) -> Option<String> {
     if !rules.has_rules() {
         return Some("recorded, no rules".into());
     }
@@ -67,8 +67,7 @@ pub(super) struct Playing {
 impl Playing {
     /// Starts a match, if this build has its rules.
     pub(super) fn of(genesis: &Genesis, registry: &Registry) -> Self {
-        let begun = catch(|| Self::begun(genesis, registry));
-        begun.unwrap_or_else(|fault| Self {
+        catch(|| Self::begun(genesis, registry)).unwrap_or_else(|fault| Self {
             state: None,
             module: genesis.module,
             unproven: None,
@@ -84,40 +83,49 @@ impl Playing {
     fn begun(genesis: &Genesis, registry: &Registry) -> Self {
         let Genesis { format, setup, dice, .. } = genesis;
         let rules = recorded_rules(genesis, registry);
-        let module = rules.as_ref().ok().and_then(|rules| rules.module());
-        let unproven = rules.as_ref().ok().and_then(|rules| unproven(&**rules));
-        let known = registry.resolve(&genesis.ruleset, genesis.ruleset_version, None).ok();
-        let known = known.filter(|known| module.is_some() && known.module().is_none());
-        let mut built_in = None;
-        let (state, mut verdict) = match rules {
+        let mut module = None;
+        let mut unproven = None;
+        if let Ok(rules) = &rules {
+            module = rules.module();
+            unproven = why_unproven(&**rules);
+        }
+        let mut state = None;
+        let mut verdict = FoldVerdict::Sound;
+        match rules {
             _ if !genesis.has_known_format() => {
                 let reason = format!("this build does not know format {format} of a log");
-                (None, FoldVerdict::Unknown(reason))
+                verdict = FoldVerdict::Unknown(reason);
             }
-            Err(cause) => (None, FoldVerdict::Unknown(why_unknown(&cause))),
+            Err(cause) => verdict = FoldVerdict::Unknown(why_unknown(&cause)),
             Ok(rules) => match distrusted(&rules).start(setup) {
-                Ok(state) => (Some(state), FoldVerdict::Sound),
-                Err(error) => (None, FoldVerdict::Rejected(0, error.to_string())),
+                Ok(begun) => state = Some(begun),
+                Err(error) => verdict = FoldVerdict::Rejected(0, error.to_string()),
             },
-        };
-        match known.map(|known| known.start(setup)) {
-            Some(Ok(begun))
-                if state.as_ref().is_some_and(|state| state.state_hash() == begun.state_hash()) =>
-            {
-                built_in = Some(begun);
-            }
-            Some(begun) if verdict == FoldVerdict::Sound => {
-                let found = match begun {
-                    Ok(_) => "begin with another state".into(),
-                    Err(error) => format!("refuse the setup: {error}"),
-                };
-                verdict = FoldVerdict::Rejected(0, format!("the rules built in {found}"));
-            }
-            _ => {}
         }
-        // A game may accept rolls of one size only, so several sizes are tried.
-        let rolls = |state: &dyn AnyState| (0..=8).any(|count| state.roll_command(vec![1; count]).is_some());
-        let has_dice = state.as_deref().is_none_or(rolls);
+        let mut built_in = None;
+        if module.is_some()
+            && let Ok(known) = registry.resolve(&genesis.ruleset, genesis.ruleset_version, None)
+            && known.module().is_none()
+        {
+            let hash = state.as_ref().map(|state| state.state_hash());
+            match known.start(setup) {
+                Ok(begun) if hash == Some(begun.state_hash()) => built_in = Some(begun),
+                _ if verdict != FoldVerdict::Sound => {}
+                Ok(_) => {
+                    let reason = "the rules built in begin with another state";
+                    verdict = FoldVerdict::Rejected(0, reason.into());
+                }
+                Err(error) => {
+                    let reason = format!("the rules built in refuse the setup: {error}");
+                    verdict = FoldVerdict::Rejected(0, reason);
+                }
+            }
+        }
+        let has_dice = match &state {
+            // A game may accept rolls of one size only, so several sizes are tried.
+            Some(state) => (0..=8).any(|count| state.roll_command(vec![1; count]).is_some()),
+            None => true,
+        };
         Self {
             state,
             module,

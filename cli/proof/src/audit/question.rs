@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use turnfold_core::Registry;
 use turnfold_core::trust::proof::note_within;
 use turnfold_core::trust::{Checkpoint, SignedNote, TrustPolicy};
+use turnfold_core::{Malformed, Registry};
 use turnfold_history::error::input::read_file;
 
 use crate::bundle::{BundleFile, BundleRecords, is_bundle};
@@ -50,11 +50,11 @@ pub struct HeldCheckpoint {
 /// [`ProofError`] for any other file, and for a proof that does not prove its claim.
 pub fn read_held(path: &Path) -> Result<Vec<HeldCheckpoint>, ProofError> {
     let notes = if is_bundle(path) {
-        let read = BundleFile::read(path).map_err(|error| match error {
-            ProofError::Malformed { .. } => unusable(path, &error),
-            error => error,
-        });
-        read?.outline().checkpoints.clone()
+        match BundleFile::read(path) {
+            Ok(bundle) => bundle.outline().checkpoints.clone(),
+            Err(error @ ProofError::Malformed { .. }) => return Err(unusable(path, &error)),
+            Err(error) => return Err(error),
+        }
     } else {
         let bytes = read_file(path, &NOTE)?;
         let (note, proof) = note_within(&bytes).map_err(|error| unusable(path, &error))?;
@@ -63,12 +63,12 @@ pub fn read_held(path: &Path) -> Result<Vec<HeldCheckpoint>, ProofError> {
         }
         vec![note]
     };
-    let held = notes.into_iter().map(|note| {
-        let checkpoint =
-            note.text().parse().map_err(|error: turnfold_core::Malformed| unusable(path, &error))?;
-        Ok(HeldCheckpoint { path: path.into(), note, checkpoint })
-    });
-    held.collect()
+    let mut held = Vec::new();
+    for note in notes {
+        let checkpoint = note.text().parse().map_err(|error: Malformed| unusable(path, &error))?;
+        held.push(HeldCheckpoint { path: path.into(), note, checkpoint });
+    }
+    Ok(held)
 }
 
 fn unusable(path: &Path, error: &dyn std::fmt::Display) -> ProofError {

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use turnfold_core::Digest;
 use turnfold_core::trust::{BadSignature, Checkpoint, SignedNote, TrustPolicy};
 
-use super::question::AuditQuestion;
+use super::question::{AuditQuestion, HeldCheckpoint};
 use super::rows::{AuditRow, FurtherRow, RowBuilder, RowName, counted};
 use crate::bundle::sizes::{BranchFinder, revision};
 use crate::bundle::{BranchIndex, BranchTrees};
@@ -38,30 +38,37 @@ impl Vouching<'_> {
         is_pinned: bool,
         trees: &BranchTrees<'_>,
     ) -> Option<String> {
-        let question = self.question;
-        if question.accepts_brought_rules
-            || question.policy.is_some_and(|policy| policy.modules().contains(module))
-        {
+        if self.question.accepts_brought_rules {
             return None;
         }
-        let is_signed = || {
-            let of_branch = self.signed.iter().find(|signed| signed.branch == branch);
-            of_branch.is_some_and(|of_branch| {
-                let mut signed = of_branch.signed.iter().map(|(checkpoint, _)| checkpoint);
-                signed.any(|signed| signed.size > 0 && trees.root(branch, signed.size) == Some(signed.root))
-            })
-        };
-        let lists_others = question.policy.is_some_and(|policy| !policy.modules().is_empty());
+        let mut lists_others = false;
+        if let Some(policy) = self.question.policy {
+            if policy.modules().contains(module) {
+                return None;
+            }
+            lists_others = !policy.modules().is_empty();
+        }
         let why = if lists_others {
             "the policy does not list it"
         } else if !is_pinned {
             "the match pins none"
-        } else if !is_signed() {
+        } else if !self.is_signed(branch, trees) {
             "no signature covers the pin"
         } else {
             return None;
         };
         Some(format!("rules brought by the bundle: module {module}, and {why}"))
+    }
+
+    /// Returns `true` if a key of the policy signed some part of a branch, and the branch still begins like it.
+    fn is_signed(&self, branch: BranchIndex, trees: &BranchTrees<'_>) -> bool {
+        let Some(found) = self.signed.iter().find(|found| found.branch == branch) else { return false };
+        for (Checkpoint { size, root, .. }, _) in &found.signed {
+            if *size > 0 && trees.root(branch, *size) == Some(*root) {
+                return true;
+            }
+        }
+        false
     }
 }
 
@@ -96,21 +103,22 @@ pub(super) fn checkpoints(
             );
         }
     }
-    let held = question.held.iter().map(|held| (&held.checkpoint, &held.note, false));
-    let own: Vec<(Checkpoint, &SignedNote)> =
-        outline.checkpoints.iter().filter_map(|note| Some((note.text().parse().ok()?, note))).collect();
-    for (checkpoint, note, is_own) in
-        own.iter().map(|(checkpoint, note)| (checkpoint, *note, true)).chain(held)
-    {
-        let of_branch = branches.branch_of(&checkpoint.origin).and_then(|branch| by_branch.get_mut(&branch));
-        let (Some(of_branch), Some(policy)) = (of_branch, question.policy) else { continue };
+    let Some(policy) = question.policy else { return by_branch.into_values().collect() };
+    for note in &outline.checkpoints {
+        let Ok(checkpoint) = note.text().parse::<Checkpoint>() else { continue };
+        let Some(index) = branches.branch_of(&checkpoint.origin) else { continue };
+        let Some(of_branch) = by_branch.get_mut(&index) else { continue };
         of_branch.sizes.push(checkpoint.size);
-        if is_own {
-            match policy.is_signed(note, &checkpoint.origin) {
-                Ok(true) => of_branch.signed.push((checkpoint.clone(), note.clone())),
-                Ok(false) => {}
-                Err(bad) => of_branch.bad = Some(bad),
-            }
+        match policy.is_signed(note, &checkpoint.origin) {
+            Ok(true) => of_branch.signed.push((checkpoint, note.clone())),
+            Ok(false) => {}
+            Err(bad) => of_branch.bad = Some(bad),
+        }
+    }
+    for HeldCheckpoint { checkpoint, .. } in question.held {
+        let Some(index) = branches.branch_of(&checkpoint.origin) else { continue };
+        if let Some(of_branch) = by_branch.get_mut(&index) {
+            of_branch.sizes.push(checkpoint.size);
         }
     }
     by_branch.into_values().collect()
@@ -125,17 +133,20 @@ pub(super) fn signature(branches: &[BranchCheckpoints], known: &CheckpointContex
     }
     for of_branch in branches {
         let size = known.branches.size(of_branch.branch);
-        let at = || revision(known.branches.outline, of_branch.branch);
+        let at = revision(known.branches.outline, of_branch.branch);
         if let Some(bad) = &of_branch.bad {
-            row.fail(at(), bad.to_string());
+            row.fail(at.clone(), bad.to_string());
         }
         let mut covered = 0;
         for (checkpoint, _) in &of_branch.signed {
             if checkpoint.size > size {
-                row.fail(at(), format!("size {} is signed, but there are {size} records", checkpoint.size));
+                row.fail(
+                    at.clone(),
+                    format!("size {} is signed, but there are {size} records", checkpoint.size),
+                );
             } else if known.trees.root(of_branch.branch, checkpoint.size) != Some(checkpoint.root) {
                 let signed = checkpoint.size;
-                row.fail(at(), format!("the first {signed} records differ from the signed ones"));
+                row.fail(at.clone(), format!("the first {signed} records differ from the signed ones"));
             } else {
                 covered = covered.max(checkpoint.size);
             }
@@ -147,7 +158,7 @@ pub(super) fn signature(branches: &[BranchCheckpoints], known: &CheckpointContex
             } else {
                 format!("records {covered} to {last}")
             };
-            row.not_checked(at(), format!("no signature of a key of the policy covers {records}"));
+            row.not_checked(at, format!("no signature of a key of the policy covers {records}"));
         }
     }
     row.row(RowName::Signature, || format!("{} signed to the end", counted(branches.len() as u64, "branch")))
@@ -212,23 +223,22 @@ pub(super) fn cosignatures(branches: &[BranchCheckpoints], known: &CheckpointCon
     }
     let mut times = Vec::new();
     for of_branch in branches {
-        let at = || revision(known.branches.outline, of_branch.branch);
+        let at = revision(known.branches.outline, of_branch.branch);
         let Some(newest) = of_branch.signed.iter().map(|(checkpoint, _)| checkpoint.size).max() else {
-            row.not_checked(at(), "no signed checkpoint that a witness could cosign");
+            row.not_checked(at, "no signed checkpoint that a witness could cosign");
             continue;
         };
         let notes = of_branch.signed.iter().filter(|(checkpoint, _)| checkpoint.size == newest);
         match cosigned(policy, notes.map(|(_, note)| note)) {
-            Err(bad) => row.fail(at(), bad.to_string()),
-            Ok((false, _)) => row.fail(at(), format!("the quorum has not cosigned size {newest}")),
+            Err(bad) => row.fail(at, bad.to_string()),
+            Ok((false, _)) => row.fail(at, format!("the quorum has not cosigned size {newest}")),
             Ok((true, found)) => times.extend(found),
         }
     }
-    let times = times.iter().min().zip(times.iter().max());
     row.row(RowName::Cosignatures, || {
         let branches = counted(branches.len() as u64, "branch");
-        let (oldest, newest) =
-            times.map(|(oldest, newest)| (time(*oldest), time(*newest))).unwrap_or_default();
+        let oldest = times.iter().min().map_or_else(String::new, |seconds| time(*seconds));
+        let newest = times.iter().max().map_or_else(String::new, |seconds| time(*seconds));
         format!("the quorum has cosigned {branches}, between {oldest} and {newest}")
     })
 }
@@ -258,6 +268,10 @@ fn cosigned<'a>(
 
 /// Writes the time of a cosignature. One outside of the calendar is written as its number of seconds.
 fn time(seconds: u64) -> String {
-    let time = i64::try_from(seconds).ok().and_then(|seconds| Timestamp::from_second(seconds).ok());
-    time.map_or_else(|| format!("second {seconds}"), |time| time.to_string())
+    if let Ok(signed) = i64::try_from(seconds)
+        && let Ok(time) = Timestamp::from_second(signed)
+    {
+        return time.to_string();
+    }
+    format!("second {seconds}")
 }

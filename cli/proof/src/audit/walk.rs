@@ -11,9 +11,7 @@ use super::play::{FoldVerdict, Playing};
 use super::rows::{AuditRow, FurtherRow, RowBuilder, RowName, counted};
 use super::signed::Vouching;
 use crate::bundle::sizes::{BranchFinder, BranchSize, revision};
-use crate::bundle::{
-    BranchIndex, BranchTrees, BundleOutline, BundleRecords, BundleRules, BundledBranch, BundledRecord,
-};
+use crate::bundle::{BranchIndex, BranchTrees, BundleOutline, BundleRecords, BundleRules, BundledRecord};
 use crate::error::ProofError;
 
 pub(super) struct Walked<'a> {
@@ -114,27 +112,16 @@ impl<'a, 'r> Walk<'a, 'r> {
         records.each(&mut |branch, record| {
             while next <= branch {
                 walk.begin(next)?;
-                next = walk.after(next);
+                next = outline.after(next);
             }
             walk.take(branch, record)
         })?;
         while next.0 < outline.matches.len() {
             walk.begin(next)?;
-            next = walk.after(next);
+            next = outline.after(next);
         }
         walk.end_branch();
         Ok(walk.finish(vouching))
-    }
-
-    /// Returns the branch that comes next in the outline.
-    fn after(&self, (match_index, branch): BranchIndex) -> BranchIndex {
-        let has_more =
-            self.outline.matches.get(match_index).is_some_and(|bundled| branch + 1 < bundled.branches.len());
-        if has_more { (match_index, branch + 1) } else { (match_index + 1, 0) }
-    }
-
-    fn branch(&self, (match_index, branch): BranchIndex) -> Option<&'a BundledBranch> {
-        self.outline.matches.get(match_index)?.branches.get(branch)
     }
 
     fn genesis(&self, (match_index, _): BranchIndex) -> Option<&'a Genesis> {
@@ -144,13 +131,15 @@ impl<'a, 'r> Walk<'a, 'r> {
     /// Ends the branch before and starts this one with the state at its fork.
     fn begin(&mut self, index: BranchIndex) -> Result<(), ProofError> {
         self.end_branch();
-        let (Some(branch), Some(genesis)) = (self.branch(index), self.genesis(index)) else { return Ok(()) };
+        let (Some(branch), Some(genesis)) = (self.outline.branch(index), self.genesis(index)) else {
+            return Ok(());
+        };
         let state = if branch.parent.is_some() {
             let kept = self.branches.fork(index).and_then(|fork| self.kept_at(fork));
             kept.ok_or_else(|| ProofError::Changed("the bundle".into()))?
         } else {
             let playing = Playing::of(genesis, self.registry);
-            self.modules.extend(playing.module.map(|digest| {
+            if let Some(digest) = playing.module {
                 let how = match (genesis.module, genesis.played_by) {
                     (Some(_), _) => "pinned",
                     (None, Some(_)) => "recorded",
@@ -159,8 +148,8 @@ impl<'a, 'r> Walk<'a, 'r> {
                 let also = if playing.is_judged_by_built_in() { "the rules built in and by " } else { "" };
                 let name = &genesis.ruleset;
                 let version = genesis.ruleset_version;
-                format!("{name} {version} by {also}the {how} module {digest}")
-            }));
+                self.modules.insert(format!("{name} {version} by {also}the {how} module {digest}"));
+            }
             self.origins = Some(OriginCheck::of(genesis));
             BranchState { size: 0, link: None, misplaced: None, playing }
         };
@@ -178,8 +167,9 @@ impl<'a, 'r> Walk<'a, 'r> {
     /// Takes a record of the current branch.
     fn take(&mut self, branch: BranchIndex, record: BundledRecord<'_>) -> Result<(), ProofError> {
         let genesis = self.genesis(branch);
-        let Some((_, progress)) = self.current.as_mut().filter(|(current, _)| *current == branch) else {
-            return Err(ProofError::Changed("the bundle".into()));
+        let progress = match &mut self.current {
+            Some((current, progress)) if *current == branch => progress,
+            _ => return Err(ProofError::Changed("the bundle".into())),
         };
         let index = progress.size;
         progress.size += 1;
@@ -216,7 +206,7 @@ impl<'a, 'r> Walk<'a, 'r> {
     /// Adds the findings about the finished branch to the rows.
     fn end_branch(&mut self) {
         let Some((index, mut progress)) = self.current.take() else { return };
-        let (Some(branch), Some(genesis)) = (self.branch(index), self.genesis(index)) else { return };
+        let (Some(branch), Some(genesis)) = (self.outline.branch(index), self.genesis(index)) else { return };
         let place = revision(self.outline, index);
         let at = |seq: u64| place.as_ref().map(|place| place.at(seq));
         let last = branch.size().saturating_sub(1);
@@ -292,9 +282,10 @@ impl<'a, 'r> Walk<'a, 'r> {
             let Some(found) = outline.matches.get(*match_index) else { continue };
             let is_pinned = found.genesis.only_module().is_some();
             let why = vouching.why_not((*match_index, *branch), module, is_pinned, trees);
-            unvouched.extend(why.map(|why| {
-                ((*match_index, *branch), matches!(found.genesis.dice, DicePolicy::Seeded(_)), why)
-            }));
+            if let Some(why) = why {
+                let is_seeded = matches!(found.genesis.dice, DicePolicy::Seeded(_));
+                unvouched.push(((*match_index, *branch), is_seeded, why));
+            }
         }
         let Self { chain, mut dice, mut rules, modules, trees, outline, entries, rolls, has_dice, .. } = self;
         for (branch, is_seeded, why) in unvouched {
@@ -315,8 +306,9 @@ impl<'a, 'r> Walk<'a, 'r> {
             has_dice,
             rules: rules.row(RowName::Rules, || {
                 let entries = if entries == 1 { "1 entry".into() } else { format!("{entries} entries") };
-                let folded = format!("{entries} of {branches} folded from the setup");
-                [folded].into_iter().chain(modules).collect::<Vec<_>>().join(", ")
+                let mut checked = vec![format!("{entries} of {branches} folded from the setup")];
+                checked.extend(modules);
+                checked.join(", ")
             }),
             trees,
         }

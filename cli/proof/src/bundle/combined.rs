@@ -43,6 +43,13 @@ struct HeldBranch {
     records: Vec<HeldRecord>,
 }
 
+impl HeldBranch {
+    /// Returns the number of its records, including those of its parents.
+    fn size(&self) -> u64 {
+        self.first + self.records.len() as u64
+    }
+}
+
 type HeldBranches = BTreeMap<BranchName, HeldBranch>;
 
 /// The records of several bundles.
@@ -81,8 +88,7 @@ impl Combination {
                 return Err(ProofError::Refused(format!("`{}` is another match of that name", bundled.name)));
             }
             for branch in &bundled.branches {
-                let parent = branch.parent.and_then(|parent| bundled.branches.get(parent));
-                let parent = parent.map(|parent| parent.name.clone());
+                let parent = bundled.parent_of(branch).map(|parent| parent.name.clone());
                 let held = branches.entry(branch.name.clone()).or_insert_with(|| HeldBranch {
                     parent: parent.clone(),
                     first: branch.first,
@@ -102,8 +108,8 @@ impl Combination {
             next.1 += 1;
             let Some(bundled) = outline.matches.get(index.0) else { return Ok(()) };
             let Some(branch) = bundled.branches.get(index.1) else { return Ok(()) };
-            let held = self.matches.get_mut(&bundled.name).and_then(|(_, held)| held.get_mut(&branch.name));
-            let Some(held) = held else { return Ok(()) };
+            let Some((_, branches)) = self.matches.get_mut(&bundled.name) else { return Ok(()) };
+            let Some(held) = branches.get_mut(&branch.name) else { return Ok(()) };
             match held.records.get_mut(place) {
                 None => held.records.push(HeldRecord::of(record)),
                 Some(known) if known.record().leaf() != record.leaf() => {
@@ -127,7 +133,7 @@ impl Combination {
                         match_name: match_name.clone(),
                         branch: branch.clone(),
                         first: held.first + place as u64,
-                        last: held.first + (held.records.len() as u64).saturating_sub(1),
+                        last: held.size() - 1,
                     });
                 }
             }
@@ -135,21 +141,27 @@ impl Combination {
         missing
     }
 
+    fn held(&self, match_name: &MatchName, branch: &BranchName) -> Option<&HeldBranch> {
+        self.matches.get(match_name)?.1.get(branch)
+    }
+
     /// Returns the entries of a branch that some bundle has, encoded.
-    pub fn entries(&self, match_name: &MatchName, branch: &BranchName) -> impl Iterator<Item = (Seq, &[u8])> {
-        let held = self.matches.get(match_name).and_then(|(_, branches)| branches.get(branch));
-        let records = held.into_iter().flat_map(|held| (held.first..).zip(&held.records));
-        records.filter_map(|(seq, record)| match record {
-            HeldRecord::Shown(bytes) => Some((seq, bytes.as_slice())),
-            HeldRecord::LeftOut(_) => None,
-        })
+    #[must_use]
+    pub fn entries(&self, match_name: &MatchName, branch: &BranchName) -> Vec<(Seq, &[u8])> {
+        let mut entries = Vec::new();
+        let Some(held) = self.held(match_name, branch) else { return entries };
+        for (seq, record) in (held.first..).zip(&held.records) {
+            if let HeldRecord::Shown(bytes) = record {
+                entries.push((seq, bytes.as_slice()));
+            }
+        }
+        entries
     }
 
     /// Returns how many records a branch has, its parents' included; 0 if there is no such branch.
     #[must_use]
     pub fn size(&self, match_name: &MatchName, branch: &BranchName) -> u64 {
-        let held = self.matches.get(match_name).and_then(|(_, branches)| branches.get(branch));
-        held.map_or(0, |held| held.first + held.records.len() as u64)
+        self.held(match_name, branch).map_or(0, HeldBranch::size)
     }
 
     /// Cuts a branch to a number of records, and drops the branches that begin behind the cut.
@@ -158,9 +170,12 @@ impl Combination {
         let Some(held) = branches.get_mut(branch) else { return };
         let own = usize::try_from(size.saturating_sub(held.first)).unwrap_or(usize::MAX);
         held.records.truncate(own);
-        let begin_there = branches.iter().filter(|(_, other)| other.parent.as_ref() == Some(branch));
-        let lost: Vec<_> =
-            begin_there.filter(|(_, other)| other.first > size).map(|(name, _)| name.clone()).collect();
+        let mut lost = Vec::new();
+        for (name, other) in branches.iter() {
+            if other.parent.as_ref() == Some(branch) && other.first > size {
+                lost.push(name.clone());
+            }
+        }
         for name in lost {
             self.cut(match_name, &name, 0);
             if let Some((_, branches)) = self.matches.get_mut(match_name) {
@@ -184,15 +199,14 @@ impl Combination {
             for branch in &order {
                 let Some(held) = branches.get(branch) else { continue };
                 let parent = order.iter().position(|other| Some(other) == held.parent.as_ref());
-                let link = link_after(&genesis, &branches, branch, held.first + held.records.len() as u64);
+                let link = link_after(&genesis, &branches, branch, held.size());
                 let left_out = held.records.iter().filter(|record| !record.is_shown()).count() as u64;
                 let name = branch.clone();
                 let count = held.records.len() as u64;
                 let link = link.unwrap_or_else(|| genesis.link());
                 listed.push(BundledBranch { name, parent, first: held.first, count, link, left_out });
             }
-            let of_branches = order.iter().filter_map(|branch| branches.remove(branch));
-            records.push(of_branches.map(|held| held.records).collect());
+            records.push(order.iter().filter_map(|name| Some(branches.remove(name)?.records)).collect());
             matches.push(BundledMatch { name, genesis, branches: listed });
         }
         let modules = self.modules.into_values().collect();
@@ -208,15 +222,17 @@ fn two_histories(match_name: &MatchName, branch: &BranchName, record: Seq) -> Pr
 /// Computes the link after the first `size` records of a branch; `None` if one of them is left out.
 fn link_after(genesis: &Genesis, branches: &HeldBranches, branch: &BranchName, size: u64) -> Option<Digest> {
     let held = branches.get(branch)?;
-    let (mut link, before) = match &held.parent {
-        Some(parent) if size <= held.first => return link_after(genesis, branches, parent, size),
-        Some(parent) => (link_after(genesis, branches, parent, held.first)?, 0),
-        // The Genesis has the first link.
-        None => (genesis.link(), 1),
-    };
-    let linker = Linker::new();
     let own = usize::try_from(size.saturating_sub(held.first)).ok()?;
-    for record in held.records.get(..own)?.iter().skip(before) {
+    let mut records = held.records.get(..own)?.iter();
+    let mut link = genesis.link();
+    match &held.parent {
+        Some(parent) if size <= held.first => return link_after(genesis, branches, parent, size),
+        Some(parent) => link = link_after(genesis, branches, parent, held.first)?,
+        // The Genesis has the first link.
+        None => drop(records.next()),
+    }
+    let linker = Linker::new();
+    for record in records {
         let HeldRecord::Shown(bytes) = record else { return None };
         link = linker.link(&link, bytes);
     }

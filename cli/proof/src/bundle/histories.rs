@@ -1,5 +1,6 @@
 //! The matches of a bundle as replays, so that they can be viewed without a store.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use turnfold_core::Registry;
@@ -46,8 +47,8 @@ pub struct BundledHistories {
     outline: BundleOutline,
     /// The rules of this program, and those in the bundle.
     registry: Registry,
-    /// The own entries of each branch of each match; `None` for an entry that is left out.
-    entries: Vec<Vec<Vec<Option<Entry>>>>,
+    /// The own entries of each branch; `None` for an entry that is left out.
+    entries: BTreeMap<BranchIndex, Vec<Option<Entry>>>,
 }
 
 /// A branch of a bundle as a replay without outcomes.
@@ -77,8 +78,7 @@ impl BundledHistories {
     pub fn read(path: &Path, registry: &Registry) -> Result<Self, ProofError> {
         let file = BundleFile::read(path)?;
         let outline = file.outline().clone();
-        let mut entries: Vec<Vec<Vec<_>>> =
-            outline.matches.iter().map(|bundled| vec![Vec::new(); bundled.branches.len()]).collect();
+        let mut entries: BTreeMap<_, Vec<_>> = BTreeMap::new();
         let mut before: Option<BranchIndex> = None;
         file.each(&mut |index, record| {
             let begins = before.replace(index) != Some(index);
@@ -89,9 +89,7 @@ impl BundledHistories {
             let entry = record
                 .entry()
                 .map_err(|error| ProofError::Malformed { line: 0, reason: error.to_string() })?;
-            if let Some(of_branch) = entries.get_mut(index.0).and_then(|branches| branches.get_mut(index.1)) {
-                of_branch.push(entry);
-            }
+            entries.entry(index).or_default().push(entry);
             Ok(())
         })?;
         let registry = BundleRules::of(&outline, registry).registry;
@@ -101,11 +99,13 @@ impl BundledHistories {
     /// Returns the names of the branches, as files in the bundle.
     #[must_use]
     pub fn names(&self) -> Vec<PathBuf> {
-        let branches = |bundled: &BundledMatch| {
-            let revision = |branch: &BundledBranch| revision_of(bundled, branch).to_string();
-            bundled.branches.iter().map(revision).collect::<Vec<_>>()
-        };
-        self.outline.matches.iter().flat_map(branches).map(|name| self.path.join(name)).collect()
+        let mut names = Vec::new();
+        for bundled in &self.outline.matches {
+            for branch in &bundled.branches {
+                names.push(self.path.join(revision_of(bundled, branch).to_string()));
+            }
+        }
+        names
     }
 
     /// Makes a replay of a branch; the name of the bundle alone stands for its only branch.
@@ -113,10 +113,10 @@ impl BundledHistories {
     /// # Errors
     /// [`ProofError::Unusable`] for a branch that is not in the bundle, and what is wrong with its records.
     pub fn replay(&self, name: &BundledName) -> Result<BundledReplay, ProofError> {
-        let (bundled, index) = self.find(name)?;
+        let index = self.find(name)?;
+        let bundled = self.outline.matches.get(index.0).ok_or_else(|| self.unnamed("no match"))?;
+        let branch = bundled.branches.get(index.1).ok_or_else(|| self.unnamed("no match"))?;
         let genesis = &bundled.genesis;
-        let branches = &bundled.branches;
-        let branch = branches.get(index).ok_or_else(|| self.unnamed("no match"))?;
         let revision = revision_of(bundled, branch);
         let rules = rules_of(genesis, &revision, &self.registry)?;
         let path = match &name.within {
@@ -130,7 +130,7 @@ impl BundledHistories {
         let mut replay = composed.map_err(|cause| broken_setup(&SourceName::of_file(&path), cause))?;
         let all = branch.size().saturating_sub(1);
         let mut lacks: Option<LeftOut> = None;
-        for (seq, entry) in (1..=all).zip(self.entries_of(bundled, index)) {
+        for (seq, entry) in (1..=all).zip(self.entries_of(index)) {
             let Some(entry) = entry else {
                 lacks.get_or_insert(LeftOut { count: 0, all, first: seq }).count += 1;
                 continue;
@@ -149,21 +149,25 @@ impl BundledHistories {
         Ok(BundledReplay { replay, lacks })
     }
 
-    /// Finds a branch: its match, and its index among the branches of the match.
-    fn find(&self, name: &BundledName) -> Result<(&BundledMatch, usize), ProofError> {
+    fn find(&self, name: &BundledName) -> Result<BranchIndex, ProofError> {
         let matches = &self.outline.matches;
         let Some(within) = &name.within else {
             return match matches.as_slice() {
-                [bundled] if bundled.branches.len() == 1 => Ok((bundled, 0)),
+                [bundled] if bundled.branches.len() == 1 => Ok((0, 0)),
                 _ => Err(self.unnamed("several matches")),
             };
         };
-        let found = within.parse::<Revision>().ok().filter(|revision| revision.seq.is_none());
-        let found = found.and_then(|revision| {
-            let bundled = matches.iter().find(|bundled| bundled.name == revision.match_name)?;
-            Some((bundled, bundled.branches.iter().position(|branch| branch.name == revision.branch)?))
-        });
-        found.ok_or_else(|| self.unnamed(&format!("no match `{within}`")))
+        if let Ok(Revision { match_name, branch, seq: None }) = within.parse() {
+            for (index, bundled) in matches.iter().enumerate() {
+                if bundled.name != match_name {
+                    continue;
+                }
+                if let Some(found) = bundled.branches.iter().position(|found| found.name == branch) {
+                    return Ok((index, found));
+                }
+            }
+        }
+        Err(self.unnamed(&format!("no match `{within}`")))
     }
 
     /// Returns an error that lists the branches, for a name that fits none or several.
@@ -180,20 +184,20 @@ impl BundledHistories {
     }
 
     /// Returns all entries of a branch: those of its parents, then its own.
-    fn entries_of(&self, bundled: &BundledMatch, index: usize) -> Vec<Option<&Entry>> {
-        let place = self.outline.matches.iter().position(|other| other.name == bundled.name);
-        let entries = place.and_then(|place| self.entries.get(place)).map(Vec::as_slice).unwrap_or_default();
-        // From the branch up to `main`, each with the index of the first record that belongs to the branch below.
+    fn entries_of(&self, (match_index, branch): BranchIndex) -> Vec<Option<&Entry>> {
         let mut parts = Vec::new();
-        let mut next = Some((index, u64::MAX));
-        while let Some((at, end)) = next {
-            let Some(branch) = bundled.branches.get(at) else { break };
-            let first = branch.first.max(1);
-            let own = entries.get(at).map(Vec::as_slice).unwrap_or_default();
-            let count = usize::try_from(end.saturating_sub(first)).unwrap_or(usize::MAX).min(own.len());
-            parts.push(own.get(..count).unwrap_or_default());
+        let mut next = Some(branch);
+        // The first record that belongs to the branch below.
+        let mut end = u64::MAX;
+        while let Some(at) = next {
+            let Some(branch) = self.outline.branch((match_index, at)) else { break };
+            if let Some(own) = self.entries.get(&(match_index, at)) {
+                let count = usize::try_from(end.saturating_sub(branch.first.max(1))).unwrap_or(usize::MAX);
+                parts.push(own.get(..count).unwrap_or(own));
+            }
+            end = branch.first;
             // Parents come first, so this ends.
-            next = branch.parent.filter(|parent| *parent < at).map(|parent| (parent, branch.first));
+            next = branch.parent.filter(|parent| *parent < at);
         }
         parts.into_iter().rev().flatten().map(Option::as_ref).collect()
     }

@@ -6,9 +6,7 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 use turnfold_core::{AnyRules, Digest, Registry};
 use turnfold_history::history::recorded_rules;
-use turnfold_store::{
-    BranchName, Entry, IdempotencyKey, MatchName, NewEntries, NewEntry, Seq, Store, StoreReader,
-};
+use turnfold_store::{BranchName, Entry, MatchName, NewEntries, NewEntry, Seq, Store, StoreReader};
 
 use self::links::{BundledLinks, stored_link};
 
@@ -107,7 +105,10 @@ impl<'a> ImportPlan<'a> {
             return Err(ProofError::Unusable(format!("`--name` is for one match, the bundle has {found}")));
         }
         let links = BundledLinks::read(records)?;
-        let stored = store.map_or_else(|| Ok(BTreeMap::new()), |store| stored_names(store, outline))?;
+        let stored = match store {
+            Some(store) => stored_names(store, outline)?,
+            None => BTreeMap::new(),
+        };
         let mut branches = Vec::new();
         for (index, bundled) in outline.matches.iter().enumerate() {
             let planning = Planning { bundled, index, links: &links, names };
@@ -116,17 +117,19 @@ impl<'a> ImportPlan<'a> {
                 None => branches.extend(planning.unknown(store)?),
             }
         }
-        if names.branch.is_some()
-            && !branches.iter().any(|branch| Some(&branch.branch) == names.branch.as_ref())
+        if let Some(asked) = &names.branch
+            && !branches.iter().any(|branch| branch.branch == *asked)
         {
             return Err(ProofError::Refused(
                 "no branch diverges from a stored one, so `--branch` has none to name".into(),
             ));
         }
         let rules = BundleRules::of(outline, registry);
-        let module =
-            |bundled: &BundledMatch| recorded_rules(&bundled.genesis, &rules.registry).ok()?.module();
-        let modules = outline.matches.iter().map(module).collect();
+        let mut modules = Vec::new();
+        for bundled in &outline.matches {
+            let recorded = recorded_rules(&bundled.genesis, &rules.registry);
+            modules.push(recorded.ok().and_then(|rules| rules.module()));
+        }
         Ok(Self { records, branches, bundled: rules.used(outline), modules, not_checked })
     }
 
@@ -202,18 +205,16 @@ impl Planning<'_> {
     }
 
     fn new_branch(&self, name: &MatchName, index: usize, found: &BundledBranch) -> ImportedBranch {
-        let parent = found.parent.and_then(|parent| self.bundled.branches.get(parent));
-        let from = parent.map(|parent| (parent.name.clone(), found.first.saturating_sub(1)));
-        let added = if from.is_none() { found.count.saturating_sub(1) } else { found.count };
-        let match_name = name.clone();
-        let branch = found.name.clone();
-        ImportedBranch {
-            match_name,
-            branch,
-            change: BranchChange::New(from),
-            added,
-            index: (self.index, index),
+        let mut from = None;
+        // The Genesis is a record, but no entry.
+        let mut added = found.count.saturating_sub(1);
+        if let Some(parent) = self.bundled.parent_of(found) {
+            from = Some((parent.name.clone(), found.first.saturating_sub(1)));
+            added = found.count;
         }
+        let match_name = name.clone();
+        let change = BranchChange::New(from);
+        ImportedBranch { match_name, branch: found.name.clone(), change, added, index: (self.index, index) }
     }
 
     /// Plans a match that the store has: each branch is up to date, extended, new, or diverges.
@@ -229,17 +230,19 @@ impl Planning<'_> {
                 branches.push(self.new_branch(name, index, found));
                 continue;
             };
-            let [last, head] = [found.size(), stored.size((0, other))].map(|size| size.saturating_sub(1));
+            let last = found.size().saturating_sub(1);
+            let head = stored.size((0, other)).saturating_sub(1);
             let same =
                 self.last_shared(index, last.min(head), |seq| stored_link(store, &stored, other, seq))?;
             let match_name = name.clone();
-            let branch = found.name.clone();
-            let (branch, change) = if same == last {
-                (branch, BranchChange::UpToDate)
+            let mut branch = found.name.clone();
+            let change = if same == last {
+                BranchChange::UpToDate
             } else if same == head {
-                (branch, BranchChange::Forward(head))
+                BranchChange::Forward(head)
             } else {
-                self.parted(store, name, &branch, same)?
+                branch = self.name_of_parted(store, name, &found.name, same)?;
+                BranchChange::New(Some((found.name.clone(), same)))
             };
             if change != BranchChange::UpToDate && same.saturating_add(1) < found.first {
                 return Err(ProofError::Refused(format!(
@@ -262,44 +265,43 @@ impl Planning<'_> {
         to: Seq,
         stored: impl Fn(Seq) -> Result<Option<Digest>, ProofError>,
     ) -> Result<Seq, ProofError> {
-        let is_same = |seq: Seq| -> Result<bool, ProofError> {
-            let own = self.links.at((self.index, branch), seq);
-            Ok(own.is_some() && own == stored(seq)?)
-        };
-        if is_same(to)? {
-            return Ok(to);
-        }
         let mut same = 0;
-        let mut differs = to;
+        let mut differs = to.saturating_add(1);
+        // Most branches only got longer, so the last entry is compared first.
+        let mut middle = to;
         while differs - same > 1 {
-            let middle = same.midpoint(differs);
-            if is_same(middle)? { same = middle } else { differs = middle }
+            let own = self.links.at((self.index, branch), middle);
+            if own.is_some() && own == stored(middle)? {
+                same = middle
+            } else {
+                differs = middle
+            }
+            middle = same.midpoint(differs);
         }
         Ok(same)
     }
 
-    /// Plans a branch that diverges from the stored one: it is imported under another name, if the caller gave one.
-    fn parted(
+    /// Returns the name for a branch that diverges from the stored one, if the caller gave one.
+    fn name_of_parted(
         &self,
         store: &StoreReader,
         name: &MatchName,
         branch: &BranchName,
         same: Seq,
-    ) -> Result<(BranchName, BranchChange), ProofError> {
+    ) -> Result<BranchName, ProofError> {
         let first = same.saturating_add(1);
         let Some(asked) = &self.names.branch else {
             return Err(ProofError::Refused(format!(
                 "`{name}@{branch}` diverges from the stored branch at entry {first}; `--branch NAME` imports it under that name"
             )));
         };
-        let is_taken = store.head(name, asked).is_ok()
-            || self.bundled.branches.iter().any(|branch| branch.name == *asked);
-        if is_taken {
+        let is_bundled = self.bundled.branches.iter().any(|branch| branch.name == *asked);
+        if is_bundled || store.head(name, asked).is_ok() {
             return Err(ProofError::Refused(format!(
                 "match `{name}` has a branch `{asked}`; choose another name"
             )));
         }
-        Ok((asked.clone(), BranchChange::New(Some((branch.clone(), same)))))
+        Ok(asked.clone())
     }
 }
 
@@ -342,10 +344,11 @@ impl<'a> EntryWriter<'a> {
         if entry.seq <= head {
             return Ok(());
         }
-        let belongs = |last: &Entry| last.idempotency_key == entry.idempotency_key;
-        let is_full = self.waiting.len() >= RUN && entry.idempotency_key.is_none();
-        if is_full || !self.waiting.last().is_none_or(belongs) {
-            self.flush()?;
+        if let Some(last) = self.waiting.last() {
+            let is_full = self.waiting.len() >= RUN && entry.idempotency_key.is_none();
+            if is_full || last.idempotency_key != entry.idempotency_key {
+                self.flush()?;
+            }
         }
         self.waiting.push(entry);
         Ok(())
@@ -353,8 +356,10 @@ impl<'a> EntryWriter<'a> {
 
     fn flush(&mut self) -> Result<(), ProofError> {
         let waiting = std::mem::take(&mut self.waiting);
-        let (Some((branch, head)), Some(last)) = (&mut self.target, waiting.last()) else { return Ok(()) };
-        let (key, last): (Option<IdempotencyKey>, Seq) = (last.idempotency_key.clone(), last.seq);
+        let Some((branch, head)) = &mut self.target else { return Ok(()) };
+        let Some(Entry { seq: last, idempotency_key, .. }) = waiting.last() else { return Ok(()) };
+        let last = *last;
+        let key = idempotency_key.clone();
         let entries = waiting.into_iter().map(|entry| {
             let Entry { seat, command, recorded_at_ms, .. } = entry;
             NewEntry { seat, command, recorded_at_ms }

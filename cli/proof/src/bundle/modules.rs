@@ -11,7 +11,7 @@ use turnfold_history::fault::catch;
 use turnfold_history::history::recorded_rules;
 use turnfold_store::{Genesis, MatchName, StoreError, StoreReader};
 
-use super::outline::{BundleOutline, BundledModule};
+use super::outline::{BundleOutline, BundledMatch, BundledModule};
 
 /// A module that some match needs.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -26,10 +26,9 @@ pub struct NeededModule {
 
 impl NeededModule {
     fn of(genesis: &Genesis) -> Option<Self> {
-        let ruleset = genesis.ruleset.clone();
-        let version = genesis.ruleset_version;
         // MD-9: a module recorded for a match counts like a pin.
-        genesis.only_module().map(|module| Self { ruleset, version, module: *module })
+        let module = *genesis.only_module()?;
+        Some(Self { ruleset: genesis.ruleset.clone(), version: genesis.ruleset_version, module })
     }
 
     /// Lists the modules that these matches need, each once.
@@ -37,8 +36,11 @@ impl NeededModule {
     /// # Errors
     /// [`StoreError`] for an unknown match, and for damage.
     pub fn of_matches(store: &StoreReader, names: &[MatchName]) -> Result<BTreeSet<Self>, StoreError> {
-        let needed = names.iter().map(|name| Ok(Self::of(&store.genesis(name)?)));
-        needed.filter_map(Result::transpose).collect()
+        let mut needed = BTreeSet::new();
+        for name in names {
+            needed.extend(Self::of(&store.genesis(name)?));
+        }
+        Ok(needed)
     }
 
     /// Lists the modules that the matches of a store need, each once.
@@ -46,15 +48,18 @@ impl NeededModule {
     /// # Errors
     /// [`StoreError`] for damage.
     pub fn of_all(store: &StoreReader) -> Result<BTreeSet<Self>, StoreError> {
-        let needed = store.matches_after(None)?.map(|info| Ok(Self::of(&info?.genesis)));
-        needed.filter_map(Result::transpose).collect()
+        let mut needed = BTreeSet::new();
+        for info in store.matches_after(None)? {
+            needed.extend(Self::of(&info?.genesis));
+        }
+        Ok(needed)
     }
 
     /// Returns its file, if this program finds it.
     #[must_use]
     pub fn file(&self, registry: &Registry) -> Option<BundledModule> {
-        let file = registry.modules()?.file(&self.module)?;
-        Some(BundledModule::of(file)).filter(|found| found.digest() == self.module)
+        let found = BundledModule::of(registry.modules()?.file(&self.module)?);
+        (found.digest() == self.module).then_some(found)
     }
 }
 
@@ -81,16 +86,19 @@ impl BundleRules {
     pub fn of(outline: &BundleOutline, registry: &Registry) -> Self {
         let mut rules = Self { registry: registry.clone(), unusable: Vec::new(), brought: BTreeSet::new() };
         let Some(source) = registry.modules() else { return rules };
-        let pinned: BTreeSet<&Digest> =
-            outline.matches.iter().filter_map(|bundled| bundled.genesis.only_module()).collect();
+        let mut pinned: BTreeSet<&Digest> = BTreeSet::new();
         // A match without a pin names its ruleset, and only a loaded module says which ruleset it is.
-        let is_unknown =
-            |genesis: &Genesis| genesis.only_module().is_none() && recorded_rules(genesis, registry).is_err();
-        let some_unknown = outline.matches.iter().any(|bundled| is_unknown(&bundled.genesis));
+        let mut some_unknown = false;
+        for BundledMatch { genesis, .. } in &outline.matches {
+            match genesis.only_module() {
+                Some(module) => pinned.extend([module]),
+                None => some_unknown = some_unknown || recorded_rules(genesis, registry).is_err(),
+            }
+        }
         let mut loaded = Vec::new();
-        for module in outline.modules.iter().filter(|module| source.by_digest(&module.digest()).is_none()) {
+        for module in &outline.modules {
             let is_pinned = pinned.contains(&module.digest());
-            if !is_pinned && !some_unknown {
+            if source.by_digest(&module.digest()).is_some() || !is_pinned && !some_unknown {
                 continue;
             }
             match catch(|| source.load(module.file())) {
@@ -112,16 +120,17 @@ impl BundleRules {
 
     /// Returns the modules of a bundle that fold its matches.
     pub(crate) fn used<'a>(&self, outline: &'a BundleOutline) -> Vec<(&'a BundledModule, Arc<dyn AnyRules>)> {
-        let rules = outline
-            .matches
-            .iter()
-            .filter_map(|bundled| recorded_rules(&bundled.genesis, &self.registry).ok());
-        let rules: Vec<_> = rules.collect();
-        let used = outline.modules.iter().filter_map(|module| {
-            let rules = rules.iter().find(|rules| rules.module() == Some(module.digest()))?;
-            Some((module, Arc::clone(rules)))
-        });
-        used.collect()
+        let mut all = Vec::new();
+        for bundled in &outline.matches {
+            all.extend(recorded_rules(&bundled.genesis, &self.registry));
+        }
+        let mut used = Vec::new();
+        for module in &outline.modules {
+            if let Some(rules) = all.iter().find(|rules| rules.module() == Some(module.digest())) {
+                used.push((module, Arc::clone(rules)));
+            }
+        }
+        used
     }
 }
 
@@ -142,8 +151,11 @@ impl ModuleSource for BundleModules {
         // The program's own module of a version takes precedence.
         let mut all = self.source.by_name(name);
         let own: BTreeSet<u32> = all.iter().map(|rules| rules.version()).collect();
-        let loaded = self.loaded.iter().filter(|rules| rules.name() == name);
-        all.extend(loaded.filter(|rules| !own.contains(&rules.version())).cloned());
+        for rules in &self.loaded {
+            if rules.name() == name && !own.contains(&rules.version()) {
+                all.push(Arc::clone(rules));
+            }
+        }
         all
     }
 

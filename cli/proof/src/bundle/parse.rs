@@ -103,8 +103,7 @@ impl Parser<'_> {
 
     fn body(&mut self, take: &mut TakeRecord<'_>) -> Result<(), ProofError> {
         self.next()?;
-        while let Some(name) = self.header::<1>("match")? {
-            let [name] = name;
+        while let Some([name]) = self.header("match")? {
             let name: MatchName = self.word(&name)?;
             if self.outline.matches.last().is_some_and(|last| last.name >= name) {
                 return Err(self.malformed("expected the matches in the order of their names, each once"));
@@ -117,7 +116,7 @@ impl Parser<'_> {
         while let Some([length]) = self.header("checkpoint")? {
             self.read_checkpoint(&length)?;
         }
-        let Some([found]) = self.header::<1>("end")? else {
+        let Some([found]) = self.header("end")? else {
             return Err(
                 self.malformed("expected `-- match`, `-- line`, `-- module`, `-- checkpoint` or `-- end`")
             );
@@ -127,20 +126,23 @@ impl Parser<'_> {
             return Err(self.malformed("the bytes above have a different hash"));
         }
         self.number += 1;
-        let rest = self.input.fill_buf().map(<[u8]>::is_empty).map_err(|cause| self.unreadable(cause))?;
-        if rest { Ok(()) } else { Err(self.malformed("expected nothing after the end")) }
+        let is_end = self.input.fill_buf().map(<[u8]>::is_empty).map_err(|cause| self.unreadable(cause))?;
+        if !is_end {
+            return Err(self.malformed("expected nothing after the end"));
+        }
+        Ok(())
     }
 
     /// Reads the words of a header of this kind; `None` if the line is something else.
     fn header<const N: usize>(&self, kind: &str) -> Result<Option<[String; N]>, ProofError> {
-        let rest = self.line.strip_prefix("-- ").and_then(|rest| rest.strip_prefix(kind));
-        let Some(rest) = rest.and_then(|rest| rest.strip_prefix(' ')) else { return Ok(None) };
-        let words: Vec<_> = rest.split(' ').map(str::to_owned).collect();
-        let words = words.try_into();
-        words.map(Some).map_err(|_| self.malformed(format!("expected {N} words after `-- {kind}`")))
+        let Some(words) = self.line.strip_prefix(&format!("-- {kind} ")) else { return Ok(None) };
+        let words: Vec<_> = words.split(' ').map(str::to_owned).collect();
+        match words.try_into() {
+            Ok(words) => Ok(Some(words)),
+            Err(_) => Err(self.malformed(format!("expected {N} words after `-- {kind}`"))),
+        }
     }
 
-    /// Parses a word.
     fn word<T: FromStr<Err: ToString>>(&self, word: &str) -> Result<T, ProofError> {
         word.parse().map_err(|error: T::Err| self.malformed(error.to_string()))
     }
@@ -181,9 +183,8 @@ impl Parser<'_> {
             branches.push(branch);
             self.next()?;
         }
-        if !in_order(&parents)
-            .is_some_and(|order| order.iter().eq(branches.iter().map(|branch| &branch.name)))
-        {
+        let names: Vec<_> = branches.iter().map(|branch| branch.name.clone()).collect();
+        if in_order(&parents) != Some(names) {
             return Err(self.malformed("expected the branches of a match with parents first, and by name"));
         }
         let genesis = genesis.ok_or_else(|| self.malformed("expected a match with a branch `main`"))?;
@@ -207,12 +208,13 @@ impl Parser<'_> {
         let is_main = name.is_main();
         let parent = match parent.as_str() {
             "-" => None,
-            parent => {
-                let found = parent.parse().ok().and_then(|parent: BranchName| indexes.get(&parent).copied());
-                Some(found.ok_or_else(|| {
-                    self.malformed(format!("there is no branch `{}` above", parent.escape_debug()))
-                })?)
-            }
+            parent => match parent.parse::<BranchName>().ok().and_then(|parent| indexes.get(&parent)) {
+                Some(index) => Some(*index),
+                None => {
+                    let reason = format!("there is no branch `{}` above", parent.escape_debug());
+                    return Err(self.malformed(reason));
+                }
+            },
         };
         let fits = match parent.and_then(|parent| earlier.get(parent)) {
             None => is_main && first == 0 && count > 0,
@@ -226,14 +228,16 @@ impl Parser<'_> {
 
     /// Reads a record. `bytes` is the buffer for one that is not left out.
     fn record<'b>(&self, bytes: &'b mut Vec<u8>) -> Result<BundledRecord<'b>, ProofError> {
-        let expected = || self.malformed("expected `+` and a record, or `#` and a leaf hash, in base64");
-        if let Some(record) = self.line.strip_prefix('+') {
-            bytes.clear();
-            STANDARD.decode_vec(record, bytes).map_err(|_| expected())?;
+        if let Some(leaf) = self.line.strip_prefix('#') {
+            return Ok(BundledRecord::LeftOut(self.word(leaf)?));
+        }
+        bytes.clear();
+        if let Some(record) = self.line.strip_prefix('+')
+            && STANDARD.decode_vec(record, bytes).is_ok()
+        {
             return Ok(BundledRecord::Shown(bytes, None));
         }
-        let leaf = self.line.strip_prefix('#').ok_or_else(expected)?;
-        Ok(BundledRecord::LeftOut(self.word(leaf)?))
+        Err(self.malformed("expected `+` and a record, or `#` and a leaf hash, in base64"))
     }
 
     fn genesis(&self, record: BundledRecord<'_>) -> Result<Genesis, ProofError> {

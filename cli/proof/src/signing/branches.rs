@@ -45,16 +45,16 @@ pub fn write_signed_bundle(
         trees.take(branch, record)?;
         writer.record(branch, record)
     })?;
-    let signed: Vec<_> = sign(&branches, &trees, signers)?.into_iter().map(|branch| branch.note).collect();
+    let signed = sign(&branches, &trees, signers)?;
     // A new checkpoint replaces a remembered one of the same tree.
-    let texts: BTreeSet<_> = signed.iter().map(SignedNote::text).collect();
-    let remembered = branches
-        .iter()
-        .flat_map(|branch| &branch.known)
-        .flat_map(|known| &known.own)
-        .map(|known| &known.note);
-    let remembered = remembered.filter(|note| !texts.contains(note.text())).cloned();
-    let notes: BTreeSet<_> = others.into_iter().chain(remembered).chain(signed.iter().cloned()).collect();
+    let texts: BTreeSet<_> = signed.iter().map(|branch| branch.note.text()).collect();
+    let mut notes: BTreeSet<_> = others.into_iter().collect();
+    for own in branches.iter().flat_map(|branch| &branch.known).flat_map(|known| &known.own) {
+        if !texts.contains(own.note.text()) {
+            notes.insert(own.note.clone());
+        }
+    }
+    notes.extend(signed.iter().map(|branch| branch.note.clone()));
     let count = notes.len() as u64;
     writer.end(notes.into_iter().collect())?;
     Ok(count)
@@ -85,16 +85,21 @@ fn begin<'a>(
             branches.push(BranchToSign { index, revision, origin, size, known });
         }
     }
+    let mut wanted = Vec::new();
     for branch in &branches {
-        if let Some(signed) = branch.sizes().find(|signed| *signed > branch.size) {
-            let (branch, found) = (branch.revision.to_string(), branch.size);
-            return Err(ProofError::RolledBack { branch, signed, found });
+        wanted.push((branch.index, branch.size));
+        for Checkpoint { size: signed, .. } in branch.checkpoints() {
+            if *signed > branch.size {
+                let found = branch.size;
+                return Err(ProofError::RolledBack {
+                    branch: branch.revision.to_string(),
+                    signed: *signed,
+                    found,
+                });
+            }
+            wanted.push((branch.index, *signed));
         }
     }
-    let wanted: Vec<_> = branches
-        .iter()
-        .flat_map(|branch| branch.sizes().chain([branch.size]).map(move |size| (branch.index, size)))
-        .collect();
     Ok((branches, BranchTrees::of(finder, &wanted)))
 }
 
@@ -104,30 +109,30 @@ fn sign(
     trees: &BranchTrees<'_>,
     signers: &Signers,
 ) -> Result<Vec<SignedBranch>, ProofError> {
-    for BranchToSign { index, revision, size, known, .. } in branches {
-        for Checkpoint { size: signed, root, .. } in
-            known.iter().flat_map(KnownLog::all).map(|known| &known.checkpoint)
-        {
-            if trees.root(*index, *signed) != Some(*root) {
-                let branch = revision.to_string();
-                return Err(ProofError::AnotherHistory { branch, signed: *signed, found: *size });
+    for branch in branches {
+        for Checkpoint { size: signed, root, .. } in branch.checkpoints() {
+            if trees.root(branch.index, *signed) != Some(*root) {
+                let found = branch.size;
+                let branch = branch.revision.to_string();
+                return Err(ProofError::AnotherHistory { branch, signed: *signed, found });
             }
         }
     }
-    let sign = |branch: &BranchToSign| {
-        let BranchToSign { index, revision, origin, size, known } = branch;
+    let mut all = Vec::new();
+    for BranchToSign { index, revision, origin, size, known } in branches {
         let root = trees.root(*index, *size);
         let root = root.ok_or_else(|| ProofError::Changed(revision.to_string()))?;
         let checkpoint = Checkpoint { origin: origin.clone(), size: *size, root };
         let note = signers.seal(&checkpoint, known)?;
         let revision = revision.at(size.saturating_sub(1));
-        Ok(SignedBranch { revision, checkpoint, note, request: None })
-    };
-    branches.iter().map(sign).collect()
+        all.push(SignedBranch { revision, checkpoint, note, request: None });
+    }
+    Ok(all)
 }
 
 impl BranchToSign {
-    fn sizes(&self) -> impl Iterator<Item = u64> {
-        self.known.iter().flat_map(KnownLog::all).map(|known| known.checkpoint.size)
+    /// Returns what the keys remember of it.
+    fn checkpoints(&self) -> impl Iterator<Item = &Checkpoint> {
+        self.known.iter().flat_map(KnownLog::all).map(|known| &known.checkpoint)
     }
 }

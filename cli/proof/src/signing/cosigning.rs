@@ -51,9 +51,14 @@ pub fn cosign(
     // TR-16: a branch of a match has one history, whatever names it was signed under.
     let last =
         known.all().map(|known| &known.checkpoint).max_by_key(|last| (last.size, last.origin == *origin));
-    let before = last.map_or((0, Tree::default().root()), |last| (last.size, last.root));
-    let under = last.filter(|last| last.origin != *origin);
-    let under = under.map(|last| format!(" of `{}`", last.origin)).unwrap_or_default();
+    let mut before = (0, Tree::default().root());
+    let mut under = String::new();
+    if let Some(last) = last {
+        before = (last.size, last.root);
+        if last.origin != *origin {
+            under = format!(" of `{}`", last.origin);
+        }
+    }
     if request.old != before.0 {
         let cosigned = before.0;
         let found = request.old;

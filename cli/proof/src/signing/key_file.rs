@@ -28,29 +28,20 @@ impl KeyFile {
     /// # Errors
     /// [`ProofError::Unusable`] and [`ProofError::Key`].
     pub fn open(path: &Path) -> Result<Self, ProofError> {
-        let failed = |cause: io::Error| match cause.kind() {
-            io::ErrorKind::NotFound => {
-                let path = path.display();
-                let program = program::name();
-                ProofError::Unusable(format!("there is no key file `{path}`; `{program} key new` makes one"))
-            }
-            _ => ProofError::Key { doing: "read key file", path: path.into(), cause },
-        };
-        let unusable =
-            |reason: &str| ProofError::Unusable(format!("key file `{}`: {reason}", path.display()));
-        let file = open_regular(path).map_err(failed)?;
-        if is_open_to_others(&file).map_err(failed)? {
-            return Err(unusable(
-                "others may read it; make it private with `chmod 600`, or make another key",
-            ));
+        let file = open_regular(path).map_err(|cause| unreadable(path, cause))?;
+        if is_open_to_others(&file).map_err(|cause| unreadable(path, cause))? {
+            let reason = "others may read it; make it private with `chmod 600`, or make another key";
+            return Err(unusable(path, reason));
         }
         let mut text = String::new();
-        let read = file.take(BYTES_MAX).read_to_string(&mut text);
-        read.map_err(|cause| match cause.kind() {
-            io::ErrorKind::InvalidData => unusable("it is no text"),
-            _ => failed(cause),
-        })?;
-        let key = PrivateKey::read(&text).map_err(|error| unusable(&error.to_string()))?;
+        match file.take(BYTES_MAX).read_to_string(&mut text) {
+            Ok(_) => {}
+            Err(cause) if cause.kind() == io::ErrorKind::InvalidData => {
+                return Err(unusable(path, "it is no text"));
+            }
+            Err(cause) => return Err(unreadable(path, cause)),
+        }
+        let key = PrivateKey::read(&text).map_err(|error| unusable(path, &error.to_string()))?;
         Ok(Self { path: path.into(), key })
     }
 
@@ -59,7 +50,7 @@ impl KeyFile {
     /// # Errors
     /// [`ProofError::Unusable`] and [`ProofError::Key`].
     pub fn create(path: &Path, key: PrivateKey) -> Result<Self, ProofError> {
-        let failed = |cause: io::Error| match cause.kind() {
+        write_new(path, &key).map_err(|cause| match cause.kind() {
             io::ErrorKind::AlreadyExists => {
                 ProofError::Unusable(format!("`{}` exists; a key is never overwritten", path.display()))
             }
@@ -67,23 +58,17 @@ impl KeyFile {
                 ProofError::Unusable(format!("there is no folder for `{}`", path.display()))
             }
             _ => ProofError::Key { doing: "write key file", path: path.into(), cause },
-        };
-        let write = || {
-            let mut draft = DraftFile::file_in(folder_of(path), Readers::Owner)?;
-            draft.file().write_all(key.to_file().as_bytes())?;
-            draft.file().sync_all()?;
-            draft.persist(path, false)?;
-            // The caller gets an error, so the file is removed and the next try can use its name.
-            sync_folder_of(path).inspect_err(|_| drop(fs::remove_file(path)))
-        };
-        write().map_err(failed)?;
+        })?;
         Ok(Self { path: path.into(), key })
     }
 
     /// Returns the path of the file itself, with links resolved.
     pub(super) fn real_path(&self) -> Result<PathBuf, ProofError> {
-        let failed = |cause| ProofError::Key { doing: "find", path: self.path.clone(), cause };
-        std::fs::canonicalize(&self.path).map_err(failed)
+        fs::canonicalize(&self.path).map_err(|cause| ProofError::Key {
+            doing: "find",
+            path: self.path.clone(),
+            cause,
+        })
     }
 
     /// Requires the key to be of a kind.
@@ -98,8 +83,30 @@ impl KeyFile {
             KeyKind::Signer => "it is a witness's, which only cosigns",
             KeyKind::Witness => "it signs, and a witness has a key of its own, made with `--witness`",
         };
-        Err(ProofError::Unusable(format!("key file `{}`: {reason}", self.path.display())))
+        Err(unusable(&self.path, reason))
     }
+}
+
+fn unusable(path: &Path, reason: &str) -> ProofError {
+    ProofError::Unusable(format!("key file `{}`: {reason}", path.display()))
+}
+
+fn unreadable(path: &Path, cause: io::Error) -> ProofError {
+    if cause.kind() == io::ErrorKind::NotFound {
+        let path = path.display();
+        let program = program::name();
+        return ProofError::Unusable(format!("there is no key file `{path}`; `{program} key new` makes one"));
+    }
+    ProofError::Key { doing: "read key file", path: path.into(), cause }
+}
+
+fn write_new(path: &Path, key: &PrivateKey) -> io::Result<()> {
+    let mut draft = DraftFile::file_in(folder_of(path), Readers::Owner)?;
+    draft.file().write_all(key.to_file().as_bytes())?;
+    draft.file().sync_all()?;
+    draft.persist(path, false)?;
+    // The caller gets an error, so the file is removed and the next try can use its name.
+    sync_folder_of(path).inspect_err(|_| drop(fs::remove_file(path)))
 }
 
 /// Makes the names in a file's folder durable.

@@ -74,9 +74,9 @@ impl KeyMemory {
         let folder = PathBuf::from(folder);
         make_folder(&folder)?;
         let path = folder.join("LOCK");
-        let failed = |cause| ProofError::Key { doing: "lock", path: path.clone(), cause };
-        let mut lock = private().read(true).create(true).truncate(false).open(&path).map_err(failed)?;
-        wait_for(&mut lock, &path).map_err(failed)?;
+        let opened = private().read(true).create(true).truncate(false).open(&path);
+        let mut lock = opened.map_err(|cause| failed("lock", &path, cause))?;
+        wait_for(&mut lock, &path).map_err(|cause| failed("lock", &path, cause))?;
         let memory = Self { folder, lock };
         memory.list_origins()?;
         Ok(memory)
@@ -92,12 +92,15 @@ impl KeyMemory {
     fn list_origins(&self) -> Result<(), ProofError> {
         let path = self.folder.join("FORMAT");
         if let Some(format) = read(&path)? {
-            let unknown = || ProofError::DamagedMemory { path, reason: "it has an unknown format".into() };
-            return if format == FORMAT.as_bytes() { Ok(()) } else { Err(unknown()) };
+            if format != FORMAT.as_bytes() {
+                return Err(damaged(&path, "it has an unknown format"));
+            }
+            return Ok(());
         }
-        let failed = |cause| ProofError::Key { doing: "read", path: self.folder.clone(), cause };
-        for item in std::fs::read_dir(&self.folder).map_err(failed)? {
-            let path = item.map_err(failed)?.path().join(CHECKPOINT);
+        let items = std::fs::read_dir(&self.folder).map_err(|cause| failed("read", &self.folder, cause))?;
+        for item in items {
+            let item = item.map_err(|cause| failed("read", &self.folder, cause))?;
+            let path = item.path().join(CHECKPOINT);
             if let Some(Remembered { checkpoint, .. }) = read_checkpoint(&path)? {
                 self.list_origin(&checkpoint.origin)?;
             }
@@ -122,10 +125,7 @@ impl KeyMemory {
         let path =
             self.folder_of(&format!("{:032x}/{branch}", u128::from_be_bytes(match_id))).join("origins");
         let bytes = read(&path)?.unwrap_or_default();
-        let text = String::from_utf8(bytes).map_err(|_| ProofError::DamagedMemory {
-            path: path.clone(),
-            reason: "expected text in UTF-8".into(),
-        })?;
+        let text = String::from_utf8(bytes).map_err(|_| damaged(&path, "expected text in UTF-8"))?;
         let origins = text.lines().map(Into::into).collect();
         Ok(Some((path, origins)))
     }
@@ -141,21 +141,26 @@ impl KeyMemory {
     pub(super) fn of_log(&self, origin: &str) -> Result<Option<Remembered>, ProofError> {
         let path = self.file(origin);
         let known = read_checkpoint(&path)?;
-        if let Some(Remembered { checkpoint, .. }) =
-            known.as_ref().filter(|known| known.checkpoint.origin != origin)
+        if let Some(known) = &known
+            && known.checkpoint.origin != origin
         {
-            let reason = format!("it is of `{}`", checkpoint.origin);
-            return Err(ProofError::DamagedMemory { path, reason });
+            return Err(damaged(&path, format!("it is of `{}`", known.checkpoint.origin)));
         }
         Ok(known)
     }
 
     /// Returns what is remembered of a log, and of the same branch under other names (TR-16).
     pub(super) fn known(&self, origin: &str) -> Result<KnownLog, ProofError> {
-        let origins = self.origins(origin)?.map(|(_, origins)| origins).unwrap_or_default();
-        let others = origins.iter().filter(|listed| *listed != origin);
-        let others = others.filter_map(|other| self.of_log(other).transpose());
-        Ok(KnownLog { own: self.of_log(origin)?, under_other_names: others.collect::<Result<_, _>>()? })
+        let listed = self.origins(origin)?;
+        let mut known = KnownLog { own: self.of_log(origin)?, under_other_names: Vec::new() };
+        if let Some((_, origins)) = listed {
+            for other in origins {
+                if other != origin {
+                    known.under_other_names.extend(self.of_log(&other)?);
+                }
+            }
+        }
+        Ok(known)
     }
 
     /// Returns the last note of a log.
@@ -242,27 +247,34 @@ fn read(path: &Path) -> Result<Option<Vec<u8>>, ProofError> {
 
 fn read_checkpoint(path: &Path) -> Result<Option<Remembered>, ProofError> {
     let Some(bytes) = read(path)? else { return Ok(None) };
-    let damaged = |error: Malformed| ProofError::DamagedMemory { path: path.into(), reason: error.0 };
-    let note = SignedNote::read(&bytes).map_err(damaged)?;
-    let checkpoint = note.text().parse().map_err(damaged)?;
+    let note = SignedNote::read(&bytes).map_err(|error: Malformed| damaged(path, error.0))?;
+    let checkpoint = note.text().parse().map_err(|error: Malformed| damaged(path, error.0))?;
     Ok(Some(Remembered { note, checkpoint }))
+}
+
+fn damaged(path: &Path, reason: impl Into<String>) -> ProofError {
+    ProofError::DamagedMemory { path: path.into(), reason: reason.into() }
+}
+
+fn failed(doing: &'static str, path: &Path, cause: io::Error) -> ProofError {
+    ProofError::Key { doing, path: path.into(), cause }
 }
 
 /// Writes a file that only its owner may read, whole and durably, and creates its folder if necessary.
 fn write_private(path: &Path, bytes: &[u8]) -> Result<(), ProofError> {
-    let new = path.with_extension("new");
-    let failed = |cause| ProofError::Key { doing: "write", path: path.into(), cause };
     if let Some(folder) = path.parent() {
         make_folder(folder)?;
     }
-    let write = || {
-        let mut file = private().create(true).truncate(true).open(&new)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        std::fs::rename(&new, path)?;
-        sync_folder_of(path)
-    };
-    write().map_err(failed)
+    replace(path, bytes).map_err(|cause| failed("write", path, cause))
+}
+
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let new = path.with_extension("new");
+    let mut file = private().create(true).truncate(true).open(&new)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    std::fs::rename(&new, path)?;
+    sync_folder_of(path)
 }
 
 /// Creates a folder that only its owner may enter, durably, unless it exists.
@@ -274,7 +286,7 @@ fn make_folder(folder: &Path) -> Result<(), ProofError> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => Ok(()),
         made => made.and_then(|()| sync_folder_of(folder)),
     };
-    made.map_err(|cause| ProofError::Key { doing: "make", path: folder.into(), cause })
+    made.map_err(|cause| failed("make", folder, cause))
 }
 
 fn private() -> OpenOptions {

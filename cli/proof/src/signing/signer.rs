@@ -40,23 +40,25 @@ impl Signers {
     /// [`ProofError::Unusable`] for keys of different names, and what is wrong with one of them.
     pub fn open(paths: &[PathBuf]) -> Result<Self, ProofError> {
         // Each key once and in a fixed order, so that processes cannot wait for each other.
-        let mut keys = BTreeMap::new();
+        let mut by_path = BTreeMap::new();
         for path in paths {
             let file = KeyFile::open(path)?.require(KeyKind::Signer)?;
-            keys.insert(file.real_path()?, file);
+            by_path.insert(file.real_path()?, file);
         }
-        let keys: Vec<_> = keys.into_values().collect();
-        let mut names = keys.iter().map(|file| file.key.name());
-        let first = names.next().ok_or_else(|| ProofError::Unusable("no key is named".into()))?;
-        if let Some(other) = names.find(|name| *name != first) {
-            let reason = format!("keys that sign together have one name, found `{first}` and `{other}`");
-            return Err(ProofError::Unusable(reason));
+        let files: Vec<_> = by_path.into_values().collect();
+        let first = files.first().ok_or_else(no_key)?.key.name();
+        for other in files.iter().map(|file| file.key.name()) {
+            if other != first {
+                let reason = format!("keys that sign together have one name, found `{first}` and `{other}`");
+                return Err(ProofError::Unusable(reason));
+            }
         }
-        let keys = keys.into_iter().map(|file| {
+        let mut keys = Vec::new();
+        for file in files {
             let memory = KeyMemory::of(&file)?;
-            Ok((file, memory))
-        });
-        Ok(Self { keys: keys.collect::<Result<_, ProofError>>()? })
+            keys.push((file, memory));
+        }
+        Ok(Self { keys })
     }
 
     /// Returns the origin of a branch.
@@ -77,8 +79,11 @@ impl Signers {
     /// # Errors
     /// Every error of reading memory.
     pub fn remembered(&self, origin: &str) -> Result<Vec<SignedNote>, ProofError> {
-        let notes = self.keys.iter().map(|(_, memory)| memory.note_of(origin));
-        Ok(notes.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+        let mut notes = Vec::new();
+        for (_, memory) in &self.keys {
+            notes.extend(memory.note_of(origin)?);
+        }
+        Ok(notes)
     }
 
     /// Requires a branch to continue everything that was signed of it, then signs it up to its head or an entry. The checkpoint
@@ -95,20 +100,25 @@ impl Signers {
         let origin = self.origin(store, revision)?;
         let known = self.known(&origin)?;
         let stored = StoredBranch::of(store, revision)?;
-        let builder = since.map(|old| stored.consistency(old)).transpose()?;
-        let (roots, hashes) = stored.compare(known.iter().flat_map(KnownLog::all), builder)?;
-        let checkpoint = Checkpoint { origin, size: stored.size, root: stored.root(&roots)? };
+        let mut builder = match since {
+            Some(old) => Some(stored.consistency(old)?),
+            None => None,
+        };
+        let root = stored.compare(known.iter().flat_map(KnownLog::all), builder.as_mut())?;
+        let checkpoint = Checkpoint { origin, size: stored.size, root };
         let note = self.seal(&checkpoint, &known)?;
-        let request =
-            since.zip(hashes).map(|(old, hashes)| ConsistencyRequest { old, hashes, note: note.clone() });
+        let mut request = None;
+        if let (Some(old), Some(builder)) = (since, builder) {
+            request = Some(ConsistencyRequest { old, hashes: builder.hashes(), note: note.clone() });
+        }
         Ok(SignedBranch { revision: revision.at(stored.size.saturating_sub(1)), checkpoint, note, request })
     }
 
     /// Returns the key with this verifier key, if it is among them.
     #[must_use]
     pub fn key_of(&self, verifier: &VerifierKey) -> Option<&PrivateKey> {
-        let mut keys = self.keys.iter().map(|(file, _)| &file.key);
-        keys.find(|key| key.verifier() == *verifier)
+        let (file, _) = self.keys.iter().find(|(file, _)| file.key.verifier() == *verifier)?;
+        Some(&file.key)
     }
 
     /// Returns the first of the keys.
@@ -116,8 +126,8 @@ impl Signers {
     /// # Errors
     /// [`ProofError::Unusable`] if there is none.
     pub fn first(&self) -> Result<&PrivateKey, ProofError> {
-        let first = self.keys.first().map(|(file, _)| &file.key);
-        first.ok_or_else(|| ProofError::Unusable("no key is named".into()))
+        let (file, _) = self.keys.first().ok_or_else(no_key)?;
+        Ok(&file.key)
     }
 
     /// Requires a branch to continue everything that was signed of it; signs nothing (TR-11).
@@ -126,7 +136,8 @@ impl Signers {
     /// [`ProofError::RolledBack`], [`ProofError::AnotherHistory`], and what cannot be read.
     pub fn require_unforked(&self, store: &StoreReader, branch: &Revision) -> Result<(), ProofError> {
         let known = self.known(&self.origin(store, branch)?)?;
-        StoredBranch::of(store, branch)?.compare(known.iter().flat_map(KnownLog::all), None).map(|_| ())
+        StoredBranch::of(store, branch)?.compare(known.iter().flat_map(KnownLog::all), None)?;
+        Ok(())
     }
 
     /// Returns what each key remembers of a log, under any name.
@@ -137,24 +148,27 @@ impl Signers {
     /// Signs a checkpoint that continues the known ones, and remembers it.
     pub(super) fn seal(&self, checkpoint: &Checkpoint, known: &[KnownLog]) -> Result<SignedNote, ProofError> {
         let text = checkpoint.to_string();
-        let signatures =
-            self.keys.iter().map(|(file, _)| SignatureLine::sign(&file.key, &checkpoint.origin, &text));
-        let earlier =
-            known.iter().flat_map(|known| &known.own).filter(|known| known.checkpoint == *checkpoint);
-        let lines: Vec<_> =
-            signatures.chain(earlier.flat_map(|known| known.note.signatures().iter().cloned())).collect();
+        let mut lines = self.signatures(&checkpoint.origin, &text);
+        for own in known.iter().flat_map(|known| &known.own) {
+            if own.checkpoint == *checkpoint {
+                lines.extend(own.note.signatures().iter().cloned());
+            }
+        }
         let note = unsigned(text, lines)?;
         for ((_, memory), known) in self.keys.iter().zip(known) {
             // A shorter checkpoint is signed for viewers who may not see the rest, and must not replace a longer one.
-            if known
-                .own
-                .as_ref()
-                .is_none_or(|known| known.checkpoint.size <= checkpoint.size && known.note != note)
+            if let Some(own) = &known.own
+                && (own.checkpoint.size > checkpoint.size || own.note == note)
             {
-                memory.remember(&checkpoint.origin, &note)?;
+                continue;
             }
+            memory.remember(&checkpoint.origin, &note)?;
         }
         Ok(note)
+    }
+
+    fn signatures(&self, origin: &str, text: &str) -> Vec<SignatureLine> {
+        self.keys.iter().map(|(file, _)| SignatureLine::sign(&file.key, origin, text)).collect()
     }
 
     /// Adds cosignatures to the checkpoints of a branch that they sign. Each is verified by the key of its witness in the policy,
@@ -181,43 +195,47 @@ impl Signers {
                 newest = Some(known);
             }
         }
-        let newest = newest.ok_or_else(|| ProofError::Unusable("no key is named".into()))?;
-        let mut earlier = None;
+        let newest = newest.ok_or_else(no_key)?;
+        let mut earlier: Option<Vec<Checkpoint>> = None;
         let mut by_size: BTreeMap<u64, (Checkpoint, Vec<SignatureLine>)> = BTreeMap::new();
         for line in lines {
             let name = line.name();
-            let witness = policy.witness_of(line).ok_or_else(|| {
-                ProofError::Refused(format!("`{name}` is no witness of the policy; nothing was added"))
-            })?;
-            let mut found = Some(&newest).filter(|last| line.is_cosignature_of(&last.to_string(), witness));
-            if found.is_none() {
-                let earlier = match &mut earlier {
-                    Some(earlier) => earlier,
-                    none => {
-                        none.insert(StoredBranch::of(store, &whole(revision))?.checkpoints_before(&newest)?)
+            let Some(witness) = policy.witness_of(line) else {
+                let reason = format!("`{name}` is no witness of the policy; nothing was added");
+                return Err(ProofError::Refused(reason));
+            };
+            let mut found = None;
+            if line.is_cosignature_of(&newest.to_string(), witness) {
+                found = Some(&newest);
+            } else {
+                if earlier.is_none() {
+                    let stored = StoredBranch::of(store, &whole(revision))?;
+                    earlier = Some(stored.checkpoints_before(&newest)?);
+                }
+                for checkpoint in earlier.iter().flatten() {
+                    if line.is_cosignature_of(&checkpoint.to_string(), witness) {
+                        found = Some(checkpoint);
                     }
-                };
-                let is_of = |at: &&Checkpoint| line.is_cosignature_of(&at.to_string(), witness);
-                found = earlier.iter().rev().find(is_of);
+                }
             }
-            let found = found.ok_or_else(|| {
+            let Some(found) = found else {
                 let last = newest.size.saturating_sub(1);
                 let whole = whole(revision);
-                ProofError::Refused(format!(
+                return Err(ProofError::Refused(format!(
                     "the line of `{name}` cosigns no checkpoint of `{whole}` up to entry {last}; nothing was added"
-                ))
-            })?;
+                )));
+            };
             by_size.entry(found.size).or_insert_with(|| (found.clone(), Vec::new())).1.push(line.clone());
         }
-        let too_many = || ProofError::Refused("a note has at most 64 signatures".into());
         let mut signed = Vec::new();
         for (checkpoint, lines) in by_size.into_values() {
             let text = checkpoint.to_string();
-            let own =
-                self.keys.iter().map(|(file, _)| SignatureLine::sign(&file.key, &origin, &text)).collect();
+            let own = self.signatures(&origin, &text);
             let mut note = unsigned(text, own)?;
             for (_, memory) in &self.keys {
-                if let Some(known) = memory.of_log(&origin)?.filter(|known| known.checkpoint == checkpoint) {
+                if let Some(known) = memory.of_log(&origin)?
+                    && known.checkpoint == checkpoint
+                {
                     let added = known.note.replacing(lines.clone()).ok_or_else(too_many)?;
                     memory.remember(&origin, &added)?;
                     note = note.replacing(added.signatures().iter().cloned()).ok_or_else(too_many)?;
@@ -235,20 +253,29 @@ fn whole(revision: &Revision) -> Revision {
     Revision { seq: None, ..revision.clone() }
 }
 
-fn unsigned(text: String, mut lines: Vec<SignatureLine>) -> Result<SignedNote, ProofError> {
+fn no_key() -> ProofError {
+    ProofError::Unusable("no key is named".into())
+}
+
+fn too_many() -> ProofError {
+    ProofError::Refused("a note has at most 64 signatures".into())
+}
+
+/// Returns a note with these lines, each once.
+fn unsigned(text: String, lines: Vec<SignatureLine>) -> Result<SignedNote, ProofError> {
     let mut kept = Vec::new();
-    lines.retain(|line| {
-        let is_new = !kept.contains(line);
-        kept.push(line.clone());
-        is_new
-    });
-    SignedNote::new(text, lines).ok_or_else(|| ProofError::Refused("a note has at most 64 signatures".into()))
+    for line in lines {
+        if !kept.contains(&line) {
+            kept.push(line);
+        }
+    }
+    SignedNote::new(text, kept).ok_or_else(too_many)
 }
 
 fn unsigned_yet(revision: &Revision, file: &KeyFile) -> ProofError {
     ProofError::Refused(format!(
         "nothing of `{}` is signed by `{}`; `{} checkpoint sign` signs it",
-        Revision { seq: None, ..revision.clone() },
+        whole(revision),
         file.path.display(),
         program::name()
     ))
@@ -269,22 +296,21 @@ pub fn prove(
         &store.genesis(&revision.match_name)?.match_id,
         revision.branch.as_str(),
     );
-    let known = KeyMemory::of(file)?.of_log(&origin)?;
-    let known = known.ok_or_else(|| unsigned_yet(revision, file))?;
+    let known = KeyMemory::of(file)?.of_log(&origin)?.ok_or_else(|| unsigned_yet(revision, file))?;
     let size = known.checkpoint.size;
-    let whole = Revision { seq: None, ..revision.clone() };
+    let whole = whole(revision);
     let stored = StoredBranch { revision: revision.clone(), size, ..StoredBranch::of(store, &whole)? };
-    let builder = ProofBuilder::inclusion(seq, size).ok_or_else(|| {
+    let Some(mut builder) = ProofBuilder::inclusion(seq, size) else {
         if seq >= stored.full {
-            return no_entry(revision, seq, stored.full);
+            return Err(no_entry(revision, seq, stored.full));
         }
-        ProofError::Refused(format!(
+        return Err(ProofError::Refused(format!(
             "`{whole}` is signed up to entry {}, not {seq}; `{} checkpoint sign` signs the rest",
             size.saturating_sub(1),
             program::name()
-        ))
-    })?;
-    let (_, hashes) = stored.compare([&known].into_iter(), Some(builder))?;
+        )));
+    };
+    stored.compare([&known].into_iter(), Some(&mut builder))?;
     let record = match seq {
         0 => store.genesis(&revision.match_name)?.encode(),
         seq => {
@@ -292,16 +318,13 @@ pub fn prove(
             entry.ok_or_else(|| no_entry(revision, seq, stored.full))??.encode()
         }
     };
-    Ok(InclusionProof { record, index: seq, hashes: hashes.unwrap_or_default(), note: known.note })
+    Ok(InclusionProof { record, index: seq, hashes: builder.hashes(), note: known.note })
 }
 
 fn no_entry(revision: &Revision, seq: Seq, full: u64) -> ProofError {
-    let history = SourceName::Revision(Revision { seq: None, ..revision.clone() });
+    let history = SourceName::Revision(whole(revision));
     ReplayError::NoEntry { history, seq, head: full.saturating_sub(1) }.into()
 }
-
-/// The roots of a branch by size.
-type Roots = BTreeMap<u64, TreeHash>;
 
 /// A branch of a store to be signed.
 struct StoredBranch<'a> {
@@ -331,62 +354,60 @@ impl<'a> StoredBranch<'a> {
         })
     }
 
-    /// Reads the branch once and requires it to continue what is remembered. Returns the roots at the remembered sizes and at
-    /// the size to sign, and the proof.
+    /// Reads the branch once and requires it to continue what is remembered. Returns the root at the size to sign; the builder
+    /// gets the leaves up to there.
     fn compare<'k>(
         &self,
         known: impl Iterator<Item = &'k Remembered>,
-        mut builder: Option<ProofBuilder>,
-    ) -> Result<(Roots, Option<Vec<TreeHash>>), ProofError> {
-        let known: Vec<_> = known.map(|known| (known.checkpoint.size, known.checkpoint.root)).collect();
-        let name = || Revision { seq: None, ..self.revision.clone() }.to_string();
-        if let Some((signed, _)) = known.iter().find(|(size, _)| *size > self.full) {
-            return Err(ProofError::RolledBack { branch: name(), signed: *signed, found: self.full });
-        }
-        let mut roots: Roots = known.iter().map(|(size, _)| (*size, Tree::default().root())).collect();
-        roots.insert(self.size, Tree::default().root());
-        let to = roots.keys().next_back().copied().unwrap_or_default();
+        mut builder: Option<&mut ProofBuilder>,
+    ) -> Result<TreeHash, ProofError> {
         let mut tree = Tree::default();
-        let mut take = |record: &[u8]| {
-            let leaf = TreeHash::of_record(record);
+        let mut root = tree.root();
+        let mut roots = BTreeMap::from([(self.size, root)]);
+        let known: Vec<_> = known.map(|known| &known.checkpoint).collect();
+        for known in &known {
+            if known.size > self.full {
+                let branch = whole(&self.revision).to_string();
+                return Err(ProofError::RolledBack { branch, signed: known.size, found: self.full });
+            }
+            roots.insert(known.size, root);
+        }
+        let to = roots.keys().next_back().copied().unwrap_or_default();
+        self.each_leaf(to, |leaf| {
             tree.push(leaf);
-            if let Some(builder) = builder.as_mut().filter(|_| tree.size() <= self.size) {
+            if let Some(builder) = &mut builder
+                && tree.size() <= self.size
+            {
                 builder.push(leaf);
             }
             if let Some(root) = roots.get_mut(&tree.size()) {
                 *root = tree.root();
             }
-        };
-        let Revision { match_name, branch, .. } = &self.revision;
-        take(&self.store.genesis(match_name)?.encode());
-        for entry in self.store.entries(match_name, branch, 1..=to.saturating_sub(1))? {
-            take(&entry?.encode());
+        })?;
+        for known in &known {
+            if roots.get(&known.size) != Some(&known.root) {
+                let branch = whole(&self.revision).to_string();
+                return Err(ProofError::AnotherHistory { branch, signed: known.size, found: self.full });
+            }
         }
-        if let Some((signed, _)) = known.iter().find(|(size, root)| roots.get(size) != Some(root)) {
-            return Err(ProofError::AnotherHistory { branch: name(), signed: *signed, found: self.full });
+        if let Some(found) = roots.get(&self.size) {
+            root = *found;
         }
-        Ok((roots, builder.map(|builder| builder.hashes())))
+        Ok(root)
     }
 
     /// Returns the checkpoints of all sizes before a remembered one, smallest first.
     fn checkpoints_before(&self, last: &Checkpoint) -> Result<Vec<Checkpoint>, ProofError> {
-        let Revision { match_name, branch, .. } = &self.revision;
         if last.size > self.full {
             let branch = self.revision.to_string();
             return Err(ProofError::RolledBack { branch, signed: last.size, found: self.full });
         }
         let mut tree = Tree::default();
         let mut checkpoints = Vec::new();
-        let mut take = |record: &[u8]| {
-            tree.push(TreeHash::of_record(record));
+        self.each_leaf(last.size, |leaf| {
+            tree.push(leaf);
             checkpoints.push(Checkpoint { size: tree.size(), root: tree.root(), ..last.clone() });
-        };
-        take(&self.store.genesis(match_name)?.encode());
-        if last.size > 1 {
-            for entry in self.store.entries(match_name, branch, 1..=last.size.saturating_sub(1))? {
-                take(&entry?.encode());
-            }
-        }
+        })?;
         if checkpoints.pop().as_ref() != Some(last) {
             let branch = self.revision.to_string();
             return Err(ProofError::AnotherHistory { branch, signed: last.size, found: self.full });
@@ -394,7 +415,13 @@ impl<'a> StoredBranch<'a> {
         Ok(checkpoints)
     }
 
-    fn root(&self, roots: &Roots) -> Result<TreeHash, ProofError> {
-        roots.get(&self.size).copied().ok_or_else(|| no_entry(&self.revision, self.size, self.full))
+    /// Passes the leaves of the first records to `take`; of the Genesis always.
+    fn each_leaf(&self, size: u64, mut take: impl FnMut(TreeHash)) -> Result<(), ProofError> {
+        let Revision { match_name, branch, .. } = &self.revision;
+        take(TreeHash::of_record(&self.store.genesis(match_name)?.encode()));
+        for entry in self.store.entries(match_name, branch, 1..=size.saturating_sub(1))? {
+            take(TreeHash::of_record(&entry?.encode()));
+        }
+        Ok(())
     }
 }
