@@ -13,7 +13,6 @@ use turnfold_store::{Entry, Genesis};
 /// How many entries are folded at a time.
 const RUN: usize = 256;
 
-/// The result of folding a branch so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum FoldVerdict {
     /// The rules accept every entry.
@@ -45,7 +44,6 @@ fn why_unproven(rules: &dyn AnyRules) -> Option<String> {
     named_referee(rules).map(|referee| format!("recomputed by your referee {referee}"))
 }
 
-/// A branch being folded.
 pub(super) struct Playing {
     state: Option<Box<dyn AnyState>>,
     /// The module that folds the branch (MD-10).
@@ -67,7 +65,14 @@ pub(super) struct Playing {
 impl Playing {
     /// Starts a match, if this build has its rules.
     pub(super) fn of(genesis: &Genesis, registry: &Registry) -> Self {
-        catch(|| Self::begun(genesis, registry)).unwrap_or_else(|fault| Self {
+        match catch(|| Self::begun(genesis, registry)) {
+            Ok(begun) => begun,
+            Err(fault) => Self { verdict: of_fault(0, &fault), ..Self::without_state(genesis) },
+        }
+    }
+
+    fn without_state(genesis: &Genesis) -> Self {
+        Self {
             state: None,
             module: genesis.module,
             unproven: None,
@@ -75,68 +80,54 @@ impl Playing {
             dice: genesis.dice,
             has_dice: true,
             waiting: Vec::new(),
-            verdict: of_fault(0, &fault),
+            verdict: FoldVerdict::Sound,
             wrong_roll: None,
-        })
+        }
     }
 
     fn begun(genesis: &Genesis, registry: &Registry) -> Self {
-        let Genesis { format, setup, dice, .. } = genesis;
+        let Genesis { format, setup, .. } = genesis;
+        let mut begun = Self { module: None, ..Self::without_state(genesis) };
         let rules = recorded_rules(genesis, registry);
-        let mut module = None;
-        let mut unproven = None;
         if let Ok(rules) = &rules {
-            module = rules.module();
-            unproven = why_unproven(&**rules);
+            begun.module = rules.module();
+            begun.unproven = why_unproven(&**rules);
         }
-        let mut state = None;
-        let mut verdict = FoldVerdict::Sound;
         match rules {
             _ if !genesis.has_known_format() => {
                 let reason = format!("this build does not know format {format} of a log");
-                verdict = FoldVerdict::Unknown(reason);
+                begun.verdict = FoldVerdict::Unknown(reason);
             }
-            Err(cause) => verdict = FoldVerdict::Unknown(why_unknown(&cause)),
+            Err(cause) => begun.verdict = FoldVerdict::Unknown(why_unknown(&cause)),
             Ok(rules) => match distrusted(&rules).start(setup) {
-                Ok(begun) => state = Some(begun),
-                Err(error) => verdict = FoldVerdict::Rejected(0, error.to_string()),
+                Ok(state) => begun.state = Some(state),
+                Err(error) => begun.verdict = FoldVerdict::Rejected(0, error.to_string()),
             },
         }
-        let mut built_in = None;
-        if module.is_some()
+        if begun.module.is_some()
             && let Ok(known) = registry.resolve(&genesis.ruleset, genesis.ruleset_version, None)
             && known.module().is_none()
         {
-            let hash = state.as_ref().map(|state| state.state_hash());
-            match known.start(setup) {
-                Ok(begun) if hash == Some(begun.state_hash()) => built_in = Some(begun),
-                _ if verdict != FoldVerdict::Sound => {}
-                Ok(_) => {
-                    let reason = "the rules built in begin with another state";
-                    verdict = FoldVerdict::Rejected(0, reason.into());
+            let hash = begun.state.as_ref().map(|state| state.state_hash());
+            let differs = match known.start(setup) {
+                Ok(built_in) if hash == Some(built_in.state_hash()) => {
+                    begun.built_in = Some(built_in);
+                    None
                 }
-                Err(error) => {
-                    let reason = format!("the rules built in refuse the setup: {error}");
-                    verdict = FoldVerdict::Rejected(0, reason);
-                }
+                Ok(_) => Some("begin with another state".into()),
+                Err(error) => Some(format!("refuse the setup: {error}")),
+            };
+            if let Some(differs) = differs
+                && begun.verdict == FoldVerdict::Sound
+            {
+                begun.verdict = FoldVerdict::Rejected(0, format!("the rules built in {differs}"));
             }
         }
-        let has_dice = match &state {
+        if let Some(state) = &begun.state {
             // A game may accept rolls of one size only, so several sizes are tried.
-            Some(state) => (0..=8).any(|count| state.roll_command(vec![1; count]).is_some()),
-            None => true,
-        };
-        Self {
-            state,
-            module,
-            unproven,
-            built_in,
-            dice: *dice,
-            has_dice,
-            waiting: Vec::new(),
-            verdict,
-            wrong_roll: None,
+            begun.has_dice = (0..=8).any(|count| state.roll_command(vec![1; count]).is_some());
         }
+        begun
     }
 
     /// Returns a copy, for a branch that begins here.
@@ -155,7 +146,6 @@ impl Playing {
         }
     }
 
-    /// Takes the next entry.
     pub(super) fn take(&mut self, entry: Entry) {
         if self.state.is_some() {
             self.waiting.push(entry);
@@ -179,7 +169,6 @@ impl Playing {
         self.built_in.is_some()
     }
 
-    /// Returns how many rolls there were.
     pub(super) fn rolls(&mut self) -> u64 {
         self.settle();
         self.state.as_ref().map_or(0, |state| state.rolls())
@@ -243,7 +232,6 @@ impl Playing {
     }
 }
 
-/// What rules compute for an entry.
 #[derive(PartialEq, Eq)]
 struct Computed {
     outcome: Outcome,

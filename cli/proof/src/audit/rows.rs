@@ -167,12 +167,10 @@ impl RowBuilder {
         self.find(RowResult::NotChecked, at, reason.into());
     }
 
-    /// Reports that there is nothing to check.
     pub(super) fn not_applicable(&mut self, reason: impl Into<String>) {
         self.find(RowResult::NotApplicable, None, reason.into());
     }
 
-    /// Adds the findings of another builder of the same row.
     pub(super) fn absorb(&mut self, other: Self) {
         self.keys.extend(other.keys);
         if other.result != RowResult::Pass {

@@ -12,11 +12,9 @@ use super::rows::{AuditRow, FurtherRow, RowBuilder, RowName, counted};
 use crate::bundle::sizes::{BranchFinder, revision};
 use crate::bundle::{BranchIndex, BranchTrees};
 
-/// What the rows about checkpoints need to know.
 pub(super) struct CheckpointContext<'a> {
     pub(super) branches: &'a BranchFinder<'a>,
     pub(super) question: AuditQuestion<'a>,
-    /// The trees that were asked for.
     pub(super) trees: &'a BranchTrees<'a>,
 }
 
@@ -63,12 +61,8 @@ impl Vouching<'_> {
     /// Returns `true` if a key of the policy signed some part of a branch, and the branch still begins like it.
     fn is_signed(&self, branch: BranchIndex, trees: &BranchTrees<'_>) -> bool {
         let Some(found) = self.signed.iter().find(|found| found.branch == branch) else { return false };
-        for (Checkpoint { size, root, .. }, _) in &found.signed {
-            if *size > 0 && trees.root(branch, *size) == Some(*root) {
-                return true;
-            }
-        }
-        false
+        let mut signed = found.signed.iter().map(|(checkpoint, _)| checkpoint);
+        signed.any(|signed| signed.size > 0 && trees.root(branch, signed.size) == Some(signed.root))
     }
 }
 
@@ -97,10 +91,8 @@ pub(super) fn checkpoints(
     for (match_index, found) in outline.matches.iter().enumerate() {
         for branch in 0..found.branches.len() {
             let branch = (match_index, branch);
-            by_branch.insert(
-                branch,
-                BranchCheckpoints { branch, signed: Vec::new(), bad: None, sizes: Vec::new() },
-            );
+            let none = BranchCheckpoints { branch, signed: Vec::new(), bad: None, sizes: Vec::new() };
+            by_branch.insert(branch, none);
         }
     }
     let Some(policy) = question.policy else { return by_branch.into_values().collect() };

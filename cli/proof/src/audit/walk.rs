@@ -18,7 +18,6 @@ pub(super) struct Walked<'a> {
     pub(super) chain: AuditRow,
     pub(super) dice: RowBuilder,
     pub(super) rolls: u64,
-    /// Whether some match has dice.
     pub(super) has_dice: bool,
     pub(super) rules: AuditRow,
     pub(super) trees: BranchTrees<'a>,
@@ -27,7 +26,6 @@ pub(super) struct Walked<'a> {
 /// Gets each record with its index on its branch, for a caller that audits more.
 pub(super) type OnRecord<'a> = &'a mut dyn FnMut(BranchIndex, u64, &BundledRecord<'_>);
 
-/// A branch up to some record.
 struct BranchState {
     /// The number of its records.
     size: u64,
@@ -38,7 +36,6 @@ struct BranchState {
     playing: Playing,
 }
 
-/// The state of the walk between two records.
 pub(super) struct Walk<'a, 'r> {
     branches: &'a BranchFinder<'a>,
     outline: &'a BundleOutline,
@@ -63,7 +60,6 @@ pub(super) struct Walk<'a, 'r> {
     modules: BTreeSet<String>,
     entries: u64,
     rolls: u64,
-    /// Whether some match has dice.
     has_dice: bool,
     /// The matches whose dice are judged elsewhere.
     dice_elsewhere: &'r BTreeSet<usize>,
@@ -71,7 +67,6 @@ pub(super) struct Walk<'a, 'r> {
 }
 
 impl<'a, 'r> Walk<'a, 'r> {
-    /// Reads all records once.
     pub(super) fn through(
         records: &'a dyn BundleRecords,
         branches: &'a BranchFinder<'a>,
@@ -164,7 +159,6 @@ impl<'a, 'r> Walk<'a, 'r> {
         if *waiting == 0 { self.kept.remove(&fork) } else { self.kept.get_mut(&fork).map(BranchState::fork) }
     }
 
-    /// Takes a record of the current branch.
     fn take(&mut self, branch: BranchIndex, record: BundledRecord<'_>) -> Result<(), ProofError> {
         let genesis = self.genesis(branch);
         let progress = match &mut self.current {
@@ -255,43 +249,31 @@ impl<'a, 'r> Walk<'a, 'r> {
             return;
         }
         self.has_dice = true;
-        match (genesis.dice, &progress.playing.verdict) {
-            (DicePolicy::Recorded, _) => {
-                self.dice.not_checked(place.cloned(), "values came from outside; range and count only");
+        let reason = match (genesis.dice, &progress.playing.verdict) {
+            (DicePolicy::Recorded, _) => "values came from outside; range and count only".into(),
+            (DicePolicy::Fair(_), _) => "fair dice are checked with the match's desk".into(),
+            (DicePolicy::Seeded(_), FoldVerdict::Sound) => {
+                self.rolls += progress.playing.rolls();
+                return;
             }
-            (DicePolicy::Fair(_), _) => {
-                self.dice.not_checked(place.cloned(), "fair dice are checked with the match's desk");
-            }
-            (DicePolicy::Seeded(_), FoldVerdict::Sound) => self.rolls += progress.playing.rolls(),
-            (DicePolicy::Seeded(_), FoldVerdict::Unknown(reason)) => {
-                self.dice.not_checked(place.cloned(), reason.clone());
-            }
+            (DicePolicy::Seeded(_), FoldVerdict::Unknown(reason)) => reason.clone(),
             (DicePolicy::Seeded(_), FoldVerdict::Rejected(..)) => {
-                self.dice.not_checked(
-                    place.cloned(),
-                    "the rules reject an entry, so nothing is known of later rolls",
-                );
+                "the rules reject an entry, so nothing is known of later rolls".into()
             }
-        }
+        };
+        self.dice.not_checked(place.cloned(), reason);
     }
 
     fn finish(self, vouching: &Vouching<'_>) -> Walked<'a> {
-        let Self { brought_rules, trees, outline, .. } = &self;
-        let mut unvouched = Vec::new();
-        for ((match_index, branch), module) in brought_rules {
-            let Some(found) = outline.matches.get(*match_index) else { continue };
+        let Self { brought_rules, trees, outline, entries, rolls, has_dice, modules, .. } = self;
+        let Self { chain, mut dice, mut rules, .. } = self;
+        for (branch, module) in brought_rules {
+            let Some(found) = outline.matches.get(branch.0) else { continue };
             let is_pinned = found.genesis.only_module().is_some();
-            let why = vouching.why_not((*match_index, *branch), module, is_pinned, trees);
-            if let Some(why) = why {
-                let is_seeded = matches!(found.genesis.dice, DicePolicy::Seeded(_));
-                unvouched.push(((*match_index, *branch), is_seeded, why));
-            }
-        }
-        let Self { chain, mut dice, mut rules, modules, trees, outline, entries, rolls, has_dice, .. } = self;
-        for (branch, is_seeded, why) in unvouched {
+            let Some(why) = vouching.why_not(branch, &module, is_pinned, &trees) else { continue };
             let place = revision(outline, branch);
             // Without trusted rules nobody knows which rolls were due, so the dice are not checked either.
-            if is_seeded && has_dice {
+            if has_dice && matches!(found.genesis.dice, DicePolicy::Seeded(_)) {
                 dice.not_checked(place.clone(), why.clone());
             }
             rules.not_checked(place, why);

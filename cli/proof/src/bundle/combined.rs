@@ -36,7 +36,6 @@ impl HeldRecord {
     }
 }
 
-/// A branch with its records from all bundles.
 struct HeldBranch {
     parent: Option<BranchName>,
     first: Seq,

@@ -11,7 +11,6 @@ use super::parse::parse;
 use super::records::{BundleRecords, TakeRecord};
 use crate::error::ProofError;
 
-/// How much of the file is read at a time.
 const BUFFER_BYTES: usize = 1 << 16;
 
 /// A well-formed bundle (TR-21).

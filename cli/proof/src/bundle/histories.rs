@@ -21,7 +21,6 @@ use crate::error::ProofError;
 pub struct BundledName {
     /// The bundle.
     pub bundle: PathBuf,
-    /// The branch.
     within: Option<String>,
 }
 

@@ -105,10 +105,7 @@ impl<'a> ImportPlan<'a> {
             return Err(ProofError::Unusable(format!("`--name` is for one match, the bundle has {found}")));
         }
         let links = BundledLinks::read(records)?;
-        let stored = match store {
-            Some(store) => stored_names(store, outline)?,
-            None => BTreeMap::new(),
-        };
+        let stored = stored_names(store, outline)?;
         let mut branches = Vec::new();
         for (index, bundled) in outline.matches.iter().enumerate() {
             let planning = Planning { bundled, index, links: &links, names };
@@ -165,12 +162,13 @@ impl<'a> ImportPlan<'a> {
 
 /// Finds the names that the matches of a bundle have in the store, by their ids.
 fn stored_names(
-    store: &StoreReader,
+    store: Option<&StoreReader>,
     outline: &BundleOutline,
 ) -> Result<BTreeMap<[u8; 16], MatchName>, ProofError> {
+    let mut names = BTreeMap::new();
+    let Some(store) = store else { return Ok(names) };
     let bundled: BTreeMap<_, _> =
         outline.matches.iter().map(|bundled| (bundled.genesis.match_id, &bundled.genesis)).collect();
-    let mut names = BTreeMap::new();
     for info in store.matches_after(None)? {
         let info = info?;
         let Some(genesis) = bundled.get(&info.genesis.match_id) else { continue };
@@ -183,7 +181,6 @@ fn stored_names(
     Ok(names)
 }
 
-/// Plans the import of a match.
 struct Planning<'a> {
     bundled: &'a BundledMatch,
     index: usize,

@@ -85,7 +85,6 @@ impl fmt::Debug for BundledModule {
 }
 
 impl BundleOutline {
-    /// Returns a branch of a match.
     pub(crate) fn branch(&self, (match_index, branch): BranchIndex) -> Option<&BundledBranch> {
         self.matches.get(match_index)?.branches.get(branch)
     }
@@ -110,7 +109,6 @@ impl BundledMatch {
         self.branches.get(branch.parent?)
     }
 
-    /// Returns how the branches begin on each other.
     pub(crate) fn ancestry(&self) -> Ancestry {
         let mut ancestry = Ancestry::default();
         for (index, branch) in self.branches.iter().enumerate() {

@@ -27,7 +27,6 @@ pub(super) use attachments::{MODULE_LINE_BYTES, checkpoint_order};
 /// The longest line: more than the largest Genesis or entry takes in base64.
 const LINE_BYTES_MAX: u64 = (GENESIS_BYTES_MAX as u64 + COMMAND_BYTES_MAX as u64) * 4 / 3;
 
-/// A bundle being read.
 struct Parser<'a> {
     input: &'a mut dyn BufRead,
     path: &'a Path,
@@ -36,7 +35,6 @@ struct Parser<'a> {
     line: String,
     number: u64,
     outline: BundleOutline,
-    /// The ids of the matches so far.
     ids: BTreeSet<[u8; 16]>,
     /// How many branches, and bytes of modules and checkpoints, have been read. All of these stay in memory.
     branches: usize,

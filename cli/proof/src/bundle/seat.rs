@@ -86,7 +86,6 @@ impl<'a> SeatRecords<'a> {
 /// Records to leave out: the match, the branch that owns the record, and its number.
 type HiddenRecords = BTreeSet<(MatchName, BranchName, Seq)>;
 
-/// Finds the records to leave out for a seat.
 fn hidden_from(
     records: &StoreRecords<'_>,
     viewer: Viewer,
@@ -128,7 +127,7 @@ impl BundleRecords for SeatRecords<'_> {
 
 /// Finds the records of a match that a seat may not know, by the branches that own them.
 fn hidden_in(
-    store: &StoreRecords<'_>,
+    records: &StoreRecords<'_>,
     bundled: &BundledMatch,
     viewer: Viewer,
     registry: &Registry,
@@ -158,7 +157,8 @@ fn hidden_in(
         }
         let mut of_key = Vec::new();
         let mut log = Vec::new();
-        for entry in store.entries_of(&revision.at(found.size().saturating_sub(1)))? {
+        let last = found.size().saturating_sub(1);
+        for entry in records.store().read(&bundled.name, &found.name, Some(last))?.entries {
             if entry.seq >= found.first {
                 all.push((branch, entry.clone()));
             }
@@ -202,11 +202,4 @@ fn hidden_in(
         }
     }
     Ok(hidden)
-}
-
-impl StoreRecords<'_> {
-    /// Reads the entries of a branch up to a revision.
-    fn entries_of(&self, revision: &Revision) -> Result<Vec<Entry>, ProofError> {
-        Ok(self.store().read(&revision.match_name, &revision.branch, revision.seq)?.entries)
-    }
 }

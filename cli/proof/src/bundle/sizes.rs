@@ -83,7 +83,6 @@ impl<'a> BranchFinder<'a> {
         self.outline.branch(branch).map_or(0, BundledBranch::size)
     }
 
-    /// Returns the wanted cuts that exist.
     pub(crate) fn cuts(&self, wanted: &[(BranchIndex, u64)]) -> BTreeSet<BranchSize> {
         wanted.iter().filter_map(|(branch, size)| self.cut(*branch, *size)).collect()
     }
@@ -101,7 +100,6 @@ impl<'a> BranchFinder<'a> {
         forks
     }
 
-    /// Returns where a branch begins on another.
     pub(crate) fn fork(&self, branch: BranchIndex) -> Option<BranchSize> {
         let found = self.outline.branch(branch)?;
         self.cut((branch.0, found.parent?), found.first)

@@ -12,9 +12,7 @@ use crate::error::ProofError;
 pub(crate) struct BranchTrees<'a> {
     branches: &'a BranchFinder<'a>,
     wanted: BTreeSet<BranchSize>,
-    /// Where other branches begin.
     forks: BTreeMap<BranchSize, u64>,
-    /// The trees at these forks.
     kept: BTreeMap<BranchSize, Tree>,
     roots: BTreeMap<BranchSize, TreeHash>,
     current: Option<(BranchIndex, Tree)>,

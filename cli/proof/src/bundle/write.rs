@@ -27,18 +27,15 @@ pub fn write_bundle(
     writer.end(checkpoints)
 }
 
-/// Writes a bundle record by record.
 pub(crate) struct BundleWriter<'a> {
     out: Hashed<'a>,
     outline: &'a BundleOutline,
     /// The branch whose header was written last.
     begun: Option<BranchIndex>,
-    /// The line of text of a record.
     text: String,
 }
 
 impl<'a> BundleWriter<'a> {
-    /// Starts a bundle of these matches and modules.
     pub(crate) fn begin(out: &'a mut dyn Write, outline: &'a BundleOutline) -> Result<Self, ProofError> {
         let mut out = Hashed { out, hasher: Sha256::new() };
         out.text(TITLE)?;
@@ -104,7 +101,6 @@ pub fn write_checkpoints(out: &mut dyn Write, checkpoints: Vec<SignedNote>) -> R
     out.end(checkpoints)
 }
 
-/// The output, and the hash of what was written.
 struct Hashed<'a> {
     out: &'a mut dyn Write,
     hasher: Sha256,

@@ -131,7 +131,6 @@ fn sign(
 }
 
 impl BranchToSign {
-    /// Returns what the keys remember of it.
     fn checkpoints(&self) -> impl Iterator<Item = &Checkpoint> {
         self.known.iter().flat_map(KnownLog::all).map(|known| &known.checkpoint)
     }

@@ -34,13 +34,11 @@ impl KeyFile {
             return Err(unusable(path, reason));
         }
         let mut text = String::new();
-        match file.take(BYTES_MAX).read_to_string(&mut text) {
-            Ok(_) => {}
-            Err(cause) if cause.kind() == io::ErrorKind::InvalidData => {
-                return Err(unusable(path, "it is no text"));
-            }
-            Err(cause) => return Err(unreadable(path, cause)),
-        }
+        let read = file.take(BYTES_MAX).read_to_string(&mut text);
+        read.map_err(|cause| match cause.kind() {
+            io::ErrorKind::InvalidData => unusable(path, "it is no text"),
+            _ => unreadable(path, cause),
+        })?;
         let key = PrivateKey::read(&text).map_err(|error| unusable(path, &error.to_string()))?;
         Ok(Self { path: path.into(), key })
     }
@@ -64,11 +62,8 @@ impl KeyFile {
 
     /// Returns the path of the file itself, with links resolved.
     pub(super) fn real_path(&self) -> Result<PathBuf, ProofError> {
-        fs::canonicalize(&self.path).map_err(|cause| ProofError::Key {
-            doing: "find",
-            path: self.path.clone(),
-            cause,
-        })
+        let real = fs::canonicalize(&self.path);
+        real.map_err(|cause| ProofError::Key { doing: "find", path: self.path.clone(), cause })
     }
 
     /// Requires the key to be of a kind.

@@ -20,10 +20,8 @@ use super::key_file::{KeyFile, sync_folder_of};
 use crate::error::ProofError;
 use crate::limits::NOTE;
 
-/// The content of `FORMAT`.
 const FORMAT: &str = "turnfold key memory 2\n";
 
-/// The name of the file that holds the last checkpoint of a log.
 const CHECKPOINT: &str = "checkpoint";
 
 /// The memory of a key. Other processes wait until it is dropped.
@@ -108,7 +106,6 @@ impl KeyMemory {
         write_private(&path, FORMAT.as_bytes())
     }
 
-    /// Adds an origin to the origins of its branch.
     fn list_origin(&self, origin: &str) -> Result<(), ProofError> {
         let Some((path, mut origins)) = self.origins(origin)? else { return Ok(()) };
         if origins.iter().any(|listed| listed == origin) {
@@ -171,7 +168,6 @@ impl KeyMemory {
         Ok(self.of_log(origin)?.map(|remembered| remembered.note))
     }
 
-    /// Remembers a note of a log, durably.
     pub(super) fn remember(&self, origin: &str, note: &SignedNote) -> Result<(), ProofError> {
         self.list_origin(origin)?;
         write_private(&self.file(origin), note.to_string().as_bytes())

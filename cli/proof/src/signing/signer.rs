@@ -69,7 +69,6 @@ impl Signers {
         self.origin_of(&store.genesis(&branch.match_name)?.match_id, &branch.branch)
     }
 
-    /// Returns the origin of a branch of the match with this id.
     pub(super) fn origin_of(&self, id: &[u8; 16], branch: &BranchName) -> Result<String, ProofError> {
         Ok(branch_origin(self.first()?.name(), id, branch.as_str()))
     }
@@ -100,10 +99,7 @@ impl Signers {
         let origin = self.origin(store, revision)?;
         let known = self.known(&origin)?;
         let stored = StoredBranch::of(store, revision)?;
-        let mut builder = match since {
-            Some(old) => Some(stored.consistency(old)?),
-            None => None,
-        };
+        let mut builder = since.map(|old| stored.consistency(old)).transpose()?;
         let root = stored.compare(known.iter().flat_map(KnownLog::all), builder.as_mut())?;
         let checkpoint = Checkpoint { origin, size: stored.size, root };
         let note = self.seal(&checkpoint, &known)?;
@@ -204,20 +200,16 @@ impl Signers {
                 let reason = format!("`{name}` is no witness of the policy; nothing was added");
                 return Err(ProofError::Refused(reason));
             };
-            let mut found = None;
-            if line.is_cosignature_of(&newest.to_string(), witness) {
-                found = Some(&newest);
+            let found = if line.is_cosignature_of(&newest.to_string(), witness) {
+                Some(&newest)
             } else {
                 if earlier.is_none() {
                     let stored = StoredBranch::of(store, &whole(revision))?;
                     earlier = Some(stored.checkpoints_before(&newest)?);
                 }
-                for checkpoint in earlier.iter().flatten() {
-                    if line.is_cosignature_of(&checkpoint.to_string(), witness) {
-                        found = Some(checkpoint);
-                    }
-                }
-            }
+                let mut latest_first = earlier.iter().flatten().rev();
+                latest_first.find(|earlier| line.is_cosignature_of(&earlier.to_string(), witness))
+            };
             let Some(found) = found else {
                 let last = newest.size.saturating_sub(1);
                 let whole = whole(revision);
@@ -326,7 +318,6 @@ fn no_entry(revision: &Revision, seq: Seq, full: u64) -> ProofError {
     ReplayError::NoEntry { history, seq, head: full.saturating_sub(1) }.into()
 }
 
-/// A branch of a store to be signed.
 struct StoredBranch<'a> {
     store: &'a StoreReader,
     revision: Revision,
@@ -361,24 +352,28 @@ impl<'a> StoredBranch<'a> {
         known: impl Iterator<Item = &'k Remembered>,
         mut builder: Option<&mut ProofBuilder>,
     ) -> Result<TreeHash, ProofError> {
+        let known: Vec<_> = known.map(|known| &known.checkpoint).collect();
         let mut tree = Tree::default();
         let mut root = tree.root();
-        let mut roots = BTreeMap::from([(self.size, root)]);
-        let known: Vec<_> = known.map(|known| &known.checkpoint).collect();
+        let mut roots = BTreeMap::new();
+        let mut to = self.size;
         for known in &known {
             if known.size > self.full {
                 let branch = whole(&self.revision).to_string();
                 return Err(ProofError::RolledBack { branch, signed: known.size, found: self.full });
             }
             roots.insert(known.size, root);
+            to = to.max(known.size);
         }
-        let to = roots.keys().next_back().copied().unwrap_or_default();
         self.each_leaf(to, |leaf| {
             tree.push(leaf);
             if let Some(builder) = &mut builder
                 && tree.size() <= self.size
             {
                 builder.push(leaf);
+            }
+            if tree.size() == self.size {
+                root = tree.root();
             }
             if let Some(root) = roots.get_mut(&tree.size()) {
                 *root = tree.root();
@@ -389,9 +384,6 @@ impl<'a> StoredBranch<'a> {
                 let branch = whole(&self.revision).to_string();
                 return Err(ProofError::AnotherHistory { branch, signed: known.size, found: self.full });
             }
-        }
-        if let Some(found) = roots.get(&self.size) {
-            root = *found;
         }
         Ok(root)
     }

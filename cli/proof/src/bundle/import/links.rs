@@ -43,7 +43,6 @@ impl<'a> BundledLinks<'a> {
         self.at(index, self.first(index)?.checked_sub(1)?)
     }
 
-    /// Returns the link after an entry of a branch.
     pub(super) fn at(&self, index: BranchIndex, seq: Seq) -> Option<Digest> {
         let holder = self.branches.holder(index, seq)?;
         let own = self.own.get(&holder)?;
