@@ -108,9 +108,9 @@ impl Playing {
             && let Ok(known) = registry.resolve(&genesis.ruleset, genesis.ruleset_version, None)
             && known.module().is_none()
         {
-            let hash = begun.state.as_ref().map(|state| state.state_hash());
+            let state = begun.state.as_ref();
             let differs = match known.start(setup) {
-                Ok(built_in) if hash == Some(built_in.state_hash()) => {
+                Ok(built_in) if state.is_some_and(|state| state.state_hash() == built_in.state_hash()) => {
                     begun.built_in = Some(built_in);
                     None
                 }

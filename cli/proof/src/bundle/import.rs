@@ -269,9 +269,9 @@ impl Planning<'_> {
         while differs - same > 1 {
             let own = self.links.at((self.index, branch), middle);
             if own.is_some() && own == stored(middle)? {
-                same = middle
+                same = middle;
             } else {
-                differs = middle
+                differs = middle;
             }
             middle = same.midpoint(differs);
         }

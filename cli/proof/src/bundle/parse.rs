@@ -204,24 +204,22 @@ impl Parser<'_> {
         let count = self.number::<u64>(count)?;
         let link = self.word(link)?;
         let is_main = name.is_main();
-        let parent = match parent.as_str() {
-            "-" => None,
-            parent => match parent.parse::<BranchName>().ok().and_then(|parent| indexes.get(&parent)) {
-                Some(index) => Some(*index),
-                None => {
-                    let reason = format!("there is no branch `{}` above", parent.escape_debug());
-                    return Err(self.malformed(reason));
-                }
-            },
-        };
-        let fits = match parent.and_then(|parent| earlier.get(parent)) {
+        let mut parent_index = None;
+        if parent != "-" {
+            let found = parent.parse::<BranchName>().ok().and_then(|parent| indexes.get(&parent));
+            let Some(found) = found else {
+                return Err(self.malformed(format!("there is no branch `{}` above", parent.escape_debug())));
+            };
+            parent_index = Some(*found);
+        }
+        let fits = match parent_index.and_then(|parent| earlier.get(parent)) {
             None => is_main && first == 0 && count > 0,
             Some(parent) => !is_main && (1..=parent.size()).contains(&first),
         };
         if !fits || first.checked_add(count).is_none() {
             return Err(self.malformed("a branch cannot begin there"));
         }
-        Ok(BundledBranch { name, parent, first, count, link, left_out: 0 })
+        Ok(BundledBranch { name, parent: parent_index, first, count, link, left_out: 0 })
     }
 
     /// Reads a record. `bytes` is the buffer for one that is not left out.
