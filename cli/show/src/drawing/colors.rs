@@ -1,7 +1,5 @@
 //! The colors of a picture: one file for SVG and page, each in light and dark.
 
-use std::fmt::Write;
-
 /// The colors as CSS custom properties, for pages.
 pub const COLORS: &str = include_str!("../page/colors.css");
 
@@ -55,33 +53,40 @@ impl Scheme {
             Self::Light => light,
             Self::Dark => dark,
         };
-        let color = |line: &'static str| line.trim().strip_prefix("--")?.strip_suffix(';')?.split_once(": ");
-        lines.lines().filter_map(color)
+        lines.lines().filter_map(|line| line.trim().strip_prefix("--")?.strip_suffix(';')?.split_once(": "))
     }
 }
 
 /// Returns the rules that color a picture, with the custom properties of [`COLORS`]. Only a picture with squares brings
 /// the rules for squares along.
 fn rules(has_squares: bool) -> String {
-    let tinted = |rules: &str, of_tint: &str| {
-        TINTS.iter().fold(rules.into(), |rules: String, tint| rules + &of_tint.replace("TINT", tint))
-    };
     // What is without tint comes first, so that a tint can override it.
-    let rules = tinted(UNTINTED, TINTED);
-    if has_squares { tinted(&rules, TINTED_SQUARE) + SQUARES } else { rules }
+    let mut rules = UNTINTED.to_owned();
+    for tint in TINTS {
+        rules.push_str(&TINTED.replace("TINT", tint));
+    }
+    if has_squares {
+        for tint in TINTS {
+            rules.push_str(&TINTED_SQUARE.replace("TINT", tint));
+        }
+        rules.push_str(SQUARES);
+    }
+    rules
 }
 
 /// Returns the rules that color a picture by itself. They name no custom properties, which few programs but browsers
 /// know: those show it as in light.
 pub(super) fn standalone_rules(has_squares: bool) -> String {
-    let [light, dark] = [Scheme::Light, Scheme::Dark].map(|scheme| {
-        let named =
-            |rules: String, (name, value): (&str, &str)| rules.replace(&format!("var(--{name})"), value);
-        scheme.colors().fold(rules(has_squares), named)
-    });
-    let mut rules = light;
-    write!(rules, "@media (prefers-color-scheme:dark){{\n{dark}}}\n")
-        .expect("writing to a string cannot fail");
+    let light = rules_in(Scheme::Light, has_squares);
+    let dark = rules_in(Scheme::Dark, has_squares);
+    format!("{light}@media (prefers-color-scheme:dark){{\n{dark}}}\n")
+}
+
+fn rules_in(scheme: Scheme, has_squares: bool) -> String {
+    let mut rules = rules(has_squares);
+    for (name, value) in scheme.colors() {
+        rules = rules.replace(&format!("var(--{name})"), value);
+    }
     rules
 }
 

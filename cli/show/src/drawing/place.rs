@@ -50,19 +50,17 @@ impl Highlights {
         self.reach.contains(&Spot { block, place })
     }
 
-    /// Returns the spot of a line, row or bar, and whether it changed.
-    pub(super) fn item(&self, block: usize, index: usize) -> (Spot, bool) {
-        let place = Place::Index(index);
-        (Spot { block, place }, self.is_changed(block, place))
-    }
-
     /// Returns the hexes of a block that are marked, changed or in reach.
     pub(super) fn hexes(&self, block: usize) -> BTreeSet<Hex> {
-        let hex = |spot: &Spot| match spot.place {
-            Place::Hex(hex) if spot.block == block => Some(hex),
-            _ => None,
-        };
-        self.changed.iter().chain(&self.reach).filter_map(hex).collect()
+        let mut hexes = BTreeSet::new();
+        for spot in self.changed.iter().chain(&self.reach) {
+            if let Place::Hex(hex) = spot.place
+                && spot.block == block
+            {
+                hexes.insert(hex);
+            }
+        }
+        hexes
     }
 }
 
@@ -72,30 +70,42 @@ pub fn target_spots<'a>(
     picture: &Picture,
     targets: impl IntoIterator<Item = &'a TargetPart>,
 ) -> BTreeSet<Spot> {
-    let is_board = |block: &Block| matches!(block, Block::Hexes(_) | Block::Grid(_));
-    let blocks = picture.blocks.iter().enumerate().filter(|(_, block)| is_board(block));
-    let boards: Vec<usize> = blocks.map(|(block, _)| block).collect();
-    let spots = |target: &TargetPart| {
-        let (board, place) = match target {
-            TargetPart::Word(_) => return Vec::new(),
-            TargetPart::Piece { piece } => return named(picture, piece),
-            TargetPart::Hex(board, hex) => (board, Place::Hex(*hex)),
-            TargetPart::Square(board, square) => (board, Place::Square(*square)),
-        };
-        let block = boards.get(usize::from(*board));
-        block.map(|&block| Spot { block, place }).into_iter().collect()
-    };
-    targets.into_iter().flat_map(spots).collect()
+    let mut boards = Vec::new();
+    for (block, content) in picture.blocks.iter().enumerate() {
+        if matches!(content, Block::Hexes(_) | Block::Grid(_)) {
+            boards.push(block);
+        }
+    }
+    let mut spots = BTreeSet::new();
+    for target in targets {
+        match target {
+            TargetPart::Word(_) => {}
+            TargetPart::Piece { piece } => spots.extend(named(picture, piece)),
+            TargetPart::Hex(board, hex) => spots.extend(on_board(&boards, *board, Place::Hex(*hex))),
+            TargetPart::Square(board, square) => {
+                spots.extend(on_board(&boards, *board, Place::Square(*square)));
+            }
+        }
+    }
+    spots
+}
+
+fn on_board(boards: &[usize], board: u8, place: Place) -> Option<Spot> {
+    Some(Spot { block: *boards.get(usize::from(board))?, place })
 }
 
 /// Returns the hexes that have this name in a picture.
 fn named(picture: &Picture, name: &str) -> Vec<Spot> {
-    let hexes = |(block, content): (usize, &Block)| {
-        let Block::Hexes(HexBoard { targets, .. }) = content else { return Vec::new() };
-        let named = targets.iter().filter(|(_, other)| other == name);
-        named.map(|(hex, _)| Spot { block, place: Place::Hex(*hex) }).collect()
-    };
-    picture.blocks.iter().enumerate().flat_map(hexes).collect()
+    let mut spots = Vec::new();
+    for (block, content) in picture.blocks.iter().enumerate() {
+        let Block::Hexes(HexBoard { targets, .. }) = content else { continue };
+        for (hex, other) in targets {
+            if other == name {
+                spots.push(Spot { block, place: Place::Hex(*hex) });
+            }
+        }
+    }
+    spots
 }
 
 #[cfg(test)]

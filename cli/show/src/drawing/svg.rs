@@ -84,8 +84,11 @@ fn side_by_side(
     top: i32,
     highlights: &Highlights,
 ) -> Size {
-    let size_of = |rows| lists::rows(&mut Markup::default(), rows, [0, 0], 0, &Highlights::default());
-    let widest = blocks.iter().map(|(_, rows)| size_of(*rows).width).max().unwrap_or_default();
+    let mut widest = 0;
+    for (_, rows) in blocks {
+        let size = lists::rows(&mut Markup::default(), rows, [0, 0], 0, &Highlights::default());
+        widest = widest.max(size.width);
+    }
     let room = usize::try_from((WIDTH_MAX + GAP) / (widest + GAP)).unwrap_or_default();
     let mut size = Size::default();
     for group in blocks.chunks(evenly(blocks.len(), room)) {

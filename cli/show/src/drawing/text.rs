@@ -54,10 +54,17 @@ pub fn lines(picture: &Picture, highlights: &Highlights, width: usize) -> Vec<Dr
 
 /// Returns the line that explains the signs, if there are any.
 fn signs(highlights: &Highlights) -> Option<DrawnLine> {
-    let changed = (!highlights.changed.is_empty()).then_some("* changed");
-    let reach = (!highlights.reach.is_empty()).then_some("+ named by a legal command");
-    let words: Vec<&str> = changed.into_iter().chain(reach).collect();
-    (!words.is_empty()).then(|| DrawnLine::of(words.join("  "), Tint::Faint, None))
+    let mut words = Vec::new();
+    if !highlights.changed.is_empty() {
+        words.push("* changed");
+    }
+    if !highlights.reach.is_empty() {
+        words.push("+ named by a legal command");
+    }
+    if words.is_empty() {
+        return None;
+    }
+    Some(DrawnLine::of(words.join("  "), Tint::Faint, None))
 }
 
 /// Puts blocks side by side, as many in a line as fit, and as evenly as possible.
@@ -74,7 +81,9 @@ fn side_by_side(blocks: &[Vec<DrawnLine>], width: usize) -> Vec<DrawnLine> {
             let mut line = DrawnLine::default();
             for (column, block) in group.iter().enumerate() {
                 line.pad(column * (widest + GAP));
-                line.spans.extend(block.get(row).into_iter().flat_map(|line| line.spans.iter().cloned()));
+                if let Some(part) = block.get(row) {
+                    line.spans.extend(part.spans.iter().cloned());
+                }
             }
             lines.push(line.trimmed());
         }

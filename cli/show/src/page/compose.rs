@@ -153,7 +153,10 @@ impl Page {
         let last = FramePicture::from(seat_history.viewer().picture(end.as_ref()));
         let picture = svg::element(last.picture(), &Highlights::default());
         let standing = if count > 0 { last_standing } else { document.standing.clone() };
-        let standing = standing.as_deref();
+        let standing = match standing {
+            Some(standing) => format!("<p>{}</p>\n", text(&standing)),
+            None => String::new(),
+        };
         let html = fill(
             TEMPLATE,
             &[
@@ -161,13 +164,7 @@ impl Page {
                 ("title", text(&title(seat_history)).into()),
                 ("style", style.as_str().into()),
                 ("about", text(&about(seat_history)).into()),
-                (
-                    "standing",
-                    standing
-                        .map(|standing| format!("<p>{}</p>\n", text(standing)))
-                        .unwrap_or_default()
-                        .into(),
-                ),
+                ("standing", standing.into()),
                 ("picture", picture.into()),
                 ("log", log.into()),
                 ("words", words(viewer).into()),
@@ -200,7 +197,6 @@ fn title(seat_history: &SeatHistory) -> String {
     }
 }
 
-/// Names the game, the branch and the viewer.
 fn about(seat_history: &SeatHistory) -> String {
     let rules = seat_history.rules();
     let mut about = format!("{} version {}", rules.name(), rules.version());

@@ -47,7 +47,8 @@ impl ListedBranch {
 #[must_use]
 pub fn lines(branches: &[ListedBranch]) -> Vec<Line> {
     let width = branches.iter().map(|listed| listed.branch.as_str().len()).max().unwrap_or(0);
-    let shown = |listed: &ListedBranch| {
+    let mut lines = Vec::new();
+    for listed in branches {
         let entries = counted(listed.entries, "entry", "entries");
         let from = match &listed.from {
             Some((branch, seq)) => format!(", from {branch}:{seq}"),
@@ -57,11 +58,11 @@ pub fn lines(branches: &[ListedBranch]) -> Vec<Line> {
         // Of most matches, that is `main`, as everyone expects.
         let goes_on =
             if listed.current && !listed.branch.is_main() { ", the match continues here" } else { "" };
-        let line = Line::from([name, plain(format_args!("  {entries}{from}{goes_on}"))]);
-        match listed.link {
-            Some(digest) => line.then(plain("  ")).then(dim(format_args!("link {digest:.16}"))),
-            None => line,
+        let mut line = Line::from([name, plain(format_args!("  {entries}{from}{goes_on}"))]);
+        if let Some(digest) = listed.link {
+            line = line.then(plain("  ")).then(dim(format_args!("link {digest:.16}")));
         }
-    };
-    branches.iter().map(shown).collect()
+        lines.push(line);
+    }
+    lines
 }

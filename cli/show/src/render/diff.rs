@@ -42,11 +42,12 @@ impl<'a> DiffDocument<'a> {
         let Comparison { stat, pairs, .. } = comparison;
         let mut records_a = records_of(a, pairs.iter().filter_map(|(seq, _)| *seq))?;
         let mut records_b = records_of(b, pairs.iter().filter_map(|(_, seq)| *seq))?;
-        let entries = pairs.iter().map(|(a, b)| EntryPair {
-            a: a.and_then(|seq| records_a.remove(&seq)),
-            b: b.and_then(|seq| records_b.remove(&seq)),
-        });
-        let entries = entries.collect();
+        let mut entries = Vec::new();
+        for (a, b) in pairs {
+            let a = a.and_then(|seq| records_a.remove(&seq));
+            let b = b.and_then(|seq| records_b.remove(&seq));
+            entries.push(EntryPair { a, b });
+        }
         let game = comparison.game_differences();
         Ok(Self {
             stat,
@@ -69,38 +70,48 @@ pub fn stat_lines(comparison: &Comparison) -> Vec<Line> {
     let DiffStat { same_game, parts_at, only_in_a, only_in_b, outcomes_differ, fields_differ, .. } =
         comparison.stat;
     let game = if same_game { "" } else { "other game, " };
-    let parts = parts_at.map_or_else(|| "same commands".into(), |seq| format!("parts at entry {seq}"));
-    let only = |count: u64, side: &Side| {
-        format!("{} only in {}", counted(count, "command", "commands"), side.shown())
+    let parts = match parts_at {
+        Some(seq) => format!("parts at entry {seq}"),
+        None => "same commands".into(),
     };
     let line = Line::from(format!(
         "{game}{parts}, {}, {}, {}, {}",
-        only(only_in_a, &comparison.a),
-        only(only_in_b, &comparison.b),
+        only_in(&comparison.a, only_in_a),
+        only_in(&comparison.b, only_in_b),
         counted(outcomes_differ, "outcome differs", "outcomes differ"),
         counted(fields_differ, "field differs", "fields differ"),
     ));
-    [Some(line), longer(comparison)].into_iter().flatten().collect()
+    let mut lines = vec![line];
+    lines.extend(longer(comparison));
+    lines
+}
+
+fn only_in(side: &Side, count: u64) -> String {
+    format!("{} only in {}", counted(count, "command", "commands"), side.shown())
 }
 
 /// Returns the note that a smaller difference may exist.
 fn longer(comparison: &Comparison) -> Option<Line> {
+    if !comparison.stat.may_be_shorter {
+        return None;
+    }
     let text = " the histories are long and have little in common, so fewer commands than these may suffice";
-    comparison.stat.may_be_shorter.then(|| [warning("note:"), plain(text)].into())
+    Some([warning("note:"), plain(text)].into())
 }
 
 /// Returns the lines of `diff`.
 #[must_use]
 pub fn lines(comparison: &Comparison) -> Vec<Line> {
     let Comparison { stat, a, b, .. } = comparison;
-    let mut lines: Vec<_> = [a, b].into_iter().filter_map(note).collect();
+    let mut lines: Vec<_> = note(a).into_iter().collect();
+    lines.extend(note(b));
     if stat.equal {
         let entries = counted(a.entries, "entry", "entries");
         let equal = Line::from(format!("{} and {} are equal: {entries}", a.shown(), b.shown()));
         // States of recordings may differ in ignored fields, and then have no common hash.
-        lines.push(match a.state_hash.filter(|_| a.state_hash == b.state_hash) {
-            Some(hash) => equal.then(dim(format_args!(" #{hash:.16}"))),
-            None => equal,
+        lines.push(match a.state_hash {
+            Some(hash) if b.state_hash == Some(hash) => equal.then(dim(format_args!(" #{hash:.16}"))),
+            _ => equal,
         });
         return lines;
     }
@@ -108,9 +119,11 @@ pub fn lines(comparison: &Comparison) -> Vec<Line> {
         lines.push(strong("the games differ from the start").into());
         lines.extend(unified(&comparison.game_diff));
     }
-    let parts = stat.parts_at.map(|seq| format!("the histories part at entry {seq}"));
-    let same = || format!("both play the same {}", counted(a.entries, "command", "commands"));
-    lines.push(strong(parts.unwrap_or_else(same)).into());
+    let parts = match stat.parts_at {
+        Some(seq) => format!("the histories part at entry {seq}"),
+        None => format!("both play the same {}", counted(a.entries, "command", "commands")),
+    };
+    lines.push(strong(parts).into());
     lines.extend(unified(&comparison.commands));
     lines.extend(longer(comparison));
     if !comparison.outcomes.is_empty() {
@@ -153,9 +166,11 @@ fn note(side: &Side) -> Option<Line> {
 fn outcome((divergence, in_b): &(Divergence, u64)) -> Vec<Line> {
     let Divergence { subject, recorded, computed, .. } = divergence;
     let other = if subject.seq() == Some(*in_b) { String::new() } else { format!(", there entry {in_b}") };
-    let changed = recorded.as_ref().map(|recorded| changed_claims(recorded, computed));
-    let changed = changed.into_iter().flatten();
-    [Line::from(format!("  {subject}{other}"))].into_iter().chain(changed).collect()
+    let mut lines = vec![Line::from(format!("  {subject}{other}"))];
+    if let Some(recorded) = recorded {
+        lines.extend(changed_claims(recorded, computed));
+    }
+    lines
 }
 
 fn unified(diff: &str) -> impl Iterator<Item = Line> {

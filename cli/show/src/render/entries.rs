@@ -80,9 +80,13 @@ pub fn rejected_line(seat: Option<&str>, command: &str, outcome: &str, message: 
 /// Returns the line of an entry of a log: its time if `with_time`, its link if it has one, then the entry.
 #[must_use]
 pub fn logged(entry: &LoggedRecord, with_time: bool) -> Line {
-    let time = with_time.then(|| time(entry.recorded_at_ms));
-    let link = entry.link.map(|link| format!("{link:.16}"));
-    let before: Vec<_> = time.into_iter().chain(link).collect();
+    let mut before = Vec::new();
+    if with_time {
+        before.push(time(entry.recorded_at_ms));
+    }
+    if let Some(link) = entry.link {
+        before.push(format!("{link:.16}"));
+    }
     record_after(&before.join(" "), &entry.record)
 }
 
@@ -103,12 +107,11 @@ impl NothingPlayed {
     /// Returns its line, which names the whole history, and the viewer if one was asked for.
     #[must_use]
     pub fn line(&self, whole: &Revision, asked: Option<Viewer>) -> Line {
+        if let Some(due) = &self.due_roll {
+            return format!("nothing played; a roll is due: {due}").into();
+        }
         let option = Viewer::as_option(asked);
-        let nothing = || {
-            let program = program::name();
-            format!("nothing played and no roll is due; see `{program} legal {whole}{option}`")
-        };
-        let due = self.due_roll.as_ref().map(|due| format!("nothing played; a roll is due: {due}"));
-        due.unwrap_or_else(nothing).into()
+        let program = program::name();
+        format!("nothing played and no roll is due; see `{program} legal {whole}{option}`").into()
     }
 }

@@ -129,7 +129,8 @@ impl WhoseTurn {
     /// is needed.
     #[must_use]
     pub fn seen_by(viewer: Viewer, state: &dyn AnyState) -> Option<Self> {
-        viewer.standing(state).map(|_| Self::in_state(state))
+        viewer.standing(state)?;
+        Some(Self::in_state(state))
     }
 
     /// Returns whose turn it is at the end of a history, as far as its viewer may know: whose it is in the match that the
@@ -169,12 +170,16 @@ impl WhoseTurn {
 /// Writes the members `over` and `turn`, and the members of its standing.
 impl Serialize for WhoseTurn {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let (over, turn, standing) = match self {
-            Self::Over(standing) => (Some(true), Some(&[][..]), Some(standing)),
-            Self::Of(seats, standing) => (Some(false), Some(seats.as_slice()), Some(standing)),
-            Self::Unknown => (None, None, None),
+        let members = match self {
+            Self::Over(standing) => {
+                TurnMembers { over: Some(true), turn: Some(&[]), standing: Some(standing) }
+            }
+            Self::Of(seats, standing) => {
+                TurnMembers { over: Some(false), turn: Some(seats), standing: Some(standing) }
+            }
+            Self::Unknown => TurnMembers { over: None, turn: None, standing: None },
         };
-        TurnMembers { over, turn, standing }.serialize(serializer)
+        members.serialize(serializer)
     }
 }
 
@@ -201,20 +206,20 @@ pub fn active_at_ms(
 #[must_use]
 pub fn lines(matches: &[ListedMatch]) -> Vec<Line> {
     let width = matches.iter().map(|listed| listed.match_name.as_str().len()).max().unwrap_or(0);
-    let shown = |listed: &ListedMatch| {
+    let mut lines = Vec::new();
+    for listed in matches {
         let entries = counted(listed.entries, "entry", "entries");
         let branches = counted(listed.branches, "branch", "branches");
         let turn = listed.turn.as_ref().map(|turn| format!("  {}", turn.text())).unwrap_or_default();
-        let origin =
-            listed.origin.as_ref().map(|origin| format!("  migrated from version {}", origin.version));
-        let origin = origin.unwrap_or_default();
+        let version = listed.origin.as_ref().map(|origin| origin.version);
+        let origin = version.map(|version| format!("  migrated from version {version}")).unwrap_or_default();
         let title = if listed.title.is_empty() { String::new() } else { format!("  {}", listed.title) };
-        Line::from([
+        lines.push(Line::from([
             strong(format_args!("{:width$}", listed.match_name.as_str())),
             plain(format_args!("  {}  {entries}, {branches}  ", listed.ruleset)),
             dim(time(Some(listed.active_at_ms))),
             plain(format_args!("{turn}{origin}{title}")),
-        ])
-    };
-    matches.iter().map(shown).collect()
+        ]));
+    }
+    lines
 }

@@ -55,11 +55,12 @@ pub fn legal_commands(asked: Option<Viewer>, viewer: Viewer, state: &dyn AnyStat
     } else {
         commands = viewer.legal(state);
     }
-    let legal = |(seat, command): (Seat, String)| {
+    let mut listed = Vec::new();
+    for (seat, command) in commands {
         let Targets { parts: targets, irreversible } = state.targets(&command);
-        LegalCommand { seat, command, targets, irreversible }
-    };
-    commands.into_iter().map(legal).collect()
+        listed.push(LegalCommand { seat, command, targets, irreversible });
+    }
+    listed
 }
 
 /// Returns the line of a query's answer.

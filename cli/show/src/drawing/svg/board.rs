@@ -12,30 +12,19 @@ use crate::drawing::place::{Highlights, Place};
 const LABEL_WIDTH: i32 = 26;
 /// How much room there is for coordinates, at the lower edge.
 const AT_WIDTH: i32 = 22;
-/// How wide small boards are drawn, at up to twice their size.
-const WIDTH: i32 = 560;
 /// Boards up to this radius show the coordinates of every hex, larger ones only where something stands.
 const COORDINATES_RADIUS_MAX: u8 = 12;
 
 pub(super) fn draw(
     body: &mut Markup,
     board: &HexBoard,
-    [left, top]: [i32; 2],
+    corner: [i32; 2],
     block: usize,
     highlights: &Highlights,
 ) -> Size {
     let radius = i32::from(board.board.radius());
-    let half_width = radius * SIZE * 3 / 2 + SIZE;
-    let half_height = (2 * radius + 1) * HALF_HEIGHT;
-    let quarters = (4 * WIDTH / (2 * half_width)).clamp(4, 8);
-    let size = Size { width: half_width * quarters / 2, height: half_height * quarters / 2 };
-    let x = left + size.width / 2;
-    let y = top + size.height / 2;
-    let whole = quarters / 4;
-    let hundredths = quarters % 4 * 25;
-    body.put(format_args!(
-        "<g class=\"board\" transform=\"translate({x} {y}) scale({whole}.{hundredths:02})\" text-anchor=\"middle\">\n"
-    ));
+    let size = Size { width: 2 * (radius * SIZE * 3 / 2 + SIZE), height: (4 * radius + 2) * HALF_HEIGHT };
+    let drawn = body.begin_board("board", corner, size);
     body.put(format_args!("<path class=\"ground\" d=\""));
     for hex in board.board.hexes() {
         outline(body, hex);
@@ -53,14 +42,20 @@ pub(super) fn draw(
     }
     draw_arrows(body, &board.arrows, middle, highlights.is_changed(block, Place::Arrows));
     body.put(format_args!("</g>\n"));
-    size
+    drawn
 }
 
 /// Returns the cells of a board, and empty ones for hexes that are marked and have none.
 fn cells(board: &HexBoard, marked: &BTreeSet<Hex>) -> BTreeMap<Hex, Cell> {
-    let empty = |at: &Hex| Cell { at: *at, label: String::new(), mark: String::new(), tint: Tint::Plain };
-    let all = marked.iter().map(empty).chain(board.cells.iter().cloned());
-    all.filter(|cell| board.board.contains(cell.at)).map(|cell| (cell.at, cell)).collect()
+    let mut cells = BTreeMap::new();
+    for at in marked {
+        cells.insert(*at, Cell { at: *at, label: String::new(), mark: String::new(), tint: Tint::Plain });
+    }
+    for cell in &board.cells {
+        cells.insert(cell.at, cell.clone());
+    }
+    cells.retain(|at, _| board.board.contains(*at));
+    cells
 }
 
 fn draw_cell(body: &mut Markup, cell: &Cell, is_changed: bool, is_in_reach: bool) {

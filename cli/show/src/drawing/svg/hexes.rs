@@ -67,7 +67,8 @@ fn path(body: &mut Markup, first: [i32; 2], between: &[[i32; 2]], last: [i32; 2]
     let [x, y] = toward(last, before, END);
     let [along, aside] = HEAD;
     let [back_x, back_y] = toward([x, y], before, along);
-    let ([last_x, last_y], [before_x, before_y]) = (last, before);
+    let [last_x, last_y] = last;
+    let [before_x, before_y] = before;
     let [side_x, side_y] = toward([0, 0], [last_y - before_y, before_x - last_x], aside);
     let [left_x, left_y, right_x, right_y] =
         [back_x + side_x, back_y + side_y, back_x - side_x, back_y - side_y];

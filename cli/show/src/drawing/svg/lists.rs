@@ -20,7 +20,6 @@ const BAR_SIZE: Size = Size { width: 160, height: 12 };
 /// The most that a bar with its chips is wide; further chips go on another line.
 const BAR_WIDTH_MAX: i32 = 720;
 
-/// Draws lines of text and returns their size.
 pub(super) fn lines(
     body: &mut Markup,
     lines: &[TextLine],
@@ -57,7 +56,10 @@ fn text_line(body: &mut Markup, name: &str, line: &TextLine, [left, baseline]: [
     let mut swatches = Markup::default();
     let mut spans = Markup::default();
     let mut count = 0;
-    for Span { text, tint } in line.spans.iter().filter(|span| !span.text.is_empty()) {
+    for Span { text, tint } in &line.spans {
+        if text.is_empty() {
+            continue;
+        }
         let text = printable(text);
         let x = left + width(count, LETTERS);
         let length = characters(&text);
@@ -69,7 +71,9 @@ fn text_line(body: &mut Markup, name: &str, line: &TextLine, [left, baseline]: [
                 "<rect class=\"swatch\"{color} x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"17\" rx=\"3\"/>\n"
             ));
         }
-        let (tint, ink, text) = (class(*tint), Fill::on(*tint), Escaped(&text));
+        let ink = Fill::on(*tint);
+        let tint = class(*tint);
+        let text = Escaped(&text);
         spans.put(format_args!("<tspan class=\"span {tint}\"{ink} x=\"{x}\">{text}</tspan>"));
         count += length;
     }
@@ -84,7 +88,6 @@ fn label_width(line: &TextLine) -> i32 {
     line.spans.iter().map(|span| width(characters(&printable(&span.text)), LETTERS)).sum()
 }
 
-/// Draws rows of discs and returns their size.
 pub(super) fn rows(
     body: &mut Markup,
     rows: &[PieceRow],
@@ -92,15 +95,22 @@ pub(super) fn rows(
     block: usize,
     highlights: &Highlights,
 ) -> Size {
-    let pieces = || rows.iter().flat_map(|row| &row.pieces);
-    let longest = pieces().map(|piece| characters(&printable(&piece.text))).max().unwrap_or_default();
+    let mut label = 0;
+    let mut longest = 0;
+    let mut mark = 0;
+    for row in rows {
+        if !row.pieces.is_empty() {
+            label = label.max(label_width(&row.label));
+        }
+        for piece in &row.pieces {
+            longest = longest.max(characters(&printable(&piece.text)));
+            mark = mark.max(width(characters(&printable(&piece.mark)), SMALL_LETTERS));
+        }
+    }
     let [least, most] = RADIUS;
     let radius = (3 * longest + 2).clamp(least, most);
-    let mark = pieces().map(|piece| width(characters(&printable(&piece.mark)), SMALL_LETTERS)).max();
-    let step = 2 * radius + 4 + mark.unwrap_or_default();
-    let with_pieces = rows.iter().filter(|row| !row.pieces.is_empty());
-    let label = with_pieces.map(|row| label_width(&row.label)).max().filter(|width| *width > 0);
-    let pieces_left = left + label.map_or(0, |width| width + GAP);
+    let step = 2 * radius + 4 + mark;
+    let pieces_left = if label > 0 { left + label + GAP } else { left };
     let mut size = Size::default();
     body.put(format_args!("<g class=\"rows\">\n"));
     for (index, row) in rows.iter().enumerate() {
@@ -139,7 +149,6 @@ fn draw_piece(body: &mut Markup, piece: &Piece, [x, y]: [i32; 2], radius: i32) {
     body.put(format_args!("</g>\n"));
 }
 
-/// Draws bars and returns their size.
 pub(super) fn bars(
     body: &mut Markup,
     bars: &[Bar],

@@ -7,7 +7,6 @@ use turnfold_history::text::printable;
 
 use crate::drawing::colors::Ink;
 
-/// The text of a document so far.
 #[derive(Default)]
 pub(super) struct Markup(String);
 
@@ -18,12 +17,30 @@ pub(super) struct Size {
     pub(super) height: i32,
 }
 
+/// The width to which small boards are enlarged, to twice their size at most.
+const BOARD_WIDTH: i32 = 560;
+
 /// The most characters that widths are computed for.
 const CHARACTERS_MAX: usize = 1 << 20;
 
 impl Markup {
     pub(super) fn put(&mut self, arguments: fmt::Arguments<'_>) {
         fmt::Write::write_fmt(&mut self.0, arguments).expect("writing to a string cannot fail");
+    }
+
+    /// Begins the group of a board of this size, in which 0, 0 is its middle, and returns the size in which it is drawn.
+    pub(super) fn begin_board(&mut self, class: &str, [left, top]: [i32; 2], size: Size) -> Size {
+        let quarters = (4 * BOARD_WIDTH / size.width).clamp(4, 8);
+        let drawn = Size { width: size.width * quarters / 4, height: size.height * quarters / 4 };
+        let x = left + drawn.width / 2;
+        let y = top + drawn.height / 2;
+        let whole = quarters / 4;
+        let hundredths = quarters % 4 * 25;
+        self.put(format_args!(
+            "<g class=\"{class}\" transform=\"translate({x} {y}) scale({whole}.{hundredths:02})\" \
+             text-anchor=\"middle\">\n"
+        ));
+        drawn
     }
 
     /// Writes text into a width around `x`, unless it is empty. Long text gets smaller, and is squeezed once it would be too

@@ -5,7 +5,7 @@ use std::fmt;
 use turnfold_core::picture::{TextLine, Tint};
 use turnfold_history::text::printable;
 
-use crate::drawing::place::Spot;
+use crate::drawing::place::{Highlights, Spot};
 
 /// A line of characters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,8 +32,11 @@ impl DrawnLine {
 
     /// Escapes a line of text, all of which belongs to `spot`.
     pub(super) fn escaped(line: &TextLine, spot: Option<Spot>) -> Self {
-        let span = |text: &str, tint: Tint| DrawnSpan { text: printable(text).into_owned(), tint, spot };
-        Self { spans: line.spans.iter().map(|part| span(&part.text, part.tint)).collect() }
+        let mut escaped = Self::default();
+        for span in &line.spans {
+            escaped.push(printable(&span.text), span.tint, spot);
+        }
+        escaped
     }
 
     /// Returns the line's width in columns.
@@ -55,14 +58,13 @@ impl DrawnLine {
     }
 
     /// Adds the sign of a changed line, row or bar.
-    pub(super) fn signed(mut self, is_changed: bool, spot: Spot) -> Self {
-        if is_changed {
+    pub(super) fn signed(mut self, highlights: &Highlights, spot: Spot) -> Self {
+        if highlights.changed.contains(&spot) {
             self.push("  *", Tint::Bright, Some(spot));
         }
         self
     }
 
-    /// Cuts trailing spaces.
     pub(super) fn trimmed(mut self) -> Self {
         while let Some(last) = self.spans.last_mut() {
             last.text.truncate(last.text.trim_end_matches(' ').len());
@@ -78,7 +80,10 @@ impl DrawnLine {
 /// Writes the characters without their colors.
 impl fmt::Display for DrawnLine {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.spans.iter().try_for_each(|span| out.write_str(&printable(&span.text)))
+        for span in &self.spans {
+            out.write_str(&printable(&span.text))?;
+        }
+        Ok(())
     }
 }
 

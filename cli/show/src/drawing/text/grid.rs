@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
 use turnfold_core::Hex;
-use turnfold_core::picture::{HexBoard, Tint};
+use turnfold_core::picture::{Cell, HexBoard, Tint};
 use turnfold_history::text::printable;
 
 use super::drawn::{DrawnLine, DrawnSpan};
@@ -47,13 +47,10 @@ impl Frame {
             return Self { q: -radius..=radius, height: -2 * radius..=2 * radius };
         }
         let shown = board.cells.iter().map(|cell| cell.at).chain(marked.iter().copied());
-        let hexes: Vec<Hex> = shown.filter(|&at| board.board.contains(at)).collect();
-        let around = |part: fn(Hex) -> i32, margin: i32, rim: i32| {
-            let least = hexes.iter().map(|&at| part(at)).min().unwrap_or(0);
-            let most = hexes.iter().map(|&at| part(at)).max().unwrap_or(0);
-            (least - margin).max(-rim)..=(most + margin).min(rim)
-        };
-        Self { q: around(|at| at.q, MARGIN, radius), height: around(height, 2 * MARGIN, 2 * radius) }
+        let hexes: Vec<Hex> = shown.filter(|at| board.board.contains(*at)).collect();
+        let columns: Vec<i32> = hexes.iter().map(|at| at.q).collect();
+        let heights: Vec<i32> = hexes.iter().map(|at| height(*at)).collect();
+        Self { q: around(&columns, MARGIN, radius), height: around(&heights, 2 * MARGIN, 2 * radius) }
     }
 
     fn contains(&self, hex: Hex) -> bool {
@@ -61,53 +58,67 @@ impl Frame {
     }
 }
 
+/// Returns the values and `margin` more on both sides, but nothing beyond the rim.
+fn around(values: &[i32], margin: i32, rim: i32) -> RangeInclusive<i32> {
+    let least = values.iter().min().unwrap_or(&0);
+    let most = values.iter().max().unwrap_or(&0);
+    (least - margin).max(-rim)..=(most + margin).min(rim)
+}
+
 /// Draws a board; what is marked carries a sign behind its mark.
 pub(super) fn draw(board: &HexBoard, block: usize, highlights: &Highlights) -> Vec<DrawnLine> {
     let marked = highlights.hexes(block);
     let frame = Frame::of(board, &marked);
     let radius = i32::from(board.board.radius());
-    let mut texts: BTreeMap<Hex, (String, String, Tint)> = BTreeMap::new();
-    for cell in &board.cells {
-        let texts_of_cell = (printable(&cell.label).into_owned(), printable(&cell.mark).into_owned());
-        texts.insert(cell.at, (texts_of_cell.0, texts_of_cell.1, cell.tint));
+    let mut cells: BTreeMap<Hex, Cell> = BTreeMap::new();
+    for Cell { at, label, mark, tint } in &board.cells {
+        let label = printable(label).into_owned();
+        let mark = printable(mark).into_owned();
+        cells.insert(*at, Cell { at: *at, label, mark, tint: *tint });
     }
     // A coordinate may be one character longer than what fits into a hex.
     let least = (length(&(-radius).to_string()) - 1).max(2);
-    let longest = |texts: &BTreeMap<Hex, (String, String, Tint)>| {
-        let lengths = texts.values().map(|(label, mark, _)| length(label).max(length(mark)));
-        lengths.max().unwrap_or_default().max(least)
-    };
-    let room = longest(&texts);
-    for hex in marked {
-        let (_, mark, _) = texts.entry(hex).or_insert((String::new(), String::new(), Tint::Bright));
-        let changed = if highlights.is_changed(block, Place::Hex(hex)) { "*" } else { "" };
-        let sign =
-            format!("{changed}{}", if highlights.is_in_reach(block, Place::Hex(hex)) { "+" } else { "" });
+    let room = longest(&cells, least);
+    for at in marked {
+        let empty = Cell { at, label: String::new(), mark: String::new(), tint: Tint::Bright };
+        let Cell { mark, .. } = cells.entry(at).or_insert(empty);
+        let changed = if highlights.is_changed(block, Place::Hex(at)) { "*" } else { "" };
+        let reach = if highlights.is_in_reach(block, Place::Hex(at)) { "+" } else { "" };
+        let sign = format!("{changed}{reach}");
         if !highlights.keeps_width || length(mark) + length(&sign) <= room {
             mark.push_str(&sign);
         }
     }
-    let mut grid = Grid { frame, inner: longest(&texts), rows: Vec::new() };
+    let mut grid = Grid { frame, inner: longest(&cells, least), rows: Vec::new() };
     grid.prepare();
     let hexes: Vec<Hex> = board.board.hexes().filter(|&hex| grid.frame.contains(hex)).collect();
     grid.coordinates(&hexes);
     for &hex in &hexes {
         grid.edges(hex);
     }
-    for (at, (label, mark, tint)) in texts.iter().filter(|(at, _)| hexes.binary_search(at).is_ok()) {
-        let (row, column) = grid.place(*at);
-        grid.center(row, column + 1, label, *tint);
-        grid.center(row + 1, column + 1, mark, *tint);
+    for Cell { at, label, mark, tint } in cells.values() {
+        if hexes.binary_search(at).is_ok() {
+            let (row, column) = grid.place(*at);
+            grid.center(row, column + 1, label, *tint);
+            grid.center(row + 1, column + 1, mark, *tint);
+        }
     }
     let mut lines = grid.into_lines(block);
-    let faint = |text: String| DrawnLine::of(text, Tint::Faint, None);
-    lines.push(faint(
-        "q above its column, r at the upper left of its row, which runs down to the right".into(),
-    ));
+    let legend = "q above its column, r at the upper left of its row, which runs down to the right";
+    lines.push(DrawnLine::of(legend, Tint::Faint, None));
     if hexes.len() < board.board.hexes().count() {
-        lines.push(faint(format!("part of a board of radius {radius}: where something stands")));
+        let part = format!("part of a board of radius {radius}: where something stands");
+        lines.push(DrawnLine::of(part, Tint::Faint, None));
     }
     lines
+}
+
+fn longest(cells: &BTreeMap<Hex, Cell>, least: i32) -> i32 {
+    let mut longest = least;
+    for Cell { label, mark, .. } in cells.values() {
+        longest = longest.max(length(label)).max(length(mark));
+    }
+    longest
 }
 
 /// The characters of a board, with room for coordinates above and to the left.
@@ -122,7 +133,6 @@ struct Grid {
 struct Character {
     shown: char,
     tint: Tint,
-    /// The hex in which it stands.
     inside: Option<Hex>,
 }
 
@@ -215,19 +225,21 @@ impl Grid {
     }
 
     fn into_lines(self, block: usize) -> Vec<DrawnLine> {
-        let line = |row: Vec<Character>| {
+        let mut lines = Vec::new();
+        for row in self.rows {
             let mut spans: Vec<DrawnSpan> = Vec::new();
             for Character { shown, tint, inside } in row {
                 let spot = inside.map(|hex| Spot { block, place: Place::Hex(hex) });
-                let fits = |span: &&mut DrawnSpan| span.spot == spot && (span.tint == tint || shown == ' ');
-                match spans.last_mut().filter(fits) {
-                    Some(span) => span.text.push(shown),
-                    None => spans.push(DrawnSpan { text: shown.into(), tint, spot }),
+                match spans.last_mut() {
+                    Some(last) if last.spot == spot && (last.tint == tint || shown == ' ') => {
+                        last.text.push(shown);
+                    }
+                    _ => spans.push(DrawnSpan { text: shown.into(), tint, spot }),
                 }
             }
-            DrawnLine { spans }.trimmed()
-        };
-        self.rows.into_iter().map(line).collect()
+            lines.push(DrawnLine { spans }.trimmed());
+        }
+        lines
     }
 }
 

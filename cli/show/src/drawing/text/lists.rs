@@ -4,43 +4,51 @@ use turnfold_core::picture::{Bar, Piece, PieceRow, TextLine, Tint};
 use turnfold_history::text::printable;
 
 use super::drawn::{DrawnLine, width};
-use crate::drawing::place::Highlights;
+use crate::drawing::place::{Highlights, Place, Spot};
 
-/// The characters of a full bar.
 const BAR_WIDTH: u64 = 20;
 
-/// Drawn for a place without a piece.
 const NO_PIECE: &str = ".";
 
 pub(super) fn texts(lines: &[TextLine], block: usize, highlights: &Highlights) -> Vec<DrawnLine> {
-    let line = |(index, line): (usize, &TextLine)| {
-        let (spot, is_changed) = highlights.item(block, index);
-        DrawnLine::escaped(line, Some(spot)).signed(is_changed, spot).trimmed()
-    };
-    lines.iter().enumerate().map(line).collect()
+    let mut drawn = Vec::new();
+    for (index, line) in lines.iter().enumerate() {
+        let spot = Spot { block, place: Place::Index(index) };
+        drawn.push(DrawnLine::escaped(line, Some(spot)).signed(highlights, spot).trimmed());
+    }
+    drawn
 }
 
 /// Draws rows: labels in a column, then pieces in columns of equal width. The pieces of a single row are only separated.
 pub(super) fn rows(rows: &[PieceRow], block: usize, highlights: &Highlights) -> Vec<DrawnLine> {
-    let with_pieces = || rows.iter().filter(|row| !row.pieces.is_empty());
-    let label_width = with_pieces().map(|row| DrawnLine::escaped(&row.label, None).width()).max();
-    let pieces_start = label_width.filter(|width| *width > 0).map_or(0, |width| width + 1);
-    let piece_width = with_pieces().flat_map(|row| &row.pieces).map(|piece| width(&text(piece))).max();
-    let step = piece_width.unwrap_or_default() + 1;
-    let is_single = with_pieces().count() == 1;
-    let row = |(index, row): (usize, &PieceRow)| {
-        let (spot, is_changed) = highlights.item(block, index);
+    let mut with_pieces = 0;
+    let mut label_width = 0;
+    let mut piece_width = 0;
+    for row in rows {
+        if row.pieces.is_empty() {
+            continue;
+        }
+        with_pieces += 1;
+        label_width = label_width.max(DrawnLine::escaped(&row.label, None).width());
+        for piece in &row.pieces {
+            piece_width = piece_width.max(width(&text(piece)));
+        }
+    }
+    let pieces_start = if label_width > 0 { label_width + 1 } else { 0 };
+    let step = piece_width + 1;
+    let mut drawn = Vec::new();
+    for (index, row) in rows.iter().enumerate() {
+        let spot = Spot { block, place: Place::Index(index) };
         let mut line = DrawnLine::escaped(&row.label, Some(spot));
         for (column, piece) in row.pieces.iter().enumerate() {
-            let column =
-                if is_single && column > 0 { line.width() + 1 } else { pieces_start + column * step };
-            line.pad(column);
+            let is_next_to_another = with_pieces == 1 && column > 0;
+            line.pad(if is_next_to_another { line.width() + 1 } else { pieces_start + column * step });
             let tint = if piece.text.is_empty() { Tint::Faint } else { piece.tint };
             line.push(text(piece), tint, Some(spot));
         }
-        line.signed(is_changed, spot).trimmed()
-    };
-    rows.iter().enumerate().map(row).collect()
+        drawn.push(line.signed(highlights, spot).trimmed());
+    }
+    drawn
 }
 
 fn text(piece: &Piece) -> String {
@@ -51,11 +59,12 @@ fn text(piece: &Piece) -> String {
 /// Draws bars: labels in a column, the bars, value and maximum, and the chips.
 pub(super) fn bars(bars: &[Bar], block: usize, highlights: &Highlights) -> Vec<DrawnLine> {
     let label_width = bars.iter().map(|bar| DrawnLine::escaped(&bar.label, None).width()).max();
-    let bar_start = label_width.map_or(0, |width| width + 1);
+    let bar_start = label_width.unwrap_or_default() + 1;
     let value_width = bars.iter().map(|bar| width(&bar.value.to_string())).max().unwrap_or_default();
     let of_width = bars.iter().map(|bar| width(&bar.of.to_string())).max().unwrap_or_default();
-    let bar = |(index, bar): (usize, &Bar)| {
-        let (spot, is_changed) = highlights.item(block, index);
+    let mut drawn = Vec::new();
+    for (index, bar) in bars.iter().enumerate() {
+        let spot = Spot { block, place: Place::Index(index) };
         let mut line = DrawnLine::escaped(&bar.label, Some(spot));
         line.pad(bar_start);
         let full = "#".repeat(usize::try_from(filled(bar, BAR_WIDTH)).unwrap_or_default());
@@ -66,9 +75,9 @@ pub(super) fn bars(bars: &[Bar], block: usize, highlights: &Highlights) -> Vec<D
             line.push("  ", Tint::Plain, None);
             line.push(printable(&chip.text), chip.tint, Some(spot));
         }
-        line.signed(is_changed, spot).trimmed()
-    };
-    bars.iter().enumerate().map(bar).collect()
+        drawn.push(line.signed(highlights, spot).trimmed());
+    }
+    drawn
 }
 
 /// Returns how many units of a width a bar fills.

@@ -17,50 +17,58 @@ use turnfold_history::text::printable;
 use super::drawn::{DrawnLine, width};
 use crate::drawing::place::{Highlights, Place, Spot};
 
-/// Drawn for a square without a piece.
 const NO_PIECE: &str = ".";
 
 /// Draws a board. A marked square has a sign behind its piece and mark.
 pub(super) fn draw(grid: &SquareGrid, block: usize, highlights: &Highlights) -> Vec<DrawnLine> {
     let cells: BTreeMap<Square, &SquareCell> = grid.cells.iter().map(|cell| (cell.at, cell)).collect();
-    let square = |at: Square| {
-        let spot = Spot { block, place: Place::Square(at) };
-        let changed = if highlights.changed.contains(&spot) { "*" } else { "" };
-        let sign = format!("{changed}{}", if highlights.reach.contains(&spot) { "+" } else { "" });
-        (spot, shown(cells.get(&at).copied()), sign)
-    };
-    let [files, ranks] = lines_of(grid);
-    let squares = || grid.board.squares().map(square);
+    let mut squares = BTreeMap::new();
     // A sign of one character takes the place of the space between two squares.
-    let least = squares().map(|(_, (text, _), _)| width(&text) + 1).max().unwrap_or_default();
-    let needed = squares().map(|(_, (text, _), sign)| width(&text) + width(&sign)).max().unwrap_or_default();
-    let step = if highlights.keeps_width { least } else { least.max(needed) };
-    let margin = if grid.board.ranks() < 10 { 2 } else { 3 };
-    let edge = || {
-        let mut line = DrawnLine::default();
-        for (index, name) in files.iter().enumerate() {
-            line.pad(margin + index * step);
-            line.push(file_name(*name), Tint::Faint, None);
+    let mut step = 0;
+    for at in grid.board.squares() {
+        let mut square = shown(cells.get(&at).copied());
+        let changed = if highlights.is_changed(block, Place::Square(at)) { "*" } else { "" };
+        let reach = if highlights.is_in_reach(block, Place::Square(at)) { "+" } else { "" };
+        square.sign = format!("{changed}{reach}");
+        step = step.max(width(&square.text) + 1);
+        if !highlights.keeps_width {
+            step = step.max(width(&square.text) + width(&square.sign));
         }
-        line
-    };
-    let row = |&rank: &u8| {
+        squares.insert(at, square);
+    }
+    let margin = if grid.board.ranks() < 10 { 2 } else { 3 };
+    let [files, ranks] = lines_of(grid);
+    let mut edge = DrawnLine::default();
+    for (index, file) in files.iter().enumerate() {
+        edge.pad(margin + index * step);
+        edge.push(file_name(*file), Tint::Faint, None);
+    }
+    let mut lines = vec![edge.clone()];
+    for rank in ranks {
         let name = (rank + 1).to_string();
         let mut line = DrawnLine::of(format!("{name:>width$}", width = margin - 1), Tint::Faint, None);
-        for (index, at) in files.iter().filter_map(|file| Square::new(*file, rank)).enumerate() {
+        for (index, file) in files.iter().enumerate() {
+            let Some(at) = Square::new(*file, rank) else { continue };
+            let Some(ShownSquare { text, tint, sign }) = squares.get(&at) else { continue };
+            let spot = Some(Spot { block, place: Place::Square(at) });
             line.pad(margin + index * step);
-            let (spot, (text, tint), sign) = square(at);
-            let has_room = width(&text) + width(&sign) <= step;
-            line.push(text, tint, Some(spot));
-            if has_room && !sign.is_empty() {
-                line.push(sign, Tint::Bright, Some(spot));
+            line.push(text, *tint, spot);
+            if !sign.is_empty() && width(text) + width(sign) <= step {
+                line.push(sign, Tint::Bright, spot);
             }
         }
         line.pad(margin + files.len() * step);
         line.push(name, Tint::Faint, None);
-        line
-    };
-    [edge()].into_iter().chain(ranks.iter().map(row)).chain([edge()]).collect()
+        lines.push(line);
+    }
+    lines.push(edge);
+    lines
+}
+
+struct ShownSquare {
+    text: String,
+    tint: Tint,
+    sign: String,
 }
 
 /// Returns the files from left to right and the ranks from top to bottom.
@@ -78,11 +86,20 @@ pub(in crate::drawing) fn file_name(file: u8) -> String {
     char::from(b'a'.saturating_add(file)).into()
 }
 
-/// Returns the letter and mark of a square, and their color.
-fn shown(cell: Option<&SquareCell>) -> (String, Tint) {
-    let Some(SquareCell { piece, mark, tint, .. }) = cell else { return (NO_PIECE.into(), Tint::Faint) };
-    let letter = piece.as_ref().map_or(NO_PIECE, |piece| piece.letter.as_str());
-    let of_piece = piece.as_ref().map_or(Tint::Faint, |piece| piece.tint);
-    let tint = if *tint == Tint::Plain { of_piece } else { *tint };
-    (printable(&format!("{letter}{mark}")).into_owned(), tint)
+/// Returns a square as its letter and mark, without a sign yet.
+fn shown(cell: Option<&SquareCell>) -> ShownSquare {
+    let mut text = NO_PIECE.to_owned();
+    let mut color = Tint::Faint;
+    if let Some(SquareCell { piece, mark, tint, .. }) = cell {
+        let mut letter = NO_PIECE;
+        if let Some(piece) = piece {
+            letter = &piece.letter;
+            color = piece.tint;
+        }
+        if *tint != Tint::Plain {
+            color = *tint;
+        }
+        text = printable(&format!("{letter}{mark}")).into_owned();
+    }
+    ShownSquare { text, tint: color, sign: String::new() }
 }

@@ -14,11 +14,9 @@ use crate::drawing::{Place, Spot};
 pub struct PictureChange {
     /// The place.
     pub spot: Spot,
-    /// The content that it has now.
     content: Content,
 }
 
-/// The content of a place in a picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Content {
     Gone,
@@ -47,16 +45,20 @@ impl PictureChange {
             };
             match (old, new) {
                 (Block::Hexes(old), Block::Hexes(new)) if old.board == new.board => {
-                    let hex = |cell: &Cell| (cell.at, Place::Hex(cell.at));
-                    cells(&old.cells, &new.cells, hex, Content::Cell, add);
+                    cells(&old.cells, &new.cells, |cell| (cell.at, Place::Hex(cell.at)), Content::Cell, add);
                     whole(Place::Arrows, &old.arrows, &new.arrows, Content::Arrows, add);
                     whole(Place::Targets, &old.targets, &new.targets, Content::Targets, add);
                 }
                 (Block::Grid(old), Block::Grid(new))
                     if (old.board, old.flipped) == (new.board, new.flipped) =>
                 {
-                    let square = |cell: &SquareCell| (cell.at, Place::Square(cell.at));
-                    cells(&old.cells, &new.cells, square, Content::Square, add);
+                    cells(
+                        &old.cells,
+                        &new.cells,
+                        |cell| (cell.at, Place::Square(cell.at)),
+                        Content::Square,
+                        add,
+                    );
                     whole(Place::Arrows, &old.arrows, &new.arrows, Content::SquareArrows, add);
                 }
                 (Block::Lines(old), Block::Lines(new)) => items(old, new, Content::Line, add),
@@ -82,7 +84,8 @@ fn cells<T: Clone + PartialEq, P: Copy + Ord>(
     loop {
         let next = old.peek().into_iter().chain(new.peek()).map(|cell| place(cell)).min();
         let Some(at) = next else { return };
-        let (before, after) = (old.next_if(|cell| place(cell) == at), new.next_if(|cell| place(cell) == at));
+        let before = old.next_if(|cell| place(cell) == at);
+        let after = new.next_if(|cell| place(cell) == at);
         if before != after {
             add(at.1, after.map_or(Content::Gone, |cell| content(cell.clone())));
         }

@@ -8,7 +8,7 @@ use turnfold_core::AnyState;
 use turnfold_history::compare::difference::differences;
 use turnfold_history::text::printable;
 use turnfold_history::{
-    Difference, LoggedRecord, ReplayError, Revision, SeatHistory, SourceName, ViewedEntry,
+    Difference, LoggedRecord, MatchStanding, ReplayError, SeatHistory, SourceName, ViewedEntry,
 };
 use turnfold_store::{BranchName, MatchName};
 
@@ -118,7 +118,6 @@ impl FrameDocument {
         };
         let mut picture = seen.picture.clone();
         let standings = seat_history.standings()?;
-        let standing = |seq| usize::try_from(seq).ok().and_then(|seq| standings.get(seq)?.text());
         let mut taken = 0;
         let mut is_full = false;
         let end = seat_history.fold(&mut |entry| match entry.seq() {
@@ -129,19 +128,19 @@ impl FrameDocument {
             }
             _ if is_full => {}
             seq => {
-                is_full = !take(seen.frame(entry, standing(seq)));
+                is_full = !take(seen.frame(entry, text_at(&standings, seq)));
                 taken += u64::from(!is_full);
             }
         })?;
-        let (match_name, branch) = match seat_history.name() {
-            SourceName::Revision(Revision { match_name, branch, .. }) => {
-                (Some(match_name.clone()), Some(branch.clone()))
-            }
-            SourceName::File(_) => (None, None),
-        };
+        let mut match_name = None;
+        let mut branch = None;
+        if let SourceName::Revision(revision) = seat_history.name() {
+            match_name = Some(revision.match_name.clone());
+            branch = Some(revision.branch.clone());
+        }
         let next = is_full.then(|| after + taken);
         let viewer = seat_history.viewer().to_string();
-        let standing = standing(after);
+        let standing = text_at(&standings, after);
         let frames = Vec::new();
         let document = Self { viewer, match_name, branch, after, head, next, picture, standing, frames };
         Ok(PassedFrames { document, end })
@@ -149,13 +148,21 @@ impl FrameDocument {
 
     /// Adds `more` to the number of every entry.
     pub(crate) fn count_from(&mut self, more: u64) {
-        for count in [&mut self.after, &mut self.head].into_iter().chain(&mut self.next) {
-            *count += more;
+        self.after += more;
+        self.head += more;
+        if let Some(next) = &mut self.next {
+            *next += more;
         }
-        for seq in self.frames.iter_mut().filter_map(|frame| frame.record.record.seq.as_mut()) {
-            *seq += more;
+        for frame in &mut self.frames {
+            if let Some(seq) = &mut frame.record.record.seq {
+                *seq += more;
+            }
         }
     }
+}
+
+fn text_at(standings: &[MatchStanding], seq: u64) -> Option<String> {
+    standings.get(usize::try_from(seq).ok()?)?.text()
 }
 
 /// A document whose frames were passed on, and the last state.
@@ -176,14 +183,18 @@ impl Before {
         let after = Self { picture: entry.picture().into(), view: entry.view() };
         let changes = PictureChange::between(&self.picture, &after.picture);
         let record = entry.logged_record();
-        let mark = record.record.recorded.as_deref().map(recorded_mark);
-        let outcome = entry.outcome().to_string();
-        let text = mark.map_or_else(|| outcome.clone(), |mark| format!("{outcome} {mark}"));
+        let mut text = entry.outcome().to_string();
+        if let Some(recorded) = &record.record.recorded {
+            text = format!("{text} {}", recorded_mark(recorded));
+        }
         let frame = Frame {
             record,
             text: printable(&text).into_owned(),
             sentence: printable(&entry.sentence()).into_owned(),
-            shown: changes.map_or_else(|| Shown::Picture(after.picture.clone()), Shown::Changes),
+            shown: match changes {
+                Some(changes) => Shown::Changes(changes),
+                None => Shown::Picture(after.picture.clone()),
+            },
             standing,
             fields: differences(&self.view, &after.view),
         };
@@ -192,7 +203,6 @@ impl Before {
     }
 }
 
-/// The frames that fit.
 struct Gathered {
     limits: FrameLimits,
     bytes: usize,

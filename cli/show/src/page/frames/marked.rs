@@ -12,11 +12,12 @@ use crate::drawing::{Place, Spot};
 /// Returns where two pictures differ. A block of another kind or size differs everywhere.
 #[must_use]
 pub fn changed_spots(old: &Picture, new: &Picture) -> BTreeSet<Spot> {
-    let alone = |block: Block| FramePicture::from(Picture { blocks: vec![block] });
     let mut spots = BTreeSet::new();
     for (block, content) in new.blocks.iter().enumerate() {
-        let before = old.blocks.get(block).cloned().map(alone);
-        let changes = before.and_then(|before| PictureChange::between(&before, &alone(content.clone())));
+        let mut changes = None;
+        if let Some(before) = old.blocks.get(block) {
+            changes = PictureChange::between(&alone(before), &alone(content));
+        }
         match changes {
             Some(changes) => spots.extend(changes.iter().map(|change| Spot { block, ..change.spot })),
             None => spots.extend(places(content).into_iter().map(|place| Spot { block, place })),
@@ -25,22 +26,33 @@ pub fn changed_spots(old: &Picture, new: &Picture) -> BTreeSet<Spot> {
     spots
 }
 
+fn alone(block: &Block) -> FramePicture {
+    Picture { blocks: vec![block.clone()] }.into()
+}
+
 /// Returns the places of a block that hold something.
 fn places(block: &Block) -> Vec<Place> {
-    let indexes = |length| (0..length).map(Place::Index).collect();
+    let mut places = Vec::new();
+    let mut items = 0;
+    let mut has_arrows = false;
     match block {
         Block::Hexes(board) => {
-            let cells = board.cells.iter().map(|cell| Place::Hex(cell.at));
-            cells.chain((!board.arrows.is_empty()).then_some(Place::Arrows)).collect()
+            places.extend(board.cells.iter().map(|cell| Place::Hex(cell.at)));
+            has_arrows = !board.arrows.is_empty();
         }
         Block::Grid(grid) => {
-            let cells = grid.cells.iter().map(|cell| Place::Square(cell.at));
-            cells.chain((!grid.arrows.is_empty()).then_some(Place::Arrows)).collect()
+            places.extend(grid.cells.iter().map(|cell| Place::Square(cell.at)));
+            has_arrows = !grid.arrows.is_empty();
         }
-        Block::Rows(rows) => indexes(rows.len()),
-        Block::Bars(bars) => indexes(bars.len()),
-        Block::Lines(lines) => indexes(lines.len()),
+        Block::Rows(rows) => items = rows.len(),
+        Block::Bars(bars) => items = bars.len(),
+        Block::Lines(lines) => items = lines.len(),
     }
+    if has_arrows {
+        places.push(Place::Arrows);
+    }
+    places.extend((0..items).map(Place::Index));
+    places
 }
 
 /// Returns what the last entry that the viewer knows of changed in the picture; nothing if there is no entry.

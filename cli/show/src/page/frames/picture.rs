@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 use turnfold_core::picture::{
-    Arrow, Bar, Block, Cell, Chip, HexBoard, Picture, Piece, PieceRow, Span, SquareCell, SquareGrid,
-    TextLine, Tint,
+    Arrow, Bar, Block, BoardPiece, Cell, Chip, HexBoard, Picture, Piece, PieceRow, Span, SquareCell,
+    SquareGrid, TextLine, Tint,
 };
 use turnfold_core::{Hex, Square};
 
@@ -21,7 +21,6 @@ impl FramePicture {
         &self.0
     }
 
-    /// Returns the blocks, from top to bottom.
     pub(super) fn blocks(&self) -> &[Block] {
         &self.0.blocks
     }
@@ -109,19 +108,11 @@ impl Serialize for CellForm<'_> {
 /// The content of a square, without the square: glyph and mark, tints of square and piece, name and letter of the piece.
 pub(super) struct SquareForm<'a>(pub(super) &'a SquareCell);
 
-impl<'a> SquareForm<'a> {
-    fn parts(cell: &'a SquareCell) -> (&'a str, &'a str, TintForm, TintForm, &'a str, &'a str) {
-        let SquareCell { piece, mark, tint, .. } = cell;
-        let (glyph, of_piece, name, letter) = piece.as_ref().map_or(("", Tint::Plain, "", ""), |piece| {
-            (piece.glyph.as_str(), piece.tint, piece.name.as_str(), piece.letter.as_str())
-        });
-        (glyph, mark, TintForm(*tint), TintForm(of_piece), name, letter)
-    }
-}
-
 impl Serialize for SquareForm<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Self::parts(self.0).serialize(serializer)
+        let mut list = serializer.serialize_seq(None)?;
+        content(&mut list, self.0)?;
+        list.end()
     }
 }
 
@@ -130,9 +121,24 @@ struct SquareAtForm<'a>(&'a SquareCell);
 
 impl Serialize for SquareAtForm<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let (glyph, mark, tint, of_piece, name, letter) = SquareForm::parts(self.0);
-        (self.0.at.to_string(), glyph, mark, tint, of_piece, name, letter).serialize(serializer)
+        let mut list = serializer.serialize_seq(None)?;
+        list.serialize_element(&self.0.at.to_string())?;
+        content(&mut list, self.0)?;
+        list.end()
     }
+}
+
+fn content<L: SerializeSeq>(list: &mut L, cell: &SquareCell) -> Result<(), L::Error> {
+    const NONE: &BoardPiece =
+        &BoardPiece { glyph: String::new(), letter: String::new(), name: String::new(), tint: Tint::Plain };
+    let SquareCell { piece, mark, tint, .. } = cell;
+    let BoardPiece { glyph, letter, name, tint: of_piece } = piece.as_ref().unwrap_or(NONE);
+    list.serialize_element(glyph)?;
+    list.serialize_element(mark)?;
+    list.serialize_element(&TintForm(*tint))?;
+    list.serialize_element(&TintForm(*of_piece))?;
+    list.serialize_element(name)?;
+    list.serialize_element(letter)
 }
 
 /// An arrow as its tint and the names of the squares it goes through.
@@ -162,7 +168,9 @@ impl Serialize for ArrowForm<'_> {
         let Arrow { tint, path } = self.0;
         let mut list = serializer.serialize_seq(Some(1 + path.len()))?;
         list.serialize_element(&TintForm(*tint))?;
-        path.iter().try_for_each(|hex| list.serialize_element(&(hex.q, hex.r)))?;
+        for hex in path {
+            list.serialize_element(&(hex.q, hex.r))?;
+        }
         list.end()
     }
 }
