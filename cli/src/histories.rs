@@ -56,10 +56,10 @@ pub(crate) fn warn_of_left(revision: &Revision, context: &Context) -> Result<(),
     Ok(())
 }
 
-/// Warns of `main` if its match continues on another branch.
+/// Warns if a match continues on another branch than the one that is shown.
 pub(crate) fn warn_of_current(shown: &Revision, current: &BranchName) {
     let Revision { match_name, branch, .. } = shown;
-    if branch.is_main() && current != branch {
+    if current != branch {
         warn(&format!("{match_name} continues on branch {current}; write `{match_name}@{current}` for it"));
     }
 }

@@ -34,6 +34,9 @@ const CALLS: &[Call] = &[
     everywhere("replay FORD"),
     everywhere("replay FORD --step"),
     everywhere("diff FORD:1 FORD"),
+    everywhere("log FORD:4"),
+    everywhere("replay FORD:3"),
+    everywhere("blame FORD:3 /planning"),
     everywhere("--format json diff FORD:1 FORD"),
     everywhere("bisect FORD --when \"/tap/state != idle\""),
     everywhere("blame FORD /planning"),
@@ -97,7 +100,8 @@ fn sv_68_every_verb_reads_a_file_a_store_a_bundle_and_a_service() {
     sandbox.ok(&format!(
         "new ford --rules cycletap --setup fixtures/cycletap/ford.toml --dice seeded --seed {seed} --title Ford"
     ));
-    sandbox.ok("play ford \"p1: tap 0,1\" \"p1: tap 0,0\" \"p1: switch\" \"p2: back\"");
+    // The last command reveals to p2 what p1 ordered before, so that p2 counts entries otherwise before and after it.
+    sandbox.ok("play ford \"p1: tap 0,1\" \"p1: tap 0,0\" \"p1: switch\" \"p2: back\" \"p2: switch\" \"host: resolve\"");
     sandbox.ok("export ford -o file.tfl");
     sandbox.ok("bundle ford -o ford.bundle");
     // Of pages, only the board and the entries are the same: a page of a match names it in the commands that it shows.

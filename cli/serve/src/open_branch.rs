@@ -87,6 +87,7 @@ impl Kept {
 pub(crate) struct Folding<'b> {
     branch: &'b OpenBranch,
     pub(crate) viewers: BTreeMap<Viewer, Knowledge>,
+    forgotten: u64,
 }
 
 impl Folding<'_> {
@@ -118,7 +119,10 @@ impl Folding<'_> {
 
 impl Drop for Folding<'_> {
     fn drop(&mut self) {
-        self.branch.kept().viewers = Some(mem::take(&mut self.viewers));
+        let mut kept = self.branch.kept();
+        let is_forgotten = kept.forgotten != self.forgotten;
+        kept.viewers = Some(if is_forgotten { BTreeMap::new() } else { mem::take(&mut self.viewers) });
+        drop(kept);
         self.branch.put_back.notify_one();
     }
 }
@@ -178,9 +182,13 @@ impl OpenBranch {
 
     /// Waits until no other thread folds the branch.
     pub(crate) fn folding(&self) -> Folding<'_> {
-        let waited = self.put_back.wait_while(self.kept(), |kept| kept.viewers.is_none());
-        let viewers = waited.unwrap_or_else(PoisonError::into_inner).viewers.take();
-        Folding { branch: self, viewers: viewers.unwrap_or_default() }
+        let mut kept = self.kept();
+        loop {
+            if let Some(viewers) = kept.viewers.take() {
+                return Folding { branch: self, viewers, forgotten: kept.forgotten };
+            }
+            kept = self.put_back.wait(kept).unwrap_or_else(PoisonError::into_inner);
+        }
     }
 
     pub(crate) fn revision(&self) -> &Revision {

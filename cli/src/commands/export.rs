@@ -96,6 +96,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
             && !is_standard(&file.path)
             && !args.html
             && !file.path.exists()
+            && BundledName::of(&file.path).is_none()
             && args.output.folder().is_err()
         {
             return Err(missing(&file.path));
@@ -133,9 +134,10 @@ fn targets<'a>(
     for source in sources {
         let name = match source {
             SourceName::File(file) if is_standard(&file.path) => "stdin".into(),
-            SourceName::File(file) => {
-                file.path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
-            }
+            SourceName::File(file) => match BundledName::of(&file.path) {
+                Some(BundledName { within: Some(match_name), .. }) => match_name,
+                _ => file.path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+            },
             SourceName::Revision(_) => source.up_to(None).to_string(),
         };
         let seq = source.seq().map(|seq| format!("-{seq}")).unwrap_or_default();
@@ -248,20 +250,19 @@ fn remote(args: &Args, source: &SourceName, context: &Context) -> Result<Option<
             whole => whole?,
         }
     };
-    let (replay, mut view) = if args.html {
+    let (replay, view) = if args.html {
         match replay_in(&revision.to_string(), text.as_bytes()) {
             Ok(replay) => (Some(replay), None),
             Err(PageError::NoReplay { viewer, .. }) => (None, Some(viewer.to_string())),
             Err(error) => return Err(look::unusable(error)),
         }
     } else {
-        (Some(text.clone().into_bytes()), None)
+        let mut header = text.lines().take_while(|line| *line != "[setup]");
+        let view = header.find_map(|line| line.strip_prefix("view = \"")?.strip_suffix('"'));
+        (Some(text.clone().into_bytes()), view.map(String::from))
     };
     // This machine may lack the rules of the match; then the file is still written, without a state hash in the output.
     let replay = replay.and_then(|bytes| tfl::read_also_seen("replay.tfl", &bytes, &context.registry).ok());
-    if let Some(seen_by) = replay.as_ref().and_then(|replay| replay.header.view) {
-        view = Some(seen_by.perspective.to_string());
-    }
     let state_hash = replay.and_then(|replay| replay.closing).map(|closing| closing.state);
     let is_entry = |line: &&str| {
         if args.html {

@@ -232,7 +232,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     };
     let whole = &Revision { seq: None, ..args.revision.clone() };
     require_not_by_mail(&reader, whole)?;
-    warn_of_current(whole, &current_branch(&reader, &whole.match_name)?);
+    if whole.branch.is_main() {
+        warn_of_current(whole, &current_branch(&reader, &whole.match_name)?);
+    }
     let expected: Vec<_> = args.expect.into_iter().chain(args.revision.seq).collect();
     let call = PlayCall {
         revision: whole,

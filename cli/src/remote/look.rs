@@ -88,7 +88,8 @@ pub(crate) fn fetch(client: &Client, revision: &Revision, registry: &Registry) -
     let text = if client.sees_all() {
         whole_replay(client, revision)?
     } else {
-        seen_replay(client, revision, None)?
+        // The number of an entry is the seat's, so the caller cuts what the seat knows now.
+        seen_replay(client, &Revision { seq: None, ..revision.clone() }, None)?
     };
     let read = tfl::read_also_seen(&revision.to_string(), text.as_bytes(), registry);
     read.map_err(|error| ReplayError::from(error).into())

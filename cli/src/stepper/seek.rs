@@ -84,7 +84,11 @@ impl StepperScreen<'_> {
         if !self.stepper().all_viewers().first().is_some_and(|viewer| viewer.sees_all()) {
             return self.report("only the host sees the branches".into());
         }
-        let branches = self.sources.read_store()?.branches(&revision.match_name)?;
+        let store = match self.sources.read_store() {
+            Ok(store) => store,
+            Err(error) => return self.report(error.to_string()),
+        };
+        let branches = store.branches(&revision.match_name)?;
         let here = branches.iter().position(|branch| branch.name == revision.branch).unwrap_or(0);
         self.over = Some(Over::Branches(branches, here));
         Ok(())

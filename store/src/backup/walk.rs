@@ -10,8 +10,7 @@ use crate::ancestry::Ancestry;
 use crate::engine::EngineReader;
 use crate::error::StoreError;
 use crate::names::{BranchName, MatchName};
-use crate::reader::branch::Branch;
-use crate::reader::found::Head;
+use crate::reader::branch::{Branch, Head};
 
 /// Walks a store like [`walk`], for a copy without grants. It removes the authors' tokens from notes.
 pub(crate) fn walk_without_grants(engine: &dyn EngineReader, sink: Sink<'_>) -> Result<(), RescueError> {

@@ -13,7 +13,7 @@ use crate::grant::GrantId;
 use crate::local::key;
 use crate::local::record::{GrantRecord, StoreRecord};
 use crate::local::records::{Records, match_name_in, read_grant, read_match};
-use crate::reader::found::FoundMatch;
+use crate::reader::branch::FoundMatch;
 use crate::reader::store_report::{Damage, StoreCheck};
 
 /// Audits all records. The caller must keep matches and branches from being deleted during the audit.

@@ -18,7 +18,7 @@ use crate::local::records::Records;
 use crate::local::replay::replay_strictly;
 use crate::local::staging::Staging;
 use crate::names::{BranchName, IdempotencyKey, MatchName};
-use crate::reader::found::Head;
+use crate::reader::branch::Head;
 
 /// The most requests that wait, and the most that one sync serves.
 const QUEUE_MAX: usize = 256;

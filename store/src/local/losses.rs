@@ -17,7 +17,7 @@ use crate::local::replay::Misfit;
 use crate::local::view::MemoryRecords;
 use crate::local::{key, record};
 use crate::names::{BranchName, MatchName};
-use crate::reader::found::Head;
+use crate::reader::branch::Head;
 
 /// Something that could not be saved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -16,7 +16,7 @@ use crate::local::replay::{Misfit, ReplayStop, carry_out};
 use crate::local::staging::Staging;
 use crate::names::{BranchName, MatchName};
 use crate::note::{NoteId, PlacedNote};
-use crate::reader::found::Head;
+use crate::reader::branch::Head;
 
 pub(crate) struct Merged {
     pub(crate) records: Records,

@@ -9,7 +9,7 @@ use crate::error::StoreError;
 use crate::local::backend::{BackendError, RecordChange};
 use crate::local::records::Records;
 use crate::local::{key, record};
-use crate::reader::found::Head;
+use crate::reader::branch::Head;
 
 pub(crate) const RECORDS_MAX: usize = 64;
 

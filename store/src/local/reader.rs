@@ -23,8 +23,7 @@ use crate::local::records::{Records, hold, read_match};
 use crate::local::{key, record, swap};
 use crate::names::{BranchName, GrantLabel, IdempotencyKey, MatchName};
 use crate::note::{self, Note};
-use crate::reader::branch::{Branch, Own};
-use crate::reader::found::{FoundBranch, FoundMatch};
+use crate::reader::branch::{Branch, FoundBranch, FoundMatch, Own};
 use crate::reader::store_report::{MatchInfo, StoreCheck, StoreStats};
 use crate::snapshots::Snapshots;
 

@@ -11,7 +11,7 @@ use crate::error::StoreError;
 use crate::grant::Grant;
 use crate::local::backend::{BackendError, RecordChange};
 use crate::local::journal::commit::{Point, Salt};
-use crate::reader::found::Parent;
+use crate::reader::branch::Parent;
 
 const CHECK_BYTES: usize = 8;
 

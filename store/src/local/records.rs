@@ -16,8 +16,7 @@ use crate::local::record::{
 use crate::local::{key, record};
 use crate::names::{BranchName, IdempotencyKey, MatchName};
 use crate::note::PlacedNote;
-use crate::reader::branch::Branch;
-use crate::reader::found::{EngineMatchId, FoundBranch, FoundMatch, Head};
+use crate::reader::branch::{Branch, EngineMatchId, FoundBranch, FoundMatch, Head};
 use crate::snapshots::Snapshots;
 
 pub(crate) struct Records {

@@ -16,7 +16,7 @@ use crate::local::record::{
 use crate::local::{key, record};
 use crate::names::{BranchName, MatchName};
 use crate::note::{NoteId, PlacedNote};
-use crate::reader::found::{Head, Parent};
+use crate::reader::branch::{Head, Parent};
 
 pub(crate) trait ReplayTarget {
     fn body(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BackendError>;

@@ -9,7 +9,7 @@ use crate::local::page::{PagePart, cut};
 use crate::local::record::{IdempotencyRecord, StoreRecord};
 use crate::local::replay::ReplayTarget;
 use crate::local::{key, record};
-use crate::reader::found::Head;
+use crate::reader::branch::Head;
 
 pub(crate) struct Staging<'a> {
     below: &'a dyn Backend,

@@ -18,7 +18,7 @@ use crate::local::page::{PageBody, VERSION};
 use crate::local::record::{IdempotencyRecord, StoreRecord};
 use crate::local::replay::{Misfit, OnMisfit, ReplayTarget, replay};
 use crate::local::{key, record, swap};
-use crate::reader::found::Head;
+use crate::reader::branch::Head;
 
 const WINDOW_BYTES: usize = 256 * 1024;
 

@@ -16,8 +16,7 @@ use crate::local::key;
 use crate::local::records::Records;
 use crate::names::{BranchName, MatchName};
 use crate::note::{Note, NoteId, PlacedNote, require_room};
-use crate::reader::branch::Branch;
-use crate::reader::found::{FoundMatch, Head};
+use crate::reader::branch::{Branch, FoundMatch, Head};
 use crate::reader::store_report::Appended;
 use crate::snapshots::{SNAPSHOT_INTERVAL, Snapshots};
 

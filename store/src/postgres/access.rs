@@ -8,7 +8,7 @@ use crate::decode::decode_exactly;
 use crate::error::StoreError;
 use crate::grant::Grant;
 use crate::names::MatchName;
-use crate::reader::found::FoundMatch;
+use crate::reader::branch::FoundMatch;
 
 pub(super) const FIND: &str =
     "SELECT a.hash, a.body, m.name, m.id FROM @access a JOIN @match m ON m.id = a.match WHERE a.hash = $1";

@@ -13,8 +13,7 @@ use super::schema::new_id;
 use crate::engine::{Append, EngineReader as _};
 use crate::entry::Seq;
 use crate::error::StoreError;
-use crate::reader::branch::BranchId;
-use crate::reader::found::{FoundMatch, Head};
+use crate::reader::branch::{BranchId, FoundMatch, Head};
 use crate::reader::store_report::Appended;
 
 /// How often an append is tried while the branch still ends where the append expects (FL-12).

@@ -12,7 +12,7 @@ use super::schema::{branch_number, new_id};
 use crate::engine::{InitialBranch, KeyedBatch};
 use crate::error::StoreError;
 use crate::names::MatchName;
-use crate::reader::found::{EngineMatchId, Head};
+use crate::reader::branch::{EngineMatchId, Head};
 
 /// The maximum number of entries of a run with an idempotency key, here and in an append.
 pub(super) const KEYED_ENTRIES_MAX: usize = 4096;

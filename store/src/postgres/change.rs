@@ -19,8 +19,7 @@ use crate::grant::{GrantId, JoinedSeat, NewGrant};
 use crate::granting::Joining;
 use crate::names::{BranchName, MatchName};
 use crate::note::{Note, NoteId};
-use crate::reader::branch::{BranchId, NamedBranch};
-use crate::reader::found::{EngineMatchId, Head};
+use crate::reader::branch::{BranchId, EngineMatchId, Head, NamedBranch};
 use crate::reader::store_report::Appended;
 use std::sync::Arc;
 

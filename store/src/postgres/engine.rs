@@ -32,9 +32,7 @@ use crate::grant::Grant;
 use crate::granting::MatchGrants;
 use crate::names::{BranchName, GrantLabel, IdempotencyKey, MatchName};
 use crate::note::Note;
-use crate::reader::branch::{Branch, Own};
-use crate::reader::branch::{BranchId, NamedBranch};
-use crate::reader::found::{FoundBranch, FoundMatch, Parent};
+use crate::reader::branch::{Branch, BranchId, FoundBranch, FoundMatch, NamedBranch, Own, Parent};
 use crate::reader::store_report::{MatchInfo, StoreCheck, StoreStats};
 
 /// The maximum number of entries of a run; a longer append becomes several runs (FL-7).

@@ -15,7 +15,7 @@ use crate::error::StoreError;
 use crate::grant::{Grant, GrantId, JoinedSeat, NewGrant};
 use crate::granting::{self, Joining, MatchGrants, Spent};
 use crate::names::MatchName;
-use crate::reader::found::{EngineMatchId, FoundMatch};
+use crate::reader::branch::{EngineMatchId, FoundMatch};
 
 const INSERT: &str = "INSERT INTO @access (hash, match, body) VALUES ($1, $2, $3)";
 const UPDATE: &str = "UPDATE @access SET body = $3 WHERE hash = $1 AND body = $2";

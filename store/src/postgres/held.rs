@@ -7,9 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::entry::Seq;
 use crate::error::StoreError;
 use crate::names::{BranchName, MatchName};
-use crate::reader::branch::Branch;
-use crate::reader::branch::BranchId;
-use crate::reader::found::Head;
+use crate::reader::branch::{Branch, BranchId, Head};
 
 /// The maximum number of remembered branches. When it is reached, all are forgotten.
 const HELD_MAX: usize = 1 << 16;

@@ -10,7 +10,7 @@ use crate::entry::encode;
 use crate::error::StoreError;
 use crate::names::{BranchName, MatchName};
 use crate::note::{self, Note, NoteId, PlacedNote, require_room};
-use crate::reader::found::FoundMatch;
+use crate::reader::branch::FoundMatch;
 
 /// Earlier builds made stores of this format without this table. So it is created with the first note, and readers check for
 /// it.

@@ -18,8 +18,7 @@ use crate::engine::{Packed, ReadAtOneMoment};
 use crate::entry::Seq;
 use crate::error::StoreError;
 use crate::names::{BranchName, MatchName};
-use crate::reader::branch::{Branch, NamedBranch};
-use crate::reader::found::{EngineMatchId, FoundBranch, FoundMatch, Head, Parent};
+use crate::reader::branch::{Branch, EngineMatchId, FoundBranch, FoundMatch, Head, NamedBranch, Parent};
 
 /// Runs statements that only read.
 pub(super) trait Ask: Send + Sync {

@@ -8,7 +8,7 @@ use super::held::Names;
 use crate::chain::Linker;
 use crate::entry::{PackedEntries, Seq, encode};
 use crate::names::IdempotencyKey;
-use crate::reader::found::Head;
+use crate::reader::branch::Head;
 
 /// The maximum number of bytes of a run that has more than one entry.
 const RUN_BYTES_MAX: usize = 8 << 20;

@@ -7,8 +7,7 @@ use std::vec;
 
 use turnfold_core::Digest;
 
-use super::branch::Branch;
-use super::segment::BranchSegment;
+use super::branch::{Branch, BranchSegment};
 use super::store_report::Appended;
 use crate::chain::Linker;
 use crate::engine::{EngineReader, Packed};

@@ -11,7 +11,7 @@ use crate::entry::{Entry, NewEntry, PackedEntries, Seq};
 use crate::error::StoreError;
 use crate::genesis::Genesis;
 use crate::names::{BranchName, MatchName};
-use crate::reader::found::Head;
+use crate::reader::branch::Head;
 
 /// A branch for [`Store::copy_match`].
 #[derive(Clone, Debug, PartialEq, Eq)]

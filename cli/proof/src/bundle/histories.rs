@@ -21,7 +21,8 @@ use crate::error::ProofError;
 pub struct BundledName {
     /// The bundle.
     pub bundle: PathBuf,
-    within: Option<String>,
+    /// The match in it; `None` for all.
+    pub within: Option<String>,
 }
 
 impl BundledName {

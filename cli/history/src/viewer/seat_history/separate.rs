@@ -32,7 +32,8 @@ impl SeatHistory {
         let name = self.name();
         let mut entries = Vec::new();
         let state = self.fold(&mut |seen| {
-            let entry = LogEntry::new(seen.seq(), seen.seat(), seen.stand_in());
+            // At an earlier entry, some that the viewer knows later are still concealed, and a file has no gaps.
+            let entry = LogEntry::new(entries.len() as u64 + 1, seen.seat(), seen.stand_in());
             entries.push(LogEntry { outcome: Some(seen.outcome()), ..entry });
         })?;
         let unusable = |cause| broken_setup(name, cause);
