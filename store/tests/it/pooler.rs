@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::chown;
+use std::os::unix::net::UnixStream;
 use std::process::{Child, Stdio};
 use std::thread;
 use std::time::Duration;
@@ -62,7 +63,8 @@ impl<'a> Pooler<'a> {
         let pooler =
             Self { server, guard: guard.args(["-c", &script]).stdin(Stdio::piped()).spawn().unwrap() };
         for _ in 0..200 {
-            if fs::exists(server.dir.join(".s.PGSQL.6432")).unwrap() {
+            // The socket is there a moment before anyone listens to it.
+            if UnixStream::connect(server.dir.join(".s.PGSQL.6432")).is_ok() {
                 return Some(pooler);
             }
             thread::sleep(Duration::from_millis(50));
