@@ -16,7 +16,8 @@ fn digest() -> impl Strategy<Value = Digest> {
 }
 
 fn private_key() -> impl Strategy<Value = PrivateKey> {
-    let name = "[a-z0-9][a-z0-9._-]{0,20}(/[a-z0-9][a-z0-9._-]{0,20}){0,2}";
+    // At most 64 characters, as a seat's key has.
+    let name = "[a-z0-9][a-z0-9._-]{0,19}(/[a-z0-9][a-z0-9._-]{0,19}){0,2}";
     (name, any::<[u8; 32]>())
         .prop_map(|(name, seed)| PrivateKey::of_seed(name.parse().unwrap(), KeyKind::Signer, &seed))
 }
