@@ -44,24 +44,27 @@ fn checked(history: SeatHistory, viewer: Viewer, source: &SourceName) -> Result<
 
 /// Warns of `main` where the match continues on another branch (SV-65), as a revision without a branch means `main`.
 pub(crate) fn warn_of_left(revision: &Revision, context: &Context) -> Result<(), Failure> {
-    if !revision.branch.is_main() {
-        return Ok(());
-    }
     let match_name = &revision.match_name;
-    let current = match context.service()? {
-        Some(client) => look::current_branch(&client, match_name)?,
-        None => current_branch(&context.read_store()?, match_name)?,
-    };
-    warn_of_current(revision, &current);
-    Ok(())
+    warn_unless_current(revision, || match context.service()? {
+        Some(client) => look::current_branch(&client, match_name),
+        None => Ok(current_branch(&context.read_store()?, match_name)?),
+    })
 }
 
-/// Warns if a match continues on another branch than the one that is shown.
-pub(crate) fn warn_of_current(shown: &Revision, current: &BranchName) {
+/// Does what [`warn_of_left`] does, for a caller who knows where to find the branch on which the match goes on.
+pub(crate) fn warn_unless_current(
+    shown: &Revision,
+    find_current: impl FnOnce() -> Result<BranchName, Failure>,
+) -> Result<(), Failure> {
     let Revision { match_name, branch, .. } = shown;
-    if current != branch {
+    if !branch.is_main() {
+        return Ok(());
+    }
+    let current = find_current()?;
+    if current != *branch {
         warn(&format!("{match_name} continues on branch {current}; write `{match_name}@{current}` for it"));
     }
+    Ok(())
 }
 
 /// Requires that the match has the viewer's seat.

@@ -99,12 +99,8 @@ pub use names::{BranchName, GrantLabel, IdempotencyKey, MatchName, NoteText, Pla
 pub use note::{NotANoteId, Note, NoteId, NotedEntry};
 pub use reader::branch::{BranchHead, BranchId, NamedBranch};
 pub use reader::entries::Entries;
-pub use reader::store_reader::BranchInfo;
-pub use reader::store_reader::Log;
-pub use reader::store_reader::Matches;
-pub use reader::store_reader::StoreReader;
-pub use reader::store_report::Appended;
-pub use reader::store_report::{Damage, MatchInfo, MatchStats, StoreCheck, StoreStats};
+pub use reader::store_reader::{BranchInfo, Log, Matches, StoreReader};
+pub use reader::store_report::{Appended, Damage, MatchInfo, MatchStats, StoreCheck, StoreStats};
 pub use snapshots::{SNAPSHOT_INTERVAL, Snapshot};
 pub use writer::append::Reservation;
 pub use writer::copy::BranchCopy;

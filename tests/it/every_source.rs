@@ -5,6 +5,7 @@ use std::process::Output;
 
 use turnfold_tests::sandbox::Sandbox;
 use turnfold_tests::service::Running;
+use turnfold_tests::transcript::without_recorded_times;
 
 /// A call in which `FORD` stands for the history, and why the call is refused on a file, a bundle and a service.
 struct Call {
@@ -79,17 +80,9 @@ fn compare(call: &Call, expected: &Output, found: &Output, name: &str, refused: 
     );
 }
 
-/// Replaces times by `null` and leaves out a duration, because a replay file has no times.
+/// Leaves out times and a duration, because a replay file has no times.
 fn without_times(text: &str) -> String {
-    let text = text.replace("Duration: 0:00:00\n\n", "");
-    let mut parts = text.split("\"recorded_at_ms\":");
-    let mut replaced = parts.next().unwrap().to_owned();
-    for part in parts {
-        let rest = part.trim_start_matches("null").trim_start_matches(|digit: char| digit.is_ascii_digit());
-        replaced.push_str("\"recorded_at_ms\":null");
-        replaced.push_str(rest);
-    }
-    replaced
+    without_recorded_times(&text.replace("Duration: 0:00:00\n\n", ""))
 }
 
 /// SV-68, SV-40: a verb prints the same wherever the history is.

@@ -99,3 +99,16 @@ fn without_times(text: &str) -> String {
     }
     blanked + rest
 }
+
+/// Blanks the times of entries in JSON. A replay file has none, and an import sets them.
+pub fn without_recorded_times(text: &str) -> String {
+    let mut parts = text.split("\"recorded_at_ms\":");
+    let mut blanked = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        blanked.push_str("\"recorded_at_ms\":");
+        blanked.push_str(
+            part.trim_start_matches(|letter: char| letter.is_ascii_digit() || "nul".contains(letter)),
+        );
+    }
+    blanked
+}

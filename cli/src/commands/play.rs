@@ -24,7 +24,7 @@ use turnfold_store::{IdempotencyKey, NewEntries, PackedEntries, Store, StoreRead
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::histories::warn_of_current;
+use crate::histories::warn_unless_current;
 use crate::{clock, files, random};
 
 /// The heading of the options that keep concurrent writers apart.
@@ -232,9 +232,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     };
     let whole = &Revision { seq: None, ..args.revision.clone() };
     require_not_by_mail(&reader, whole)?;
-    if whole.branch.is_main() {
-        warn_of_current(whole, &current_branch(&reader, &whole.match_name)?);
-    }
+    warn_unless_current(whole, || Ok(current_branch(&reader, &whole.match_name)?))?;
     let expected: Vec<_> = args.expect.into_iter().chain(args.revision.seq).collect();
     let call = PlayCall {
         revision: whole,

@@ -88,7 +88,7 @@ pub(crate) fn fetch(client: &Client, revision: &Revision, registry: &Registry) -
     let text = if client.sees_all() {
         whole_replay(client, revision)?
     } else {
-        // The number of an entry is the seat's, so the caller cuts what the seat knows now.
+        // The number of an entry counts what the seat knows now, so the caller cuts the history there.
         seen_replay(client, &Revision { seq: None, ..revision.clone() }, None)?
     };
     let read = tfl::read_also_seen(&revision.to_string(), text.as_bytes(), registry);

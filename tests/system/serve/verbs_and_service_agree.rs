@@ -14,14 +14,7 @@ use super::times;
 use turnfold_tests::goldens::goldens;
 use turnfold_tests::goldens::{seat_history, viewers};
 use turnfold_tests::service::Running;
-
-/// Blanks the times of entries, which an import sets.
-fn without_times(text: &str) -> String {
-    let mut parts = text.split("\"recorded_at_ms\":");
-    let first = parts.next().unwrap_or_default().to_owned();
-    let is_time = |letter: char| letter.is_ascii_digit() || "nul".contains(letter);
-    parts.fold(first, |text, part| text + "\"recorded_at_ms\":" + part.trim_start_matches(is_time))
-}
+use turnfold_tests::transcript::without_recorded_times;
 
 /// A golden log as a viewer sees it over HTTP.
 struct Seen<'a> {
@@ -45,7 +38,7 @@ impl Seen<'_> {
     #[track_caller]
     fn check(&self, rest: &str, accept: &str, expected: &str) {
         let found = self.get(rest, accept);
-        let (found, expected) = (without_times(&found), without_times(expected));
+        let (found, expected) = (without_recorded_times(&found), without_recorded_times(expected));
         assert_eq!(found, expected, "{} as {}: {rest} {accept}", self.path.display(), self.viewer);
     }
 

@@ -33,7 +33,7 @@ pub enum ReplayError {
     /// An operation that needs the store itself, called with the address of a service.
     #[error("this needs the store itself, and `{0}` is a service")]
     Service(String),
-    /// A history that a service did not hand out, with the error of who asked it.
+    /// A history that could not be fetched from a service. The error is the client's.
     #[error(transparent)]
     Fetch(Box<dyn std::error::Error + Send + Sync>),
     /// A replay file that cannot be parsed or folded, with file, line and column.

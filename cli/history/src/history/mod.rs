@@ -85,17 +85,14 @@ impl History {
     /// [`ReplayError`] if the store, the file or the revision cannot be read, and for a file for one seat.
     pub fn load(name: &SourceName, sources: &dyn Sources) -> Result<Self, ReplayError> {
         match name {
-            SourceName::Revision(revision) => match sources.fetch(revision)? {
-                Some(replay) => {
-                    let history = Self::of_fetched(revision, &replay)?;
-                    let of = Viewer::HOST.narrowed(history.view)?;
-                    if !of.sees_all() {
-                        return Err(NotOfSeat { of, viewer: Viewer::HOST }.into());
-                    }
-                    Ok(history)
+            SourceName::Revision(_) => {
+                let history = Self::load_also_seen(name, sources)?;
+                let of = Viewer::HOST.narrowed(history.view)?;
+                if !of.sees_all() {
+                    return Err(NotOfSeat { of, viewer: Viewer::HOST }.into());
                 }
-                None => Self::of_branch(revision, &sources.read_store()?, sources.registry()),
-            },
+                Ok(history)
+            }
             SourceName::File(file) => Self::of_read(file, &sources.read_replay(&file.path)?.whole()?),
         }
     }
