@@ -2,6 +2,7 @@
 
 use std::env;
 use std::fs;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::UNIX_EPOCH;
@@ -23,20 +24,36 @@ use crate::bundles::Bundles;
 use crate::failure::{DamagedStore, Failure, not_own};
 use crate::files;
 use crate::output::{Output, warn};
+use crate::remote::client::Client;
 use crate::remote::look;
 use crate::remote::origin::SafeOrigin;
 use crate::stderr::progress;
 
-/// The store, the output, the grammar of the command line and the rulesets.
+/// What a verb works with: where it reads and writes, and where it prints.
 pub(crate) struct Context {
+    pub(crate) workspace: Workspace,
+    pub(crate) output: Output,
+    /// How many times `-v` was given.
+    pub(crate) verbose: u8,
+    /// The grammar of the whole command line, for completions and manual pages.
+    pub(crate) grammar: fn() -> clap::Command,
+    /// The values of the verb's positional arguments.
+    pub(crate) named: Vec<String>,
+}
+
+impl Deref for Context {
+    type Target = Workspace;
+
+    fn deref(&self) -> &Workspace {
+        &self.workspace
+    }
+}
+
+/// The store or service, the rulesets and the bundles. Threads share it.
+pub(crate) struct Workspace {
     pub(crate) store: StoreAddress,
     /// The file with the token for a service.
     pub(crate) token: Option<PathBuf>,
-    /// How many times `-v` was given.
-    pub(crate) verbose: u8,
-    pub(crate) output: Output,
-    /// The grammar of the whole command line, for completions and manual pages.
-    pub(crate) grammar: fn() -> clap::Command,
     /// The rulesets, with modules and referees.
     pub(crate) registry: Registry,
     /// The folders of modules.
@@ -45,20 +62,18 @@ pub(crate) struct Context {
     pub(crate) referee_paths: Vec<PathBuf>,
     /// The store in a directory above that is not used, because it belongs to another user.
     pub(crate) passed_over: Option<PathBuf>,
-    /// The values of the verb's positional arguments.
-    pub(crate) named: Vec<String>,
     /// Keeps the bundle that was read last.
-    pub(crate) bundles: Arc<Bundles>,
+    pub(crate) bundles: Bundles,
     /// The open store, for a verb that reads several sources; `None` to open it each time.
     reader: Option<OnceLock<StoreReader>>,
+    /// The client of the service, which keeps its connections.
+    pub(crate) client: OnceLock<Client>,
 }
 
-impl Context {
+impl Workspace {
     pub(crate) fn new(
         store: StoreAddress,
         token: Option<PathBuf>,
-        output: Output,
-        grammar: fn() -> clap::Command,
         registry: Registry,
         modules: ModuleFolders,
     ) -> Result<Self, Failure> {
@@ -71,16 +86,13 @@ impl Context {
         Ok(Self {
             store,
             token,
-            verbose: 0,
-            output,
-            grammar,
             registry,
             modules,
             referee_paths: Vec::new(),
             passed_over: None,
-            named: Vec::new(),
-            bundles: Arc::default(),
+            bundles: Bundles::default(),
             reader: None,
+            client: OnceLock::new(),
         })
     }
 
@@ -135,9 +147,7 @@ impl Context {
             StoreAddress::Service(origin) => return Err(unserved(origin).into()),
         })
     }
-}
 
-impl Context {
     /// Requires that this build has the rules of these matches. `what` names the command in the error.
     pub(crate) fn require_rules(
         &self,
@@ -183,7 +193,7 @@ fn unserved(origin: &SafeOrigin) -> ReplayError {
     ReplayError::Service(origin.to_string())
 }
 
-impl Sources for Context {
+impl Sources for Workspace {
     fn registry(&self) -> &Registry {
         &self.registry
     }
@@ -205,33 +215,27 @@ impl Sources for Context {
     }
 
     fn fetch(&self, revision: &Revision) -> Result<Option<Replay>, ReplayError> {
-        let fetched = self.service().and_then(|client| {
-            client.map(|client| look::fetch(&client, revision, &self.registry)).transpose()
-        });
-        fetched.map_err(|failure| ReplayError::Fetch(Box::new(failure)))
+        let fetched = match self.service() {
+            Ok(None) => return Ok(None),
+            Ok(Some(client)) => look::fetch(client, revision, &self.registry),
+            Err(failure) => Err(failure),
+        };
+        fetched.map(Some).map_err(|failure| ReplayError::Fetch(Box::new(failure)))
     }
 
+    /// Reads a replay file, a match of a bundle, or standard input for `-`. A file with only what a seat may know is
+    /// accepted.
     fn read_replay(&self, path: &Path) -> Result<Replay, ReplayError> {
-        read_replay(path, &self.registry, &self.bundles)
+        if let Some(name) = BundledName::of(path) {
+            return self.bundles.replay(&name, &self.registry);
+        }
+        let bytes = replay_bytes(path, files::read_input_or_stdin(path, &REPLAY)?)?;
+        Ok(tfl::read_also_seen(&input_name(path), &bytes, &self.registry)?)
     }
 
     fn build(&self) -> Option<Digest> {
         build_identity()
     }
-}
-
-/// Reads a replay file, a match of a bundle, or standard input for `-`. A file with only what a seat may know is
-/// accepted.
-pub(crate) fn read_replay(
-    path: &Path,
-    registry: &Registry,
-    bundles: &Bundles,
-) -> Result<Replay, ReplayError> {
-    if let Some(name) = BundledName::of(path) {
-        return bundles.replay(&name, registry);
-    }
-    let bytes = replay_bytes(path, files::read_input_or_stdin(path, &REPLAY)?)?;
-    Ok(tfl::read_also_seen(&input_name(path), &bytes, registry)?)
 }
 
 /// Identifies this build by the length and modification time of its executable. Changed rules without a new version

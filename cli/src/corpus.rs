@@ -1,21 +1,14 @@
 //! Reads many logs: revisions, replay files, folders, patterns or a whole store.
 
-use std::mem;
-use std::sync::Arc;
-
 use rayon::prelude::*;
-use turnfold_core::Registry;
 use turnfold_history::{
     Divergence, History, HistorySource, ReplayError, Revision, SeatHistory, SourceName, Sources, Viewer,
     golden::found::FoundFiles,
 };
-use turnfold_store::StoreReader;
 
-use crate::bundles::Bundles;
-use crate::context::{Context, read_replay};
+use crate::context::Workspace;
 use crate::failure::{Failure, unless_fault};
 use crate::histories::{require_seat, warn_of_record};
-use crate::remote::client::Client;
 use crate::remote::look;
 use crate::sources::{
     REPLAYS, Several, files_of, in_bundle, require_one_stdin, stands_for_files, unsearched,
@@ -40,15 +33,10 @@ pub(crate) struct CorpusArgs {
     matches: bool,
 }
 
-/// The named logs, and the sources to read them from.
-pub(crate) struct Corpus {
-    logs: Vec<SourceName>,
-    /// Failures of folders and patterns that cannot be searched for logs.
-    failures: Vec<Failure>,
-    store: Option<StoreReader>,
-    client: Option<Client>,
-    registry: Registry,
-    bundles: Arc<Bundles>,
+/// The named logs, and where they are read.
+pub(crate) struct Corpus<'a> {
+    workspace: &'a Workspace,
+    logs: Several<SourceName>,
 }
 
 /// A log that has been read.
@@ -60,17 +48,20 @@ struct Read {
 }
 
 impl CorpusArgs {
-    /// Returns the named sources, or `None` for all matches of the store.
-    fn named(&self, context: &Context) -> Result<Option<Several<SourceName>>, Failure> {
-        if self.matches {
-            return Ok(None);
-        }
+    /// Finds the logs without reading them.
+    pub(crate) fn corpus<'a>(&self, workspace: &'a mut Workspace) -> Result<Corpus<'a>, Failure> {
+        workspace.keep_reader();
+        let logs = if self.matches { all_branches(workspace)? } else { self.named(workspace)? };
+        Ok(Corpus { workspace, logs })
+    }
+
+    fn named(&self, workspace: &Workspace) -> Result<Several<SourceName>, Failure> {
         let mut sources = Vec::new();
         let mut failures = Vec::new();
         for text in &self.sources {
             if !stands_for_files(text) {
                 let name: SourceName = text.parse().map_err(Failure::usage)?;
-                match in_bundle(&name, context)? {
+                match in_bundle(&name, workspace)? {
                     Some(within) => sources.extend(within),
                     None => sources.push(name),
                 }
@@ -81,73 +72,51 @@ impl CorpusArgs {
             failures.extend(failed.into_iter().map(|error| unsearched(text, error)));
         }
         require_one_stdin(sources.iter().filter(|name| name.is_standard_input()).count())?;
-        Ok(Some(Several { sources, failures }))
-    }
-
-    /// Finds the logs without reading them.
-    pub(crate) fn corpus(&self, context: &Context) -> Result<Corpus, Failure> {
-        let mut corpus = Corpus {
-            logs: Vec::new(),
-            failures: Vec::new(),
-            store: None,
-            client: None,
-            registry: context.registry.clone(),
-            bundles: context.bundles.clone(),
-        };
-        if self.matches {
-            corpus.client = context.service()?;
+        // A store that is not there is one failure, not one of each revision.
+        if sources.iter().any(|name| matches!(name, SourceName::Revision(_)))
+            && workspace.service()?.is_none()
+        {
+            workspace.read_store()?;
         }
-        if let Some(client) = &corpus.client {
-            corpus.logs = look::branches(client)?;
-        } else if self.matches {
-            let store = context.read_store()?;
-            for found in store.matches()? {
-                let branches = match store.branches(&found.name) {
-                    Ok(branches) => branches,
-                    Err(error) => {
-                        corpus.failures.push(Failure::from(error).about(found.name.as_str()));
-                        continue;
-                    }
-                };
-                for branch in branches {
-                    let revision =
-                        Revision { match_name: found.name.clone(), branch: branch.name, seq: None };
-                    corpus.logs.push(SourceName::Revision(revision));
-                }
-            }
-            corpus.store = Some(store);
-        }
-        if let Some(Several { sources, failures }) = self.named(context)? {
-            let is_stored = |log: &SourceName| matches!(log, SourceName::Revision(_));
-            if sources.iter().any(is_stored) {
-                corpus.client = context.service()?;
-                if corpus.client.is_none() {
-                    corpus.store = Some(context.read_store()?);
-                }
-            }
-            corpus.logs = sources;
-            corpus.failures = failures;
-        }
-        Ok(corpus)
+        Ok(Several { sources, failures })
     }
 }
 
-impl Corpus {
-    /// Returns the service and the revisions to search there. Returns `None` if one is not on a service, or if the
-    /// viewer is a seat and names an entry: the service searches only what the seat knows now.
-    pub(crate) fn on_service(&mut self, viewer: Option<Viewer>) -> Option<(Client, Several<SourceName>)> {
-        let sees_all = viewer.is_none_or(Viewer::sees_all) && self.client.as_ref()?.sees_all();
-        for log in &self.logs {
-            let SourceName::Revision(revision) = log else { return None };
-            if revision.seq.is_some() && !sees_all {
-                return None;
+/// Returns every branch of every match.
+fn all_branches(workspace: &Workspace) -> Result<Several<SourceName>, Failure> {
+    if let Some(client) = workspace.service()? {
+        return Ok(look::branches(client)?.into());
+    }
+    let mut all = Several { sources: Vec::new(), failures: Vec::new() };
+    let store = workspace.read_store()?;
+    for found in store.matches()? {
+        match store.branches(&found.name) {
+            Ok(branches) => {
+                for branch in branches {
+                    let match_name = found.name.clone();
+                    let revision = Revision { match_name, branch: branch.name, seq: None };
+                    all.sources.push(SourceName::Revision(revision));
+                }
+            }
+            Err(error) => all.failures.push(Failure::from(error).about(found.name.as_str())),
+        }
+    }
+    Ok(all)
+}
+
+impl Corpus<'_> {
+    /// Returns the sources if a service searches all of them. If the viewer is a seat and names an entry, they are searched
+    /// here, because the service searches only what the seat knows now.
+    pub(crate) fn on_service(self, viewer: Option<Viewer>) -> Result<Several<SourceName>, Self> {
+        let Ok(Some(client)) = self.workspace.service() else { return Err(self) };
+        let sees_all = viewer.is_none_or(Viewer::sees_all) && client.sees_all();
+        for log in &self.logs.sources {
+            match log {
+                SourceName::Revision(revision) if revision.seq.is_none() || sees_all => {}
+                _ => return Err(self),
             }
         }
-        let client = self.client.take()?;
-        Some((
-            client,
-            Several { sources: mem::take(&mut self.logs), failures: mem::take(&mut self.failures) },
-        ))
+        Ok(self.logs)
     }
 
     /// Reads the logs in parallel, as a viewer knows them, and shows the result of `look` for each, in order. Returns
@@ -156,22 +125,24 @@ impl Corpus {
     /// # Errors
     /// The failure of the logs, if none could be read, and failures of `show`.
     pub(crate) fn each<T: Send>(
-        mut self,
+        self,
         viewer: Viewer,
         look: impl Fn(SeatHistory) -> Result<T, ReplayError> + Sync,
         mut show: impl FnMut(&SourceName, T) -> Result<(), Failure>,
     ) -> Result<Option<Failure>, Failure> {
-        let progress = stderr::progress(self.logs.len() as u64, "reading {bar:30} {pos}/{len} {eta}");
+        let Several { sources: logs, mut failures } = self.logs;
+        let workspace = self.workspace;
+        let progress = stderr::progress(logs.len() as u64, "reading {bar:30} {pos}/{len} {eta}");
         let look = |name: &SourceName| {
             let found = unless_fault(&name.to_string(), || {
-                let Read { seat_history, contradiction, is_of_seat } = self.read(name, viewer)?;
+                let Read { seat_history, contradiction, is_of_seat } = read(name, viewer, workspace)?;
                 Ok((look(seat_history)?, contradiction, is_of_seat))
             });
             progress.inc(1);
             found
         };
         let mut unread = Vec::new();
-        for chunk in self.logs.chunks(CHUNK) {
+        for chunk in logs.chunks(CHUNK) {
             let found: Vec<_> = chunk.par_iter().map(look).collect();
             for (name, found) in chunk.iter().zip(found) {
                 match found {
@@ -184,43 +155,39 @@ impl Corpus {
             }
         }
         progress.finish_and_clear();
-        let logs = self.logs.len();
-        let is_any_read = unread.len() < logs;
-        let mut failures = mem::take(&mut self.failures);
-        failures.extend(in_one(unread, logs));
+        let is_any_read = unread.len() < logs.len();
+        failures.extend(in_one(unread, logs.len()));
         match Failure::worst_of(failures) {
             Some(failure) if !is_any_read => Err(failure),
             failure => Ok(failure),
         }
     }
+}
 
-    fn read(&self, name: &SourceName, viewer: Viewer) -> Result<Read, Failure> {
-        let source = match name {
-            SourceName::File(file) => {
-                let replay = read_replay(&file.path, &self.registry, &self.bundles)?;
-                HistorySource::of(History::of_replay(&file.path, &replay)?)
-            }
-            SourceName::Revision(revision) => {
-                let whole = Revision { seq: None, ..revision.clone() };
-                match (&self.client, &self.store) {
-                    (Some(client), _) => {
-                        let replay = look::fetch(client, &whole, &self.registry)?;
-                        HistorySource::of(History::of_fetched(&whole, &replay)?)
-                    }
-                    (None, Some(store)) => HistorySource::of_branch(&whole, store, &self.registry, None)?,
-                    (None, None) => unreachable!("a store is open where a revision is named"),
+fn read(name: &SourceName, viewer: Viewer, workspace: &Workspace) -> Result<Read, Failure> {
+    let source = match name {
+        SourceName::File(file) => {
+            HistorySource::of(History::of_replay(&file.path, &workspace.read_replay(&file.path)?)?)
+        }
+        SourceName::Revision(revision) => {
+            let whole = Revision { seq: None, ..revision.clone() };
+            match workspace.fetch(&whole)? {
+                Some(replay) => HistorySource::of(History::of_fetched(&whole, &replay)?),
+                None => {
+                    let store = workspace.read_store()?;
+                    HistorySource::of_branch(&whole, &store, &workspace.registry, None)?
                 }
             }
-        };
-        let mut seat_history = SeatHistory::of_source(viewer, source)?;
-        require_seat(viewer, seat_history.start()?.players(), name)?;
-        let contradiction = seat_history.contradiction();
-        let is_of_seat = seat_history.is_of_seat();
-        if let Some(seq) = name.seq() {
-            seat_history = seat_history.up_to(seq)?;
         }
-        Ok(Read { seat_history, contradiction, is_of_seat })
+    };
+    let mut seat_history = SeatHistory::of_source(viewer, source)?;
+    require_seat(viewer, seat_history.start()?.players(), name)?;
+    let contradiction = seat_history.contradiction();
+    let is_of_seat = seat_history.is_of_seat();
+    if let Some(seq) = name.seq() {
+        seat_history = seat_history.up_to(seq)?;
     }
+    Ok(Read { seat_history, contradiction, is_of_seat })
 }
 
 /// Merges the failures of unreadable logs into one, with the first of them for printing.

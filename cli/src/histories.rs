@@ -10,7 +10,7 @@ use turnfold_history::{
 use turnfold_mail::current_branch;
 use turnfold_store::BranchName;
 
-use crate::context::Context;
+use crate::context::Workspace;
 use crate::failure::Failure;
 use crate::output::warn;
 use crate::remote::look;
@@ -19,13 +19,21 @@ use crate::remote::look;
 const OUTCOME_CHARACTERS_MAX: usize = 160;
 
 /// Reads a revision or a replay file as a viewer knows it, and warns if the file records something else.
-pub(crate) fn load(viewer: Viewer, source: &SourceName, context: &Context) -> Result<SeatHistory, Failure> {
-    checked(SeatHistory::load(viewer, &checked_name(source), context)?, viewer, source)
+pub(crate) fn load(
+    viewer: Viewer,
+    source: &SourceName,
+    workspace: &Workspace,
+) -> Result<SeatHistory, Failure> {
+    checked(SeatHistory::load(viewer, &checked_name(source), workspace)?, viewer, source)
 }
 
 /// Does what [`load`] does, but the entries are read in every pass, so that a long history takes little memory.
-pub(crate) fn open(viewer: Viewer, source: &SourceName, context: &Context) -> Result<SeatHistory, Failure> {
-    checked(SeatHistory::open(viewer, &checked_name(source), context)?, viewer, source)
+pub(crate) fn open(
+    viewer: Viewer,
+    source: &SourceName,
+    workspace: &Workspace,
+) -> Result<SeatHistory, Failure> {
+    checked(SeatHistory::open(viewer, &checked_name(source), workspace)?, viewer, source)
 }
 
 /// Returns the name of what is checked before `source` is shown: all of a file.
@@ -43,11 +51,11 @@ fn checked(history: SeatHistory, viewer: Viewer, source: &SourceName) -> Result<
 }
 
 /// Warns of `main` where the match continues on another branch (SV-65), as a revision without a branch means `main`.
-pub(crate) fn warn_of_left(revision: &Revision, context: &Context) -> Result<(), Failure> {
+pub(crate) fn warn_of_left(revision: &Revision, workspace: &Workspace) -> Result<(), Failure> {
     let match_name = &revision.match_name;
-    warn_unless_current(revision, || match context.service()? {
-        Some(client) => look::current_branch(&client, match_name),
-        None => Ok(current_branch(&context.read_store()?, match_name)?),
+    warn_unless_current(revision, || match workspace.service()? {
+        Some(client) => look::current_branch(client, match_name),
+        None => Ok(current_branch(&workspace.read_store()?, match_name)?),
     })
 }
 
@@ -83,8 +91,8 @@ pub(crate) fn listed<'a>(players: impl IntoIterator<Item = &'a Seat>) -> String 
 }
 
 /// Reads a revision, or a replay file that conceals nothing. Warns if the file records something else.
-pub(crate) fn load_whole(source: &SourceName, context: &Context) -> Result<Loaded, ReplayError> {
-    let seat_history = SeatHistory::of(Viewer::HOST, History::load(&checked_name(source), context)?)?;
+pub(crate) fn load_whole(source: &SourceName, workspace: &Workspace) -> Result<Loaded, ReplayError> {
+    let seat_history = SeatHistory::of(Viewer::HOST, History::load(&checked_name(source), workspace)?)?;
     let contradiction = seat_history.contradiction();
     warn_of_record(source, contradiction.as_ref(), false);
     let mut history = seat_history.into_history()?;
@@ -105,14 +113,14 @@ pub(crate) struct Loaded {
 pub(crate) fn seek(
     viewer: Viewer,
     source: &SourceName,
-    context: &Context,
+    workspace: &Workspace,
 ) -> Result<(Viewer, Box<dyn AnyState>), Failure> {
     if matches!(source, SourceName::Revision(_)) {
-        let found = seat_history::seek(viewer, source, context)?;
+        let found = seat_history::seek(viewer, source, workspace)?;
         require_seat(viewer, found.1.players(), source)?;
         return Ok(found);
     }
-    let seat_history = load(viewer, source, context)?;
+    let seat_history = load(viewer, source, workspace)?;
     Ok((seat_history.viewer(), seat_history.state()?))
 }
 

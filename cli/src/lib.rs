@@ -70,7 +70,7 @@ use turnfold_history::fault::catch;
 use turnfold_history::{ReplayError, program};
 
 use crate::colors::Colors;
-use crate::context::Context;
+use crate::context::{Context, Workspace};
 use crate::failure::{ExitStatus, Failure, FailureKind};
 use crate::grammar::{Args, GlobalArgs};
 use crate::output::fold::{folded_lines, help_width};
@@ -152,11 +152,11 @@ fn answer(args: Args, registry: Registry) -> Result<ExitStatus, Failure> {
         let paths = referees.paths();
         (registry.with_referees(Arc::new(referees)), paths)
     };
-    let mut context = Context::new(global.store, global.token, output, grammar::grammar, registry, modules)?;
-    context.verbose = global.verbose;
-    context.passed_over = passed_over;
-    context.referee_paths = referee_paths;
-    context.named = named;
+    let mut workspace = Workspace::new(global.store, global.token, registry, modules)?;
+    workspace.passed_over = passed_over;
+    workspace.referee_paths = referee_paths;
+    let verbose = global.verbose;
+    let mut context = Context { workspace, output, verbose, grammar: grammar::grammar, named };
     if command.is_paged(&context.output) {
         context.output.page()?;
     }

@@ -10,7 +10,7 @@ use turnfold_history::{PageError, RangeName, ReplayError, Revision, SourceName, 
 use turnfold_proof::bundle::is_bundle;
 
 use crate::address::StoreAddress;
-use crate::context::Context;
+use crate::context::{Context, Workspace};
 use crate::failure::{ExitStatus, Failure, FailureKind, unless_fault};
 use crate::files::{is_standard, read_input_or_stdin};
 use crate::output::{counted, warn};
@@ -97,20 +97,20 @@ pub(crate) struct Several<T> {
 
 impl<T: NamedSource> Named<T> {
     /// Returns the sources of arguments. A name that both a match and a folder have means the match.
-    pub(crate) fn of(args: &[SourceArg<T>], context: &Context) -> Result<Self, Failure> {
+    pub(crate) fn of(args: &[SourceArg<T>], workspace: &Workspace) -> Result<Self, Failure> {
         let mut found = Vec::new();
         let mut failures = Vec::new();
         let mut is_one = args.len() == 1;
         for SourceArg { text, name } in args {
             if let Some(name) = name
-                && let Some(within) = in_bundle(name, context)?
+                && let Some(within) = in_bundle(name, workspace)?
             {
                 is_one &= within.len() == 1;
                 found.extend(within);
                 continue;
             }
             match name {
-                Some(name) if !stands_for_files(text) || is_match(name.source(), context) => {
+                Some(name) if !stands_for_files(text) || is_match(name.source(), workspace) => {
                     found.push(name.clone());
                 }
                 _ => {
@@ -155,17 +155,17 @@ pub(crate) fn read_piped(paths: &[PathBuf]) -> Result<Vec<u8>, Failure> {
 }
 
 /// Returns the matches of a bundle, if the name is that of a bundle and not of a match.
-pub(crate) fn in_bundle<T: NamedSource>(name: &T, context: &Context) -> Result<Option<Vec<T>>, Failure> {
+pub(crate) fn in_bundle<T: NamedSource>(name: &T, workspace: &Workspace) -> Result<Option<Vec<T>>, Failure> {
     let path = match name.source() {
         SourceName::File(file) => file.path.clone(),
         SourceName::Revision(revision) => {
             PathBuf::from(Revision { seq: None, ..revision.clone() }.to_string())
         }
     };
-    if !is_bundle(&path) || is_match(name.source(), context) {
+    if !is_bundle(&path) || is_match(name.source(), workspace) {
         return Ok(None);
     }
-    let within = context.bundles.names(&path, &context.registry)?;
+    let within = workspace.bundles.names(&path, &workspace.registry)?;
     // The only match of a bundle is named like the bundle.
     let within = if within.len() == 1 { vec![path] } else { within };
     Ok(Some(within.iter().map(|path| name.in_file(path)).collect()))
@@ -182,10 +182,10 @@ pub(crate) fn stands_for_files(text: &str) -> bool {
 }
 
 /// Returns `true` if there is a match with this name. In a database or a service, every name counts as one.
-fn is_match(name: &SourceName, context: &Context) -> bool {
+fn is_match(name: &SourceName, workspace: &Workspace) -> bool {
     let SourceName::Revision(revision) = name else { return false };
-    let is_stored = || context.read_store()?.genesis(&revision.match_name).map_err(ReplayError::from);
-    !matches!(context.store, StoreAddress::Dir(_)) || is_stored().is_ok()
+    let is_stored = || workspace.read_store()?.genesis(&revision.match_name).map_err(ReplayError::from);
+    !matches!(workspace.store, StoreAddress::Dir(_)) || is_stored().is_ok()
 }
 
 /// Finds the files in a folder or of a pattern that have one of these endings, and warns of similar files that are not

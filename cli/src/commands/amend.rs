@@ -142,7 +142,7 @@ impl Args {
                 let before = self.entry.seq - 1;
                 store.create_branch(match_name, branch, from, before, entries)?;
                 let revision = Revision { match_name: match_name.clone(), branch: branch.clone(), seq: None };
-                keep_snapshots(&revision, before, amendment.head(), context, &store);
+                keep_snapshots(&revision, before, amendment.head(), &context.workspace, &store);
                 Ok(())
             }
             _ => Err(Failure::usage("`amend` needs `--branch` or `--output`")),
@@ -159,7 +159,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         (SourceName::Revision(revision), Some(branch)) => {
             require_not_by_mail(&context.read_store()?, revision)?;
             let target = format!("{}@{branch}", revision.match_name);
-            (History::load(source, context)?.to_replay()?, target)
+            (History::load(source, &context.workspace)?.to_replay()?, target)
         }
         (SourceName::File(file), Some(_)) => {
             return Err(Failure::usage(format!("`{file}` is a file, it has no branches"))
@@ -167,7 +167,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         }
         (_, None) => {
             let original = match source {
-                SourceName::Revision(_) => History::load(source, context)?.to_replay()?,
+                SourceName::Revision(_) => History::load(source, &context.workspace)?.to_replay()?,
                 SourceName::File(FileName { path, .. }) => {
                     bless_if_true(&context.read_replay(path)?.whole()?)
                         .map_err(|error| Failure::undone(error, "nothing was written"))?

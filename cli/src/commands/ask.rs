@@ -76,10 +76,10 @@ fn read_word(word: &str) -> Result<String, &'static str> {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let Question(question) = &args.question;
-    if let Some((client, revision)) = context.service_with(&args.source)? {
+    if let Some((client, revision)) = context.workspace.service_with(&args.source)? {
         let mut query = look::seen_at(revision.seq, args.viewer);
         query.push(("q", question.clone()));
-        return look::print(&client, revision, "ask", query, &mut context.output);
+        return look::print(client, revision, "ask", query, &mut context.output);
     }
     let (viewer, state) = seek(args.viewer.unwrap_or(Viewer::HOST), &args.source, context)?;
     let answer = viewer.ask(state.as_ref(), question);

@@ -137,7 +137,7 @@ fn require_unsigned(revision: &Revision, store: &StoreReader) -> Result<(), Fail
 }
 
 fn list(match_name: &MatchName, context: &mut Context) -> Result<ExitStatus, Failure> {
-    if let Some(client) = context.service()? {
+    if let Some(client) = context.workspace.service()? {
         let path = format!("/v1/matches/{match_name}/branches");
         let asked = ServiceRequest::of(path, Vec::new(), context.output.format());
         print_reply(&client.get(&asked)?, &["items"], None, &mut context.output)?;

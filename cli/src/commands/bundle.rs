@@ -72,7 +72,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     if args.output.names_folder() {
         let folder = args.output.make_folder()?;
-        context.keep_reader();
+        context.workspace.keep_reader();
         let matches = Several::from(args.matches.clone());
         return matches.answer_each(MatchName::to_string, context, |name, context| {
             let path = folder.join(format!("{name}.bundle"));

@@ -50,7 +50,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     require_one_stdin([&args.a, &args.b].iter().filter(|name| name.is_standard_input()).count())?;
     let load = |name: &SourceName| -> Result<SeatHistory, Failure> {
-        let seat_history = SeatHistory::load(args.viewer, name, context)?;
+        let seat_history = SeatHistory::load(args.viewer, name, &context.workspace)?;
         require_seat(args.viewer, seat_history.start()?.players(), name)?;
         Ok(seat_history)
     };

@@ -104,7 +104,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     }
     let targets = targets(&sources, args.output.folder()?, args.html)?;
     args.output.make_folder()?;
-    context.keep_reader();
+    context.workspace.keep_reader();
     let targets = Several { sources: targets, failures };
     targets.answer_each(
         |(source, _)| source.to_string(),
@@ -232,7 +232,7 @@ fn export(
 /// Returns the replay file or page of a match from the service; `None` if no service is named or the source is a file.
 fn remote(args: &Args, source: &SourceName, context: &Context) -> Result<Option<Exported>, Failure> {
     let SourceName::Revision(revision) = source else { return Ok(None) };
-    let Some(client) = context.service()? else { return Ok(None) };
+    let Some(client) = context.workspace.service()? else { return Ok(None) };
     let viewer = Some(args.viewer).filter(|viewer| !viewer.sees_all());
     let text = if args.html {
         let path = path_of(revision, "replay.html");
@@ -240,12 +240,12 @@ fn remote(args: &Args, source: &SourceName, context: &Context) -> Result<Option<
         let media_type = Some("text/html");
         client.get(&ServiceRequest { path, query, format: Format::Text, media_type })?.body
     } else if viewer.is_some() {
-        look::seen_replay(&client, revision, viewer)?
+        look::seen_replay(client, revision, viewer)?
     } else {
-        match look::whole_replay(&client, revision) {
+        match look::whole_replay(client, revision) {
             // A seat may have the whole file only after the end of the match.
             Err(NotAnswered::ApiError(error)) if error.status == StatusCode::FORBIDDEN => {
-                look::seen_replay(&client, revision, None)?
+                look::seen_replay(client, revision, None)?
             }
             whole => whole?,
         }
@@ -296,8 +296,9 @@ fn write_replay(
 ) -> Result<WrittenReplay, Failure> {
     let mut file = BufWriter::new(file);
     let failed = |cause| Failure::trouble(format!("cannot write `{}`: {cause}", path.display()));
-    let written =
-        WrittenReplay::of(revision, context, &mut |text| file.write_all(text.as_bytes()).map_err(failed))?;
+    let written = WrittenReplay::of(revision, &context.workspace, &mut |text| {
+        file.write_all(text.as_bytes()).map_err(failed)
+    })?;
     file.flush().map_err(failed)?;
     Ok(written)
 }
@@ -326,7 +327,7 @@ fn replay(args: &Args, source: &SourceName, context: &Context) -> Result<Exporte
         }
         return Err(Failure::usage(format!("`{file}` is a file already")).hint("`--html` makes a page of it"));
     }
-    let seat_history = SeatHistory::load(args.viewer, source, context)?;
+    let seat_history = SeatHistory::load(args.viewer, source, &context.workspace)?;
     require_seat(args.viewer, seat_history.start()?.players(), source)?;
     let replay = seat_history.to_replay()?;
     Ok(Exported {
@@ -338,6 +339,6 @@ fn replay(args: &Args, source: &SourceName, context: &Context) -> Result<Exporte
 }
 
 fn page(args: &Args, source: &SourceName, context: &Context) -> Result<Exported, Failure> {
-    let Page { html, view, entries, state_hash } = Page::load(args.viewer, source, context)?;
+    let Page { html, view, entries, state_hash } = Page::load(args.viewer, source, &context.workspace)?;
     Ok(Exported { view: view.map(|seat| seat.to_string()), entries, state_hash, text: html })
 }

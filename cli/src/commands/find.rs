@@ -104,12 +104,13 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         // A recorded outcome covers concealed parts, too.
         viewer.require_all("recorded outcomes").map_err(ReplayError::from)?;
     }
-    let mut corpus = args.corpus.corpus(context)?;
-    // The service searches what it can, because then no log is sent.
-    if !args.wanted.recorded
-        && let Some((client, sources)) = corpus.on_service(args.viewer)
-    {
-        return remote::find(args, sources, &client, context);
+    let mut corpus = args.corpus.corpus(&mut context.workspace)?;
+    if !args.wanted.recorded {
+        // The service searches what it can, because then no log is sent.
+        corpus = match corpus.on_service(args.viewer) {
+            Ok(sources) => return remote::find(args, sources, context),
+            Err(corpus) => corpus,
+        };
     }
     let wanted = Wanted::from(&args.wanted);
     let look = |seat_history: SeatHistory| Looked::at(seat_history, &wanted, args);

@@ -140,7 +140,7 @@ fn import(args: &Args, file: &Path, kept: &mut Kept, context: &mut Context) -> R
     let store = kept.store.take().map_or_else(|| context.open_or_create_store(), Ok)?;
     let created = store.create_long_match(&name, &genesis, entries);
     if created.is_ok() {
-        passed.keep(&name, &*rules, context, &store);
+        passed.keep(&name, &*rules, &context.workspace, &store);
     }
     kept.store = Some(store).filter(|_| kept.is_kept);
     created?;

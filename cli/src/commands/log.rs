@@ -199,7 +199,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     match Named::of(&args.ranges, context)? {
         Named::One(range) => print_range(args, &range, context),
         Named::Several(ranges) => {
-            context.keep_reader();
+            context.workspace.keep_reader();
             ranges.answer_each(name, context, |range, context| {
                 context.output.begin(&name(range));
                 print_range(args, range, context)
@@ -212,11 +212,11 @@ fn print_range(args: &Args, range: &RangeName, context: &mut Context) -> Result<
     if let SourceName::Revision(revision) = &range.source {
         warn_of_left(revision, context)?;
     }
-    if let Some((client, revision)) = context.service_with(&range.source)?
+    if let Some((client, revision)) = context.workspace.service_with(&range.source)?
         && args.is_plain()
         && (revision.seq.is_none() || client.sees_all() && args.viewer.is_none_or(Viewer::sees_all))
     {
-        return look::print_log(&client, range, revision, args.viewer, &mut context.output);
+        return look::print_log(client, range, revision, args.viewer, &mut context.output);
     }
     let viewer = args.viewer.unwrap_or(Viewer::HOST);
     if args.raw {
@@ -230,7 +230,7 @@ fn print_range(args: &Args, range: &RangeName, context: &mut Context) -> Result<
             return Err(Failure::usage("a replay file has no links"));
         }
     }
-    if context.service_with(&range.source)?.is_some() {
+    if context.workspace.service_with(&range.source)?.is_some() {
         look::require_unused(&[("`--links`", args.links), ("`--times`", args.times)])?;
     }
     let history = histories::open(viewer, &range.source, context)?;

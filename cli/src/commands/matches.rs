@@ -41,18 +41,18 @@ pub(crate) struct Args {
 const PAGE: usize = 256;
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    if let Some(client) = context.service()? {
+    if let Some(client) = context.workspace.service()? {
         require_unused(&[("`--long`", args.long), ("`--mine`", args.mine.is_some())])?;
         let after = args.after.as_ref().map(ToString::to_string);
         let count = args.limit.map(|limit| limit as u64);
         let path = "/v1/matches".into();
         let part = look::ListPart { path, query: Vec::new(), after, count, viewer: None, source: None };
-        look::print_list(&client, part, &mut context.output)?;
+        look::print_list(client, part, &mut context.output)?;
         return Ok(ExitStatus::Yes);
     }
     let store = context.read_store()?;
     let matches = store.matches_after(args.after.as_ref())?;
-    let listed = matches.map(|info| read(info?, args, &store, &context.registry));
+    let listed = matches.map(|info| read(info?, args, &store, &context.workspace.registry));
     let wanted = listed.filter(|listed| listed.as_ref().map_or(true, |listed| is_wanted(listed, args)));
     let mut wanted = wanted.take(args.limit.unwrap_or(usize::MAX));
     loop {

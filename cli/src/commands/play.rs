@@ -212,8 +212,8 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    if let Some(client) = context.service()? {
-        return remote::play(args, &client, context);
+    if let Some(client) = context.workspace.service()? {
+        return remote::play(args, client, &mut context.output);
     }
     let script = args.script.as_ref().map(|path| files::read_script_text(path)).transpose()?;
     let read = if script.is_some() { Vec::new() } else { lines_of(&args.commands, None, args.viewer)? };
@@ -251,7 +251,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         seen: None,
         entries: PackedEntries::default(),
     };
-    let judged = call.judge(&mut player, store.as_ref(), &*context)?;
+    let judged = call.judge(&mut player, store.as_ref(), &context.workspace)?;
     let Player { seen, mut entries, .. } = player;
     let AcceptedCall { before, records: accepted, position } = match judged {
         PlayOutcome::Accepted(accepted) => accepted,
@@ -286,7 +286,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         let name = &whole.match_name;
         let branch = &whole.branch;
         last = store.append(name, branch, before, entries, args.key.as_ref())?.last;
-        keep_snapshots(whole, before, last, context, store);
+        keep_snapshots(whole, before, last, &context.workspace, store);
     }
     // The entries are durable now. If closing the store fails, that is a warning, and the outcomes are still printed.
     drop((reader, store));
@@ -308,7 +308,7 @@ fn print_recorded(
     context: &mut Context,
 ) -> Result<ExitStatus, Failure> {
     let recorded = SourceName::Revision(revision.at(*range.end()));
-    let history = SeatHistory::open(Viewer::HOST, &recorded, context)?;
+    let history = SeatHistory::open(Viewer::HOST, &recorded, &context.workspace)?;
     let output = &mut context.output;
     let mut printed = Ok(());
     history.show_last(Tail { count: u64::MAX, first: *range.start() }, &mut |seen| {

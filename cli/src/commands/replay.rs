@@ -46,7 +46,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let seat_history = if args.step {
         histories::load(args.viewer, &args.source, context)?
     } else {
-        let seat_history = SeatHistory::load(args.viewer, &args.source, context)?;
+        let seat_history = SeatHistory::load(args.viewer, &args.source, &context.workspace)?;
         require_seat(args.viewer, seat_history.start()?.players(), &args.source)?;
         seat_history
     };

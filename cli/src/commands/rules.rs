@@ -42,7 +42,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let Some(name) = &args.ruleset else {
         let width = context.registry.iter().map(|rules| rules.name().len()).max().unwrap_or(0);
-        for rules in context.registry.iter() {
+        for rules in context.workspace.registry.iter() {
             let name = strong(format_args!("{:width$}", rules.name()));
             let line = || [name, plain(format_args!("  {}", rules.summary()))].into();
             context.output.show(&document(rules.as_ref(), RulebookSections::default()), || vec![line()])?;

@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         let refused = Failure::usage("`--format svg` prints the picture of one source");
         return Err(refused.hint("name one, or use `text` or `json`"));
     }
-    context.keep_reader();
+    context.workspace.keep_reader();
     sources.answer_each(SourceName::to_string, context, |source, context| {
         let name = source.to_string();
         context.output.begin(&name);
@@ -85,7 +85,7 @@ fn show(
         warn_of_left(revision, context)?;
     }
     // The service marks nothing in its pictures.
-    if let Some((client, revision)) = context.service_with(source)?
+    if let Some((client, revision)) = context.workspace.service_with(source)?
         && !args.changed
         && !args.reach
     {
@@ -93,9 +93,9 @@ fn show(
         let query = look::seen_at(revision.seq, args.viewer);
         let output = &mut context.output;
         let Some(source) = name.filter(|_| output.is_json()) else {
-            return look::print(&client, revision, resource, query, output);
+            return look::print(client, revision, resource, query, output);
         };
-        let view = look::document(&look::ask(&client, revision, resource, query, output.format())?)?;
+        let view = look::document(&look::ask(client, revision, resource, query, output.format())?)?;
         output.json(&SourcedView { source, view })?;
         return Ok(ExitStatus::Yes);
     }
@@ -115,7 +115,7 @@ fn show(
     let stands = match (viewer.standing(state.as_ref()), &seat_history) {
         (Some(stands), _) => stands,
         (None, Some(seat_history)) => seat_history.standing()?,
-        (None, None) => SeatHistory::load(asked, source, context)?.standing()?,
+        (None, None) => SeatHistory::load(asked, source, &context.workspace)?.standing()?,
     };
     let output = &mut context.output;
     match (output.format(), name) {
@@ -161,9 +161,9 @@ pub(crate) fn require_legal(state: &dyn AnyState) -> Result<(), Failure> {
 }
 
 pub(crate) fn legal(args: &LegalArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
-    if let Some((client, revision)) = context.service_with(&args.source)? {
+    if let Some((client, revision)) = context.workspace.service_with(&args.source)? {
         let query = look::seen_at(revision.seq, args.viewer);
-        return look::print(&client, revision, "legal", query, &mut context.output);
+        return look::print(client, revision, "legal", query, &mut context.output);
     }
     let (viewer, state) = seek(args.viewer.unwrap_or(Viewer::HOST), &args.source, context)?;
     require_legal(&*state)?;

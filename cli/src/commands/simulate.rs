@@ -310,7 +310,7 @@ impl Play {
         let store = context.open_or_create_store()?;
         let rules = self.game.rules.clone();
         store.create_long_match(name, &genesis(self.game, self.title)?, entries)?;
-        passed.keep(name, &*rules, context, &store);
+        passed.keep(name, &*rules, &context.workspace, &store);
         Ok((state, count))
     }
 }

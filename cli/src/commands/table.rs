@@ -95,7 +95,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     args.require_used_options()?;
     let Some(kind) = args.kind() else { return count_groups(args, context) };
     let path = args.file.path()?;
-    let corpus = args.corpus.corpus(context)?;
+    let corpus = args.corpus.corpus(&mut context.workspace)?;
     let output = &mut context.output;
     let Some(path) = path else {
         let format = if output.is_json() { RowFormat::JsonLines } else { RowFormat::Csv };
@@ -126,7 +126,7 @@ fn count_groups(args: &Args, context: &mut Context) -> Result<ExitStatus, Failur
         let message = format!("cannot choose a form for `{}`", path.display());
         return Err(Failure::usage(message).hint("name a file that ends in `.svg` or `.jsonl`"));
     }
-    let corpus = args.corpus.corpus(context)?;
+    let corpus = args.corpus.corpus(&mut context.workspace)?;
     let groups = Groups::count(corpus, args.by.unwrap_or(GroupBy::Ruleset), args.viewer)?;
     match path {
         None => {

@@ -12,30 +12,33 @@ use turnfold_history::{Revision, SourceName};
 use turnfold_serve::TokenKind;
 
 use crate::address::StoreAddress;
-use crate::context::Context;
+use crate::context::Workspace;
 use crate::failure::Failure;
 use crate::files;
 
 use client::Client;
 use origin::SafeOrigin;
 
-impl Context {
+impl Workspace {
     /// Returns a client if `--store` names a service, for a verb that the service supports.
-    pub(crate) fn service(&self) -> Result<Option<Client>, Failure> {
+    pub(crate) fn service(&self) -> Result<Option<&Client>, Failure> {
         let StoreAddress::Service(origin) = &self.store else { return Ok(None) };
-        Ok(Some(self.client(origin)?))
+        if self.client.get().is_none() {
+            let _ = self.client.set(self.connect(origin)?);
+        }
+        Ok(self.client.get())
     }
 
     /// Returns a client and the revision if a service has the source; `None` for a replay file, which is read here.
     pub(crate) fn service_with<'a>(
-        &self,
+        &'a self,
         source: &'a SourceName,
-    ) -> Result<Option<(Client, &'a Revision)>, Failure> {
+    ) -> Result<Option<(&'a Client, &'a Revision)>, Failure> {
         let SourceName::Revision(revision) = source else { return Ok(None) };
         Ok(self.service()?.map(|client| (client, revision)))
     }
 
-    fn client(&self, origin: &SafeOrigin) -> Result<Client, Failure> {
+    fn connect(&self, origin: &SafeOrigin) -> Result<Client, Failure> {
         let Some(path) = &self.token else {
             return Err(Failure::usage(format!("`{origin}` requires a token"))
                 .hint("add `--token FILE`; `turnfold join` makes one of an invitation"));

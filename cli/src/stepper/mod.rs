@@ -22,7 +22,7 @@ use screen::{Heard, Screen};
 
 /// Steps through a history. Returns the revision to print, if the user asked for it.
 pub(crate) fn run(seat_history: SeatHistory, context: &Context) -> Result<Option<String>, Failure> {
-    let mut app = StepperScreen::new(seat_history, context)?;
+    let mut app = StepperScreen::new(seat_history, &context.workspace)?;
     let mut screen = Screen::enter()?;
     while !app.is_left() {
         let drawn = screen.draw(|frame| draw::draw(frame, &mut app));

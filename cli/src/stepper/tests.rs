@@ -14,9 +14,7 @@ use turnfold_referee::ModuleFolders;
 use super::app::StepperScreen;
 use super::draw::draw;
 use crate::address::StoreAddress;
-use crate::context::Context;
-use crate::grammar;
-use crate::output::{Format, Output};
+use crate::context::Workspace;
 
 /// A golden log of each ruleset, and the entry that is looked at.
 const LOOKED_AT: [(&str, &str); 5] = [
@@ -30,16 +28,14 @@ const LOOKED_AT: [(&str, &str); 5] = [
 /// Columns and rows: a terminal as it opens, a large one, and one that is too small.
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (39, 11)];
 
-fn context() -> Context {
-    let output = Output::new(Format::Text, false);
+fn workspace() -> Workspace {
     let store = StoreAddress::Dir("nowhere".into());
-    Context::new(store, None, output, grammar::grammar, turnfold_games::standard(), ModuleFolders::default())
-        .unwrap()
+    Workspace::new(store, None, turnfold_games::standard(), ModuleFolders::default()).unwrap()
 }
 
-fn seat_history(file: &str, viewer: Viewer, context: &Context) -> SeatHistory {
+fn seat_history(file: &str, viewer: Viewer, workspace: &Workspace) -> SeatHistory {
     let path = Path::new("../replays").join(file).with_extension("tfl");
-    SeatHistory::load(viewer, &SourceName::of_file(&path), context).unwrap()
+    SeatHistory::load(viewer, &SourceName::of_file(&path), workspace).unwrap()
 }
 
 /// Presses keys, each a character.
@@ -68,9 +64,9 @@ fn text(buffer: &Buffer) -> String {
 
 #[test]
 fn vw_9_every_ruleset_has_its_screens() {
-    let context = context();
+    let workspace = workspace();
     for (file, at) in LOOKED_AT {
-        let mut app = StepperScreen::new(seat_history(file, Viewer::HOST, &context), &context).unwrap();
+        let mut app = StepperScreen::new(seat_history(file, Viewer::HOST, &workspace), &workspace).unwrap();
         press(&mut app, &format!(":{at}\n"));
         let screens = SIZES
             .map(|size| format!("{} columns, {} rows\n{}", size.0, size.1, text(&drawn(&mut app, size))));
@@ -85,9 +81,9 @@ fn vw_9_every_ruleset_has_its_screens() {
 
 #[test]
 fn vw_6_what_changed_is_reversed_and_has_a_sign() {
-    let context = context();
+    let workspace = workspace();
     let mut app =
-        StepperScreen::new(seat_history("initiative/moves", Viewer::HOST, &context), &context).unwrap();
+        StepperScreen::new(seat_history("initiative/moves", Viewer::HOST, &workspace), &workspace).unwrap();
     let reversed = |buffer: &Buffer| {
         let board = buffer.content.iter().take(80 * 13).skip(80);
         board.filter(|cell| cell.modifier.contains(Modifier::REVERSED)).count()
@@ -101,9 +97,9 @@ fn vw_6_what_changed_is_reversed_and_has_a_sign() {
 
 #[test]
 fn vw_7_keys_lead_through_a_game() {
-    let context = context();
+    let workspace = workspace();
     let mut app =
-        StepperScreen::new(seat_history("initiative/moves", Viewer::HOST, &context), &context).unwrap();
+        StepperScreen::new(seat_history("initiative/moves", Viewer::HOST, &workspace), &workspace).unwrap();
     let head = app.stepper().head();
     let mut at = |keys: &str| {
         press(&mut app, keys);
@@ -137,9 +133,9 @@ fn vw_7_keys_lead_through_a_game() {
 
 #[test]
 fn vw_7_it_plays_by_itself_until_the_end() {
-    let context = context();
+    let workspace = workspace();
     let mut app =
-        StepperScreen::new(seat_history("initiative/moves", Viewer::HOST, &context), &context).unwrap();
+        StepperScreen::new(seat_history("initiative/moves", Viewer::HOST, &workspace), &workspace).unwrap();
     assert_eq!(app.beat(), None);
     press(&mut app, " +");
     assert_eq!((app.speed(), app.message.as_str()), (Some(4), "4 a second"));
@@ -153,10 +149,10 @@ fn vw_7_it_plays_by_itself_until_the_end() {
 
 #[test]
 fn vw_7_a_player_looks_as_itself_only() {
-    let context = context();
+    let workspace = workspace();
     let viewer: Viewer = "p2".parse().unwrap();
     let mut app =
-        StepperScreen::new(seat_history("cycletap/while-the-other-plans", viewer, &context), &context)
+        StepperScreen::new(seat_history("cycletap/while-the-other-plans", viewer, &workspace), &workspace)
             .unwrap();
     press(&mut app, "lls");
     assert_eq!(app.message, "only this viewer is available here");

@@ -6,7 +6,7 @@ use ureq::http::StatusCode;
 use super::{Args, WantedArgs};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::remote::client::{Client, path_of};
+use crate::remote::client::path_of;
 use crate::remote::look::{self, ListPart};
 use crate::remote::problem::NotAnswered;
 use crate::sources::Several;
@@ -15,14 +15,15 @@ use crate::sources::Several;
 pub(super) fn find(
     args: &Args,
     sources: Several<SourceName>,
-    client: &Client,
     context: &mut Context,
 ) -> Result<ExitStatus, Failure> {
     let mut count = 0_u64;
     let mut makes_sense = false;
     let mut senseless = None;
     let answered = sources.answer_each(SourceName::to_string, context, |source, context| {
-        let SourceName::Revision(revision) = source else { return Ok(ExitStatus::Yes) };
+        let Some((client, revision)) = context.workspace.service_with(source)? else {
+            return Ok(ExitStatus::Yes);
+        };
         let part = ListPart {
             path: path_of(revision, "find"),
             query: query_of(&args.wanted, revision),

@@ -6,7 +6,6 @@ use turnfold_serve::TokenKind;
 use turnfold_show::render;
 
 use super::{Args, before_colon, lines_of};
-use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Format, Output};
 use crate::remote::client::{Client, Sent, ServiceRequest, path_of};
@@ -15,7 +14,7 @@ use crate::remote::problem::{ApiError, NotAnswered};
 use crate::{files, random};
 
 /// Sends the commands, repeats the request until their result is known, and prints it.
-pub(super) fn play(args: &Args, client: &Client, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(super) fn play(args: &Args, client: &Client, output: &mut Output) -> Result<ExitStatus, Failure> {
     let lines = lines_of(&args.commands, args.script.as_ref(), args.viewer)?;
     require_sendable(args, &lines, client)?;
     let commands: Vec<_> = lines.iter().map(written).collect();
@@ -26,7 +25,6 @@ pub(super) fn play(args: &Args, client: &Client, context: &mut Context) -> Resul
     };
     let expected = args.expect.or(args.revision.seq);
     let query = expected.map(|expected| ("expect", expected.to_string())).into_iter().collect();
-    let output = &mut context.output;
     let asked = ServiceRequest::of(path_of(&args.revision, "entries"), query, output.format());
     match client.post(&asked, &Sent { body: &body, key: Some(&key) }) {
         Ok(reply) => {
