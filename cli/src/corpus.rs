@@ -9,7 +9,6 @@ use turnfold_history::{
 use crate::context::Workspace;
 use crate::failure::{Failure, unless_fault};
 use crate::histories::{require_seat, warn_of_record};
-use crate::remote::look;
 use crate::sources::{
     REPLAYS, Several, files_of, in_bundle, require_one_stdin, stands_for_files, unsearched,
 };
@@ -51,7 +50,7 @@ impl CorpusArgs {
     /// Finds the logs without reading them.
     pub(crate) fn corpus<'a>(&self, workspace: &'a mut Workspace) -> Result<Corpus<'a>, Failure> {
         workspace.keep_reader();
-        let logs = if self.matches { all_branches(workspace)? } else { self.named(workspace)? };
+        let logs = if self.matches { workspace.all_branches()? } else { self.named(workspace)? };
         Ok(Corpus { workspace, logs })
     }
 
@@ -80,28 +79,6 @@ impl CorpusArgs {
         }
         Ok(Several { sources, failures })
     }
-}
-
-/// Returns every branch of every match.
-fn all_branches(workspace: &Workspace) -> Result<Several<SourceName>, Failure> {
-    if let Some(client) = workspace.service()? {
-        return Ok(look::branches(client)?.into());
-    }
-    let mut all = Several { sources: Vec::new(), failures: Vec::new() };
-    let store = workspace.read_store()?;
-    for found in store.matches()? {
-        match store.branches(&found.name) {
-            Ok(branches) => {
-                for branch in branches {
-                    let match_name = found.name.clone();
-                    let revision = Revision { match_name, branch: branch.name, seq: None };
-                    all.sources.push(SourceName::Revision(revision));
-                }
-            }
-            Err(error) => all.failures.push(Failure::from(error).about(found.name.as_str())),
-        }
-    }
-    Ok(all)
 }
 
 impl Corpus<'_> {
@@ -171,12 +148,10 @@ fn read(name: &SourceName, viewer: Viewer, workspace: &Workspace) -> Result<Read
         }
         SourceName::Revision(revision) => {
             let whole = Revision { seq: None, ..revision.clone() };
-            match workspace.fetch(&whole)? {
-                Some(replay) => HistorySource::of(History::of_fetched(&whole, &replay)?),
-                None => {
-                    let store = workspace.read_store()?;
-                    HistorySource::of_branch(&whole, &store, &workspace.registry, None)?
-                }
+            if let Some(replay) = workspace.fetch(&whole)? {
+                HistorySource::of(History::of_fetched(&whole, &replay)?)
+            } else {
+                HistorySource::of_branch(&whole, &workspace.read_store()?, &workspace.registry, None)?
             }
         }
     };

@@ -4,16 +4,13 @@ use turnfold_core::{AnyState, Seat};
 use turnfold_history::text::shortened;
 use turnfold_history::viewer::seat_history;
 use turnfold_history::{
-    Divergence, DivergenceKind, FileName, History, ReplayError, Revision, SeatHistory, SourceName, Sources,
-    Viewer,
+    Divergence, DivergenceKind, FileName, History, ReplayError, Revision, SeatHistory, SourceName, Viewer,
 };
-use turnfold_mail::current_branch;
 use turnfold_store::BranchName;
 
 use crate::context::Workspace;
 use crate::failure::Failure;
 use crate::output::warn;
-use crate::remote::look;
 
 /// The most characters of an outcome in a warning.
 const OUTCOME_CHARACTERS_MAX: usize = 160;
@@ -52,11 +49,7 @@ fn checked(history: SeatHistory, viewer: Viewer, source: &SourceName) -> Result<
 
 /// Warns of `main` where the match continues on another branch (SV-65), as a revision without a branch means `main`.
 pub(crate) fn warn_of_left(revision: &Revision, workspace: &Workspace) -> Result<(), Failure> {
-    let match_name = &revision.match_name;
-    warn_unless_current(revision, || match workspace.service()? {
-        Some(client) => look::current_branch(client, match_name),
-        None => Ok(current_branch(&workspace.read_store()?, match_name)?),
-    })
+    warn_unless_current(revision, || workspace.current_branch(&revision.match_name))
 }
 
 /// Does what [`warn_of_left`] does, for a caller who knows where to find the branch on which the match goes on.

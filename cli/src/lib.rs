@@ -25,6 +25,7 @@
 
 mod address;
 mod advice;
+mod branches;
 mod bundles;
 mod clock;
 mod colors;

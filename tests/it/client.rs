@@ -183,6 +183,85 @@ fn sv_40_a_seats_session_on_a_service_prints_what_it_prints_on_a_store() {
     }
 }
 
+/// SV-69: turns are listed on a service, for its matches or for those of a seat, and a seat sees only its own match.
+#[test]
+fn sv_69_a_service_lists_whose_turn_it_is() {
+    let sandbox = ford();
+    sandbox.ok("new due --rules initiative --setup fixtures/initiative/small-board.toml");
+    sandbox.ok("simulate --rules lifecycle --seed 1 --steps 5000 --into ended");
+    sandbox.ok("play ford \"p1: switch\"");
+    let service = Running::start(&sandbox);
+    write_tokens(&sandbox, &service);
+    let origin = service.origin();
+    transcript::check(
+        |lines| sandbox.transcript(&lines.replace("SERVICE", origin)).replace(origin, "SERVICE"),
+        str![[r#"
+$ turnfold --store SERVICE --token admin.token matches --long
+due  initiative  0 entries  turn 1 of host
+ended  lifecycle  53 entries  over: p1 won  random play, seed 1
+ford  cycletap  1 entry  turn 1 of p2
+$ turnfold --store SERVICE --token admin.token matches --mine p2
+ford  cycletap  1 entry  turn 1 of p2
+$ turnfold --store SERVICE --token admin.token matches --mine host --limit 1
+due  initiative  0 entries  turn 1 of host
+$ turnfold --store SERVICE --token admin.token matches --mine host --limit 1 --after due
+$ turnfold --store SERVICE --token p2.token matches --long
+ford  cycletap  1 entry  turn 1 of p2
+$ turnfold --store SERVICE --token p1.token matches --mine p1
+
+"#]],
+    );
+    let json = text(&run(&sandbox, origin, "admin", "--format json matches --mine host").stdout);
+    let seats: Vec<serde_json::Value> =
+        json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(seats.iter().all(|listed| listed["now"]["turn"] == serde_json::json!(["host"])), "{json}");
+    assert!(!seats.is_empty());
+}
+
+/// SV-69: a verb makes, lists and deletes branches on a service as in a store.
+#[test]
+fn sv_69_branches_are_made_and_deleted_near_and_far() {
+    let session = "\
+        branch ford:1 flank
+        branch ford flank
+        branch ford wing
+        --format json branch ford@flank:1 rear
+        branch ford:99 none
+        branch nowhere none
+        branch ford
+        --format json branch ford
+        branch --delete ford@wing
+        branch --delete --force ford@wing
+        branch --delete --force ford@main
+        branch --delete --force ford@nowhere
+        --format json branch --delete --force ford@rear
+        branch ford";
+    let (on_store, on_service) = (ford(), ford());
+    for sandbox in [&on_store, &on_service] {
+        sandbox.ok("play ford \"p1: tap 0,1\" \"p1: tap 0,0\"");
+    }
+    // Links cover the match id, which is random.
+    let linkless = |text: &str| {
+        let text = turnfold_tests::sandbox::without_links(text);
+        text.lines().filter(|line| !line.contains("\"link\":\"")).collect::<Vec<_>>().join("\n")
+    };
+    let service = Running::start(&on_service);
+    write_tokens(&on_service, &service);
+    for line in session.lines().map(str::trim) {
+        let expected = on_store.run(line);
+        let found = run(&on_service, service.origin(), "host", line);
+        assert_eq!(found.status.success(), expected.status.success(), "{line}: {}", text(&found.stderr));
+        assert_eq!(linkless(&text(&found.stdout)), linkless(&text(&expected.stdout)), "{line}");
+        assert!(text(&found.stderr).lines().count() <= 1, "{line}: {}", text(&found.stderr));
+    }
+    let refused = run(&on_service, service.origin(), "p1", "branch ford side");
+    assert_eq!(text(&refused.stderr), "error: only the host token of the match permits that\n");
+    assert_eq!(refused.status.code(), Some(2));
+    // A player has the numbers of entries that it knows, and no links.
+    let listed = text(&run(&on_service, service.origin(), "p2", "branch ford").stdout);
+    assert_eq!(listed, "main   0 entries\nflank  0 entries, from main:0\n");
+}
+
 #[test]
 fn sv_40_what_cannot_be_done_has_its_exit_code_and_one_line() {
     let sandbox = ford();
@@ -225,8 +304,6 @@ $ turnfold --store SERVICE --token host.token show nowhere
 exit 2| error: no match `nowhere` in this store
 $ turnfold --store SERVICE --token host.token log ford:99
 exit 2| error: `ford@main` has no entry 99: its head is 1
-$ turnfold --store SERVICE --token host.token matches --long
-exit 2| error: `--long` needs the store itself, and `--store` names a service
 $ turnfold --store SERVICE --token host.token play ford resolve --once "two words"
 exit 2| error: invalid value 'two words' for '--once <KEY>': expected a key of 1 to 128 printable ASCII characters without spaces, found `two words`; see `--help`
 $ turnfold --store SERVICE --token p1.token diff ford:0 ford --as p2

@@ -2,9 +2,7 @@
 
 use serde_json::json;
 use turnfold_history::{Revision, Sources, program};
-use turnfold_mail::current_branch;
 use turnfold_proof::signing::Signers;
-use turnfold_show::render::ListedBranch;
 use turnfold_show::render::branches::lines;
 use turnfold_store::{BranchName, MatchName, StoreReader};
 
@@ -13,7 +11,6 @@ use super::play::require_not_by_mail;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Line, counted, plain, strong};
-use crate::remote::{client::ServiceRequest, look::print_reply};
 
 /// Begin a new history from any point, list, rename or delete them
 ///
@@ -65,29 +62,22 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     if args.delete && !args.force && !may_delete(&args.revision, context)? {
         return Ok(ExitStatus::No);
     }
-    let store = context.open_store()?;
-    if args.rename || args.delete {
-        require_not_by_mail(&store, &args.revision)?;
-        require_not_current(&store, &args.revision)?;
-    }
     let mut seq = None;
     let mut renamed_from = None;
     let name = args.name.as_ref().unwrap_or(branch);
     let new = strong(format_args!("{match_name}@{name}"));
     let line = if args.rename {
-        store.rename_branch(match_name, branch, name)?;
+        context.rename_branch(&args.revision, name)?;
         renamed_from = Some(branch);
         Line::from([plain(format_args!("renamed {match_name}@{branch} to ")), new])
     } else if args.delete {
-        store.delete_branch(match_name, branch)?;
+        context.delete_branch(&args.revision)?;
         Line::from([plain("deleted "), new])
     } else {
-        let at = args.revision.seq.map_or_else(|| store.head(match_name, branch), Ok)?;
-        store.create_branch(match_name, name, branch, at, Vec::new())?;
+        let at = context.create_branch(&args.revision, name)?;
         seq = Some(at);
         Line::from([new, plain(format_args!(" begins after {}", args.revision.at(at)))])
     };
-    drop(store);
     let changed = json!({
         "match": match_name.as_str(),
         "branch": name.as_str(),
@@ -98,29 +88,23 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     context.output.answer(&changed, || vec![line])
 }
 
-/// SV-65: requires a branch on which the match does not go on. Of `main`, the store says more.
-fn require_not_current(store: &StoreReader, revision: &Revision) -> Result<(), Failure> {
-    if revision.branch.is_main() || current_branch(store, &revision.match_name)? != revision.branch {
-        return Ok(());
-    }
-    let message = format!("`{}` continues on branch `{}`", revision.match_name, revision.branch);
-    Err(Failure::usage(message)
-        .hint("take back on the page or by the service first; then the match continues on another"))
-}
-
 /// Asks whether to delete a branch, because only a backup brings it back.
 fn may_delete(revision: &Revision, context: &mut Context) -> Result<bool, Failure> {
     let Revision { match_name, branch, .. } = revision;
-    let store = context.read_store()?;
-    require_not_by_mail(&store, revision)?;
-    require_unsigned(revision, &store)?;
-    let head = store.head(match_name, branch)?;
-    let listed = store.branches(match_name)?.into_iter().find(|listed| listed.name == *branch);
-    let forked_at = listed.and_then(|listed| listed.parent).map_or(0, |(_, at)| at);
-    // Closes the store, because the user may take long to answer.
-    drop(store);
+    if context.service()?.is_none() {
+        let store = context.read_store()?;
+        require_not_by_mail(&store, revision)?;
+        require_unsigned(revision, &store)?;
+        store.head(match_name, branch)?;
+    }
+    let mut own = 0;
+    for listed in context.branches(match_name)? {
+        if listed.branch == *branch {
+            own = listed.entries.saturating_sub(listed.from.map_or(0, |(_, at)| at));
+        }
+    }
     require_attended(format_args!("branch `{revision}`"), context)?;
-    let own = counted(head.saturating_sub(forked_at), "entry of its own", "entries of its own");
+    let own = counted(own, "entry of its own", "entries of its own");
     is_confirmed(format_args!("{match_name}@{branch}"), own, context)
 }
 
@@ -137,18 +121,7 @@ fn require_unsigned(revision: &Revision, store: &StoreReader) -> Result<(), Fail
 }
 
 fn list(match_name: &MatchName, context: &mut Context) -> Result<ExitStatus, Failure> {
-    if let Some(client) = context.workspace.service()? {
-        let path = format!("/v1/matches/{match_name}/branches");
-        let asked = ServiceRequest::of(path, Vec::new(), context.output.format());
-        print_reply(&client.get(&asked)?, &["items"], None, &mut context.output)?;
-        return Ok(ExitStatus::Yes);
-    }
-    let store = context.read_store()?;
-    let current = current_branch(&store, match_name)?;
-    let mut branches = Vec::new();
-    for info in store.branches(match_name)? {
-        branches.push(ListedBranch::of(info, &current));
-    }
+    let branches = context.branches(match_name)?;
     context.output.list(&branches, lines)?;
     Ok(ExitStatus::Yes)
 }

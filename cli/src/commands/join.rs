@@ -63,7 +63,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     if let (Some(name), Some(body)) = (&args.name, body.as_object_mut()) {
         body.insert("name".into(), json!(name));
     }
-    let answered = client.post(&asked, &Sent { body: &body, key: None });
+    let answered = client.change(&asked, &Sent { body: Some(&body), key: None, may_repeat: true });
     let reply = answered.map_err(|not_answered| {
         let is_refusal = not_answered.is_refusal();
         let failure = Failure::from(not_answered);

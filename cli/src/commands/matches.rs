@@ -8,7 +8,7 @@ use turnfold_store::{MatchInfo, MatchName, StoreReader};
 
 use crate::context::{Context, build_identity};
 use crate::failure::{ExitStatus, Failure};
-use crate::remote::look::{self, require_unused};
+use crate::remote::look;
 
 /// List the matches of the store
 ///
@@ -42,11 +42,18 @@ const PAGE: usize = 256;
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     if let Some(client) = context.workspace.service()? {
-        require_unused(&[("`--long`", args.long), ("`--mine`", args.mine.is_some())])?;
+        // SV-69: the service looks at the turns itself.
+        let mut query = Vec::new();
+        if args.long {
+            query.push(("turn", "true".into()));
+        }
+        if let Some(mine) = args.mine {
+            query.push(("mine", mine.to_string()));
+        }
         let after = args.after.as_ref().map(ToString::to_string);
         let count = args.limit.map(|limit| limit as u64);
-        let path = "/v1/matches".into();
-        let part = look::ListPart { path, query: Vec::new(), after, count, viewer: None, source: None };
+        let part =
+            look::ListPart { path: "/v1/matches".into(), query, after, count, viewer: None, source: None };
         look::print_list(client, part, &mut context.output)?;
         return Ok(ExitStatus::Yes);
     }

@@ -57,11 +57,14 @@ impl<'a> ServiceRequest<'a> {
     }
 }
 
-/// The body of a request that changes something.
+/// What a request changes.
 pub(crate) struct Sent<'a> {
-    pub(crate) body: &'a Value,
+    /// The body of a POST; `None` for a DELETE.
+    pub(crate) body: Option<&'a Value>,
     /// The idempotency key. With it, the request takes effect once, however often it is sent.
     pub(crate) key: Option<&'a str>,
+    /// Whether the request may arrive twice, so that it is sent again if its answer is lost.
+    pub(crate) may_repeat: bool,
 }
 
 /// A successful answer in the requested format.
@@ -117,9 +120,9 @@ impl Client {
         self.repeat(asked, None)
     }
 
-    /// Sends a request until there is an answer. Repeats it for a while if the connection is lost or the service is
-    /// unavailable. The caller guarantees that the request may arrive twice.
-    pub(crate) fn post(&self, asked: &ServiceRequest, sent: &Sent) -> Result<ServiceReply, NotAnswered> {
+    /// Sends a request that changes something. Repeats it for a while if the service is unavailable, and if the connection
+    /// is lost and the request may arrive twice.
+    pub(crate) fn change(&self, asked: &ServiceRequest, sent: &Sent) -> Result<ServiceReply, NotAnswered> {
         self.repeat(asked, Some(sent))
     }
 
@@ -133,7 +136,11 @@ impl Client {
             };
             let wanted = match &not_answered {
                 NotAnswered::Later(_, Some(seconds)) => Duration::from_secs(*seconds),
-                NotAnswered::Lost(_) | NotAnswered::Later(_, None) if sent.is_some() => pause,
+                NotAnswered::Lost(_) | NotAnswered::Later(_, None)
+                    if sent.is_some_and(|sent| sent.may_repeat) =>
+                {
+                    pause
+                }
                 _ => return Err(not_answered),
             };
             if since.is_none() {
@@ -162,7 +169,11 @@ impl Client {
                 let request = self.agent.get(uri).query_pairs(query);
                 request.header(header::AUTHORIZATION, bearer).header(header::ACCEPT, accept).call()
             }
-            Some(Sent { body, key }) => {
+            Some(Sent { body: None, .. }) => {
+                let request = self.agent.delete(uri);
+                request.header(header::AUTHORIZATION, bearer).header(header::ACCEPT, accept).call()
+            }
+            Some(Sent { body: Some(body), key, .. }) => {
                 let request = self.agent.post(uri).query_pairs(query);
                 let request = request.header(header::AUTHORIZATION, bearer).header(header::ACCEPT, accept);
                 let request = request.content_type(JSON);
@@ -186,7 +197,9 @@ impl Client {
         let text = String::from_utf8(body).ok();
         if status.is_success() {
             return match text {
-                Some(body) if media_type == accept => Ok(ServiceReply { body, headers }),
+                Some(body) if media_type == accept || status == StatusCode::NO_CONTENT => {
+                    Ok(ServiceReply { body, headers })
+                }
                 _ => Err(NotAnswered::Failed(Failure::trouble(format!(
                     "`{}` answered with no {accept}; is it a service of turnfold?",
                     self.origin

@@ -6,8 +6,7 @@ use std::fmt::Display;
 use serde::Serialize;
 use serde_json::Value;
 use turnfold_core::Registry;
-use turnfold_history::{RangeName, Replay, ReplayError, Revision, SourceName, Viewer, tfl};
-use turnfold_store::{BranchName, MatchName};
+use turnfold_history::{RangeName, Replay, ReplayError, Revision, Viewer, tfl};
 
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Format, Output};
@@ -34,27 +33,6 @@ pub(crate) fn needs_store(what: &str) -> Failure {
 pub(crate) fn seen_at(at: Option<u64>, viewer: Option<Viewer>) -> Vec<(&'static str, String)> {
     let at = at.map(|at| ("at", at.to_string()));
     at.into_iter().chain(viewer.map(|viewer| ("as", viewer.to_string()))).collect()
-}
-
-/// Returns the branch on which a match goes on.
-pub(crate) fn current_branch(client: &Client, match_name: &MatchName) -> Result<BranchName, Failure> {
-    let info = read(client, format!("/v1/matches/{match_name}"), Vec::new())?;
-    let current = info.get("current").and_then(Value::as_str).unwrap_or_default();
-    current.parse().map_err(unusable)
-}
-
-/// Returns the branches of all matches that the token may read.
-pub(crate) fn branches(client: &Client) -> Result<Vec<SourceName>, Failure> {
-    let text_of = |item: &Value, field: &str| item[field].as_str().unwrap_or_default().to_owned();
-    let mut branches = Vec::new();
-    for found in items(client, "/v1/matches")? {
-        let match_name = text_of(&found, "match");
-        for branch in items(client, &format!("/v1/matches/{match_name}/branches"))? {
-            let name = format!("{match_name}@{}", text_of(&branch, "branch"));
-            branches.push(name.parse().map_err(unusable)?);
-        }
-    }
-    Ok(branches)
 }
 
 /// Fetches the whole replay file.
@@ -274,7 +252,7 @@ pub(crate) fn print_list(client: &Client, part: ListPart, output: &mut Output) -
         if after.is_none() {
             break;
         }
-        count = count.map(|count| count - limit);
+        count = count.map(|count| count.saturating_sub(page.items));
     }
     Ok(printed)
 }

@@ -89,6 +89,10 @@ impl Answers<'_> {
             self.get(&main_of("secret", rest), &[]);
             self.get(&main_of("secret", rest), &[("accept", "text/plain")]);
         }
+        for rest in ["turn=true", "mine=p1", "mine=p2", "mine=host"] {
+            self.get(&format!("/v1/matches?{rest}"), &[]);
+            self.get(&format!("/v1/matches?{rest}"), &[("accept", "text/plain")]);
+        }
         let paths = [
             "",
             "/secret",

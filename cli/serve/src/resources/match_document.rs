@@ -63,7 +63,7 @@ pub(crate) struct MatchJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, value_type = Option<BTreeMap<String, String>>)]
     names: Option<BTreeMap<Seat, GrantLabel>>,
-    /// Whose turn it is, as far as the viewer may know; missing in lists.
+    /// Whose turn it is, as far as the viewer may know; missing in lists unless asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, value_type = Option<documents::TurnNow>)]
     now: Option<WhoseTurn>,
@@ -128,12 +128,13 @@ impl HostingJson {
     }
 }
 
-/// Which branch of a match to describe, for which viewer, and whether with its turn.
+/// Which branch of a match to describe, for which viewer, and whether with its turn and all that lists leave out.
 #[derive(Default)]
 pub(super) struct AskedOfMatch {
     pub(super) branch: Option<BranchName>,
     pub(super) viewer: Option<Viewer>,
     pub(super) turn: bool,
+    pub(super) details: bool,
 }
 
 impl MatchJson {
@@ -161,7 +162,7 @@ impl MatchJson {
                 .then(|| shown.seen_by(app, viewer).whose_turn(state.as_ref(), last))
                 .transpose()?;
             let players = state.players().to_vec();
-            takebacks = asked.turn.then(|| !state.has_secrets());
+            takebacks = asked.details.then(|| !state.has_secrets());
             let head = shown.seen_by(app, viewer).head()?;
             (players, head, Some(are_over(app, viewer, &open)?), standing, now)
         } else {
@@ -172,10 +173,10 @@ impl MatchJson {
         let is_host = viewer == Viewer::HOST;
         let active_at_ms =
             is_host.then(|| active_at_ms(match_name, &genesis, &heads, &app.store)).transpose()?;
-        let names = asked.turn.then(|| app.store.names_of(match_name, app.now_ms())).transpose()?;
-        let hosted = if asked.turn { auto_host::hosted(app, match_name)? } else { None };
+        let names = asked.details.then(|| app.store.names_of(match_name, app.now_ms())).transpose()?;
+        let hosted = if asked.details { auto_host::hosted(app, match_name)? } else { None };
         let hosting = hosted.map(|hosted| HostingJson::of(app, &hosted));
-        let takeback = if asked.turn { TakebackJson::of(app, match_name, viewer)? } else { None };
+        let takeback = if asked.details { TakebackJson::of(app, match_name, viewer)? } else { None };
         let branches = heads.iter().map(|(name, _)| name.to_string()).collect();
         let Genesis { ruleset, ruleset_version: version, title, .. } = genesis;
         let match_name = match_name.to_string();
@@ -204,18 +205,25 @@ impl MatchJson {
         })
     }
 
+    /// Returns `true` if it is known to be this seat's turn.
+    pub(super) fn waits_for(&self, seat: Seat) -> bool {
+        matches!(&self.now, Some(WhoseTurn::Of(seats, _)) if seats.contains(&seat))
+    }
+
     pub(super) fn line(&self) -> String {
-        let Self { match_name, ruleset, title, head, over, turn_number, result, .. } = self;
-        let standing = MatchStanding { turn_number: *turn_number, result: result.clone() };
-        let standing = standing.text().map(|text| format!("  {text}")).unwrap_or_default();
-        let over = match over {
-            Some(true) => "  over",
-            Some(false) => "",
-            None => "  rules of another build",
+        let Self { match_name, ruleset, title, head, over, turn_number, result, now, .. } = self;
+        let standing = MatchStanding { turn_number: *turn_number, result: result.clone() }.text();
+        let turn = match (now, over) {
+            (Some(now @ (WhoseTurn::Over(_) | WhoseTurn::Of(..))), _) => format!("  {}", now.text()),
+            (_, None) => "  rules of another build".into(),
+            (_, Some(over)) => {
+                let over = if *over { "  over" } else { "" };
+                over.to_owned() + &standing.map(|text| format!("  {text}")).unwrap_or_default()
+            }
         };
         let title = if title.is_empty() { String::new() } else { format!("  {title}") };
         let entries = turnfold_history::text::counted(*head, "entry", "entries");
-        format!("{match_name}  {ruleset}  {entries}{over}{standing}{title}")
+        format!("{match_name}  {ruleset}  {entries}{turn}{title}")
     }
 }
 

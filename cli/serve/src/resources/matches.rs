@@ -6,7 +6,7 @@ use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
-use turnfold_core::{AnyRules, DicePolicy, Digest, Seed, SetupError};
+use turnfold_core::{AnyRules, DicePolicy, Digest, Seat, Seed, SetupError};
 use turnfold_history::history::find_rules;
 use turnfold_history::{
     Imported, ReplayError, history::import::check_title, history::revision::new_match_name, tfl,
@@ -44,7 +44,17 @@ pub(crate) struct PageQuery {
     /// The most matches [default: 100]
     #[param(minimum = 1, maximum = 1000)]
     limit: Option<u64>,
+    /// Whether each match has `now`: whose turn it is
+    #[param(value_type = Option<bool>)]
+    #[serde(default)]
+    turn: bool,
+    /// Only matches in which this seat has a command to give, with `now`
+    #[param(value_type = Option<String>, pattern = "^(p([1-9]|1[0-6])|host)$")]
+    mine: Option<Seat>,
 }
+
+/// SV-69: the most matches that are looked at for one answer, because each may have to be folded.
+const LOOKED_AT_MAX: usize = 1000;
 
 /// List the matches that the token may see
 #[utoipa::path(operation_id = "list_matches", get, path = "/v1/matches", tag = "matches", params(PageQuery),
@@ -59,35 +69,54 @@ pub(crate) async fn list(
     let limit = list_limit(page.limit)?;
     let after = page.after.as_deref().map(name::<MatchName>).transpose()?;
     app.fold(&bearer, None, move |app, access| {
-        let mut names = Vec::new();
-        match access.grant() {
-            Some(grant) => {
-                access.require_match(&grant.match_name)?;
-                names.extend((after.as_ref() < Some(&grant.match_name)).then(|| grant.match_name.clone()));
-            }
-            None => {
-                for info in app.store.matches_after(after.as_ref())?.take(limit + 1) {
-                    names.push(info?.name);
-                }
-            }
-        }
-        let next = (names.len() > limit).then(|| names.get(limit - 1).map(ToString::to_string)).flatten();
-        names.truncate(limit);
-        let asked = AskedOfMatch::default();
-        let items = names.iter().map(|name| MatchJson::of(app, access, name, &asked));
-        let items = items.collect::<ApiResult<Vec<_>>>()?;
-        Ok(match form {
-            Form::Json => json(StatusCode::OK, &List { items, next }),
-            Form::Text => {
-                let mut response = text(StatusCode::OK, lines(items.iter().map(MatchJson::line)));
-                if let Some(next) = next {
-                    link_next(&mut response, &format!("/v1/matches?after={next}&limit={limit}"));
-                }
-                response
-            }
-        })
+        let Some(grant) = access.grant() else {
+            let matches = app.store.matches_after(after.as_ref())?;
+            return listed(matches.map(|info| Ok(info?.name)), limit, &page, form, app, access);
+        };
+        access.require_match(&grant.match_name)?;
+        let is_after = after.as_ref() < Some(&grant.match_name);
+        let own = is_after.then(|| Ok(grant.match_name.clone()));
+        listed(own.into_iter(), limit, &page, form, app, access)
     })
     .await
+}
+
+/// Returns a part of the list of these matches.
+fn listed(
+    names: impl Iterator<Item = ApiResult<MatchName>>,
+    limit: usize,
+    page: &PageQuery,
+    form: Form,
+    app: &Arc<App>,
+    access: &Access,
+) -> ApiResult {
+    let turn = page.turn || page.mine.is_some();
+    let asked = AskedOfMatch { turn, ..AskedOfMatch::default() };
+    let mut items = Vec::new();
+    let mut last = None;
+    let mut next = None;
+    for (looked_at, name) in names.enumerate() {
+        if items.len() == limit || looked_at == LOOKED_AT_MAX {
+            next = last;
+            break;
+        }
+        let name = name?;
+        let item = MatchJson::of(app, access, &name, &asked)?;
+        if page.mine.is_none_or(|mine| item.waits_for(mine)) {
+            items.push(item);
+        }
+        last = Some(name.to_string());
+    }
+    if form == Form::Json {
+        return Ok(json(StatusCode::OK, &List { items, next }));
+    }
+    let mut response = text(StatusCode::OK, lines(items.iter().map(MatchJson::line)));
+    if let Some(next) = next {
+        let turn = if page.turn { "&turn=true" } else { "" };
+        let mine = page.mine.map(|mine| format!("&mine={mine}")).unwrap_or_default();
+        link_next(&mut response, &format!("/v1/matches?after={next}&limit={limit}{turn}{mine}"));
+    }
+    Ok(response)
 }
 
 fn lines(lines: impl Iterator<Item = String>) -> String {
@@ -122,7 +151,12 @@ pub(crate) async fn show(
 ) -> ApiResult {
     let match_name: MatchName = name(&match_name)?;
     let branch = branch.as_deref().map(name).transpose()?;
-    let asked = AskedOfMatch { branch, viewer: seat.map(|seat| seat.0), turn: form == Form::Json };
+    let asked = AskedOfMatch {
+        branch,
+        viewer: seat.map(|seat| seat.0),
+        turn: form == Form::Json,
+        details: form == Form::Json,
+    };
     app.fold(&bearer, Some(match_name.clone()), move |app, access| {
         let shown = MatchJson::of(app, access, &match_name, &asked)?;
         Ok(match form {

@@ -152,7 +152,9 @@ impl WhoseTurn {
         Self::Of(seats.filter(|&seat| state.waits_for(seat)).collect(), standing)
     }
 
-    fn text(&self) -> String {
+    /// Returns whose turn it is in words, as `matches --long` prints it.
+    #[must_use]
+    pub fn text(&self) -> String {
         match self {
             Self::Over(MatchStanding { result: None, .. }) => "over".into(),
             Self::Over(MatchStanding { result: Some(result), .. }) => format!("over: {result}"),

@@ -26,7 +26,7 @@ pub(super) fn play(args: &Args, client: &Client, output: &mut Output) -> Result<
     let expected = args.expect.or(args.revision.seq);
     let query = expected.map(|expected| ("expect", expected.to_string())).into_iter().collect();
     let asked = ServiceRequest::of(path_of(&args.revision, "entries"), query, output.format());
-    match client.post(&asked, &Sent { body: &body, key: Some(&key) }) {
+    match client.change(&asked, &Sent { body: Some(&body), key: Some(&key), may_repeat: true }) {
         Ok(reply) => {
             print_reply(&reply, &["nothing", "entries"], None, output)?;
         }

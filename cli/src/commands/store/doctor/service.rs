@@ -26,7 +26,7 @@ pub(super) fn findings(context: &Context) -> Vec<DoctorFinding> {
         Err(failure) => DoctorFinding::failed("service", failure),
     }];
     findings.extend(ready.ok().and_then(|reply| clock_finding(&reply)));
-    findings.push(token(&client, ask("/v1/matches", Format::Json)));
+    findings.push(token(client, ask("/v1/matches", Format::Json)));
     findings
 }
 

@@ -1,0 +1,184 @@
+//! The branches of matches, in a store here or at a service. Who asks does not know which.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use turnfold_history::{Revision, SourceName, Sources};
+use turnfold_mail::current_branch;
+use turnfold_show::render::ListedBranch;
+use turnfold_store::{BranchName, MatchName, StoreReader};
+
+use crate::commands::play::require_not_by_mail;
+use crate::context::Workspace;
+use crate::failure::Failure;
+use crate::output::Format;
+use crate::remote::client::{Client, Sent, ServiceRequest};
+use crate::remote::look::{items, read, unusable};
+use crate::sources::Several;
+
+impl Workspace {
+    /// Returns the branches of a match. A seat of a service has them in its own numbering, without links.
+    pub(crate) fn branches(&self, match_name: &MatchName) -> Result<Vec<ListedBranch>, Failure> {
+        if let Some(client) = self.service()? {
+            return fetched(client, match_name);
+        }
+        let store = self.read_store()?;
+        let current = current_branch(&store, match_name)?;
+        let mut branches = Vec::new();
+        for info in store.branches(match_name)? {
+            branches.push(ListedBranch::of(info, &current));
+        }
+        Ok(branches)
+    }
+
+    /// Returns the branch on which a match continues (SV-65).
+    pub(crate) fn current_branch(&self, match_name: &MatchName) -> Result<BranchName, Failure> {
+        match self.service()? {
+            Some(client) => {
+                let found = read(client, format!("/v1/matches/{match_name}"), Vec::new())?;
+                parsed(&member_of::<MatchReply>(found)?.current)
+            }
+            None => Ok(current_branch(&self.read_store()?, match_name)?),
+        }
+    }
+
+    /// Returns every branch of every match.
+    pub(crate) fn all_branches(&self) -> Result<Several<SourceName>, Failure> {
+        let mut all = Several { sources: Vec::new(), failures: Vec::new() };
+        if let Some(client) = self.service()? {
+            for found in items(client, "/v1/matches")? {
+                let match_name = parsed(&member_of::<MatchReply>(found)?.match_name)?;
+                for listed in fetched(client, &match_name)? {
+                    all.sources.push(branch_of(&match_name, listed.branch));
+                }
+            }
+            return Ok(all);
+        }
+        let store = self.read_store()?;
+        for found in store.matches()? {
+            match store.branches(&found.name) {
+                Ok(branches) => {
+                    all.sources.extend(branches.into_iter().map(|info| branch_of(&found.name, info.name)));
+                }
+                Err(error) => all.failures.push(Failure::from(error).about(found.name.as_str())),
+            }
+        }
+        Ok(all)
+    }
+
+    /// Creates a branch that begins after a revision, and returns the number of the entry there.
+    pub(crate) fn create_branch(&self, from: &Revision, name: &BranchName) -> Result<u64, Failure> {
+        let Revision { match_name, branch, seq } = from;
+        if let Some(client) = self.service()? {
+            let from = match seq {
+                Some(seq) => format!("{branch}:{seq}"),
+                None => branch.to_string(),
+            };
+            let body = json!({ "name": name.as_str(), "from": from });
+            let path = format!("/v1/matches/{match_name}/branches");
+            let asked = ServiceRequest::of(path, Vec::new(), Format::Json);
+            let reply = client.change(&asked, &Sent { body: Some(&body), key: None, may_repeat: false })?;
+            let made: BranchReply = serde_json::from_str(&reply.body).map_err(unusable)?;
+            return made
+                .from
+                .map(|fork| fork.seq)
+                .ok_or_else(|| unusable("expected where the branch begins"));
+        }
+        let store = self.open_store()?;
+        let at = match seq {
+            Some(seq) => *seq,
+            None => store.head(match_name, branch)?,
+        };
+        store.create_branch(match_name, name, branch, at, Vec::new())?;
+        Ok(at)
+    }
+
+    /// Deletes a branch on which the match does not continue.
+    pub(crate) fn delete_branch(&self, revision: &Revision) -> Result<(), Failure> {
+        let Revision { match_name, branch, .. } = revision;
+        if let Some(client) = self.service()? {
+            let path = format!("/v1/matches/{match_name}/branches/{branch}");
+            let asked = ServiceRequest::of(path, Vec::new(), Format::Json);
+            client.change(&asked, &Sent { body: None, key: None, may_repeat: false })?;
+            return Ok(());
+        }
+        let store = self.open_store()?;
+        require_not_by_mail(&store, revision)?;
+        require_not_current(&store, revision)?;
+        Ok(store.delete_branch(match_name, branch)?)
+    }
+
+    /// Gives a branch another name.
+    pub(crate) fn rename_branch(&self, revision: &Revision, name: &BranchName) -> Result<(), Failure> {
+        let store = self.open_store()?;
+        require_not_by_mail(&store, revision)?;
+        require_not_current(&store, revision)?;
+        Ok(store.rename_branch(&revision.match_name, &revision.branch, name)?)
+    }
+}
+
+/// SV-65: requires a branch on which the match does not go on. Of `main`, the store says more.
+fn require_not_current(store: &StoreReader, revision: &Revision) -> Result<(), Failure> {
+    if revision.branch.is_main() || current_branch(store, &revision.match_name)? != revision.branch {
+        return Ok(());
+    }
+    let message = format!("`{}` continues on branch `{}`", revision.match_name, revision.branch);
+    Err(Failure::usage(message)
+        .hint("take back on the page or by the service first; then the match continues on another"))
+}
+
+fn branch_of(match_name: &MatchName, branch: BranchName) -> SourceName {
+    SourceName::Revision(Revision { match_name: match_name.clone(), branch, seq: None })
+}
+
+/// Reads the branches of a match from the answer of a service.
+fn fetched(client: &Client, match_name: &MatchName) -> Result<Vec<ListedBranch>, Failure> {
+    let mut branches = Vec::new();
+    for item in items(client, &format!("/v1/matches/{match_name}/branches"))? {
+        let BranchReply { branch, entries, from, current, link } = member_of(item)?;
+        let from = match from {
+            Some(fork) => Some((parsed(&fork.branch)?, fork.seq)),
+            None => None,
+        };
+        let link = match link {
+            Some(link) => Some(parsed(&link)?),
+            None => None,
+        };
+        branches.push(ListedBranch { branch: parsed(&branch)?, entries, from, current, link });
+    }
+    Ok(branches)
+}
+
+/// Members of the answers of a service.
+#[derive(Deserialize)]
+struct MatchReply {
+    #[serde(rename = "match")]
+    match_name: String,
+    current: String,
+}
+
+#[derive(Deserialize)]
+struct BranchReply {
+    branch: String,
+    entries: u64,
+    from: Option<ForkReply>,
+    current: bool,
+    link: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct ForkReply {
+    branch: String,
+    seq: u64,
+}
+
+fn member_of<T: DeserializeOwned>(answer: Value) -> Result<T, Failure> {
+    serde_json::from_value(answer).map_err(unusable)
+}
+
+fn parsed<T: FromStr<Err: Display>>(text: &str) -> Result<T, Failure> {
+    text.parse().map_err(unusable)
+}
