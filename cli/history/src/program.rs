@@ -14,8 +14,11 @@ static NAME: OnceLock<String> = OnceLock::new();
 
 /// Sets the name from the path by which the program was called. Only the first call counts.
 pub fn called_by(path: &OsStr) {
-    let name = Path::new(path).file_stem().and_then(OsStr::to_str).filter(|name| !name.is_empty());
-    NAME.get_or_init(|| name.unwrap_or(WRITTEN).into());
+    let name = match Path::new(path).file_stem().and_then(OsStr::to_str) {
+        Some(name) if !name.is_empty() => name,
+        _ => WRITTEN,
+    };
+    NAME.get_or_init(|| name.into());
 }
 
 /// Returns the name of the program: `turnfold`, unless it was called by another name.
@@ -47,13 +50,16 @@ fn renamed(text: &str, name: &str) -> String {
     let mut parts = text.split(WRITTEN);
     let mut renamed = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        let is_joined = |sign: char| sign.is_alphanumeric() || sign == '_';
         let is_word =
             !renamed.ends_with(|sign| is_joined(sign) || ".-".contains(sign)) && !part.starts_with(is_joined);
         renamed.push_str(if is_word { name } else { WRITTEN });
         renamed.push_str(part);
     }
     renamed
+}
+
+fn is_joined(sign: char) -> bool {
+    sign.is_alphanumeric() || sign == '_'
 }
 
 #[cfg(test)]

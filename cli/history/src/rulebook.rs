@@ -21,22 +21,36 @@ pub const LISTS: [(&str, &str, &[&str]); 4] = [
 /// Returns the sections of a rulebook as JSON; empty ones are left out.
 #[must_use]
 pub fn sections(markdown: &str) -> Map<String, Value> {
-    let sections = markdown.split("\n## ").enumerate().map(|(index, section)| {
+    let mut sections = Map::new();
+    for (index, section) in markdown.split("\n## ").enumerate() {
         let (heading, body) = section.split_once('\n').unwrap_or((section, ""));
-        let list = LISTS.iter().find(|(list, ..)| *list == heading);
-        let content = match list {
-            Some((_, name, notes)) => {
-                let blocks = joined(body);
-                let items = blocks.lines().filter_map(|block| block.strip_prefix("- "));
-                items.map(|text| item(text, name, notes)).collect()
-            }
-            None if heading == "Rules" => body.split("\n### ").skip(1).map(rule).collect(),
-            None => json!(joined(body)),
-        };
-        (if index == 0 { "about".into() } else { heading.to_lowercase() }, content)
-    });
-    let is_empty = |content: &Value| [json!(""), json!([])].contains(content);
-    sections.filter(|(_, content)| !is_empty(content)).collect()
+        let content = section_content(heading, body);
+        if content == json!("") || content == json!([]) {
+            continue;
+        }
+        let name = if index == 0 { "about".into() } else { heading.to_lowercase() };
+        sections.insert(name, content);
+    }
+    sections
+}
+
+fn section_content(heading: &str, body: &str) -> Value {
+    let mut items = Vec::new();
+    if heading == "Rules" {
+        for section in body.split("\n### ").skip(1) {
+            items.push(rule(section));
+        }
+        return items.into();
+    }
+    let Some((_, name, notes)) = LISTS.iter().find(|(list, ..)| *list == heading) else {
+        return json!(joined(body));
+    };
+    for block in joined(body).lines() {
+        if let Some(text) = block.strip_prefix("- ") {
+            items.push(item(text, name, notes));
+        }
+    }
+    items.into()
 }
 
 /// Parses an item of a list. Missing notes are empty.

@@ -50,6 +50,12 @@ pub fn escaped(text: &str, escape: impl Fn(&mut String, char)) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
+/// Returns names in backticks, separated by commas.
+pub(crate) fn quoted_list(names: &[String]) -> String {
+    let quoted: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+    quoted.join(", ")
+}
+
 /// Returns a count with its noun.
 #[must_use]
 pub fn counted(count: u64, one: &str, many: &str) -> String {
@@ -59,8 +65,10 @@ pub fn counted(count: u64, one: &str, many: &str) -> String {
 /// Returns a time in UTC for people; `-` if there is none, as in a replay file.
 #[must_use]
 pub fn time(at_ms: Option<i64>) -> String {
-    let timestamp = at_ms.and_then(|at| Timestamp::from_millisecond(at).ok());
-    timestamp.map_or_else(|| "-".into(), |timestamp| timestamp.strftime("%Y-%m-%d %H:%M:%SZ").to_string())
+    match at_ms.map(Timestamp::from_millisecond) {
+        Some(Ok(timestamp)) => timestamp.strftime("%Y-%m-%d %H:%M:%SZ").to_string(),
+        _ => "-".into(),
+    }
 }
 
 /// Escapes characters that JSON allows but a terminal should not see. The document means the same.
@@ -194,10 +202,11 @@ impl From<fmt::Arguments<'_>> for Line {
 /// Writes the text with unprintable characters escaped.
 impl fmt::Display for Line {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|TextSpan { text, is_word, .. }| {
+        for TextSpan { text, is_word, .. } in &self.0 {
             let space = if *is_word { " " } else { "" };
-            write!(out, "{space}{}", printable(text))
-        })
+            write!(out, "{space}{}", printable(text))?;
+        }
+        Ok(())
     }
 }
 
@@ -214,9 +223,9 @@ pub fn shortened(text: &str, characters_max: usize) -> Cow<'_, str> {
     if count <= characters_max {
         return Cow::Borrowed(text);
     }
-    let beginning = text.chars().take(characters_max.saturating_sub(ENDING_CHARACTERS + 1));
-    let ending = text.chars().skip(count - ENDING_CHARACTERS);
-    Cow::Owned(beginning.chain(['…']).chain(ending).collect())
+    let beginning: String = text.chars().take(characters_max.saturating_sub(ENDING_CHARACTERS + 1)).collect();
+    let ending: String = text.chars().skip(count - ENDING_CHARACTERS).collect();
+    Cow::Owned(format!("{beginning}…{ending}"))
 }
 
 /// Returns a message, printable and short enough for the line of an error that begins with `before`.

@@ -36,14 +36,14 @@
 //!
 //! // What `play` prints, as text and as JSON.
 //! let mut records = Vec::new();
-//! session.submit(&ScriptCommand::parse("host: roll 1 2 3 4"), &mut records)?.expect("it is accepted");
+//! session.submit(&ScriptCommand::parse("host: roll 1 2 3 4"), None, &mut records)?.expect("it is accepted");
 //! let printed = render::text(records.iter().map(render::record));
 //! assert!(printed.starts_with("1 host roll 1 2 3 4 => rolled p1=3 p2=7; ") && printed.ends_with('\n'));
 //! assert!(json_line(&records[0])?.starts_with(r#"{"seq":1,"seat":"host","command":"roll 1 2 3 4","#));
 //!
 //! // What it prints when a command is rejected.
 //! let jump = ScriptCommand::parse("p1: jump");
-//! let rejected = session.submit(&jump, &mut records)?.expect_err("there is no such command");
+//! let rejected = session.submit(&jump, None, &mut records)?.expect_err("there is no such command");
 //! assert!(render::rejection(&rejected, None).to_string().starts_with("! p1 jump => rejected malformed ("));
 //! let reason = NotPlayed::rejected(&rejected, 1, &*rules);
 //! let detail = "the command was rejected; nothing was recorded; `turnfold rules initiative malformed` explains it";

@@ -2,7 +2,7 @@
 
 use turnfold_core::picture::{Bar, Block, Chip, Picture, TextLine, Tint};
 
-use super::statistics::{Frequency, GroupStatistics, SeatWins, Spread};
+use super::statistics::{Frequency, GroupStatistics, Spread};
 use crate::text::counted;
 
 /// The most commands or reasons that are drawn; the others are summed up.
@@ -17,39 +17,38 @@ impl GroupStatistics {
     pub fn picture(&self) -> Picture {
         let mut blocks = vec![Block::Lines(vec![TextLine::plain(self.summary())])];
         if self.over > 0 {
-            let mut bars: Vec<_> = self.wins.iter().zip(TINTS.iter().cycle()).map(win_bar).collect();
+            let mut bars = Vec::new();
+            for (won, tint) in self.wins.iter().zip(TINTS.into_iter().cycle()) {
+                let mut bar = bar(&won.seat.to_string(), won.wins, won.of, tint);
+                if let Some(share) = won.share {
+                    bar.chips.push(chip(share.interval()));
+                }
+                bars.push(bar);
+            }
             if self.draws > 0 {
                 bars.push(bar("draw", self.draws, self.over, Tint::Faint));
             }
             section("Wins, with the 95 % interval", bars, &mut blocks);
         }
-        let classes = self.histogram.iter().map(|class| {
-            let label = if class.from == class.to {
-                class.from.to_string()
-            } else {
-                format!("{}–{}", class.from, class.to)
-            };
-            bar(&label, class.matches, self.matches, Tint::Bright)
-        });
-        section(
-            &format!("Entries in a match: {}", spread(self.lengths, &|count| count.to_string())),
-            classes.collect(),
-            &mut blocks,
-        );
+        let mut classes = Vec::new();
+        for class in &self.histogram {
+            let mut label = class.from.to_string();
+            if class.from != class.to {
+                label = format!("{label}–{}", class.to);
+            }
+            classes.push(bar(&label, class.matches, self.matches, Tint::Bright));
+        }
+        let lengths = spread(self.lengths, &|count| count.to_string());
+        section(&format!("Entries in a match: {lengths}"), classes, &mut blocks);
         if let Some(durations) = self.durations_ms {
-            blocks.push(Block::Lines(vec![TextLine::plain(format!(
-                "Duration: {}",
-                spread(durations, &duration)
-            ))]));
+            let line = format!("Duration: {}", spread(durations, &duration));
+            blocks.push(Block::Lines(vec![TextLine::plain(line)]));
         }
         section("Commands", frequency_bars(&self.commands, self.lengths.sum, Tint::First), &mut blocks);
         section("Outcomes", frequency_bars(&self.outcomes, self.lengths.sum, Tint::Third), &mut blocks);
-        let ignored = self.reasons.iter().map(|reason| reason.count).sum();
-        section(
-            "Why commands were ignored",
-            frequency_bars(&self.reasons, ignored, Tint::Second),
-            &mut blocks,
-        );
+        let ignored = total(&self.reasons);
+        let reasons = frequency_bars(&self.reasons, ignored, Tint::Second);
+        section("Why commands were ignored", reasons, &mut blocks);
         Picture { blocks }
     }
 
@@ -77,18 +76,17 @@ fn chip(text: String) -> Chip {
     Chip { text, tint: Tint::Plain, target: String::new() }
 }
 
-fn win_bar((won, tint): (&SeatWins, &Tint)) -> Bar {
-    let mut bar = bar(&won.seat.to_string(), won.wins, won.of, *tint);
-    bar.chips.extend(won.share.map(|share| chip(share.interval())));
-    bar
+fn total(found: &[Frequency]) -> u64 {
+    found.iter().map(|found| found.count).sum()
 }
-
 fn frequency_bars(found: &[Frequency], of: u64, tint: Tint) -> Vec<Bar> {
     let (shown, rest) = found.split_at(found.len().min(ROWS_MAX));
-    let mut bars: Vec<_> = shown.iter().map(|found| bar(&found.name, found.count, of, tint)).collect();
+    let mut bars = Vec::new();
+    for found in shown {
+        bars.push(bar(&found.name, found.count, of, tint));
+    }
     if !rest.is_empty() {
-        let label = format!("{} others", rest.len());
-        bars.push(bar(&label, rest.iter().map(|found| found.count).sum(), of, Tint::Faint));
+        bars.push(bar(&format!("{} others", rest.len()), total(rest), of, Tint::Faint));
     }
     bars
 }

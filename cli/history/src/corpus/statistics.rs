@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use turnfold_core::{MatchResult, Seat};
 
-use crate::corpus::table::command_name;
+use crate::corpus::table::{command_name, earlier};
 use crate::corpus::wilson::ScoreInterval;
 use crate::error::ReplayError;
 use crate::viewer::seat_history::SeatHistory;
@@ -44,8 +44,11 @@ impl MatchCounts {
     /// # Errors
     /// As for [`SeatHistory::fold`] and [`SeatHistory::setup`].
     pub fn of(seat_history: &SeatHistory, by: Grouping) -> Result<Self, ReplayError> {
-        let [mut commands, mut outcomes, mut reasons] = [(); 3].map(|()| Tally::new());
-        let mut times = None;
+        let mut commands = Tally::new();
+        let mut outcomes = Tally::new();
+        let mut reasons = Tally::new();
+        let mut first_at_ms = None;
+        let mut last_at_ms = None;
         let end = seat_history.fold(&mut |seen| {
             count(&mut commands, command_name(&seen.command()));
             let outcome = seen.outcome();
@@ -53,13 +56,14 @@ impl MatchCounts {
             if let Some(reason) = outcome.code() {
                 count(&mut reasons, reason);
             }
-            if let Some(at_ms) = seen.recorded_at_ms() {
-                // A clock can go back. No entry is newer than a later one, so the earliest time counts as the first.
-                times = Some((times.map_or(at_ms, |(first, _): (i64, i64)| first.min(at_ms)), at_ms));
-            }
+            last_at_ms = seen.recorded_at_ms();
+            first_at_ms = earlier(first_at_ms, last_at_ms);
         })?;
-        let standing =
-            seat_history.viewer().standing(end.as_ref()).map_or_else(|| seat_history.standing(), Ok)?;
+        let standing = seat_history.standing_in(end.as_ref())?;
+        let mut duration_ms = None;
+        if let (Some(first), Some(last)) = (first_at_ms, last_at_ms) {
+            duration_ms = Some(u64::try_from(last.saturating_sub(first)).unwrap_or_default());
+        }
         let rules = seat_history.rules();
         let ruleset = format!("{} {}", rules.name(), rules.version());
         let group = match by {
@@ -74,12 +78,17 @@ impl MatchCounts {
             seats: seat_history.start()?.players().to_vec(),
             result: standing.result,
             entries: seat_history.head(),
-            duration_ms: times
-                .map(|(first, last)| u64::try_from(last.saturating_sub(first)).unwrap_or_default()),
+            duration_ms,
             commands,
             outcomes,
             reasons,
         })
+    }
+}
+
+fn add_all(sum: &mut Tally, more: Tally) {
+    for (name, count) in more {
+        *sum.entry(name).or_default() += count;
     }
 }
 
@@ -126,12 +135,9 @@ impl GroupedCounts {
                 *won += u64::from(result.winners.contains(&seat));
             }
         }
-        let tallies = [&mut group.commands, &mut group.outcomes, &mut group.reasons];
-        for (sum, more) in tallies.into_iter().zip([counted.commands, counted.outcomes, counted.reasons]) {
-            for (name, count) in more {
-                *sum.entry(name).or_default() += count;
-            }
-        }
+        add_all(&mut group.commands, counted.commands);
+        add_all(&mut group.outcomes, counted.outcomes);
+        add_all(&mut group.reasons, counted.reasons);
     }
 
     /// Returns the statistics of each group, by name.
@@ -219,16 +225,17 @@ impl Counts {
     fn statistics(mut self, group: String) -> GroupStatistics {
         self.lengths.sort_unstable();
         self.durations_ms.sort_unstable();
-        let wins = self.seats.iter().map(|seat| {
-            let (of, wins) = self.wins.get(seat).copied().unwrap_or_default();
-            SeatWins { seat: *seat, wins, of, share: ScoreInterval::of(wins, of) }
-        });
+        let mut wins = Vec::new();
+        for seat in self.seats {
+            let (of, won) = self.wins.get(&seat).copied().unwrap_or_default();
+            wins.push(SeatWins { seat, wins: won, of, share: ScoreInterval::of(won, of) });
+        }
         GroupStatistics {
             group,
             matches: self.lengths.len() as u64,
             over: self.over,
             draws: self.draws,
-            wins: wins.collect(),
+            wins,
             lengths: Spread::of(&self.lengths).unwrap_or(Spread { sum: 0, least: 0, median: 0, most: 0 }),
             histogram: histogram(&self.lengths),
             durations_ms: Spread::of(&self.durations_ms),
@@ -243,7 +250,10 @@ impl Spread {
     /// Computes the spread of sorted numbers, or `None` if there are none.
     fn of(sorted: &[u64]) -> Option<Self> {
         let median = *sorted.get(sorted.len().saturating_sub(1) / 2)?;
-        let sum = sorted.iter().fold(0_u64, |sum, number| sum.saturating_add(*number));
+        let mut sum = 0_u64;
+        for number in sorted {
+            sum = sum.saturating_add(*number);
+        }
         Some(Self { sum, least: *sorted.first()?, median, most: *sorted.last()? })
     }
 }
@@ -259,17 +269,28 @@ const CLASSES_MAX: u64 = 10;
 /// Counts sorted numbers in at most ten classes of one width, which is 1, 2 or 5 times a power of ten.
 fn histogram(sorted: &[u64]) -> Vec<LengthClass> {
     let (Some(least), Some(most)) = (sorted.first(), sorted.last()) else { return Vec::new() };
-    let widths = (0..19).flat_map(|power| [1, 2, 5].map(|times| times * 10_u64.pow(power)));
-    let mut fitting = widths.filter(|width| most / width - least / width < CLASSES_MAX);
-    let width = fitting.next().unwrap_or(u64::MAX);
-    let classes = (least / width..=most / width).map(|class| {
+    let width = class_width(*least, *most);
+    let mut classes = Vec::new();
+    for class in least / width..=most / width {
         let from = class * width;
-        let to = (class * width).saturating_add(width - 1);
-        let (before, until) = (|length: &u64| *length < from, |length: &u64| *length <= to);
-        let matches = sorted.partition_point(until) - sorted.partition_point(before);
-        LengthClass { from, to, matches: matches as u64 }
-    });
-    classes.collect()
+        let to = from.saturating_add(width - 1);
+        let before = sorted.partition_point(|length| *length < from);
+        let until = sorted.partition_point(|length| *length <= to);
+        classes.push(LengthClass { from, to, matches: (until - before) as u64 });
+    }
+    classes
+}
+
+fn class_width(least: u64, most: u64) -> u64 {
+    for power in 0..19 {
+        for times in [1, 2, 5] {
+            let width = times * 10_u64.pow(power);
+            if most / width - least / width < CLASSES_MAX {
+                return width;
+            }
+        }
+    }
+    u64::MAX
 }
 
 #[cfg(test)]

@@ -66,14 +66,15 @@ impl TableKind {
     /// Returns the columns. Rows of effects have more: the fields of each effect.
     #[must_use]
     pub fn columns(&self) -> Vec<Cow<'static, str>> {
-        let named = |names: &[&'static str]| names.iter().copied().map(Cow::from).collect();
         match self {
             Self::Matches => named(&MATCH),
             Self::Entries => named(&ENTRY),
             Self::Effects => named(&EFFECT),
             Self::Fields(paths) => {
-                let mut columns: Vec<_> = named(&FIELD);
-                columns.extend(paths.iter().cloned().map(Cow::from));
+                let mut columns = named(&FIELD);
+                for path in paths {
+                    columns.push(path.clone().into());
+                }
                 columns
             }
         }
@@ -104,6 +105,10 @@ impl TableKind {
     }
 }
 
+fn named(names: &[&'static str]) -> Vec<Cow<'static, str>> {
+    names.iter().map(|name| Cow::from(*name)).collect()
+}
+
 fn field_rows(
     source: &str,
     paths: &[String],
@@ -113,18 +118,29 @@ fn field_rows(
     let start = seat_history.start()?;
     let mut found = vec![false; paths.len()];
     seat_history.viewer().require_view(start.as_ref())?;
-    let mut row = |seq: u64, field: &dyn Fn(&str) -> Option<Value>| {
-        let mut row = TableRow::new(&FIELD, [source.into(), seq.into()]);
-        for (path, found) in paths.iter().zip(&mut found) {
-            let value = field(path);
-            *found |= value.is_some();
-            row.0.push((path.clone().into(), value.unwrap_or_default()));
-        }
-        take(row);
-    };
-    row(0, &|path| seat_history.viewer().field(start.as_ref(), path));
-    seat_history.fold(&mut |seen| row(seen.seq(), &|path| seen.field(path)))?;
+    let viewer = seat_history.viewer();
+    take(field_row(source, 0, paths, &mut found, &|path| viewer.field(start.as_ref(), path)));
+    seat_history.fold(&mut |seen| {
+        take(field_row(source, seen.seq(), paths, &mut found, &|path| seen.field(path)));
+    })?;
     Ok(found)
+}
+
+/// Returns the row of an entry, or of the setup, and notes in `found` which paths its view has.
+fn field_row(
+    source: &str,
+    seq: u64,
+    paths: &[String],
+    found: &mut [bool],
+    field: &dyn Fn(&str) -> Option<Value>,
+) -> TableRow {
+    let mut row = TableRow::new(&FIELD, [source.into(), seq.into()]);
+    for (path, found) in paths.iter().zip(found) {
+        let value = field(path);
+        *found |= value.is_some();
+        row.0.push((path.clone().into(), value.unwrap_or_default()));
+    }
+    row
 }
 
 fn match_row(source: String, seat_history: &SeatHistory) -> Result<TableRow, ReplayError> {
@@ -132,12 +148,10 @@ fn match_row(source: String, seat_history: &SeatHistory) -> Result<TableRow, Rep
     let mut last_at_ms = None;
     let end = seat_history.fold(&mut |seen| {
         last_at_ms = seen.recorded_at_ms();
-        // A clock can go back. No entry is newer than a later one, so the earliest time counts as the first.
-        first_at_ms = first_at_ms.map_or(last_at_ms, |first: i64| last_at_ms.map(|last| first.min(last)));
+        first_at_ms = earlier(first_at_ms, last_at_ms);
     })?;
-    let standing =
-        seat_history.viewer().standing(end.as_ref()).map_or_else(|| seat_history.standing(), Ok)?;
-    let seats = seat_history.start()?.players().iter().map(ToString::to_string).collect::<Vec<_>>();
+    let standing = seat_history.standing_in(end.as_ref())?;
+    let seats = joined(seat_history.start()?.players());
     let winner = standing.result.as_ref().map(|result| joined(&result.winners));
     let rules = seat_history.rules();
     let values: [Value; 13] = [
@@ -145,7 +159,7 @@ fn match_row(source: String, seat_history: &SeatHistory) -> Result<TableRow, Rep
         rules.name().into(),
         rules.version().into(),
         seat_history.title().into(),
-        seats.join(" ").into(),
+        seats.into(),
         seat_history.head().into(),
         standing.turn_number.into(),
         standing.result.is_some().into(),
@@ -156,6 +170,15 @@ fn match_row(source: String, seat_history: &SeatHistory) -> Result<TableRow, Rep
         seat_history.viewer().state_hash(end.as_ref()).map(|hash| hash.to_string()).into(),
     ];
     Ok(TableRow::new(&MATCH, values))
+}
+
+/// Returns the time of the first of some entries. A clock can go back. No entry is newer than a later one, so the
+/// earliest time counts as the first.
+pub(super) fn earlier(first_at_ms: Option<i64>, at_ms: Option<i64>) -> Option<i64> {
+    match (first_at_ms, at_ms) {
+        (Some(first), Some(at)) => Some(first.min(at)),
+        (_, at_ms) => at_ms,
+    }
 }
 
 fn joined(seats: &[impl ToString]) -> String {
@@ -191,20 +214,27 @@ fn effect_rows(source: &str, seen: &mut ViewedEntry<'_>, take: &mut dyn FnMut(Ta
         Outcome::Applied(_) => serde_json::from_str(&seen.effects_json()).unwrap_or_default(),
         _ => return,
     };
-    for (number, mut effect) in (1_u64..).zip(effects) {
-        let name = effect.shift_remove("effect").unwrap_or_default();
+    for (number, effect) in (1_u64..).zip(effects) {
+        let name = effect.get("effect").cloned().unwrap_or_default();
         let mut row = TableRow::new(&EFFECT, [source.into(), seen.seq().into(), number.into(), name]);
-        row.0.extend(effect.into_iter().map(|(field, value)| {
+        for (field, value) in effect {
+            if field == "effect" {
+                continue;
+            }
             let is_taken = EFFECT.contains(&field.as_str());
-            (if is_taken { format!("effect.{field}") } else { field }.into(), value)
-        }));
+            row.0.push((if is_taken { format!("effect.{field}") } else { field }.into(), value));
+        }
         take(row);
     }
 }
 
 impl TableRow {
     fn new<const N: usize>(columns: &[&'static str; N], values: [Value; N]) -> Self {
-        Self(columns.iter().copied().map(Cow::from).zip(values).collect())
+        let mut row = Self::default();
+        for (column, value) in columns.iter().zip(values) {
+            row.0.push(((*column).into(), value));
+        }
+        row
     }
 
     /// Returns the values with their columns.

@@ -1,6 +1,6 @@
 //! Reads input of bounded size, from regular files and other readers.
 
-use std::fs::{self, File, FileType};
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
@@ -66,7 +66,7 @@ impl InputError {
     /// Returns what to do about the error.
     #[must_use]
     pub fn advice(&self) -> Option<&'static str> {
-        matches!(self, Self::NotRegular { .. }).then_some("name a regular file")
+        if matches!(self, Self::NotRegular { .. }) { Some("name a regular file") } else { None }
     }
 }
 
@@ -89,9 +89,12 @@ pub fn read_file(path: &Path, limits: &Limits) -> Result<Vec<u8>, InputError> {
 pub fn open(path: &Path, what: &'static str) -> Result<File, InputError> {
     open_regular(path).map_err(|cause| {
         let path = path.to_path_buf();
-        match fs::metadata(&path).ok().and_then(|found| kind_of(found.file_type())) {
-            Some(kind) => InputError::NotRegular { what, path, kind },
-            None => InputError::Unreadable { what, path, cause },
+        match fs::metadata(&path) {
+            Ok(found) if found.is_dir() => InputError::NotRegular { what, path, kind: "a directory" },
+            Ok(found) if !found.is_file() => {
+                InputError::NotRegular { what, path, kind: "a pipe, a socket or a device" }
+            }
+            _ => InputError::Unreadable { what, path, cause },
         }
     })
 }
@@ -124,14 +127,6 @@ pub fn read_bounded(input: &mut impl BufRead, name: &Path, limits: &Limits) -> R
         }
     }
     Ok(bytes)
-}
-
-/// Returns the kind of something that is not a regular file.
-fn kind_of(file_type: FileType) -> Option<&'static str> {
-    if file_type.is_file() {
-        return None;
-    }
-    Some(if file_type.is_dir() { "a directory" } else { "a pipe, a socket or a device" })
 }
 
 #[cfg(test)]

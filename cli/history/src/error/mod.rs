@@ -16,6 +16,7 @@ use crate::error::limits::REPLAY_ENTRIES_MAX;
 use crate::history::revision::SourceName;
 use crate::search::condition::ConditionError;
 use crate::session::script::OtherSeat;
+use crate::text::quoted_list;
 use crate::tfl::TflError;
 use crate::tfl::in_page::PageError;
 use crate::viewer::{Concealed, NoView, NotOfSeat, Viewer};
@@ -293,10 +294,7 @@ impl ReplayError {
                 NoRules::ModuleAndReferee { .. } => "name one of the two only".into(),
                 _ => "keep one of them, or name one by its digest with `--module`".into(),
             }),
-            Self::UnknownRuleset { known, .. } => {
-                let known: Vec<_> = known.iter().map(|name| format!("`{name}`")).collect();
-                Some(format!("known: {}", known.join(", ")))
-            }
+            Self::UnknownRuleset { known, .. } => Some(format!("known: {}", quoted_list(known))),
             _ => None,
         }
     }

@@ -85,16 +85,6 @@ impl From<Entry> for LogEntry {
     }
 }
 
-/// Takes an entry that is about to be stored, with the number that it will have.
-impl From<(u64, &NewEntry)> for LogEntry {
-    fn from((seq, entry): (u64, &NewEntry)) -> Self {
-        Self {
-            recorded_at_ms: Some(entry.recorded_at_ms),
-            ..Self::new(seq, entry.seat, entry.command.clone())
-        }
-    }
-}
-
 /// A command in the form of its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CommandForm {

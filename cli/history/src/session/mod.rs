@@ -55,9 +55,6 @@ pub struct Session {
     detail: Detail,
 }
 
-/// The result of one command: nothing, or the record of the command if it was rejected.
-pub type Played = Result<(), Box<Record>>;
-
 /// The rejected command of a call.
 #[derive(Clone, Debug)]
 pub struct RejectedCommand {
@@ -82,26 +79,18 @@ impl Session {
     }
 
     /// Plays one command and every roll that falls due before and after it. Adds the records of what was accepted to
-    /// `played`.
+    /// `played`. A command of a seat that plays `alone` has no roll before it.
     ///
     /// The inner error is the record of the command if it was rejected.
     ///
     /// # Errors
     /// [`ReplayError::EndlessRolls`], [`ReplayError::Chance`] and [`ReplayError::OwnDice`] if a roll fails.
-    pub fn submit(&mut self, given: &ScriptCommand, played: &mut Vec<Record>) -> Result<Played, ReplayError> {
-        self.submit_of(given, None, played)
-    }
-
-    /// Plays one command and every roll that falls due after it, but rolls before it only if no seat is playing alone.
-    ///
-    /// # Errors
-    /// As for [`submit`](Self::submit).
-    pub(crate) fn submit_of(
+    pub fn submit(
         &mut self,
         given: &ScriptCommand,
         alone: Option<Seat>,
         played: &mut Vec<Record>,
-    ) -> Result<Played, ReplayError> {
+    ) -> Result<Result<(), Box<Record>>, ReplayError> {
         if alone.is_none() && !is_roll(&given.command) {
             self.roll_due(played)?;
         }
@@ -126,11 +115,15 @@ impl Session {
             Some(message) => Err(Rejected::new("malformed", message.as_str())),
             None => self.state.read(&given.command).map_err(|cause| self.unread(cause)),
         };
-        let seat = given.seat.or(default_seat);
-        let seat = seat.or_else(|| read.as_ref().ok().and_then(|text| self.state.default_seat(text)));
-        let no_seat = || Rejected::new("malformed", "no seat issues this command");
-        let outcome = read.and_then(|text| self.fold(seat.ok_or_else(no_seat)?, &text));
-        outcome.map_err(|rejected| {
+        let mut seat = given.seat.or(default_seat);
+        let played = read.and_then(|text| {
+            seat = seat.or_else(|| self.state.default_seat(&text));
+            match seat {
+                Some(seat) => self.fold(seat, &text),
+                None => Err(Rejected::new("malformed", "no seat issues this command")),
+            }
+        });
+        played.map_err(|rejected| {
             let state = self.state.as_ref();
             Box::new(Record::rejected(seat, &given.command, rejected, state, self.detail))
         })
@@ -164,7 +157,7 @@ impl Session {
     ///
     /// # Errors
     /// [`ReplayError::Chance`] and [`ReplayError::OwnDice`].
-    pub fn roll_once(&mut self) -> Result<Option<Record>, ReplayError> {
+    pub(crate) fn roll_once(&mut self) -> Result<Option<Record>, ReplayError> {
         let Some(due) = self.state.due_roll() else { return Ok(None) };
         let values = match self.roller {
             Roller::Absent => return Ok(None),

@@ -64,8 +64,11 @@ pub enum NotPlayed {
 }
 
 fn among(entries: Option<&RangeInclusive<u64>>) -> String {
-    let Some((first, last)) = entries.map(|range| (range.start(), range.end())) else { return String::new() };
-    if first == last { format!(", entry {last}") } else { format!(", entries {first} to {last}") }
+    match entries {
+        None => String::new(),
+        Some(range) if range.start() == range.end() => format!(", entry {}", range.end()),
+        Some(range) => format!(", entries {} to {}", range.start(), range.end()),
+    }
 }
 
 fn none_of(commands: usize) -> String {
@@ -91,8 +94,11 @@ impl NotPlayed {
     /// Returns the error as one line: message and hint, printable and of bounded length.
     #[must_use]
     pub fn detail(&self, asked: Option<Viewer>) -> String {
-        let hint = self.hint(asked).map(|hint| format!("; {hint}")).unwrap_or_default();
-        error_text("error: ", &format!("{self}{hint}"))
+        let message = match self.hint(asked) {
+            Some(hint) => format!("{self}; {hint}"),
+            None => self.to_string(),
+        };
+        error_text("error: ", &message)
     }
 
     /// Returns what to type next, which follows the message after `; `. `asked` is the viewer that the call named, if
@@ -100,29 +106,26 @@ impl NotPlayed {
     #[must_use]
     pub fn hint(&self, asked: Option<Viewer>) -> Option<String> {
         let hint = match self {
-            Self::OtherHead { revision, .. } => Some(format!(
+            Self::OtherHead { revision, .. } => format!(
                 "look at `turnfold log {revision}{}` and try again, or branch off with `turnfold branch`",
                 Viewer::as_option(asked)
-            )),
-            Self::KeyUsed { .. } => Some("choose a new key".into()),
-            Self::ByMail { revision, .. } => Some(format!(
+            ),
+            Self::KeyUsed { .. } => "choose a new key".into(),
+            Self::ByMail { revision, .. } => format!(
                 "record orders with `turnfold mail take`; to try something out, branch off with \
                  `turnfold branch {revision} NAME`"
-            )),
+            ),
             Self::Rejected { commands, ruleset, code, by_referee } => {
-                let explained =
-                    code.as_ref().map(|code| format!("`turnfold rules {ruleset} {code}` explains it"));
+                let code = code.as_ref()?;
+                let mut hint = format!("`turnfold rules {ruleset} {code}` explains it");
                 // A call of many commands is most likely the log of a game that the engine accepted.
-                let was_taken = "if your engine took it, see `turnfold help referees`";
-                match explained {
-                    Some(explained) if *by_referee && *commands > 1 => {
-                        Some(format!("{explained}; {was_taken}"))
-                    }
-                    explained => explained,
+                if *by_referee && *commands > 1 {
+                    hint.push_str("; if your engine took it, see `turnfold help referees`");
                 }
+                hint
             }
         };
-        hint.map(program::in_hint)
+        Some(program::in_hint(hint))
     }
 }
 
@@ -284,7 +287,7 @@ impl PlayCall<'_> {
         }
         for (index, line) in self.commands.iter().enumerate() {
             caller.may_give(&line, session.state.as_ref())?;
-            if let Err(record) = session.submit_of(&line, self.alone, &mut played)? {
+            if let Err(record) = session.submit(&line, self.alone, &mut played)? {
                 let reason = NotPlayed::rejected(&record, self.commands.count(), &*rules);
                 return Ok(PlayOutcome::Rejected { rejected: RejectedCommand { index, record }, reason });
             }
@@ -298,11 +301,8 @@ impl PlayCall<'_> {
     /// Returns the result of an earlier call with the key, if there was one.
     fn repeated(&self, store: &Store, sources: &dyn Sources) -> Result<Option<PlayOutcome>, ReplayError> {
         let Revision { match_name, branch, .. } = self.revision;
-        let range = match self.key {
-            Some(key) => store.find_idempotency_key(match_name, branch, key)?,
-            None => None,
-        };
-        let Some(range) = range else { return Ok(None) };
+        let Some(key) = self.key else { return Ok(None) };
+        let Some(range) = store.find_idempotency_key(match_name, branch, key)? else { return Ok(None) };
         let first = *range.start();
         let last = *range.end();
         let mut source = HistorySource::of_branch(self.revision, store, sources.registry(), sources.build())?;
@@ -312,13 +312,9 @@ impl PlayCall<'_> {
         let whole = SeatHistory::of_source(Viewer::HOST, source)?;
         let records = whole.records_after(first.saturating_sub(1))?;
         let state = whole.state()?;
-        let given = self.commands.iter().map(|command| {
-            let command = command.into_owned();
-            ScriptCommand { seat: command.seat.or(self.alone), ..command }
-        });
-        if !is_same_call(given, &records, before, &dice) {
+        if !self.is_recorded_as(&records, before, &dice) {
             let revision = Revision { seq: None, ..self.revision.clone() };
-            let entries = self.viewer.sees_all().then_some(range);
+            let entries = if self.viewer.sees_all() { Some(range) } else { None };
             return Ok(Some(PlayOutcome::NotPlayed(NotPlayed::KeyUsed { revision, entries })));
         }
         if self.viewer.sees_all() {
@@ -331,30 +327,27 @@ impl PlayCall<'_> {
         let state = seen.state()?;
         Ok(Some(PlayOutcome::Repeated(RepeatedCall { range, records, head, state })))
     }
-}
 
-/// Returns `true` if recorded entries are the commands of a call, with only rolls between them.
-fn is_same_call(
-    commands: impl Iterator<Item = ScriptCommand>,
-    records: &[Record],
-    mut state: Box<dyn AnyState>,
-    dice: &DicePolicy,
-) -> bool {
-    let mut asked = commands.peekable();
-    for record in records {
-        let matches = asked.peek().is_some_and(|asked| {
-            let same_command = state.read(&asked.command).is_ok_and(|command| command == record.command);
-            same_command && asked.seat.is_none_or(|named| Some(named) == record.seat)
-        });
-        if matches {
-            asked.next();
-        } else if !is_roll(&record.command) {
-            return false;
+    /// Returns `true` if recorded entries are the commands of this call, with only rolls between them.
+    fn is_recorded_as(&self, records: &[Record], mut state: Box<dyn AnyState>, dice: &DicePolicy) -> bool {
+        let mut asked = self.commands.iter().peekable();
+        for record in records {
+            let mut is_asked = false;
+            if let Some(given) = asked.peek() {
+                let seat = given.seat.or(self.alone);
+                is_asked = state.read(&given.command).is_ok_and(|command| command == record.command)
+                    && (seat.is_none() || seat == record.seat);
+            }
+            if is_asked {
+                asked.next();
+            } else if !is_roll(&record.command) {
+                return false;
+            }
+            let Some(entry) = record.logged() else { return false };
+            if state.fold(&[entry], dice, &mut |_| {}).is_err() {
+                return false;
+            }
         }
-        let folded = record.logged().is_some_and(|entry| state.fold(&[entry], dice, &mut |_| {}).is_ok());
-        if !folded {
-            return false;
-        }
+        asked.next().is_none()
     }
-    asked.next().is_none()
 }

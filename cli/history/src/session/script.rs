@@ -26,16 +26,19 @@ impl ScriptCommand {
     /// bad text does, so that a script can continue after it.
     #[must_use]
     pub fn parse(text: &str) -> Self {
-        let whole = |malformed| Self { seat: None, command: text.into(), malformed, number: None };
-        let named = text.split_once(':').filter(|(seat, _)| !seat.contains(char::is_whitespace));
-        let Some((seat, command)) = named else { return whole(None) };
+        let mut read = Self { seat: None, command: text.into(), malformed: None, number: None };
+        let Some((seat, command)) = text.split_once(':') else { return read };
+        if seat.contains(char::is_whitespace) {
+            return read;
+        }
         match seat.parse::<Seat>() {
             Ok(seat) => {
-                let command = command.strip_prefix(' ').unwrap_or(command);
-                Self { seat: Some(seat), command: command.into(), malformed: None, number: None }
+                read.seat = Some(seat);
+                read.command = command.strip_prefix(' ').unwrap_or(command).into();
             }
-            Err(cause) => whole(Some(cause.to_string())),
+            Err(cause) => read.malformed = Some(cause.to_string()),
         }
+        read
     }
 }
 
@@ -86,7 +89,9 @@ impl<'a> ScriptCommands<'a> {
             Self::Read(lines) => Box::new(lines.iter().map(Cow::Borrowed)),
             Self::Text(text, viewer) => Box::new(lines_of(text).map(move |mut line| {
                 // The caller has checked the seats before.
-                let _ = viewer.map(|viewer| viewer.give(slice::from_mut(&mut line)));
+                if let Some(viewer) = viewer {
+                    let _ = viewer.give(slice::from_mut(&mut line));
+                }
                 Cow::Owned(line)
             })),
         }
@@ -111,18 +116,24 @@ pub fn parse(text: &str) -> Vec<ScriptCommand> {
 /// Parses a script as [`parse`] does, a line at a time.
 pub fn lines_of(text: &str) -> impl Iterator<Item = ScriptCommand> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let lines = (1..).zip(text.lines().map(|line| without_comment(line).trim()));
-    let lines = lines.filter(|(_, line)| !line.is_empty());
-    lines.map(|(number, line)| ScriptCommand { number: Some(number), ..ScriptCommand::parse(line) })
+    text.lines().enumerate().filter_map(|(index, line)| {
+        let line = without_comment(line).trim();
+        if line.is_empty() {
+            return None;
+        }
+        Some(ScriptCommand { number: Some(index + 1), ..ScriptCommand::parse(line) })
+    })
 }
 
 /// Returns a line without its comment, which begins with a `#` at the start or after a space.
 fn without_comment(line: &str) -> &str {
-    let starts_comment = |&(at, _): &(usize, char)| {
-        line.get(..at).is_some_and(|before| before.is_empty() || before.ends_with(char::is_whitespace))
-    };
-    let comment = line.char_indices().filter(|(_, character)| *character == '#').find(starts_comment);
-    comment.and_then(|(at, _)| line.get(..at)).unwrap_or(line)
+    for (at, _) in line.match_indices('#') {
+        let before = line.get(..at).unwrap_or_default();
+        if before.is_empty() || before.ends_with(char::is_whitespace) {
+            return before;
+        }
+    }
+    line
 }
 
 #[cfg(test)]

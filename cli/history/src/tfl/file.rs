@@ -111,11 +111,14 @@ impl Replay {
     /// file that is still being written lacks an outcome or a hash at its end as well.
     #[must_use]
     pub fn is_cut_short(&self) -> bool {
-        let is_blessed = |entry: &LogEntry| entry.outcome.is_some() && entry.hash.is_some();
-        self.closing.is_none()
-            && self.header.view.is_none()
-            && self.entries().next().is_some()
-            && self.entries().all(is_blessed)
+        let mut is_any = false;
+        for entry in self.entries() {
+            is_any = true;
+            if entry.outcome.is_none() || entry.hash.is_none() {
+                return false;
+            }
+        }
+        is_any && self.closing.is_none() && self.header.view.is_none()
     }
 
     /// Returns the line number after the last of [`lines`](Self::lines).
@@ -125,22 +128,25 @@ impl Replay {
 
     /// Returns the replay up to a line number, without a closing line.
     pub(crate) fn until_line(&self, line: usize) -> Self {
-        let lines = self.numbered_lines().take_while(|(number, _)| *number <= line);
-        Self { lines: lines.map(|(_, line)| line.clone()).collect(), closing: None, ..self.clone() }
+        let count = (line + 1).saturating_sub(self.header.first_line_after());
+        let lines = self.lines.get(..count).unwrap_or(&self.lines).to_vec();
+        Self { lines, closing: None, ..self.clone() }
     }
 
     /// Returns the place in the file of an entry that cannot be folded, and the reason.
     pub(crate) fn locate(&self, error: &FoldError) -> TflError {
-        let entry = self.numbered_entries().find(|(_, entry)| entry.seq == error.seq());
-        let (place, seat) = entry.map_or(((self.closing_line(), 1), ""), |(line, entry)| {
-            ((line, format!("{} {} ", entry.seq, entry.seat).len() + 1), entry.seat.name())
-        });
-        let attempt = |message: String| match entry {
-            Some((_, entry)) if matches!(error, FoldError::Rejected { .. }) => {
-                format!("{message}; if that is meant, write `! {seat} {}`", entry.command)
+        for (line, entry) in self.numbered_entries() {
+            if entry.seq != error.seq() {
+                continue;
             }
-            _ => message,
-        };
-        TflError::new(&self.file, place, attempt(error.to_string()))
+            let LogEntry { seq, seat, command, .. } = entry;
+            let column = format!("{seq} {seat} ").len() + 1;
+            let mut message = error.to_string();
+            if matches!(error, FoldError::Rejected { .. }) {
+                message = format!("{message}; if that is meant, write `! {} {command}`", seat.name());
+            }
+            return TflError::new(&self.file, (line, column), message);
+        }
+        TflError::new(&self.file, (self.closing_line(), 1), error.to_string())
     }
 }

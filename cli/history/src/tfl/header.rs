@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table};
+use turnfold_core::dice::NotASeed;
 use turnfold_core::digest::NotADigest;
 use turnfold_core::registry::NoRules;
 use turnfold_core::text::in_one_line;
@@ -12,7 +13,7 @@ use turnfold_core::{AnyRules, DicePolicy, Digest, Perspective, Registry};
 
 use super::canonical::{HeaderMark, HeaderValues};
 use super::error::TflError;
-use crate::text::printable;
+use crate::text::{printable, quoted_list};
 
 /// The line on which the header's text begins.
 pub(super) const HEADER_LINE: usize = 3;
@@ -44,9 +45,14 @@ pub struct Header {
 // The derive cannot compare a shared trait object.
 impl PartialEq for Header {
     fn eq(&self, other: &Self) -> bool {
-        let rest = |header: &Self| (header.version, header.module, header.dice, header.view);
-        (&self.text, &*self.rules, &self.title, &self.values, rest(self))
-            == (&other.text, &*other.rules, &other.title, &other.values, rest(other))
+        self.text == other.text
+            && *self.rules == *other.rules
+            && self.version == other.version
+            && self.module == other.module
+            && self.dice == other.dice
+            && self.title == other.title
+            && self.view == other.view
+            && self.values == other.values
     }
 }
 
@@ -77,12 +83,12 @@ impl Header {
         registry: &Registry,
         versions: Versions,
     ) -> Result<Self, TflError> {
-        let source = Source { file, text: &text };
+        let source = HeaderText { file, text: &text };
         let document = DeTable::parse(&text)
             .map_err(|error| source.error(&error.span().unwrap_or_default(), in_one_line(error.message())))?;
         let table = document.get_ref();
-        let unknown = table.keys().filter(|key| !KEYS.contains(&key.get_ref().as_ref()));
-        if let Some(key) = unknown.min_by_key(|key| key.span().start) {
+        let keys = table.keys().filter(|key| !KEYS.contains(&key.get_ref().as_ref()));
+        if let Some(key) = keys.min_by_key(|key| key.span().start) {
             let known = "the header's keys are `ruleset`, `version`, `module`, `dice`, `seed`, `head`, `title`, `view` and \
                          the table `setup`";
             let message =
@@ -93,9 +99,15 @@ impl Header {
         let (rules, version) = source.ruleset(table, module.as_ref(), registry, versions)?;
         let perspective = source.view(table)?;
         let dice = source.dice(table, perspective)?;
-        let is_seeded = source.text(table, "dice")?.is_some_and(|(policy, _)| policy == "seeded");
-        let view = perspective.map(|perspective| SeenBy { perspective, is_seeded });
-        let title = source.text(table, "title")?.map_or_else(String::new, |(title, _)| title.into());
+        let mut view = None;
+        if let Some(perspective) = perspective {
+            let is_seeded = source.text(table, "dice")?.is_some_and(|(policy, _)| policy == "seeded");
+            view = Some(SeenBy { perspective, is_seeded });
+        }
+        let title = match source.text(table, "title")? {
+            Some((title, _)) => title.into(),
+            None => String::new(),
+        };
         source.require_setup(table)?;
         let values: Table = toml::from_str(&text)
             .map_err(|error| source.error(&error.span().unwrap_or_default(), in_one_line(error.message())))?;
@@ -106,7 +118,7 @@ impl Header {
     /// Returns the canonical header: its values, one on each line.
     #[must_use]
     pub fn canonical(&self) -> String {
-        self.values.lines().collect()
+        self.values.lines()
     }
 
     /// Returns the mark by which the closing line names this header.
@@ -126,15 +138,19 @@ impl Header {
     }
 }
 
-/// The header's text and its file.
-struct Source<'a> {
+/// The text of a header that is being read, and the name of its file.
+struct HeaderText<'a> {
     file: &'a str,
     text: &'a str,
 }
 
-impl Source<'_> {
+impl HeaderText<'_> {
     fn error(&self, span: &Range<usize>, message: impl Into<String>) -> TflError {
         TflError::new(self.file, position_in_file(self.text, span.start), message)
+    }
+
+    fn unusable(&self, span: &Range<usize>, cause: &impl ToString) -> TflError {
+        self.error(span, printable(&cause.to_string()))
     }
 
     fn missing(&self, key: &str) -> TflError {
@@ -158,8 +174,7 @@ impl Source<'_> {
 
     fn module(&self, table: &DeTable<'_>) -> Result<Option<Digest>, TflError> {
         let Some((digest, span)) = self.text(table, "module")? else { return Ok(None) };
-        let unreadable = |error: NotADigest| self.error(&span, printable(&error.to_string()));
-        digest.parse().map(Some).map_err(unreadable)
+        digest.parse().map(Some).map_err(|cause: NotADigest| self.unusable(&span, &cause))
     }
 
     /// Returns the ruleset and the version, which must be among those allowed.
@@ -172,45 +187,41 @@ impl Source<'_> {
     ) -> Result<(Arc<dyn AnyRules>, u32), TflError> {
         let (name, span) = self.text(table, "ruleset")?.ok_or_else(|| self.missing("`ruleset`"))?;
         let value = table.get("version");
-        let digits = value.and_then(|value| value.get_ref().as_integer());
-        let version = digits.and_then(|digits| u32::from_str_radix(digits.as_str(), digits.radix()).ok());
+        let integer = value.and_then(|value| value.get_ref().as_integer());
+        let version = integer.and_then(|digits| u32::from_str_radix(digits.as_str(), digits.radix()).ok());
         let found = registry.resolve(name, version.unwrap_or(u32::MAX), module);
         if let Err(NoRules::Unknown { known, .. }) = &found {
-            let known: Vec<_> = known.iter().map(|name| format!("`{name}`")).collect();
-            let known = known.join(", ");
+            let known = quoted_list(known);
             let name = printable(name);
             return Err(
                 self.error(&span, format!("expected a ruleset of this build ({known}), found `{name}`"))
             );
         }
         let value = value.ok_or_else(|| self.missing("`version`"))?;
-        let integer =
-            value.get_ref().as_integer().ok_or_else(|| self.wrong_type("version", "an integer", value))?;
-        let unusable = |cause: &NoRules| self.error(&span, printable(&cause.to_string()));
-        match (found, version) {
-            (Ok(rules), Some(version)) => Ok((rules, version)),
+        let Some(integer) = integer else { return Err(self.wrong_type("version", "an integer", value)) };
+        let known = match (found, version) {
+            (Ok(rules), Some(version)) => return Ok((rules, version)),
             (Err(NoRules::OtherVersion { .. }), Some(version)) if versions == Versions::Any => {
-                Ok((registry.newest(name).map_err(|cause| unusable(&cause))?, version))
+                let newest = registry.newest(name).map_err(|cause| self.unusable(&span, &cause))?;
+                return Ok((newest, version));
             }
-            (Err(cause), _) if !matches!(cause, NoRules::OtherVersion { .. }) => Err(unusable(&cause)),
-            (found, _) => {
-                let known = match found {
-                    Err(NoRules::OtherVersion { known, .. }) => known,
-                    _ => u32::MAX,
-                };
-                let message =
-                    format!("expected version {known} of `{name}`, the one of this build, found {integer}");
-                Err(self.error(&value.span(), message))
-            }
-        }
+            (Err(NoRules::OtherVersion { known, .. }), _) => known,
+            (Err(cause), _) => return Err(self.unusable(&span, &cause)),
+            (Ok(_), None) => u32::MAX,
+        };
+        let message = format!("expected version {known} of `{name}`, the one of this build, found {integer}");
+        Err(self.error(&value.span(), message))
     }
 
     fn view(&self, table: &DeTable<'_>) -> Result<Option<Perspective>, TflError> {
         let Some((perspective, span)) = self.text(table, "view")? else { return Ok(None) };
-        let perspective: Option<Perspective> = perspective.parse().ok();
-        let perspective = perspective.filter(|perspective| *perspective != Perspective::HOST);
-        let expected = "expected a player's seat as `view`, `p1` to `p16`, or `spectator`";
-        perspective.map(Some).ok_or_else(|| self.error(&span, expected))
+        match perspective.parse() {
+            Ok(perspective) if perspective != Perspective::HOST => Ok(Some(perspective)),
+            _ => {
+                let expected = "expected a player's seat as `view`, `p1` to `p16`, or `spectator`";
+                Err(self.error(&span, expected))
+            }
+        }
     }
 
     fn dice(&self, table: &DeTable<'_>, view: Option<Perspective>) -> Result<DicePolicy, TflError> {
@@ -227,15 +238,13 @@ impl Source<'_> {
                 Err(self.error(&span, "expected no `seed` next to `view`, found one"))
             }
             ("seeded", None, None) => Err(self.error(&span, "expected `seed` with seeded dice, found none")),
-            ("seeded", Some((seed, span)), None) => seed
-                .parse()
-                .map(DicePolicy::Seeded)
-                .map_err(|error| self.error(&span, printable(&error.to_string()))),
+            ("seeded", Some((seed, span)), None) => {
+                seed.parse().map(DicePolicy::Seeded).map_err(|cause: NotASeed| self.unusable(&span, &cause))
+            }
             ("fair", None, None) => Err(self.error(&span, "expected `head` with fair dice, found none")),
-            ("fair", None, Some((head, span))) => head
-                .parse()
-                .map(DicePolicy::Fair)
-                .map_err(|error| self.error(&span, printable(&error.to_string()))),
+            ("fair", None, Some((head, span))) => {
+                head.parse().map(DicePolicy::Fair).map_err(|cause: NotADigest| self.unusable(&span, &cause))
+            }
             _ => Err(self.error(&span, format!("expected {what}, found `{}`", printable(policy)))),
         }
     }

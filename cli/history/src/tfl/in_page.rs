@@ -37,18 +37,17 @@ pub enum PageError {
     },
 }
 
-/// The document in a page.
+/// The document in a page. Of its frames only the viewer is used.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Document {
+struct PageDocument {
     turnfold: u32,
-    frames: Viewer,
+    frames: PageFrames,
     replay: Option<String>,
 }
 
-/// The frames; only their viewer is used.
 #[derive(Deserialize)]
-struct Viewer {
+struct PageFrames {
     viewer: String,
     #[serde(rename = "frames")]
     _frames: Vec<IgnoredAny>,
@@ -76,24 +75,32 @@ pub fn is_read_as_page(path: &Path, bytes: &[u8]) -> bool {
 /// # Errors
 /// [`PageError::NotAPage`] unless the document is there exactly once, as pages write it, and [`PageError::NoReplay`].
 pub fn replay_in(file: &str, bytes: &[u8]) -> Result<Vec<u8>, PageError> {
-    let not_a_page = |found: &str| PageError::NotAPage { file: file.into(), found: found.into() };
-    let text = str::from_utf8(bytes).map_err(|_| not_a_page("text that is not UTF-8"))?;
-    let (_, rest) = text.split_once(OPENING).ok_or_else(|| not_a_page("none"))?;
+    match replay_within(bytes) {
+        Ok((viewer, None)) => Err(PageError::NoReplay { file: file.into(), viewer }),
+        Ok((_, Some(replay))) => Ok(replay.into_bytes()),
+        Err(found) => Err(PageError::NotAPage { file: file.into(), found }),
+    }
+}
+
+/// Returns the viewer of a page and the replay in it. The error describes what was found instead of a page.
+fn replay_within(bytes: &[u8]) -> Result<(Perspective, Option<String>), String> {
+    let text = str::from_utf8(bytes).map_err(|_| "text that is not UTF-8")?;
+    let Some((_, rest)) = text.split_once(OPENING) else { return Err("none".into()) };
     if rest.contains(OPENING) {
-        return Err(not_a_page("more than one"));
+        return Err("more than one".into());
     }
     let (json, after) = rest.split_at(rest.find('<').unwrap_or(rest.len()));
     if !after.starts_with(CLOSING) {
-        return Err(not_a_page("one that does not end as it must"));
+        return Err("one that does not end as it must".into());
     }
-    let document: Document = serde_json::from_str(json)
-        .map_err(|error| not_a_page(&format!("one whose document has an error: {error}")))?;
+    let document: PageDocument =
+        serde_json::from_str(json).map_err(|error| format!("one whose document has an error: {error}"))?;
     if document.turnfold != VERSION {
-        let found = format!("one of version {}, and this build reads version {VERSION}", document.turnfold);
-        return Err(not_a_page(&found));
+        let version = document.turnfold;
+        return Err(format!("one of version {version}, and this build reads version {VERSION}"));
     }
-    let viewer: Perspective =
-        document.frames.viewer.parse().map_err(|_| not_a_page("one whose frames belong to no seat"))?;
-    let missing = || PageError::NoReplay { file: file.into(), viewer };
-    document.replay.map(String::into_bytes).ok_or_else(missing)
+    let Ok(viewer) = document.frames.viewer.parse() else {
+        return Err("one whose frames belong to no seat".into());
+    };
+    Ok((viewer, document.replay))
 }

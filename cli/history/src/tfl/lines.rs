@@ -20,10 +20,12 @@ impl<'a> SourceLines<'a> {
             return Ok(None);
         }
         self.number += 1;
-        let (text, rest) =
-            self.rest.split_once('\n').map_or((self.rest, None), |(text, rest)| (text, Some(rest)));
-        let line = SourceLine { file: self.file, number: self.number, text };
         // Nearly all lines are plain, and that check is faster.
+        let (text, rest) = match self.rest.split_once('\n') {
+            Some((text, rest)) => (text, Some(rest)),
+            None => (self.rest, None),
+        };
+        let line = SourceLine { file: self.file, number: self.number, text };
         let is_plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
         if !is_plain {
             line.check_characters(self.number >= HEADER_LINE)?;
@@ -47,13 +49,14 @@ pub(super) struct SourceLine<'a> {
 impl<'a> SourceLine<'a> {
     /// Refuses control characters, except for tabs where they are allowed.
     fn check_characters(&self, with_tabs: bool) -> Result<(), TflError> {
-        let forbidden = |character: char| character.is_control() && !(character == '\t' && with_tabs);
-        let Some((at, character)) = self.text.char_indices().find(|(_, character)| forbidden(*character))
-        else {
-            return Ok(());
-        };
-        let what = if character == '\r' { "a line end of LF alone" } else { "no control characters" };
-        Err(self.error(at, format!("expected {what}, found U+{:04X}", u32::from(character))))
+        for (at, character) in self.text.char_indices() {
+            if !character.is_control() || (character == '\t' && with_tabs) {
+                continue;
+            }
+            let what = if character == '\r' { "a line end of LF alone" } else { "no control characters" };
+            return Err(self.error(at, format!("expected {what}, found U+{:04X}", u32::from(character))));
+        }
+        Ok(())
     }
 
     /// Checks what applies to every line after the header.
@@ -63,7 +66,7 @@ impl<'a> SourceLine<'a> {
         }
         if self.text.len() > COMMAND_BYTES_MAX {
             // Outcomes are not counted, because their length depends on the rules.
-            let counted = self.text.split_once(ARROW).map_or(self.text, |(counted, _)| counted).len();
+            let counted = self.text.find(ARROW).unwrap_or(self.text.len());
             if counted > COMMAND_BYTES_MAX {
                 let message =
                     format!("expected at most {COMMAND_BYTES_MAX} bytes before an outcome, found {counted}");
@@ -80,7 +83,7 @@ impl<'a> SourceLine<'a> {
     /// Returns the word at `at` and the start of the next one, which is past the end for the last word.
     pub(super) fn word(&self, at: usize) -> (&'a str, usize) {
         let rest = self.text.get(at..).unwrap_or_default();
-        let word = rest.split_once(' ').map_or(rest, |(word, _)| word);
+        let word = rest.split(' ').next().unwrap_or_default();
         (word, at + word.len() + 1)
     }
 

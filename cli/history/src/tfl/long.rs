@@ -51,11 +51,11 @@ impl LongReplay {
         let replay = read_also_seen(&input_name(path), header.as_bytes(), registry).ok()?;
         let mut long = Self { replay, head: 0, file, body_at: header.len() as u64 };
         let mut head = 0;
-        let count = &mut |entry: LogEntry| {
+        long.pass(&mut |entry| {
             head = entry.seq;
             Ok(true)
-        };
-        long.pass(count).ok()?;
+        })
+        .ok()?;
         long.head = head;
         Some(long)
     }
@@ -68,11 +68,11 @@ impl LongReplay {
         &self,
         take: &mut dyn FnMut(LogEntry) -> Result<bool, ReplayError>,
     ) -> Result<(), ReplayError> {
-        let read = self.pass_lines(&mut |line| match line {
+        self.pass_lines(&mut |line| match line {
             ReplayLine::Entry(entry) => take(entry),
             _ => Ok(true),
-        });
-        read.map(drop)
+        })?;
+        Ok(())
     }
 
     /// Reads the lines after the header and passes each to `take`, until it returns `false`. Returns the closing line
@@ -85,15 +85,16 @@ impl LongReplay {
         take: &mut dyn FnMut(ReplayLine) -> Result<bool, ReplayError>,
     ) -> Result<Option<Closing>, ReplayError> {
         let Self { replay: Replay { file: name, header, .. }, file, .. } = self;
-        let unreadable = |cause| InputError::Unreadable { what: REPLAY.what, path: name.into(), cause };
         let mut file: &File = file;
-        file.seek(SeekFrom::Start(self.body_at)).map_err(unreadable)?;
+        file.seek(SeekFrom::Start(self.body_at)).map_err(|cause| unreadable(name, cause))?;
         let mut body = Body::after(header);
         let mut lines = FileLines::of(file);
         lines.number = header.first_line_after() - 1;
         loop {
             let number = lines.number;
-            let Some(rest) = lines.next().map_err(unreadable)? else { return Ok(body.closing) };
+            let Some(rest) = lines.next().map_err(|cause| unreadable(name, cause))? else {
+                return Ok(body.closing);
+            };
             let Some(line) = (SourceLines { file: name, rest, number }).next()? else { continue };
             if let Some(read) = body.read(&line)?
                 && !take(read)?
@@ -102,6 +103,10 @@ impl LongReplay {
             }
         }
     }
+}
+
+fn unreadable(name: &str, cause: io::Error) -> InputError {
+    InputError::Unreadable { what: REPLAY.what, path: name.into(), cause }
 }
 
 /// The lines of a file, each with its line feed.
@@ -125,8 +130,10 @@ impl<'f> FileLines<'f> {
             return Ok(None);
         }
         self.number += 1;
-        let is_taken = self.bytes.ends_with(b"\n") && self.number <= REPLAY.lines_max;
-        let line = str::from_utf8(&self.bytes).ok().filter(|_| is_taken);
-        line.map(Some).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))
+        let is_whole = self.bytes.ends_with(b"\n") && self.number <= REPLAY.lines_max;
+        match str::from_utf8(&self.bytes) {
+            Ok(line) if is_whole => Ok(Some(line)),
+            _ => Err(io::ErrorKind::InvalidData.into()),
+        }
     }
 }

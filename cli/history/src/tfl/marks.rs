@@ -41,13 +41,11 @@ impl Marks {
             }
             escaped = byte == b'\\' && !escaped;
         }
-        match quote {
-            Some(place) => {
-                let message = "expected a closing `\"`, found the end of the line";
-                Err(line.error(from + place, message.into()))
-            }
-            None => Ok(marks),
+        if let Some(place) = quote {
+            let message = "expected a closing `\"`, found the end of the line";
+            return Err(line.error(from + place, message.into()));
         }
+        Ok(marks)
     }
 
     /// Returns the text between arrow and hash, and where it begins.
@@ -58,9 +56,9 @@ impl Marks {
     ) -> Result<(usize, &'a str), TflError> {
         let start = arrow + ARROW.len();
         let end = self.hash.unwrap_or(line.text.len());
-        match line.slice(start, end).strip_prefix(' ').filter(|outcome| !outcome.is_empty()) {
-            Some(outcome) => Ok((start + 1, outcome)),
-            None => Err(line.expected(start, "an outcome after `=>`", line.slice(start, line.text.len()))),
+        match line.slice(start, end).strip_prefix(' ') {
+            Some(outcome) if !outcome.is_empty() => Ok((start + 1, outcome)),
+            _ => Err(line.expected(start, "an outcome after `=>`", line.slice(start, line.text.len()))),
         }
     }
 

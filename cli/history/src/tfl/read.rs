@@ -50,7 +50,10 @@ pub fn read_any_version(file: &str, bytes: &[u8], registry: &Registry) -> Result
 
 fn read_under(file: &str, bytes: &[u8], registry: &Registry, versions: Versions) -> Result<Replay, TflError> {
     let text = decode(file, bytes)?;
-    read_text(file, text, registry, versions).map_err(|error| unresolved_merge(file, text).unwrap_or(error))
+    match read_text(file, text, registry, versions) {
+        Ok(replay) => Ok(replay),
+        Err(error) => Err(unresolved_merge(file, text).unwrap_or(error)),
+    }
 }
 
 fn read_text(file: &str, text: &str, registry: &Registry, versions: Versions) -> Result<Replay, TflError> {
@@ -116,12 +119,16 @@ impl Body {
 }
 
 fn decode<'a>(file: &str, bytes: &'a [u8]) -> Result<&'a str, TflError> {
-    let text = str::from_utf8(bytes).map_err(|error| {
-        let before = bytes.get(..error.valid_up_to()).and_then(|valid| str::from_utf8(valid).ok());
-        let byte = bytes.get(error.valid_up_to()).copied().unwrap_or_default();
-        let message = format!("expected UTF-8 text, found byte 0x{byte:02x}");
-        TflError::new(file, header::position(before.unwrap_or_default()), message)
-    })?;
+    let text = match str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => {
+            let valid = bytes.get(..error.valid_up_to()).unwrap_or_default();
+            let before = str::from_utf8(valid).unwrap_or_default();
+            let byte = bytes.get(error.valid_up_to()).copied().unwrap_or_default();
+            let message = format!("expected UTF-8 text, found byte 0x{byte:02x}");
+            return Err(TflError::new(file, header::position(before), message));
+        }
+    };
     if text.starts_with('\u{feff}') {
         return Err(TflError::new(file, (1, 1), format!("expected `{FIRST_LINE}`, found a byte order mark")));
     }
@@ -131,22 +138,24 @@ fn decode<'a>(file: &str, bytes: &'a [u8]) -> Result<&'a str, TflError> {
 
 /// Returns the error for a file with the markers of an unresolved merge, if it has any.
 fn unresolved_merge(file: &str, text: &str) -> Option<TflError> {
-    let is_marker = |line: &str| {
-        let rest =
-            ["<<<<<<<", "|||||||", "=======", ">>>>>>>"].iter().find_map(|sign| line.strip_prefix(sign));
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
-    };
-    let (number, line) = (1..).zip(text.lines()).find(|(_, line)| is_marker(line))?;
-    let message =
-        format!("this is an unresolved merge: found {}; resolve it, then check the file", quoted(line));
-    Some(TflError::new(file, (number, 1), message))
+    for (index, line) in text.lines().enumerate() {
+        for sign in ["<<<<<<<", "|||||||", "=======", ">>>>>>>"] {
+            if let Some(rest) = line.strip_prefix(sign)
+                && (rest.is_empty() || rest.starts_with(' '))
+            {
+                let found = quoted(line);
+                let message =
+                    format!("this is an unresolved merge: found {found}; resolve it, then check the file");
+                return Some(TflError::new(file, (index + 1, 1), message));
+            }
+        }
+    }
+    None
 }
 
 /// Refuses a file in which every line ends in CR LF, as git writes it with `core.autocrlf`, and explains how to fix it.
 fn check_line_ends(file: &str, text: &str) -> Result<(), TflError> {
-    let mut lines = text.split_inclusive('\n').peekable();
-    let is_replay = text.starts_with(FIRST_WORDS) && lines.peek().is_some();
-    if !is_replay || !lines.all(|line| line.ends_with("\r\n")) {
+    if !text.starts_with(FIRST_WORDS) || !text.split_inclusive('\n').all(|line| line.ends_with("\r\n")) {
         return Ok(());
     }
     let column = text.find('\r').unwrap_or_default() + 1;
@@ -154,43 +163,34 @@ fn check_line_ends(file: &str, text: &str) -> Result<(), TflError> {
 }
 
 fn first_line(lines: &mut SourceLines<'_>) -> Result<(), TflError> {
-    let file = lines.file;
-    let expected = |found: &str| {
-        let message = format!("expected `{FIRST_LINE}`, found {}", quoted(found));
-        TflError::new(file, (1, 1), message)
-    };
+    let mut found = lines.rest.lines().next().unwrap_or_default();
     // That a file is no replay is reported before anything else that is wrong with it.
-    if !lines.rest.starts_with(FIRST_WORDS) {
-        return Err(expected(lines.rest.lines().next().unwrap_or_default()));
-    }
-    let Some(line) = lines.next()? else { return Err(expected("")) };
-    if line.text == FIRST_LINE {
-        return Ok(());
-    }
-    match line.text.strip_prefix(FIRST_WORDS) {
-        Some(version) if version.parse::<u64>().is_ok() => {
-            let what = format!("`{FIRST_LINE}`, the one format that this build reads");
-            Err(line.expected(16, &what, version))
+    if lines.rest.starts_with(FIRST_WORDS)
+        && let Some(line) = lines.next()?
+    {
+        if line.text == FIRST_LINE {
+            return Ok(());
         }
-        _ => Err(expected(line.text)),
+        found = line.text;
+        if let Some(version) = found.strip_prefix(FIRST_WORDS)
+            && version.parse::<u64>().is_ok()
+        {
+            let what = format!("`{FIRST_LINE}`, the one format that this build reads");
+            return Err(line.expected(16, &what, version));
+        }
     }
+    let message = format!("expected `{FIRST_LINE}`, found {}", quoted(found));
+    Err(TflError::new(lines.file, (1, 1), message))
 }
 
 fn header(lines: &mut SourceLines<'_>, registry: &Registry, versions: Versions) -> Result<Header, TflError> {
-    let missing = |lines: &SourceLines<'_>, what: &str| {
-        TflError::new(
-            lines.file,
-            (lines.number + 1, 1),
-            format!("expected {what}, found the end of the file"),
-        )
-    };
-    let fence = lines.next()?.ok_or_else(|| missing(lines, "`+++` before the header"))?;
+    let fence = header_line(lines, "`+++` before the header")?;
     if fence.text != FENCE {
         return Err(fence.expected(0, "`+++` before the header", fence.text));
     }
     let mut text = String::new();
     loop {
-        let line = lines.next()?.ok_or_else(|| missing(lines, "`+++` after the header"))?;
+        let line = header_line(lines, "`+++` after the header")?;
         if line.text == FENCE {
             break;
         }
@@ -203,6 +203,14 @@ fn header(lines: &mut SourceLines<'_>, registry: &Registry, versions: Versions) 
     Header::read(lines.file, text, registry, versions)
 }
 
+fn header_line<'a>(lines: &mut SourceLines<'a>, what: &str) -> Result<SourceLine<'a>, TflError> {
+    if let Some(line) = lines.next()? {
+        return Ok(line);
+    }
+    let message = format!("expected {what}, found the end of the file");
+    Err(TflError::new(lines.file, (lines.number + 1, 1), message))
+}
+
 /// Reads `SEQ SEAT COMMAND[ => OUTCOME][ #HASH]`.
 fn entry(line: &SourceLine<'_>, seq: u64) -> Result<LogEntry, TflError> {
     let (word, at) = line.word(0);
@@ -211,13 +219,17 @@ fn entry(line: &SourceLine<'_>, seq: u64) -> Result<LogEntry, TflError> {
     }
     let (seat, at) = read_seat(line, at)?;
     let marks = Marks::find(line, at)?;
-    let command = line.slice(at, marks.arrow.or(marks.hash).unwrap_or(line.text.len()));
-    if command.is_empty() {
-        return Err(line.expected(at, "a command", line.slice(at, line.text.len())));
+    let command = read_command(line, at, marks.arrow.or(marks.hash))?;
+    let mut entry = LogEntry::new(seq, seat, command);
+    if let Some(arrow) = marks.arrow {
+        entry.outcome = Some(marks.outcome(line, arrow)?);
     }
-    let outcome = marks.arrow.map(|arrow| marks.outcome(line, arrow)).transpose()?;
-    let hash = marks.hash.map(|at| short_hash(line, at + " #".len())).transpose()?;
-    Ok(LogEntry { outcome, hash, ..LogEntry::new(seq, seat, command) })
+    if let Some(hash) = marks.hash {
+        let at = hash + " #".len();
+        let digits = hex::<{ ShortHash::DIGITS }>(line, at, line.text.len())?;
+        entry.hash = Some(digits.parse().map_err(|error| line.error(at, error))?);
+    }
+    Ok(entry)
 }
 
 /// Reads `! SEAT COMMAND[ => rejected CODE]`.
@@ -228,47 +240,39 @@ fn attempt(line: &SourceLine<'_>) -> Result<Attempt, TflError> {
     }
     let (seat, at) = read_seat(line, at)?;
     let marks = Marks::find(line, at)?;
+    let end = line.text.len();
     if let Some(hash) = marks.hash {
-        return Err(line.expected(
-            hash + 1,
-            "no hash, an attempt has none",
-            line.slice(hash + 1, line.text.len()),
-        ));
+        return Err(line.expected(hash + 1, "no hash, an attempt has none", line.slice(hash + 1, end)));
     }
-    let command = line.slice(at, marks.arrow.unwrap_or(line.text.len()));
-    if command.is_empty() {
-        return Err(line.expected(at, "a command", line.slice(at, line.text.len())));
-    }
-    let outcome = marks.arrow.map(|arrow| {
+    let command = read_command(line, at, marks.arrow)?;
+    let mut outcome = None;
+    if let Some(arrow) = marks.arrow {
         let (at, text) = marks.outcome_text(line, arrow)?;
         match text.parse() {
-            Ok(Outcome::Rejected(code)) if is_code(code.as_str()) => Ok(Outcome::Rejected(code)),
-            _ => Err(line.expected(at, "`rejected CODE`", text)),
+            Ok(Outcome::Rejected(code)) if is_code(code.as_str()) => outcome = Some(Outcome::Rejected(code)),
+            _ => return Err(line.expected(at, "`rejected CODE`", text)),
         }
-    });
-    Ok(Attempt { seat, command: command.into(), outcome: outcome.transpose()? })
+    }
+    Ok(Attempt { seat, command: command.into(), outcome })
+}
+
+/// Reads a command from `at` to the first mark, if there is one.
+fn read_command<'a>(line: &SourceLine<'a>, at: usize, mark: Option<usize>) -> Result<&'a str, TflError> {
+    let end = line.text.len();
+    let command = line.slice(at, mark.unwrap_or(end));
+    if command.is_empty() {
+        return Err(line.expected(at, "a command", line.slice(at, end)));
+    }
+    Ok(command)
 }
 
 /// Reads `= COUNT state HASH log HASH header MARK`.
 fn closing(line: &SourceLine<'_>, count: u64) -> Result<Closing, TflError> {
-    let exactly = |at: usize, what: &str| match line.word(at) {
-        (word, next) if word == what => Ok(next),
-        (word, _) => Err(line.expected(at, &format!("`{what}`"), word)),
-    };
-    let digest = |at: usize| -> Result<(Digest, usize), TflError> {
-        let (word, next) = line.word(at);
-        let digits = hex::<64>(line, at, at + word.len())?;
-        digits
-            .parse()
-            .map(|digest| (digest, next))
-            .map_err(|_| line.expected(at, "64 lowercase hex digits", word))
-    };
-    let at = exactly(0, "=")?;
+    let at = exactly(line, 0, "=")?;
     let (word, next) = line.word(at);
     let found = number(word);
     if found != Ok(count) {
-        let is_short = found.is_ok_and(|found| found > count);
-        let advice = if is_short {
+        let advice = if found.is_ok_and(|found| found > count) {
             "; are some of them lost?".into()
         } else if is_page(Path::new(line.file)) {
             String::new()
@@ -278,29 +282,35 @@ fn closing(line: &SourceLine<'_>, count: u64) -> Result<Closing, TflError> {
         let what = format!("{count}, the number of entries above{advice}");
         return Err(line.expected(at, &what, word));
     }
-    let (state, at) = digest(exactly(next, "state")?)?;
-    let (log, at) = digest(exactly(at, "log")?)?;
-    let at = exactly(at, "header")?;
+    let (state, at) = digest(line, exactly(line, next, "state")?)?;
+    let (log, at) = digest(line, exactly(line, at, "log")?)?;
+    let at = exactly(line, at, "header")?;
     let (word, next) = line.word(at);
     let digits = hex::<{ HeaderMark::DIGITS }>(line, at, at + word.len())?;
     let header = digits.parse().map_err(|error| line.error(at, error))?;
-    let at = next;
-    if at <= line.text.len() {
-        return Err(line.expected(at - 1, "the end of the line", line.slice(at - 1, line.text.len())));
+    if next <= line.text.len() {
+        return Err(line.expected(next - 1, "the end of the line", line.slice(next - 1, line.text.len())));
     }
     Ok(Closing { count, state, log, header })
+}
+
+/// Requires a word at `at` and returns the place after it.
+fn exactly(line: &SourceLine<'_>, at: usize, what: &str) -> Result<usize, TflError> {
+    let (word, next) = line.word(at);
+    if word == what { Ok(next) } else { Err(line.expected(at, &format!("`{what}`"), word)) }
+}
+
+fn digest(line: &SourceLine<'_>, at: usize) -> Result<(Digest, usize), TflError> {
+    let (word, next) = line.word(at);
+    let digits = hex::<64>(line, at, at + word.len())?;
+    let digest = digits.parse().map_err(|_| line.expected(at, "64 lowercase hex digits", word))?;
+    Ok((digest, next))
 }
 
 fn read_seat(line: &SourceLine<'_>, at: usize) -> Result<(Seat, usize), TflError> {
     let (word, next) = line.word(at);
     let seat = word.parse().map_err(|_| line.expected(at, "a seat, `p1` to `p16` or `host`", word))?;
     Ok((seat, next))
-}
-
-/// Reads the digits of a state hash to the end of the line.
-fn short_hash(line: &SourceLine<'_>, start: usize) -> Result<ShortHash, TflError> {
-    let digits = hex::<{ ShortHash::DIGITS }>(line, start, line.text.len())?;
-    digits.parse().map_err(|error| line.error(start, error))
 }
 
 /// Returns `true` if a word can be the code of a rejection.
@@ -314,11 +324,10 @@ fn hex<'a, const N: usize>(line: &SourceLine<'a>, start: usize, end: usize) -> R
     let wrong = digits.bytes().position(|byte| !matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     match wrong {
         None if digits.len() == N => Ok(digits),
-        Some(place) if place < N => Err(line.expected(
-            start + place,
-            &format!("{N} lowercase hex digits"),
-            line.slice(start + place, end),
-        )),
+        Some(place) if place < N => {
+            let at = start + place;
+            Err(line.expected(at, &format!("{N} lowercase hex digits"), line.slice(at, end)))
+        }
         _ => {
             let found = format!("expected {N} lowercase hex digits, found {}", digits.len());
             Err(line.error(start, found))

@@ -10,80 +10,86 @@ use super::canonical::key_of;
 use super::error::TflError;
 use super::header::{HEADER_LINE, Header, position_in_file};
 
-/// The places of the parts of a TOML document, by path.
-type Places = BTreeMap<String, Place>;
-
-/// The place of a part, as offsets into the text.
+/// The offset of a part of a TOML document in its text.
 #[derive(Clone, Copy)]
-struct Place {
+struct PartOffset {
     key: Option<usize>,
     value: usize,
 }
 
 impl Header {
     pub(crate) fn locate(&self, file: &str, error: &SetupError) -> TflError {
-        let at_value = |path: &str| {
-            let place = enclosing(&self.places(), path).map_or(0, |place| place.value);
-            position_in_file(&self.text, place)
-        };
-        let (place, message) = match error {
+        let mut path = String::from("setup");
+        let mut message = error.to_string();
+        match error {
             SetupError::Text { line, column, message } => {
-                let number = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
-                ((number(*line).saturating_add(HEADER_LINE - 1), number(*column)), message.clone())
+                let line = usize::try_from(*line).unwrap_or(usize::MAX).saturating_add(HEADER_LINE - 1);
+                let column = usize::try_from(*column).unwrap_or(usize::MAX);
+                return TflError::new(file, (line, column), format!("setup: {message}"));
             }
-            SetupError::Value { field, message } => {
-                (at_value(&format!("setup.{field}")), format!("{field}: {message}"))
+            SetupError::Value { field, message: why } => {
+                path = format!("setup.{field}");
+                message = format!("{field}: {why}");
             }
-            SetupError::Bytes(_) => (at_value("setup"), error.to_string()),
-        };
-        TflError::new(file, place, format!("setup: {message}"))
+            SetupError::Bytes(_) => {}
+        }
+        let offset = enclosing(&self.offsets(), &path);
+        TflError::new(file, position_in_file(&self.text, offset), format!("setup: {message}"))
     }
 
     /// Returns the line in the file of the value at a path, or else of the opening `+++`.
     pub(crate) fn line_of(&self, path: Option<&str>) -> usize {
-        let place = path.and_then(|path| self.places().get(path).copied());
-        let line = |place: Place| position_in_file(&self.text, place.key.unwrap_or(place.value)).0;
-        place.map_or(HEADER_LINE - 1, line)
+        let Some(path) = path else { return HEADER_LINE - 1 };
+        match self.offsets().get(path) {
+            Some(part) => position_in_file(&self.text, part.key.unwrap_or(part.value)).0,
+            None => HEADER_LINE - 1,
+        }
     }
 
-    fn places(&self) -> Places {
-        let mut places = Places::new();
+    /// Returns the offsets of all parts by their paths.
+    fn offsets(&self) -> BTreeMap<String, PartOffset> {
+        let mut offsets = BTreeMap::new();
         if let Ok(document) = DeTable::parse(&self.text) {
-            collect_table(document.get_ref(), "", &mut places);
+            collect_table(document.get_ref(), "", &mut offsets);
         }
-        places
+        offsets
     }
 }
 
-/// Returns the place of a path, or of the nearest enclosing part.
-fn enclosing(places: &Places, path: &str) -> Option<Place> {
+/// Returns the offset of the value at a path, or of the nearest enclosing part, or 0.
+fn enclosing(offsets: &BTreeMap<String, PartOffset>, path: &str) -> usize {
     let mut path = path;
     loop {
-        match places.get(path) {
-            Some(place) => return Some(*place),
-            None if path.is_empty() => return None,
+        match offsets.get(path) {
+            Some(part) => return part.value,
+            None if path.is_empty() => return 0,
             None => path = path.rfind(['.', '[']).and_then(|end| path.get(..end)).unwrap_or_default(),
         }
     }
 }
 
-fn collect(path: String, key: Option<usize>, value: &Spanned<DeValue<'_>>, places: &mut Places) {
+fn collect(
+    path: String,
+    key: Option<usize>,
+    value: &Spanned<DeValue<'_>>,
+    offsets: &mut BTreeMap<String, PartOffset>,
+) {
     match value.get_ref() {
-        DeValue::Table(table) => collect_table(table, &path, places),
+        DeValue::Table(table) => collect_table(table, &path, offsets),
         DeValue::Array(array) => {
             for (index, element) in array.iter().enumerate() {
-                collect(format!("{path}[{index}]"), None, element, places);
+                collect(format!("{path}[{index}]"), None, element, offsets);
             }
         }
         _ => {}
     }
-    places.insert(path, Place { key, value: value.span().start });
+    offsets.insert(path, PartOffset { key, value: value.span().start });
 }
 
-fn collect_table(table: &DeTable<'_>, path: &str, places: &mut Places) {
+fn collect_table(table: &DeTable<'_>, path: &str, offsets: &mut BTreeMap<String, PartOffset>) {
     for (key, value) in table {
         let dot = if path.is_empty() { "" } else { "." };
-        collect(format!("{path}{dot}{}", key_of(key.get_ref())), Some(key.span().start), value, places);
+        collect(format!("{path}{dot}{}", key_of(key.get_ref())), Some(key.span().start), value, offsets);
     }
 }
 

@@ -12,8 +12,13 @@ use crate::history::entry::{Attempt, LogEntry};
 impl fmt::Display for Replay {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{FIRST_LINE}\n{FENCE}\n{}{FENCE}\n", self.header.text)?;
-        self.lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
-        self.closing.map_or(Ok(()), |closing| writeln!(out, "{closing}"))
+        for line in &self.lines {
+            writeln!(out, "{line}")?;
+        }
+        if let Some(closing) = self.closing {
+            writeln!(out, "{closing}")?;
+        }
+        Ok(())
     }
 }
 
@@ -46,7 +51,10 @@ impl fmt::Display for LogEntry {
 impl fmt::Display for Attempt {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "! {} {}", self.seat, self.command)?;
-        self.outcome.as_ref().map_or(Ok(()), |outcome| write!(out, " => {outcome}"))
+        if let Some(outcome) = &self.outcome {
+            write!(out, " => {outcome}")?;
+        }
+        Ok(())
     }
 }
 
@@ -83,7 +91,6 @@ impl Replay {
         view: Option<Perspective>,
     ) -> Result<Self, SetupError> {
         let ReplayOrigin { rules, module, dice, title } = origin;
-        let unwritable = |error: toml::ser::Error| SetupError::Bytes(error.to_string());
         let setup = rules.write_setup(setup)?;
         let table: toml::Table =
             toml::from_str(&setup).map_err(|error| SetupError::Bytes(error.to_string()))?;
@@ -95,16 +102,22 @@ impl Replay {
             DicePolicy::Seeded(seed) => format!("dice = \"seeded\"\nseed = \"{seed}\"\n"),
             DicePolicy::Fair(head) => format!("dice = \"fair\"\nhead = \"{head}\"\n"),
         };
-        let seen = view
-            .map(|perspective| format!("view = \"{perspective}\"\n{}", not_seen(perspective)))
-            .unwrap_or_default();
-        let pin = module.map(|module| format!("module = \"{module}\"\n")).unwrap_or_default();
+        let seen = match view {
+            Some(perspective) => format!(
+                "view = \"{perspective}\"\n# What {perspective} may not know is left out: seed, hashes and hidden entries. Setup values not seen are made up.\n"
+            ),
+            None => String::new(),
+        };
+        let pin = match module {
+            Some(module) => format!("module = \"{module}\"\n"),
+            None => String::new(),
+        };
         let text = format!(
             "ruleset = \"{}\"\nversion = {}\n{pin}{policy}title = {}\n{seen}\n{}",
             rules.name(),
             rules.version(),
             TomlString(title),
-            toml::to_string(&wrapped).map_err(unwritable)?,
+            toml::to_string(&wrapped).map_err(|error| SetupError::Bytes(error.to_string()))?,
         );
         let registry = Registry::default().replacing(rules.clone());
         let header = Header::read(file, text, &registry, Versions::Own);
@@ -126,7 +139,9 @@ impl Replay {
     /// Returns the log digest of the header and the entries so far.
     pub(crate) fn log_digest(&self) -> Digest {
         let mut log = LogHasher::new(&self.header);
-        self.entries().for_each(|entry| log.add(entry));
+        for entry in self.entries() {
+            log.add(entry);
+        }
         log.finish()
     }
 }
@@ -155,13 +170,6 @@ impl LogHasher {
     pub(crate) fn finish(&self) -> Digest {
         self.hasher.finalize().into()
     }
-}
-
-/// Returns a comment for the header that lists what the file leaves out.
-fn not_seen(perspective: Perspective) -> String {
-    format!(
-        "# What {perspective} may not know is left out: seed, hashes and hidden entries. Setup values not seen are made up.\n"
-    )
 }
 
 /// Writes text as a TOML string on one line. The `toml` crate would write text with line feeds on several lines, which

@@ -52,18 +52,19 @@ impl Viewer {
     /// players.
     #[must_use]
     pub fn is_of_match(self, players: &[Seat]) -> bool {
-        self.0.seat().is_none_or(|seat| seat == Seat::Host || players.contains(&seat))
+        match self.0.seat() {
+            None | Some(Seat::Host) => true,
+            Some(seat) => players.contains(&seat),
+        }
     }
 
     /// Returns the viewer for a history. A history for one seat is viewed as that seat, which sees everything in it.
     pub(crate) fn narrowed(self, view: Option<SeenBy>) -> Result<Self, NotOfSeat> {
-        match view {
-            Some(SeenBy { perspective, .. }) if self.sees_all() || self.0 == perspective => {
-                Ok(Self(perspective))
-            }
-            Some(SeenBy { perspective, .. }) => Err(NotOfSeat { of: Self(perspective), viewer: self }),
-            None => Ok(self),
+        let Some(SeenBy { perspective, .. }) = view else { return Ok(self) };
+        if self.sees_all() || self.0 == perspective {
+            return Ok(Self(perspective));
         }
+        Err(NotOfSeat { of: Self(perspective), viewer: self })
     }
 
     /// Returns the viewer of a seat.
@@ -128,12 +129,13 @@ impl Viewer {
     /// # Errors
     /// [`QueryError`] for an unknown question or unusable arguments.
     pub fn ask(self, state: &dyn AnyState, question: &str) -> Result<Answer, QueryError> {
-        state.query(self.0, question).map_err(|error| match error {
-            QueryError::Unknown { ruleset, found, known } => match form_of(&found, &known) {
-                Some(form) => QueryError::Arguments(format!("expected `{form}`, found `{question}`")),
-                None => QueryError::Unknown { ruleset, found, known },
-            },
-            error @ QueryError::Arguments(_) => error,
+        state.query(self.0, question).map_err(|error| {
+            if let QueryError::Unknown { found, known, .. } = &error
+                && let Some(form) = form_of(found, known)
+            {
+                return QueryError::Arguments(format!("expected `{form}`, found `{question}`"));
+            }
+            error
         })
     }
 
@@ -141,18 +143,21 @@ impl Viewer {
     /// requested.
     #[must_use]
     pub fn as_option(asked: Option<Self>) -> String {
-        asked.map(|viewer| format!(" --as {viewer}")).unwrap_or_default()
+        match asked {
+            Some(viewer) => format!(" --as {viewer}"),
+            None => String::new(),
+        }
     }
 
     /// Returns the hash of a state, if this is the host.
     #[must_use]
     pub fn state_hash(self, state: &dyn AnyState) -> Option<Digest> {
-        self.sees_all().then(|| state.state_hash())
+        if self.sees_all() { Some(state.state_hash()) } else { None }
     }
 
     /// Returns the hash of the state after an entry, if this is the host.
     pub(crate) fn step_hash(self, step: &mut dyn Step) -> Option<Digest> {
-        self.sees_all().then(|| step.state_hash())
+        if self.sees_all() { Some(step.state_hash()) } else { None }
     }
 
     /// Returns the view of the state after an entry, as JSON.

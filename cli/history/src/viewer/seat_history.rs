@@ -149,7 +149,10 @@ impl SeatHistory {
     /// of the log.
     #[must_use]
     pub fn settled(&self) -> u64 {
-        self.known.as_ref().map_or(self.source.head, |known| known.settled)
+        match &self.known {
+            Some(known) => known.settled,
+            None => self.source.head,
+        }
     }
 
     /// Removes the entries after entry `seq`, in the viewer's numbering.
@@ -174,9 +177,9 @@ impl SeatHistory {
     #[must_use]
     pub fn in_log(&self, seq: u64) -> u64 {
         let Some(known) = &self.known else { return seq.min(self.source.head) };
-        let Some(place) = seq.checked_sub(known.settled + 1) else { return seq };
-        let place = usize::try_from(place).ok();
-        place.and_then(|place| known.seqs.get(place).copied()).unwrap_or(0)
+        let Some(index) = seq.checked_sub(known.settled + 1) else { return seq };
+        let index = usize::try_from(index).unwrap_or(usize::MAX);
+        known.seqs.get(index).copied().unwrap_or(0)
     }
 
     /// Returns how many entries this viewer knows of up to entry `seq` of the log.
@@ -354,7 +357,7 @@ impl SeatHistory {
     ///
     /// # Errors
     /// As for [`fold`](Self::fold).
-    pub fn records_after(&self, seq: u64) -> Result<Vec<Record>, ReplayError> {
+    pub(crate) fn records_after(&self, seq: u64) -> Result<Vec<Record>, ReplayError> {
         let mut records = Vec::new();
         self.fold_between(seq, self.source.head, &mut |seen| records.push(seen.record()))?;
         Ok(records)
@@ -367,8 +370,11 @@ impl SeatHistory {
     pub fn play_on(self, entries: &PackedEntries) -> Result<Vec<Record>, ReplayError> {
         let before = self.source.head;
         let mut history = self.source.into_history()?;
-        let added = entries.iter().collect::<Vec<_>>();
-        history.entries.extend((before + 1..).zip(&added).map(LogEntry::from));
+        for (added, entry) in (1..).zip(entries.iter()) {
+            let recorded_at_ms = Some(entry.recorded_at_ms);
+            let entry = LogEntry::new(before + added, entry.seat, entry.command);
+            history.entries.push(LogEntry { recorded_at_ms, ..entry });
+        }
         Self::of(self.viewer, history)?.records_after(before)
     }
 

@@ -92,7 +92,9 @@ impl ViewedEntry<'_> {
     fn record_in(&mut self, detail: Detail) -> Record {
         let mut record = Record::of(self.step, detail);
         record.seq = Some(self.seq);
-        record.recorded = self.contradiction().and_then(|found| Some(found.recorded?.to_string()));
+        if let Some(found) = self.contradiction() {
+            record.recorded = found.recorded.map(|recorded| recorded.to_string());
+        }
         record
     }
 
@@ -124,7 +126,7 @@ impl ViewedEntry<'_> {
     /// Returns the outcome that the source records, if the viewer may know it.
     #[must_use]
     pub fn recorded_outcome(&self) -> Option<&Outcome> {
-        self.entry.outcome.as_ref().filter(|_| may_know_recorded(self.viewer, self.is_own))
+        if may_know_recorded(self.viewer, self.is_own) { self.entry.outcome.as_ref() } else { None }
     }
 
     /// Returns when the entry was recorded, in Unix milliseconds; `None` for a replay file.
@@ -136,7 +138,10 @@ impl ViewedEntry<'_> {
     /// Returns the idempotency key. Only the host may see one.
     #[must_use]
     pub fn key(&self) -> Option<&str> {
-        self.entry.key.as_ref().map(IdempotencyKey::as_str).filter(|_| self.viewer.sees_all())
+        if !self.viewer.sees_all() {
+            return None;
+        }
+        self.entry.key.as_ref().map(IdempotencyKey::as_str)
     }
 
     /// Compares what the source records with what the rules compute, if the viewer may know it.

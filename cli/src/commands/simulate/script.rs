@@ -63,7 +63,7 @@ pub(super) fn play_script(
         session.roll_due(&mut played)?;
     }
     for line in &lines {
-        let result = session.submit(line, &mut played)?;
+        let result = session.submit(line, None, &mut played)?;
         print(played.drain(..), context)?;
         if let Err(record) = result {
             let place = files::place_in_script(line, args.script.as_ref());

@@ -30,41 +30,43 @@ impl SeatHistory {
         }
         let Self { viewer, source: HistorySource { history, .. }, .. } = self;
         let name = self.name();
-        let mut entries = Vec::new();
+        let mut lines = Vec::new();
         let state = self.fold(&mut |seen| {
             // At an earlier entry, some that the viewer knows later are still concealed, and a file has no gaps.
-            let entry = LogEntry::new(entries.len() as u64 + 1, seen.seat(), seen.stand_in());
-            entries.push(LogEntry { outcome: Some(seen.outcome()), ..entry });
+            let entry = LogEntry::new(lines.len() as u64 + 1, seen.seat(), seen.stand_in());
+            lines.push(ReplayLine::Entry(LogEntry { outcome: Some(seen.outcome()), ..entry }));
         })?;
-        let unusable = |cause| broken_setup(name, cause);
-        let not_separable = || ReplayError::NotSeparable {
+        let not_separable = ReplayError::NotSeparable {
             history: name.clone(),
             viewer: *viewer,
             rules: history.rules.name().into(),
         };
         // A referee cannot tell which parts of a setup a seat may know (RF-13).
-        let setup = state.setup_seen(&history.setup, viewer.perspective()).map_err(|_| not_separable())?;
+        let Ok(setup) = state.setup_seen(&history.setup, viewer.perspective()) else {
+            return Err(not_separable);
+        };
         let view = Some(viewer.perspective());
-        let mut replay =
-            Replay::compose(&name.to_string(), history.origin(), &setup, view).map_err(unusable)?;
-        replay.lines = entries.into_iter().map(ReplayLine::Entry).collect();
-        let is_same = Self::shows_the_same(&replay, &viewer.view(state.as_ref()));
-        is_same.then_some(replay).ok_or_else(not_separable)
+        let composed = Replay::compose(&name.to_string(), history.origin(), &setup, view);
+        let mut replay = composed.map_err(|cause| broken_setup(name, cause))?;
+        replay.lines = lines;
+        if Self::shows_the_same(&replay, &viewer.view(state.as_ref())) {
+            Ok(replay)
+        } else {
+            Err(not_separable)
+        }
     }
 
     /// Returns `true` if the rules compute the outcomes in a replay, and this view at its end.
     fn shows_the_same(replay: &Replay, view: &Value) -> bool {
-        let seat_history = History::of_replay(Path::new(&replay.file), replay);
-        let Ok(seat_history) = seat_history.and_then(|history| Self::of(Viewer::HOST, history)) else {
-            return false;
-        };
+        let Ok(history) = History::of_replay(Path::new(&replay.file), replay) else { return false };
+        let Ok(seat_history) = Self::of(Viewer::HOST, history) else { return false };
         let mut recorded = replay.entries();
         let mut is_same = true;
-        let end = seat_history.fold(&mut |seen| {
-            is_same &= recorded.next().and_then(|entry| entry.outcome.as_ref()) == Some(&seen.outcome());
+        let folded = seat_history.fold(&mut |seen| match recorded.next() {
+            Some(entry) => is_same &= entry.outcome.as_ref() == Some(&seen.outcome()),
+            None => is_same = false,
         });
-        is_same
-            && recorded.next().is_none()
-            && end.is_ok_and(|state| seat_history.viewer().view(state.as_ref()) == *view)
+        let Ok(state) = folded else { return false };
+        is_same && recorded.next().is_none() && seat_history.viewer().view(state.as_ref()) == *view
     }
 }

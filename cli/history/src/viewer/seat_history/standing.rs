@@ -43,7 +43,8 @@ impl MatchStanding {
     /// Returns the standing as text, or `None` if there is nothing to write.
     #[must_use]
     pub fn text(&self) -> Option<String> {
-        Some(self.to_string()).filter(|text| !text.is_empty())
+        let text = self.to_string();
+        if text.is_empty() { None } else { Some(text) }
     }
 
     fn of(state: &dyn AnyState) -> Self {
@@ -60,7 +61,7 @@ impl Viewer {
     /// needed.
     #[must_use]
     pub fn standing(self, state: &dyn AnyState) -> Option<MatchStanding> {
-        (self.sees_all() || !state.has_secrets()).then(|| MatchStanding::of(state))
+        if self.sees_all() || !state.has_secrets() { Some(MatchStanding::of(state)) } else { None }
     }
 }
 
@@ -81,12 +82,26 @@ impl SeatHistory {
     pub fn standings(&self) -> Result<Vec<MatchStanding>, ReplayError> {
         let start = self.start()?;
         // A file for one seat conceals nothing from that seat.
-        let first =
-            if self.is_of_seat() { Some(MatchStanding::of(&*start)) } else { self.viewer.standing(&*start) };
-        let Some(first) = first else { return Ok(self.own_standings()?.unwrap_or_default()) };
-        let mut standings = vec![first];
+        if !self.is_of_seat() && self.viewer.standing(&*start).is_none() {
+            return match self.own_match()? {
+                Some((_, standings)) => Ok(standings),
+                None => Ok(Vec::new()),
+            };
+        }
+        let mut standings = vec![MatchStanding::of(&*start)];
         self.fold(&mut |seen| standings.push(MatchStanding::after(seen.step)))?;
         Ok(standings)
+    }
+
+    /// Returns the standing at the position, whose state the caller knows already.
+    ///
+    /// # Errors
+    /// As for [`fold`](Self::fold).
+    pub(crate) fn standing_in(&self, end: &dyn AnyState) -> Result<MatchStanding, ReplayError> {
+        match self.viewer.standing(end) {
+            Some(standing) => Ok(standing),
+            None => self.standing(),
+        }
     }
 
     /// Returns the last state of the match that the viewer may know; everything that follows from it may be shown.
@@ -98,11 +113,10 @@ impl SeatHistory {
         if self.is_of_seat() || self.viewer.standing(&*self.start()?).is_some() {
             return self.state().map(Some);
         }
-        Ok(self.own_match()?.map(|(state, _)| state))
-    }
-
-    fn own_standings(&self) -> Result<Option<Vec<MatchStanding>>, ReplayError> {
-        Ok(self.own_match()?.map(|(_, standings)| standings))
+        match self.own_match()? {
+            Some((state, _)) => Ok(Some(state)),
+            None => Ok(None),
+        }
     }
 
     /// Folds the match that the viewer may know, as `export --as` writes it; `None` if its rules refuse it.
@@ -110,18 +124,19 @@ impl SeatHistory {
         let mut entries = Vec::new();
         let end = self.fold(&mut |seen| entries.push((seen.seq(), seen.seat(), seen.stand_in())))?;
         let HistorySource { history, .. } = &self.source;
-        let setup = end.setup_seen(&history.setup, self.viewer.perspective());
-        let Ok(mut own) = setup.and_then(|setup| history.rules.start(&setup)) else { return Ok(None) };
+        let Ok(setup) = end.setup_seen(&history.setup, self.viewer.perspective()) else { return Ok(None) };
+        let Ok(mut own) = history.rules.start(&setup) else { return Ok(None) };
         let mut standings = vec![MatchStanding::of(&*own)];
-        let entries = entries.iter().map(|(seq, seat, command)| Logged {
-            seq: *seq,
-            seat: *seat,
-            command: CommandSource::Text(command),
-        });
-        let entries: Vec<_> = entries.collect();
-        let folded = own.fold(&entries, &DicePolicy::Recorded, &mut |step| {
+        let mut log = Vec::new();
+        for (seq, seat, command) in &entries {
+            log.push(Logged { seq: *seq, seat: *seat, command: CommandSource::Text(command) });
+        }
+        let folded = own.fold(&log, &DicePolicy::Recorded, &mut |step| {
             standings.push(MatchStanding::after(step));
         });
-        Ok(folded.is_ok().then_some((own, standings)))
+        if folded.is_err() {
+            return Ok(None);
+        }
+        Ok(Some((own, standings)))
     }
 }
