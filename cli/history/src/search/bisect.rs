@@ -11,7 +11,6 @@ use crate::history::record::Record;
 use crate::search::condition::{Condition, Survey};
 use crate::tfl::Replay;
 use crate::viewer::seat_history::SeatHistory;
-use crate::viewer::viewed_entry::ViewedEntry;
 
 /// The question to ask after each entry.
 pub enum Question<'a, E> {
@@ -121,8 +120,8 @@ pub fn bisect<E: From<ReplayError>>(
         return Ok(Bisection::InSetup);
     }
     let found = if linear { probe.step_through(end)? } else { probe.halve(end)? };
-    let bracket = match found {
-        Ok(bracket) => bracket,
+    let suspects = match found {
+        Ok(suspects) => suspects,
         Err(at_end) => {
             if let Some(flickers) = probe.ask_again(end, at_end)? {
                 return Ok(flickers);
@@ -134,7 +133,7 @@ pub fn bisect<E: From<ReplayError>>(
             return Ok(Bisection::NotAtEnd);
         }
     };
-    for (count, judgment) in [(bracket.low, Judgment::No), (bracket.high, Judgment::Yes)] {
+    for (count, judgment) in [(suspects.start() - 1, Judgment::No), (*suspects.end(), Judgment::Yes)] {
         if let Some(flickers) = probe.ask_again(count, judgment)? {
             return Ok(flickers);
         }
@@ -143,46 +142,38 @@ pub fn bisect<E: From<ReplayError>>(
         Question::Holds(condition) if !linear => Some(condition),
         _ => None,
     };
-    Ok(Bisection::Found(Box::new(bracket.flip(seat_history, probe.probes, condition)?)))
+    Ok(Bisection::Found(Box::new(flip(seat_history, suspects, probe.probes, condition)?)))
 }
 
-/// Counts of entries: it is false after `low` entries and true after `high`.
-struct Bracket {
-    low: u64,
-    high: u64,
-}
-
-impl Bracket {
-    /// Describes the change. With `condition`, also finds an earlier time during which it held.
-    fn flip(
-        &self,
-        seat_history: &SeatHistory,
-        probes: u64,
-        condition: Option<&Condition>,
-    ) -> Result<Flip, ReplayError> {
-        let mut before = seat_history.start()?;
-        let mut last_true = None;
-        let mut earlier = None;
-        let observe = &mut |seen: &mut ViewedEntry<'_>| {
-            let Some(condition) = condition.filter(|_| earlier.is_none()) else { return };
-            if condition.holds_in(&|path| seen.field(path)) {
-                last_true = Some(seen.seq());
-            } else {
-                earlier = last_true.map(|last_true| EarlierSpell { last_true, first_false: seen.seq() });
-            }
-        };
-        seat_history.pass(before.as_mut(), 0, self.high - 1, observe)?;
-        let suspects = self.low + 1..=self.high;
-        let mut found = None;
-        seat_history.fold(&mut |seen| {
-            if seen.seq() == *suspects.end() {
-                found = Some((seen.record(), seen.view()));
-            }
-        })?;
-        let (record, after) = found.unzip();
-        let state = after.map(|after| differences(&seat_history.viewer().view(before.as_ref()), &after));
-        Ok(Flip { suspects, earlier, probes, record, state: state.unwrap_or_default() })
-    }
+/// Describes the change. With `condition`, also finds an earlier time during which it held.
+fn flip(
+    seat_history: &SeatHistory,
+    suspects: RangeInclusive<u64>,
+    probes: u64,
+    condition: Option<&Condition>,
+) -> Result<Flip, ReplayError> {
+    let mut before = seat_history.start()?;
+    let mut last_true = None;
+    let mut earlier = None;
+    seat_history.pass(before.as_mut(), 0, suspects.end() - 1, &mut |seen| {
+        let Some(condition) = condition else { return };
+        if earlier.is_some() {
+            return;
+        }
+        if condition.holds_in(&|path| seen.field(path)) {
+            last_true = Some(seen.seq());
+        } else if let Some(last_true) = last_true {
+            earlier = Some(EarlierSpell { last_true, first_false: seen.seq() });
+        }
+    })?;
+    let mut flip = Flip { suspects, earlier, probes, record: None, state: Vec::new() };
+    seat_history.fold(&mut |seen| {
+        if seen.seq() == *flip.suspects.end() {
+            flip.record = Some(seen.record());
+            flip.state = differences(&seat_history.viewer().view(before.as_ref()), &seen.view());
+        }
+    })?;
+    Ok(flip)
 }
 
 /// Asks the question after some number of entries, in the viewer's numbering.
@@ -211,8 +202,8 @@ impl<E: From<ReplayError>> Probe<'_, '_, E> {
             Question::Holds(condition) => {
                 let condition = *condition;
                 let state = self.state_after(count)?;
-                let view = |path: &str| self.seat_history.viewer().field(state.as_ref(), path);
-                condition.ask(&view, &mut self.survey).into()
+                let viewer = self.seat_history.viewer();
+                condition.ask(&|path| viewer.field(state.as_ref(), path), &mut self.survey).into()
             }
         };
         tracing::info!(count, ?judgment, "looked at the state after these entries");
@@ -257,14 +248,15 @@ impl<E: From<ReplayError>> Probe<'_, '_, E> {
         Ok(condition.check(&self.survey).map_err(ReplayError::from)?)
     }
 
-    /// Examines every entry in order. If none makes it true, the error is the judgment on the end.
-    fn step_through(&mut self, end: u64) -> Result<Result<Bracket, Judgment>, E> {
+    /// Examines every entry in order. Returns the entries of which one makes it true. If none does, the error is the
+    /// judgment on the end.
+    fn step_through(&mut self, end: u64) -> Result<Result<RangeInclusive<u64>, Judgment>, E> {
         let mut low = 0;
         let mut last = Judgment::No;
         for count in 1..=end {
             last = self.ask(count)?;
             match last {
-                Judgment::Yes => return Ok(Ok(Bracket { low, high: count })),
+                Judgment::Yes => return Ok(Ok(low + 1..=count)),
                 Judgment::No => {
                     low = count;
                     self.advance(count)?;
@@ -275,9 +267,9 @@ impl<E: From<ReplayError>> Probe<'_, '_, E> {
         Ok(Err(last))
     }
 
-    /// Halves the range again and again, avoiding undecided entries. If it is not true at the end, the error is the
-    /// judgment on the end.
-    fn halve(&mut self, end: u64) -> Result<Result<Bracket, Judgment>, E> {
+    /// Halves the range again and again, avoiding undecided entries. Returns as [`step_through`](Self::step_through)
+    /// does.
+    fn halve(&mut self, end: u64) -> Result<Result<RangeInclusive<u64>, Judgment>, E> {
         let at_end = if end == 0 { Judgment::No } else { self.ask(end)? };
         if at_end != Judgment::Yes {
             return Ok(Err(at_end));
@@ -289,7 +281,7 @@ impl<E: From<ReplayError>> Probe<'_, '_, E> {
             let middle = low + (high - low) / 2;
             let candidates = (low + 1..high).filter(|count| !unknown.contains(count));
             let Some(count) = candidates.min_by_key(|count| count.abs_diff(middle)) else {
-                return Ok(Ok(Bracket { low, high }));
+                return Ok(Ok(low + 1..=high));
             };
             match self.ask(count)? {
                 Judgment::No => {

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 pub use glob::Pattern;
 use serde::Serialize;
-use turnfold_core::Seat;
+use turnfold_core::{Outcome, Seat};
 
 use crate::error::ReplayError;
 use crate::history::record::Record;
@@ -52,12 +52,19 @@ impl Wanted {
         if self.effect.is_none() && self.reason.is_none() {
             return !self.recorded || seen.contradiction().is_some();
         }
-        let outcome = if self.recorded { seen.recorded_outcome().cloned() } else { Some(seen.outcome()) };
-        outcome.is_some_and(|outcome| {
-            let has = |name: &str| outcome.effects().any(|effect| effect.split(' ').next() == Some(name));
-            self.effect.as_deref().is_none_or(has)
-                && self.reason.as_deref().is_none_or(|reason| outcome.code() == Some(reason))
-        })
+        if !self.recorded {
+            return self.fits_outcome(&seen.outcome());
+        }
+        seen.recorded_outcome().is_some_and(|outcome| self.fits_outcome(outcome))
+    }
+
+    fn fits_outcome(&self, outcome: &Outcome) -> bool {
+        if let Some(name) = &self.effect
+            && !outcome.effects().any(|effect| effect.split(' ').next() == Some(name))
+        {
+            return false;
+        }
+        self.reason.is_none() || self.reason.as_deref() == outcome.code()
     }
 }
 
@@ -87,9 +94,10 @@ pub fn find(
     if when.is_some() {
         seat_history.viewer().require_view(start.as_ref())?;
     }
-    let mut held = when.is_some_and(|condition| {
-        condition.ask(&|path| seat_history.viewer().field(start.as_ref(), path), survey)
-    });
+    let mut held = false;
+    if let Some(condition) = when {
+        held = condition.ask(&|path| seat_history.viewer().field(start.as_ref(), path), survey);
+    }
     let mut search = ControlFlow::Continue(());
     if held && !wanted.selects() && wanted.after.is_none() {
         search = take(FoundEntry { seq: 0, entry: None });
@@ -98,11 +106,12 @@ pub fn find(
         if search.is_break() {
             return;
         }
-        let becomes_true = when.is_none_or(|condition| {
-            let held_before = held;
-            held = condition.ask(&|path| seen.field(path), survey);
-            held && !held_before
-        });
+        let mut becomes_true = true;
+        if let Some(condition) = when {
+            let holds = condition.ask(&|path| seen.field(path), survey);
+            becomes_true = holds && !held;
+            held = holds;
+        }
         if becomes_true && wanted.fits(seen) {
             search = take(FoundEntry { seq: seen.seq(), entry: Some(seen.record()) });
         }

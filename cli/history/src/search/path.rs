@@ -45,22 +45,30 @@ enum There {
 impl Lost {
     /// Examines a path that leads nowhere in a view.
     pub(crate) fn in_view(path: &str, view: &Value) -> Self {
-        let ends = path.match_indices('/').map(|(at, _)| at);
-        let prefixes = ends.filter_map(|end| path.get(..end));
-        let found = prefixes.rev().find_map(|prefix| Some((prefix, view.pointer(prefix)?)));
-        let (found, value) = found.unwrap_or(("", view));
+        let mut found = "";
+        let mut value = view;
+        for (end, _) in path.match_indices('/') {
+            let prefix = path.get(..end).unwrap_or_default();
+            if let Some(further) = view.pointer(prefix) {
+                found = prefix;
+                value = further;
+            }
+        }
+        let rest = path.get(found.len()..).unwrap_or_default().trim_start_matches('/');
+        let (step, after) = rest.split_once('/').unwrap_or((rest, ""));
+        let mut meant = None;
         let there = match value {
-            Value::Object(fields) => There::Fields(fields.keys().cloned().collect()),
+            Value::Object(fields) => {
+                if let Some(name) = name_like(fields.keys().map(String::as_str), step) {
+                    let long = format!("{found}/{name}/{after}");
+                    let is_there = view.pointer(&long).is_some();
+                    meant = Some(if is_there { long } else { format!("{found}/{name}") });
+                }
+                There::Fields(fields.keys().cloned().collect())
+            }
             Value::Array(elements) => There::Elements(elements.len()),
             _ => There::Scalar,
         };
-        let rest = path.get(found.len()..).unwrap_or_default().trim_start_matches('/');
-        let (step, after) = rest.split_once('/').unwrap_or((rest, ""));
-        let meant = there.name_like(step).map(|name| {
-            let short = format!("{found}/{name}");
-            let long = format!("{found}/{name}/{after}");
-            if view.pointer(&long).is_some() { long } else { short }
-        });
         Self { found: found.into(), there, meant }
     }
 
@@ -75,19 +83,18 @@ impl Lost {
     }
 }
 
-impl There {
-    /// Returns the field name most similar to another name.
-    fn name_like(&self, other: &str) -> Option<&str> {
-        let Self::Fields(names) = self else { return None };
-        name_like(names.iter().map(String::as_str), other)
-    }
-}
-
 /// Returns the name most similar to another, if any is similar enough.
 pub fn name_like<'a>(names: impl IntoIterator<Item = &'a str>, other: &str) -> Option<&'a str> {
-    let likely = names.into_iter().map(|name| (strsim::jaro_winkler(name, other), name));
-    let likely = likely.filter(|(likeness, _)| *likeness >= LIKENESS_MIN);
-    likely.max_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, name)| name)
+    let mut best = None;
+    let mut likeness_min = LIKENESS_MIN;
+    for name in names {
+        let likeness = strsim::jaro_winkler(name, other);
+        if likeness >= likeness_min {
+            best = Some(name);
+            likeness_min = likeness;
+        }
+    }
+    best
 }
 
 impl fmt::Display for Lost {

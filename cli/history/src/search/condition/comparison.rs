@@ -20,15 +20,8 @@ pub struct ViewComparison {
 pub(super) enum ComparedValue {
     /// The value at a path.
     Field(String),
-    /// The number of values.
-    Count(Counted),
-}
-
-/// The values to count: all that a path matches, or only those for which a comparison holds.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Counted {
-    pub(super) path: String,
-    pub(super) only: Option<(Sign, Value)>,
+    /// The number of values: of all that a path matches, or only of those for which a comparison holds.
+    Count { path: String, only: Option<(Sign, Value)> },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +71,7 @@ impl Sign {
 impl ViewComparison {
     pub(super) fn path(&self) -> &str {
         match &self.subject {
-            ComparedValue::Field(path) | ComparedValue::Count(Counted { path, .. }) => path,
+            ComparedValue::Field(path) | ComparedValue::Count { path, .. } => path,
         }
     }
 
@@ -86,19 +79,26 @@ impl ViewComparison {
     pub(super) fn compared_with(&self) -> Option<&Value> {
         match &self.subject {
             ComparedValue::Field(_) => Some(&self.value),
-            ComparedValue::Count(Counted { only, .. }) => only.as_ref().map(|(_, value)| value),
+            ComparedValue::Count { only: Some((_, value)), .. } => Some(value),
+            ComparedValue::Count { only: None, .. } => None,
         }
     }
 
     /// Returns `true` if the comparison holds for the values at its path.
     pub(super) fn holds(&self, found: &[Value]) -> bool {
         match &self.subject {
-            ComparedValue::Field(path) if found.is_empty() && !has_star(path) => self.sign == Sign::NotEqual,
+            ComparedValue::Field(path) if found.is_empty() && split_at_star(path).is_none() => {
+                self.sign == Sign::NotEqual
+            }
             ComparedValue::Field(_) => found.iter().any(|found| self.sign.holds(found, &self.value)),
-            ComparedValue::Count(Counted { only, .. }) => {
-                let is_counted =
-                    |found: &&Value| only.as_ref().is_none_or(|(sign, value)| sign.holds(found, value));
-                self.sign.holds(&found.iter().filter(is_counted).count().into(), &self.value)
+            ComparedValue::Count { only, .. } => {
+                let mut count = 0_u64;
+                for found in found {
+                    if only.as_ref().is_none_or(|(sign, value)| sign.holds(found, value)) {
+                        count += 1;
+                    }
+                }
+                self.sign.holds(&count.into(), &self.value)
             }
         }
     }
@@ -108,8 +108,8 @@ impl ViewComparison {
         let path = self.path();
         let Some((before, after)) = split_at_star(path) else { return view(path).into_iter().collect() };
         let mut found = Vec::new();
-        for child in view(before).iter().flat_map(children) {
-            collect(child, after, &mut found);
+        if let Some(value) = view(before) {
+            collect_children(&value, after, &mut found);
         }
         found
     }
@@ -118,10 +118,12 @@ impl ViewComparison {
     pub(super) fn first_path(&self, view: &Value) -> String {
         let mut path = self.path().to_owned();
         while let Some((before, after)) = split_at_star(&path) {
-            let name = match view.pointer(before) {
-                Some(Value::Object(fields)) => fields.keys().next().map_or("0", String::as_str),
-                _ => "0",
-            };
+            let mut name = "0";
+            if let Some(Value::Object(fields)) = view.pointer(before)
+                && let Some(first) = fields.keys().next()
+            {
+                name = first;
+            }
             path = format!("{before}/{name}{after}");
         }
         path
@@ -129,33 +131,39 @@ impl ViewComparison {
 }
 
 fn collect(value: &Value, path: &str, found: &mut Vec<Value>) {
-    match split_at_star(path) {
-        None => found.extend(value.pointer(path).cloned()),
-        Some((before, after)) => {
-            for child in value.pointer(before).iter().flat_map(|value| children(value)) {
-                collect(child, after, found);
-            }
-        }
+    let Some((before, after)) = split_at_star(path) else {
+        return found.extend(value.pointer(path).cloned());
+    };
+    if let Some(value) = value.pointer(before) {
+        collect_children(value, after, found);
     }
 }
 
-fn children(value: &Value) -> Vec<&Value> {
+fn collect_children(value: &Value, path: &str, found: &mut Vec<Value>) {
     match value {
-        Value::Array(elements) => elements.iter().collect(),
-        Value::Object(fields) => fields.values().collect(),
-        _ => Vec::new(),
+        Value::Array(elements) => {
+            for element in elements {
+                collect(element, path, found);
+            }
+        }
+        Value::Object(fields) => {
+            for field in fields.values() {
+                collect(field, path, found);
+            }
+        }
+        _ => {}
     }
 }
 
 /// Splits a path at its first step `*`, which is in neither part.
 fn split_at_star(path: &str) -> Option<(&str, &str)> {
-    let is_step = |(at, _): &(usize, &str)| matches!(path.as_bytes().get(at + 2), None | Some(b'/'));
-    let (at, star) = path.match_indices("/*").find(is_step)?;
-    Some((&path[..at], &path[at + star.len()..]))
-}
-
-fn has_star(path: &str) -> bool {
-    split_at_star(path).is_some()
+    for (at, star) in path.match_indices("/*") {
+        let after = &path[at + star.len()..];
+        if after.is_empty() || after.starts_with('/') {
+            return Some((&path[..at], after));
+        }
+    }
+    None
 }
 
 /// Returns the order of two numbers or two strings; nothing else has an order.
@@ -204,8 +212,8 @@ impl fmt::Display for ViewComparison {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.subject {
             ComparedValue::Field(path) => out.write_str(path)?,
-            ComparedValue::Count(Counted { path, only: None }) => write!(out, "count({path})")?,
-            ComparedValue::Count(Counted { path, only: Some((sign, value)) }) => {
+            ComparedValue::Count { path, only: None } => write!(out, "count({path})")?,
+            ComparedValue::Count { path, only: Some((sign, value)) } => {
                 write!(out, "count({path} {} {value})", sign.text())?;
             }
         }

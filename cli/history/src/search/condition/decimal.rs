@@ -28,19 +28,18 @@ impl Decimal {
 
     /// Parses a number in JSON syntax; `None` for anything else.
     pub(super) fn read(text: &str) -> Option<Self> {
-        let (is_negative, unsigned) = match text.strip_prefix('-') {
-            Some(unsigned) => (true, unsigned),
-            None => (false, text),
-        };
-        let (mantissa, power) = match unsigned.split_once(['e', 'E']) {
-            Some((mantissa, power)) => (mantissa, power.parse::<i32>().ok()?),
-            None => (unsigned, 0),
-        };
-        let (whole, fraction) = match mantissa.split_once('.') {
-            Some((_, "")) => return None,
-            Some(parts) => parts,
-            None => (mantissa, ""),
-        };
+        let unsigned = text.strip_prefix('-').unwrap_or(text);
+        let is_negative = unsigned.len() < text.len();
+        let mut mantissa = unsigned;
+        let mut power = 0;
+        if let Some((before, after)) = unsigned.split_once(['e', 'E']) {
+            mantissa = before;
+            power = after.parse::<i32>().ok()?;
+        }
+        if mantissa.ends_with('.') {
+            return None;
+        }
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
         let mut digits = [whole, fraction].concat().into_bytes();
         let is_whole = whole == "0" || !whole.is_empty() && !whole.starts_with('0');
         if !is_whole || !digits.iter().all(u8::is_ascii_digit) {
@@ -60,11 +59,10 @@ impl Decimal {
 
     /// Returns -1, 0 or 1.
     fn sign(&self) -> i8 {
-        match (self.digits.is_empty(), self.is_negative) {
-            (true, _) => 0,
-            (false, true) => -1,
-            (false, false) => 1,
+        if self.digits.is_empty() {
+            return 0;
         }
+        if self.is_negative { -1 } else { 1 }
     }
 }
 

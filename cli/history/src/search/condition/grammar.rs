@@ -13,7 +13,7 @@
 
 use serde_json::Value;
 
-use super::comparison::{ComparedValue, Counted, Sign, ViewComparison, kind};
+use super::comparison::{ComparedValue, Sign, ViewComparison, kind};
 use super::decimal::Decimal;
 use super::node::Node;
 
@@ -43,25 +43,27 @@ pub(super) fn parse(text: &str) -> Result<Node, String> {
 
 impl<'a> Parser<'a> {
     fn any(&mut self) -> Result<Node, String> {
-        let nodes = self.joined("||", Self::all)?;
-        Ok(single(nodes).unwrap_or_else(Node::Any))
+        let first = self.all()?;
+        if !self.takes("||") {
+            return Ok(first);
+        }
+        let mut nodes = vec![first, self.all()?];
+        while self.takes("||") {
+            nodes.push(self.all()?);
+        }
+        Ok(Node::Any(nodes))
     }
 
     fn all(&mut self) -> Result<Node, String> {
-        let nodes = self.joined("&&", Self::one)?;
-        Ok(single(nodes).unwrap_or_else(Node::All))
-    }
-
-    fn joined(
-        &mut self,
-        operator: &str,
-        part: impl Fn(&mut Self) -> Result<Node, String>,
-    ) -> Result<Vec<Node>, String> {
-        let mut nodes = vec![part(self)?];
-        while self.takes(operator) {
-            nodes.push(part(self)?);
+        let first = self.one()?;
+        if !self.takes("&&") {
+            return Ok(first);
         }
-        Ok(nodes)
+        let mut nodes = vec![first, self.one()?];
+        while self.takes("&&") {
+            nodes.push(self.one()?);
+        }
+        Ok(Node::All(nodes))
     }
 
     fn one(&mut self) -> Result<Node, String> {
@@ -90,7 +92,7 @@ impl<'a> Parser<'a> {
             let path = self.path()?;
             let only = if self.rest().starts_with(')') { None } else { Some(self.sign_and_value()?) };
             self.needs(")")?;
-            ComparedValue::Count(Counted { path, only })
+            ComparedValue::Count { path, only }
         } else {
             ComparedValue::Field(self.path()?)
         };
@@ -108,8 +110,8 @@ impl<'a> Parser<'a> {
         if !rest.starts_with('/') {
             return self.expected("a path into the view such as `/turn`, `count(PATH)`, `!` or `(`");
         }
-        let ends = |character: char| character.is_whitespace() || "=!<>&|()".contains(character);
-        let path = &rest[..rest.find(ends).unwrap_or(rest.len())];
+        let end = rest.find(|character: char| character.is_whitespace() || "=!<>&|()".contains(character));
+        let path = &rest[..end.unwrap_or(rest.len())];
         self.at += path.len();
         Ok(path.into())
     }
@@ -135,15 +137,14 @@ impl<'a> Parser<'a> {
         let rest = self.rest();
         // A quoted string may contain what ends a word elsewhere, so JSON is tried first.
         let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
-        let (value, length) = match values.next() {
-            Some(Ok(value)) if ends_a_word(rest[values.byte_offset()..].trim_start()) => {
-                (value, values.byte_offset())
-            }
+        let first = values.next();
+        let mut length = values.byte_offset();
+        let value = match first {
+            Some(Ok(value)) if ends_a_word(rest[length..].trim_start()) => value,
             _ => {
-                let end = rest.char_indices().find(|(at, _)| ends_a_word(&rest[*at..]));
-                let word = rest[..end.map_or(rest.len(), |(at, _)| at)].trim_end();
-                let value = serde_json::from_str(word).unwrap_or_else(|_| Value::String(word.into()));
-                (value, word.len())
+                let word = rest[..word_length(rest)].trim_end();
+                length = word.len();
+                serde_json::from_str(word).unwrap_or_else(|_| Value::String(word.into()))
             }
         };
         if let (Value::String(word), false) = (&value, rest.starts_with('"')) {
@@ -189,20 +190,21 @@ impl<'a> Parser<'a> {
     }
 }
 
-fn single(mut nodes: Vec<Node>) -> Result<Node, Vec<Node>> {
-    if nodes.len() == 1 { nodes.pop().ok_or(nodes) } else { Err(nodes) }
-}
-
 /// Returns `true` if no number of a value was rounded, because a condition must mean the number that is written.
 fn holds_its_numbers(text: &str, value: &Value) -> bool {
     match value {
         Value::Number(number) => Decimal::read(text.trim()) == Some(Decimal::of(number)),
         // A string that looks like a number is a number that JSON cannot represent.
         Value::String(_) => Decimal::read(text.trim()).is_none(),
-        Value::Array(_) | Value::Object(_) => written_numbers(text).into_iter().all(|written| {
-            let number = serde_json::from_str(written).ok();
-            number.is_some_and(|number| Decimal::read(written) == Some(Decimal::of(&number)))
-        }),
+        Value::Array(_) | Value::Object(_) => {
+            for written in written_numbers(text) {
+                let Ok(number) = serde_json::from_str(written) else { return false };
+                if Decimal::read(written) != Some(Decimal::of(&number)) {
+                    return false;
+                }
+            }
+            true
+        }
         Value::Null | Value::Bool(_) => true,
     }
 }
@@ -233,8 +235,17 @@ fn written_numbers(text: &str) -> Vec<&str> {
     numbers
 }
 
+fn word_length(rest: &str) -> usize {
+    for (at, _) in rest.char_indices() {
+        if ends_a_word(&rest[at..]) {
+            return at;
+        }
+    }
+    rest.len()
+}
+
 fn ends_a_word(rest: &str) -> bool {
-    rest.is_empty() || ["&&", "||", ")"].iter().any(|end| rest.starts_with(end))
+    rest.is_empty() || rest.starts_with("&&") || rest.starts_with("||") || rest.starts_with(')')
 }
 
 fn is_of_sign(character: char) -> bool {

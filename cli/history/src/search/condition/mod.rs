@@ -101,8 +101,9 @@ impl Survey {
         for (shown, other) in self.comparisons.iter_mut().zip(other.comparisons) {
             shown.is_comparable |= other.is_comparable;
             shown.other_kind = shown.other_kind.take().or(other.other_kind);
-            let is_further = |lost: &Lost| shown.lost.as_ref().is_none_or(|known| !known.is_as_far_as(lost));
-            if let Some(lost) = other.lost.filter(is_further) {
+            if let Some(lost) = other.lost
+                && shown.lost.as_ref().is_none_or(|known| !known.is_as_far_as(&lost))
+            {
                 shown.lost = Some(lost);
             }
         }
@@ -124,18 +125,21 @@ impl Shown {
         if self.is_comparable {
             return;
         }
-        let fits =
-            |found: &&Value| comparison.compared_with().is_none_or(|value| is_comparable(found, value));
-        if found.iter().any(|found| fits(&found)) {
-            self.is_comparable = true;
-        } else if let Some(found) = found.first() {
-            self.other_kind = Some(found.clone());
-        } else {
-            let whole = view("").unwrap_or_default();
-            let lost = Lost::in_view(&comparison.first_path(&whole), &whole);
-            if self.lost.as_ref().is_none_or(|known| lost.is_as_far_as(known)) {
-                self.lost = Some(lost);
+        let with = comparison.compared_with();
+        for value in found {
+            if with.is_none_or(|with| is_comparable(value, with)) {
+                self.is_comparable = true;
+                return;
             }
+        }
+        if let Some(value) = found.first() {
+            self.other_kind = Some(value.clone());
+            return;
+        }
+        let whole = view("").unwrap_or_default();
+        let lost = Lost::in_view(&comparison.first_path(&whole), &whole);
+        if self.lost.as_ref().is_none_or(|known| lost.is_as_far_as(known)) {
+            self.lost = Some(lost);
         }
     }
 }

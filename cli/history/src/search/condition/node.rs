@@ -19,8 +19,20 @@ impl Node {
         match self {
             Self::Compares(comparison) => ask(comparison),
             Self::Not(node) => !node.holds(ask),
-            Self::All(nodes) => nodes.iter().filter(|node| node.holds(ask)).count() == nodes.len(),
-            Self::Any(nodes) => nodes.iter().filter(|node| node.holds(ask)).count() > 0,
+            Self::All(nodes) => {
+                let mut holds = true;
+                for node in nodes {
+                    holds &= node.holds(ask);
+                }
+                holds
+            }
+            Self::Any(nodes) => {
+                let mut holds = false;
+                for node in nodes {
+                    holds |= node.holds(ask);
+                }
+                holds
+            }
         }
     }
 

@@ -8,10 +8,11 @@ use turnfold_core::AnyRules;
 /// numbers, so repeated simplification ends.
 pub(super) fn simpler(rules: &dyn AnyRules, command: &str) -> Vec<String> {
     let words: Vec<&str> = command.split(' ').collect();
-    let mut simpler = Vec::new();
+    let mut candidates = Vec::new();
     for index in 1..words.len() {
-        let others = words.iter().enumerate().filter(|(other, _)| *other != index);
-        simpler.push(others.map(|(_, word)| *word).collect::<Vec<_>>().join(" "));
+        let mut others = words.clone();
+        others.remove(index);
+        candidates.push(others.join(" "));
     }
     for (index, word) in words.iter().enumerate().skip(1) {
         for word in simpler_words(word) {
@@ -19,18 +20,32 @@ pub(super) fn simpler(rules: &dyn AnyRules, command: &str) -> Vec<String> {
             if let Some(old) = words.get_mut(index) {
                 *old = &word;
             }
-            simpler.push(words.join(" "));
+            candidates.push(words.join(" "));
         }
     }
-    let canonical = simpler.iter().filter_map(|text| rules.canonical(text).ok());
     let weight_before = weight(command);
-    canonical.filter(|text| weight(text) < weight_before).collect()
+    let mut simpler = Vec::new();
+    for candidate in candidates {
+        if let Ok(text) = rules.canonical(&candidate)
+            && weight(&text) < weight_before
+        {
+            simpler.push(text);
+        }
+    }
+    simpler
 }
 
 /// Returns the number of words and the sum of the absolute values of all numbers.
 fn weight(command: &str) -> (usize, u64) {
-    let sizes = command.split(' ').filter_map(numbers).flatten().map(i64::unsigned_abs);
-    (command.split(' ').count(), sizes.fold(0, u64::saturating_add))
+    let mut words = 0;
+    let mut sum = 0_u64;
+    for word in command.split(' ') {
+        words += 1;
+        for number in numbers(word).unwrap_or_default() {
+            sum = sum.saturating_add(number.unsigned_abs());
+        }
+    }
+    (words, sum)
 }
 
 /// Parses a word that is a number or several, separated by commas.
@@ -38,28 +53,31 @@ fn numbers(word: &str) -> Option<Vec<i64>> {
     word.split(',').map(|number| number.parse().ok()).collect()
 }
 
-/// Returns words with smaller numbers: first with all of them 0, then with one of them nearer to 0.
+fn joined(numbers: &[i64]) -> String {
+    let texts: Vec<_> = numbers.iter().map(ToString::to_string).collect();
+    texts.join(",")
+}
+
+/// Returns words with smaller numbers: first with all of them 0, then with one of them nearer to 0. These are 0, then
+/// numbers that are each half as far from the number as the previous one, down to its neighbor.
 fn simpler_words(word: &str) -> Vec<String> {
     let Some(numbers) = numbers(word) else { return Vec::new() };
-    let joined = |numbers: &[i64]| numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
-    let several = numbers.len() > 1;
-    let mut simpler = Vec::from_iter(several.then(|| joined(&vec![0; numbers.len()])));
+    let mut simpler = Vec::new();
+    if numbers.len() > 1 {
+        simpler.push(joined(&vec![0; numbers.len()]));
+    }
     for (index, number) in numbers.iter().enumerate() {
-        for smaller in nearer_to_zero(*number) {
+        let mut step = *number;
+        while step != 0 {
             let mut numbers = numbers.clone();
             if let Some(old) = numbers.get_mut(index) {
-                *old = smaller;
+                *old = number - step;
             }
             simpler.push(joined(&numbers));
+            step /= 2;
         }
     }
     simpler
-}
-
-/// Returns 0, then numbers that are each half as far from `number` as the previous one, down to its neighbor.
-fn nearer_to_zero(number: i64) -> impl Iterator<Item = i64> {
-    let halves = |step: &i64| Some(step / 2).filter(|step| *step != 0);
-    std::iter::successors(Some(number).filter(|step| *step != 0), halves).map(move |step| number - step)
 }
 
 #[cfg(test)]

@@ -30,17 +30,16 @@ pub fn shrink_failing(replay: &Replay, progress: &mut Progress<'_>) -> Result<(L
     };
     let kind = mismatch.kind();
     let cut = replay.until_line(mismatch.line);
-    let (line, seat, command) = match cut.lines.last().cloned() {
-        Some(ReplayLine::Entry(entry)) => {
-            (ReplayLine::Entry(entry.clone()), entry.seat, entry.command.to_string())
-        }
-        Some(ReplayLine::Attempt(tried)) => (ReplayLine::Attempt(tried.clone()), tried.seat, tried.command),
+    let Some(line) = cut.lines.last().cloned() else { return Err(nothing_to_shrink(&mismatch)) };
+    let given = match &line {
+        ReplayLine::Entry(entry) => Given { seat: entry.seat, command: entry.command.to_string() },
+        ReplayLine::Attempt(tried) => Given { seat: tried.seat, command: tried.command.clone() },
         _ => return Err(nothing_to_shrink(&mismatch)),
     };
-    let what = format!("{seat} {command}");
+    let what = format!("{} {}", given.seat, given.command);
     let reason = match kind {
         DivergenceKind::Outcome | DivergenceKind::Rejected | DivergenceKind::Attempt => {
-            return Ok((before_line(replay, &cut, line, Given { seat, command }, progress)?, what));
+            return Ok((before_line(replay, &cut, line, given, progress)?, what));
         }
         DivergenceKind::StateHash => "only the state hash differs, which stands for all that went before",
         DivergenceKind::WrongRoll => "the seeded roll differs, which depends on the rolls before it",
@@ -70,7 +69,10 @@ fn before_line(
     };
     let (log, tries) = shrinker.shrink()?;
     let mut least = Least::of(&source, &log, tries)?;
-    let seq = least.replay.closing.take().map_or(1, |closing| closing.count + 1);
+    let seq = match least.replay.closing.take() {
+        Some(closing) => closing.count + 1,
+        None => 1,
+    };
     least.replay.lines.push(match line {
         ReplayLine::Entry(entry) => ReplayLine::Entry(LogEntry { seq, hash: None, ..entry }),
         line => line,

@@ -47,14 +47,13 @@ impl<E: From<ReplayError>> Goal<'_, E> {
 
 /// Returns the answer of the rules to a command in a state.
 pub(super) fn answer_to(given: &Given, is_attempt: bool, state: &dyn AnyState) -> Result<Outcome, FoldError> {
-    let judged = || Outcome::from(&state.judge(given.seat, &given.command));
     if is_attempt {
-        return Ok(judged());
+        return Ok(Outcome::from(&state.judge(given.seat, &given.command)));
     }
     let entry = Logged { seq: 1, seat: given.seat, command: CommandSource::Text(&given.command) };
     let mut outcome = None;
     match state.fork().fold(&[entry], &DicePolicy::Recorded, &mut |step| outcome = Some(step.outcome())) {
-        Ok(()) => Ok(outcome.unwrap_or_else(judged)),
+        Ok(()) => Ok(outcome.expect("a fold that succeeds shows its entry")),
         Err(FoldError::Rejected { rejected, .. }) => Ok(Outcome::from(&*rejected)),
         Err(error) => Err(error),
     }

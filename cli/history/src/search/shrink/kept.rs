@@ -142,11 +142,10 @@ impl KeptLog {
         self.go_to(*kept);
         let mut entries = self.until(*kept).to_vec();
         let quiet_after = if everywhere { self.quiet_after } else { 0 };
-        let mut ends = |state: &dyn AnyState| everywhere && shows(state);
         for number in between {
             if self.trial.fold(*number) {
                 entries.push(*number);
-                if ends(self.trial.state()) {
+                if everywhere && shows(self.trial.state()) {
                     return Folded { entries, shown: true, met: None };
                 }
             }
@@ -159,11 +158,12 @@ impl KeptLog {
                 let met = Some((entries.len(), index));
                 entries.extend(self.from(index));
                 self.go_back(self.entries.len());
-                return Folded { entries, shown: ends(self.trial.state()), met };
+                let shown = everywhere && shows(self.trial.state());
+                return Folded { entries, shown, met };
             }
             if self.trial.fold(*number) {
                 entries.push(*number);
-                if ends(self.trial.state()) {
+                if everywhere && shows(self.trial.state()) {
                     return Folded { entries, shown: true, met: None };
                 }
             } else if self.trial.state().over() {

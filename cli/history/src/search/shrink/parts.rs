@@ -8,8 +8,7 @@ pub(super) type Starts = fn(&[Seat]) -> Vec<usize>;
 /// Returns the starts of rounds. A round starts where play returns to the seat that leads it. That is the host, who
 /// ends turns and lets time pass, or in games without a host the seat of the first entry.
 pub(super) fn rounds(seats: &[Seat]) -> Vec<usize> {
-    let host = seats.contains(&Seat::Host).then_some(Seat::Host);
-    let leader = host.or_else(|| seats.first().copied());
+    let leader = if seats.contains(&Seat::Host) { Some(Seat::Host) } else { seats.first().copied() };
     changes(seats, |before, seat| Some(seat) == leader && before != seat)
 }
 
@@ -24,9 +23,15 @@ pub(super) fn entries(seats: &[Seat]) -> Vec<usize> {
 
 /// Returns the start of the log and every place where `starts` holds for the seats before and after it.
 fn changes(seats: &[Seat], starts: impl Fn(Seat, Seat) -> bool) -> Vec<usize> {
-    let pairs = seats.iter().zip(seats.iter().skip(1)).enumerate();
-    let changes = pairs.filter(|(_, (before, seat))| starts(**before, **seat)).map(|(index, _)| index + 1);
-    seats.first().map(|_| 0).into_iter().chain(changes).collect()
+    let mut found = Vec::new();
+    let mut before = None;
+    for (index, seat) in seats.iter().enumerate() {
+        if before.is_none_or(|before| starts(before, *seat)) {
+            found.push(index);
+        }
+        before = Some(*seat);
+    }
+    found
 }
 
 #[cfg(test)]

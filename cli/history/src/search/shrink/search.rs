@@ -69,14 +69,12 @@ pub fn shrink<E: From<ReplayError>>(
 impl Least {
     /// Returns a shrunk log as a replay.
     pub(super) fn of(source: &History, log: &History, tries: u64) -> Result<Self, ReplayError> {
-        let recorded = source.dice != log.dice;
-        let remark =
-            "the dice were seeded; the rolls are recorded here, because an earlier roll was left out";
-        Ok(Self {
-            replay: log.to_replay()?,
-            remarks: recorded.then(|| remark.into()).into_iter().collect(),
-            before: source.entries.len() as u64,
-            tries,
-        })
+        let mut remarks = Vec::new();
+        if source.dice != log.dice {
+            let remark =
+                "the dice were seeded; the rolls are recorded here, because an earlier roll was left out";
+            remarks.push(remark.into());
+        }
+        Ok(Self { replay: log.to_replay()?, remarks, before: source.entries.len() as u64, tries })
     }
 }

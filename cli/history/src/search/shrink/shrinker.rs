@@ -42,7 +42,7 @@ impl<'a, 'g, E: From<ReplayError>> Shrinker<'a, 'g, E> {
         source.until(count).fold(&mut |step| numbers.extend(log.number(step.seat(), step.command())))?;
         let mut shrinker = Self { source, goal, log, tried: BTreeSet::new(), tries: 0, progress };
         let whole = Candidate { kept: 0, between: numbers, resume: 0 };
-        Ok(shrinker.attempt(&whole, true)?.then_some(shrinker))
+        if shrinker.attempt(&whole, true)? { Ok(Some(shrinker)) } else { Ok(None) }
     }
 
     /// Returns `true` if the setup alone shows it.
@@ -167,7 +167,10 @@ impl<'a, 'g, E: From<ReplayError>> Shrinker<'a, 'g, E> {
 
 /// Returns the digest of a log, by the numbers of its commands, and of whether every state is examined.
 fn digest(numbers: &[usize], everywhere: bool) -> [u8; 32] {
-    let numbers = numbers.iter().flat_map(|number| (*number as u64).to_le_bytes());
-    let bytes: Vec<u8> = numbers.chain([u8::from(everywhere)]).collect();
-    blake3::hash(&bytes).into()
+    let mut hasher = blake3::Hasher::new();
+    for number in numbers {
+        hasher.update(&(*number as u64).to_le_bytes());
+    }
+    hasher.update(&[u8::from(everywhere)]);
+    hasher.finalize().into()
 }

@@ -124,10 +124,10 @@ impl Stepper {
     /// Returns the fields of the view that the current entry changed.
     #[must_use]
     pub fn changes(&self) -> Vec<Difference> {
-        let before = self.before.as_ref();
-        before.map_or_else(Vec::new, |before| {
-            differences(&self.seat_history.viewer().view(before.as_ref()), &self.view())
-        })
+        match &self.before {
+            Some(before) => differences(&self.viewer().view(before.as_ref()), &self.view()),
+            None => Vec::new(),
+        }
     }
 
     /// Goes to entry `to`, or to the last one if there are fewer.
@@ -179,7 +179,7 @@ impl Stepper {
             SearchDirection::Forward => [at + 1..end, 1..at + 1],
             SearchDirection::Back => [1..at, at.max(1)..end],
         };
-        for (part, wrapped) in parts.into_iter().zip([false, true]) {
+        for (index, part) in parts.into_iter().enumerate() {
             let found = if self.viewer().sees_all() {
                 self.find(part, direction, &mut |place| {
                     matches!(place, Place::Entry(seen) if StepperEntry::of(seen).contains(&text))
@@ -193,7 +193,7 @@ impl Stepper {
                 found.map(|entry| entry.seq)
             };
             if let Some(seq) = found {
-                return Ok(Some(Hit { seq, wrapped }));
+                return Ok(Some(Hit { seq, wrapped: index > 0 }));
             }
         }
         Ok(None)
@@ -253,18 +253,18 @@ impl Stepper {
             };
             let mut state = self.state_after(part.start)?;
             is_wanted(Place::Before(state.as_ref()));
-            let mut first = None;
-            let mut last = None;
+            let mut found = None;
             self.seat_history.pass(state.as_mut(), part.start, part.end, &mut |seen| {
-                if (first.is_none() || direction == SearchDirection::Back) && is_wanted(Place::Entry(seen)) {
-                    first = first.or(Some(seen.seq()));
-                    last = Some(seen.seq());
+                let is_open = found.is_none() || direction == SearchDirection::Back;
+                if is_open && is_wanted(Place::Entry(seen)) {
+                    found = Some(seen.seq());
                 }
             })?;
             self.kept.keep(part.end, state.as_ref());
+            if found.is_some() {
+                return Ok(found);
+            }
             match direction {
-                SearchDirection::Forward if first.is_some() => return Ok(first),
-                SearchDirection::Back if last.is_some() => return Ok(last),
                 SearchDirection::Forward => from = part.end,
                 SearchDirection::Back => to = part.start,
             }
@@ -275,8 +275,11 @@ impl Stepper {
     /// Returns the viewers to choose from, in order: the host and each player, or a player alone.
     #[must_use]
     pub fn all_viewers(&self) -> Vec<Viewer> {
-        let others = if self.owner.sees_all() { self.state.players() } else { &[] };
-        [self.owner].into_iter().chain(others.iter().map(|seat| Viewer::of(*seat))).collect()
+        let mut viewers = vec![self.owner];
+        if self.owner.sees_all() {
+            viewers.extend(self.state.players().iter().map(|seat| Viewer::of(*seat)));
+        }
+        viewers
     }
 
     /// Returns the same position as another viewer sees it, or the last one before it that they know of.
