@@ -34,7 +34,7 @@ impl From<bool> for ExitStatus {
 
 /// Works on one of several logs. A fault of its module becomes a failure that names the log (MD-6).
 pub(crate) fn unless_fault<T>(log: &str, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
-    catch(work).unwrap_or_else(|fault| Err(ReplayError::fault_in(log, fault).into()))
+    catch(work).unwrap_or_else(|fault| Err(ReplayError::unreadable(log, fault).into()))
 }
 
 /// The kinds of failure; each has one exit code.

@@ -50,6 +50,11 @@ pub fn escaped(text: &str, escape: impl Fn(&mut String, char)) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
+/// Returns the first word of a command or effect, which names what it does.
+pub(crate) fn first_word(text: &str) -> &str {
+    text.split(' ').next().unwrap_or_default()
+}
+
 /// Returns names in backticks, separated by commas.
 pub(crate) fn quoted_list(names: &[String]) -> String {
     let quoted: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();

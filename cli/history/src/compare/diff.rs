@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use serde_json::{Value, json};
 use similar::udiff::UnifiedHunkHeader;
-use similar::{Algorithm, Change, ChangeTag, DiffTag, TextDiff};
+use similar::{Algorithm, ChangeTag, DiffTag, TextDiff};
 use turnfold_core::{Digest, Outcome, Seat};
 
 use crate::compare::difference::{Difference, differences};
@@ -17,8 +17,8 @@ use crate::history::revision::SourceName;
 use crate::text::printable;
 use crate::viewer::seat_history::SeatHistory;
 
-/// A folded history, with what is compared.
-struct Folded {
+/// One of two histories, folded, with what is compared.
+struct FoldedSide {
     side: Side,
     game: Game,
     played: Vec<Played>,
@@ -30,7 +30,7 @@ struct Folded {
     is_recording: bool,
 }
 
-impl Folded {
+impl FoldedSide {
     /// Folds a history as a viewer may know it.
     fn of(seat_history: &SeatHistory, ignored: &Ignored) -> Result<Self, ReplayError> {
         let is_recording = !seat_history.rules().has_rules();
@@ -43,8 +43,10 @@ impl Folded {
                 contradicted_at = Some(seen.seq());
             }
             let given = format!("{} {}", seen.seat(), seen.command());
-            let state =
-                is_recording.then(|| blake3::hash(ignored.without(seen.view()).to_string().as_bytes()));
+            let mut state = None;
+            if is_recording {
+                state = Some(blake3::hash(ignored.without(seen.view()).to_string().as_bytes()));
+            }
             played.push(Played { seq: seen.seq(), given, outcome: seen.outcome(), state });
         })?;
         let side = Side {
@@ -106,10 +108,15 @@ pub struct Ignored(pub Vec<String>);
 impl Ignored {
     /// Returns these paths and those in `ignore` of a recording's setup.
     fn and_those_of(&self, setup: &str) -> Self {
-        let setup: Option<Value> = toml::from_str(setup).ok();
-        let named = setup.as_ref().and_then(|setup| setup.get("ignore")?.as_array());
-        let named = named.into_iter().flatten().filter_map(|path| path.as_str().map(String::from));
-        Self(self.0.iter().cloned().chain(named).collect())
+        let mut paths = self.clone();
+        if let Ok(setup) = toml::from_str::<Value>(setup)
+            && let Some(named) = setup.get("ignore").and_then(Value::as_array)
+        {
+            for path in named {
+                paths.0.extend(path.as_str().map(String::from));
+            }
+        }
+        paths
     }
 
     /// Returns a view without those fields.
@@ -128,8 +135,10 @@ fn remove(value: &mut Value, path: &[String]) {
     match value {
         Value::Object(fields) if rest.is_empty() => fields.retain(|key, _| name != "*" && key != name),
         Value::Object(fields) => {
-            for (_, value) in fields.iter_mut().filter(|(key, _)| name == "*" || *key == name) {
-                remove(value, rest);
+            for (key, value) in fields.iter_mut() {
+                if name == "*" || key == name {
+                    remove(value, rest);
+                }
             }
         }
         Value::Array(values) => {
@@ -151,7 +160,8 @@ pub struct Comparison {
     pub a: Side,
     /// The second history.
     pub b: Side,
-    games: [Game; 2],
+    /// The fields in which the games differ.
+    pub game: Vec<Difference>,
     /// The games (ruleset, dice, setup) as a unified diff; empty if they are the same.
     pub game_diff: String,
     /// The commands as a unified diff; empty if they are the same.
@@ -224,15 +234,6 @@ impl Side {
     }
 }
 
-impl Comparison {
-    /// Returns the fields in which the games differ.
-    #[must_use]
-    pub fn game_differences(&self) -> Vec<Difference> {
-        let [a, b] = &self.games;
-        differences(&a.to_json(), &b.to_json())
-    }
-}
-
 /// Aligns the commands of two histories, whatever their numbers, and compares their outcomes. Unified diffs have
 /// `context` lines around each change.
 ///
@@ -244,12 +245,13 @@ pub fn compare(
     ignored: &Ignored,
     context: usize,
 ) -> Result<Comparison, ReplayError> {
-    let folded_a = Folded::of(a, ignored)?;
-    let folded_b = Folded::of(b, ignored)?;
+    let folded_a = FoldedSide::of(a, ignored)?;
+    let folded_b = FoldedSide::of(b, ignored)?;
     let ignored = folded_a.ignored.clone();
     let mut comparison = compare_folded(folded_a, folded_b, context);
     if let Some(part) = &mut comparison.states_part {
-        let [old, new] = [view_after(a, part.a)?, view_after(b, part.b)?].map(|view| ignored.without(view));
+        let old = ignored.without(view_after(a, part.a)?);
+        let new = ignored.without(view_after(b, part.b)?);
         part.fields = differences(&old, &new);
     }
     Ok(comparison)
@@ -283,24 +285,47 @@ pub fn records_of(
     Ok(records)
 }
 
-fn compare_folded(a: Folded, b: Folded, context: usize) -> Comparison {
+fn compare_folded(a: FoldedSide, b: FoldedSide, context: usize) -> Comparison {
     let commands_a = commands(&a);
     let commands_b = commands(&b);
     let (diff, shortest) = aligned(&commands_a, &commands_b);
-    let alignment = Alignment { a: &a, b: &b, diff: &diff };
-    let pairs = alignment.pairs();
-    let both = pairs.iter().filter_map(|pair| Option::zip(pair.0, pair.1));
-    let outcomes: Vec<_> = both.map(|(a, b)| (a.divergence(b), b.seq)).collect();
-    let states_part = alignment.states_part();
-    let only_in_a = pairs.iter().filter(|(_, b)| b.is_none()).count();
-    let only_in_b = pairs.iter().filter(|(a, _)| a.is_none()).count();
+    let mut pairs = Vec::new();
+    let mut outcomes = Vec::new();
+    let mut states_part = None;
+    let mut only_in_a = 0;
+    let mut only_in_b = 0;
+    for change in diff.iter_all_changes() {
+        let old = a.played_at(change.old_index());
+        let new = b.played_at(change.new_index());
+        match (old, new) {
+            (Some(old), Some(new)) => {
+                if states_part.is_none() && old.state != new.state {
+                    states_part = Some(StatesPart { a: old.seq, b: new.seq, fields: Vec::new() });
+                }
+                if old.outcome == new.outcome {
+                    continue;
+                }
+                outcomes.push((old.divergence(new), new.seq));
+            }
+            (_, None) => only_in_a += 1,
+            (None, _) => only_in_b += 1,
+        }
+        pairs.push((old.map(|played| played.seq), new.map(|played| played.seq)));
+    }
     let parts = only_in_a + only_in_b > 0;
-    let commands = if parts { alignment.unified(context) } else { String::new() };
-    let parts_at = if parts { alignment.parts_at() } else { None };
-    let seq = |side: Option<&Played>| side.map(|played| played.seq);
-    let pairs = pairs.iter().map(|(a, b)| (seq(*a), seq(*b))).collect();
+    let mut commands = String::new();
+    let mut parts_at = None;
+    if parts {
+        commands = unified(&a, &b, &diff, context);
+        parts_at = first_other(&a.played, &b.played);
+    }
     let same_game = a.game == b.game;
-    let game_diff = if same_game { String::new() } else { unified_text(&a, &b, context) };
+    let mut game = Vec::new();
+    let mut game_diff = String::new();
+    if !same_game {
+        game = differences(&a.game.to_json(), &b.game.to_json());
+        game_diff = unified_text(&a, &b, context);
+    }
     let state = differences(&a.view, &b.view);
     let equal = same_game
         && !parts
@@ -308,19 +333,17 @@ fn compare_folded(a: Folded, b: Folded, context: usize) -> Comparison {
         && states_part.is_none()
         && outcomes.is_empty()
         && state.is_empty();
-    let counted = |length: usize| u64::try_from(length).unwrap_or(u64::MAX);
     let stat = DiffStat {
         equal,
         same_game,
         parts_at,
-        only_in_a: counted(only_in_a),
-        only_in_b: counted(only_in_b),
-        outcomes_differ: counted(outcomes.len()),
-        fields_differ: counted(state.len()),
+        only_in_a,
+        only_in_b,
+        outcomes_differ: outcomes.len() as u64,
+        fields_differ: state.len() as u64,
         may_be_shorter: !shortest,
     };
-    let games = [a.game, b.game];
-    Comparison { stat, a: a.side, b: b.side, games, game_diff, commands, pairs, outcomes, state, states_part }
+    Comparison { stat, a: a.side, b: b.side, game, game_diff, commands, pairs, outcomes, state, states_part }
 }
 
 /// The most commands that only one history has, up to which the shortest diff is searched for. The search takes up to
@@ -339,15 +362,20 @@ fn aligned<'a>(a: &[&'a str], b: &[&'a str]) -> (TextDiff<'a, 'a, str>, bool) {
 
 /// Counts the commands that only one history has.
 fn changed_count(diff: &TextDiff<'_, '_, str>) -> usize {
-    let changed = diff.ops().iter().filter(|op| op.tag() != DiffTag::Equal);
-    changed.map(|op| op.old_range().len() + op.new_range().len()).sum()
+    let mut count = 0;
+    for op in diff.ops() {
+        if op.tag() != DiffTag::Equal {
+            count += op.old_range().len() + op.new_range().len();
+        }
+    }
+    count
 }
 
-fn commands(folded: &Folded) -> Vec<&str> {
+fn commands(folded: &FoldedSide) -> Vec<&str> {
     folded.played.iter().map(|played| played.given.as_str()).collect()
 }
 
-fn unified_text(a: &Folded, b: &Folded, context: usize) -> String {
+fn unified_text(a: &FoldedSide, b: &FoldedSide, context: usize) -> String {
     let game_a = a.game.text();
     let game_b = b.game.text();
     let diff = TextDiff::from_lines(&game_a, &game_b);
@@ -358,71 +386,44 @@ impl Played {
     fn divergence(&self, other: &Self) -> Divergence {
         let (seat, command) = self.given.split_once(' ').unwrap_or_default();
         let seat = seat.parse().unwrap_or(Seat::Host);
-        let [old, new] = [self, other].map(|played| Claim::Outcome(played.outcome.clone()));
+        let old = Claim::Outcome(self.outcome.clone());
+        let new = Claim::Outcome(other.outcome.clone());
         let subject = Subject::Entry { seq: self.seq, seat, command: command.into() };
         Divergence::new(subject, DivergenceKind::Outcome, Some(old), new)
     }
 }
 
-/// Two histories with their commands aligned.
-struct Alignment<'a> {
-    a: &'a Folded,
-    b: &'a Folded,
-    diff: &'a TextDiff<'a, 'a, str>,
+/// Returns the number of the first entry that differs; if one history has ended before it, the other one's number.
+fn first_other(a: &[Played], b: &[Played]) -> Option<u64> {
+    let mut index = 0;
+    loop {
+        match (a.get(index), b.get(index)) {
+            (Some(a), Some(b)) if a.given == b.given && a.seq == b.seq => index += 1,
+            (Some(a), Some(b)) => return Some(a.seq.min(b.seq)),
+            (Some(played), None) | (None, Some(played)) => return Some(played.seq),
+            (None, None) => return None,
+        }
+    }
 }
 
-impl Alignment<'_> {
-    /// Returns the number of the first entry that differs; if one history has ended before it, the other one's number.
-    fn parts_at(&self) -> Option<u64> {
-        let a = &self.a.played;
-        let b = &self.b.played;
-        let same = a.iter().zip(b).take_while(|(a, b)| a.given == b.given && a.seq == b.seq).count();
-        let seqs = [a.get(same), b.get(same)].into_iter().flatten().map(|played| played.seq);
-        seqs.min()
-    }
-
-    /// Returns the entries that only one side has, and the pairs of equal commands with different outcomes.
-    fn pairs(&self) -> Vec<(Option<&Played>, Option<&Played>)> {
-        let sides = |change: Change<&str>| {
-            (self.a.played_at(change.old_index()), self.b.played_at(change.new_index()))
-        };
-        let is_same = |(a, b): &(Option<&Played>, Option<&Played>)| match (a, b) {
-            (Some(a), Some(b)) => a.outcome == b.outcome,
-            _ => false,
-        };
-        self.diff.iter_all_changes().map(sides).filter(|sides| !is_same(sides)).collect()
-    }
-
-    /// Finds the first equal command after which the recorded states differ. The fields are filled in later.
-    fn states_part(&self) -> Option<StatesPart> {
-        for change in self.diff.iter_all_changes() {
-            let sides = (self.a.played_at(change.old_index()), self.b.played_at(change.new_index()));
-            if let (Some(a), Some(b)) = sides
-                && a.state != b.state
-            {
-                return Some(StatesPart { a: a.seq, b: b.seq, fields: Vec::new() });
-            }
-        }
-        None
-    }
-
-    /// Returns the commands as a unified diff, each with its number in its own history.
-    fn unified(&self, context: usize) -> String {
-        let mut text = format!("--- {}\n+++ {}\n", self.a.side.shown(), self.b.side.shown());
-        for group in self.diff.grouped_ops(context) {
-            text.extend([UnifiedHunkHeader::new(&group).to_string().as_str(), "\n"]);
-            for change in group.iter().flat_map(|op| self.diff.iter_changes(op)) {
-                let (sign, index, side) = match change.tag() {
-                    ChangeTag::Equal => (' ', change.old_index(), self.a),
-                    ChangeTag::Delete => ('-', change.old_index(), self.a),
-                    ChangeTag::Insert => ('+', change.new_index(), self.b),
+/// Returns the commands as a unified diff, each with its number in its own history.
+fn unified(a: &FoldedSide, b: &FoldedSide, diff: &TextDiff<'_, '_, str>, context: usize) -> String {
+    let mut text = format!("--- {}\n+++ {}\n", a.side.shown(), b.side.shown());
+    for group in diff.grouped_ops(context) {
+        text.extend([UnifiedHunkHeader::new(&group).to_string().as_str(), "\n"]);
+        for op in &group {
+            for change in diff.iter_changes(op) {
+                let played = match change.tag() {
+                    ChangeTag::Insert => b.played_at(change.new_index()),
+                    ChangeTag::Equal | ChangeTag::Delete => a.played_at(change.old_index()),
                 };
-                let played = side.played_at(index);
-                text.extend(played.map(|played| format!("{sign}{} {}\n", played.seq, played.given)));
+                if let Some(Played { seq, given, .. }) = played {
+                    text.push_str(&format!("{}{seq} {given}\n", change.tag()));
+                }
             }
         }
-        text
     }
+    text
 }
 
 #[cfg(test)]

@@ -24,14 +24,19 @@ pub struct Difference {
 
 impl fmt::Display for Difference {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let side = |value: &Option<Value>| value.as_ref().map_or_else(|| "(none)".into(), Value::to_string);
-        let old = side(&self.old);
-        let new = side(&self.new);
+        let old = side_text(self.old.as_ref());
+        let new = side_text(self.new.as_ref());
         let path = if self.path.is_empty() { "/" } else { &self.path };
         write!(out, "{} {} → {}", printable(path), printable(&old), printable(&new))
     }
 }
-
+/// Returns the value of one side of a difference as text.
+pub(super) fn side_text(value: Option<&Value>) -> String {
+    match value {
+        Some(value) => value.to_string(),
+        None => "(none)".into(),
+    }
+}
 /// Returns a seat's view of a state.
 #[must_use]
 pub fn view_of(state: &dyn AnyState, seat: Seat) -> Value {
@@ -46,20 +51,17 @@ pub fn view_of(state: &dyn AnyState, seat: Seat) -> Value {
 /// index, as are objects that share an id or changed their order, because matching would hide that.
 #[must_use]
 pub fn differences(old: &Value, new: &Value) -> Vec<Difference> {
-    let mut comparison = Comparison { path: String::new(), found: Vec::new() };
+    let mut comparison = FieldComparison { path: String::new(), found: Vec::new() };
     comparison.values(Some(old), Some(new));
     comparison.found
 }
 
-/// An array with the indexes of its elements by id.
-type Identified<'a> = (&'a [Value], &'a BTreeMap<String, usize>);
-
-struct Comparison {
+struct FieldComparison {
     path: String,
     found: Vec<Difference>,
 }
 
-impl Comparison {
+impl FieldComparison {
     fn values(&mut self, old: Option<&Value>, new: Option<&Value>) {
         if old == new {
             return;
@@ -80,28 +82,31 @@ impl Comparison {
         for (key, value) in old {
             self.under(key, Some(value), new.get(key));
         }
-        for (key, value) in new.iter().filter(|(key, _)| !old.contains_key(*key)) {
-            self.under(key, None, Some(value));
+        for (key, value) in new {
+            if !old.contains_key(key) {
+                self.under(key, None, Some(value));
+            }
         }
     }
 
     fn arrays(&mut self, old: &[Value], new: &[Value]) {
-        let in_order = |new_indexes: &BTreeMap<String, usize>| {
-            old.iter().filter_map(|value| new_indexes.get(&id_of(value)?)).is_sorted()
-        };
-        match (indexes_by_id(old), indexes_by_id(new)) {
-            (Some(old_indexes), Some(new_indexes)) if in_order(&new_indexes) => {
-                self.by_id((old, &old_indexes), (new, &new_indexes));
-            }
-            _ => {
-                for index in 0..old.len().max(new.len()) {
-                    self.under(&index.to_string(), old.get(index), new.get(index));
-                }
-            }
+        if let (Some(old_indexes), Some(new_indexes)) = (indexes_by_id(old), indexes_by_id(new))
+            && old.iter().filter_map(|value| new_indexes.get(&id_of(value)?)).is_sorted()
+        {
+            return self.by_id(old, &old_indexes, new, &new_indexes);
+        }
+        for index in 0..old.len().max(new.len()) {
+            self.under(&index.to_string(), old.get(index), new.get(index));
         }
     }
 
-    fn by_id(&mut self, (old, old_indexes): Identified<'_>, (new, new_indexes): Identified<'_>) {
+    fn by_id(
+        &mut self,
+        old: &[Value],
+        old_indexes: &BTreeMap<String, usize>,
+        new: &[Value],
+        new_indexes: &BTreeMap<String, usize>,
+    ) {
         for (index, value) in old.iter().enumerate() {
             let new_index = id_of(value).and_then(|id| new_indexes.get(&id).copied());
             let other = new_index.and_then(|index| new.get(index));
@@ -129,13 +134,17 @@ const FIELD_ELEMENTS_MAX: usize = 3;
 /// Returns `true` if two arrays are one field, such as a hex, rather than lists. A long list, such as the squares of a
 /// board, is compared by element, because a single difference would hide which element changed.
 fn is_one_field(old: &[Value], new: &[Value]) -> bool {
-    let is_flat = |array: &[Value]| array.iter().all(|value| !value.is_array() && !value.is_object());
     let is_short = old.len().max(new.len()) <= FIELD_ELEMENTS_MAX;
     is_flat(old) && is_flat(new) && (is_short || old.is_empty() || new.is_empty())
 }
 
+fn is_flat(array: &[Value]) -> bool {
+    array.iter().all(|value| !value.is_array() && !value.is_object())
+}
+
 fn id_of(value: &Value) -> Option<String> {
-    value.get("id").filter(|id| id.is_string() || id.is_number()).map(Value::to_string)
+    let id = value.get("id")?;
+    if id.is_string() || id.is_number() { Some(id.to_string()) } else { None }
 }
 
 /// Returns the index of each id, or `None` if an element has no id or two have the same.

@@ -146,60 +146,73 @@ impl Divergence {
     /// Compares an entry with what the rules compute. It must have an outcome, a hash and canonical text.
     pub(crate) fn of_entry(recorded: &LogEntry, computed: &LogEntry) -> Option<Self> {
         if recorded.command != computed.command {
-            let [old, new] = [recorded, computed].map(|entry| Claim::Command(entry.command.to_string()));
+            let old = Claim::Command(recorded.command.to_string());
+            let new = Claim::Command(computed.command.to_string());
             return Some(Self::new(recorded, DivergenceKind::NotCanonical, Some(old), new));
         }
-        let missing = |computed| Self::new(recorded, DivergenceKind::Missing, None, computed);
-        if let (None, Some(outcome)) = (&recorded.outcome, &computed.outcome) {
-            return Some(missing(Claim::Outcome(outcome.clone())));
-        }
-        Self::contradiction(recorded, computed).or_else(|| {
-            let hash = computed.hash.filter(|_| recorded.hash.is_none())?;
-            Some(missing(Claim::Hash(hash)))
-        })
+        let missing = match (&recorded.outcome, &computed.outcome) {
+            (None, Some(outcome)) => Claim::Outcome(outcome.clone()),
+            _ => {
+                if let Some(found) = Self::contradiction(recorded, computed) {
+                    return Some(found);
+                }
+                if recorded.hash.is_some() {
+                    return None;
+                }
+                Claim::Hash(computed.hash?)
+            }
+        };
+        Some(Self::new(recorded, DivergenceKind::Missing, None, missing))
     }
 
     /// Compares what is recorded of an entry with what the rules compute. What is not recorded is not compared.
     #[must_use]
     pub fn contradiction(recorded: &LogEntry, computed: &LogEntry) -> Option<Self> {
-        let hashes = recorded.hash.zip(computed.hash).filter(|(recorded, computed)| recorded != computed);
-        match (&recorded.outcome, &computed.outcome) {
-            (Some(old), Some(new)) if old != new => {
-                let old = Claim::Outcome(old.clone());
-                let new = Claim::Outcome(new.clone());
-                let hashes = hashes.map(|(expected, actual)| Hashes { expected, actual });
-                Some(Self { hashes, ..Self::new(recorded, DivergenceKind::Outcome, Some(old), new) })
-            }
-            _ => {
-                let (old, new) = hashes?;
-                Some(Self::new(recorded, DivergenceKind::StateHash, Some(Claim::Hash(old)), Claim::Hash(new)))
-            }
+        let mut hashes = None;
+        if let (Some(expected), Some(actual)) = (recorded.hash, computed.hash)
+            && expected != actual
+        {
+            hashes = Some(Hashes { expected, actual });
         }
+        if let (Some(old), Some(new)) = (&recorded.outcome, &computed.outcome)
+            && old != new
+        {
+            let old = Claim::Outcome(old.clone());
+            let new = Claim::Outcome(new.clone());
+            return Some(Self { hashes, ..Self::new(recorded, DivergenceKind::Outcome, Some(old), new) });
+        }
+        let Hashes { expected, actual } = hashes?;
+        let old = Claim::Hash(expected);
+        Some(Self::new(recorded, DivergenceKind::StateHash, Some(old), Claim::Hash(actual)))
     }
 
     /// Returns the divergence of an entry that the rules rejected or whose roll is wrong. Returns `None` for an entry
     /// that cannot be folded for another reason, such as an unreadable command.
     pub(crate) fn of_refusal(recorded: &LogEntry, error: &FoldError) -> Option<Self> {
-        let (kind, claim, computed) = match error {
+        match error {
             FoldError::Rejected { rejected, .. } => {
-                let outcome = recorded.outcome.clone().map(Claim::Outcome);
-                (DivergenceKind::Rejected, outcome, Rejected::clone(rejected).into())
+                let claim = recorded.outcome.clone().map(Claim::Outcome);
+                let computed = Rejected::clone(rejected).into();
+                Some(Self::new(recorded, DivergenceKind::Rejected, claim, computed))
             }
             FoldError::WrongRoll { expected, found, .. } => {
-                (DivergenceKind::WrongRoll, Some(Claim::Roll(found.clone())), Claim::Roll(expected.clone()))
+                let claim = Some(Claim::Roll(found.clone()));
+                let computed = Claim::Roll(expected.clone());
+                Some(Self::new(recorded, DivergenceKind::WrongRoll, claim, computed))
             }
-            _ => return None,
-        };
-        Some(Self::new(recorded, kind, claim, computed))
+            _ => None,
+        }
     }
 
     /// Compares an attempt with the outcome that the rules compute.
     pub(crate) fn of_attempt(after: u64, recorded: &Attempt, computed: Outcome) -> Option<Self> {
+        if recorded.outcome.as_ref() == Some(&computed) {
+            return None;
+        }
         let subject = Subject::of_attempt(after, recorded);
         let kind = if recorded.outcome.is_some() { DivergenceKind::Attempt } else { DivergenceKind::Missing };
-        let is_other = recorded.outcome.as_ref() != Some(&computed);
         let recorded = recorded.outcome.clone().map(Claim::Outcome);
-        is_other.then(|| Self::new(subject, kind, recorded, Claim::Outcome(computed)))
+        Some(Self::new(subject, kind, recorded, Claim::Outcome(computed)))
     }
 
     /// Returns what is recorded, or the name of what is missing.
@@ -224,21 +237,38 @@ impl Divergence {
     /// Returns the first pair of effects in which two applied outcomes differ, the recorded one first.
     #[must_use]
     pub fn changed_effects(&self) -> Option<(String, String)> {
-        let is_applied = |claim: &Claim| matches!(claim, Claim::Outcome(Outcome::Applied(_)));
-        let recorded = self.recorded.as_ref().filter(|recorded| is_applied(recorded))?;
-        if !is_applied(&self.computed) {
+        let (Some(Claim::Outcome(Outcome::Applied(_))), Claim::Outcome(Outcome::Applied(_))) =
+            (&self.recorded, &self.computed)
+        else {
             return None;
+        };
+        match self.changed_parts() {
+            [None, None] => None,
+            [old, new] => {
+                Some((old.unwrap_or("(none)".into()).into(), new.unwrap_or("(none)".into()).into()))
+            }
         }
-        let old = recorded.parts();
+    }
+
+    /// Returns the first parts in which the recorded and the computed claim differ; `None` where a claim has no more.
+    pub(crate) fn changed_parts(&self) -> [Option<Cow<'_, str>>; 2] {
+        let old = self.recorded.as_ref().map(Claim::parts).unwrap_or_default();
         let new = self.computed.parts();
-        let index = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
-        let part = |parts: &[Cow<'_, str>]| parts.get(index).map_or("(none)", AsRef::as_ref).to_owned();
-        (index < old.len().max(new.len())).then(|| (part(&old), part(&new)))
+        let mut index = 0;
+        while index < old.len() && old.get(index) == new.get(index) {
+            index += 1;
+        }
+        [old.get(index).cloned(), new.get(index).cloned()]
     }
 
     /// Returns the codes of the recorded and the computed reason or rejection.
-    pub(crate) fn codes(&self) -> impl Iterator<Item = &str> {
-        self.recorded.iter().chain([&self.computed]).filter_map(Claim::code)
+    pub(crate) fn codes(&self) -> Vec<&str> {
+        let mut codes = Vec::new();
+        if let Some(recorded) = &self.recorded {
+            codes.extend(recorded.code());
+        }
+        codes.extend(self.computed.code());
+        codes
     }
 }
 
@@ -298,9 +328,13 @@ impl Claim {
 
     /// Returns the parts that are compared one by one: the effects of an outcome, or else the whole claim.
     pub(crate) fn parts(&self) -> Vec<Cow<'_, str>> {
-        let outcome = if let Self::Outcome(outcome) = self { Some(outcome) } else { None };
-        let effects: Vec<_> = outcome.into_iter().flat_map(Outcome::effects).map(Cow::Borrowed).collect();
-        if effects.is_empty() { vec![Cow::Owned(self.to_string())] } else { effects }
+        if let Self::Outcome(outcome) = self {
+            let effects: Vec<_> = outcome.effects().map(Cow::Borrowed).collect();
+            if !effects.is_empty() {
+                return effects;
+            }
+        }
+        vec![Cow::Owned(self.to_string())]
     }
 }
 
@@ -312,7 +346,10 @@ impl fmt::Display for Claim {
             Self::Rejection { outcome, message } => write!(out, "{outcome}: {message}"),
             Self::Roll(values) => {
                 out.write_str("rolled")?;
-                values.iter().try_for_each(|value| write!(out, " {value}"))
+                for value in values {
+                    write!(out, " {value}")?;
+                }
+                Ok(())
             }
             Self::Hash(hash) => hash.fmt(out),
             Self::Count(count) => count.fmt(out),

@@ -6,7 +6,7 @@ mod port;
 use std::sync::Arc;
 
 use serde_json::Value;
-use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Outcome, Registry, Seat, Step};
+use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Outcome, Registry, Seat};
 use turnfold_store::Log;
 
 use crate::compare::difference::{Difference, differences, view_of};
@@ -56,19 +56,17 @@ impl RecordedLog {
     /// Returns the log in a replay file of any version.
     #[must_use]
     pub fn of_replay(replay: &Replay, registry: &Registry) -> Self {
-        let lines =
-            replay.lines.iter().filter(|line| matches!(line, ReplayLine::Entry(_) | ReplayLine::Attempt(_)));
+        let Header { rules, version, module, dice, .. } = &replay.header;
+        let mut lines = replay.lines.clone();
+        lines.retain(|line| matches!(line, ReplayLine::Entry(_) | ReplayLine::Attempt(_)));
         Self {
             name: replay.file.clone(),
-            rules: replay.header.rules.clone(),
-            recorded_rules: {
-                let Header { rules, version, module, .. } = &replay.header;
-                registry.resolve(rules.name(), *version, module.as_ref()).ok()
-            },
-            version: replay.header.version,
+            rules: rules.clone(),
+            recorded_rules: registry.resolve(rules.name(), *version, module.as_ref()).ok(),
+            version: *version,
             setup: replay.setup(),
-            dice: replay.header.dice,
-            lines: lines.cloned().collect(),
+            dice: *dice,
+            lines,
             closing: replay.closing.map(|closing| closing.state),
             port: None,
         }
@@ -80,8 +78,9 @@ impl RecordedLog {
     /// [`ReplayError::Unreadable`] for a ruleset that the registry does not have, and for a log that the rules of its
     /// own version reject.
     pub fn of_store(name: &Revision, log: Log, registry: &Registry) -> Result<Self, ReplayError> {
-        let rules = find_rules(&log.genesis.ruleset, registry);
-        Self::under(rules.map_err(|cause| unreadable(&name.to_string(), cause))?, name, log, registry)
+        let rules = find_rules(&log.genesis.ruleset, registry)
+            .map_err(|cause| ReplayError::unreadable(&name.to_string(), cause))?;
+        Self::under(rules, name, log, registry)
     }
 
     /// Returns a log of the store, of any version, to fold by these rules. The store records no outcomes. They are
@@ -96,24 +95,27 @@ impl RecordedLog {
         registry: &Registry,
     ) -> Result<Self, ReplayError> {
         let Log { genesis, entries, .. } = log;
+        let name = name.to_string();
         let mut entries: Vec<LogEntry> = entries.into_iter().map(LogEntry::from).collect();
-        let recorded = recorded_rules(&genesis, registry).ok().filter(|recorded| **recorded != *rules);
-        if let Some(recorded) = &recorded {
+        let recorded_rules = match recorded_rules(&genesis, registry) {
+            Ok(recorded) if *recorded != *rules => Some(recorded),
+            _ => None,
+        };
+        if let Some(recorded) = &recorded_rules {
             let mut outcomes = Vec::new();
-            let start = recorded.start(&genesis.setup).map_err(ReplayError::from);
-            let folded = start.and_then(|mut state| {
-                let observe = &mut |step: &mut dyn Step| outcomes.push(step.outcome());
-                Ok(state.fold(&logged(&entries), &genesis.dice, observe)?)
-            });
-            folded.map_err(|cause| unreadable(&name.to_string(), cause))?;
+            recorded
+                .start(&genesis.setup)
+                .map_err(|cause| ReplayError::unreadable(&name, cause))?
+                .fold(&logged(&entries), &genesis.dice, &mut |step| outcomes.push(step.outcome()))
+                .map_err(|cause| ReplayError::unreadable(&name, cause))?;
             for (entry, outcome) in entries.iter_mut().zip(outcomes) {
                 entry.outcome = Some(outcome);
             }
         }
         Ok(Self {
-            name: name.to_string(),
+            name,
             rules,
-            recorded_rules: recorded,
+            recorded_rules,
             version: genesis.ruleset_version,
             setup: Ok(genesis.setup),
             dice: genesis.dice,
@@ -174,13 +176,13 @@ impl RecordedLog {
                     let found = self.fold(entry, state.as_mut())?;
                     if let (None, None, Some(recorded)) = (&found, &other_state, entry.hash) {
                         // Hashing a state is expensive, so it is done only if there is a hash to compare.
-                        let hash = ShortHash::from(state.state_hash_as(self.version));
-                        let computed = Claim::Hash(hash);
-                        let divergence = (recorded != hash).then(|| {
+                        let computed = ShortHash::from(state.state_hash_as(self.version));
+                        if recorded != computed {
+                            let kind = DivergenceKind::StateHash;
                             let recorded = Some(Claim::Hash(recorded));
-                            Divergence::new(entry, DivergenceKind::StateHash, recorded, computed)
-                        });
-                        other_state = divergence.map(|divergence| (index, divergence));
+                            let divergence = Divergence::new(entry, kind, recorded, Claim::Hash(computed));
+                            other_state = Some((index, divergence));
+                        }
                     }
                     found
                 }
@@ -194,12 +196,15 @@ impl RecordedLog {
             return self.difference_at(index, divergence).map(Some);
         }
         let computed = state.state_hash_as(self.version);
-        let Some(recorded) = self.closing.filter(|recorded| *recorded != computed) else { return Ok(None) };
+        let Some(recorded) = self.closing else { return Ok(None) };
+        if recorded == computed {
+            return Ok(None);
+        }
+        let kind = DivergenceKind::ClosingState;
         let recorded = Some(Claim::Digest(recorded));
-        let computed = Claim::Digest(computed);
-        let subject = Subject::End { after: seq };
-        let divergence = Divergence::new(subject, DivergenceKind::ClosingState, recorded, computed);
-        Ok(Some(FirstDifference { group: cause::group(&divergence, None), divergence, field: None }))
+        let divergence =
+            Divergence::new(Subject::End { after: seq }, kind, recorded, Claim::Digest(computed));
+        Ok(Some(FirstDifference::without_field(divergence)))
     }
 
     fn start(&self) -> Result<Box<dyn AnyState>, ReplayError> {
@@ -208,7 +213,7 @@ impl RecordedLog {
         // (RF-15).
         let is_referee = self.rules.referee().is_some();
         let rules = if is_referee { distrusted(&self.rules) } else { Arc::clone(&self.rules) };
-        rules.start(&setup).map_err(|error| unreadable(&self.name, error.into()))
+        rules.start(&setup).map_err(|error| ReplayError::unreadable(&self.name, error))
     }
 
     /// Folds an entry and compares its outcome.
@@ -221,21 +226,25 @@ impl RecordedLog {
                 let computed = LogEntry { outcome, hash: None, ..entry.clone() };
                 Divergence::contradiction(entry, &computed)
             }
-            Err(error) => match Divergence::of_refusal(entry, &error) {
-                Some(found) => Some(found),
-                None => return Err(unreadable(&self.name, error.into())),
-            },
+            Err(error) => {
+                let Some(refusal) = Divergence::of_refusal(entry, &error) else {
+                    return Err(ReplayError::unreadable(&self.name, error));
+                };
+                Some(refusal)
+            }
         };
-        let subject = || Subject::Entry { seq: entry.seq, seat: entry.seat, command: self.command(entry) };
-        Ok(found.map(|found| Divergence { subject: subject(), ..found }))
+        let Some(found) = found else { return Ok(None) };
+        let subject = Subject::Entry { seq: entry.seq, seat: entry.seat, command: self.command(entry) };
+        Ok(Some(Divergence { subject, ..found }))
     }
 
     fn command(&self, entry: &LogEntry) -> String {
-        let text = match &entry.command {
-            CommandForm::Text(_) => None,
-            CommandForm::Bytes(bytes) => self.rules.command_text(bytes).ok(),
-        };
-        text.unwrap_or_else(|| entry.command.to_string())
+        if let CommandForm::Bytes(bytes) = &entry.command
+            && let Ok(text) = self.rules.command_text(bytes)
+        {
+            return text;
+        }
+        entry.command.to_string()
     }
 
     /// Folds up to an entry or attempt again, to find the fields that it changes now and changed under the recorded
@@ -245,7 +254,7 @@ impl RecordedLog {
         let mut state = self.start()?;
         state
             .fold(&logged(before.iter().filter_map(ReplayLine::entry)), &self.dice, &mut |_| {})
-            .map_err(|error| unreadable(&self.name, error.into()))?;
+            .map_err(|error| ReplayError::unreadable(&self.name, error))?;
         let view = view_of(state.as_ref(), Seat::Host);
         if let Some(entry) = rest.first().and_then(ReplayLine::entry) {
             // A rejected entry changes nothing.
@@ -273,6 +282,8 @@ impl RecordedLog {
     }
 }
 
-fn unreadable(log: &str, cause: ReplayError) -> ReplayError {
-    ReplayError::Unreadable { log: log.into(), cause: Box::new(cause) }
+impl FirstDifference {
+    fn without_field(divergence: Divergence) -> Self {
+        Self { group: cause::group(&divergence, None), divergence, field: None }
+    }
 }

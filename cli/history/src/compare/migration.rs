@@ -113,29 +113,32 @@ fn rules_of_version(
 ) -> Result<Arc<dyn AnyRules>, ReplayError> {
     let newest = find_rules(&genesis.ruleset, registry)?;
     let asked = version.unwrap_or(newest.version());
-    let found = match registry.resolve(&genesis.ruleset, asked, None) {
-        Err(cause) if !matches!(cause, NoRules::OtherVersion { .. }) => return Err(cause.into()),
-        found => found.ok(),
-    };
     let ruleset = &genesis.ruleset;
-    match found {
-        None => {
+    let rules = match registry.resolve(ruleset, asked, None) {
+        Ok(rules) => rules,
+        Err(NoRules::OtherVersion { .. }) => {
             let newest = newest.version();
             let message = format!("this build has no version {asked} of `{ruleset}`; its newest is {newest}");
-            Err(ReplayError::Unusable(message))
+            return Err(ReplayError::Unusable(message));
         }
-        Some(_) if asked == genesis.ruleset_version => {
-            Err(ReplayError::Unusable(format!("match `{name}` is of version {asked} of `{ruleset}` already")))
-        }
-        // An older version must be named by the caller.
-        Some(_) if version.is_none() && asked < genesis.ruleset_version => Err(ReplayError::OtherVersion {
-            match_name: name.clone(),
-            ruleset: ruleset.clone(),
-            recorded: genesis.ruleset_version,
-            known: asked,
-        }),
-        Some(rules) => Ok(rules),
+        Err(cause) => return Err(cause.into()),
+    };
+    let recorded = genesis.ruleset_version;
+    if asked == recorded {
+        let message = format!("match `{name}` is of version {asked} of `{ruleset}` already");
+        return Err(ReplayError::Unusable(message));
     }
+    // An older version must be named by the caller.
+    if version.is_none() && asked < recorded {
+        let match_name = name.clone();
+        return Err(ReplayError::OtherVersion {
+            match_name,
+            ruleset: ruleset.clone(),
+            recorded,
+            known: asked,
+        });
+    }
+    Ok(rules)
 }
 
 /// Refuses a match whose id must not change: papers and fair dice are bound to the id, and a pin to the module.
@@ -155,9 +158,12 @@ fn require_movable(name: &MatchName, genesis: &Genesis, has_desk: bool) -> Resul
 
 /// Sorts branches so that parents come first, `main` before all others.
 fn parents_first(infos: Vec<BranchInfo>) -> Vec<BranchInfo> {
-    let parent = |info: &BranchInfo| info.parent.as_ref().map(|(parent, _)| parent.clone());
-    let parents = infos.iter().map(|info| (info.name.clone(), parent(info))).collect();
-    let mut by_name: BTreeMap<_, _> = infos.into_iter().map(|info| (info.name.clone(), info)).collect();
+    let mut parents = BTreeMap::new();
+    let mut by_name = BTreeMap::new();
+    for info in infos {
+        parents.insert(info.name.clone(), info.parent.as_ref().map(|(parent, _)| parent.clone()));
+        by_name.insert(info.name.clone(), info);
+    }
     let order = in_order(&parents).unwrap_or_default();
     order.iter().filter_map(|name| by_name.remove(name)).collect()
 }

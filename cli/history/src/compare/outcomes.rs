@@ -13,30 +13,36 @@ const CONTEXT: usize = 3;
 pub fn changed_claims(expected: &Claim, actual: &Claim) -> Vec<Line> {
     let expected = expected.parts();
     let actual = actual.parts();
-    let expected: Vec<&str> = expected.iter().map(AsRef::as_ref).collect();
-    let actual: Vec<&str> = actual.iter().map(AsRef::as_ref).collect();
-    let diff = TextDiff::from_slices(&expected, &actual);
+    let old: Vec<&str> = expected.iter().map(AsRef::as_ref).collect();
+    let new: Vec<&str> = actual.iter().map(AsRef::as_ref).collect();
+    let diff = TextDiff::from_slices(&old, &new);
     let mut lines = Vec::new();
     let mut shown = 0;
-    let unchanged = |count: usize| {
-        let counted = counted(count as u64, "equal effect", "equal effects");
-        (count > 0).then(|| Line::from(dim(format_args!("  … {counted}"))))
-    };
     for group in diff.grouped_ops(CONTEXT) {
-        let start = group.first().map_or(shown, |op| op.old_range().start);
-        lines.extend(unchanged(start - shown));
-        shown = group.last().map_or(start, |op| op.old_range().end);
-        for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
-            let line = match change.tag() {
-                ChangeTag::Delete => removed(format_args!("- {}", change.value())),
-                ChangeTag::Insert => added(format_args!("+ {}", change.value())),
-                ChangeTag::Equal => plain(format_args!("  {}", change.value())),
-            };
-            lines.push(line.into());
+        let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
+        lines.extend(unchanged(first.old_range().start - shown));
+        shown = last.old_range().end;
+        for op in &group {
+            for change in diff.iter_changes(op) {
+                let line = match change.tag() {
+                    ChangeTag::Delete => removed(format_args!("- {}", change.value())),
+                    ChangeTag::Insert => added(format_args!("+ {}", change.value())),
+                    ChangeTag::Equal => plain(format_args!("  {}", change.value())),
+                };
+                lines.push(line.into());
+            }
         }
     }
-    lines.extend(unchanged(expected.len() - shown));
+    lines.extend(unchanged(old.len() - shown));
     lines
+}
+
+fn unchanged(count: usize) -> Option<Line> {
+    if count == 0 {
+        return None;
+    }
+    let counted = counted(count as u64, "equal effect", "equal effects");
+    Some(dim(format_args!("  … {counted}")).into())
 }
 
 /// Returns a claim as added lines, one effect a line.

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use turnfold_core::{MatchResult, Seat};
 
-use crate::corpus::table::{command_name, earlier};
+use crate::corpus::table::earlier;
 use crate::corpus::wilson::ScoreInterval;
 use crate::error::ReplayError;
+use crate::text::first_word;
 use crate::viewer::seat_history::SeatHistory;
 
 /// The property by which matches are grouped.
@@ -50,7 +51,7 @@ impl MatchCounts {
         let mut first_at_ms = None;
         let mut last_at_ms = None;
         let end = seat_history.fold(&mut |seen| {
-            count(&mut commands, command_name(&seen.command()));
+            count(&mut commands, first_word(&seen.command()));
             let outcome = seen.outcome();
             count(&mut outcomes, outcome.kind());
             if let Some(reason) = outcome.code() {

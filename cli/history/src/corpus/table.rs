@@ -8,7 +8,7 @@ use serde_json::Value;
 use turnfold_core::Outcome;
 
 use crate::error::ReplayError;
-use crate::text::printable_json;
+use crate::text::{first_word, printable_json};
 use crate::viewer::seat_history::SeatHistory;
 use crate::viewer::viewed_entry::ViewedEntry;
 
@@ -193,7 +193,7 @@ fn entry_row(source: &str, seen: &mut ViewedEntry<'_>) -> TableRow {
         seen.seq().into(),
         seen.seat().to_string().into(),
         command.as_str().into(),
-        command_name(&command).into(),
+        first_word(&command).into(),
         outcome.kind().into(),
         outcome.code().into(),
         outcome.effects().count().into(),
@@ -201,11 +201,6 @@ fn entry_row(source: &str, seen: &mut ViewedEntry<'_>) -> TableRow {
         seen.recorded_at_ms().into(),
     ];
     TableRow::new(&ENTRY, values)
-}
-
-/// Returns the first word of a command, which names what it does.
-pub(super) fn command_name(command: &str) -> &str {
-    command.split(' ').next().unwrap_or_default()
 }
 
 /// Passes the rows of an entry's effects to `take`. A field with the name of another column becomes `effect.NAME`.

@@ -274,10 +274,10 @@ impl From<Malformed> for ReplayError {
 }
 
 impl ReplayError {
-    /// Returns the error for a log whose module failed.
+    /// Returns the error for a log that this build cannot read to its end, such as one whose module failed.
     #[must_use]
-    pub fn fault_in(log: &str, fault: Fault) -> Self {
-        Self::Unreadable { log: log.into(), cause: Box::new(fault.into()) }
+    pub fn unreadable(log: &str, cause: impl Into<Self>) -> Self {
+        Self::Unreadable { log: log.into(), cause: Box::new(cause.into()) }
     }
 
     /// Returns what to do about the error, if that does not depend on the program that shows it.

@@ -77,7 +77,7 @@ pub fn amend(
 ) -> Result<Result<Amendment, Box<Record>>, ReplayError> {
     require_rules(&*original.header.rules)?;
     let dice = original.header.dice;
-    let is_target = |line: &ReplayLine| line.entry().is_some_and(|entry| entry.seq == seq);
+    let is_target = |line: &ReplayLine| matches!(line, ReplayLine::Entry(entry) if entry.seq == seq);
     let place = original.lines.iter().position(is_target).unwrap_or(original.lines.len());
     let (prefix, rest) = original.lines.split_at(place);
     let mut state = original.start()?;
@@ -89,10 +89,13 @@ pub fn amend(
             target = Some(Record::of(step, Detail::new(Viewer::HOST)));
         }
     })?;
+    if matches!(change, Amending::Insert(_)) {
+        target = None;
+    }
     let roller = Roller::of(&dice);
     let mut amendment = Amendment {
         seq,
-        removed: target.filter(|_| !matches!(change, Amending::Insert(_))),
+        removed: target,
         added: None,
         entries: Vec::new(),
         kept: 0,
@@ -156,35 +159,35 @@ impl Amendment {
         change: &Amending,
         seat: Option<Seat>,
     ) -> Result<Result<(), Box<Record>>, ReplayError> {
-        match change {
-            Amending::Drop => {}
-            Amending::Replace(line) => match self.play(line, seat)? {
-                Ok(played) => self.added = Some(self.take(played, None)),
-                Err(rejected) => return Ok(Err(rejected)),
-            },
-            Amending::Insert(line) => {
-                // Comments directly above an entry belong to it.
-                let lines = &mut self.replay.lines;
-                let is_comment = |line: &&ReplayLine| matches!(line, ReplayLine::Comment(_));
-                let above = lines.iter().rev().take_while(is_comment).count();
-                let comments = lines.split_off(lines.len() - above);
-                match self.play(line, seat)? {
-                    Ok(played) => self.added = Some(self.take(played, None)),
-                    Err(rejected) => return Ok(Err(rejected)),
-                }
-                self.replay.lines.extend(comments);
-                self.entry(entry)?;
+        let (Amending::Replace(given) | Amending::Insert(given)) = change else { return Ok(Ok(())) };
+        let is_insertion = matches!(change, Amending::Insert(_));
+        let mut comments = Vec::new();
+        if is_insertion {
+            // Comments directly above an entry belong to it.
+            let lines = &mut self.replay.lines;
+            let mut first = lines.len();
+            while first > 0 && matches!(lines.get(first - 1), Some(ReplayLine::Comment(_))) {
+                first -= 1;
             }
+            comments = lines.split_off(first);
+        }
+        match self.play(given, seat)? {
+            Ok(played) => self.added = Some(self.take(played, None)),
+            Err(rejected) => return Ok(Err(rejected)),
+        }
+        self.replay.lines.extend(comments);
+        if is_insertion {
+            self.entry(entry)?;
         }
         Ok(Ok(()))
     }
 
     /// Plays an entry of the original again.
     fn entry(&mut self, entry: &LogEntry) -> Result<(), ReplayError> {
-        if self.rolls_by_seed && is_roll(&entry.command.to_string()) {
+        let command = entry.command.to_string();
+        if self.rolls_by_seed && is_roll(&command) {
             return self.roll_again(entry);
         }
-        let command = entry.command.to_string();
         let line = ScriptCommand { seat: Some(entry.seat), command, malformed: None, number: None };
         let record = match self.play(&line, None)? {
             Ok(played) => self.take(played, Some(entry)),
@@ -198,23 +201,24 @@ impl Amendment {
             }
         };
         let computed = LogEntry { outcome: Some(record.outcome), hash: None, ..entry.clone() };
-        let found = Divergence::contradiction(entry, &computed);
-        self.outcomes.extend(found.map(|found| (found, record.seq)));
+        if let Some(found) = Divergence::contradiction(entry, &computed) {
+            self.outcomes.push((found, record.seq));
+        }
         Ok(())
     }
 
     /// Rolls where the original did, if a roll is due there.
     fn roll_again(&mut self, entry: &LogEntry) -> Result<(), ReplayError> {
-        let old = Some((entry.seq, entry.command.to_string()));
-        match self.session.roll_once()? {
-            Some(played) => {
-                let record = self.take(played, Some(entry));
-                if record.command != entry.command.to_string() {
-                    self.rolls.push(ChangedRoll { old, new: record.seq.zip(Some(record.command)) });
-                }
+        let command = entry.command.to_string();
+        let mut new = None;
+        if let Some(played) = self.session.roll_once()? {
+            let record = self.take(played, Some(entry));
+            if record.command == command {
+                return Ok(());
             }
-            None => self.rolls.push(ChangedRoll { old, new: None }),
+            new = numbered(record);
         }
+        self.rolls.push(ChangedRoll { old: Some((entry.seq, command)), new });
         Ok(())
     }
 
@@ -230,8 +234,9 @@ impl Amendment {
             return;
         }
         self.replay.lines.push(ReplayLine::Attempt(Attempt { outcome: None, ..attempt.clone() }));
-        let found = Divergence::of_attempt(self.head(), attempt, outcome);
-        self.outcomes.extend(found.map(|found| (found, None)));
+        if let Some(found) = Divergence::of_attempt(self.head(), attempt, outcome) {
+            self.outcomes.push((found, None));
+        }
     }
 
     /// Plays a command. If it is rejected and a roll by the seed is due, rolls and plays it again.
@@ -253,7 +258,7 @@ impl Amendment {
         let any = !rolls.is_empty();
         for roll in rolls {
             let record = self.take(roll, None);
-            self.rolls.push(ChangedRoll { old: None, new: record.seq.zip(Some(record.command)) });
+            self.rolls.push(ChangedRoll { old: None, new: numbered(record) });
         }
         Ok(any)
     }
@@ -271,4 +276,8 @@ impl Amendment {
         self.entries.push(LogEntry { recorded_at_ms, ..entry });
         record
     }
+}
+
+fn numbered(record: Record) -> Option<(u64, String)> {
+    Some((record.seq?, record.command))
 }

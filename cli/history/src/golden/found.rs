@@ -137,7 +137,10 @@ impl Search<'_> {
                 Ok(entry) => entry,
                 Err(error) => {
                     let path = error.path().unwrap_or(root).to_path_buf();
-                    let cause = error.io_error().map_or_else(|| error.to_string(), ToString::to_string);
+                    let cause = match error.io_error() {
+                        Some(cause) => cause.to_string(),
+                        None => error.to_string(),
+                    };
                     self.found.failed.push(ReplayError::Folder { path, cause });
                     continue;
                 }
@@ -170,7 +173,7 @@ impl Search<'_> {
 
 /// Returns `true` if a file with another ending contains `.tfl` in its name or begins like a replay file.
 fn looks_like_replay(path: &Path) -> bool {
-    let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     if name.contains(".tfl") {
         return true;
     }
@@ -179,7 +182,7 @@ fn looks_like_replay(path: &Path) -> bool {
         return false;
     }
     let mut beginning = Vec::new();
-    let begun =
-        File::open(path).and_then(|file| file.take(FIRST_WORDS.len() as u64).read_to_end(&mut beginning));
-    begun.is_ok() && beginning == FIRST_WORDS.as_bytes()
+    let Ok(file) = File::open(path) else { return false };
+    let read = file.take(FIRST_WORDS.len() as u64).read_to_end(&mut beginning);
+    read.is_ok() && beginning == FIRST_WORDS.as_bytes()
 }

@@ -15,12 +15,17 @@ impl AuditedOrigins {
     pub(crate) fn take(&mut self, audited: &Audited<'_>) -> Option<Origin> {
         match audited {
             Audited::Match(genesis) => {
-                self.check = Some(OriginCheck::of(genesis)).filter(|check| !check.is_idle());
+                let check = OriginCheck::of(genesis);
+                self.check = if check.is_idle() { None } else { Some(check) };
             }
             Audited::Branch { name, .. } => self.is_main = name.is_main(),
             Audited::Entries(entries) => {
-                if let Some(check) = self.check.as_mut().filter(|_| self.is_main) {
-                    entries.iter().for_each(|entry| check.take(&entry.encode()));
+                if self.is_main
+                    && let Some(check) = &mut self.check
+                {
+                    for entry in *entries {
+                        check.take(&entry.encode());
+                    }
                 }
             }
             Audited::Sound(branch) if branch.name.is_main() => return self.check.take()?.first_wrong(),

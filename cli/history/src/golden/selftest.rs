@@ -17,21 +17,19 @@ use crate::history::entry::{LogEntry, logged};
 /// [`ReplayError::NotReloadable`]; [`ReplayError::Setup`] and [`ReplayError::Entry`] if the history cannot be folded.
 pub fn first_unsynced(history: &History, window: usize) -> Result<Option<u64>, ReplayError> {
     let mut state = history.start()?;
-    // The last states, oldest first: after entries i−window to i.
-    let store = |state: &dyn AnyState| (state.state_bytes(), state.rolls());
-    let mut stored = VecDeque::from([store(state.as_ref())]);
+    // The bytes and rolls of the last states, oldest first: after entries i−window to i.
+    let mut stored = VecDeque::from([(state.state_bytes(), state.rolls())]);
     for (index, entry) in history.entries.iter().enumerate() {
         fold(history, state.as_mut(), slice::from_ref(entry))?;
-        let (Some((bytes, rolls)), first) = (stored.front(), (index + 1).saturating_sub(stored.len())) else {
-            return Ok(None);
-        };
+        let first = (index + 1).saturating_sub(stored.len());
+        let Some((bytes, rolls)) = stored.front() else { return Ok(None) };
         let reloaded = history.rules.resume(bytes, *rolls);
         let mut reloaded = reloaded.map_err(|cause| ReplayError::NotReloadable { seq: first, cause })?;
         fold(history, reloaded.as_mut(), history.entries.get(first..=index).unwrap_or_default())?;
         if reloaded.state_hash() != state.state_hash() {
             return Ok(Some(entry.seq));
         }
-        stored.push_back(store(state.as_ref()));
+        stored.push_back((state.state_bytes(), state.rolls()));
         if stored.len() > window {
             stored.pop_front();
         }

@@ -35,13 +35,18 @@ pub struct Verification {
 /// (FD-11).
 #[must_use]
 pub fn left_to_check(dice: &DicePolicy) -> Option<&'static str> {
-    matches!(dice, DicePolicy::Fair(_)).then_some("values are checked by audit, with the desk")
+    if matches!(dice, DicePolicy::Fair(_)) {
+        Some("values are checked by audit, with the desk")
+    } else {
+        None
+    }
 }
 
 /// Returns the referee of these rules with the name and version that it reports, such as ``sums 1 (`./sums`)``.
 #[must_use]
 pub fn named_referee(rules: &dyn AnyRules) -> Option<String> {
-    rules.referee().map(|command| format!("{} {} (`{command}`)", rules.name(), rules.version()))
+    let command = rules.referee()?;
+    Some(format!("{} {} (`{command}`)", rules.name(), rules.version()))
 }
 
 /// A branch without findings.
@@ -112,8 +117,9 @@ pub fn verify(
     store.audit_with(match_name, &mut |audited| judge.take_or_fault(audited))?;
     let mut verification = judge.verification;
     verification.branches.sort_by(|left, right| left.branch.main_first().cmp(&right.branch.main_first()));
-    let place = |finding: &Finding| finding.branch.as_ref().map(|name| (!name.is_main(), name.clone()));
-    verification.findings.sort_by_cached_key(place);
+    verification
+        .findings
+        .sort_by_cached_key(|finding| finding.branch.as_ref().map(|name| (!name.is_main(), name.clone())));
     Ok(verification)
 }
 
@@ -192,9 +198,9 @@ impl<'a> Judge<'a> {
                 self.forks.insert(number, self.folding.fork());
             }
             Audited::Snapshot { seq, rolls, state, path } => {
-                let differs =
-                    |folded: &dyn AnyState| rolls != folded.rolls() || state != folded.state_bytes();
-                if self.folding.state.as_deref().is_some_and(differs) {
+                if let Some(folded) = &self.folding.state
+                    && (rolls != folded.rolls() || state != folded.state_bytes())
+                {
                     let message = "its snapshot is not the state that the entries fold to; remove";
                     let message = format!("{message} `{}`", path.display());
                     self.find(Some(seq), FindingKind::WrongSnapshot, message);
@@ -231,7 +237,10 @@ impl<'a> Judge<'a> {
         match fork {
             None => self.start.fork(),
             Some(BegunFork { number, is_last: true }) => self.forks.remove(&number).unwrap_or_default(),
-            Some(BegunFork { number, .. }) => self.forks.get(&number).map(Folding::fork).unwrap_or_default(),
+            Some(BegunFork { number, .. }) => match self.forks.get(&number) {
+                Some(folding) => folding.fork(),
+                None => Folding::default(),
+            },
         }
     }
 

@@ -18,5 +18,5 @@ pub fn in_order(parents: &BTreeMap<BranchName, Option<BranchName>>) -> Option<Ve
         ready.extend(waiting.remove(&Some(next)).unwrap_or_default());
         ordered.push(next.clone());
     }
-    (ordered.len() == parents.len()).then_some(ordered)
+    if ordered.len() == parents.len() { Some(ordered) } else { None }
 }

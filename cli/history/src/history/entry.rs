@@ -29,11 +29,12 @@ pub struct LogEntry {
 /// Returns entries of the store in the form that the fold takes.
 #[must_use]
 pub fn stored<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Vec<Logged<'a>> {
-    let logged = entries.into_iter().map(|entry| {
+    let mut logged = Vec::new();
+    for entry in entries {
         let command = CommandSource::Bytes(&entry.command);
-        Logged { seq: entry.seq, seat: entry.seat, command }
-    });
-    logged.collect()
+        logged.push(Logged { seq: entry.seq, seat: entry.seat, command });
+    }
+    logged
 }
 
 impl LogEntry {
@@ -119,7 +120,10 @@ impl fmt::Display for CommandForm {
             Self::Text(text) => out.write_str(text),
             Self::Bytes(bytes) => {
                 out.write_str("0x")?;
-                bytes.iter().try_for_each(|byte| write!(out, "{byte:02x}"))
+                for byte in bytes {
+                    write!(out, "{byte:02x}")?;
+                }
+                Ok(())
             }
         }
     }
@@ -174,7 +178,10 @@ impl FromStr for ShortHash {
 
 /// Requires a text of exactly this many lowercase hex digits.
 pub(crate) fn hex_digits(text: &str, count: usize) -> Result<&str, String> {
-    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-    let is_hex = text.len() == count && text.bytes().all(is_digit);
+    let is_hex = text.len() == count && text.bytes().all(is_hex_digit);
     if is_hex { Ok(text) } else { Err(format!("expected {count} lowercase hex digits")) }
+}
+
+pub(crate) fn is_hex_digit(byte: u8) -> bool {
+    matches!(byte, b'0'..=b'9' | b'a'..=b'f')
 }

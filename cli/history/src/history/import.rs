@@ -8,7 +8,6 @@ use turnfold_store::{NewEntry, PackedEntries};
 
 use crate::compare::divergence::Divergence;
 use crate::error::ReplayError;
-pub use crate::error::limits::check_title;
 use crate::golden::bless::bless_if_true;
 use crate::history::entry::{Attempt, LogEntry, logged};
 use crate::history::snapshots::Passed;
@@ -69,7 +68,10 @@ impl Imported {
             is_true = reading.take(line);
             Ok(is_true)
         });
-        let closing = closing.ok().filter(|_| is_true)?;
+        let closing = closing.ok()?;
+        if !is_true {
+            return None;
+        }
         reading.end(replay, closing)
     }
 }
@@ -146,9 +148,10 @@ impl Reading {
         let mut is_true = true;
         let folded = state.fold(&logged(&*run), dice, &mut |step| {
             let computed = LogEntry::of(step);
-            is_true &= recorded
-                .next()
-                .is_some_and(|recorded| Divergence::contradiction(recorded, &computed).is_none());
+            is_true &= match recorded.next() {
+                Some(recorded) => Divergence::contradiction(recorded, &computed).is_none(),
+                None => false,
+            };
             log.add(&computed);
             let seat = step.seat();
             let command = step.command_bytes();

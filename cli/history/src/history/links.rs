@@ -8,6 +8,7 @@ use turnfold_core::text::number;
 use turnfold_store::{BranchName, Seq, StoreReader};
 
 use crate::error::ReplayError;
+use crate::history::entry::is_hex_digit;
 use crate::history::revision::Revision;
 
 /// The fewest digits that may be quoted of a link.
@@ -27,17 +28,16 @@ impl FromStr for QuotedLink {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let expected = || {
-            format!(
-                "expected LINK@SEQ, the first {DIGITS_MIN} or more hex digits of a link and the number of an entry, found `{text}`"
-            )
-        };
-        let (digits, seq) = text.split_once('@').ok_or_else(expected)?;
-        let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-        if !(DIGITS_MIN..=DIGITS_MAX).contains(&digits.len()) || !digits.bytes().all(is_digit) {
-            return Err(expected());
+        if let Some((digits, seq)) = text.split_once('@')
+            && (DIGITS_MIN..=DIGITS_MAX).contains(&digits.len())
+            && digits.bytes().all(is_hex_digit)
+            && let Ok(seq) = number(seq)
+        {
+            return Ok(Self { digits: digits.into(), seq });
         }
-        Ok(Self { digits: digits.into(), seq: number(seq).map_err(|_| expected())? })
+        Err(format!(
+            "expected LINK@SEQ, the first {DIGITS_MIN} or more hex digits of a link and the number of an entry, found `{text}`"
+        ))
     }
 }
 
@@ -51,8 +51,8 @@ impl QuotedLink {
     /// Returns `true` if this is the link of its entry in a history. `links` are those of the history, beginning with
     /// the setup's.
     fn is_among(&self, links: &[Digest]) -> bool {
-        let own = usize::try_from(self.seq).ok().and_then(|seq| links.get(seq));
-        own.is_some_and(|own| own.to_string().starts_with(&self.digits))
+        let index = usize::try_from(self.seq).unwrap_or(usize::MAX);
+        links.get(index).is_some_and(|own| own.to_string().starts_with(&self.digits))
     }
 }
 
@@ -86,15 +86,20 @@ impl Parting {
     /// Returns the first entry that differs, 0 for the setup, if it is known.
     #[must_use]
     pub fn first(&self) -> Option<Seq> {
-        let first = self.same.map_or(0, |same| same.saturating_add(1));
-        (first == self.differ).then_some(first)
+        let first = match self.same {
+            Some(same) => same.saturating_add(1),
+            None => 0,
+        };
+        if first == self.differ { Some(first) } else { None }
     }
 
     /// Returns the entry whose link narrows the search most, or `None` if the first difference is known.
     #[must_use]
     pub fn ask_next(&self) -> Option<Seq> {
+        if self.first().is_some() {
+            return None;
+        }
         match self.same {
-            _ if self.first().is_some() => None,
             None => Some(0),
             Some(same) => Some(same.midpoint(self.differ)),
         }
@@ -112,32 +117,51 @@ pub fn compare(
 ) -> Result<QuotedFinding, ReplayError> {
     let Revision { match_name, branch, seq } = revision;
     let branches = store.branches(match_name)?;
-    let head = branches.iter().find(|info| info.name == *branch).map(|info| info.head);
-    let to = seq.or(head).unwrap_or_default();
+    let mut to = seq.unwrap_or_default();
+    for info in &branches {
+        if seq.is_none() && info.name == *branch {
+            to = info.head;
+        }
+    }
     let links = store.links(match_name, branch, 0..=to)?;
-    let (same, differing): (Vec<_>, Vec<_>) = quoted.iter().partition(|quoted| quoted.is_among(&links));
-    let same = same.iter().map(|quoted| quoted.seq).max();
-    let Some(differing) = differing.into_iter().min_by_key(|quoted| quoted.seq) else {
-        return Ok(QuotedFinding::Same(same.unwrap_or_default()));
-    };
-    if same.is_some_and(|same| same >= differing.seq) {
+    let mut same = None;
+    let mut differing: Option<&QuotedLink> = None;
+    for quoted in quoted {
+        if quoted.is_among(&links) {
+            same = same.max(Some(quoted.seq));
+        } else if differing.is_none_or(|first| quoted.seq < first.seq) {
+            differing = Some(quoted);
+        }
+    }
+    let Some(differing) = differing else { return Ok(QuotedFinding::Same(same.unwrap_or_default())) };
+    if same >= Some(differing.seq) {
         return Ok(QuotedFinding::Wrongly(differing.seq));
     }
-    let ends = (differing.seq > to).then_some(to);
+    let ends = if differing.seq > to { Some(to) } else { None };
     let mut parting = Parting { same, differ: differing.seq, branch: None, ends };
-    for info in branches.into_iter().filter(|info| info.name != *branch && info.head >= differing.seq) {
+    for info in branches {
+        if info.name == *branch || info.head < differing.seq {
+            continue;
+        }
         let others = store.links(match_name, &info.name, 0..=differing.seq)?;
         if differing.is_among(&others) {
-            let common = links.iter().zip(&others).take_while(|(own, other)| own == other).count();
-            let first = Seq::try_from(common).unwrap_or(Seq::MAX);
+            let mut first = 0;
+            for (own, other) in links.iter().zip(&others) {
+                if own != other {
+                    break;
+                }
+                first += 1;
+            }
             let branch = Some(info.name);
-            parting = Parting { same: first.checked_sub(1), differ: first, branch, ends };
+            parting = Parting { same: Seq::checked_sub(first, 1), differ: first, branch, ends };
             break;
         }
     }
     // If both are the same up to the end of this branch, the quoted history continues after it, so the next entry
     // differs.
-    if let (Some(ends), true) = (parting.ends, parting.same == parting.ends) {
+    if let Some(ends) = parting.ends
+        && parting.same == Some(ends)
+    {
         parting.differ = ends.saturating_add(1);
     }
     Ok(QuotedFinding::Parts(parting))

@@ -240,15 +240,10 @@ impl History {
     /// Returns a history from the same setup with these commands, numbered from 1. Seeded dice become recorded dice
     /// unless the seed gives exactly the rolls among the commands.
     pub(crate) fn with_commands<'c>(&self, commands: impl IntoIterator<Item = (Seat, &'c str)>) -> Self {
-        let entry = |(seq, (seat, command)): (u64, (Seat, &str))| LogEntry::new(seq, seat, command);
-        let mut history = Self {
-            name: self.name.clone(),
-            setup: self.setup.clone(),
-            title: self.title.clone(),
-            entries: (1..).zip(commands).map(entry).collect(),
-            rules: self.rules.clone(),
-            ..*self
-        };
+        let mut history = self.until(0);
+        for (seq, (seat, command)) in (1..).zip(commands) {
+            history.entries.push(LogEntry::new(seq, seat, command));
+        }
         if matches!(history.dice, DicePolicy::Seeded(_)) && history.fold(&mut |_| {}).is_err() {
             history.dice = DicePolicy::Recorded;
         }
@@ -335,13 +330,15 @@ pub fn rules_of(
     revision: &Revision,
     registry: &Registry,
 ) -> Result<Arc<dyn AnyRules>, ReplayError> {
-    let match_name = || revision.match_name.clone();
-    recorded_rules(genesis, registry).map_err(|cause| match cause {
-        NoRules::Unknown { name, known } => ReplayError::UnknownRuleset { name, known },
-        NoRules::OtherVersion { name: ruleset, recorded, known } => {
-            ReplayError::OtherVersion { match_name: match_name(), ruleset, recorded, known }
+    recorded_rules(genesis, registry).map_err(|cause| {
+        let match_name = revision.match_name.clone();
+        match cause {
+            NoRules::Unknown { name, known } => ReplayError::UnknownRuleset { name, known },
+            NoRules::OtherVersion { name: ruleset, recorded, known } => {
+                ReplayError::OtherVersion { match_name, ruleset, recorded, known }
+            }
+            cause => ReplayError::NoModule { match_name: Some(match_name), cause: Box::new(cause) },
         }
-        cause => ReplayError::NoModule { match_name: Some(match_name()), cause: Box::new(cause) },
     })
 }
 

@@ -124,21 +124,25 @@ impl Record {
     #[must_use]
     pub fn logged(&self) -> Option<Logged<'_>> {
         let command = CommandSource::Bytes(&self.command_bytes);
-        self.seq.zip(self.seat).map(|(seq, seat)| Logged { seq, seat, command })
+        Some(Logged { seq: self.seq?, seat: self.seat?, command })
     }
 
     /// Returns the entry in the form that the store appends, or `None` for a rejected command.
     #[must_use]
     pub fn to_store(&self, recorded_at_ms: i64) -> Option<NewEntry> {
-        let seat = self.seat.filter(|_| self.seq.is_some())?;
-        Some(NewEntry { seat, command: self.command_bytes.clone(), recorded_at_ms })
+        if self.seq.is_none() {
+            return None;
+        }
+        Some(NewEntry { seat: self.seat?, command: self.command_bytes.clone(), recorded_at_ms })
     }
 
     /// Returns seat, command and outcome as printed, without colors.
     #[must_use]
     pub fn text(&self) -> String {
-        let seat = self.seat.map(|seat| format!("{seat} ")).unwrap_or_default();
-        format!("{seat}{} => {}", self.command, self.outcome)
+        match self.seat {
+            Some(seat) => format!("{seat} {} => {}", self.command, self.outcome),
+            None => format!("{} => {}", self.command, self.outcome),
+        }
     }
 }
 

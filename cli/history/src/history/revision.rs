@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use turnfold_core::Malformed;
 use turnfold_core::text::number;
 use turnfold_store::{BranchName, MatchName};
 
@@ -35,7 +36,10 @@ impl fmt::Display for Revision {
         if self.branch != BranchName::main() {
             write!(out, "@{}", self.branch)?;
         }
-        self.seq.map_or(Ok(()), |seq| write!(out, ":{seq}"))
+        match self.seq {
+            Some(seq) => write!(out, ":{seq}"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -43,21 +47,24 @@ impl FromStr for Revision {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let expected =
-            |what: &str| format!("{what} in revision `{text}`, which is written MATCH[@BRANCH][:SEQ]");
-        let (place, seq) = match text.split_once(':') {
-            Some((place, seq)) => (place, Some(number(seq).map_err(|cause| expected(&cause.to_string()))?)),
-            None => (text, None),
-        };
-        let (match_name, branch) = match place.split_once('@') {
-            Some((match_name, branch)) => {
-                (match_name, branch.parse().map_err(|cause| expected(&format!("{cause}")))?)
-            }
-            None => (place, BranchName::main()),
-        };
-        let match_name = match_name.parse().map_err(|cause| expected(&format!("{cause}")))?;
+        let mut place = text;
+        let mut seq = None;
+        if let Some((before, after)) = text.split_once(':') {
+            place = before;
+            seq = Some(number(after).map_err(|cause| malformed(text, &cause))?);
+        }
+        let mut branch = BranchName::main();
+        if let Some((before, after)) = place.split_once('@') {
+            place = before;
+            branch = after.parse().map_err(|cause: Malformed| malformed(text, &cause))?;
+        }
+        let match_name = place.parse().map_err(|cause: Malformed| malformed(text, &cause))?;
         Ok(Self { match_name, branch, seq })
     }
+}
+
+fn malformed(revision: &str, cause: &dyn fmt::Display) -> String {
+    format!("{cause} in revision `{revision}`, which is written MATCH[@BRANCH][:SEQ]")
 }
 
 /// Parses the name of a new match. A name ending in `.tfl` or `.html` is refused, because as an argument it would mean
@@ -73,7 +80,7 @@ pub fn new_match_name(text: &str) -> Result<MatchName, String> {
             ));
         }
     }
-    text.parse().map_err(|error: turnfold_core::Malformed| error.to_string())
+    text.parse().map_err(|error: Malformed| error.to_string())
 }
 
 /// Where a history comes from: the store, or a replay file.
@@ -166,17 +173,19 @@ impl fmt::Display for SourceName {
 impl fmt::Display for FileName {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&input_name(&self.path))?;
-        self.seq.map_or(Ok(()), |seq| write!(out, ":{seq}"))
+        match self.seq {
+            Some(seq) => write!(out, ":{seq}"),
+            None => Ok(()),
+        }
     }
 }
 
 /// Returns the path of a replay file, quoted for a shell. No verb mistakes the result for a revision or an option.
 #[must_use]
 pub fn shell_path(path: &str) -> String {
-    let is_plain = |character: char| character.is_ascii_alphanumeric() || "._-/+@%:,".contains(character);
     let is_clear = path.parse() == Ok(SourceName::of_file(Path::new(path))) && !path.starts_with('-');
     let path = if is_clear { path.to_string() } else { format!("./{path}") };
-    if path.chars().all(is_plain) {
+    if path.chars().all(|character| character.is_ascii_alphanumeric() || "._-/+@%:,".contains(character)) {
         return path;
     }
     format!("'{}'", printable(&path.replace('\'', r"'\''")))
@@ -196,9 +205,11 @@ impl FromStr for EntryName {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let source: SourceName = text.parse()?;
-        let seq = source.seq().ok_or_else(|| {
-            format!("expected the number of an entry in `{text}`; an entry is written REV:SEQ or FILE:SEQ")
-        })?;
+        let Some(seq) = source.seq() else {
+            return Err(format!(
+                "expected the number of an entry in `{text}`; an entry is written REV:SEQ or FILE:SEQ"
+            ));
+        };
         Ok(Self { source: source.up_to(None), seq })
     }
 }
@@ -216,19 +227,14 @@ impl FromStr for RangeName {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let Some((source, (first, last))) =
-            text.rsplit_once(':').and_then(|(source, range)| Some((source, range.split_once("..")?)))
-        else {
+        let Some((source, range)) = text.rsplit_once(':') else {
             return Ok(Self { source: text.parse()?, first: 1 });
         };
-        let end = |seq: &str| match seq {
-            "" => Ok(None),
-            seq => number(seq).map(Some).map_err(|cause| {
-                format!("{cause} in `{text}`; a range is written FIRST..LAST, and either may be left out")
-            }),
+        let Some((first, last)) = range.split_once("..") else {
+            return Ok(Self { source: text.parse()?, first: 1 });
         };
-        let first = end(first)?.unwrap_or(1);
-        let last = end(last)?;
+        let first = range_end(first, text)?.unwrap_or(1);
+        let last = range_end(last, text)?;
         if last.is_some_and(|last| last < first) {
             return Err(format!("expected a range that begins before it ends, found `{text}`"));
         }
@@ -238,6 +244,15 @@ impl FromStr for RangeName {
         }
         Ok(Self { source: source.up_to(last), first })
     }
+}
+
+fn range_end(seq: &str, range: &str) -> Result<Option<u64>, String> {
+    if seq.is_empty() {
+        return Ok(None);
+    }
+    number(seq).map(Some).map_err(|cause| {
+        format!("{cause} in `{range}`; a range is written FIRST..LAST, and either may be left out")
+    })
 }
 
 impl fmt::Display for EntryName {

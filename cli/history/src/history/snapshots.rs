@@ -17,8 +17,8 @@ pub fn keep_snapshots(revision: &Revision, after: u64, head: u64, sources: &dyn 
         return;
     }
     let revision = revision.at(last);
-    let source = HistorySource::of_branch(&revision, store, sources.registry(), sources.build());
-    let kept = source.and_then(|source| source.state(Some(store)));
+    let kept = HistorySource::of_branch(&revision, store, sources.registry(), sources.build())
+        .and_then(|source| source.state(Some(store)));
     if let Err(error) = kept {
         tracing::debug!(%error, "snapshots could not be kept");
     }
@@ -36,7 +36,8 @@ impl Passed {
 
     /// Stores the snapshots for the main branch of a match that was just created with these entries and rules.
     pub fn keep(&self, match_name: &MatchName, rules: &dyn AnyRules, sources: &dyn Sources, store: &Store) {
-        let Some(build) = sources.build().and_then(|build| build_with(&build, rules)) else { return };
+        let Some(build) = sources.build() else { return };
+        let Some(build) = build_with(&build, rules) else { return };
         for snapshot in &self.0 {
             if let Err(error) = store.keep_snapshot(match_name, &BranchName::main(), snapshot, &build) {
                 tracing::debug!(%error, "a snapshot could not be kept");
@@ -47,8 +48,10 @@ impl Passed {
 
 /// Returns the snapshot after entry `seq` if one is due there.
 pub(super) fn due(seq: u64, state: &dyn AnyState) -> Option<Snapshot> {
-    let is_due = seq.is_multiple_of(SNAPSHOT_INTERVAL);
-    is_due.then(|| Snapshot { seq, rolls: state.rolls(), state: state.state_bytes() })
+    if !seq.is_multiple_of(SNAPSHOT_INTERVAL) {
+        return None;
+    }
+    Some(Snapshot { seq, rolls: state.rolls(), state: state.state_bytes() })
 }
 
 /// Returns the build that snapshots of these rules belong to. It includes the module that folds them, because no other

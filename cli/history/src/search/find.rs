@@ -9,6 +9,7 @@ use turnfold_core::{Outcome, Seat};
 use crate::error::ReplayError;
 use crate::history::record::Record;
 use crate::search::condition::{Condition, Survey};
+use crate::text::first_word;
 use crate::viewer::seat_history::SeatHistory;
 use crate::viewer::viewed_entry::ViewedEntry;
 
@@ -60,7 +61,7 @@ impl Wanted {
 
     fn fits_outcome(&self, outcome: &Outcome) -> bool {
         if let Some(name) = &self.effect
-            && !outcome.effects().any(|effect| effect.split(' ').next() == Some(name))
+            && !outcome.effects().any(|effect| first_word(effect) == name)
         {
             return false;
         }

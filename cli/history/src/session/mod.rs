@@ -13,6 +13,7 @@ use turnfold_core::{
 use crate::error::ReplayError;
 use crate::history::record::{Detail, Record};
 use crate::session::script::ScriptCommand;
+use crate::text::first_word;
 
 /// The most rolls in a row. A tied roll falls due again, but more rolls than this are an error of the rules.
 pub const ROLLS_IN_A_ROW_MAX: u32 = 10_000;
@@ -42,7 +43,7 @@ impl Roller {
 /// Returns `true` if a command records a roll. The command is the same in every ruleset.
 #[must_use]
 pub fn is_roll(command: &str) -> bool {
-    command.split(' ').next() == Some("roll")
+    first_word(command) == "roll"
 }
 
 /// A match that is being played.

@@ -13,7 +13,7 @@ use super::header::{self, Header, SeenBy, Versions};
 use super::lines::{SourceLine, SourceLines, quoted};
 use super::marks::Marks;
 use crate::error::limits::HEADER_BYTES_MAX;
-use crate::history::entry::{Attempt, LogEntry, ShortHash};
+use crate::history::entry::{Attempt, LogEntry, ShortHash, is_hex_digit};
 use crate::history::revision::is_page;
 use crate::program;
 
@@ -321,7 +321,7 @@ fn is_code(word: &str) -> bool {
 /// Requires exactly `N` lowercase hex digits from `start` to `end`.
 fn hex<'a, const N: usize>(line: &SourceLine<'a>, start: usize, end: usize) -> Result<&'a str, TflError> {
     let digits = line.slice(start, end);
-    let wrong = digits.bytes().position(|byte| !matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    let wrong = digits.bytes().position(|byte| !is_hex_digit(byte));
     match wrong {
         None if digits.len() == N => Ok(digits),
         Some(place) if place < N => {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use turnfold_core::{AnyRules, DicePolicy, Digest, Seat, Seed, SetupError};
 use turnfold_history::history::find_rules;
 use turnfold_history::{
-    Imported, ReplayError, history::import::check_title, history::revision::new_match_name, tfl,
+    Imported, ReplayError, error::limits::check_title, history::revision::new_match_name, tfl,
 };
 use turnfold_mail::{MailError, MatchAccord, read_accord};
 use turnfold_store::{Genesis, GrantKind, GrantLabel, MatchName, NewGrant, PackedEntries};

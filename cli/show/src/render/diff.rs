@@ -18,7 +18,7 @@ pub struct DiffDocument<'a> {
     a: &'a Side,
     b: &'a Side,
     /// The fields in which the games differ: ruleset, version, dice, setup.
-    game: Vec<Difference>,
+    game: &'a [Difference],
     /// The entries that only one of them has, and the entries with different outcomes.
     entries: Vec<EntryPair>,
     state: &'a [Difference],
@@ -48,12 +48,11 @@ impl<'a> DiffDocument<'a> {
             let b = b.and_then(|seq| records_b.remove(&seq));
             entries.push(EntryPair { a, b });
         }
-        let game = comparison.game_differences();
         Ok(Self {
             stat,
             a: &comparison.a,
             b: &comparison.b,
-            game,
+            game: &comparison.game,
             entries,
             state: &comparison.state,
             states_part: &comparison.states_part,

@@ -4,6 +4,7 @@ use turnfold_core::Outcome;
 
 use crate::compare::difference::Difference;
 use crate::compare::divergence::{Claim, Divergence, DivergenceKind};
+use crate::text::first_word;
 
 /// Returns the name of a difference's group, such as `applied → ignored not_adjacent`. `field` is the first one that
 /// the entry changes.
@@ -12,21 +13,21 @@ pub(super) fn group(divergence: &Divergence, field: Option<&Difference>) -> Stri
         (DivergenceKind::WrongRoll, ..) => "the seed gives another roll".into(),
         (DivergenceKind::Attempt, Some(old), new) => format!("attempt {old} → {new}"),
         (DivergenceKind::View, ..) => {
-            let changed = field.map_or_else(|| "the view".into(), |field| pattern(&field.path));
+            let changed = field.map(pattern).unwrap_or("the view".into());
             format!("same outcomes, another view: {changed}")
         }
         (DivergenceKind::ClosingState, ..) => "same outcomes, another state at the end".into(),
         (DivergenceKind::StateHash, ..) => {
-            let changed =
-                field.map_or_else(|| "nothing that the view shows".into(), |field| pattern(&field.path));
+            let changed = field.map(pattern).unwrap_or("nothing that the view shows".into());
             format!("same outcomes, other states from an entry on that changes {changed}")
         }
         (_, Some(Claim::Outcome(Outcome::Applied(_))), Claim::Outcome(Outcome::Applied(_))) => {
-            effect(divergence)
+            // The first effect in which two outcomes differ.
+            let [old, new] = divergence.changed_parts();
+            effect_group(old.as_deref().map(first_word), new.as_deref().map(first_word))
         }
-        (_, old, new) => {
-            format!("{} → {}", old.as_ref().map_or_else(|| "accepted".into(), side), side(new))
-        }
+        (_, None, new) => format!("accepted → {}", side(new)),
+        (_, Some(old), new) => format!("{} → {}", side(old), side(new)),
     }
 }
 
@@ -36,16 +37,6 @@ fn side(claim: &Claim) -> String {
         Claim::Outcome(Outcome::Applied(_)) => "applied".into(),
         other => other.short(),
     }
-}
-
-/// Returns the group for the first effect in which two outcomes differ.
-fn effect(divergence: &Divergence) -> String {
-    let parts = |claim: &Claim| claim.parts().iter().map(ToString::to_string).collect::<Vec<_>>();
-    let old = divergence.recorded.as_ref().map(parts).unwrap_or_default();
-    let new = parts(&divergence.computed);
-    let name = |effect: &String| effect.split(' ').next().unwrap_or_default().to_string();
-    let index = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
-    effect_group(old.get(index).map(name).as_deref(), new.get(index).map(name).as_deref())
 }
 
 /// Returns the group for the names of the first effects that differ.
@@ -59,11 +50,14 @@ pub(super) fn effect_group(old: Option<&str>, new: Option<&str>) -> String {
     }
 }
 
-/// Returns a path with `*` in place of numbers, so that the same field of different units gives one group.
-fn pattern(path: &str) -> String {
-    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    let parts = path.split('/').map(|part| if is_number(part) { "*" } else { part });
-    parts.collect::<Vec<_>>().join("/")
+/// Returns the path of a field with `*` in place of numbers, so that the same field of different units gives one group.
+fn pattern(field: &Difference) -> String {
+    let mut names = Vec::new();
+    for name in field.path.split('/') {
+        let is_number = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
+        names.push(if is_number { "*" } else { name });
+    }
+    names.join("/")
 }
 
 #[cfg(test)]
@@ -103,7 +97,8 @@ mod tests {
 
     #[test]
     fn fields_of_other_units_are_the_same_field() {
-        assert_eq!(pattern("/units/12/mp"), "/units/*/mp");
-        assert_eq!(pattern(""), "");
+        let field = |path: &str| Difference { path: path.into(), old: None, new: None };
+        assert_eq!(pattern(&field("/units/12/mp")), "/units/*/mp");
+        assert_eq!(pattern(&field("")), "");
     }
 }

@@ -5,16 +5,15 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use turnfold_core::admission::Refusal;
-use turnfold_core::{
-    AnyRules, AnyState, DicePolicy, FoldError, Outcome, Perspective, Seat, SetupError, Step,
-};
+use turnfold_core::{AnyRules, AnyState, DicePolicy, FoldError, Outcome, Perspective, Seat, Step};
 
-use super::{FirstDifference, RecordedLog, cause, unreadable};
-use crate::compare::difference::{Difference, differences};
+use super::{FirstDifference, RecordedLog, cause};
+use crate::compare::difference::{Difference, differences, side_text};
 use crate::compare::divergence::{Claim, Divergence, DivergenceKind, Subject};
 use crate::error::ReplayError;
 use crate::history::distrusted;
 use crate::history::entry::{Attempt, LogEntry, logged};
+use crate::text::first_word;
 use crate::tfl::ReplayLine;
 
 /// The outcome of an entry, with its effects as JSON.
@@ -62,11 +61,11 @@ impl<'a> Pair<'a> {
     fn start(log: &'a RecordedLog, port: &Arc<dyn AnyRules>) -> Result<Self, ReplayError> {
         let own = log.start()?;
         let setup = log.setup.clone()?;
-        let of_setup = |error: SetupError| unreadable(&log.name, error.into());
-        let written = log.rules.write_setup(&setup).map_err(of_setup)?;
+        let written =
+            log.rules.write_setup(&setup).map_err(|error| ReplayError::unreadable(&log.name, error))?;
         let port = distrusted(port);
-        let setup = port.read_setup(&written).map_err(of_setup)?;
-        let ported = port.start(&setup).map_err(of_setup)?;
+        let setup = port.read_setup(&written).map_err(|error| ReplayError::unreadable(&log.name, error))?;
+        let ported = port.start(&setup).map_err(|error| ReplayError::unreadable(&log.name, error))?;
         Ok(Self { log, own, ported })
     }
 
@@ -82,21 +81,21 @@ impl<'a> Pair<'a> {
             return None;
         }
         let expected = Attempt { outcome: Some(own), ..attempt.clone() };
-        Divergence::of_attempt(after, &expected, ported).map(without_field)
+        Divergence::of_attempt(after, &expected, ported).map(FirstDifference::without_field)
     }
 
     /// Folds an entry under both and compares the outcomes, then the views.
     fn fold(&mut self, entry: &LogEntry) -> Result<Option<FirstDifference>, ReplayError> {
-        let stop = |error: FoldError| unreadable(&self.log.name, error.into());
         let text = self.log.command(entry);
         let command = self.in_words_of_port(entry.seat, &text);
-        let own = fold_one(&mut *self.own, entry, &self.log.dice).map_err(stop)?;
+        let own = fold_one(&mut *self.own, entry, &self.log.dice)
+            .map_err(|error| ReplayError::unreadable(&self.log.name, error))?;
         let Some(own) = own else { return Ok(None) };
         let subject = Subject::Entry { seq: entry.seq, seat: entry.seat, command: text };
         if entry.outcome.as_ref().is_some_and(|recorded| *recorded != own.outcome) {
             let why =
                 format!("this build itself computes another outcome of {subject}; see `turnfold check`");
-            return Err(unreadable(&self.log.name, ReplayError::Port(why)));
+            return Err(ReplayError::unreadable(&self.log.name, ReplayError::Port(why)));
         }
         let sent = LogEntry::new(entry.seq, entry.seat, command.as_str());
         let expected = LogEntry { outcome: Some(own.outcome.clone()), hash: None, ..entry.clone() };
@@ -105,8 +104,10 @@ impl<'a> Pair<'a> {
             Ok(Some(ported)) => ported,
             Ok(None) => return Ok(None),
             Err(error) => {
-                let Some(found) = Divergence::of_refusal(&expected, &error) else { return Err(stop(error)) };
-                return Ok(Some(without_field(Divergence { subject, ..found })));
+                let Some(found) = Divergence::of_refusal(&expected, &error) else {
+                    return Err(ReplayError::unreadable(&self.log.name, error));
+                };
+                return Ok(Some(FirstDifference::without_field(Divergence { subject, ..found })));
             }
         };
         let recorded = Some(Claim::Outcome(own.outcome.clone()));
@@ -119,7 +120,7 @@ impl<'a> Pair<'a> {
                 None => self.views(subject),
             }),
             (own, ported) if own == ported => Ok(self.views(subject)),
-            _ => Ok(Some(without_field(divergence))),
+            _ => Ok(Some(FirstDifference::without_field(divergence))),
         }
     }
 
@@ -131,17 +132,14 @@ impl<'a> Pair<'a> {
             viewers.push(Perspective::Spectator);
         }
         for viewer in viewers {
-            let view = |state: &dyn AnyState| state.view_at(viewer, "").unwrap_or_default();
-            let found = differences(&view(&*self.own), &view(&*self.ported)).into_iter().next();
-            let Some(mut field) = found else { continue };
+            let own = self.own.view_at(viewer, "").unwrap_or_default();
+            let ported = self.ported.view_at(viewer, "").unwrap_or_default();
+            let Some(mut field) = differences(&own, &ported).into_iter().next() else { continue };
             if viewer != Perspective::HOST {
                 field = Difference { path: format!("{} (as {viewer})", field.path), ..field };
             }
-            let side = |value: &Option<Value>| {
-                Claim::Run(value.as_ref().map_or_else(|| "(none)".into(), Value::to_string))
-            };
-            let old = side(&field.old);
-            let new = side(&field.new);
+            let old = Claim::Run(side_text(field.old.as_ref()));
+            let new = Claim::Run(side_text(field.new.as_ref()));
             let divergence = Divergence::new(subject, DivergenceKind::View, Some(old), new);
             let group = cause::group(&divergence, Some(&field));
             return Some(FirstDifference { divergence, group, field: Some(field) });
@@ -151,17 +149,15 @@ impl<'a> Pair<'a> {
 
     /// Returns a command as the port reads it: there, every roll of the host begins with `roll` (RF-9).
     fn in_words_of_port(&self, seat: Seat, command: &str) -> String {
-        let own_roll = self.own.roll_command(vec![1]).filter(|_| seat == Seat::Host);
-        let own_word = own_roll.as_deref().and_then(|roll| roll.split(' ').next());
-        match command.split_once(' ') {
-            Some((word, values)) if Some(word) == own_word => format!("roll {values}"),
-            _ => command.into(),
+        if seat == Seat::Host
+            && let Some(own_roll) = self.own.roll_command(vec![1])
+            && let Some((word, values)) = command.split_once(' ')
+            && word == first_word(&own_roll)
+        {
+            return format!("roll {values}");
         }
+        command.into()
     }
-}
-
-fn without_field(divergence: Divergence) -> FirstDifference {
-    FirstDifference { group: cause::group(&divergence, None), divergence, field: None }
 }
 
 fn fold_one(
@@ -185,8 +181,11 @@ impl Became {
         let field = differences(&own_effects, &json!({ "effects": ported.effects })).into_iter().next()?;
         let own = self.effects();
         let ported = ported.effects();
-        let same = own.iter().zip(ported).take_while(|(own, ported)| own == ported).count();
-        let group = cause::effect_group(own.get(same).map(name_of), ported.get(same).map(name_of));
+        let mut index = 0;
+        while index < own.len() && own.get(index) == ported.get(index) {
+            index += 1;
+        }
+        let group = cause::effect_group(own.get(index).map(name_of), ported.get(index).map(name_of));
         Some((field, group))
     }
 

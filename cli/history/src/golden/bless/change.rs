@@ -1,11 +1,11 @@
 //! The changes that blessing makes to a replay, as lines for people and JSON for programs.
 
 use serde::{Serialize, Serializer};
-use turnfold_core::Seat;
+use turnfold_core::{Outcome, Seat};
 
 use crate::compare::divergence::{Claim, Subject};
 use crate::compare::outcomes::{added_claim, changed_claims};
-use crate::history::entry::{LogEntry, ShortHash};
+use crate::history::entry::ShortHash;
 use crate::text::{Line, added, printable, removed, strong};
 use crate::tfl::{Replay, ReplayLine};
 
@@ -59,30 +59,32 @@ impl Replay {
     /// Returns the lines in which a replay differs from its blessed form.
     #[must_use]
     pub fn changes(&self, blessed: &Self) -> Vec<Change> {
-        let pairs = self.numbered_lines().zip(&blessed.lines).filter(|((_, old), new)| old != new);
-        let of_lines = pairs.filter_map(|((line, old), new)| {
-            let claim = |outcome: &Option<_>| outcome.clone().map(Claim::Outcome);
-            match (old, new) {
-                (ReplayLine::Entry(old), ReplayLine::Entry(new)) => Some(Change {
-                    line,
-                    subject: new.into(),
-                    written_as: (old.command != new.command).then(|| old.command.to_string()),
-                    outcome: Sides { old: claim(&old.outcome), new: claim(&new.outcome) },
-                    hash: Sides { old: old.hash, new: new.hash },
-                }),
-                (ReplayLine::Attempt(old), ReplayLine::Attempt(new)) => {
-                    let outcome = Sides { old: claim(&old.outcome), new: claim(&new.outcome) };
-                    Some(Change::without_hash(line, Subject::of_attempt(0, new), outcome))
-                }
-                _ => None,
+        let mut changes = Vec::new();
+        for ((line, old), new) in self.numbered_lines().zip(&blessed.lines) {
+            if old == new {
+                continue;
             }
-        });
-        let mut changes: Vec<Change> = of_lines.collect();
+            match (old, new) {
+                (ReplayLine::Entry(old), ReplayLine::Entry(new)) => {
+                    let mut change = Change::of(line, new.into(), old.outcome.clone(), new.outcome.clone());
+                    if old.command != new.command {
+                        change.written_as = Some(old.command.to_string());
+                    }
+                    change.hash = Sides { old: old.hash, new: new.hash };
+                    changes.push(change);
+                }
+                (ReplayLine::Attempt(old), ReplayLine::Attempt(new)) => {
+                    let subject = Subject::of_attempt(0, new);
+                    changes.push(Change::of(line, subject, old.outcome.clone(), new.outcome.clone()));
+                }
+                _ => {}
+            }
+        }
         if self.closing != blessed.closing {
-            let [old, new] = [self.closing, blessed.closing].map(|closing| closing.map(Claim::Closing));
-            let line = self.closing_line();
-            let subject = Subject::End { after: 0 };
-            changes.push(Change::without_hash(line, subject, Sides { old, new }));
+            let mut change = Change::of(self.closing_line(), Subject::End { after: 0 }, None, None);
+            change.outcome.old = self.closing.map(Claim::Closing);
+            change.outcome.new = blessed.closing.map(Claim::Closing);
+            changes.push(change);
         }
         changes
     }
@@ -90,9 +92,11 @@ impl Replay {
     /// Returns the replay with the accepted lines of its blessed form, and the closing line for the result.
     #[must_use]
     pub fn bless_lines(&self, blessed: &Self, is_accepted: impl Fn(usize) -> bool) -> Self {
-        let pairs = self.numbered_lines().zip(&blessed.lines);
-        let chosen = pairs.map(|((number, old), new)| if is_accepted(number) { new } else { old });
-        let mut replay = Self { lines: chosen.cloned().collect(), ..self.clone() };
+        let mut lines = Vec::new();
+        for ((number, old), new) in self.numbered_lines().zip(&blessed.lines) {
+            lines.push(if is_accepted(number) { new.clone() } else { old.clone() });
+        }
+        let mut replay = Self { lines, ..self.clone() };
         if let Some(closing) = blessed.closing {
             replay.close(closing.state);
         }
@@ -102,8 +106,8 @@ impl Replay {
     /// Returns the first entry whose recorded state hash differs from the blessed one, as a change of the rules.
     #[must_use]
     pub fn rules_change(&self, blessed: &Self) -> Option<RulesChange> {
-        let differs = |(old, new): &(&LogEntry, &LogEntry)| old.hash.is_some() && old.hash != new.hash;
-        let (first, _) = self.entries().zip(blessed.entries()).find(differs)?;
+        let mut pairs = self.entries().zip(blessed.entries());
+        let (first, _) = pairs.find(|(old, new)| old.hash.is_some() && old.hash != new.hash)?;
         let edited = self.closing.is_none_or(|closing| closing.log != self.log_digest());
         let rules = &self.header.rules;
         Some(RulesChange {
@@ -128,7 +132,8 @@ impl RulesChange {
 }
 
 impl Change {
-    fn without_hash(line: usize, subject: Subject, outcome: Sides<Claim>) -> Self {
+    fn of(line: usize, subject: Subject, old: Option<Outcome>, new: Option<Outcome>) -> Self {
+        let outcome = Sides { old: old.map(Claim::Outcome), new: new.map(Claim::Outcome) };
         Self { line, subject, written_as: None, outcome, hash: Sides { old: None, new: None } }
     }
 
@@ -158,8 +163,12 @@ impl Change {
             _ => {}
         }
         if self.hash.old != self.hash.new {
-            lines.extend(self.hash.old.map(|old| removed(format_args!("- #{old}")).into()));
-            lines.extend(self.hash.new.map(|new| added(format_args!("+ #{new}")).into()));
+            if let Some(old) = self.hash.old {
+                lines.push(removed(format_args!("- #{old}")).into());
+            }
+            if let Some(new) = self.hash.new {
+                lines.push(added(format_args!("+ #{new}")).into());
+            }
         }
         lines
     }
@@ -186,16 +195,17 @@ pub fn in_units(changes: &[Change]) -> impl Iterator<Item = &[Change]> {
 pub fn change_lines(file: &str, changes: &[Change]) -> Vec<Line> {
     let mut lines = Vec::new();
     for run in in_units(changes) {
-        match run {
-            [first, .., last] => {
-                let seqs = first.subject.seq().zip(last.subject.seq());
-                let seqs = seqs.map(|(first, last)| format!("entries {first} to {last}"));
-                let place = format!("{}:{}", printable(file), first.line);
-                let what = seqs.unwrap_or_default();
-                let heading = format_args!("{place}: {what}: only the state hashes change");
-                lines.push(strong(heading).into());
+        let [first, .., last] = run else {
+            for change in run {
+                lines.extend(change.lines(file));
             }
-            _ => lines.extend(run.iter().flat_map(|change| change.lines(file))),
+            continue;
+        };
+        if let (Some(from), Some(to)) = (first.subject.seq(), last.subject.seq()) {
+            let place = format!("{}:{}", printable(file), first.line);
+            let heading =
+                format_args!("{place}: entries {from} to {to}: only the state hashes change").to_string();
+            lines.push(strong(heading).into());
         }
     }
     lines
@@ -206,6 +216,7 @@ mod tests {
     use super::*;
     use crate::example::replay;
     use crate::golden::bless::bless;
+    use crate::history::entry::LogEntry;
 
     const SCRIPT: &str = "1 host roll 6 6 1 1\n2 p2 click 0,-3\n3 p2 move 0,-2\n";
 

@@ -35,11 +35,16 @@ pub fn bless(replay: &Replay) -> Result<Replay, TflError> {
             ReplayLine::Blank | ReplayLine::Comment(_) => line.clone(),
             ReplayLine::Entry(_) => ReplayLine::Entry(entries.next().expect("the fold showed every entry")),
             ReplayLine::Attempt(attempt) => {
-                let outcome = Some(attempts.next().expect("the fold judged every attempt"));
-                if !matches!(outcome, Some(Outcome::Rejected(_))) {
-                    return Err(accepted(replay, number, attempt, outcome.as_ref()));
+                let outcome = attempts.next().expect("the fold judged every attempt");
+                if !matches!(outcome, Outcome::Rejected(_)) {
+                    let Attempt { seat, command, .. } = attempt;
+                    let message = format!(
+                        "expected a command that is not accepted, found one that is ({outcome}); \
+                         if that is meant, write `SEQ {seat} {command}`"
+                    );
+                    return Err(TflError::new(&replay.file, (number, 1), message));
                 }
-                ReplayLine::Attempt(Attempt { outcome, ..attempt.clone() })
+                ReplayLine::Attempt(Attempt { outcome: Some(outcome), ..attempt.clone() })
             }
         });
     }
@@ -47,37 +52,29 @@ pub fn bless(replay: &Replay) -> Result<Replay, TflError> {
     Ok(blessed)
 }
 
-fn accepted(replay: &Replay, number: usize, attempt: &Attempt, outcome: Option<&Outcome>) -> TflError {
-    let Attempt { seat, command, .. } = attempt;
-    let outcome = outcome.map(Outcome::to_string).unwrap_or_default();
-    let message = format!(
-        "expected a command that is not accepted, found one that is ({outcome}); \
-         if that is meant, write `SEQ {seat} {command}`"
-    );
-    TflError::new(&replay.file, (number, 1), message)
-}
-
 /// Fills in what a replay leaves out. Whatever it records must be true.
 ///
 /// # Errors
 /// [`ReplayError::Untrue`], and the errors of [`bless`].
 pub fn bless_if_true(replay: &Replay) -> Result<Replay, ReplayError> {
-    let untrue =
-        |line, what: &str| Err(ReplayError::Untrue { file: replay.file.clone(), line, what: what.into() });
     if replay.closing.is_some_and(|closing| closing.header != replay.header.mark()) {
-        return untrue(None, "the header is not the one that was blessed");
+        return Err(untrue(replay, None, "the header is not the one that was blessed"));
     }
     let blessed = bless(replay)?;
     for ((line, recorded), computed) in replay.numbered_entries().zip(blessed.entries()) {
         if Divergence::contradiction(recorded, computed).is_some() {
             let what = format!("entry {} does not do what the file says", recorded.seq);
-            return untrue(Some(line), &what);
+            return Err(untrue(replay, Some(line), &what));
         }
     }
     if replay.closing.is_some() && replay.closing != blessed.closing {
-        return untrue(None, "the closing line is not that of its entries");
+        return Err(untrue(replay, None, "the closing line is not that of its entries"));
     }
     Ok(blessed)
+}
+
+fn untrue(replay: &Replay, line: Option<usize>, what: &str) -> ReplayError {
+    ReplayError::Untrue { file: replay.file.clone(), line, what: what.into() }
 }
 
 /// Collects what the rules compute.

@@ -30,8 +30,10 @@ impl Again<'_> {
         };
         let middle_hash = head.last().and_then(|(_, entry)| entry.hash);
         if let Err(other) = self.fold(second.as_mut(), head, middle_hash) {
-            let first =
-                middle_hash.map_or_else(|| "entries that can be folded".into(), |hash| hash.to_string());
+            let first = match middle_hash {
+                Some(hash) => hash.to_string(),
+                None => "entries that can be folded".into(),
+            };
             return Some(self.otherwise(DivergenceKind::NotDeterministic, middle, &first, &other));
         }
         let stored = second.state_bytes();
@@ -40,9 +42,14 @@ impl Again<'_> {
         if let Err(other) = self.fold(second.as_mut(), tail, Some(hash)) {
             return Some(self.otherwise(DivergenceKind::NotDeterministic, end, &hash, &other));
         }
-        let resumed = self.replay.header.rules.resume(&stored, rolls).map_err(|error| error.to_string());
-        let resumed = resumed.and_then(|mut state| self.fold(state.as_mut(), tail, Some(hash)));
-        resumed.err().map(|other| self.otherwise(DivergenceKind::NotStorable, end, &hash, &other))
+        let resumed = match self.replay.header.rules.resume(&stored, rolls) {
+            Ok(mut state) => self.fold(state.as_mut(), tail, Some(hash)),
+            Err(error) => Err(error.to_string()),
+        };
+        match resumed {
+            Ok(()) => None,
+            Err(other) => Some(self.otherwise(DivergenceKind::NotStorable, end, &hash, &other)),
+        }
     }
 
     /// Folds entries and requires this state hash after them. The error is the other hash, or why the fold failed.
@@ -55,7 +62,10 @@ impl Again<'_> {
         let log = logged(entries.iter().map(|(_, entry)| *entry));
         state.fold(&log, &self.replay.header.dice, &mut |_| {}).map_err(|error| error.to_string())?;
         let other = ShortHash::from(state.state_hash());
-        if hash.is_none_or(|hash| hash == other) { Ok(()) } else { Err(other.to_string()) }
+        match hash {
+            Some(hash) if hash != other => Err(other.to_string()),
+            _ => Ok(()),
+        }
     }
 
     /// Returns a mismatch at the last of the first `count` entries, with what the two folds gave.
@@ -66,11 +76,12 @@ impl Again<'_> {
         first: &dyn Display,
         other: &str,
     ) -> Box<Mismatch> {
-        let last = count.checked_sub(1).and_then(|last| self.entries.get(last));
-        let (line, subject) = match last {
-            Some((line, entry)) => (*line, Subject::from(*entry)),
-            None => (self.replay.closing_line(), Subject::End { after: 0 }),
-        };
+        let mut line = self.replay.closing_line();
+        let mut subject = Subject::End { after: 0 };
+        if let Some((at, entry)) = self.entries.iter().take(count).next_back() {
+            line = *at;
+            subject = Subject::from(*entry);
+        }
         let first = Claim::Run(first.to_string());
         let other = Claim::Run(other.into());
         let divergence = Divergence::new(subject, kind, Some(first), other);

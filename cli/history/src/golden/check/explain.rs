@@ -23,25 +23,22 @@ pub(super) fn explain(replay: &Replay, mismatch: &mut Mismatch) -> Result<(), Tf
     let mut state = replay.start()?;
     state.fold(&logged(before), &replay.header.dice, &mut |_| {}).map_err(|error| replay.locate(&error))?;
     let scene = Scene { dice: &replay.header.dice, before: state.as_ref(), entry };
-    let (dice, difference) = match kind {
-        DivergenceKind::WrongRoll => scene.wrong_roll(),
-        _ => scene.other_outcome(),
-    }
-    .map_err(|error| replay.locate(&error))?;
-    mismatch.dice = dice;
-    mismatch.state = difference;
-    Ok(())
+    let explained = match kind {
+        DivergenceKind::WrongRoll => scene.wrong_roll(mismatch),
+        _ => scene.other_outcome(mismatch),
+    };
+    explained.map_err(|error| replay.locate(&error))
 }
 
 /// Adds the ids of the rules behind the reasons and rejections of a mismatch.
 pub(super) fn name_rules(rules: &dyn AnyRules, mismatch: &mut Mismatch) {
-    let mut ids: Vec<String> = Vec::new();
-    for id in mismatch.divergence.codes().flat_map(|code| rules.rule_ids(code)) {
-        if !ids.iter().any(|known| known == id) {
-            ids.push(id.into());
+    for code in mismatch.divergence.codes() {
+        for id in rules.rule_ids(code) {
+            if !mismatch.rules.iter().any(|known| known == id) {
+                mismatch.rules.push(id.into());
+            }
         }
     }
-    mismatch.rules = ids;
 }
 
 /// The state before an entry, and the entry as the file records it.
@@ -51,47 +48,46 @@ struct Scene<'a> {
     entry: &'a LogEntry,
 }
 
-type Finding = (Option<DiceFinding>, Option<StateDifference>);
-
 impl Scene<'_> {
     /// Explains an entry that the rules accept with another outcome or hash.
-    fn other_outcome(&self) -> Result<Finding, FoldError> {
+    fn other_outcome(&self, mismatch: &mut Mismatch) -> Result<(), FoldError> {
         // While a roll is due, only a roll is accepted.
-        let dice = self.before.due_roll().map(|_| match self.dice {
-            DicePolicy::Recorded | DicePolicy::Fair(_) => DiceFinding::RecordedValues,
-            DicePolicy::Seeded(_) => DiceFinding::OtherRules,
-        });
+        if self.before.due_roll().is_some() {
+            mismatch.dice = Some(match self.dice {
+                DicePolicy::Recorded | DicePolicy::Fair(_) => DiceFinding::RecordedValues,
+                DicePolicy::Seeded(_) => DiceFinding::OtherRules,
+            });
+        }
         let (after, _) = self.play(self.entry.logged(), self.dice)?;
         let hash = self.entry.hash;
-        let state = if hash == Some(short_hash(after.as_ref())) {
+        mismatch.state = Some(if hash == Some(short_hash(after.as_ref())) {
             StateDifference::Equal
         } else if hash == Some(short_hash(self.before)) {
             StateDifference::FromExpected(fields(self.before, after.as_ref()))
         } else {
             StateDifference::OfEntry(fields(self.before, after.as_ref()))
-        };
-        Ok((dice, Some(state)))
+        });
+        Ok(())
     }
 
     /// Explains a roll that is not the one of the seed. Plays the file's values as recorded ones, and then the seed's
     /// values.
-    fn wrong_roll(&self) -> Result<Finding, FoldError> {
+    fn wrong_roll(&self, mismatch: &mut Mismatch) -> Result<(), FoldError> {
         let (with_files, outcome) = self.play(self.entry.logged(), &DicePolicy::Recorded)?;
         let rules_agree = self.entry.outcome.as_ref().is_none_or(|own| Some(own) == outcome.as_ref())
             && self.entry.hash.is_none_or(|own| own == short_hash(with_files.as_ref()));
-        let dice = if rules_agree { DiceFinding::OtherValues } else { DiceFinding::OtherValuesAndRules };
+        mismatch.dice =
+            Some(if rules_agree { DiceFinding::OtherValues } else { DiceFinding::OtherValuesAndRules });
         let values = self.before.seeded_roll(self.dice);
-        let Some(command) = values.and_then(|values| self.before.roll_command(values)) else {
-            return Ok((Some(dice), None));
-        };
+        let Some(command) = values.and_then(|values| self.before.roll_command(values)) else { return Ok(()) };
         let seeded = LogEntry { command: CommandForm::Text(command), ..self.entry.clone() };
         let (with_seeds, _) = self.play(seeded.logged(), self.dice)?;
-        let state = if rules_agree {
+        mismatch.state = Some(if rules_agree {
             StateDifference::FromExpected(fields(with_files.as_ref(), with_seeds.as_ref()))
         } else {
             StateDifference::OfEntry(fields(self.before, with_seeds.as_ref()))
-        };
-        Ok((Some(dice), Some(state)))
+        });
+        Ok(())
     }
 
     /// Folds one entry into a copy of the state. Returns the copy and the outcome.

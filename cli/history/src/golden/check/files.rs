@@ -60,22 +60,23 @@ pub fn check_files(
     limits: CheckLimits,
     check_file: &(dyn Fn(&Path) -> FileCheck + Sync),
 ) -> Result<CheckReport, ReplayError> {
-    let pool = ThreadPoolBuilder::new()
-        .num_threads(limits.jobs.map_or(0, usize::from))
-        .build()
-        .map_err(|error| ReplayError::Threads(error.to_string()))?;
+    let pool = ThreadPoolBuilder::new().num_threads(limits.jobs.map_or(0, usize::from)).build();
+    let pool = pool.map_err(|error| ReplayError::Threads(error.to_string()))?;
     let count = paths.len();
     // The index of the first file known to fail. Later files are then skipped, but those before it are all checked.
     let last = AtomicUsize::new(usize::MAX);
     let checked: Vec<Option<FileCheck>> = pool.install(|| {
-        let one = |(index, path): (usize, PathBuf)| {
-            let file = (index <= last.load(Ordering::Relaxed)).then(|| check_file(&path));
-            if limits.fail_fast && file.as_ref().is_some_and(|file| !file.is_good()) {
+        let checked = paths.into_par_iter().enumerate().map(|(index, path)| {
+            if index > last.load(Ordering::Relaxed) {
+                return None;
+            }
+            let file = check_file(&path);
+            if limits.fail_fast && !file.is_good() {
                 last.fetch_min(index, Ordering::Relaxed);
             }
-            file
-        };
-        paths.into_par_iter().enumerate().map(one).collect()
+            Some(file)
+        });
+        checked.collect()
     });
     let files: Vec<_> = checked.into_iter().take(last.into_inner().saturating_add(1)).flatten().collect();
     let not_checked = count - files.len();
@@ -121,7 +122,13 @@ impl CheckReport {
     /// Returns the number of entries in the files that could be read.
     #[must_use]
     pub fn entries(&self) -> u64 {
-        self.files.iter().filter_map(|file| file.result.as_ref().ok()).map(|checked| checked.entries).sum()
+        let mut entries = 0;
+        for file in &self.files {
+            if let Ok(checked) = &file.result {
+                entries += checked.entries;
+            }
+        }
+        entries
     }
 
     /// Returns how many files passed, failed and were not checked.
@@ -137,29 +144,39 @@ impl CheckReport {
     }
 
     /// Returns the report as lines; with `quiet`, without the good files.
-    pub fn lines(&self, quiet: bool) -> impl Iterator<Item = Line> {
-        let files = self.files.iter().filter(move |file| !(quiet && file.is_good()));
-        files.flat_map(FileCheck::lines).chain(self.last_lines())
-    }
-
-    fn last_lines(&self) -> Vec<Line> {
+    #[must_use]
+    pub fn lines(&self, quiet: bool) -> Vec<Line> {
         let mut lines = Vec::new();
-        let failed: Vec<_> = self.failed().filter_map(FileCheck::headline).collect();
-        if !failed.is_empty() && self.files.len() > 1 {
-            lines.push(strong("failed files:").into());
-            let name = |headline: &String| format_args!("  {}", error_text("  ", headline)).into();
-            lines.extend(failed.iter().map(name));
+        let mut headlines = Vec::new();
+        for file in &self.files {
+            if !quiet || !file.is_good() {
+                lines.extend(file.lines());
+            }
+            headlines.extend(file.headline());
         }
-        let span = if failed.is_empty() { added } else { removed };
-        lines.push(span(self.summary()).into());
+        let is_good = headlines.is_empty();
+        if !is_good && self.files.len() > 1 {
+            lines.push(strong("failed files:").into());
+            for headline in headlines {
+                lines.push(format_args!("  {}", error_text("  ", &headline)).into());
+            }
+        }
+        let summary = self.summary();
+        let summary = if is_good { added(summary) } else { removed(summary) };
+        lines.push(summary.into());
         lines
     }
 }
 
 impl fmt::Display for CheckReport {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.lines(false).try_for_each(|line| writeln!(out, "{line}"))?;
-        self.unread.iter().try_for_each(|unread| writeln!(out, "warning: {unread}"))
+        for line in self.lines(false) {
+            writeln!(out, "{line}")?;
+        }
+        for unread in &self.unread {
+            writeln!(out, "warning: {unread}")?;
+        }
+        Ok(())
     }
 }
 
@@ -183,11 +200,11 @@ impl FileCheck {
     pub fn of_bytes(path: &Path, bytes: Vec<u8>, all: bool, registry: &Registry) -> Self {
         let file = input_name(path).into_owned();
         let is_in_page = is_read_as_page(path, &bytes);
-        let check = || {
+        let result = catch(|| {
             let replay = tfl::read(&file, &replay_bytes(path, bytes)?, registry)?;
             Ok(if all { check_replay_to_end(&replay)? } else { check_replay(&replay)? })
-        };
-        let result = catch(check).unwrap_or_else(|fault| Err(ReplayError::fault_in(&file, fault)));
+        });
+        let result = result.unwrap_or_else(|fault| Err(ReplayError::unreadable(&file, fault)));
         Self { file, result, is_in_page, time: Duration::ZERO }
     }
 
@@ -200,22 +217,22 @@ impl FileCheck {
     /// Returns the first difference.
     #[must_use]
     pub fn mismatch(&self) -> Option<&Mismatch> {
-        self.result.as_ref().ok().and_then(|checked| checked.difference.as_deref())
+        self.result.as_ref().ok()?.difference.as_deref()
     }
 
     /// Returns all differences, if they were requested.
     #[must_use]
     pub fn all(&self) -> Option<&AllDifferences> {
-        self.result.as_ref().ok().and_then(|checked| checked.all.as_ref())
+        self.result.as_ref().ok()?.all.as_ref()
     }
 
     /// Returns the number of the line to look at.
     #[must_use]
     pub fn line(&self) -> usize {
         match &self.result {
-            Ok(checked) => checked.difference.as_ref().map_or(1, |mismatch| mismatch.line),
+            Ok(Checked { difference: Some(mismatch), .. }) => mismatch.line,
             Err(ReplayError::File(error)) => error.line,
-            Err(_) => 1,
+            _ => 1,
         }
     }
 
@@ -223,7 +240,7 @@ impl FileCheck {
     #[must_use]
     pub fn headline(&self) -> Option<String> {
         match &self.result {
-            Ok(checked) => checked.difference.as_ref().map(|mismatch| mismatch.headline()),
+            Ok(checked) => Some(checked.difference.as_ref()?.headline()),
             Err(error) => Some(error_with_advice(error)),
         }
     }
@@ -231,9 +248,16 @@ impl FileCheck {
     /// Returns every kept difference as lines, and the number of all if they were requested.
     #[must_use]
     pub fn mismatch_lines(&self) -> Vec<Line> {
-        let mut lines = self.mismatch().map(Mismatch::lines).unwrap_or_default();
-        if let Some(all) = self.all().filter(|all| all.count > 0) {
-            lines.extend(all.later.iter().flat_map(Mismatch::brief_lines));
+        let mut lines = Vec::new();
+        if let Some(mismatch) = self.mismatch() {
+            lines = mismatch.lines();
+        }
+        if let Some(all) = self.all()
+            && all.count > 0
+        {
+            for mismatch in &all.later {
+                lines.extend(mismatch.brief_lines());
+            }
             let more = match all.left_out {
                 0 => String::new(),
                 count => format!(", {count} of them not shown"),
@@ -249,8 +273,10 @@ impl FileCheck {
         match &self.result {
             Ok(Checked { difference: Some(_), .. }) => {
                 let mut lines = self.mismatch_lines();
-                for span in lines.iter_mut().take(1).flat_map(|line| &mut line.0) {
-                    span.text = error_text("", &span.text);
+                if let Some(heading) = lines.first_mut() {
+                    for span in &mut heading.0 {
+                        span.text = error_text("", &span.text);
+                    }
                 }
                 lines
             }
@@ -272,7 +298,10 @@ impl FileCheck {
 }
 
 fn error_with_advice(error: &ReplayError) -> String {
-    error.advice().map_or_else(|| error.to_string(), |advice| format!("{error}; {advice}"))
+    match error.advice() {
+        Some(advice) => format!("{error}; {advice}"),
+        None => error.to_string(),
+    }
 }
 
 /// Writes one JSON document, whose form is stable.

@@ -46,13 +46,12 @@ impl Mismatch {
         else {
             return false;
         };
-        let both_of_hash =
-            self.kind() == DivergenceKind::StateHash && next.kind() == DivergenceKind::StateHash;
         let follows = self.until.unwrap_or(*seq).checked_add(1) == Some(*next_seq);
-        if both_of_hash && follows {
-            self.until = Some(*next_seq);
+        if !follows || self.kind() != DivergenceKind::StateHash || next.kind() != DivergenceKind::StateHash {
+            return false;
         }
-        both_of_hash && follows
+        self.until = Some(*next_seq);
+        true
     }
 }
 

@@ -109,7 +109,9 @@ impl Mismatch {
     #[must_use]
     pub fn lines(&self) -> Vec<Line> {
         let mut lines = self.brief_lines();
-        lines.splice(1..1, self.dice.map(|finding| Line::from(format_args!("dice: {}", finding.text()))));
+        if let Some(finding) = self.dice {
+            lines.insert(1, Line::from(format_args!("dice: {}", finding.text())));
+        }
         if let (Some(state), Some(seq)) = (&self.state, self.divergence.subject.seq()) {
             let heading = match state {
                 StateDifference::Equal => "state: the same, as the hashes agree".into(),
@@ -123,7 +125,9 @@ impl Mismatch {
                 StateDifference::FromExpected(_) => format!("state after entry {seq}, expected → got:"),
             };
             lines.push(Line::from(heading));
-            lines.extend(state.fields().iter().map(|field| Line::from(format_args!("  {field}"))));
+            for field in state.fields() {
+                lines.push(Line::from(format_args!("  {field}")));
+            }
         }
         let what = match self.kind() {
             _ if self.is_in_page_to_be_made_again() => {

@@ -52,13 +52,16 @@ pub fn check_replay(replay: &Replay) -> Result<Checked, TflError> {
         return Ok(Checked { entries: count, difference: Some(Box::new(difference)), all: None });
     }
     let setup = replay.setup()?;
-    let auditing = || Auditor::audit(&setup, replay, &entries, None);
-    let audit = auditing()?;
+    let audit = Auditor::audit(&setup, replay, &entries, None)?;
     let folded = entries.get(..audit.seen).unwrap_or_default();
     let again = Again { replay, setup: &setup, entries: folded };
-    let mut difference = audit.hash.and_then(|hash| again.disagreement(hash)).or_else(|| {
-        audit.difference.map(|first| confirm(first, auditing().ok().and_then(|second| second.difference)))
-    });
+    let mut difference = audit.hash.and_then(|hash| again.disagreement(hash));
+    if difference.is_none()
+        && let Some(first) = audit.difference
+    {
+        let second = Auditor::audit(&setup, replay, &entries, None);
+        difference = Some(confirm(first, second.ok().and_then(|audit| audit.difference)));
+    }
     if let Some(mismatch) = &mut difference {
         explain(replay, mismatch)?;
     }
@@ -75,7 +78,9 @@ pub(crate) fn check_replay_to_end(replay: &Replay) -> Result<Checked, TflError> 
     {
         let entries: Vec<_> = replay.numbered_entries().collect();
         all = Auditor::audit(&replay.setup()?, replay, &entries, Some(all))?.all.unwrap_or_default();
-        all.later.iter_mut().for_each(|mismatch| name_rules(&*replay.header.rules, mismatch));
+        for mismatch in &mut all.later {
+            name_rules(&*replay.header.rules, mismatch);
+        }
     }
     // A difference in the header or between two folds is not found by the audit itself.
     all.count = all.count.max(u64::from(checked.difference.is_some()));
@@ -106,13 +111,18 @@ fn confirm(first: Box<Mismatch>, second: Option<Box<Mismatch>>) -> Box<Mismatch>
     if second.as_ref() == Some(&first) {
         return first;
     }
-    let run =
-        |mismatch: &Mismatch| Claim::Run(format!("{} ({})", mismatch.divergence.computed, mismatch.title()));
-    let computed = second.map_or_else(|| Claim::Run("no difference".into()), |second| run(&second));
+    let computed = match second {
+        Some(second) => run(&second),
+        None => Claim::Run("no difference".into()),
+    };
     let subject = first.divergence.subject.clone();
     let recorded = Some(run(&first));
     let divergence = Divergence::new(subject, DivergenceKind::NotDeterministic, recorded, computed);
     Box::new(Mismatch { divergence, ..*first })
+}
+
+fn run(mismatch: &Mismatch) -> Claim {
+    Claim::Run(format!("{} ({})", mismatch.divergence.computed, mismatch.title()))
 }
 
 /// Compares entries until one differs, or all of them.
