@@ -8,8 +8,7 @@ use serde_json::json;
 use similar::get_close_matches;
 use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, NamedSetup, Seed, SetupError};
 use turnfold_history::{
-    ReplayError, history::find_rules, error::limits::check_title, history::revision::new_match_name,
-    program,
+    ReplayError, error::limits::check_title, history::find_rules, history::revision::new_match_name, program,
 };
 use turnfold_mail::{MailError, MatchAccord, read_accord};
 use turnfold_store::{Genesis, MatchName};

@@ -418,7 +418,7 @@ fn unified(a: &FoldedSide, b: &FoldedSide, diff: &TextDiff<'_, '_, str>, context
                     ChangeTag::Equal | ChangeTag::Delete => a.played_at(change.old_index()),
                 };
                 if let Some(Played { seq, given, .. }) = played {
-                    text.push_str(&format!("{}{seq} {given}\n", change.tag()));
+                    text.extend([&change.tag().to_string(), &seq.to_string(), " ", given, "\n"]);
                 }
             }
         }

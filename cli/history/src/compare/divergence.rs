@@ -150,19 +150,18 @@ impl Divergence {
             let new = Claim::Command(computed.command.to_string());
             return Some(Self::new(recorded, DivergenceKind::NotCanonical, Some(old), new));
         }
-        let missing = match (&recorded.outcome, &computed.outcome) {
-            (None, Some(outcome)) => Claim::Outcome(outcome.clone()),
-            _ => {
-                if let Some(found) = Self::contradiction(recorded, computed) {
-                    return Some(found);
-                }
-                if recorded.hash.is_some() {
-                    return None;
-                }
-                Claim::Hash(computed.hash?)
-            }
-        };
-        Some(Self::new(recorded, DivergenceKind::Missing, None, missing))
+        if let (None, Some(outcome)) = (&recorded.outcome, &computed.outcome) {
+            let outcome = Claim::Outcome(outcome.clone());
+            return Some(Self::new(recorded, DivergenceKind::Missing, None, outcome));
+        }
+        if let Some(found) = Self::contradiction(recorded, computed) {
+            return Some(found);
+        }
+        if recorded.hash.is_some() {
+            return None;
+        }
+        let hash = Claim::Hash(computed.hash?);
+        Some(Self::new(recorded, DivergenceKind::Missing, None, hash))
     }
 
     /// Compares what is recorded of an entry with what the rules compute. What is not recorded is not compared.

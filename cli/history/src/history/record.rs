@@ -130,9 +130,7 @@ impl Record {
     /// Returns the entry in the form that the store appends, or `None` for a rejected command.
     #[must_use]
     pub fn to_store(&self, recorded_at_ms: i64) -> Option<NewEntry> {
-        if self.seq.is_none() {
-            return None;
-        }
+        self.seq?;
         Some(NewEntry { seat: self.seat?, command: self.command_bytes.clone(), recorded_at_ms })
     }
 

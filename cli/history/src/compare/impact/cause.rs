@@ -13,12 +13,12 @@ pub(super) fn group(divergence: &Divergence, field: Option<&Difference>) -> Stri
         (DivergenceKind::WrongRoll, ..) => "the seed gives another roll".into(),
         (DivergenceKind::Attempt, Some(old), new) => format!("attempt {old} → {new}"),
         (DivergenceKind::View, ..) => {
-            let changed = field.map(pattern).unwrap_or("the view".into());
+            let changed = field.map_or("the view".into(), pattern);
             format!("same outcomes, another view: {changed}")
         }
         (DivergenceKind::ClosingState, ..) => "same outcomes, another state at the end".into(),
         (DivergenceKind::StateHash, ..) => {
-            let changed = field.map(pattern).unwrap_or("nothing that the view shows".into());
+            let changed = field.map_or("nothing that the view shows".into(), pattern);
             format!("same outcomes, other states from an entry on that changes {changed}")
         }
         (_, Some(Claim::Outcome(Outcome::Applied(_))), Claim::Outcome(Outcome::Applied(_))) => {

@@ -158,8 +158,8 @@ impl KeptLog {
                 let met = Some((entries.len(), index));
                 entries.extend(self.from(index));
                 self.go_back(self.entries.len());
-                let shown = everywhere && shows(self.trial.state());
-                return Folded { entries, shown, met };
+                let is_shown = everywhere && shows(self.trial.state());
+                return Folded { entries, shown: is_shown, met };
             }
             if self.trial.fold(*number) {
                 entries.push(*number);
