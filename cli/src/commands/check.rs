@@ -136,7 +136,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         Some(ReportKind::Json) => output.json(&report)?,
         None => {
             let files = report.files.iter().filter(|file| !(args.quiet && file.is_good()));
-            output.list(&files.collect::<Vec<_>>(), |_| report.lines(args.quiet).collect())?;
+            output.list(&files.collect::<Vec<_>>(), |_| report.lines(args.quiet))?;
         }
     }
     context.output.flush()?;
