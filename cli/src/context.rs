@@ -16,7 +16,7 @@ use turnfold_history::tfl::in_page::replay_bytes;
 use turnfold_history::{Replay, ReplayError, Revision, Sources, tfl};
 use turnfold_proof::bundle::BundledName;
 use turnfold_referee::ModuleFolders;
-use turnfold_store::{MatchName, Store, StoreReader};
+use turnfold_store::{MatchName, Store, StoreOptions, StoreReader};
 
 use crate::address::{FleetAddress, StoreAddress};
 use crate::advice::without_rules;
@@ -128,7 +128,7 @@ impl Workspace {
     /// Opens the store, which must exist, for writing.
     pub(crate) fn open_store(&self) -> Result<Store, Failure> {
         Ok(match &self.store {
-            StoreAddress::Dir(dir) => Store::open_observed(dir, &mut building())?,
+            StoreAddress::Dir(dir) => StoreOptions::new().observe(&mut building()).open(dir)?,
             #[cfg(feature = "postgres")]
             StoreAddress::Fleet(address) => Store::open_fleet(address)?,
             StoreAddress::Service(origin) => return Err(unserved(origin).into()),
@@ -141,7 +141,7 @@ impl Workspace {
             warn(&not_own(store));
         }
         Ok(match &self.store {
-            StoreAddress::Dir(dir) => Store::open_or_create_observed(dir, &mut building())?,
+            StoreAddress::Dir(dir) => StoreOptions::new().create().observe(&mut building()).open(dir)?,
             #[cfg(feature = "postgres")]
             StoreAddress::Fleet(address) => Store::open_or_create_fleet(address)?,
             StoreAddress::Service(origin) => return Err(unserved(origin).into()),

@@ -64,7 +64,6 @@ mod reader;
 mod writer;
 
 mod backup;
-#[doc(hidden)]
 pub mod draft;
 mod snapshots;
 
@@ -87,9 +86,8 @@ pub use entry::{COMMAND_BYTES_MAX, Entry, NewEntries, NewEntry, PackedEntries, S
 pub use error::{ErrorKind, StoreError};
 pub use genesis::{GENESIS_BYTES_MAX, Genesis, Origin, OriginCheck};
 pub use grant::{Grant, GrantId, GrantKind, JoinedSeat, NewGrant, NotAGrantId};
-#[doc(hidden)]
+#[cfg(feature = "testing")]
 pub use local::backend;
-#[doc(hidden)]
 pub use local::files::open_regular;
 pub use local::lock::Holder;
 pub use local::losses::LostEntries;
@@ -104,4 +102,5 @@ pub use reader::store_report::{Appended, Damage, MatchInfo, MatchStats, StoreChe
 pub use snapshots::{SNAPSHOT_INTERVAL, Snapshot};
 pub use writer::append::Reservation;
 pub use writer::copy::BranchCopy;
+pub use writer::options::StoreOptions;
 pub use writer::store::Store;

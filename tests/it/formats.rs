@@ -10,7 +10,7 @@ use std::time::Duration;
 use schema::Schema;
 use turnfold_core::{Digest, Seat};
 use turnfold_history::error::limits::{COMMAND_BYTES_MAX, HEADER_BYTES_MAX, REPLAY_ENTRIES_MAX};
-use turnfold_store::{Genesis, GrantKind, NewEntry, NewGrant, Note, NoteId, NotedEntry, Store};
+use turnfold_store::{Genesis, GrantKind, NewEntry, NewGrant, Note, NoteId, NotedEntry, StoreOptions};
 
 use turnfold_tests::sandbox::{Sandbox, workspace};
 
@@ -69,7 +69,7 @@ fn every_record() -> Sandbox {
     sandbox.write("many.toml", format!("players = 1\n{plenitude}\n{board}{}", bag.collect::<String>()));
     sandbox.ok("new many --rules channel --setup many.toml");
     // Only a service creates grants. The heads are too small for a commit, so all commits go directly into the index.
-    let store = Store::open_or_create_with_heads_of(&sandbox.path(".turnfold"), 1).unwrap();
+    let store = StoreOptions::new().create().head_bytes(1).open(&sandbox.path(".turnfold")).unwrap();
     let kinds = [
         GrantKind::Host,
         GrantKind::Seat(Seat::P1),

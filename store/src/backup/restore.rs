@@ -10,6 +10,7 @@ use super::rebuild::Rebuild;
 use crate::decode::decode_exactly;
 use crate::engine::Engine;
 use crate::local::new_store::{self, NewStore};
+#[cfg(feature = "testing")]
 use crate::local::open::in_memory;
 use crate::writer::store::Store;
 
@@ -41,7 +42,7 @@ impl Store {
     ///
     /// # Errors
     /// Returns the errors of [`restore`](Store::restore).
-    #[doc(hidden)]
+    #[cfg(feature = "testing")]
     pub fn restore_in_memory(reader: impl Read) -> Result<Self, RescueError> {
         let frames = FrameReader::new(reader)?;
         let store = in_memory();

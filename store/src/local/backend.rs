@@ -133,17 +133,26 @@ pub struct MemoryBackend {
     records: Arc<Mutex<BTreeMap<Vec<u8>, Vec<u8>>>>,
 }
 
+#[cfg(feature = "testing")]
+impl MemoryBackend {
+    /// Returns every record, sorted by key.
+    #[must_use]
+    pub fn records(&self) -> Vec<StoredRecord> {
+        self.lock().clone().into_iter().collect()
+    }
+
+    /// Returns an independent copy of all records.
+    #[must_use]
+    pub fn copy(&self) -> Self {
+        Self { records: Arc::new(Mutex::new(self.lock().clone())) }
+    }
+}
+
 impl MemoryBackend {
     /// Creates a backend without records.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// Returns every record, sorted by key.
-    #[must_use]
-    pub fn records(&self) -> Vec<StoredRecord> {
-        self.lock().clone().into_iter().collect()
     }
 
     /// Writes or removes a record without the store's knowledge.
@@ -153,12 +162,6 @@ impl MemoryBackend {
             Some(value) => records.insert(key.to_vec(), value),
             None => records.remove(key),
         };
-    }
-
-    /// Returns an independent copy of all records.
-    #[must_use]
-    pub fn copy(&self) -> Self {
-        Self { records: Arc::new(Mutex::new(self.lock().clone())) }
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<Vec<u8>, Vec<u8>>> {

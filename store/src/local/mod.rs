@@ -1,5 +1,9 @@
 //! The engine on disk: a journal, and an index in sled that can be built again from it (ST-10).
 
+#[cfg_attr(
+    not(feature = "testing"),
+    expect(unreachable_pub, reason = "only tests bring backends of their own")
+)]
 pub mod backend;
 pub(crate) mod check;
 pub(crate) mod committer;

@@ -2,4 +2,5 @@
 
 pub(crate) mod append;
 pub(crate) mod copy;
+pub(crate) mod options;
 pub(crate) mod store;

@@ -12,13 +12,16 @@ use crate::error::StoreError;
 use crate::genesis::{GENESIS_BYTES_MAX, Genesis};
 use crate::grant::{GrantId, JoinedSeat, NewGrant};
 use crate::granting::Joining;
+#[cfg(feature = "testing")]
 use crate::local::backend::Backend;
-use crate::local::journal::head::HEAD_BYTES;
-use crate::local::open::{in_memory, open_backend, open_for_writing, open_or_create};
+use crate::local::open::in_memory;
+#[cfg(feature = "testing")]
+use crate::local::open::open_backend;
 use crate::names::{BranchName, MatchName, PlayerName};
 use crate::note::{Note, NoteId};
 use crate::reader::store_reader::StoreReader;
 use crate::snapshots::{Snapshot, has_snapshot};
+use crate::writer::options::StoreOptions;
 
 /// A store of matches, with an append-only log for every branch of a match.
 ///
@@ -34,51 +37,17 @@ impl Store {
     /// Opens an existing store for writing.
     ///
     /// # Errors
-    /// Returns [`StoreError::Missing`] or [`StoreError::NotAStore`] if the directory has no store,
-    /// [`StoreError::Locked`] if it is in use, or [`StoreError::UnknownFormat`], [`StoreError::Corrupt`] or another
-    /// error if it cannot be opened.
+    /// As for [`StoreOptions::open`].
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
-        Self::open_observed(dir, &mut |_, _| {})
-    }
-
-    /// Opens a store like [`open`](Store::open). While the index is built from the journal, it calls `observe` with the
-    /// number of commits done and the number of all commits.
-    ///
-    /// # Errors
-    /// Returns the errors of [`open`](Store::open).
-    pub fn open_observed(dir: &Path, observe: &mut dyn FnMut(u64, u64)) -> Result<Self, StoreError> {
-        open_for_writing(dir, observe).map(Self::of)
+        StoreOptions::new().open(dir)
     }
 
     /// Opens a store. If `dir` is missing or empty, it creates the store first.
     ///
     /// # Errors
-    /// Returns the errors of [`open`](Store::open), or [`StoreError::NotAStore`] if the directory belongs to something
-    /// else. It then changes nothing.
+    /// As for [`StoreOptions::open`].
     pub fn open_or_create(dir: &Path) -> Result<Self, StoreError> {
-        Self::open_or_create_observed(dir, &mut |_, _| {})
-    }
-
-    /// Opens a store like [`open_or_create`](Store::open_or_create), with the progress of
-    /// [`open_observed`](Store::open_observed).
-    ///
-    /// # Errors
-    /// Returns the errors of [`open_or_create`](Store::open_or_create).
-    pub fn open_or_create_observed(
-        dir: &Path,
-        observe: &mut dyn FnMut(u64, u64),
-    ) -> Result<Self, StoreError> {
-        open_or_create(dir, HEAD_BYTES, observe).map(Self::of)
-    }
-
-    /// Opens a store like [`open_or_create`](Store::open_or_create), but uses only `bytes` of each head of the journal,
-    /// so that heads fill up often in tests.
-    ///
-    /// # Errors
-    /// Returns the errors of [`open_or_create`](Store::open_or_create).
-    #[doc(hidden)]
-    pub fn open_or_create_with_heads_of(dir: &Path, bytes: usize) -> Result<Self, StoreError> {
-        open_or_create(dir, bytes, &mut |_, _| {}).map(Self::of)
+        StoreOptions::new().create().open(dir)
     }
 
     /// Creates an empty store in memory.
@@ -94,7 +63,7 @@ impl Store {
     ///
     /// # Errors
     /// Returns any error of the backend, or [`StoreError::Corrupt`].
-    #[doc(hidden)]
+    #[cfg(feature = "testing")]
     pub fn with_backend(backend: Box<dyn Backend>) -> Result<Self, StoreError> {
         open_backend(backend).map(Self::of)
     }

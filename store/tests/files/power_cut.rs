@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
 
-use turnfold_store::Store;
+use turnfold_store::{Store, StoreOptions};
 
 use crate::disk::{Chance, Disk, Image, Loss, Trust};
 use crate::recorded::{Known, Recorded, record, record_with};
@@ -23,7 +23,7 @@ fn open(dir: &Path) -> Store {
 
 /// Like [`open`], but a head is full after a few commits.
 fn open_packing_often(dir: &Path) -> Store {
-    Store::open_or_create_with_heads_of(dir, 6 * 1024).unwrap()
+    StoreOptions::new().create().head_bytes(6 * 1024).open(dir).unwrap()
 }
 
 fn check_loses_nothing(session: Session, open: Open, few: usize) {
@@ -244,7 +244,7 @@ fn a_pack_with_only_both_ends_written_does_not_count() {
 /// opening.
 #[test]
 fn a_kill_after_any_write_to_a_head_loses_nothing_that_waits_in_it() {
-    let open_tiny: Open = |dir| Store::open_or_create_with_heads_of(dir, 3 * 512).unwrap();
+    let open_tiny: Open = |dir| StoreOptions::new().create().head_bytes(3 * 512).open(dir).unwrap();
     for (session, open, least) in [
         (Session::plan(10, Commands::Small, 1, 10, 3), open_tiny, 40),
         (Session::plan(10, Commands::Small, 1, 10, 3).ending_full(), open_tiny, 40),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tempfile::TempDir;
-use turnfold_store::{BranchName, ErrorKind, Holder, NewEntry, Store, StoreError};
+use turnfold_store::{BranchName, ErrorKind, Holder, NewEntry, Store, StoreError, StoreOptions};
 
 use crate::child;
 use crate::game::{branch, commands, genesis, labels, name, opaque};
@@ -173,7 +173,7 @@ pub(crate) fn copy_dir(from: &Path, to: &Path) {
 #[test]
 fn damage_to_the_index_is_not_to_be_seen() {
     let (parent, dir) = dir();
-    let store = Store::open_or_create_with_heads_of(&dir, 4096).unwrap();
+    let store = StoreOptions::new().create().head_bytes(4096).open(&dir).unwrap();
     store.create_match(&name("m"), &genesis(), commands(300)).unwrap();
     store.create_branch(&name("m"), &branch("line"), &BranchName::main(), 200, Vec::new()).unwrap();
     for head in 300..330 {

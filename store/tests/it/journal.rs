@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use turnfold_store::{BranchName, NewEntry, RescueError, Store, StoreError, StoreReader};
+use turnfold_store::{BranchName, NewEntry, RescueError, Store, StoreError, StoreOptions, StoreReader};
 
 use crate::disk::{copy_dir, dir};
 use crate::game::{commands, genesis, name, opaque};
@@ -14,7 +14,7 @@ use crate::rescue::names;
 #[test]
 fn an_older_journal_is_noticed_by_the_index_and_the_other_half() {
     let (parent, dir) = dir();
-    let store = Store::open_or_create_with_heads_of(&dir, 2048).unwrap();
+    let store = StoreOptions::new().create().head_bytes(2048).open(&dir).unwrap();
     store.create_match(&name("m"), &genesis(), commands(5)).unwrap();
     for head in 5..20 {
         store.append(&name("m"), &BranchName::main(), head, vec![opaque(head)], None).unwrap();
@@ -22,7 +22,7 @@ fn an_older_journal_is_noticed_by_the_index_and_the_other_half() {
     store.close().unwrap();
     let older = parent.path().join("older");
     copy_dir(&dir.join("journal"), &older);
-    let store = Store::open_or_create_with_heads_of(&dir, 2048).unwrap();
+    let store = StoreOptions::new().create().head_bytes(2048).open(&dir).unwrap();
     for head in 20..40 {
         store.append(&name("m"), &BranchName::main(), head, vec![opaque(head)], None).unwrap();
     }
@@ -47,7 +47,7 @@ fn an_older_journal_is_noticed_by_the_index_and_the_other_half() {
 
 /// Creates a store whose journal has several small packs.
 fn packed(dir: &Path, label: u64) {
-    let store = Store::open_or_create_with_heads_of(dir, 2048).unwrap();
+    let store = StoreOptions::new().create().head_bytes(2048).open(dir).unwrap();
     store.create_match(&name("m"), &genesis(), commands(3)).unwrap();
     for head in 3..20 {
         store.append(&name("m"), &BranchName::main(), head, vec![opaque(head + label)], None).unwrap();
@@ -63,7 +63,7 @@ fn what_is_behind_the_last_pack_goes() {
     let segment = dir.join("journal/00000000000000000001.seg");
     let torn = [fs::read(&segment).unwrap(), vec![7; 1 << 20]].concat();
     fs::write(&segment, &torn).unwrap();
-    let store = Store::open_or_create_with_heads_of(&dir, 2048).unwrap();
+    let store = StoreOptions::new().create().head_bytes(2048).open(&dir).unwrap();
     for head in 20..40 {
         store.append(&name("m"), &BranchName::main(), head, vec![opaque(head)], None).unwrap();
     }
@@ -78,7 +78,7 @@ fn what_is_behind_the_last_pack_goes() {
 #[test]
 fn an_index_that_is_written_to_is_not_named() {
     let (_parent, dir) = dir();
-    let store = Store::open_or_create_with_heads_of(&dir, 2048).unwrap();
+    let store = StoreOptions::new().create().head_bytes(2048).open(&dir).unwrap();
     store.create_match(&name("m"), &genesis(), commands(3)).unwrap();
     // Reads the frame after a head's header: the bytes before the index that it names, and that index.
     let first_frames = || {
@@ -185,7 +185,7 @@ fn a_missing_segment_is_noticed_by_the_one_that_follows() {
 fn a_reader_next_to_a_writer_sees_what_was_acknowledged() {
     let readings = std::env::var("TURNFOLD_READINGS").map_or(100, |count| count.parse().unwrap());
     let (_parent, dir) = dir();
-    let store = Store::open_or_create_with_heads_of(&dir, 8192).unwrap();
+    let store = StoreOptions::new().create().head_bytes(8192).open(&dir).unwrap();
     store.create_match(&name("m"), &genesis(), Vec::new()).unwrap();
     let (acknowledged, read) = (AtomicU64::new(0), AtomicU64::new(0));
     std::thread::scope(|scope| {

@@ -4,7 +4,9 @@
 use std::thread;
 
 use turnfold_core::Digest;
-use turnfold_store::{BranchCopy, BranchName, Genesis, MatchName, NewEntries, Store, StoreError};
+use turnfold_store::{
+    BranchCopy, BranchName, Genesis, MatchName, NewEntries, Store, StoreError, StoreOptions,
+};
 
 use crate::engines::on_each;
 use crate::game::{branch, genesis, name, opaque};
@@ -137,7 +139,7 @@ fn md_9_the_record_is_there_after_reopening_compaction_and_salvage() {
     let parent = tempfile::tempdir().unwrap();
     let dir = parent.path().join("store");
     // Small heads, so that the record is also in the index.
-    let open = || Store::open_or_create_with_heads_of(&dir, 6 * 1024).unwrap();
+    let open = || StoreOptions::new().create().head_bytes(6 * 1024).open(&dir).unwrap();
     let store = open();
     fill(&store);
     for number in 0..40 {

@@ -3,7 +3,7 @@
 use std::fs;
 
 use snapbox::str;
-use turnfold_store::{BranchName, Store};
+use turnfold_store::{BranchName, StoreOptions};
 use turnfold_tests::sandbox::{Sandbox, copy_folder};
 
 use super::duel;
@@ -33,7 +33,7 @@ exit 2| error: no match `nobody` in this store; `turnfold matches` lists those t
 /// command.
 fn damage_a_segment(sandbox: &Sandbox) {
     let dir = sandbox.path(".turnfold");
-    let store = Store::open_or_create_with_heads_of(&dir, 3 * 512).unwrap();
+    let store = StoreOptions::new().create().head_bytes(3 * 512).open(&dir).unwrap();
     let (duel, side) = ("duel".parse().unwrap(), "side".parse().unwrap());
     for _ in 0..3 {
         store.create_branch(&duel, &side, &BranchName::main(), 1, Vec::new()).unwrap();

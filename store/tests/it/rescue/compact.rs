@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use turnfold_store::{BranchName, RescueError, Store, StoreError, StoreReader};
+use turnfold_store::{BranchName, RescueError, Store, StoreError, StoreOptions, StoreReader};
 
 use super::{contents, fill, names, unobserved};
 use crate::disk::copy_dir;
@@ -20,7 +20,7 @@ fn contents_of(dir: &Path) -> String {
 
 /// Creates a store on disk with many unreachable records, and returns its contents.
 fn wasteful(dir: &Path) -> String {
-    let store = Store::open_or_create_with_heads_of(dir, 16 * 1024).unwrap();
+    let store = StoreOptions::new().create().head_bytes(16 * 1024).open(dir).unwrap();
     fill(&store);
     for round in 0..20 {
         let line = branch(&format!("line-{round}"));

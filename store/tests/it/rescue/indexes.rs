@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use turnfold_store::{BranchName, NewEntry, Store, StoreError, StoreReader};
+use turnfold_store::{BranchName, NewEntry, Store, StoreError, StoreOptions, StoreReader};
 
 use super::salvage::{Branches, branches, salvage};
 use super::{names, unobserved};
@@ -11,7 +11,7 @@ use crate::disk::copy_dir;
 use crate::game::{commands, genesis, name, opaque};
 
 fn open(dir: &Path) -> Store {
-    Store::open_or_create_with_heads_of(dir, 4096).unwrap()
+    StoreOptions::new().create().head_bytes(4096).open(dir).unwrap()
 }
 
 /// Appends entries to `main` of `m` one at a time, up to a head.

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use turnfold_store::{BranchName, LostEntries, MatchName, RescueError, Salvage, Store};
+use turnfold_store::{BranchName, LostEntries, MatchName, RescueError, Salvage, Store, StoreOptions};
 
 use super::salvage::{Branches, branches, salvage};
 use super::unobserved;
@@ -51,7 +51,7 @@ const LAST: &str = "last";
 fn play(dir: &Path, older: &Path, is_left: bool, chance: &mut Chance) -> History {
     let mut gone = Vec::new();
     let mut open: BTreeMap<EntryRef, u64> = BTreeMap::new();
-    let open_store = |dir: &Path| Store::open_or_create_with_heads_of(dir, 16 * 1024).unwrap();
+    let open_store = |dir: &Path| StoreOptions::new().create().head_bytes(16 * 1024).open(dir).unwrap();
     let mut store = open_store(dir);
     let steps = 40;
     for step in 0..steps {

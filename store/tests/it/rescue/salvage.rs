@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use turnfold_store::{BranchName, Entry, LostEntries, RescueError, Salvage, Store, StoreError};
+use turnfold_store::{BranchName, Entry, LostEntries, RescueError, Salvage, Store, StoreError, StoreOptions};
 
 use super::{contents, fill, names, unobserved};
 use crate::disk::copy_dir;
@@ -75,7 +75,7 @@ fn lost(salvage: &Salvage) -> Vec<String> {
 
 /// Creates a store that packs after every few commits, and returns its contents.
 fn packed(dir: &Path) -> Branches {
-    let store = Store::open_or_create_with_heads_of(dir, 4096).unwrap();
+    let store = StoreOptions::new().create().head_bytes(4096).open(dir).unwrap();
     fill(&store);
     let main = BranchName::main();
     for head in 66..90 {
