@@ -1,10 +1,10 @@
 //! The entries of the log, as values and as bytes.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use turnfold_core::decode::{DecodeError, encode_into};
 use turnfold_core::{Digest, Seat};
 
-use crate::decode::decode_exactly;
+use crate::decode::decode_data;
 use crate::error::StoreError;
 use crate::names::IdempotencyKey;
 
@@ -52,6 +52,7 @@ pub struct PackedEntries {
 #[derive(Serialize, Deserialize)]
 struct PackedEntry<'a> {
     seat: Seat,
+    #[serde(serialize_with = "at_once")]
     command: &'a [u8],
     recorded_at_ms: i64,
 }
@@ -135,6 +136,7 @@ impl From<Vec<NewEntry>> for NewEntries {
 struct EntryBytes<'a> {
     seq: u64,
     seat: Seat,
+    #[serde(serialize_with = "at_once")]
     command: &'a [u8],
     recorded_at_ms: i64,
     idempotency_key: Option<&'a str>,
@@ -162,7 +164,7 @@ impl Entry {
     /// # Errors
     /// Returns [`DecodeError`] if they are not exactly what [`encode`](Self::encode) writes.
     pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
-        let EntryBytes { seq, seat, command, recorded_at_ms, idempotency_key } = decode_exactly(bytes)?;
+        let EntryBytes { seq, seat, command, recorded_at_ms, idempotency_key } = decode_data(bytes)?;
         let idempotency_key = idempotency_key.map(str::parse::<IdempotencyKey>).transpose();
         let idempotency_key = idempotency_key.map_err(|error| DecodeError::Unreadable(error.to_string()))?;
         Ok(Self { seq, seat, command: command.to_vec(), recorded_at_ms, idempotency_key })
@@ -182,6 +184,11 @@ impl NewEntry {
 
 pub(crate) fn check_size(what: &'static str, bytes: usize, limit: usize) -> Result<(), StoreError> {
     if bytes <= limit { Ok(()) } else { Err(StoreError::TooLarge { what, bytes, limit }) }
+}
+
+/// Writes bytes at once. Serde writes a slice byte by byte, to the same encoding.
+fn at_once<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_bytes(bytes)
 }
 
 /// Encodes a value of one of the store's own types.

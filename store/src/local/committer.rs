@@ -255,7 +255,7 @@ impl Staged {
         entries: &PackedEntries,
         idempotency_key: Option<&IdempotencyKey>,
     ) {
-        let linker = Linker::new();
+        let mut linker = Linker::new();
         let mut entries = entries.iter();
         let entries_max = if idempotency_key.is_some() { usize::MAX } else { ENTRIES_MAX };
         loop {

@@ -156,7 +156,7 @@ impl MergedBranch {
         };
         let Ok(page) = stored.read() else { return false };
         let known = usize::try_from(head.seq + 1 - stored.first).unwrap_or(usize::MAX);
-        let linker = Linker::new();
+        let mut linker = Linker::new();
         let mut found = Vec::new();
         let mut link = head.link;
         for entry in page.records.iter().skip(known) {

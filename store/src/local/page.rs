@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use turnfold_core::Digest;
 
 use crate::chain::Linker;
+use crate::decode::decode_data;
 use crate::entry::{Seq, encode};
 use crate::error::StoreError;
 use crate::local::backend::{BackendError, RecordChange};
@@ -15,6 +16,9 @@ pub(crate) const RECORDS_MAX: usize = 64;
 
 /// The most bytes of entries on a page. A longer entry has a page of its own.
 pub(crate) const BYTES_MAX: usize = 4096;
+
+/// How many pages are read at once. It costs less to go on to the next page than to search for it.
+const PAGES_AT_ONCE: usize = 8;
 
 /// The only version of pages.
 pub(crate) const VERSION: u8 = 1;
@@ -48,7 +52,8 @@ impl PagePart {
     pub(crate) fn read(key: &[u8], value: &[u8]) -> Result<Self, BackendError> {
         let body = record::body_of(key, value)
             .map_err(|reason| BackendError::Damaged(format!("a page: {reason}")))?;
-        let page: PageBody<'_> = record::read_body("a page", body)?;
+        let page: PageBody<'_> =
+            decode_data(body).map_err(|error| BackendError::Damaged(format!("a page: {error}")))?;
         let first = key::seq_of(key).unwrap_or_default();
         let mut part =
             Self { first, link: page.link, count: page.records.len(), bytes: 0, encoded: Vec::new() };
@@ -100,7 +105,7 @@ pub(crate) fn cut(before: Head, after: Head, entries: &[&[u8]]) -> Vec<PagePart>
     let mut parts = Vec::new();
     let whole: usize = entries.iter().map(|entry| entry.len()).sum();
     let is_one = entries.len() == 1 || entries.len() <= RECORDS_MAX && whole <= BYTES_MAX;
-    let linker = Linker::new();
+    let mut linker = Linker::new();
     let mut link = before.link;
     for (entry, seq) in entries.iter().zip(before.seq + 1..) {
         link = if is_one { after.link } else { linker.link(&link, entry) };
@@ -127,6 +132,22 @@ impl StoredPage {
 }
 
 impl Records {
+    /// Reads pages that begin with entries from `from` to `last`, at most [`PAGES_AT_ONCE`].
+    pub(crate) fn pages_from(
+        &self,
+        branch_id: u64,
+        from: Seq,
+        last: Seq,
+    ) -> Result<Vec<StoredPage>, StoreError> {
+        let range = key::of_page(branch_id, from)..key::of_page(branch_id, last.saturating_add(1));
+        let mut pages = Vec::new();
+        for (key, value) in self.backend.scan(&range, PAGES_AT_ONCE)? {
+            let first = key::seq_of(&key).ok_or_else(|| StoreError::damaged("a page has no proper key"))?;
+            pages.push(StoredPage { first, key, value });
+        }
+        Ok(pages)
+    }
+
     /// Finds the last page that begins at or before `seq`, but not before `least`.
     pub(crate) fn page_at(
         &self,
@@ -142,7 +163,9 @@ impl Records {
 }
 
 pub(crate) fn read_page<'a>(key: &[u8], value: &'a [u8]) -> Result<PageBody<'a>, StoreError> {
-    let page: PageBody<'_> = record::read("its page", key, value)?;
+    let body = record::checked("its page", key, value)?;
+    let page: PageBody<'_> =
+        decode_data(body).map_err(|error| StoreError::damaged(format!("its page: {error}")))?;
     if page.version != VERSION || page.records.is_empty() {
         let reason = format!("its page has version {} and {} entries", page.version, page.records.len());
         return Err(StoreError::damaged(reason));
@@ -157,7 +180,7 @@ mod tests {
     fn check(sizes: &[usize], expected: &[usize]) {
         let records: Vec<_> = sizes.iter().map(|&size| vec![7; size]).collect();
         let entries: Vec<_> = records.iter().map(Vec::as_slice).collect();
-        let (linker, before) = (Linker::new(), Head { seq: 3, link: Digest::new([0; 32]) });
+        let (mut linker, before) = (Linker::new(), Head { seq: 3, link: Digest::new([0; 32]) });
         let link = entries.iter().fold(before.link, |link, entry| linker.link(&link, entry));
         let after = Head { seq: 3 + entries.len() as u64, link };
         let parts = cut(before, after, &entries);

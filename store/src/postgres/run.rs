@@ -44,7 +44,7 @@ pub(super) fn pack(
     key: Option<(&IdempotencyKey, i64)>,
     run_entries_max: usize,
 ) -> Vec<Run> {
-    let linker = Linker::new();
+    let mut linker = Linker::new();
     let (idempotency_key, slot) = key.unzip();
     let mut runs = Vec::new();
     let mut end = head;

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::mem;
 use std::ops::RangeInclusive;
-use std::vec;
 
 use turnfold_core::Digest;
 
@@ -27,7 +27,7 @@ pub struct Entries<'a> {
     link: Digest,
     /// The first entry to return. Entries before it are only checked.
     wanted_from: Seq,
-    loaded: vec::IntoIter<(Entry, Digest)>,
+    loaded: VecDeque<(Entry, Digest)>,
     /// The error to return after the loaded entries.
     error: Option<StoreError>,
 }
@@ -39,7 +39,7 @@ impl Entries<'_> {
     /// Like the iterator, returns [`StoreError::Corrupt`] if the log is damaged, or any error of reading.
     pub fn next_linked(&mut self) -> Option<Result<(Entry, Digest), StoreError>> {
         loop {
-            if let Some(linked) = self.loaded.next() {
+            if let Some(linked) = self.loaded.pop_front() {
                 return Some(Ok(linked));
             }
             if let Some(error) = self.error.take() {
@@ -59,15 +59,15 @@ impl Entries<'_> {
 
     /// Loads the entries that are stored together, such as those of a page.
     fn load(&mut self) {
-        let mut entries = Vec::new();
+        let mut entries = mem::take(&mut self.loaded);
         if let Err(error) = self.load_into(&mut entries) {
             self.error = Some(self.unless_deleted(error));
             self.segments.clear();
         }
-        self.loaded = entries.into_iter();
+        self.loaded = entries;
     }
 
-    fn load_into(&mut self, entries: &mut Vec<(Entry, Digest)>) -> Result<(), StoreError> {
+    fn load_into(&mut self, entries: &mut VecDeque<(Entry, Digest)>) -> Result<(), StoreError> {
         let Some(segment) = self.segments.front() else { return Ok(()) };
         let own = segment.own;
         let before = self.next;
@@ -88,7 +88,7 @@ impl Entries<'_> {
         &mut self,
         packed: &Packed<'_>,
         last: Seq,
-        entries: &mut Vec<(Entry, Digest)>,
+        entries: &mut VecDeque<(Entry, Digest)>,
     ) -> Result<(), StoreError> {
         if packed.first > self.next {
             return Err(self.corrupt(self.next, "the entry is missing"));
@@ -112,7 +112,7 @@ impl Entries<'_> {
     }
 
     /// Decodes the next entry, checks its seq and adds it to the chain.
-    fn admit(&mut self, bytes: &[u8], entries: &mut Vec<(Entry, Digest)>) -> Result<(), StoreError> {
+    fn admit(&mut self, bytes: &[u8], entries: &mut VecDeque<(Entry, Digest)>) -> Result<(), StoreError> {
         let entry = Entry::decode(bytes).map_err(|error| self.corrupt(self.next, &error.to_string()))?;
         if entry.seq != self.next {
             let reason = format!("expected entry {}, found entry {}", self.next, entry.seq);
@@ -121,7 +121,7 @@ impl Entries<'_> {
         self.link = self.linker.link(&self.link, bytes);
         self.next += 1;
         if entry.seq >= self.wanted_from {
-            entries.push((entry, self.link));
+            entries.push_back((entry, self.link));
         }
         Ok(())
     }
@@ -197,7 +197,7 @@ impl Branch {
             next,
             link,
             wanted_from,
-            loaded: Vec::new().into_iter(),
+            loaded: VecDeque::new(),
             error: None,
         })
     }

@@ -67,7 +67,7 @@ impl CopiedBranches<'_> {
             Some((parent, at)) => Head { seq: *at, link: self.link_at(parent, *at)? },
             None => return Err(self.missing(&name)),
         };
-        let linker = Linker::new();
+        let mut linker = Linker::new();
         let mut links = vec![before.link];
         let mut batches = Vec::<KeyedBatch>::new();
         let mut link = before.link;

@@ -333,7 +333,7 @@ impl Correspondence {
 
     /// Returns the link after the last entry of the game.
     pub(super) fn link(&self) -> Digest {
-        let linker = Linker::new();
+        let mut linker = Linker::new();
         self.entries().iter().fold(self.game.link(), |link, entry| linker.link(&link, &entry.encode()))
     }
 
@@ -557,7 +557,7 @@ fn line_of(
     genesis: &Genesis,
     all: &[Entry],
 ) -> BundledBranch {
-    let linker = Linker::new();
+    let mut linker = Linker::new();
     BundledBranch {
         name: log.branch.parse().unwrap(),
         parent,

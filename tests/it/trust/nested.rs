@@ -18,7 +18,7 @@ fn nested(sandbox: &Sandbox, count: usize) -> String {
     bundle.lines.truncate(1);
     // After its `cycle`, p2 may cycle again.
     let mut entry = Entry::decode(bundle.lines[0].records.last().unwrap()).unwrap();
-    let (linker, mut link) = (Linker::new(), bundle.lines[0].link.parse().unwrap());
+    let (mut linker, mut link) = (Linker::new(), bundle.lines[0].link.parse().unwrap());
     for index in 0..count {
         let (parent, first) = (bundle.lines[index].branch.clone(), usize::try_from(entry.seq).unwrap() + 1);
         let mut records = Vec::new();

@@ -93,7 +93,7 @@ impl Edited {
 
     /// Corrects the links.
     pub(super) fn relinked(mut self) -> Self {
-        let (genesis, linker) = (self.genesis(), Linker::new());
+        let (genesis, mut linker) = (self.genesis(), Linker::new());
         for index in 0..self.lines.len() {
             let records = self.records(index);
             let link = records[1..].iter().fold(genesis.link(), |link, record| linker.link(&link, record));

@@ -139,7 +139,7 @@ pub(super) struct WholeBranch<'a> {
 
 impl WholeBranch<'_> {
     pub(super) fn linked(mut self, genesis: &Genesis) -> Self {
-        let linker = Linker::new();
+        let mut linker = Linker::new();
         let mut link = genesis.link();
         self.links.push(link);
         for entry in &self.entries {

@@ -230,7 +230,7 @@ fn link_after(genesis: &Genesis, branches: &HeldBranches, branch: &BranchName, s
         // The Genesis has the first link.
         None => drop(records.next()),
     }
-    let linker = Linker::new();
+    let mut linker = Linker::new();
     for record in records {
         let HeldRecord::Shown(bytes) = record else { return None };
         link = linker.link(&link, bytes);

@@ -19,7 +19,7 @@ impl<'a> BundledLinks<'a> {
     pub(super) fn read(records: &'a dyn BundleRecords) -> Result<Self, ProofError> {
         let outline = records.outline();
         let mut links = Self { branches: BranchFinder::of(outline), own: BTreeMap::new() };
-        let linker = Linker::new();
+        let mut linker = Linker::new();
         records.each(&mut |index, record| {
             let (BundledRecord::Shown(bytes, _), Some(bundled)) = (record, outline.matches.get(index.0))
             else {
