@@ -12,7 +12,7 @@ use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use turnfold_core::Digest;
 
-use crate::problem::{ApiResult, Code, Problem};
+use crate::problem::{ApiResult, Problem, ProblemCode};
 
 /// Responses with more bytes are counted. A connection may buffer as many bytes of any response.
 pub(crate) const LONG: u64 = 64 << 10;
@@ -26,23 +26,23 @@ const ANSWERS_OF_TOKEN_MAX: u64 = 32 << 20;
 
 /// The long responses that clients have not read yet.
 #[derive(Clone, Default)]
-pub(crate) struct Answers(Arc<Mutex<HeldInMemory>>);
+pub(crate) struct Answers(Arc<Mutex<AnswerBytes>>);
 
 #[derive(Default)]
-struct HeldInMemory {
+struct AnswerBytes {
     bytes: u64,
     by_token: BTreeMap<Digest, u64>,
     refused: u64,
 }
 
-impl HeldInMemory {
+impl AnswerBytes {
     /// Refuses a response if there is no room for it. The first one always has room.
     fn require_room(&mut self, token: Option<Digest>, bytes: u64) -> ApiResult<()> {
         let of_token = token.and_then(|token| self.by_token.get(&token).copied()).unwrap_or(0);
         if of_token > 0 && of_token + bytes > ANSWERS_OF_TOKEN_MAX {
             self.refused += 1;
             let detail = "too many long answers with this token are still being read; read one first";
-            return Err(Problem::new(Code::SlowDown, detail));
+            return Err(Problem::new(ProblemCode::SlowDown, detail));
         }
         if self.bytes > 0 && self.bytes + bytes > ANSWERS_MAX {
             self.refused += 1;
@@ -53,7 +53,7 @@ impl HeldInMemory {
 }
 
 impl Answers {
-    fn lock(&self) -> MutexGuard<'_, HeldInMemory> {
+    fn lock(&self) -> MutexGuard<'_, AnswerBytes> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -153,11 +153,11 @@ mod tests {
     fn a_token_and_all_have_room_for_so_much_and_one_answer_more() {
         let (answers, one) = (Answers::default(), Some(Digest::new([1; 32])));
         let whole = answers.begin(one, ANSWERS_OF_TOKEN_MAX + 1).ok().unwrap();
-        assert!(answers.begin(one, 1).is_err_and(|problem| problem.code() == Code::SlowDown));
+        assert!(answers.begin(one, 1).is_err_and(|problem| problem.code() == ProblemCode::SlowDown));
         let other = Some(Digest::new([2; 32]));
         let _rest = answers.begin(other, ANSWERS_MAX - ANSWERS_OF_TOKEN_MAX - 1).ok().unwrap();
         let third = Some(Digest::new([3; 32]));
-        assert!(answers.begin(third, 1).is_err_and(|problem| problem.code() == Code::Overloaded));
+        assert!(answers.begin(third, 1).is_err_and(|problem| problem.code() == ProblemCode::Overloaded));
         assert_eq!(answers.held(), (ANSWERS_MAX, 2));
         drop(whole);
         assert!(answers.begin(one, 1).is_ok());

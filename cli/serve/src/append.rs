@@ -13,11 +13,11 @@ use turnfold_show::render::NothingPlayed;
 use turnfold_store::{BranchHead, NewEntries, PackedEntries, StoreError};
 
 use crate::app::App;
-use crate::append_request::{Append, Caller};
+use crate::append_request::{AppendRequest, Caller};
 use crate::head_state::{CachedView, HeadState};
 use crate::open_branch::OpenBranch;
 use crate::patience::Patience;
-use crate::problem::{ApiResult, Code, Problem};
+use crate::problem::{ApiResult, Problem, ProblemCode};
 use crate::takeback::require_not_left;
 
 /// The most commands of one request of a host.
@@ -59,7 +59,7 @@ impl<E: Into<Problem>> From<E> for Stopped {
 
 /// The problem of an append that others came before too often.
 pub(crate) fn moves_on() -> Problem {
-    Problem::new(Code::Store, "too many concurrent appends; try again")
+    Problem::new(ProblemCode::Store, "too many concurrent appends; try again")
 }
 
 /// The result of judging commands.
@@ -78,7 +78,7 @@ struct Storing {
     stored: oneshot::Receiver<Result<turnfold_store::Appended, StoreError>>,
 }
 
-impl Append {
+impl AppendRequest {
     /// Appends the commands. Other appends wait until they are durable and shown, but no thread waits for the disk. If
     /// another process appended first, the commands are judged again.
     pub(crate) async fn perform(self: &Arc<Self>, app: &Arc<App>) -> ApiResult<AnsweredAppend> {
@@ -291,10 +291,10 @@ fn refused(reason: NotPlayed, tag: &str) -> Problem {
         NotPlayed::KeyUsed { revision, .. } => {
             // Which commands the key recorded may be concealed.
             let reason = NotPlayed::KeyUsed { revision, entries: None };
-            Problem::new(Code::KeyReused, reason.detail(None))
+            Problem::new(ProblemCode::KeyReused, reason.detail(None))
         }
         reason @ NotPlayed::ByMail { .. } => Problem::forbidden(reason.to_string()),
-        reason @ NotPlayed::Rejected { .. } => Problem::new(Code::Rejected, reason.detail(None)),
+        reason @ NotPlayed::Rejected { .. } => Problem::new(ProblemCode::Rejected, reason.detail(None)),
     }
 }
 

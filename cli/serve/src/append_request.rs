@@ -15,7 +15,7 @@ use crate::open_branch::OpenBranch;
 use crate::problem::{ApiResult, Problem};
 use crate::tag::Tags;
 
-pub(crate) struct Append {
+pub(crate) struct AppendRequest {
     pub(crate) access: Access,
     pub(crate) match_name: MatchName,
     pub(crate) branch: BranchName,
@@ -32,7 +32,7 @@ pub(crate) struct Append {
 
 /// The sender of a request, about whom judging asks (SV-11, SV-13).
 pub(crate) struct Caller<'a> {
-    append: &'a Append,
+    append: &'a AppendRequest,
     app: &'a App,
     branch: &'a OpenBranch,
     /// The seats that were found free, so that a request asks once for each.
@@ -82,7 +82,7 @@ impl PlayCaller for Caller<'_> {
 
 impl<'a> Caller<'a> {
     pub(crate) fn new(
-        append: &'a Append,
+        append: &'a AppendRequest,
         app: &'a App,
         branch: &'a OpenBranch,
         position: Option<(PlayPosition, CachedView)>,

@@ -8,7 +8,7 @@ use turnfold_history::Viewer;
 use turnfold_store::{Grant, GrantId, GrantKind, MatchName, StoreError};
 
 use crate::client_address::ClientAddress;
-use crate::problem::{ApiResult, Code, Ended, Problem};
+use crate::problem::{ApiResult, Ended, Problem, ProblemCode};
 use crate::token::{AccessToken, TokenKind};
 
 /// The token of a request, if it has one.
@@ -82,7 +82,7 @@ enum Holder {
 
 /// The problem of a request without a valid token.
 pub(crate) fn no_token() -> Problem {
-    Problem::new(Code::NoToken, "expected a valid token that has not expired or been revoked")
+    Problem::new(ProblemCode::NoToken, "expected a valid token that has not expired or been revoked")
 }
 
 /// Requires a grant that is still valid.
@@ -113,7 +113,11 @@ impl Access {
 
     /// Hides where the store is damaged from everyone but the host and the admin (SV-7).
     pub(crate) fn redacted(&self, problem: Problem) -> Problem {
-        if problem.code() == Code::Corrupt && !self.is_host() { problem.without_place() } else { problem }
+        if problem.code() == ProblemCode::Corrupt && !self.is_host() {
+            problem.without_place()
+        } else {
+            problem
+        }
     }
 
     /// Returns the grant; the admin has none.

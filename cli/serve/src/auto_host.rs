@@ -24,7 +24,7 @@ use crate::app::App;
 use crate::append::require_not_by_mail;
 use crate::head_state::CachedView;
 use crate::open_branch::OpenBranch;
-use crate::problem::{ApiResult, Code, Problem};
+use crate::problem::{ApiResult, Problem, ProblemCode};
 use crate::takeback::{self, current_branch};
 
 /// How often to check for deadlines and for entries of others.
@@ -383,7 +383,7 @@ pub(crate) async fn keep(app: Arc<App>) {
             match host(&app, &name).await {
                 Ok(Some(next)) => drop(watched.insert(name, next)),
                 Ok(None) => forget(&app, &mut watched, &name),
-                Err(problem) if matches!(problem.code(), Code::NotFound | Code::NoRules) => {
+                Err(problem) if matches!(problem.code(), ProblemCode::NotFound | ProblemCode::NoRules) => {
                     forget(&app, &mut watched, &name);
                 }
                 Err(problem) => {

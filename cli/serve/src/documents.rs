@@ -167,7 +167,7 @@ pub(crate) struct BranchSchema {
     entries: u64,
     /// Where it begins; null for `main`.
     #[schema(required = true)]
-    from: Option<Fork>,
+    from: Option<ForkSchema>,
     /// Whether the match continues on this branch.
     current: bool,
     /// The last link of its hash chain; null if the viewer may not know it.
@@ -177,7 +177,8 @@ pub(crate) struct BranchSchema {
 
 /// Where a branch begins.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Fork {
+#[schema(as = Fork)]
+pub(crate) struct ForkSchema {
     /// The parent branch.
     branch: String,
     /// The last entry that both branches have.
@@ -278,7 +279,7 @@ pub(crate) struct ComparisonSchema {
     /// How the games differ.
     game: Vec<DifferenceSchema>,
     /// The entries that only one history has, and those whose outcomes differ, in order.
-    entries: Vec<EntryPair>,
+    entries: Vec<EntryPairSchema>,
     /// How the last states differ.
     state: Vec<DifferenceSchema>,
 }
@@ -300,7 +301,8 @@ pub(crate) struct SideSchema {
 
 /// An entry in two histories.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct EntryPair {
+#[schema(as = EntryPair)]
+pub(crate) struct EntryPairSchema {
     /// The entry of the first; null if only the second has it.
     #[schema(required = true)]
     a: Option<RecordSchema>,

@@ -7,7 +7,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use turnfold_core::Digest;
 use turnfold_store::MatchName;
 
-use crate::problem::{ApiResult, Code, Problem};
+use crate::problem::{ApiResult, Problem, ProblemCode};
 
 /// How many folds run at once on machines with fewer processors, and how many of one reader. One place is always left
 /// for other readers and other matches.
@@ -64,7 +64,7 @@ impl Folds {
         // Each fold that runs or waits has a reference, and the map has one.
         if Arc::strong_count(&of_reader) > AT_ONCE_OF_READER + WAITING_OF_READER + 1 {
             let detail = "too many reads of long matches at once with this token; try again in a second";
-            return Err(Problem::new(Code::SlowDown, detail));
+            return Err(Problem::new(ProblemCode::SlowDown, detail));
         }
         let of_reader = of_reader.acquire_owned().await;
         let of_match = self.places_of(Counted::In(game.cloned()), self.at_once - 1).acquire_owned().await;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::client_address::ClientAddress;
-use crate::problem::{ApiResult, Code, Problem};
+use crate::problem::{ApiResult, Problem, ProblemCode};
 
 /// How far one guess postpones the time at which an address's guesses are forgotten, and how far off that time may be
 /// before the address must wait.
@@ -36,7 +36,7 @@ impl Guesses {
         let is_over = self.lock().get(&address).is_some_and(|until| *until > Instant::now() + BURST);
         if is_over {
             let detail = "too many unknown tokens from this address; try again in a second";
-            return Err(Problem::new(Code::SlowDown, detail));
+            return Err(Problem::new(ProblemCode::SlowDown, detail));
         }
         Ok(())
     }

@@ -20,7 +20,7 @@ use crate::app::App;
 use crate::append::moves_on;
 use crate::desks::{HostedMail, desk_problem};
 use crate::patience::Patience;
-use crate::problem::{ApiResult, Code, Problem};
+use crate::problem::{ApiResult, Problem, ProblemCode};
 
 /// How often to check for deadlines, and after how many checks to look for desks of other processes.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -126,7 +126,8 @@ pub(crate) async fn keep(app: Arc<App>) {
                     let later = time.and_then(|time| {
                         DeskTime::of_unix_seconds(time.unix_seconds().saturating_add(AGAIN_SECONDS))
                     });
-                    later.filter(|_| !matches!(problem.code(), Code::Forbidden | Code::NotFound))
+                    later
+                        .filter(|_| !matches!(problem.code(), ProblemCode::Forbidden | ProblemCode::NotFound))
                 }
             };
             due.insert(game, next);

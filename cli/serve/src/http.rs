@@ -14,7 +14,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use turnfold_history::text::json_line;
 
 use crate::limits::{BODY_BYTES_MAX, BODY_TIME};
-use crate::problem::{ApiResult, Code, Problem};
+use crate::problem::{ApiResult, Problem, ProblemCode};
 
 /// The media types of bodies.
 pub(crate) const JSON: &str = "application/json";
@@ -25,23 +25,24 @@ pub(crate) const HTML: &str = "text/html; charset=utf-8";
 
 /// The form of a response, if the client can choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum AnswerForm {
     /// As JSON.
     Json,
     /// As the verb prints it without a terminal.
     Text,
 }
 
-impl<S: Sync> FromRequestParts<S> for Form {
+impl<S: Sync> FromRequestParts<S> for AnswerForm {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> ApiResult<Self> {
         let json = quality(&parts.headers, JSON);
         let text = quality(&parts.headers, "text/plain");
         match (json, text) {
-            (0, 0) => {
-                Err(Problem::new(Code::Accept, "expected `Accept` to allow application/json or text/plain"))
-            }
+            (0, 0) => Err(Problem::new(
+                ProblemCode::Accept,
+                "expected `Accept` to allow application/json or text/plain",
+            )),
             (json, text) if text > json => Ok(Self::Text),
             _ => Ok(Self::Json),
         }
@@ -54,7 +55,7 @@ pub(crate) fn require_accepted(headers: &HeaderMap, media_type: &str) -> ApiResu
     if quality(headers, plain) > 0 {
         return Ok(());
     }
-    Err(Problem::new(Code::Accept, format!("expected `Accept` to allow {plain}")))
+    Err(Problem::new(ProblemCode::Accept, format!("expected `Accept` to allow {plain}")))
 }
 
 /// Returns the weight of a type in `Accept`, in thousandths. The most specific range decides (RFC 9110, 12.5.1).
@@ -138,22 +139,22 @@ pub(crate) fn has_type(request: &Request, media_type: &str) -> bool {
 /// Reads the body of a request, of one type, to its end.
 pub(crate) async fn body(request: Request, media_type: &str, bytes_max: usize) -> ApiResult<Bytes> {
     if !has_type(&request, media_type) {
-        return Err(Problem::new(Code::MediaType, format!("expected a body of type {media_type}")));
+        return Err(Problem::new(ProblemCode::MediaType, format!("expected a body of type {media_type}")));
     }
     let encodings = request.headers().get_all(header::CONTENT_ENCODING).iter();
     if encodings.map(HeaderValue::as_bytes).any(|encoding| !encoding.eq_ignore_ascii_case(b"identity")) {
-        return Err(Problem::new(Code::MediaType, "expected a body without `Content-Encoding`"));
+        return Err(Problem::new(ProblemCode::MediaType, "expected a body without `Content-Encoding`"));
     }
     // If the client states the length, refuse before it sends a body that is too large.
     if request.body().size_hint().lower() > bytes_max as u64 {
         return Err(too_large(bytes_max));
     }
     let read = tokio::time::timeout(BODY_TIME, read_body(request.into_body(), bytes_max)).await;
-    read.unwrap_or_else(|_| Err(Problem::new(Code::Timeout, "the body did not come in time")))
+    read.unwrap_or_else(|_| Err(Problem::new(ProblemCode::Timeout, "the body did not come in time")))
 }
 
 fn too_large(bytes_max: usize) -> Problem {
-    Problem::new(Code::TooLarge, format!("expected a body of at most {bytes_max} bytes"))
+    Problem::new(ProblemCode::TooLarge, format!("expected a body of at most {bytes_max} bytes"))
 }
 
 async fn read_body(mut body: Body, bytes_max: usize) -> ApiResult<Bytes> {

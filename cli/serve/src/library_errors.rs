@@ -8,36 +8,36 @@ use turnfold_proof::ProofError;
 use turnfold_show::ShowError;
 use turnfold_store::{RescueError, StoreError};
 
-use crate::problem::{Code, Problem, Remedy};
+use crate::problem::{Problem, ProblemCode, Remedy};
 
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         use StoreError as E;
         let code = match &error {
             E::NoSuchMatch { .. } | E::NoSuchBranch { .. } | E::NoSuchGrant { .. } | E::NoSuchNote { .. } => {
-                Code::NotFound
+                ProblemCode::NotFound
             }
-            E::NoSuchSeq { .. } => Code::NoEntry,
-            E::NothingToAppend { .. } | E::NotAPlayer { .. } => Code::Content,
-            E::TooManyGrants { .. } | E::TooManyNotes { .. } => Code::SlowDown,
-            E::AlreadyExists { .. } | E::BranchExists { .. } | E::GrantExists { .. } => Code::Exists,
-            E::BranchInUse { .. } | E::MainBranch { .. } => Code::BranchInUse,
-            E::LastHost { .. } => Code::LastHost,
-            E::SeatTaken { .. } => Code::SeatTaken,
-            E::NameTaken { .. } => Code::NameTaken,
-            E::TooLarge { .. } => Code::TooLarge,
-            E::OtherModule { .. } => Code::Module,
-            E::IdempotencyKeyReused { .. } => Code::KeyReused,
-            E::InvitationSpent { .. } => Code::Spent,
-            E::Receded { .. } | E::Corrupt { .. } => Code::Corrupt,
-            E::Full { .. } => Code::Full,
+            E::NoSuchSeq { .. } => ProblemCode::NoEntry,
+            E::NothingToAppend { .. } | E::NotAPlayer { .. } => ProblemCode::Content,
+            E::TooManyGrants { .. } | E::TooManyNotes { .. } => ProblemCode::SlowDown,
+            E::AlreadyExists { .. } | E::BranchExists { .. } | E::GrantExists { .. } => ProblemCode::Exists,
+            E::BranchInUse { .. } | E::MainBranch { .. } => ProblemCode::BranchInUse,
+            E::LastHost { .. } => ProblemCode::LastHost,
+            E::SeatTaken { .. } => ProblemCode::SeatTaken,
+            E::NameTaken { .. } => ProblemCode::NameTaken,
+            E::TooLarge { .. } => ProblemCode::TooLarge,
+            E::OtherModule { .. } => ProblemCode::Module,
+            E::IdempotencyKeyReused { .. } => ProblemCode::KeyReused,
+            E::InvitationSpent { .. } => ProblemCode::Spent,
+            E::Receded { .. } | E::Corrupt { .. } => ProblemCode::Corrupt,
+            E::Full { .. } => ProblemCode::Full,
             E::Conflict { .. }
             | E::Io { .. }
             | E::Unsettled { .. }
             | E::Failed { .. }
             | E::Unavailable { .. }
-            | E::Database { .. } => Code::Store,
-            _ => Code::Internal,
+            | E::Database { .. } => ProblemCode::Store,
+            _ => ProblemCode::Internal,
         };
         let detail = match advice(&error) {
             Some(advice) => format!("{error}; {advice}"),
@@ -83,7 +83,7 @@ impl From<RescueError> for Problem {
     fn from(error: RescueError) -> Self {
         match error {
             RescueError::Store(error) => error.into(),
-            error => Self::new(Code::Store, error.to_string()),
+            error => Self::new(ProblemCode::Store, error.to_string()),
         }
     }
 }
@@ -93,7 +93,7 @@ impl From<MailError> for Problem {
         match error {
             MailError::Replay(error) => error.into(),
             MailError::Proof(error) => (*error).into(),
-            error => Self::new(Code::Internal, error.to_string()),
+            error => Self::new(ProblemCode::Internal, error.to_string()),
         }
     }
 }
@@ -102,7 +102,7 @@ impl From<ProofError> for Problem {
     fn from(error: ProofError) -> Self {
         match error {
             ProofError::Replay(error) => error.into(),
-            error => Self::new(Code::Internal, error.to_string()),
+            error => Self::new(ProblemCode::Internal, error.to_string()),
         }
     }
 }
@@ -111,7 +111,7 @@ impl From<ShowError> for Problem {
     fn from(error: ShowError) -> Self {
         match error {
             ShowError::Replay(error) => error.into(),
-            error => Self::new(Code::TooLarge, error.to_string()),
+            error => Self::new(ProblemCode::TooLarge, error.to_string()),
         }
     }
 }
@@ -124,14 +124,16 @@ impl From<ReplayError> for Problem {
             error => error,
         };
         let code = match &error {
-            E::NoEntry { .. } => Code::NoEntry,
-            E::UnknownRuleset { .. } | E::OtherVersion { .. } => Code::NoRules,
-            E::NoModule { .. } | E::Fault(_) => Code::Module,
-            E::OtherSeat(_) | E::Concealed(_) | E::NoView(_) => Code::Forbidden,
-            E::File(_) | E::Input(_) | E::BadSetup(_) | E::BadEntry(_) | E::Untrue { .. } => Code::Setup,
-            E::TooLong { .. } | E::Page(_) => Code::TooLarge,
-            E::Setup { .. } | E::Entry { .. } | E::ConcealedEntry { .. } => Code::Corrupt,
-            _ => Code::Internal,
+            E::NoEntry { .. } => ProblemCode::NoEntry,
+            E::UnknownRuleset { .. } | E::OtherVersion { .. } => ProblemCode::NoRules,
+            E::NoModule { .. } | E::Fault(_) => ProblemCode::Module,
+            E::OtherSeat(_) | E::Concealed(_) | E::NoView(_) => ProblemCode::Forbidden,
+            E::File(_) | E::Input(_) | E::BadSetup(_) | E::BadEntry(_) | E::Untrue { .. } => {
+                ProblemCode::Setup
+            }
+            E::TooLong { .. } | E::Page(_) => ProblemCode::TooLarge,
+            E::Setup { .. } | E::Entry { .. } | E::ConcealedEntry { .. } => ProblemCode::Corrupt,
+            _ => ProblemCode::Internal,
         };
         // A referee's output and command are only for the operator, who can read the service's log (RF-13).
         let failed = match &error {

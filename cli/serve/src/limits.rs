@@ -14,7 +14,7 @@ use crate::answers::Answers;
 use crate::folds::Folds;
 use crate::guesses::Guesses;
 use crate::options::Settings;
-use crate::problem::{ApiResult, Code, Problem};
+use crate::problem::{ApiResult, Problem, ProblemCode};
 
 /// The longest body, and the longest body that is a replay file, in bytes.
 pub(crate) const BODY_BYTES_MAX: usize = 1 << 20;
@@ -145,7 +145,7 @@ impl ServiceLimits {
         }
         let admitted = counted.check_key(&id.to_owned());
         admitted.map_err(|_| {
-            Problem::new(Code::SlowDown, "too many requests with this token; try again in a second")
+            Problem::new(ProblemCode::SlowDown, "too many requests with this token; try again in a second")
         })
     }
 
@@ -179,7 +179,10 @@ impl ServiceLimits {
         }
         let of_token = counts.by_token.entry(token).or_default();
         if *of_token >= most {
-            return Err(Problem::new(Code::SlowDown, "too many streams with this token; end one first"));
+            return Err(Problem::new(
+                ProblemCode::SlowDown,
+                "too many streams with this token; end one first",
+            ));
         }
         *of_token += 1;
         counts.all += 1;

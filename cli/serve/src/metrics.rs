@@ -11,7 +11,7 @@ use prometheus_client::registry::Registry;
 use tokio::time::Instant;
 
 use crate::limits::ServiceLimits;
-use crate::problem::{ApiResult, Code};
+use crate::problem::{ApiResult, ProblemCode};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct RouteStatus {
@@ -90,8 +90,8 @@ impl Metrics {
             Ok(response) if response.status().as_u16() == 201 => "recorded",
             Ok(_) => "nothing",
             Err(problem) => match problem.code() {
-                Code::Rejected | Code::Malformed => "rejected",
-                Code::Moved => "moved",
+                ProblemCode::Rejected | ProblemCode::Malformed => "rejected",
+                ProblemCode::Moved => "moved",
                 _ => "failed",
             },
         };

@@ -17,7 +17,7 @@ use crate::app::{App, REQUEST_ID};
 use crate::auth::{Bearer, no_token};
 use crate::http::require_host;
 use crate::limits::{BODY_TIME, REQUEST_TIME};
-use crate::problem::{Code, Problem};
+use crate::problem::{Problem, ProblemCode};
 
 /// Serves a request and completes its response.
 pub(crate) async fn around(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
@@ -98,7 +98,7 @@ async fn serve(app: &Arc<App>, request: Request, next: Next, route: &str) -> Res
     let body_time = if request.method() == Method::POST { BODY_TIME } else { Duration::ZERO };
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
     let served = timeout(body_time + REQUEST_TIME, app.guarded(next.run(request))).await;
-    let served = served.unwrap_or_else(|_| Err(Problem::new(Code::Store, took_too_long(reads))));
+    let served = served.unwrap_or_else(|_| Err(Problem::new(ProblemCode::Store, took_too_long(reads))));
     served.unwrap_or_else(IntoResponse::into_response)
 }
 
@@ -124,7 +124,7 @@ const OPEN: [&str; 5] = [
 /// token is looked up, because looking it up may block.
 async fn token_first(app: &Arc<App>, route: &str, bearer: &Bearer, problem: Problem) -> Problem {
     let is_open = !route.starts_with("/v1/") || OPEN.contains(&route);
-    if is_open || !matches!(problem.code(), Code::BadRequest | Code::Accept) {
+    if is_open || !matches!(problem.code(), ProblemCode::BadRequest | ProblemCode::Accept) {
         return problem;
     }
     match app.holds(bearer).await {
@@ -140,10 +140,12 @@ fn problem_of(response: &mut Response) -> Option<Problem> {
         return Some(problem);
     }
     let (code, detail) = match response.status() {
-        StatusCode::METHOD_NOT_ALLOWED => (Code::Method, "the resource does not have this method"),
-        StatusCode::NOT_FOUND => (Code::NotFound, "there is no such resource"),
-        status if status.is_client_error() => (Code::BadRequest, "the request is malformed"),
-        status if status.is_server_error() => (Code::Internal, "internal error; see the logs of the service"),
+        StatusCode::METHOD_NOT_ALLOWED => (ProblemCode::Method, "the resource does not have this method"),
+        StatusCode::NOT_FOUND => (ProblemCode::NotFound, "there is no such resource"),
+        status if status.is_client_error() => (ProblemCode::BadRequest, "the request is malformed"),
+        status if status.is_server_error() => {
+            (ProblemCode::Internal, "internal error; see the logs of the service")
+        }
         _ => return None,
     };
     Some(Problem::new(code, detail))

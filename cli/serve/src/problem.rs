@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 /// What kinds of failure there are. Each has one status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Code {
+pub(crate) enum ProblemCode {
     BadRequest,
     NoToken,
     Forbidden,
@@ -48,7 +48,7 @@ pub(crate) enum Code {
     Module,
 }
 
-impl Code {
+impl ProblemCode {
     /// Returns its status, its name and its title.
     const fn about(self) -> (StatusCode, &'static str, &'static str) {
         use StatusCode as S;
@@ -98,7 +98,7 @@ impl Code {
 /// A failure, without the id of its request.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
-    code: Code,
+    code: ProblemCode,
     detail: Cow<'static, str>,
     /// The command that was not accepted: its index in the request and its record.
     command: Option<Box<(usize, Record)>>,
@@ -147,7 +147,7 @@ impl Remedy {
 pub(crate) type ApiResult<T = Response> = Result<T, Problem>;
 
 impl Problem {
-    pub(crate) fn new(code: Code, detail: impl Into<Cow<'static, str>>) -> Self {
+    pub(crate) fn new(code: ProblemCode, detail: impl Into<Cow<'static, str>>) -> Self {
         Self {
             code,
             detail: detail.into(),
@@ -166,59 +166,59 @@ impl Problem {
             Ended::Revoked => "the token was revoked; ask the host for a new one",
             Ended::Expired => "the token has expired; ask the host for a new one",
         };
-        Self { ended: Some(ended), ..Self::new(Code::NoToken, detail) }
+        Self { ended: Some(ended), ..Self::new(ProblemCode::NoToken, detail) }
     }
 
     /// A request that does not fit the description of the service, and why.
     pub(crate) fn bad(detail: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(Code::BadRequest, detail)
+        Self::new(ProblemCode::BadRequest, detail)
     }
 
     /// A request that fits the description of the service and cannot be carried out, and why.
     pub(crate) fn content(detail: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(Code::Content, detail)
+        Self::new(ProblemCode::Content, detail)
     }
 
     /// An internal error. The logs of the service have the details.
     pub(crate) fn internal() -> Self {
-        Self::new(Code::Internal, "internal error; see the logs of the service")
+        Self::new(ProblemCode::Internal, "internal error; see the logs of the service")
     }
 
     /// A service that is shutting down.
     pub(crate) fn closing() -> Self {
-        Self::new(Code::Closing, "the service is shutting down")
+        Self::new(ProblemCode::Closing, "the service is shutting down")
     }
 
     /// A failure of the store, and what the operator can do.
-    pub(crate) fn of_store(code: Code, detail: String, remedy: Option<Remedy>) -> Self {
-        Self { is_of_store: code != Code::Corrupt, remedy, ..Self::new(code, detail) }
+    pub(crate) fn of_store(code: ProblemCode, detail: String, remedy: Option<Remedy>) -> Self {
+        Self { is_of_store: code != ProblemCode::Corrupt, remedy, ..Self::new(code, detail) }
     }
 
     /// A queue that is full.
     pub(crate) fn overloaded(detail: &'static str) -> Self {
-        Self::new(Code::Overloaded, detail)
+        Self::new(ProblemCode::Overloaded, detail)
     }
 
     /// A request that the token does not permit, and who may make it.
     pub(crate) fn forbidden(detail: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(Code::Forbidden, detail)
+        Self::new(ProblemCode::Forbidden, detail)
     }
 
     /// A command that was not accepted: its index in the request, from 0, and its record.
     pub(crate) fn of_command(detail: String, index: usize, record: Record) -> Self {
         let code = match &record.outcome {
-            Outcome::Rejected(code) if code.as_str() == "malformed" => Code::Malformed,
-            _ => Code::Rejected,
+            Outcome::Rejected(code) if code.as_str() == "malformed" => ProblemCode::Malformed,
+            _ => ProblemCode::Rejected,
         };
         Self { command: Some(Box::new((index, record))), ..Self::new(code, detail) }
     }
 
     /// A branch that is not as the client expected, and the tag of what the client would see now.
     pub(crate) fn moved(detail: String, tag: &str) -> Self {
-        Self { tag: Some(tag.into()), ..Self::new(Code::Moved, detail) }
+        Self { tag: Some(tag.into()), ..Self::new(ProblemCode::Moved, detail) }
     }
 
-    pub(crate) fn code(&self) -> Code {
+    pub(crate) fn code(&self) -> ProblemCode {
         self.code
     }
 
@@ -228,7 +228,7 @@ impl Problem {
     }
 
     /// Replaces the code, and so the status.
-    pub(crate) fn with_code(self, code: Code) -> Self {
+    pub(crate) fn with_code(self, code: ProblemCode) -> Self {
         Self { code, ..self }
     }
 
@@ -236,10 +236,10 @@ impl Problem {
     /// restarted: when it cannot write to its directory, or shuts down.
     fn retry_after(&self) -> Option<&'static str> {
         match self.code {
-            Code::SlowDown | Code::Overloaded => Some("1"),
-            Code::Store if !self.needs_restart => Some("1"),
-            Code::Store => Some("60"),
-            Code::Closing => Some("10"),
+            ProblemCode::SlowDown | ProblemCode::Overloaded => Some("1"),
+            ProblemCode::Store if !self.needs_restart => Some("1"),
+            ProblemCode::Store => Some("60"),
+            ProblemCode::Closing => Some("10"),
             _ => None,
         }
     }

@@ -30,7 +30,7 @@ use crate::limits::{CLOSING_TIME, HEADER_BYTES_MAX, HEADER_TIME, connections_max
 use crate::metrics;
 use crate::notice;
 use crate::options::{Options, Outside, Reload};
-use crate::problem::{Code, Problem};
+use crate::problem::{Problem, ProblemCode};
 use crate::router::router;
 use crate::timed_io::TimedWrites;
 use crate::turn_calls;
@@ -269,7 +269,7 @@ async fn serve_metrics(listener: TcpListener, acceptor: Acceptor, app: Arc<App>)
             async move {
                 let answer = app.block(|app| {
                     metrics::text(&app.metrics, app.branches.held(), &app.limits)
-                        .map_err(|error| Problem::new(Code::Internal, error.to_string()))
+                        .map_err(|error| Problem::new(ProblemCode::Internal, error.to_string()))
                 });
                 match answer.await {
                     Ok(text) => {

@@ -14,7 +14,7 @@ use crate::app::App;
 use crate::append::{moves_on, require_not_by_mail};
 use crate::limits::BRANCHES_MAX;
 use crate::open_branch::OpenBranch;
-use crate::problem::{ApiResult, Code, Problem};
+use crate::problem::{ApiResult, Problem, ProblemCode};
 
 /// How often to try again after a conflict with another request.
 const TRIES_MAX: u32 = 8;
@@ -123,7 +123,7 @@ pub(crate) fn ask(app: &Arc<App>, match_name: &MatchName, seat: Seat, after: Opt
     let after = match after {
         Some(after) if after > head => {
             let detail = format!("there is no entry {after}; the last one is {head}");
-            return Err(Problem::new(Code::NoEntry, detail));
+            return Err(Problem::new(ProblemCode::NoEntry, detail));
         }
         Some(after) => after,
         None => before_last_of(app, &open, seat, head)?,
@@ -276,7 +276,10 @@ fn back_branch(app: &App, open: &OpenBranch, after: u64) -> ApiResult<BranchName
             continue;
         }
         if branches.len() >= BRANCHES_MAX {
-            return Err(Problem::new(Code::SlowDown, format!("a match has at most {BRANCHES_MAX} branches")));
+            return Err(Problem::new(
+                ProblemCode::SlowDown,
+                format!("a match has at most {BRANCHES_MAX} branches"),
+            ));
         }
         match app.store.create_branch(match_name, &name, &revision.branch, after, Vec::new()) {
             Ok(()) => return Ok(name),

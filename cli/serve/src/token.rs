@@ -6,7 +6,7 @@ use turnfold_core::Digest;
 use turnfold_store::{GrantKind, MatchName};
 
 use crate::options::Outside;
-use crate::problem::{Code, Problem};
+use crate::problem::{Problem, ProblemCode};
 
 const SECRET_LETTERS: usize = 43;
 
@@ -108,7 +108,7 @@ impl AccessToken {
 #[expect(clippy::needless_pass_by_value, reason = "it is passed to `map_err`")]
 pub(crate) fn no_chance(cause: String) -> Problem {
     tracing::error!(%cause, "no randomness");
-    Problem::new(Code::Internal, "the operating system provides no random bytes")
+    Problem::new(ProblemCode::Internal, "the operating system provides no random bytes")
 }
 
 #[cfg(test)]

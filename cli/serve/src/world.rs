@@ -15,7 +15,7 @@ use crate::last_seen::LastSeen;
 use crate::limits::ServiceLimits;
 use crate::metrics::Metrics;
 use crate::options::{Outside, Settings};
-use crate::problem::{ApiResult, Code, Problem};
+use crate::problem::{ApiResult, Problem, ProblemCode};
 
 /// The store, the rules, the outside, and what is counted.
 pub(crate) struct World {
@@ -89,7 +89,7 @@ impl World {
     /// Notes a failure of the store. A directory that failed to write has to be opened again.
     pub(crate) fn note(&self, problem: &Problem) {
         // A database server whose disk is full refuses one request after another; it does not stop.
-        if !problem.is_of_store() || (problem.code() == Code::Full && self.store.is_shared()) {
+        if !problem.is_of_store() || (problem.code() == ProblemCode::Full && self.store.is_shared()) {
             return;
         }
         self.metrics.store_failed.set(1);
@@ -108,8 +108,10 @@ impl World {
 
     /// Completes a problem with its cause and the next step. After the disk was full, later failures have that cause.
     pub(crate) fn explain(&self, problem: Problem) -> Problem {
-        let problem = match self.stopped.get().filter(|stopped| stopped.code() == Code::Full) {
-            Some(stopped) if problem.code() == Code::Store && !problem.is_of_store() => stopped.clone(),
+        let problem = match self.stopped.get().filter(|stopped| stopped.code() == ProblemCode::Full) {
+            Some(stopped) if problem.code() == ProblemCode::Store && !problem.is_of_store() => {
+                stopped.clone()
+            }
             _ => problem,
         };
         problem.with_next_step(self.store.is_shared())

@@ -16,10 +16,10 @@ use crate::app::{App, to_end};
 use crate::append::require_not_by_mail;
 use crate::auth::{Access, Bearer};
 use crate::documents::{BranchList, BranchSchema};
-use crate::http::{Form, List, NoParameters, ValidQuery, created, json, json_body, name, text};
+use crate::http::{AnswerForm, List, NoParameters, ValidQuery, created, json, json_body, name, text};
 use crate::limits::BRANCHES_MAX;
 use crate::open_branch::OpenBranch;
-use crate::problem::{ApiResult, Code, Problem};
+use crate::problem::{ApiResult, Problem, ProblemCode};
 use crate::reading::BranchPath;
 use crate::takeback::current_branch;
 
@@ -32,7 +32,7 @@ pub(crate) fn open_branches(
     for info in app.store.branches(match_name)? {
         match app.branch(match_name, &info.name) {
             Ok(open) => branches.push((info, open)),
-            Err(problem) if problem.code() == Code::NotFound => {}
+            Err(problem) if problem.code() == ProblemCode::NotFound => {}
             Err(problem) => return Err(problem),
         }
     }
@@ -66,15 +66,15 @@ pub(crate) async fn list(
     State(app): State<Arc<App>>,
     bearer: Bearer,
     Path(match_name): Path<String>,
-    form: Form,
+    form: AnswerForm,
     _: ValidQuery<NoParameters>,
 ) -> ApiResult {
     let match_name: MatchName = name(&match_name)?;
     app.fold(&bearer, Some(match_name.clone()), move |app, access| {
         let items = listed(app, access, &match_name)?;
         Ok(match form {
-            Form::Json => json(StatusCode::OK, &List { items, next: None::<String> }),
-            Form::Text => text(StatusCode::OK, render::text(render::branches::lines(&items))),
+            AnswerForm::Json => json(StatusCode::OK, &List { items, next: None::<String> }),
+            AnswerForm::Text => text(StatusCode::OK, render::text(render::branches::lines(&items))),
         })
     })
     .await
@@ -83,7 +83,8 @@ pub(crate) async fn list(
 /// A new branch.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct NewBranch {
+#[schema(as = NewBranch)]
+pub(crate) struct NewBranchBody {
     /// The name: a-z, 0-9, `.`, `_` and `-`, at most 64 characters
     #[schema(pattern = "^[a-z0-9][a-z0-9._-]{0,63}$")]
     name: String,
@@ -94,7 +95,7 @@ pub(crate) struct NewBranch {
 
 /// Create a branch
 #[utoipa::path(operation_id = "create_branch", post, path = "/v1/matches/{match}/branches", tag = "branches", params(("match" = inline(Name), Path)),
-    request_body = NewBranch,
+    request_body = NewBranchBody,
     responses((status = 201, description = "the branch was created", headers(("Location" = String)), body = BranchSchema), Changed))]
 pub(crate) async fn create(
     State(app): State<Arc<App>>,
@@ -106,14 +107,17 @@ pub(crate) async fn create(
     let access = app.admit(&bearer).await?;
     let match_name: MatchName = name(&match_name)?;
     access.require_host(&match_name)?;
-    let new = json_body::<NewBranch>(request).await?;
+    let new = json_body::<NewBranchBody>(request).await?;
     app.block(move |app| {
         let branch: BranchName = name(&new.name)?;
         let Revision { branch: parent, seq, .. } = branch_point(&match_name, &new.from)?;
         let seq = seq.map_or_else(|| app.store.head(&match_name, &parent), Ok)?;
         let branches = app.store.branches(&match_name)?;
         if branches.len() >= BRANCHES_MAX && branches.iter().all(|info| info.name != branch) {
-            return Err(Problem::new(Code::SlowDown, format!("a match has at most {BRANCHES_MAX} branches")));
+            return Err(Problem::new(
+                ProblemCode::SlowDown,
+                format!("a match has at most {BRANCHES_MAX} branches"),
+            ));
         }
         app.store.create_branch(&match_name, &branch, &parent, seq, Vec::new())?;
         let made = listed(app, &access, &match_name)?.into_iter().find(|listed| listed.branch == branch);
@@ -153,7 +157,7 @@ pub(crate) async fn delete(
             require_not_by_mail(app, open.revision())?;
             if !names.1.is_main() && current_branch(app, &names.0)? == names.1 {
                 let detail = format!("the match continues on branch `{}`", names.1);
-                return Err(Problem::new(Code::BranchInUse, detail));
+                return Err(Problem::new(ProblemCode::BranchInUse, detail));
             }
             app.store.delete_branch(&names.0, &names.1)?;
             app.branches.forget(&open);

@@ -19,7 +19,7 @@ use crate::auth::{Bearer, no_token};
 use crate::auto_host::{self, Deadline};
 use crate::client_address::ClientAddress;
 use crate::http::{JSON, NoParameters, ValidQuery, json, json_body, name, require_accepted, typed};
-use crate::problem::{ApiResult, Code, Problem};
+use crate::problem::{ApiResult, Problem, ProblemCode};
 use crate::takeback::current_branch;
 use crate::token::{AccessToken, TokenKind};
 use crate::turn_calls::is_turn;
@@ -110,7 +110,7 @@ pub(crate) async fn join(
         }
         let Some(hash) = free else {
             let detail = "this calendar has no more room for players of the match; make another one";
-            return Err(Problem::new(Code::Exists, detail));
+            return Err(Problem::new(ProblemCode::Exists, detail));
         };
         let grants = app.store.grants_of(&match_name)?;
         let others = grants.iter().filter(|(_, grant)| grant.kind == kind && grant.is_live(now_ms)).count();
@@ -200,7 +200,7 @@ fn granted(app: &Arc<App>, file: &str, client: ClientAddress) -> ApiResult<Vec<(
     granted.retain(|(_, grant)| grant.is_live(app.now_ms()));
     if granted.is_empty() {
         app.limits.guesses.count(client);
-        return Err(Problem::new(Code::NotFound, "there is no such calendar, or it has ended"));
+        return Err(Problem::new(ProblemCode::NotFound, "there is no such calendar, or it has ended"));
     }
     granted.sort_by(|(_, one), (_, other)| one.match_name.cmp(&other.match_name));
     Ok(granted)

@@ -14,7 +14,7 @@ use super::statuses::{Changed, Deleted, Looked, Name};
 use crate::app::App;
 use crate::auth::{Access, Bearer, no_token};
 use crate::http::{JSON, NoParameters, ValidQuery, json, json_body, name, require_accepted};
-use crate::problem::{ApiResult, Code, Problem};
+use crate::problem::{ApiResult, Problem, ProblemCode};
 use crate::turn_calls::TurnCalls;
 
 /// The longest address, in characters.
@@ -41,7 +41,7 @@ pub(crate) struct CallJson {
 fn calls_for<'a>(app: &'a App, access: &Access, match_name: &MatchName) -> ApiResult<&'a TurnCalls> {
     access.require_match(match_name)?;
     access.playing_seat()?.ok_or_else(|| Problem::forbidden("only a player is called"))?;
-    app.calls.as_ref().ok_or_else(|| Problem::new(Code::NotFound, "this service calls no players"))
+    app.calls.as_ref().ok_or_else(|| Problem::new(ProblemCode::NotFound, "this service calls no players"))
 }
 
 /// Returns the hash of the token of a request.

@@ -17,7 +17,7 @@ use super::statuses::{Looked, Name};
 use crate::app::App;
 use crate::auth::{Access, Bearer};
 use crate::documents::ComparisonSchema;
-use crate::http::{Form, ValidQuery, json, name, text};
+use crate::http::{AnswerForm, ValidQuery, json, name, text};
 use crate::problem::{ApiResult, Problem};
 use crate::reading::BranchPath;
 use turnfold_store::MatchName;
@@ -57,7 +57,7 @@ pub(crate) async fn diff(
     bearer: Bearer,
     Path(path): Path<BranchPath>,
     ValidQuery(asked): ValidQuery<With>,
-    form: Form,
+    form: AnswerForm,
 ) -> ApiResult {
     let match_name: MatchName = name(&path.match_name)?;
     app.fold(&bearer, Some(match_name.clone()), move |app, access| {
@@ -71,8 +71,8 @@ pub(crate) async fn diff(
         let b = seat_history(other)?;
         let comparison = compare(&a, &b, &Ignored::default(), CONTEXT)?;
         Ok(match form {
-            Form::Json => json(StatusCode::OK, &DiffDocument::of(&comparison, [&a, &b])?),
-            Form::Text => text(StatusCode::OK, render::text(lines(&comparison))),
+            AnswerForm::Json => json(StatusCode::OK, &DiffDocument::of(&comparison, [&a, &b])?),
+            AnswerForm::Text => text(StatusCode::OK, render::text(lines(&comparison))),
         })
     })
     .await

@@ -16,10 +16,10 @@ use utoipa::{IntoParams, ToSchema};
 use super::statuses::{AppendProblems, Key, Looked, Name, TagList};
 use crate::app::{App, to_end};
 use crate::append::{AnsweredAppend, AppendedKind, COMMANDS_MAX};
-use crate::append_request::Append;
+use crate::append_request::AppendRequest;
 use crate::auth::{Access, Bearer};
 use crate::documents::{self, EntryList};
-use crate::http::{Form, List, ValidQuery, given, json, json_body, link_next, list_limit, name, text};
+use crate::http::{AnswerForm, List, ValidQuery, given, json, json_body, link_next, list_limit, name, text};
 use crate::problem::{ApiResult, Problem};
 use crate::reading::{Asked, BranchPath, BranchView, Reach, SeatName};
 use crate::tag::{Tags, value};
@@ -51,13 +51,13 @@ pub(crate) async fn list(
     bearer: Bearer,
     Path(path): Path<BranchPath>,
     ValidQuery(range): ValidQuery<Range>,
-    form: Form,
+    form: AnswerForm,
 ) -> ApiResult {
     let limit = list_limit(range.limit)?;
     let asked = Asked { path, seat: range.seat, reach: Reach::Entry };
     app.read(&bearer, asked, move |app, _, BranchView { branch, viewer }| {
         let (items, next) = branch.seen_by(app, *viewer).records(range.after.unwrap_or(0), limit)?;
-        if form == Form::Json {
+        if form == AnswerForm::Json {
             return Ok(json(StatusCode::OK, &List { items, next }));
         }
         let lines = items.iter().map(|record| render::logged(record, false));
@@ -124,7 +124,7 @@ pub(crate) async fn append(
     bearer: Bearer,
     Path(path): Path<BranchPath>,
     ValidQuery(Expected { expect }): ValidQuery<Expected>,
-    form: Form,
+    form: AnswerForm,
     headers: HeaderMap,
     request: Request,
 ) -> ApiResult {
@@ -136,7 +136,7 @@ pub(crate) async fn append(
     to_end(&Arc::clone(&app), perform(app, append, form)).await
 }
 
-async fn perform(app: Arc<App>, append: Append, form: Form) -> ApiResult {
+async fn perform(app: Arc<App>, append: AppendRequest, form: AnswerForm) -> ApiResult {
     let began = Instant::now();
     let append = Arc::new(append);
     let appended = append.perform(&app).await;
@@ -156,7 +156,7 @@ fn read(
     commands: Commands,
     headers: &HeaderMap,
     expect: Option<u64>,
-) -> ApiResult<Append> {
+) -> ApiResult<AppendRequest> {
     let match_name = name(&path.match_name)?;
     let viewer = access.looks(&match_name, None)?;
     let seat = access.playing_seat()?;
@@ -175,7 +175,7 @@ fn read(
     }
     let key = key(headers, seat)?;
     let if_match = Tags::read(headers, &header::IF_MATCH)?;
-    Ok(Append {
+    Ok(AppendRequest {
         access,
         match_name,
         branch: name(&path.branch)?,
@@ -205,19 +205,19 @@ fn key(headers: &HeaderMap, seat: Option<Seat>) -> ApiResult<Option<IdempotencyK
     key.map(Some).ok_or_else(|| Problem::bad(EXPECTED))
 }
 
-fn answer(appended: &AnsweredAppend, form: Form, append: &Append) -> Response {
+fn answer(appended: &AnsweredAppend, form: AnswerForm, append: &AppendRequest) -> Response {
     let AnsweredAppend { head, records, tag, kind } = appended;
     let status = if *kind == AppendedKind::Recorded { StatusCode::CREATED } else { StatusCode::OK };
     let nothing = if let AppendedKind::Nothing(nothing) = kind { Some(nothing) } else { None };
     let mut response = match (form, nothing) {
-        (Form::Json, _) => json(status, &AppendedJson { head: *head, entries: records, nothing }),
-        (Form::Text, Some(nothing)) => {
+        (AnswerForm::Json, _) => json(status, &AppendedJson { head: *head, entries: records, nothing }),
+        (AnswerForm::Text, Some(nothing)) => {
             let match_name = append.match_name.clone();
             let branch = append.branch.clone();
             let asked = (!append.viewer.sees_all()).then_some(append.viewer);
             text(status, render::text([nothing.line(&Revision { match_name, branch, seq: None }, asked)]))
         }
-        (Form::Text, None) => text(status, render::text(records.iter().map(render::record))),
+        (AnswerForm::Text, None) => text(status, render::text(records.iter().map(render::record))),
     };
     response.headers_mut().insert(header::ETAG, value(tag));
     if *kind == AppendedKind::Repeated {

@@ -22,7 +22,7 @@ use crate::http::{ValidQuery, require_accepted, typed};
 use crate::knowledge::{Delta, Resumed};
 use crate::limits::StreamPlace;
 use crate::open_branch::Following;
-use crate::problem::{ApiResult, Code, Problem};
+use crate::problem::{ApiResult, Problem, ProblemCode};
 use crate::reading::{BranchPath, BranchView, SeatName};
 use crate::takeback::{current_branch, has_left};
 use turnfold_history::Viewer;
@@ -111,7 +111,7 @@ pub(crate) async fn follow(
         (_, Some(EventId { head, mark: None })) => {
             let detail =
                 format!("there is no entry {head} yet or any more; start again without `Last-Event-ID`");
-            return Err(Problem::new(Code::NoEntry, detail));
+            return Err(Problem::new(ProblemCode::NoEntry, detail));
         }
         (_, after) => return Err(gone(after.map_or(0, |after| after.head))),
     }
@@ -127,7 +127,7 @@ fn gone(seen: u64) -> Problem {
     let detail = format!(
         "another history took the place of the one with entry {seen}; read it and start again without `Last-Event-ID`"
     );
-    Problem::new(Code::Gone, detail)
+    Problem::new(ProblemCode::Gone, detail)
 }
 
 /// Reads the id of the last event that a client knows.
@@ -276,7 +276,7 @@ impl Stream {
         }
         let delta = self.delta(app).await.map_err(|problem| {
             // The branch may have been deleted, which is not announced yet.
-            if problem.code() == Code::NotFound {
+            if problem.code() == ProblemCode::NotFound {
                 return End::With("gone");
             }
             tracing::warn!(detail = problem.detail(), "a stream ended");

@@ -19,7 +19,7 @@ use super::statuses::{Answered, Name};
 use crate::app::App;
 use crate::auth::Bearer;
 use crate::documents;
-use crate::http::{Form, ValidQuery, json, link_next, list_limit, text};
+use crate::http::{AnswerForm, ValidQuery, json, link_next, list_limit, text};
 use crate::problem::{ApiResult, Problem};
 use crate::reading::{Asked, BranchPath, BranchView, Reach, SeatName};
 
@@ -103,7 +103,7 @@ pub(crate) async fn find(
     bearer: Bearer,
     Path(path): Path<BranchPath>,
     ValidQuery(query): ValidQuery<FindQuery>,
-    form: Form,
+    form: AnswerForm,
 ) -> ApiResult {
     let FindQuery { after, at, all, viewed_by, .. } = query;
     let limit = if all { list_limit(query.limit)? } else { 1 };
@@ -129,7 +129,7 @@ pub(crate) async fn find(
         items.truncate(limit);
         let seq = items.first().map(|found| found.seq);
         let next = items.last().map(|found| found.seq).filter(|_| is_more);
-        if form == Form::Text {
+        if form == AnswerForm::Text {
             let revision = branch.revision();
             let lines = items.iter().map(|FoundEntryJson { seq, entry }| {
                 let entry = entry.as_ref().map_or_else(|| "setup".into(), Record::text);

@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout};
 use super::statuses::Open;
 use crate::app::App;
 use crate::http::{JSON, NoParameters, ValidQuery, require_accepted, text, typed};
-use crate::problem::{ApiResult, Code, Problem};
+use crate::problem::{ApiResult, Problem, ProblemCode};
 
 /// How long an answer of the database stays good, and how long to wait for one.
 const GOOD_TIME: Duration = Duration::from_secs(1);
@@ -48,7 +48,7 @@ async fn require_ready(app: &Arc<App>) -> ApiResult<()> {
         return Err(Problem::closing());
     }
     if let Some(stopped) = app.stopped.get() {
-        return Err(stopped.clone().with_code(Code::Store));
+        return Err(stopped.clone().with_code(ProblemCode::Store));
     }
     if app.store.is_shared() { ask_database(app).await } else { Ok(()) }
 }
@@ -70,7 +70,7 @@ async fn ask_database(app: &Arc<App>) -> ApiResult<()> {
         answer.unwrap_or_else(|_| Err(Problem::internal()))
     } else {
         database.asked = Some(asked);
-        Err(Problem::new(Code::Store, "the database does not answer"))
+        Err(Problem::new(ProblemCode::Store, "the database does not answer"))
     };
     match &answer {
         Ok(()) => app.note_answer(),

@@ -13,13 +13,14 @@ use super::statuses::{InvitedProblems, JoinProblems};
 use crate::app::App;
 use crate::auth::{Bearer, require_live};
 use crate::http::{JSON, NoParameters, ValidQuery, given, json, json_body, require_accepted};
-use crate::problem::{ApiResult, Code, Problem};
+use crate::problem::{ApiResult, Problem, ProblemCode};
 use crate::token::{AccessToken, TokenKind, no_chance};
 
 /// What the invitation becomes.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Join {
+#[schema(as = Join)]
+pub(crate) struct JoinBody {
     /// A seat's token that the client made from 32 random bytes: `tf_s_` and 43 characters of base64url. With it the
     /// request can be repeated if its response is lost.
     #[serde(default, deserialize_with = "given")]
@@ -100,11 +101,11 @@ fn name_in(grant: &Grant) -> Option<String> {
 }
 
 fn no_invitation() -> Problem {
-    Problem::new(Code::NoToken, "expected a valid invitation that has not expired or been revoked")
+    Problem::new(ProblemCode::NoToken, "expected a valid invitation that has not expired or been revoked")
 }
 
 /// Spend an invitation
-#[utoipa::path(operation_id = "join_match", post, path = "/v1/join", tag = "grants", request_body = Join,
+#[utoipa::path(operation_id = "join_match", post, path = "/v1/join", tag = "grants", request_body = JoinBody,
     responses((status = 201, description = "the invitation is spent, and the seat is yours", body = SeatTaken),
         (status = 200, description = "the seat was yours already, with this token", body = SeatTaken), JoinProblems))]
 pub(crate) async fn join(
@@ -118,7 +119,7 @@ pub(crate) async fn join(
     app.limits.guesses.require_few(client)?;
     let invitation = bearer.invitation().inspect_err(|_| app.limits.guesses.count(client))?;
     require_accepted(&headers, JSON)?;
-    let join = json_body::<Join>(request).await?;
+    let join = json_body::<JoinBody>(request).await?;
     app.block(move |app| {
         let token = match &join.token {
             Some(text) => match AccessToken::parse(text) {

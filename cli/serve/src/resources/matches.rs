@@ -21,11 +21,11 @@ use crate::app::App;
 use crate::auth::{Access, Bearer};
 use crate::documents::lists;
 use crate::http::{
-    Form, JSON, List, ValidQuery, body, created, given, has_type, json, json_body, link_next, list_limit,
-    name, require_accepted, text,
+    AnswerForm, JSON, List, ValidQuery, body, created, given, has_type, json, json_body, link_next,
+    list_limit, name, require_accepted, text,
 };
 use crate::limits::REPLAY_BYTES_MAX;
-use crate::problem::{ApiResult, Code, Problem};
+use crate::problem::{ApiResult, Problem, ProblemCode};
 use crate::reading::SeatName;
 use crate::token::{AccessToken, TokenKind, no_chance};
 
@@ -64,7 +64,7 @@ pub(crate) async fn list(
     State(app): State<Arc<App>>,
     bearer: Bearer,
     ValidQuery(page): ValidQuery<PageQuery>,
-    form: Form,
+    form: AnswerForm,
 ) -> ApiResult {
     let limit = list_limit(page.limit)?;
     let after = page.after.as_deref().map(name::<MatchName>).transpose()?;
@@ -86,7 +86,7 @@ fn listed(
     names: impl Iterator<Item = ApiResult<MatchName>>,
     limit: usize,
     page: &PageQuery,
-    form: Form,
+    form: AnswerForm,
     app: &Arc<App>,
     access: &Access,
 ) -> ApiResult {
@@ -107,7 +107,7 @@ fn listed(
         }
         last = Some(name.to_string());
     }
-    if form == Form::Json {
+    if form == AnswerForm::Json {
         return Ok(json(StatusCode::OK, &List { items, next }));
     }
     let mut response = text(StatusCode::OK, lines(items.iter().map(MatchJson::line)));
@@ -147,21 +147,21 @@ pub(crate) async fn show(
     bearer: Bearer,
     Path(match_name): Path<String>,
     ValidQuery(MatchBranch { branch, seat }): ValidQuery<MatchBranch>,
-    form: Form,
+    form: AnswerForm,
 ) -> ApiResult {
     let match_name: MatchName = name(&match_name)?;
     let branch = branch.as_deref().map(name).transpose()?;
     let asked = AskedOfMatch {
         branch,
         viewer: seat.map(|seat| seat.0),
-        turn: form == Form::Json,
-        details: form == Form::Json,
+        turn: form == AnswerForm::Json,
+        details: form == AnswerForm::Json,
     };
     app.fold(&bearer, Some(match_name.clone()), move |app, access| {
         let shown = MatchJson::of(app, access, &match_name, &asked)?;
         Ok(match form {
-            Form::Json => json(StatusCode::OK, &shown),
-            Form::Text => text(StatusCode::OK, shown.line() + "\n"),
+            AnswerForm::Json => json(StatusCode::OK, &shown),
+            AnswerForm::Text => text(StatusCode::OK, shown.line() + "\n"),
         })
     })
     .await
@@ -170,7 +170,8 @@ pub(crate) async fn show(
 /// A new match.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct NewMatch {
+#[schema(as = NewMatch)]
+pub(crate) struct NewMatchBody {
     /// The name of the match: a-z, 0-9, `.`, `_` and `-`, at most 64 characters
     #[schema(pattern = "^[a-z0-9][a-z0-9._-]{0,63}$")]
     name: String,
@@ -216,7 +217,7 @@ pub(crate) struct ImportName {
 
 /// Create a match, or import one from a replay file
 #[utoipa::path(operation_id = "create_match", post, path = "/v1/matches", tag = "matches", params(ImportName),
-    request_body(content((NewMatch = "application/json"), (inline(ReplayText) = "text/plain"))),
+    request_body(content((NewMatchBody = "application/json"), (inline(ReplayText) = "text/plain"))),
     responses((status = 201, description = "the match was created", headers(("Location" = String)), body = Created), Changed))]
 pub(crate) async fn create(
     State(app): State<Arc<App>>,
@@ -236,7 +237,7 @@ pub(crate) async fn create(
                 let match_name = new_match_name(&match_name).map_err(Problem::content)?;
                 let replay = tfl::read_also_seen("the body", &file, &app.registry)
                     .and_then(turnfold_history::Replay::whole);
-                let replay = replay.map_err(|error| Problem::new(Code::Setup, error.to_string()))?;
+                let replay = replay.map_err(|error| Problem::new(ProblemCode::Setup, error.to_string()))?;
                 let now_ms = app.now_ms();
                 let Imported { rules, setup, dice, module, title, entries, passed, .. } =
                     Imported::of(&replay, now_ms)?;
@@ -251,10 +252,10 @@ pub(crate) async fn create(
     if has_type(&request, "text/plain") {
         return Err(Problem::content("expected the query to name the match that a replay file becomes"));
     }
-    let new = json_body::<NewMatch>(request).await?;
+    let new = json_body::<NewMatchBody>(request).await?;
     app.block(move |app| {
         let match_name = new_match_name(&new.name).map_err(Problem::content)?;
-        let unplayable = |detail: String| Problem::new(Code::Setup, detail);
+        let unplayable = |detail: String| Problem::new(ProblemCode::Setup, detail);
         let rules = find_rules(&new.ruleset, &app.registry).map_err(|error| unplayable(error.to_string()))?;
         let dice = dice(app, &new)?;
         let setup = rules.read_setup(&new.setup).map_err(|error| unplayable(error.to_string()))?;
@@ -267,7 +268,7 @@ pub(crate) async fn create(
     .await
 }
 
-fn dice(app: &App, new: &NewMatch) -> ApiResult<DicePolicy> {
+fn dice(app: &App, new: &NewMatchBody) -> ApiResult<DicePolicy> {
     match (new.dice.as_str(), &new.seed) {
         ("recorded", None) => Ok(DicePolicy::Recorded),
         ("recorded", Some(_)) => Err(Problem::content("a seed needs `\"dice\": \"seeded\"`")),

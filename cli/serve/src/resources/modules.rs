@@ -14,7 +14,7 @@ use crate::app::App;
 use crate::auth::{Access, Bearer};
 use crate::documents;
 use crate::http::{NoParameters, ValidQuery, name, require_accepted, typed};
-use crate::problem::{ApiResult, Code, Problem};
+use crate::problem::{ApiResult, Problem, ProblemCode};
 
 const WASM: &str = "application/wasm";
 
@@ -34,7 +34,7 @@ pub(crate) async fn show(
     let digest: Digest = name(&digest)?;
     app.serve(bearer, move |app, access| {
         let Some(needed) = known(app, access, &digest)? else {
-            return Err(Problem::new(Code::NotFound, format!("no match has the module {digest}")));
+            return Err(Problem::new(ProblemCode::NotFound, format!("no match has the module {digest}")));
         };
         let Some(module) = needed.file(&app.registry) else {
             let NeededModule { ruleset: name, version, module } = needed;

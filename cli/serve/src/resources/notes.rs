@@ -19,7 +19,7 @@ use crate::auth::{Access, Bearer, no_token};
 use crate::documents::lists;
 use crate::http::{JSON, List, NoParameters, ValidQuery, created, json, json_body, name, require_accepted};
 use crate::open_branch::OpenBranch;
-use crate::problem::{ApiResult, Code, Problem};
+use crate::problem::{ApiResult, Problem, ProblemCode};
 use crate::reading::{Asked, BranchPath, BranchView, Reach, SeatName};
 use crate::token::no_chance;
 
@@ -259,7 +259,7 @@ fn in_log(app: &App, branch: &OpenBranch, viewer: Viewer, entry: u64) -> ApiResu
     let head = seen.head();
     if entry == 0 || entry > head {
         let detail = format!("there is no entry {entry}; the last one is {head}");
-        return Err(Problem::new(Code::NoEntry, detail));
+        return Err(Problem::new(ProblemCode::NoEntry, detail));
     }
     Ok(seen.in_log(entry))
 }

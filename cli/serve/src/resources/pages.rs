@@ -12,7 +12,7 @@ use tower_http::compression::{CompressionLayer, CompressionLevel};
 use turnfold_show::page::{SCRIPT, STYLES, join};
 
 use crate::http::{HTML, SVG, typed};
-use crate::problem::{ApiResult, Code, Problem};
+use crate::problem::{ApiResult, Problem, ProblemCode};
 use crate::tag::{Tags, value};
 
 const DOCUMENT: &str = include_str!("../page/index.html");
@@ -140,7 +140,7 @@ fn page(document: &'static str) -> Response {
 
 async fn asset(Path(file): Path<String>, headers: HeaderMap) -> ApiResult {
     let asset = ASSETS.iter().find(|asset| asset.name == file);
-    let asset = asset.ok_or_else(|| Problem::new(Code::NotFound, "there is no such resource"))?;
+    let asset = asset.ok_or_else(|| Problem::new(ProblemCode::NotFound, "there is no such resource"))?;
     let is_known =
         Tags::read(&headers, &header::IF_NONE_MATCH)?.is_some_and(|known| known.hold(&asset.tag, true));
     let mut response = if is_known {

@@ -23,9 +23,9 @@ use crate::desks::desk_problem;
 use crate::documents;
 use crate::folds::Reader;
 use crate::hosting::at_desk;
-use crate::http::{BYTES, Form, NoParameters, ValidQuery, body, has_type, json, name, one_line, text};
+use crate::http::{AnswerForm, BYTES, NoParameters, ValidQuery, body, has_type, json, name, one_line, text};
 use crate::limits::PAPER_BYTES_MAX;
-use crate::problem::{ApiResult, Code, Problem};
+use crate::problem::{ApiResult, Problem, ProblemCode};
 
 /// A paper that the desk has, and the receipt for it.
 #[derive(Serialize, ToSchema)]
@@ -63,7 +63,7 @@ pub(crate) async fn take(
     State(app): State<Arc<App>>,
     bearer: Bearer,
     Path(match_name): Path<String>,
-    form: Form,
+    form: AnswerForm,
     _: ValidQuery<NoParameters>,
     request: Request,
 ) -> ApiResult {
@@ -72,7 +72,7 @@ pub(crate) async fn take(
     // Clients that were generated from the description cannot always send text.
     let media_type = if has_type(&request, BYTES) { BYTES } else { "text/plain" };
     let paper = body(request, media_type, PAPER_BYTES_MAX).await?;
-    let paper = read(&paper).map_err(|error| Problem::new(Code::Malformed, one_line(&error.0)))?;
+    let paper = read(&paper).map_err(|error| Problem::new(ProblemCode::Malformed, one_line(&error.0)))?;
     // PM-72: the holder of a seat's token may join it, because the host gave the token away.
     let admitted = match paper.paper().content() {
         PaperContent::Join(_) if bearer.hash().is_some() => vec![seat_of(&app, &bearer, &game).await?],
@@ -107,7 +107,7 @@ async fn perform(
     app: &Arc<App>,
     game: MatchName,
     (paper, admitted, page): (SignedPaper, Vec<Seat>, Option<Digest>),
-    form: Form,
+    form: AnswerForm,
 ) -> ApiResult {
     let permit = app.limits.folds.wait(Reader::Papers(game.clone()), Some(&game)).await?;
     let signed = paper.clone();
@@ -164,8 +164,8 @@ fn receipt(
     })
 }
 
-fn answer(taken: &TakenPaper, receipt: &PaperTaken, status: StatusCode, form: Form) -> Response {
-    if form == Form::Json {
+fn answer(taken: &TakenPaper, receipt: &PaperTaken, status: StatusCode, form: AnswerForm) -> Response {
+    if form == AnswerForm::Json {
         return json(status, receipt);
     }
     let again = if receipt.is_new { "" } else { ", as before" };
@@ -177,9 +177,9 @@ fn answer(taken: &TakenPaper, receipt: &PaperTaken, status: StatusCode, form: Fo
 /// Returns the problem that explains why the desk did not record a paper.
 fn refused(taken: &TakenPaper) -> Problem {
     let code = match taken.outcome {
-        PaperOutcome::Malformed(_) => Code::Malformed,
-        PaperOutcome::NeedsAdmit(_) => Code::Forbidden,
-        _ => Code::Rejected,
+        PaperOutcome::Malformed(_) => ProblemCode::Malformed,
+        PaperOutcome::NeedsAdmit(_) => ProblemCode::Forbidden,
+        _ => ProblemCode::Rejected,
     };
     let head = taken.paper.as_ref().map(|paper| (paper.head(), paper.content().kind()));
     let what = head.map(|(head, kind)| format!("{} {kind} {}: ", head.seat, head.number));

@@ -15,9 +15,9 @@ use crate::app::App;
 use crate::auth::{Access, Bearer};
 use crate::documents::{LegalCommandList, View};
 use crate::head_state::CachedView;
-use crate::http::{Form, JSON, List, SVG, TEXT, ValidQuery, json_text, name, require_accepted, typed};
+use crate::http::{AnswerForm, JSON, List, SVG, TEXT, ValidQuery, json_text, name, require_accepted, typed};
 use crate::limits::ANSWER_BYTES_MAX;
-use crate::problem::{ApiResult, Code, Problem};
+use crate::problem::{ApiResult, Problem, ProblemCode};
 use crate::reading::{Asked, BranchPath, BranchView, Reach, SeatName};
 use crate::tag::{Tags, value};
 
@@ -73,24 +73,24 @@ pub(crate) async fn view(
     bearer: Bearer,
     Path(path): Path<BranchPath>,
     ValidQuery(at): ValidQuery<PositionQuery>,
-    form: Form,
+    form: AnswerForm,
     headers: HeaderMap,
 ) -> ApiResult {
     let known = Tags::read(&headers, &header::IF_NONE_MATCH)?;
     let access = app.admit(&bearer).await?;
-    if form == Form::Json
+    if form == AnswerForm::Json
         && let Some(shown) = in_memory(&app, &access, &path, at)
     {
         return Ok(answer(&shown, known.as_ref(), || typed(StatusCode::OK, JSON, shown.json.clone())));
     }
     // The text includes the result and the turn, which may need more of the log than the view.
-    let reach = if form == Form::Text { Reach::Entry } else { Reach::of(at.at) };
+    let reach = if form == AnswerForm::Text { Reach::Entry } else { Reach::of(at.at) };
     app.read_for(
         &bearer,
         access,
         Asked { reach, ..at.of(path) },
         move |app, _, BranchView { branch, viewer }| {
-            if at.at.is_none() && form == Form::Json {
+            if at.at.is_none() && form == AnswerForm::Json {
                 let shown = branch.seen_by(app, *viewer).shown()?;
                 return Ok(answer(&shown, known.as_ref(), || {
                     typed(StatusCode::OK, JSON, shown.json.clone())
@@ -98,7 +98,7 @@ pub(crate) async fn view(
             }
             let state = branch.seen_by(app, *viewer).state(at.at)?;
             let shown = CachedView::of(*viewer, state.as_ref());
-            if form == Form::Json {
+            if form == AnswerForm::Json {
                 return Ok(answer(&shown, known.as_ref(), || {
                     typed(StatusCode::OK, JSON, shown.json.clone())
                 }));
@@ -152,7 +152,7 @@ pub(crate) async fn legal(
     bearer: Bearer,
     Path(path): Path<BranchPath>,
     ValidQuery(at): ValidQuery<PositionQuery>,
-    form: Form,
+    form: AnswerForm,
 ) -> ApiResult {
     app.read(&bearer, at.of(path), move |app, _, BranchView { branch, viewer }| {
         let state = branch.seen_by(app, *viewer).state(at.at)?;
@@ -164,10 +164,10 @@ pub(crate) async fn legal(
         let asked = at.seat.map(|seat| seat.0).or((!viewer.sees_all()).then_some(*viewer));
         let items = render::legal_commands(asked, *viewer, state.as_ref());
         bounded(match form {
-            Form::Text => render::text(items.iter().map(render::LegalCommand::line)).into_bytes(),
-            Form::Json => json_text(&List { items, next: None::<String> }).into_bytes(),
+            AnswerForm::Text => render::text(items.iter().map(render::LegalCommand::line)).into_bytes(),
+            AnswerForm::Json => json_text(&List { items, next: None::<String> }).into_bytes(),
         })
-        .map(|body| typed(StatusCode::OK, if form == Form::Text { TEXT } else { JSON }, body))
+        .map(|body| typed(StatusCode::OK, if form == AnswerForm::Text { TEXT } else { JSON }, body))
     })
     .await
 }
@@ -198,14 +198,14 @@ pub(crate) async fn ask(
     bearer: Bearer,
     Path(path): Path<BranchPath>,
     ValidQuery(AskQuery { q, at, seat }): ValidQuery<AskQuery>,
-    form: Form,
+    form: AnswerForm,
 ) -> ApiResult {
     app.read(&bearer, PositionQuery { at, seat }.of(path), move |app, _, BranchView { branch, viewer }| {
         let state = branch.seen_by(app, *viewer).state(at)?;
         let answer = viewer.ask(state.as_ref(), &q).map_err(|error| Problem::content(error.to_string()))?;
         let (media_type, body) = match form {
-            Form::Text => (TEXT, render::text([render::answer(&answer)])),
-            Form::Json => (JSON, json_text(&answer.json)),
+            AnswerForm::Text => (TEXT, render::text([render::answer(&answer)])),
+            AnswerForm::Json => (JSON, json_text(&answer.json)),
         };
         Ok(typed(StatusCode::OK, media_type, bounded(body.into_bytes())?))
     })
@@ -219,5 +219,5 @@ fn bounded(body: Vec<u8>) -> ApiResult<Vec<u8>> {
 
 /// The problem of an answer that is too large.
 pub(super) fn too_large() -> Problem {
-    Problem::new(Code::TooLarge, format!("the answer is larger than {ANSWER_BYTES_MAX} bytes"))
+    Problem::new(ProblemCode::TooLarge, format!("the answer is larger than {ANSWER_BYTES_MAX} bytes"))
 }

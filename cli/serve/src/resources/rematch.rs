@@ -23,7 +23,7 @@ use crate::append::require_not_by_mail;
 use crate::auth::{Access, Bearer};
 use crate::http::{JSON, ValidQuery, json, json_body, name, require_accepted};
 use crate::open_branch::OpenBranch;
-use crate::problem::{ApiResult, Code, Problem};
+use crate::problem::{ApiResult, Problem, ProblemCode};
 use crate::takeback::{current_branch, seats_with_players};
 use crate::token::{AccessToken, TokenKind, no_chance};
 
@@ -220,7 +220,7 @@ fn make(app: &Arc<App>, match_name: &MatchName, old: Genesis) -> ApiResult<Match
         };
     }
     Err(Problem::new(
-        Code::Exists,
+        ProblemCode::Exists,
         "too many matches have the name of this one; the host can make one of another name",
     ))
 }

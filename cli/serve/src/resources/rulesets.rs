@@ -18,7 +18,7 @@ use crate::app::App;
 use crate::auth::Bearer;
 use crate::documents::lists;
 use crate::http::{JSON, List, NoParameters, ValidQuery, json, require_accepted};
-use crate::problem::{ApiResult, Code, Problem};
+use crate::problem::{ApiResult, Problem, ProblemCode};
 
 lists! {
     RulesetList: Ruleset, String;
@@ -118,7 +118,9 @@ pub(crate) async fn rulebook(
     require_accepted(&headers, JSON)?;
     app.serve(bearer, move |app, _| {
         let rules = find_rules(&ruleset, &app.registry).map_err(|error| match error {
-            ReplayError::UnknownRuleset { .. } => Problem::new(Code::NotFound, "there is no such ruleset"),
+            ReplayError::UnknownRuleset { .. } => {
+                Problem::new(ProblemCode::NotFound, "there is no such ruleset")
+            }
             error => error.into(),
         })?;
         Ok(json(StatusCode::OK, &RulebookJson::of(&*rules)))

@@ -20,7 +20,7 @@ use crate::client_address::ClientAddress;
 use crate::folds::Reader;
 use crate::hosting::at_desk;
 use crate::http::{JSON, NoParameters, ValidQuery, json, json_body, name, number, require_accepted};
-use crate::problem::{ApiResult, Code, Problem};
+use crate::problem::{ApiResult, Problem, ProblemCode};
 use crate::token::{AccessToken, TokenKind};
 
 /// The code of a letter, and the token that opens the page from then on.
@@ -183,7 +183,7 @@ pub(crate) async fn open(
     drop(permit);
     let Some(opened) = opened else {
         app.limits.guesses.count(client);
-        return Err(Problem::new(Code::NoToken, "expected the code of a letter of this match"));
+        return Err(Problem::new(ProblemCode::NoToken, "expected the code of a letter of this match"));
     };
     app.block(move |app| grant(app, game, opened, &token)).await
 }
@@ -199,10 +199,10 @@ fn grant(app: &Arc<App>, match_name: MatchName, opened: OpenedPage, token: &Acce
         if grant.kind == kind && grant.match_name == match_name {
             return Ok(json(StatusCode::OK, &Opened { seat }));
         }
-        return Err(Problem::new(Code::Exists, "the token gives other access; make a new one"));
+        return Err(Problem::new(ProblemCode::Exists, "the token gives other access; make a new one"));
     }
     if let Some(stale) = stale {
-        return Err(Problem::new(Code::Rejected, stale));
+        return Err(Problem::new(ProblemCode::Rejected, stale));
     }
     // If too many browsers have access, the oldest one loses it.
     let is_of_seat = |grant: &Grant| grant.kind.seat() == Some(seat) && grant.is_live(now_ms);
@@ -303,7 +303,8 @@ pub(crate) async fn submit(
         })
         .await?;
         drop(permit);
-        let TakenReply { papers, faults, .. } = taken.map_err(|why| Problem::new(Code::Rejected, why))?;
+        let TakenReply { papers, faults, .. } =
+            taken.map_err(|why| Problem::new(ProblemCode::Rejected, why))?;
         if let Some(desks) = app.desks.as_ref().filter(|_| papers.iter().any(|paper| paper.is_new)) {
             desks.notify(game);
         }
