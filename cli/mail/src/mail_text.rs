@@ -31,7 +31,6 @@ pub(super) struct ProgramWords {
     pub(super) reasons: Vec<Reason>,
 }
 
-/// A reason for which mails are not delivered, and the words that identify it.
 #[derive(Deserialize)]
 pub(super) struct Reason {
     pub(super) why: String,
@@ -42,9 +41,7 @@ pub(super) static PROGRAM_WORDS: LazyLock<ProgramWords> = LazyLock::new(|| {
     toml::from_str(include_str!("program_words.toml")).expect("the file is read by the tests, too")
 });
 
-/// HTML elements whose content is not shown.
 const HIDDEN: &str = "script style template title";
-/// HTML elements that begin and end a line.
 const BLOCKS: &str = "address blockquote br center div dd dl dt h1 h2 h3 hr li ol p pre table td tr ul";
 /// The line before a text that `OpenPGP` signed, and before one that it encrypted.
 const SIGNED: &str = "-----BEGIN PGP SIGNED MESSAGE-----";
@@ -60,22 +57,16 @@ pub(super) fn text_of_html(html: &str) -> String {
     while let Some((shown, behind)) = html.get(at..).and_then(|rest| rest.split_once('<')) {
         text.add(shown);
         at = html.len() - behind.len();
-        let after = |end: &str| {
-            let found = lower.get(at..).and_then(|rest| rest.find(end));
-            found.map_or(html.len(), |found| at + found + end.len())
-        };
         if behind.starts_with("!--") {
-            at = after("-->");
+            at = (find_from(&lower, at, "-->") + 3).min(html.len());
         } else if behind.starts_with(|first: char| first.is_ascii_alphabetic() || "/!?".contains(first)) {
-            let end = after(">");
+            let end = (find_from(&lower, at, ">") + 1).min(html.len());
             let tag = lower.get(at..end).unwrap_or_default();
             at = end;
             let name = tag.trim_start_matches('/');
             let name = name.split(|end: char| !end.is_ascii_alphanumeric()).next().unwrap_or_default();
             if HIDDEN.split(' ').any(|hidden| hidden == name) && !tag.starts_with('/') {
-                let close = format!("</{name}");
-                let found = lower.get(at..).and_then(|rest| rest.find(&close));
-                at = found.map_or(html.len(), |found| at + found);
+                at = find_from(&lower, at, &format!("</{name}"));
             } else {
                 text.tag(name, tag.starts_with('/'));
             }
@@ -86,6 +77,12 @@ pub(super) fn text_of_html(html: &str) -> String {
     text.add(html.get(at..).unwrap_or_default());
     text.end_line();
     text.lines
+}
+
+/// Returns where a pattern begins at or after an offset, or the end of the text.
+fn find_from(text: &str, at: usize, pattern: &str) -> usize {
+    let Some(rest) = text.get(at..) else { return text.len() };
+    if let Some(found) = rest.find(pattern) { at + found } else { text.len() }
 }
 
 #[derive(Default)]
@@ -134,7 +131,7 @@ impl HtmlText {
     }
 
     fn end_line(&mut self) {
-        (0..self.quotes).for_each(|_| self.lines.push_str("> "));
+        self.lines.push_str(&"> ".repeat(self.quotes));
         self.lines.push_str(&std::mem::take(&mut self.line));
         self.lines.push('\n');
         self.is_spaced = false;
@@ -150,16 +147,15 @@ fn with_entities(text: &str) -> Cow<'_, str> {
     let mut rest = text;
     while let Some((before, behind)) = rest.split_once('&') {
         out.push_str(before);
-        let end = behind.find(|end: char| !end.is_ascii_alphanumeric() && end != '#');
-        match end.filter(|end| *end <= ENTITY_MAX).and_then(|end| behind.split_at_checked(end)) {
-            Some((name, tail)) if !name.is_empty() && tail.starts_with(';') => {
-                add_html_token(&mut out, format!("&{name};").as_bytes(), false);
-                rest = tail.get(1..).unwrap_or_default();
-            }
-            _ => {
-                out.push('&');
-                rest = behind;
-            }
+        rest = behind;
+        if let Some((name, tail)) = behind.split_once(';')
+            && (1..=ENTITY_MAX).contains(&name.len())
+            && name.bytes().all(|sign| sign.is_ascii_alphanumeric() || sign == b'#')
+        {
+            add_html_token(&mut out, format!("&{name};").as_bytes(), false);
+            rest = tail;
+        } else {
+            out.push('&');
         }
     }
     out.push_str(rest);
@@ -177,18 +173,20 @@ pub(super) fn unflowed(text: &str, deletes: bool) -> String {
         let quotes = line.len() - bare.len();
         let words = bare.strip_prefix(' ').unwrap_or(bare);
         let is_signature = words == "-- ";
-        if open.is_some_and(|open| open != quotes || is_signature) {
+        if open.is_some() && (open != Some(quotes) || is_signature) {
             out.push('\n');
             open = None;
         }
         if open.is_none() {
-            (0..quotes).for_each(|_| out.push_str("> "));
+            out.push_str(&"> ".repeat(quotes));
         }
-        let goes_on = words.ends_with(' ') && !is_signature;
-        out.push_str(if goes_on && deletes { words.strip_suffix(' ').unwrap_or(words) } else { words });
-        open = goes_on.then_some(quotes);
-        if !goes_on {
+        if words.ends_with(' ') && !is_signature {
+            out.push_str(if deletes { words.strip_suffix(' ').unwrap_or(words) } else { words });
+            open = Some(quotes);
+        } else {
+            out.push_str(words);
             out.push('\n');
+            open = None;
         }
     }
     out
@@ -218,17 +216,23 @@ pub(super) fn without_signature(text: &str) -> Cow<'_, str> {
 /// Reads bytes as text: by their byte order mark, as UTF-16 if every second byte is zero, otherwise as UTF-8. In all
 /// other encodings that mail programs use, the characters of a paper are the same bytes as in UTF-8.
 pub(super) fn text_of_bytes(bytes: &[u8]) -> String {
-    let pairs = |bytes: &[u8], read: fn([u8; 2]) -> u16| {
-        let units: Vec<u16> = bytes.as_chunks::<2>().0.iter().map(|pair| read(*pair)).collect();
-        String::from_utf16_lossy(&units)
-    };
     match bytes {
-        [0xff, 0xfe, rest @ ..] => pairs(rest, u16::from_le_bytes),
-        [0xfe, 0xff, rest @ ..] => pairs(rest, u16::from_be_bytes),
-        [first, 0, third, 0, ..] if *first != 0 && *third != 0 => pairs(bytes, u16::from_le_bytes),
-        [0, second, 0, fourth, ..] if *second != 0 && *fourth != 0 => pairs(bytes, u16::from_be_bytes),
+        [0xff, 0xfe, rest @ ..] => text_of_units(rest, u16::from_le_bytes),
+        [0xfe, 0xff, rest @ ..] => text_of_units(rest, u16::from_be_bytes),
+        [first, 0, third, 0, ..] if *first != 0 && *third != 0 => text_of_units(bytes, u16::from_le_bytes),
+        [0, second, 0, fourth, ..] if *second != 0 && *fourth != 0 => {
+            text_of_units(bytes, u16::from_be_bytes)
+        }
         _ => String::from_utf8_lossy(bytes).trim_start_matches('\u{feff}').to_owned(),
     }
+}
+
+fn text_of_units(bytes: &[u8], read: fn([u8; 2]) -> u16) -> String {
+    let mut units = Vec::new();
+    for pair in bytes.as_chunks::<2>().0 {
+        units.push(read(*pair));
+    }
+    String::from_utf16_lossy(&units)
 }
 
 /// Replaces bytes that could not be decoded.
@@ -242,7 +246,6 @@ const DIGITS: GeneralPurpose = GeneralPurpose::new(
         .with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// Returns the text of a part that mail-parser read as `parsed`.
 pub(super) fn part_text(message: &Message<'_>, part: &MessagePart<'_>, parsed: &str) -> String {
     let charset = charset_of(part);
     let encoding = part.content_transfer_encoding().unwrap_or_default().trim();
@@ -305,8 +308,10 @@ fn decoded(bytes: &[u8], charset: &str) -> String {
         return text_of_bytes(bytes);
     }
     if !is_unknown_to_parser(charset) {
-        let decode = charset_decoder(charset.as_bytes());
-        return decode.map_or_else(|| String::from_utf8_lossy(bytes).into_owned(), |decode| decode(bytes));
+        return match charset_decoder(charset.as_bytes()) {
+            Some(decode) => decode(bytes),
+            None => String::from_utf8_lossy(bytes).into_owned(),
+        };
     }
     let table = Encoding::for_label(charset.as_bytes()).filter(|table| *table != REPLACEMENT);
     let mut text = String::new();
@@ -318,10 +323,10 @@ fn decoded(bytes: &[u8], charset: &str) -> String {
                 text.push_str(&String::from_utf8_lossy(line));
             }
             None => {
-                let known = |byte: &u8| {
-                    if byte.is_ascii_graphic() || *byte == b' ' { char::from(*byte) } else { UNDECODED }
-                };
-                text.extend(line.trim_ascii_end().iter().map(known));
+                for byte in line.trim_ascii_end() {
+                    let is_known = byte.is_ascii_graphic() || *byte == b' ';
+                    text.push(if is_known { char::from(*byte) } else { UNDECODED });
+                }
                 text.push(UNDECODED);
                 text.push('\n');
             }
@@ -330,7 +335,6 @@ fn decoded(bytes: &[u8], charset: &str) -> String {
     text
 }
 
-/// A body in base64, with or without padding, and the text that a server appended to it.
 struct Base64Body<'a> {
     bytes: Vec<u8>,
     /// Whether the last bytes are missing.
@@ -340,25 +344,25 @@ struct Base64Body<'a> {
 
 impl<'a> Base64Body<'a> {
     fn read(raw: &'a [u8]) -> Self {
-        let (mut digits, mut footer): (Vec<u8>, &[u8]) = (Vec::new(), &[]);
-        let mut rest = raw;
+        let mut digits = Vec::new();
+        let mut footer: &[u8] = &[];
+        let mut at = 0;
         let mut is_padded = false;
-        while !rest.is_empty() {
-            let end = rest.iter().position(|byte| *byte == b'\n').map_or(rest.len(), |end| end + 1);
-            let (line, behind) = rest.split_at(end);
+        for line in raw.split_inclusive(|byte| *byte == b'\n') {
+            let start = at;
+            at += line.len();
             let line = line.trim_ascii();
-            let bare = line.trim_ascii_end().strip_suffix(b"=").unwrap_or(line);
+            let bare = line.strip_suffix(b"=").unwrap_or(line);
             let bare = bare.strip_suffix(b"=").unwrap_or(bare);
             let is_digits = bare.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+/".contains(byte));
             // After an incomplete group of four digits the body is over.
             let is_over = is_padded || digits.len() % 4 != 0;
             if !line.is_empty() && (!is_digits || is_over) {
-                footer = rest;
+                footer = raw.get(start..).unwrap_or_default();
                 break;
             }
             digits.extend_from_slice(bare);
             is_padded |= bare.len() < line.len();
-            rest = behind;
         }
         let is_cut = digits.len() % 4 == 1;
         if is_cut {
@@ -378,16 +382,19 @@ fn quoted_printable(raw: &[u8]) -> Vec<u8> {
             bytes.push(*first);
             continue;
         }
-        let hex = rest.get(..2).and_then(|pair| str::from_utf8(pair).ok());
-        let escaped = hex.filter(|pair| pair.bytes().all(|digit| digit.is_ascii_hexdigit()));
-        let line_end = rest.iter().position(|byte| *byte == b'\n');
-        let is_soft =
-            line_end.is_some_and(|end| rest.get(..end).is_some_and(|blank| blank.trim_ascii().is_empty()));
-        if let Some(byte) = escaped.and_then(|pair| u8::from_str_radix(pair, 16).ok()) {
+        let mut parts = rest.splitn(2, |byte| *byte == b'\n');
+        if let Some((pair, behind)) = rest.split_first_chunk::<2>()
+            && pair.iter().all(u8::is_ascii_hexdigit)
+            && let Ok(pair) = str::from_utf8(pair)
+            && let Ok(byte) = u8::from_str_radix(pair, 16)
+        {
             bytes.push(byte);
-            rest = rest.get(2..).unwrap_or_default();
-        } else if let Some(end) = line_end.filter(|_| is_soft) {
-            rest = rest.get(end + 1..).unwrap_or_default();
+            rest = behind;
+        } else if let Some(blank) = parts.next()
+            && blank.trim_ascii().is_empty()
+            && let Some(behind) = parts.next()
+        {
+            rest = behind;
         } else {
             bytes.push(b'=');
         }

@@ -59,28 +59,25 @@ pub(super) struct FoundCode {
     rest: String,
 }
 
-/// The lines of a mail with a reply code, each with its origin.
 pub(super) struct PlainReply {
     lines: Vec<MailLine>,
-    /// The codes in order.
     codes: Vec<FoundCode>,
 }
 
 impl PlainReply {
-    /// Reads the text of a mail. Returns `None` if it has no code.
     pub(super) fn find(text: &str) -> Option<Self> {
         let mut lines: Vec<MailLine> = text.lines().map(MailLine::of).collect();
         find_origins(&mut lines);
         let mut codes = Vec::new();
-        for (number, line) in (1..).zip(&lines) {
+        for (at, line) in lines.iter().enumerate() {
             if codes.len() < CODES_MAX
                 && let Some((code, rest)) = code_in(&line.text)
             {
                 let depth = line.depth.max(usize::from(line.origin != Origin::Own));
-                codes.push(FoundCode { line: number, code, depth, rest });
+                codes.push(FoundCode { line: at + 1, code, depth, rest });
             }
         }
-        (!codes.is_empty()).then_some(Self { lines, codes })
+        if codes.is_empty() { None } else { Some(Self { lines, codes }) }
     }
 
     /// Returns the codes, each once, the least quoted first.
@@ -148,12 +145,16 @@ impl PlainReply {
     /// The commands are all lines up to `(end)`, quoted or not. Without that line they end before an empty line that no
     /// command follows, before another code, before a signature, and where the sender's own lines end.
     fn block(&self, found: &FoundCode, reads: &dyn Fn(&str) -> LineMeaning) -> (Vec<String>, usize) {
-        let next = self.codes.iter().find(|other| other.line > found.line);
-        let until = next.map_or(self.lines.len(), |next| next.line - 1);
+        let until = match self.codes.iter().find(|other| other.line > found.line) {
+            Some(next) => next.line - 1,
+            None => self.lines.len(),
+        };
         let mut lines = self.lines.get(found.line..until).unwrap_or_default();
-        if found.depth == 0 {
-            let foreign = lines.iter().position(|line| line.origin != Origin::Own && !line.text.is_empty());
-            lines = foreign.and_then(|end| lines.get(..end)).unwrap_or(lines);
+        if found.depth == 0
+            && let Some(end) =
+                lines.iter().position(|line| line.origin != Origin::Own && !line.text.is_empty())
+        {
+            lines = lines.get(..end).unwrap_or_default();
         }
         let mut kept = Vec::new();
         if !found.rest.is_empty() {
@@ -169,7 +170,7 @@ impl PlainReply {
         }
         let mut end = found.line;
         let mut is_behind_gap = false;
-        for (place, line) in (found.line..).zip(lines) {
+        for (place, line) in lines.iter().enumerate() {
             if line.text.is_empty() {
                 is_behind_gap |= !kept.is_empty();
                 continue;
@@ -178,17 +179,15 @@ impl PlainReply {
                 break;
             }
             kept.push(line.text.clone());
-            end = place + 1;
+            end = found.line + place + 1;
         }
         (kept, end)
     }
 }
 
-/// The commands of a mail, by place.
 #[derive(Default)]
 struct Places {
     all: Vec<Vec<String>>,
-    /// The commands of the current place.
     here: Vec<String>,
     /// The lines up to the next empty one.
     paragraph: Vec<(String, LineMeaning)>,
@@ -287,24 +286,25 @@ fn begins_unmarked(lines: &[MailLine], at: usize, answer: Option<usize>) -> bool
         return true;
     }
     let Some(count) = attribution(lines, at) else { return false };
-    rest.iter().skip(count).find(|line| !line.text.is_empty()).is_some_and(|line| line.depth == 0)
+    let next = rest.iter().skip(count).find(|line| !line.text.is_empty());
+    if let Some(next) = next { next.depth == 0 } else { false }
 }
 
 fn is_header(line: &str, names: &[String]) -> bool {
-    let name = line.trim_start_matches('*').split_once(':').map(|(name, _)| name.trim().to_lowercase());
-    name.is_some_and(|name| names.contains(&name))
+    let Some((name, _)) = line.trim_start_matches('*').split_once(':') else { return false };
+    names.contains(&name.trim().to_lowercase())
 }
 
 /// Returns the number of lines of the attribution that begins with this line, if one does.
 fn attribution(lines: &[MailLine], at: usize) -> Option<usize> {
     let mut joined = String::new();
-    for (count, line) in (1..=ATTRIBUTION_MAX).zip(lines.get(at..)?) {
+    for (before, line) in lines.get(at..)?.iter().take(ATTRIBUTION_MAX).enumerate() {
         if line.depth > 0 || line.text.is_empty() {
             return None;
         }
         joined.push_str(&line.text);
         if is_attribution(&joined) {
-            return Some(count);
+            return Some(before + 1);
         }
         joined.push(' ');
     }
@@ -328,21 +328,26 @@ fn code_in(line: &str) -> Option<(ReplyCode, String)> {
     const MARKUP: [char; 4] = ['*', '_', '`', ' '];
     let line = line.replace(is_dash, "-").replace(" - ", "-");
     let line = line.trim_matches(MARKUP);
-    let marked = line.split_at_checked(4).filter(|(word, _)| word.eq_ignore_ascii_case("code"));
-    let marked = marked.map(|(_, rest)| rest).filter(|rest| rest.starts_with([' ', ':', '*']));
-    let from = marked.map_or(line, |rest| rest.trim_start_matches([' ', ':', '*']));
+    let mut from = line;
+    let mut is_marked = false;
+    if let Some((word, rest)) = line.split_at_checked(4)
+        && word.eq_ignore_ascii_case("code")
+        && rest.starts_with([' ', ':', '*'])
+    {
+        from = rest.trim_start_matches([' ', ':', '*']);
+        is_marked = true;
+    }
     // With two separators between its three parts, and without.
     for length in [ReplyCode::LENGTH + 2, ReplyCode::LENGTH] {
         let Some((word, rest)) = from.split_at_checked(length) else { continue };
-        let is_sure = marked.is_some() || rest.is_empty() || word.contains('-');
-        if rest.starts_with(char::is_alphanumeric) || !is_sure {
+        let is_hyphened = is_marked || word.contains('-');
+        if rest.starts_with(char::is_alphanumeric) || !is_hyphened && !rest.is_empty() {
             continue;
         }
         let groups: Vec<&str> = word.split(['-', ' ']).collect();
         if groups.len() != 1 && groups.iter().any(|group| group.len() != 4) {
             continue;
         }
-        let is_hyphened = marked.is_some() || word.contains('-');
         if let Some(code) = ReplyCode::read(&groups.join(if is_hyphened { "-" } else { "" })) {
             return Some((code, rest.trim_start_matches([':', ';', ',']).trim_matches(MARKUP).to_owned()));
         }
@@ -398,18 +403,19 @@ impl ReplyCode {
     fn of_hash(hasher: &blake3::Hasher) -> Self {
         let mut signs = String::new();
         for byte in hasher.finalize().as_bytes().iter().take(Self::LENGTH) {
-            signs.extend(SIGNS.get(usize::from(byte % 32)).map(|sign| char::from(*sign)));
+            if let Some(sign) = SIGNS.get(usize::from(byte % 32)) {
+                signs.push(char::from(*sign));
+            }
         }
         Self(signs)
     }
 
-    /// Reads a code, with hyphens or without, in any case.
     pub(super) fn read(word: &str) -> Option<Self> {
         let plain = word.replace('-', "").to_ascii_uppercase();
         let is_code = plain.len() == Self::LENGTH && plain.bytes().all(|sign| SIGNS.contains(&sign));
         // A code of letters alone could be an ordinary word.
         let is_marked = word.contains('-') || plain.bytes().any(|sign| sign.is_ascii_digit());
-        (is_code && is_marked).then_some(Self(plain))
+        if is_code && is_marked { Some(Self(plain)) } else { None }
     }
 
     /// Finds possible codes anywhere in a text, with any dashes, spaces or nothing in the place of hyphens. They show
@@ -417,12 +423,16 @@ impl ReplyCode {
     pub(super) fn all_in(text: &str) -> Vec<Self> {
         let text = text.replace(is_dash, "-");
         let words: Vec<&str> = text.split_whitespace().collect();
-        let single = words.iter().filter_map(|word| Self::read(word));
-        let spaced = words.windows(3).filter_map(|words| Self::read(&words.join("-")));
-        single.chain(spaced).collect()
+        let mut found = Vec::new();
+        for word in &words {
+            found.extend(Self::read(word));
+        }
+        for spaced in words.windows(3) {
+            found.extend(Self::read(&spaced.join("-")));
+        }
+        found
     }
 
-    /// Returns the code without hyphens.
     pub(super) fn as_str(&self) -> &str {
         &self.0
     }
@@ -445,7 +455,6 @@ impl fmt::Debug for ReplyCode {
     }
 }
 
-/// Returns `true` for a hyphen, a dash or a minus.
 pub(super) fn is_dash(sign: char) -> bool {
     matches!(sign, '-' | '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe63}' | '\u{ff0d}')
 }

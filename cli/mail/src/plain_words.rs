@@ -33,8 +33,7 @@ pub enum PlainQuestion {
 /// The most lines of commands in a mail, twice as many as an order may have.
 const LINES_MAX: usize = 1000;
 
-/// The game at the position of the current turn, without anything that a seat may not know, to read and try the
-/// commands of its player (PM-38).
+/// The game at the position of the current turn, without anything that a seat may not know (PM-38).
 pub(super) struct KnownPosition<'a> {
     state: Box<dyn AnyState>,
     seq: u64,
@@ -44,7 +43,6 @@ pub(super) struct KnownPosition<'a> {
     joins: bool,
     /// The first words of the seat's legal commands.
     verbs: BTreeSet<String>,
-    /// The player's time zone.
     zone: &'a str,
     /// The charset to name for lines that could not be decoded.
     charset: &'a str,
@@ -56,22 +54,27 @@ impl<'a> KnownPosition<'a> {
         (seat, turn): (Seat, u32),
         charset: &'a str,
     ) -> Result<Self, MailError> {
-        let position = host.desk.position();
-        let seq = position.map_or(0, |position| position.game_seq);
-        let branch = position.map_or_else(BranchName::main, |position| position.branch.clone());
+        let mut seq = 0;
+        let mut branch = BranchName::main();
+        let mut is_asked = false;
+        if let Some(position) = host.desk.position() {
+            seq = position.game_seq;
+            branch.clone_from(&position.branch);
+            is_asked = position.seats.contains(&seat);
+        }
         let revision = host.game.revision(&branch).at(seq);
         let history = History::of_branch(&revision, host.store, host.registry)?;
-        let is_asked = position.is_some_and(|position| position.seats.contains(&seat));
         let state = SeatHistory::of(Viewer::of(seat), history)?.state()?;
         let mut verbs = BTreeSet::new();
         for command in state.legal(seat) {
-            verbs.extend(command.split(' ').next().map(str::to_owned));
+            if let Some(verb) = command.split(' ').next() {
+                verbs.insert(verb.to_owned());
+            }
         }
         let zone = host.game.terms.zone_of(seat);
         Ok(Self { state, seq, seat, is_asked, joins: turn == 0, verbs, zone, charset })
     }
 
-    /// Reads a command of the game, and returns it as it is spelled in papers.
     fn read(&self, text: &str) -> Result<PaperLine, String> {
         let command = self.state.read(text).map_err(|error| error.0)?;
         command.parse().map_err(|error: turnfold_core::Malformed| error.0)
@@ -91,8 +94,9 @@ impl<'a> KnownPosition<'a> {
         turns: BTreeMap<u32, Vec<PaperLine>>,
         lines: &[String],
     ) -> Result<OrdersAhead, String> {
-        let with_others = |text: &str| [vec![text.to_owned()], spellings(text).concat()].concat();
-        GameTurn::ahead(self.state.as_ref(), (self.seat, plays), turns, lines, with_others)
+        GameTurn::ahead(self.state.as_ref(), (self.seat, plays), turns, lines, |text| {
+            [vec![text.to_owned()], spellings(text).concat()].concat()
+        })
     }
 
     /// Returns why the game would refuse an order, or which of its commands would change nothing. Returns `None` while
@@ -111,10 +115,10 @@ impl<'a> KnownPosition<'a> {
                 let idle = played.iter().position(|record| matches!(record.outcome, Outcome::Ignored(_)))?;
                 let command = &played.get(idle)?.command;
                 let sentences = played_after(self.state.as_ref(), played.get(..=idle)?, self.seat);
-                let why = sentences.last().and_then(|words| words.strip_prefix(&format!("You: {command}. ")));
+                let last = sentences.last().map_or("", String::as_str);
+                let why = last.strip_prefix(&format!("You: {command}. ")).unwrap_or_default();
                 Some(format!(
-                    "`{command}` would change nothing. {} Nothing was taken; send the whole order again.",
-                    why.unwrap_or_default()
+                    "`{command}` would change nothing. {why} Nothing was taken; send the whole order again."
                 ))
             }
             // Commands after a roll cannot be tried.
@@ -132,10 +136,8 @@ pub(super) struct PlainWords {
     pub(super) answers: Vec<(bool, String)>,
     /// The turn to which the player offers to go back.
     pub(super) takeback: Option<u32>,
-    /// The commands of an order for this turn.
     pub(super) plays: Vec<PaperLine>,
     pub(super) wait: bool,
-    /// Orders for later turns.
     pub(super) ahead: Option<BTreeMap<u32, Vec<PaperLine>>>,
     /// The lines of replies as they were typed, without `if` (PM-123).
     pub(super) lines: Vec<String>,
@@ -175,7 +177,6 @@ impl PlainWords {
         words
     }
 
-    /// Returns what a mail without commands asks for.
     pub(super) fn help() -> Self {
         Self { questions: vec![PlainQuestion::Help], ..Self::default() }
     }
@@ -225,17 +226,25 @@ impl PlainWords {
     }
 
     fn order(&self) -> String {
-        let mut words: Vec<String> = self.plays.iter().map(ToString::to_string).collect();
-        for (turn, plays) in self.ahead.iter().flatten() {
-            words.extend(plays.iter().map(|play| format!("turn {turn}: {play}")));
+        let mut words = Vec::new();
+        for play in &self.plays {
+            words.push(play.to_string());
         }
-        words.extend(self.lines.iter().map(|line| format!("if {line}")));
+        for (turn, plays) in self.ahead.iter().flatten() {
+            for play in plays {
+                words.push(format!("turn {turn}: {play}"));
+            }
+        }
+        for line in &self.lines {
+            words.push(format!("if {line}"));
+        }
         words.join("; ")
     }
 
-    /// Returns what a line outside of a code's commands means.
     pub(super) fn reading(line: &str, position: &KnownPosition<'_>) -> LineMeaning {
-        if Self::default().with(line, position).is_ok_and(|words| words.refused.is_empty()) {
+        if let Ok(words) = Self::default().with(line, position)
+            && words.refused.is_empty()
+        {
             return LineMeaning::Command;
         }
         let count = line.split(' ').count();
@@ -277,7 +286,8 @@ impl PlainWords {
                 }
             }
         }
-        let parts: Vec<&str> = line.split(';').map(str::trim).filter(|part| !part.is_empty()).collect();
+        let mut parts: Vec<&str> = line.split(';').map(str::trim).collect();
+        parts.retain(|part| !part.is_empty());
         if parts.len() < 2 {
             return Err(fault);
         }
@@ -297,10 +307,13 @@ impl PlainWords {
     fn take(&mut self, line: &str, position: &KnownPosition<'_>) -> Result<(), String> {
         let KnownPosition { zone, joins, .. } = *position;
         let word = first_word(line);
-        let rest = line.split_once(' ').map_or("", |(_, rest)| rest);
+        let rest = if let Some((_, rest)) = line.split_once(' ') { rest } else { "" };
         let game = if joins { Err(String::new()) } else { position.read(line) };
         let is_shared = matches!(word.as_str(), "agree" | "decline" | "draw" | "takeback" | "resign");
-        let is_game = game.as_ref().is_ok_and(|command| !is_shared || position.applies(command));
+        let is_game = match &game {
+            Ok(command) => !is_shared || position.applies(command),
+            Err(_) => false,
+        };
         match (word.as_str(), rest) {
             ("help", "") => self.questions.push(PlainQuestion::Help),
             ("board", "") => self.questions.push(PlainQuestion::Board),
@@ -318,8 +331,9 @@ impl PlainWords {
             ("wait", "") => self.wait = true,
             ("if", rest) => self.ahead(rest, position)?,
             ("press", rest) => {
-                let refused = self.press(rest).err();
-                self.refused.extend(refused);
+                if let Err(fault) = self.press(rest) {
+                    self.refused.push(fault);
+                }
             }
             ("absent", rest) => {
                 let until = rest.strip_prefix("until ").unwrap_or(rest);
@@ -347,10 +361,12 @@ impl PlainWords {
             }
             ("draw", "") => self.contents.push(PaperContent::Offer(Offer::End(Ending::Draw))),
             ("takeback", turn) => {
-                let turn = turn.strip_prefix("turn ").unwrap_or(turn).parse();
-                self.takeback = Some(turn.map_err(|_| {
-                    format!("`{line}` was not understood: write `takeback` and the number of a turn.")
-                })?);
+                let Ok(turn) = turn.strip_prefix("turn ").unwrap_or(turn).parse() else {
+                    return Err(format!(
+                        "`{line}` was not understood: write `takeback` and the number of a turn."
+                    ));
+                };
+                self.takeback = Some(turn);
             }
             ("resign", "") => self.contents.push(PaperContent::Resign),
             _ if !position.state.waits_for(position.seat) => {
@@ -367,41 +383,43 @@ impl PlainWords {
             self.ahead.get_or_insert_default();
             return Ok(());
         }
-        let expected = || {
-            format!(
-                "`if {rest}` was not understood: write `if turn 4: COMMAND; COMMAND` or `if COMMAND then COMMAND`."
-            )
-        };
         // PM-123: prose can have these words, too. A command is short, and the game reads it or it names a place.
         let pairs = pairs(rest).unwrap_or_default();
-        let is_command = |text: &str| {
+        let mut are_commands = !pairs.is_empty();
+        for text in pairs.iter().flat_map(|(on, answer)| [on, answer]) {
             let has_place = text.bytes().any(|byte| byte.is_ascii_digit()) || text.contains('-');
-            text.split(' ').count() <= 3 && (has_place || position.read(text).is_ok())
-        };
-        if !pairs.is_empty() && pairs.iter().all(|(on, answer)| is_command(on) && is_command(answer)) {
+            are_commands &= text.split(' ').count() <= 3 && (has_place || position.read(text).is_ok());
+        }
+        if are_commands {
             self.lines.push(rest.to_owned());
             return Ok(());
         }
-        let (condition, commands) = rest.split_once(':').ok_or_else(expected)?;
-        let (word, turn) = condition.split_once(' ').ok_or_else(expected)?;
+        let expected = format!(
+            "`if {rest}` was not understood: write `if turn 4: COMMAND; COMMAND` or `if COMMAND then COMMAND`."
+        );
+        let Some((condition, commands)) = rest.split_once(':') else { return Err(expected) };
+        let Some((word, turn)) = condition.split_once(' ') else { return Err(expected) };
         if !word.eq_ignore_ascii_case("turn") {
-            return Err(expected());
+            return Err(expected);
         }
-        let turn: u32 = turn.trim().parse().map_err(|_| expected())?;
+        let Ok(turn) = turn.trim().parse::<u32>() else { return Err(expected) };
         let turns = self.ahead.get_or_insert_default();
-        for command in commands.split(';').map(str::trim).filter(|command| !command.is_empty()) {
-            let play = position.read(command).map_err(|why| sentence(command, &why))?;
-            turns.entry(turn).or_default().push(play);
+        for command in commands.split(';') {
+            let command = command.trim();
+            if !command.is_empty() {
+                let play = position.read(command).map_err(|why| sentence(command, &why))?;
+                turns.entry(turn).or_default().push(play);
+            }
         }
-        if turns.contains_key(&turn) { Ok(()) } else { Err(expected()) }
+        if turns.contains_key(&turn) { Ok(()) } else { Err(expected) }
     }
 
     /// PM-41: reads `p1: WORDS`, `p1,p3: WORDS` or `all: WORDS`. Successive lines to the same readers are one message.
     fn press(&mut self, rest: &str) -> Result<(), String> {
         let expected =
-            || format!("`press {rest}` was not understood: write `press p1: WORDS` or `press all: WORDS`.");
-        let (to, words) = rest.split_once(':').ok_or_else(expected)?;
-        let to = to.trim().to_lowercase().replace(", ", ",").parse().map_err(|_| expected())?;
+            format!("`press {rest}` was not understood: write `press p1: WORDS` or `press all: WORDS`.");
+        let Some((to, words)) = rest.split_once(':') else { return Err(expected) };
+        let Ok(to) = to.trim().to_lowercase().replace(", ", ",").parse() else { return Err(expected) };
         let line = press_line(words.trim(), 4000)?;
         let mut lines = Vec::new();
         if let Some(PaperContent::Press(press)) = self.contents.last()
@@ -425,16 +443,20 @@ pub(super) fn spellings(line: &str) -> [Vec<String>; 3] {
     let mut cases =
         vec![lower.clone(), capital(&lower), plain.to_uppercase(), plain.replace('0', "O").to_uppercase()];
     // A promotion of a pawn, such as `e8=Q`.
-    cases.extend(lower.split_once('=').map(|(mv, piece)| format!("{mv}={}", piece.to_uppercase())));
-    let moves = [plain.clone(), lower.clone(), capital(&lower)];
-    cases.extend(moves.iter().filter_map(|text| within_move(text)));
+    if let Some((mv, piece)) = lower.split_once('=') {
+        cases.push(format!("{mv}={}", piece.to_uppercase()));
+    }
+    for text in [&plain, &lower, &capital(&lower)] {
+        cases.extend(within_move(text));
+    }
+    let mut groups = [vec![bare], vec![plain], cases];
     let mut known = vec![line.to_owned()];
-    [vec![bare], vec![plain], cases].map(|mut spellings| {
+    for spellings in &mut groups {
         spellings.retain(|spelling| !known.contains(spelling) && !spelling.is_empty());
         spellings.dedup();
-        known.extend_from_slice(&spellings);
-        spellings
-    })
+        known.extend_from_slice(spellings);
+    }
+    groups
 }
 
 /// Returns a line without a list marker such as `-` or `1.` before it, and without quotes or signs of bold text around
@@ -450,8 +472,9 @@ fn without_marks(line: &str) -> String {
             rest = digits.trim_start_matches(['.', ')']);
         }
         if let Some(item) = rest.strip_prefix(|sign: char| is_dash(sign) || "*\u{2022}\u{b7}+".contains(sign))
+            && item.starts_with(' ')
         {
-            rest = if item.starts_with(' ') { item } else { rest };
+            rest = item;
         }
         rest = rest.trim_matches(PAIRS).trim();
         if rest == before {
@@ -470,7 +493,8 @@ fn folded(line: &str) -> String {
 
 fn capital(text: &str) -> String {
     let mut signs = text.chars();
-    signs.next().map_or_else(String::new, |first| first.to_uppercase().chain(signs).collect())
+    let Some(first) = signs.next() else { return String::new() };
+    format!("{}{}", first.to_uppercase(), signs.as_str())
 }
 
 /// Returns a move such as `e2-e4`, `e2 e4` or `Ng1-f3` without the sign between its places.
@@ -479,7 +503,7 @@ fn within_move(text: &str) -> Option<String> {
     let is_move = joined.len() < text.len()
         && joined.len() <= 7
         && joined.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    is_move.then_some(joined)
+    if is_move { Some(joined) } else { None }
 }
 
 fn first_word(line: &str) -> String {
@@ -492,9 +516,15 @@ fn sentence(line: &str, why: &str) -> String {
 
 /// Reads a time: `2026-12-24T18:00:00Z`, or a day and a time in the player's time zone; a day alone means its midnight.
 fn time(line: &str, text: &str, zone: &str) -> Result<DeskTime, String> {
-    text.parse().ok().or_else(|| wall_clock(text, zone)).ok_or_else(|| {
-        format!("`{line}` was not understood: write a day such as `2026-12-24`, or `2026-12-24 18:00`.")
-    })
+    if let Ok(time) = text.parse() {
+        return Ok(time);
+    }
+    match wall_clock(text, zone) {
+        Some(time) => Ok(time),
+        None => Err(format!(
+            "`{line}` was not understood: write a day such as `2026-12-24`, or `2026-12-24 18:00`."
+        )),
+    }
 }
 
 pub(super) const HELP: [(&str, &str); 11] = [

@@ -27,7 +27,7 @@ use turnfold_store::Entry;
 use super::audit::audit;
 use super::desk_history::{DeskHistory, TurnRecord};
 use super::game_turn::{GameTurn, OrderEnd};
-use super::paper_form::MailedPaper;
+use super::paper_form::{FoundPaper, MailedPaper};
 use crate::error::MailError;
 
 pub(super) struct PlayerMemory {
@@ -50,9 +50,12 @@ impl PlayerMemory {
 
     fn read(memory: &KeyMemory, folder: &str) -> Result<Option<Self>, MailError> {
         let Some(bytes) = memory.kept(folder, Self::FILE)? else { return Ok(None) };
-        let read = String::from_utf8(bytes).ok().and_then(|text| Self::parse(&text));
-        let damaged = || MailError::Unusable(format!("the key's memory of `{folder}` is damaged"));
-        read.map(Some).ok_or_else(damaged)
+        if let Ok(text) = str::from_utf8(&bytes)
+            && let Some(known) = Self::parse(text)
+        {
+            return Ok(Some(known));
+        }
+        Err(MailError::Unusable(format!("the key's memory of `{folder}` is damaged")))
     }
 
     pub(super) fn write(&self, memory: &KeyMemory, folder: &str) -> Result<(), MailError> {
@@ -91,11 +94,12 @@ pub(super) fn kept_order(
     turn: u32,
 ) -> Result<Option<MailedPaper>, MailError> {
     let Some(bytes) = memory.kept(folder, &format!("order-{turn}"))? else { return Ok(None) };
-    let found = MailedPaper::find(&bytes).pop().and_then(|found| found.paper.ok());
-    found.map(Some).ok_or_else(|| MailError::Unusable(format!("the sealed order of turn {turn} is damaged")))
+    match MailedPaper::find(&bytes).pop() {
+        Some(FoundPaper { paper: Ok(paper), .. }) => Ok(Some(paper)),
+        _ => Err(MailError::Unusable(format!("the sealed order of turn {turn} is damaged"))),
+    }
 }
 
-/// A bundle of a match by mail that passed its audit.
 pub(super) struct ReceivedBundle<'a> {
     bundle: BundleFile,
     registry: &'a Registry,
@@ -131,13 +135,17 @@ impl<'a> ReceivedBundle<'a> {
         memory: &KeyMemory,
         registry: &'a Registry,
     ) -> Result<(Self, Option<PlayerMemory>), MailError> {
-        let bundle = BundleFile::read(path).map_err(|error| match error {
-            error @ ProofError::Malformed { .. } => MailError::Refused(format!("bytes: {error}")),
-            error => error.into(),
-        })?;
+        let bundle = match BundleFile::read(path) {
+            Ok(bundle) => bundle,
+            Err(error @ ProofError::Malformed { .. }) => {
+                return Err(MailError::Refused(format!("bytes: {error}")));
+            }
+            Err(error) => return Err(error.into()),
+        };
         let MailPair { game: game_index, desk: desk_index, terms, host } = pair(&bundle)?;
-        let [game, desk] = [game_index, desk_index].map(|index| bundle.outline().matches.get(index).cloned());
-        let (Some(game), Some(desk)) = (game, desk) else { return Err(no_match()) };
+        let matches = &bundle.outline().matches;
+        let Some(game) = matches.get(game_index).cloned() else { return Err(no_match()) };
+        let Some(desk) = matches.get(desk_index).cloned() else { return Err(no_match()) };
         let known = PlayerMemory::read(memory, &folder_of(&game))?;
         let mut held = Vec::new();
         if let Some(known) = &known {
@@ -192,9 +200,9 @@ impl<'a> ReceivedBundle<'a> {
         Ok((received, known))
     }
 
-    /// Returns the memory of a key that has written nothing for the match.
     pub(super) fn new_memory(&self) -> PlayerMemory {
-        let [game, desk] = [&self.game, &self.desk].map(|bundled| bundled.genesis.link());
+        let game = self.game.genesis.link();
+        let desk = self.desk.genesis.link();
         PlayerMemory { host: self.host.clone(), game, desk, number: 0, turn: 0, origins: Vec::new() }
     }
 
@@ -212,7 +220,6 @@ impl<'a> ReceivedBundle<'a> {
         Ok(origins)
     }
 
-    /// Returns the size and root of the desk.
     pub(super) fn seen(&self) -> Result<SeenRoot, MailError> {
         let size = self.history.size();
         Ok(SeenRoot { size, root: self.history.root(size).ok_or_else(no_match)? })
@@ -220,10 +227,6 @@ impl<'a> ReceivedBundle<'a> {
 
     pub(super) fn papers(&self) -> impl Iterator<Item = (u64, &SignedPaper)> {
         self.history.entries().iter().filter_map(|entry| Some((entry.seq, entry.paper()?)))
-    }
-
-    fn all_papers(&self) -> impl Iterator<Item = &Paper> {
-        self.history.entries().iter().filter_map(|entry| entry.command.paper())
     }
 
     pub(super) fn taken_seats(&self) -> Vec<(Seat, String)> {
@@ -253,10 +256,14 @@ impl<'a> ReceivedBundle<'a> {
             }
         }
         // PM-60: the host may have given the seat to this key, alone or by an agreement.
-        self.history.entries().iter().find_map(|entry| match &entry.command {
-            Command::Replace { seat, player, .. } if player.key() == Some(key) => Some((*seat, false)),
-            _ => None,
-        })
+        for entry in self.history.entries() {
+            if let Command::Replace { seat, player, .. } = &entry.command
+                && player.key() == Some(key)
+            {
+                return Some((*seat, false));
+            }
+        }
+        None
     }
 
     /// Returns `true` for a seat that must seal before it orders (PM-16).
@@ -272,10 +279,9 @@ impl<'a> ReceivedBundle<'a> {
         let Some(position) = &self.position else { return Vec::new() };
         // A record that is left out is an order of another seat, and no order counts while a seal is owed. So it
         // changes nothing here if it comes after the position; before the position it may.
-        let known = self.history.position().map(|position| position.seq);
-        let is_known = match self.history.left_out().first() {
-            Some(first) => known.is_some_and(|known| known < *first),
-            None => true,
+        let is_known = match (self.history.left_out().first(), self.history.position()) {
+            (Some(first), Some(known)) => known.seq < *first,
+            (first, _) => first.is_none(),
         };
         if is_known && self.history.first_unapplied().is_none() {
             return self.history.state().awaited_seals();
@@ -298,8 +304,10 @@ impl<'a> ReceivedBundle<'a> {
 
     pub(super) fn offers(&self, digits: &str) -> Vec<Digest> {
         let mut offers = Vec::new();
-        for paper in self.all_papers().filter(|paper| paper.head().turn == self.turn) {
-            if matches!(paper.content(), PaperContent::Offer(_))
+        for entry in self.history.entries() {
+            if let Some(paper) = entry.command.paper()
+                && paper.head().turn == self.turn
+                && matches!(paper.content(), PaperContent::Offer(_))
                 && paper.digest().to_string().starts_with(digits)
             {
                 offers.push(paper.digest());
@@ -313,17 +321,19 @@ impl<'a> ReceivedBundle<'a> {
     fn deadline(&self, position: &TurnRecord, reader: Seat) -> Option<DeskTime> {
         let mut latest = self.since.map(|since| since.after_hours(self.terms.hours));
         for entry in self.history.entries() {
-            let until = match &entry.command {
-                Command::Extend { until, .. } => Some(*until),
-                Command::Paper(signed) => match signed.paper().content() {
-                    PaperContent::Offer(Offer::Extend(until)) => {
-                        self.may_be_agreed(signed.paper(), reader).then_some(*until)
-                    }
-                    _ => None,
-                },
-                _ => None,
-            };
-            latest = latest.max(until.filter(|_| entry.seq > position.seq));
+            let mut until = None;
+            if let Command::Extend { until: agreed, .. } = &entry.command {
+                until = Some(*agreed);
+            }
+            if let Command::Paper(signed) = &entry.command
+                && let PaperContent::Offer(Offer::Extend(offered)) = signed.paper().content()
+                && self.may_be_agreed(signed.paper(), reader)
+            {
+                until = Some(*offered);
+            }
+            if entry.seq > position.seq {
+                latest = latest.max(until);
+            }
             // PM-39: the deadline may wait for any absence.
             if let Some(PaperContent::Absent(until)) = entry.command.paper().map(Paper::content) {
                 latest = latest.max(Some(until.after_hours(self.terms.hours)));
@@ -334,15 +344,22 @@ impl<'a> ReceivedBundle<'a> {
 
     fn may_be_agreed(&self, offer: &Paper, reader: Seat) -> bool {
         let answer = PaperContent::Answer { to: offer.digest(), agree: true };
-        let mut answers = self.papers().filter(|(_, signed)| *signed.paper().content() == answer);
-        answers.any(|(_, signed)| [offer.head().seat, signed.paper().head().seat].contains(&reader))
+        for (_, signed) in self.papers() {
+            let by = signed.paper().head().seat;
+            if *signed.paper().content() == answer && (by == reader || offer.head().seat == reader) {
+                return true;
+            }
+        }
+        false
     }
 
     /// Returns the game at the position, if the bundle shows all of it.
     fn game_at(&self, position: &TurnRecord) -> Result<Option<Box<dyn AnyState>>, MailError> {
         let game = &self.game;
-        let index = game.branches.iter().position(|branch| branch.name == position.branch);
-        let Some(index) = index.filter(|index| !game.left_out(*index)) else { return Ok(None) };
+        let index = match game.branches.iter().position(|branch| branch.name == position.branch) {
+            Some(index) if !game.left_out(index) => index,
+            _ => return Ok(None),
+        };
         let branch = position.branch.clone();
         let revision = Revision { match_name: game.name.clone(), branch, seq: None };
         let rules = rules_of(&game.genesis, &revision, self.registry)?;
@@ -405,11 +422,16 @@ impl<'a> ReceivedBundle<'a> {
         let mut game = self.game_before_plays(position, seat)?;
         let mut read = Vec::new();
         for play in plays {
-            let text = game.as_ref().and_then(|game| game.read(play.as_str()).ok());
-            read.push(text.as_ref().and_then(|text| text.parse().ok()).unwrap_or_else(|| play.clone()));
-            let command = CommandSource::Text(text.as_deref().unwrap_or_default());
-            let entry = Logged { seq: position.game_seq, seat, command };
-            game.take_if(|game| game.fold(&[entry], &DicePolicy::Recorded, &mut |_| {}).is_err());
+            let Some(state) = &mut game else {
+                read.push(play.clone());
+                continue;
+            };
+            let text = state.read(play.as_str()).unwrap_or_default();
+            read.push(text.parse().unwrap_or_else(|_| play.clone()));
+            let entry = Logged { seq: position.game_seq, seat, command: CommandSource::Text(&text) };
+            if state.fold(&[entry], &DicePolicy::Recorded, &mut |_| {}).is_err() {
+                game = None;
+            }
         }
         Ok(read)
     }
@@ -433,9 +455,11 @@ impl<'a> ReceivedBundle<'a> {
             Ok(OrderEnd::Carried { played, .. }) => {
                 for record in played {
                     let Outcome::Ignored(code) = &record.outcome else { continue };
-                    let why = record.message.map(|message| format!(", {message}")).unwrap_or_default();
-                    let command = &record.command;
-                    idle.push(format!("`{command}` would change nothing: {}{why}", code.as_str()));
+                    let mut fault = format!("`{}` would change nothing: {}", record.command, code.as_str());
+                    if let Some(message) = record.message {
+                        fault.extend([", ", &message]);
+                    }
+                    idle.push(fault);
                 }
             }
             Err(_) => {}
@@ -481,16 +505,18 @@ pub(super) fn pair(bundle: &BundleFile) -> Result<MailPair, MailError> {
         }
         let Ok(terms) = desk::Setup::decode(genesis.ruleset_version, &genesis.setup) else { continue };
         let Ok(host) = terms.host.parse() else { continue };
-        let is_game = |bundled: &BundledMatch| {
+        let game = matches.iter().position(|bundled| {
             terms.match_id == MatchId::new(bundled.genesis.match_id).to_string()
                 && terms.game == bundled.genesis.link().to_string()
-        };
-        if let Some(game) = matches.iter().position(is_game) {
+        });
+        if let Some(game) = game {
             pairs.push(MailPair { game, desk, terms, host });
         }
     }
-    let found = pairs.pop().ok_or_else(no_match)?;
-    if pairs.is_empty() { Ok(found) } else { Err(no_match()) }
+    match pairs.pop() {
+        Some(found) if pairs.is_empty() => Ok(found),
+        _ => Err(no_match()),
+    }
 }
 
 /// Requires the match to be the one that is remembered under its id (PM-28).
@@ -519,28 +545,28 @@ fn require_concealable(
     history: &DeskHistory,
     registry: &Registry,
 ) -> Result<(), MailError> {
-    let refused = |bundled: &BundledMatch, what: String| {
-        MailError::Refused(format!(
-            "{what} of `{}` is left out, where nothing can be concealed",
-            bundled.name
-        ))
+    let has_secrets = match recorded_rules(&game.genesis, registry) {
+        Ok(rules) => rules.has_secrets(),
+        Err(_) => true,
     };
-    let rules = recorded_rules(&game.genesis, registry).ok();
-    let has_secrets = rules.is_none_or(|rules| rules.has_secrets());
-    if let Some(branch) = game.branches.iter().find(|branch| branch.left_out > 0 && !has_secrets) {
-        return Err(refused(game, format!("a record of branch `{}`", branch.name)));
+    for branch in &game.branches {
+        if branch.left_out > 0 && !has_secrets {
+            return Err(missing(game, &format!("a record of branch `{}`", branch.name)));
+        }
     }
-    if let Some(branch) = desk.branches.iter().find(|branch| branch.left_out > 0 && !branch.name.is_main()) {
-        return Err(refused(desk, format!("a record of branch `{}`", branch.name)));
+    for branch in &desk.branches {
+        if branch.left_out > 0 && !branch.name.is_main() {
+            return Err(missing(desk, &format!("a record of branch `{}`", branch.name)));
+        }
     }
     let terms = history.terms();
-    let mut begun = None;
+    let mut begun = u64::MAX;
     let mut is_over = false;
     let mut revealed = None;
     for entry in history.entries() {
         match &entry.command {
             Command::Stand { state, seats, .. } => {
-                begun = begun.or(Some(entry.seq));
+                begun = begun.min(entry.seq);
                 is_over |= seats.as_slice().is_empty();
                 // A position with a STATE reveals the orders of earlier turns; in a game without secrets every
                 // position does.
@@ -560,25 +586,25 @@ fn require_concealable(
     // PM-81: an order that another one replaced is concealed forever.
     let may_conceal = may_be_press || terms.secret != Secret::No;
     for seq in history.left_out() {
-        if !may_conceal || begun.is_none_or(|begun| begun >= *seq) {
-            return Err(refused(desk, format!("entry {seq}")));
+        if !may_conceal || begun >= *seq {
+            return Err(missing(desk, &format!("entry {seq}")));
         }
     }
+    // PM-62, PM-81: the records up to `known` follow from each other. Of these, only messages and replaced orders can
+    // be left out, because they do not change the desk.
     let known = if is_over || terms.secret == Secret::No { Some(u64::MAX) } else { revealed };
-    require_same(desk, history, known.filter(|_| !may_be_ahead))
-}
-
-/// PM-62, PM-81: requires the records up to `known` to follow from each other. Of these, only messages and replaced
-/// orders can be left out, because they do not change the desk.
-fn require_same(desk: &BundledMatch, history: &DeskHistory, known: Option<u64>) -> Result<(), MailError> {
     match history.first_unapplied() {
-        Some(seq) if known.is_some_and(|known| seq <= known) => Err(MailError::Refused(format!(
+        Some(seq) if !may_be_ahead && Some(seq) <= known => Err(MailError::Refused(format!(
             "entry {seq} of `{}` does not follow from the records before it, and only words and replaced orders can be left \
              out",
             desk.name
         ))),
         _ => Ok(()),
     }
+}
+
+fn missing(bundled: &BundledMatch, what: &str) -> MailError {
+    MailError::Refused(format!("{what} of `{}` is left out, where nothing can be concealed", bundled.name))
 }
 
 /// Returns the host's checkpoint on the whole of each branch. The audit requires one for each.
