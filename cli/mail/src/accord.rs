@@ -237,7 +237,6 @@ pub fn current_branch(store: &StoreReader, name: &MatchName) -> Result<BranchNam
     Ok(branch.filter(|branch| store.head(name, branch).is_ok()).unwrap_or(main))
 }
 
-/// Returns the match id of an accord, which follows from the id of its game.
 fn id_of(game: &Genesis) -> [u8; 16] {
     let hash = blake3::derive_key("turnfold v1 accord", &game.match_id);
     let [id, _] = hash.as_chunks::<16>().0 else { unreachable!("32 bytes are twice 16") };

@@ -24,9 +24,7 @@ use super::take::{PaperOutcome, TakenPaper};
 use super::take_plain::{TakenReply, last_plain};
 use crate::error::MailError;
 
-/// The reason code of a paper whose number another paper has.
 const OUTDATED: &str = "outdated";
-/// The reason code of an order by a seat that is not asked.
 const NOT_DUE: &str = "not_due";
 const LISTED_MAX: usize = 20;
 
@@ -39,7 +37,6 @@ pub(super) struct AnsweredPaper<'a> {
 }
 
 impl AnsweredPaper<'_> {
-    /// Returns the code of the reason, or the name of the outcome.
     fn code(&self) -> &'static str {
         self.outcome.code().unwrap_or(self.outcome.name())
     }
@@ -114,13 +111,11 @@ pub(super) fn answers_to<'a>(
     letters
 }
 
-/// Returns `true` if an entry of the desk records the paper of a player without a key.
 fn is_plain(seq: Option<Seq>, mail: &MailLogs<'_>) -> bool {
     let mut entries = mail.desk.entries().iter();
     entries.any(|entry| Some(entry.seq) == seq && matches!(entry.command, Command::Plain(_)))
 }
 
-/// Returns the digest that names a letter: the digest of its paper or, for several papers, of their digests and outcomes.
 fn answered(papers: &[AnsweredPaper<'_>]) -> Digest {
     if let [only] = papers {
         return only.digest;
@@ -178,8 +173,6 @@ impl SeatLetter<'_> {
         self.text.paragraph("They were not recorded.");
     }
 
-    /// Writes the outcome of the paper that entry `seq` of the desk records. Returns the outcome as one word for the
-    /// subject.
     fn recorded(&mut self, what: &str, seq: Seq) -> &'static str {
         let entry = self.mail.desk.entries().iter().find(|entry| entry.seq == seq);
         let mut outcome = "taken";
@@ -417,7 +410,6 @@ impl SeatLetter<'_> {
     }
 }
 
-/// Returns why nothing was taken from a mail: in a sentence, and for the subject.
 const fn why_unread(
     obstacle: Option<Obstacle>,
     is_malformed: bool,
@@ -464,7 +456,6 @@ const fn why_unread(
     }
 }
 
-/// Returns the faults of the papers of a mail; `None` if one of them can be read.
 pub(super) fn malformed_in(papers: &[TakenPaper]) -> Option<Vec<&str>> {
     let mut faults = Vec::new();
     for taken in papers {

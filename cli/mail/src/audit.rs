@@ -51,8 +51,14 @@ pub fn audit_with(
     let rules = BundleRules::of(records.outline(), question.registry);
     let mut mail = MailAudit::new(&branches, &rules.registry, on_roll);
     let fair_dice = mail.matches_with_fair_dice();
-    let mut take = |branch, index, record: &BundledRecord<'_>| mail.take(branch, index, record);
-    let audited = AuditedRecords::read(records, &branches, &rules, question, &fair_dice, &mut take)?;
+    let audited = AuditedRecords::read(
+        records,
+        &branches,
+        &rules,
+        question,
+        &fair_dice,
+        &mut |branch, index, record: &BundledRecord<'_>| mail.take(branch, index, record),
+    )?;
     mail.end_before(records.outline().matches.len());
     Ok(audited.rows(mail.rows.further()))
 }
@@ -131,8 +137,8 @@ impl AuditedPair<'_> {
     fn judge(&self, rows: &mut MailRows, on_roll: &mut dyn FnMut(&FairRoll)) {
         let Self { finder, pairing, .. } = self;
         let outline = finder.outline;
-        let [game, desk_of] = [pairing.game, pairing.desk].map(|of| outline.matches.get(of));
-        let (Some(game), Some(desk_of)) = (game, desk_of) else { return };
+        let Some(game) = outline.matches.get(pairing.game) else { return };
+        let Some(desk_of) = outline.matches.get(pairing.desk) else { return };
         let Some(at_desk) = revision(outline, (pairing.desk, 0)) else { return };
         let Ok(desk) = DeskHistory::start(&pairing.setup, &desk_of.genesis.encode()) else {
             rows.authorship.not_checked(Some(at_desk), "the rules reject the terms of play");
@@ -140,9 +146,11 @@ impl AuditedPair<'_> {
         };
         let (desk, stuck) = self.desk.read_desk(desk);
         let mut stuck = stuck.map(|reason| (Some(at_desk.clone()), reason.to_owned()));
+        let mut turns: Vec<&DeskTurn> = desk.turns().iter().collect();
         // The last turn is incomplete if the log stops early.
-        let current = stuck.is_none().then(|| desk.current());
-        let turns: Vec<&DeskTurn> = desk.turns().iter().chain(current).collect();
+        if stuck.is_none() {
+            turns.push(desk.current());
+        }
         if let Some(reason) = self.other_desk(game, desk_of) {
             rows.authorship.fail(Some(at_desk.at(0)), reason);
         }
@@ -211,8 +219,10 @@ impl AuditedPair<'_> {
         }
         let state = recorded_rules(&game.genesis, self.registry).ok()?.start(&game.genesis.setup).ok()?;
         let players = state.players().len();
-        (players != usize::from(setup.seats))
-            .then(|| format!("it has {} seats, and the game {players} players", setup.seats))
+        if players == usize::from(setup.seats) {
+            return None;
+        }
+        Some(format!("it has {} seats, and the game {players} players", setup.seats))
     }
 }
 
@@ -235,8 +245,7 @@ fn check_seen(desk: &DeskHistory, at: &Revision, rows: &mut MailRows) {
             continue;
         }
         let PaperHead { seat, turn, seen, .. } = *paper.head();
-        let position =
-            turn.checked_sub(1).and_then(|index| desk.positions().nth(usize::try_from(index).ok()?));
+        let position = desk.position_of_turn(turn);
         if seen.size > entry.seq || desk.root(seen.size) != Some(seen.root) {
             let reason = format!("the paper of {seat} has seen another history of {} records", seen.size);
             rows.consistency.fail(Some(at.at(entry.seq)), reason);
@@ -273,29 +282,34 @@ impl MailRows {
         let mut desks: BTreeMap<usize, usize> = BTreeMap::new();
         for pairing in pairings {
             let first = *desks.entry(pairing.game).or_insert(pairing.desk);
-            let names = |of: usize| outline.matches.get(of).map(|of| &of.name);
             if first != pairing.desk
-                && let (Some(first), Some(game)) = (names(first), names(pairing.game))
+                && let Some(first) = outline.matches.get(first)
+                && let Some(game) = outline.matches.get(pairing.game)
             {
-                let reason = format!("`{first}` is a desk of `{game}` too");
+                let reason = format!("`{}` is a desk of `{}` too", first.name, game.name);
                 self.consistency.fail(revision(outline, (pairing.desk, 0)), reason);
             }
         }
     }
 
     fn further(self) -> FurtherRows {
-        let dice = self.rolls.map(|rolls| {
+        let mut dice = None;
+        if let Some(rolls) = self.rolls {
             let mut text = format!("{} recomputed", counted(rolls, "roll", "rolls"));
             let is_one = self.dice_remarks.len() == 1;
             for (name, remarks) in &self.dice_remarks {
                 let of = if is_one { String::new() } else { format!("{name}: ") };
-                text.extend(remarks.iter().map(|remark| format!("; {of}{remark}")));
+                for remark in remarks {
+                    text.extend(["; ", &of, remark]);
+                }
             }
-            text
-        });
-        let seen = self
-            .seen
-            .map(|count| format!("the history that {} named is this one", counted(count, "paper", "papers")));
+            dice = Some(text);
+        }
+        let mut seen = None;
+        if let Some(count) = self.seen {
+            let papers = counted(count, "paper", "papers");
+            seen = Some(format!("the history that {papers} named is this one"));
+        }
         let mut authors = self.authors.text();
         for branch in &self.unplayed {
             authors.extend(["; ", branch, " was not played"]);

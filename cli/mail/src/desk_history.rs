@@ -204,12 +204,11 @@ impl DeskTurn {
         if let Some(rolled) = self.rolled.first() {
             return Some(&rolled.branch);
         }
-        (!self.is_takeback()).then_some(&self.from.0)
+        if self.is_takeback() { None } else { Some(&self.from.0) }
     }
 }
 
 impl TurnPlan {
-    /// Reads the plan from a desk whose turn has just become ready.
     fn of(desk: &DeskHistory) -> Self {
         let state = &desk.state;
         let players = Desk::players(state);
@@ -225,13 +224,16 @@ impl TurnPlan {
             }
         }
         let back = state.agreed_takeback();
-        let from = back.or(state.stands_on()).map(|(branch, seq)| (branch.clone(), seq));
+        let from = match back.or(state.stands_on()) {
+            Some((branch, seq)) => (branch.clone(), seq),
+            None => (BranchName::main(), 0),
+        };
         let gone = state.gone();
         let mut living = players.to_vec();
         living.retain(|seat| !gone.contains(seat));
         Self {
             turn: state.turn(),
-            from: from.unwrap_or((BranchName::main(), 0)),
+            from,
             is_takeback: back.is_some(),
             steps,
             living,
@@ -259,7 +261,6 @@ impl TurnPlan {
         TurnKey::Missed { turn: self.turn, seat }
     }
 
-    /// Returns the idempotency key of the host's own entries and of those for gone seats.
     pub(crate) const fn host_key(&self) -> TurnKey {
         TurnKey::Host { turn: self.turn }
     }
@@ -362,7 +363,10 @@ impl DeskHistory {
         }
         let seq = self.head.saturating_add(1);
         let entry = record.entry().ok().flatten();
-        if entry.as_ref().is_some_and(|entry| entry.seq == seq && self.take(entry).is_ok()) {
+        if let Some(entry) = &entry
+            && entry.seq == seq
+            && self.take(entry).is_ok()
+        {
             return;
         }
         self.count(seq, record.leaf());
@@ -376,7 +380,6 @@ impl DeskHistory {
         }
     }
 
-    /// Counts a record that is left out.
     pub(crate) fn pass(&mut self, leaf: TreeHash) {
         let seq = self.head.saturating_add(1);
         self.count(seq, leaf);
@@ -474,7 +477,7 @@ impl DeskHistory {
     }
 
     pub(crate) fn paper(&self, digest: &Digest) -> Option<&AppliedEntry> {
-        self.papers.get(digest).and_then(|place| self.entries.get(*place))
+        self.entries.get(*self.papers.get(digest)?)
     }
 
     /// Returns the order of a seat that counts in this turn, and its entry.
@@ -483,7 +486,6 @@ impl DeskHistory {
         self.order_of(seat, self.state.turn(), self.size())
     }
 
-    /// Returns the newest order of a seat that was applied in a turn, up to a size of the desk, and its entry.
     pub(super) fn order_of(&self, seat: Seat, turn: u32, size_max: u64) -> Option<(&AppliedEntry, &Order)> {
         for entry in self.entries.iter().rev() {
             if let Some(paper) = entry.command.paper()
@@ -511,9 +513,12 @@ impl DeskHistory {
     /// Returns the size of the desk at which a seat was last given to another player, up to a size; 0 if it never was.
     pub(super) fn came(&self, seat: Seat, size_max: u64) -> u64 {
         let mut came = 0;
-        for entry in self.entries.iter().take_while(|entry| entry.size() <= size_max) {
+        for entry in &self.entries {
             for effect in &entry.effects {
-                if matches!(effect, Effect::Replaced { seat: replaced, .. } if *replaced == seat) {
+                if let Effect::Replaced { seat: replaced, .. } = effect
+                    && *replaced == seat
+                    && entry.size() <= size_max
+                {
                     came = entry.size();
                 }
             }
@@ -526,7 +531,7 @@ impl DeskHistory {
     }
 
     pub(crate) fn plan(&self) -> Option<&TurnPlan> {
-        self.current.plan.as_ref().filter(|_| self.state.is_ready())
+        if self.state.is_ready() { self.current.plan.as_ref() } else { None }
     }
 
     pub(crate) fn turns(&self) -> &[DeskTurn] {
@@ -549,15 +554,24 @@ impl DeskHistory {
         self.turns.last()?.end.as_ref()
     }
 
-    /// Returns the link of the position with which a turn began; `None` for turn 0, in which players join.
+    /// Returns the position with which a turn began; `None` for turn 0, in which players join.
+    pub(crate) fn position_of_turn(&self, turn: u32) -> Option<&TurnRecord> {
+        self.positions().nth(usize::try_from(turn.checked_sub(1)?).ok()?)
+    }
+
     pub(super) fn link_of_turn(&self, turn: u32) -> Option<Digest> {
-        let index = usize::try_from(turn.checked_sub(1)?).ok()?;
-        self.positions().nth(index).map(|position| position.link)
+        Some(self.position_of_turn(turn)?.link)
     }
 
     pub(crate) fn is_over_at(&self, size: u64) -> bool {
-        let is_end = |effect: &Effect| matches!(effect, Effect::Over { .. });
-        self.entries.iter().any(|entry| entry.size() <= size && entry.effects.iter().any(is_end))
+        for entry in &self.entries {
+            if entry.size() <= size
+                && entry.effects.iter().any(|effect| matches!(effect, Effect::Over { .. }))
+            {
+                return true;
+            }
+        }
+        false
     }
 
     pub(crate) fn states(&self, sizes: &BTreeSet<u64>) -> BTreeMap<u64, State> {

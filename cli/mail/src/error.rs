@@ -77,7 +77,6 @@ impl From<Malformed> for MailError {
 }
 
 impl MailError {
-    /// Returns the error for a log that cannot be one of a match by mail.
     pub(crate) fn not_by_mail(what: impl std::fmt::Display) -> Self {
         Self::Refused(format!("the log is not one of a match by mail: {what}"))
     }

@@ -32,14 +32,14 @@ impl MailHost<'_> {
             && state.is_open()
             && state.deadline().is_some_and(|deadline| at >= deadline);
         // PM-12: papers after this clock are late, so the clock is set only once the deadline has come.
-        if has_come && state.clock().is_none_or(|clock| at > clock) {
+        if has_come && Some(at) > state.clock() {
             report.effects.extend(self.decide(vec![Command::Clock(at)])?);
         }
         // PM-40: remind the seats that the match waits for.
         let reminder = self.desk.state().reminders_due(at).next();
         if let Some(hours) = reminder {
             let mut commands = Vec::new();
-            if self.desk.state().clock().is_none_or(|clock| at > clock) {
+            if Some(at) > self.desk.state().clock() {
                 commands.push(Command::Clock(at));
             }
             commands.push(Command::Remind(hours));
@@ -148,7 +148,7 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
                 }
             },
         };
-        self.record(&played, Some(end).filter(|_| is_due))?;
+        self.record(&played, if is_due { Some(end) } else { None })?;
         Ok(!played.is_empty())
     }
 
@@ -184,7 +184,6 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
         Ok(Some(step))
     }
 
-    /// Folds a step that the game already has.
     fn pass(&mut self, step: &TurnEntries) -> Result<Vec<PlayedEntry>, MailError> {
         self.game.take(&step.0)?;
         let mut played = Vec::new();
@@ -307,7 +306,6 @@ fn is_unfinished(host: &MailHost<'_>, plan: &TurnPlan, info: &BranchInfo) -> Res
     Ok(true)
 }
 
-/// Requires the game to have the entry of the position from which a turn continues, with its link.
 fn require_known(host: &MailHost<'_>, plan: &TurnPlan) -> Result<(), MailError> {
     let position = position_of(host, plan).and_then(|index| host.desk.positions().nth(index));
     let Some(TurnRecord { branch, game_seq, link, .. }) = position else { return Ok(()) };
@@ -319,7 +317,6 @@ fn require_known(host: &MailHost<'_>, plan: &TurnPlan) -> Result<(), MailError> 
     Err(MailError::Refused(format!("the link after `{at}` differs from the position that `{desk}` records")))
 }
 
-/// Returns the index of the position from which a turn continues: the first at that entry.
 fn position_of(host: &MailHost<'_>, plan: &TurnPlan) -> Option<usize> {
     let (branch, seq) = &plan.from;
     host.desk.positions().position(|position| position.branch == *branch && position.game_seq == *seq)
@@ -330,7 +327,6 @@ fn link_at(host: &MailHost<'_>, branch: &BranchName, seq: Seq) -> Result<Digest,
     links.last().copied().ok_or_else(|| MailError::not_by_mail("it has no links"))
 }
 
-/// Returns the commands that begin the next turn: the clock, if `at` is later than the desk's, and the position.
 fn next_position(
     host: &MailHost<'_>,
     plan: &TurnPlan,
@@ -348,7 +344,7 @@ fn next_position(
     let last = link_at(host, branch, seq)?;
     let hash = if is_open(host, branch, seq)? { Some(state.state_hash()) } else { None };
     let mut commands = Vec::new();
-    if host.desk.state().clock().is_none_or(|clock| at > clock) {
+    if Some(at) > host.desk.state().clock() {
         commands.push(Command::Clock(at));
     }
     commands.push(Command::Stand { branch: branch.clone(), seq, link: last, state: hash, seats });
@@ -427,7 +423,6 @@ impl TurnEntries {
         Ok(None)
     }
 
-    /// Returns the key of an append to a branch of the game with a roll that only one seat learns.
     fn key_with_nonce(host: &MailHost<'_>, branch: &BranchName, key: &TurnKey) -> String {
         key.with_nonce(host.key, host.game.genesis.match_id, branch.as_str())
     }
@@ -494,7 +489,6 @@ impl Round {
         Self { seats, waiting }
     }
 
-    /// Returns the seats of the round that have not played when the next turn begins.
     fn waiting_after(
         from: Option<&Self>,
         living: &[Seat],
@@ -516,7 +510,8 @@ impl Round {
     }
 }
 
-/// Returns the living seats among these, in seat order.
 fn common(living: &[Seat], seats: &[Seat]) -> Vec<Seat> {
-    living.iter().copied().filter(|seat| seats.contains(seat)).collect()
+    let mut common = living.to_vec();
+    common.retain(|seat| seats.contains(seat));
+    common
 }

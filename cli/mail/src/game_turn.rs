@@ -32,7 +32,6 @@ impl<'a> PlayedRules<'a> {
         Self { default: &terms.default, between: &terms.between }
     }
 
-    /// Returns how many more commands may be played in a turn after this many.
     pub(super) fn left(count: usize) -> usize {
         20_usize.saturating_sub(count)
     }
@@ -204,7 +203,6 @@ impl<'a> GameTurn<'a> {
         Ok(replies)
     }
 
-    /// Plays a command of a line, in the first of its spellings that the game takes.
     fn reply(
         &mut self,
         line: &str,
@@ -279,7 +277,6 @@ impl<'a> GameTurn<'a> {
         Ok(PlayedBetween { played, ends_round: betweens > 0 })
     }
 
-    /// Plays commands in order, each once, and `left` at most. Returns how many were played.
     fn play(
         &mut self,
         session: &mut Session,
@@ -321,7 +318,6 @@ impl<'a> GameTurn<'a> {
         self.head += played.len() as u64;
     }
 
-    /// Plays a command that the game applies, and the rolls that it makes due. Returns `true` if it was played.
     fn play_one(
         &mut self,
         session: &mut Session,
@@ -338,7 +334,6 @@ impl<'a> GameTurn<'a> {
         Ok(true)
     }
 
-    /// Makes every roll that is due. Returns `true` if there was one.
     fn roll_in(&mut self, session: &mut Session, played: &mut Vec<Record>) -> Result<bool, ReplayError> {
         for count in 0..ROLLS_IN_A_ROW_MAX {
             let Some(due) = session.state.due_roll() else { return Ok(count > 0) };

@@ -69,7 +69,6 @@ impl<'a> MailHost<'a> {
         &self.desk
     }
 
-    /// Returns `true` if less than half of the turn is left.
     pub(super) fn is_short(&self, at: DeskTime) -> bool {
         let state = self.desk.state();
         let turn_seconds = u64::from(self.game.terms.hours) * 3600;

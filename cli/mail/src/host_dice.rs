@@ -51,7 +51,6 @@ impl<'a> TableDice<'a> {
         Ok(values)
     }
 
-    /// Skips values that an interrupted run has recorded.
     fn pass(&mut self, values: &[i32]) {
         if self.given().starts_with(values) {
             self.used += values.len();
@@ -59,7 +58,6 @@ impl<'a> TableDice<'a> {
     }
 }
 
-/// The dice of a turn: fair dice, or else a table.
 pub(super) struct TurnDice<'d, 't> {
     pub(super) table: &'d mut TableDice<'t>,
     pub(super) fair: Option<FairTurn>,
@@ -123,12 +121,10 @@ impl TurnDice<'_, '_> {
         fair.roll(due)
     }
 
-    /// Returns `true` if a roll had an owner since the last call.
     pub(super) fn had_owned(&mut self) -> bool {
         std::mem::take(&mut self.table.has_owned)
     }
 
-    /// Skips a roll that the game already has.
     pub(super) fn pass(&mut self, values: &[i32]) -> Result<(), ReplayError> {
         if let Some(fair) = &mut self.fair {
             fair.next_number()?;

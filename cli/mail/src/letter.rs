@@ -121,7 +121,6 @@ fn base64_lines(bytes: &[u8]) -> Vec<String> {
     lines.map(|line| String::from_utf8_lossy(line).into_owned()).collect()
 }
 
-/// Breaks a text into lines of at most 72 bytes, and replaces typographic signs by US-ASCII.
 fn plain(text: &str) -> String {
     let mut out = String::new();
     for line in text.lines() {
@@ -163,10 +162,15 @@ fn broken(line: &str) -> Vec<String> {
             return lines;
         }
         let indent = rest.len() - rest.trim_start().len();
-        let cut = (0..=room).rev().find(|cut| rest.is_char_boundary(*cut)).unwrap_or(room);
+        let mut cut = rest.floor_char_boundary(room);
         let (head, tail) = rest.split_at(cut);
-        let space = if tail.starts_with(' ') { Some(cut) } else { head.rfind(' ') };
-        let (head, tail) = rest.split_at(space.filter(|space| *space > indent).unwrap_or(cut));
+        if !tail.starts_with(' ')
+            && let Some(space) = head.rfind(' ')
+            && space > indent
+        {
+            cut = space;
+        }
+        let (head, tail) = rest.split_at(cut);
         lines.push(format!("{begin}{}", head.trim_end()));
         (rest, begin) = (tail.trim_start(), "  ");
     }
@@ -192,8 +196,11 @@ impl Thread {
         name: LetterName,
         earlier: impl IntoIterator<Item = LetterName>,
     ) -> Self {
-        let id_of = |name: LetterName| message_id_of(desk, &name.to_string()).unwrap_or_default();
-        Self { id: id_of(name), references: earlier.into_iter().map(id_of).collect() }
+        let mut references = Vec::new();
+        for earlier in earlier {
+            references.push(message_id_of(desk, &earlier.to_string()).unwrap_or_default());
+        }
+        Self { id: message_id_of(desk, &name.to_string()).unwrap_or_default(), references }
     }
 
     pub(super) fn lines(&self) -> Vec<String> {
@@ -219,9 +226,14 @@ impl Thread {
 /// `None` if the desk is shorter than the letter requires; `file_name` is the name of the letter's file.
 pub(super) fn message_id_of(desk: &DeskHistory, file_name: &str) -> Option<String> {
     let terms = desk.terms();
-    let size: u64 = file_name.split('-').next()?.parse().ok().filter(|size| *size <= desk.size())?;
-    let position = desk.positions().take_while(|position| position.seq < size).last();
-    let link = position.map(|position| format!(".{:.8}", position.link)).unwrap_or_default();
+    let size: u64 = file_name.split('-').next()?.parse().ok()?;
+    if size > desk.size() {
+        return None;
+    }
+    let link = match desk.positions().rfind(|position| position.seq < size) {
+        Some(position) => format!(".{:.8}", position.link),
+        None => String::new(),
+    };
     let id = match_digits(terms);
     Some(format!("<{id}.{}{link}@{}>", file_name.trim_end_matches(".eml"), domain(&terms.host)))
 }
@@ -230,12 +242,11 @@ pub(super) fn is_letter_of(terms: &Setup, id: &str) -> bool {
     is_letter_of_some_match(id) && terms.match_id.get(..MATCH_DIGITS) == id.get(1..=MATCH_DIGITS)
 }
 
-/// Returns `true` if this is the `Message-ID` of a letter of any match, of this host or another.
 pub(super) fn is_letter_of_some_match(id: &str) -> bool {
     let Some((of_match, rest)) = id.strip_prefix('<').and_then(|id| id.split_once('.')) else { return false };
     let size = rest.split('-').next().unwrap_or_default();
-    let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-    of_match.len() == MATCH_DIGITS && is_number(of_match) && size.len() >= 8 && is_number(size)
+    let are_numbers = of_match.bytes().chain(size.bytes()).all(|byte| byte.is_ascii_hexdigit());
+    of_match.len() == MATCH_DIGITS && size.len() >= 8 && are_numbers
 }
 
 /// Returns the digits of the match id with which the `Message-ID`s of its letters begin.
@@ -245,10 +256,11 @@ pub(super) fn match_digits(terms: &Setup) -> &str {
 
 fn domain(host: &str) -> &str {
     let name = host.split(['+', '/']).next().unwrap_or_default();
-    let is_label = |label: &str| {
-        !label.is_empty() && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
-    };
-    if name.contains('.') && name.split('.').all(is_label) { name } else { NO_DOMAIN }
+    let is_domain = name.contains('.')
+        && name.split('.').all(|label| {
+            !label.is_empty() && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+        });
+    if is_domain { name } else { NO_DOMAIN }
 }
 
 #[cfg(test)]

@@ -57,19 +57,18 @@ impl<'a> MailLogs<'a> {
         let mut size = desk.size();
         if !desk.is_over_at(size) {
             let behind = usize::try_from(desk.terms().spectators).unwrap_or(usize::MAX);
-            let Some(position) = desk.positions().nth_back(behind).filter(|_| behind > 0) else {
-                return Ok(None);
+            size = match desk.positions().nth_back(behind) {
+                Some(position) if behind > 0 => position.seq.saturating_add(1),
+                _ => return Ok(None),
             };
-            size = position.seq.saturating_add(1);
         }
         let now = LetterPart::of(self, desk.size())?.records(self)?;
         let seats = Seat::players(self.game.terms.seats.into());
         let viewers: Vec<_> = seats.iter().map(|seat| Viewer::of(*seat)).collect();
         let records = LetterPart::of(self, size)?.records(self)?;
-        self.signed_bundle(&SeatRecords::of_all(records, &now, &viewers, self.registry)?).map(Some)
+        Ok(Some(self.signed_bundle(&SeatRecords::of_all(records, &now, &viewers, self.registry)?)?))
     }
 
-    /// Writes a bundle of these records, each branch signed at its end.
     fn signed_bundle(&self, records: &dyn BundleRecords) -> Result<Vec<u8>, MailError> {
         let mut notes = Vec::new();
         for bundled in &records.outline().matches {
@@ -86,7 +85,6 @@ impl<'a> MailLogs<'a> {
     }
 }
 
-/// The first records of the desk, and the branches of the game that they name.
 pub(super) struct LetterPart {
     /// The number of records of the desk.
     size: u64,
@@ -114,7 +112,6 @@ impl LetterPart {
         Ok(Self { size, branches, branch })
     }
 
-    /// Returns the entry of the position.
     fn seq(&self) -> Seq {
         self.branches.get(&self.branch).copied().unwrap_or(0)
     }
@@ -130,7 +127,6 @@ impl LetterPart {
 
 const LEGAL_MAX: usize = 20;
 
-/// What a letter shows of the game: the picture, what is new, and what the seat may do.
 pub(super) struct KnownGame {
     /// The lines of the picture.
     pub(super) picture: Vec<String>,
@@ -147,7 +143,6 @@ pub(super) struct KnownGame {
 }
 
 impl KnownGame {
-    /// Finds what a seat knows at a size of the desk, and what is new since an earlier size.
     pub(super) fn of(
         mail: &MailLogs<'_>,
         seat: Seat,
@@ -155,14 +150,14 @@ impl KnownGame {
         since: Option<u64>,
     ) -> Result<Self, MailError> {
         let part = LetterPart::of(mail, size)?;
-        let earlier = since.map(|size| LetterPart::of(mail, size)).transpose()?;
         let viewer = Viewer::of(seat);
         let revision = mail.game.revision(&part.branch).at(part.seq());
         let history = History::of_branch(&revision, mail.store, mail.registry)?;
         let mut shared = 0;
         let mut went_back = false;
-        if let Some(earlier) = &earlier {
-            shared = shared_entries(mail, earlier, &part)?;
+        if let Some(since) = since {
+            let earlier = LetterPart::of(mail, since)?;
+            shared = shared_entries(mail, &earlier, &part)?;
             went_back = earlier.branch != part.branch;
         }
         let before = SeatHistory::of(viewer, history.until(usize::try_from(shared).unwrap_or(usize::MAX)))?;
@@ -191,7 +186,10 @@ impl KnownGame {
     /// Returns what an order of the seat does, in sentences, and the picture of the game after it; `None` if others
     /// play first or a roll decides.
     pub(super) fn after(&self, seat: Seat, plays: &[PaperLine]) -> Option<(Vec<String>, Vec<String>)> {
-        let state = self.seat_history.state().ok().filter(|state| state.waits_for(seat))?;
+        let state = self.seat_history.state().ok()?;
+        if !state.waits_for(seat) {
+            return None;
+        }
         let mut turn = GameTurn::without_dice(state.fork(), 0);
         let Ok(OrderEnd::Carried { played, .. }) = turn.order(seat, plays.iter().map(PaperLine::as_str))
         else {
@@ -233,7 +231,7 @@ fn after_others(mail: &MailLogs<'_>, state: &dyn AnyState, seat: Seat) -> Option
             turn.default(*other, PlayedRules::of(&mail.game.terms)).ok()?;
         }
     }
-    turn.state().waits_for(seat).then(|| turn.state().fork())
+    if turn.state().waits_for(seat) { Some(turn.state().fork()) } else { None }
 }
 
 fn shared_entries(mail: &MailLogs<'_>, earlier: &LetterPart, part: &LetterPart) -> Result<Seq, MailError> {
@@ -243,8 +241,14 @@ fn shared_entries(mail: &MailLogs<'_>, earlier: &LetterPart, part: &LetterPart) 
     }
     let one = mail.store.links(&mail.game.name, &earlier.branch, 0..=to)?;
     let other = mail.store.links(&mail.game.name, &part.branch, 0..=to)?;
-    let same = one.iter().zip(&other).take_while(|(one, other)| one == other).count();
-    Ok(Seq::try_from(same).unwrap_or(Seq::MAX).saturating_sub(1))
+    let mut same: Seq = 0;
+    for (one, other) in one.iter().zip(&other) {
+        if one != other {
+            break;
+        }
+        same += 1;
+    }
+    Ok(same.saturating_sub(1))
 }
 
 /// Describes an entry for its reader. It reports that others sent orders, but never their content (PM-23).
@@ -364,7 +368,6 @@ pub(super) fn ending(result: &str) -> String {
     }
 }
 
-/// Writes `second`, `third` or `21st`.
 fn ordinal(number: u32) -> String {
     const WORDS: [&str; 10] =
         ["0th", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"];

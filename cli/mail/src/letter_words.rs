@@ -79,7 +79,6 @@ pub(super) fn played(step: &dyn Step, reader: Seat) -> String {
     words
 }
 
-/// Describes the entries of the game that follow a state, for one reader. Concealed entries are omitted.
 pub(super) fn played_after(state: &dyn AnyState, records: &[Record], reader: Seat) -> Vec<String> {
     let log: Vec<_> = records.iter().filter_map(Record::logged).collect();
     let mut words = Vec::new();
@@ -91,7 +90,6 @@ pub(super) fn played_after(state: &dyn AnyState, records: &[Record], reader: Sea
     if folded.is_ok() { words } else { Vec::new() }
 }
 
-/// The text of a letter: paragraphs with an empty line between them.
 #[derive(Default)]
 pub(super) struct Text(String);
 
@@ -126,7 +124,6 @@ impl Text {
         }
     }
 
-    /// Adds a command to type, indented. A long command continues on further lines.
     pub(super) fn command(&mut self, line: &str) {
         self.gap();
         self.fill("    ", line);
@@ -143,7 +140,6 @@ impl Text {
         }
     }
 
-    /// Adds words after a mark. Further lines are indented by the width of the mark.
     pub(super) fn fill(&mut self, mark: &str, words: &str) {
         self.fill_with(mark, words.split(' '));
     }

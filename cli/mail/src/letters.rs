@@ -79,7 +79,7 @@ pub fn give_to_command(command: &str, letter: &UnsentLetter) -> io::Result<ExitS
 /// Returns the reason if a mailer did not take a letter.
 #[must_use]
 pub fn why_not_given(command: &str, status: ExitStatus) -> Option<String> {
-    (!status.success()).then(|| format!("`{command}` ended with {status}"))
+    if status.success() { None } else { Some(format!("`{command}` ended with {status}")) }
 }
 
 impl<'a> MailRoom<'a> {
@@ -109,7 +109,10 @@ impl<'a> MailRoom<'a> {
         if let Some(bundle) = mail.spectators_bundle()? {
             self.outbox.put_spectators(&bundle)?;
         }
-        room.put(&mail, reports, |since, letter| letter.report(*since).map(|()| true))
+        room.put(&mail, reports, |since, letter| {
+            letter.report(*since)?;
+            Ok(true)
+        })
     }
 
     /// Writes the answers to the papers of a mail, unless the outbox has them. Returns the answers written now.
@@ -143,8 +146,11 @@ impl<'a> MailRoom<'a> {
             && let Some(seat) = reply.seat
         {
             // PM-105: a sender with another address than the seat's gets a copy.
-            let copied = taken.mail.from.as_ref().map(|from| self.addresses.with_copy(seat, from));
-            let room = MailRoom { addresses: copied.as_ref().unwrap_or(self.addresses), ..*self };
+            let mut addresses = self.addresses.clone();
+            if let Some(from) = &taken.mail.from {
+                addresses = addresses.with_copy(seat, from);
+            }
+            let room = MailRoom { addresses: &addresses, ..*self };
             let mut written = room.write_plain_answer(&mail, reply)?;
             written.extend(room.answer(&mail, &taken.papers)?);
             return Ok(written);
@@ -170,7 +176,7 @@ impl<'a> MailRoom<'a> {
     /// with the sender's address (PM-51).
     fn answer_unread(&self, mail: &MailLogs<'_>, taken: &TakenMail) -> Result<Vec<LetterName>, MailError> {
         let received = &taken.mail;
-        let seat = received.from.as_ref().and_then(|from| self.addresses.seat_of(from));
+        let seat = self.addresses.seat_of(received.from.as_ref());
         let players = Seat::players(mail.game.terms.seats.into());
         let (Some(seat), Some(malformed)) = (seat, malformed_in(&taken.papers)) else {
             return self.answer(mail, &taken.papers);
@@ -204,13 +210,15 @@ impl<'a> MailRoom<'a> {
         write: impl Fn(&L, &mut SeatLetter<'_>) -> Result<bool, MailError>,
     ) -> Result<Vec<LetterName>, MailError> {
         let mut due = Vec::new();
+        let mut sizes = BTreeSet::new();
         for (name, content) in letters {
             if !self.outbox.has(name)? {
                 due.push((name, content));
+                sizes.insert(name.desk_size);
             }
         }
         let reports = if due.is_empty() { Vec::new() } else { occasions(&mail.desk) };
-        let states = mail.desk.states(&due.iter().map(|(name, _)| name.desk_size).collect());
+        let states = mail.desk.states(&sizes);
         let mut written = Vec::new();
         for (name, content) in due {
             let Some(state) = states.get(&name.desk_size) else { continue };
@@ -254,9 +262,9 @@ impl<'a> MailRoom<'a> {
         let mut addresses = self.addresses.clone();
         for entry in desk.entries() {
             let Some(seat) = entry.effects.iter().find_map(newcomer) else { continue };
-            let Some(address) = addresses.of(seat).map(ToString::to_string) else { continue };
-            let last = self.outbox.last_to(seat, entry.seq)?;
-            let is_former = last.is_some_and(|letter| letter.contains(&format!("\r\nTo: {address}\r\n")));
+            let Some(address) = addresses.of(seat) else { continue };
+            let last = self.outbox.last_to(seat, entry.seq)?.unwrap_or_default();
+            let is_former = last.contains(&format!("\r\nTo: {address}\r\n"));
             if self.outbox.retire_address(seat, &former_player(seat, entry.seq), is_former)? {
                 addresses = addresses.without(seat);
             }
@@ -266,9 +274,9 @@ impl<'a> MailRoom<'a> {
 
     /// PM-102: letters of a history that the store has lost count as never written.
     fn keep_one_history(&self, desk: &DeskHistory) -> Result<(), MailError> {
-        let root_of = |size| desk.root(size).map(|root| root.to_string());
-        Ok(self.outbox.keep_one_history(root_of, desk.size(), |name, text| {
-            message_id_of(desk, name).is_some_and(|id| text.contains(&format!("Message-ID: {id}\r\n")))
+        Ok(self.outbox.keep_one_history(desk, |name, text| match message_id_of(desk, name) {
+            Some(id) => text.contains(&format!("Message-ID: {id}\r\n")),
+            None => false,
         })?)
     }
 
@@ -287,8 +295,14 @@ impl<'a> MailRoom<'a> {
         let occasions = occasions(&mail.desk);
         for &seat in Seat::players(mail.game.terms.seats.into()) {
             let mut sizes = Vec::new();
-            for letter in unsent.iter().filter(|letter| letter.seat == seat && letter.path.exists()) {
-                sizes.extend(letter.report_size().filter(|size| *size > 1));
+            for letter in unsent {
+                if let Some(size) = letter.report_size()
+                    && size > 1
+                    && letter.seat == seat
+                    && letter.path.exists()
+                {
+                    sizes.push(size);
+                }
             }
             let Some(size) = sizes.pop() else { continue };
             if sizes.is_empty() {
@@ -321,7 +335,10 @@ impl<'a> MailRoom<'a> {
         let mail = self.logs()?;
         let desk = &mail.desk;
         let mut seats = Vec::new();
-        let Some(position) = desk.position().filter(|_| desk.state().is_open()) else { return Ok(seats) };
+        let position = match desk.position() {
+            Some(position) if desk.state().is_open() => position,
+            _ => return Ok(seats),
+        };
         let reports = occasions(desk);
         for seat in desk.state().awaited() {
             let since = desk.came(seat, desk.size()).saturating_sub(1).max(position.seq);
@@ -434,7 +451,6 @@ pub fn seat_bundle(
     MailLogs::read(store, registry, signers, None, game)?.seat_bundle(seat, desk_size)
 }
 
-/// A size of the desk at which seats get a report.
 struct Occasion {
     size: u64,
     seats: Vec<Seat>,
@@ -465,7 +481,8 @@ fn occasions(desk: &DeskHistory) -> Vec<Occasion> {
             due.extend(players.iter().filter(|seat| is_written_to(entry, **seat)));
         }
         if entry.owing_seals.iter().any(|seat| hosted.contains(seat)) {
-            held_back = due.iter().copied().filter(|seat| !hosted.contains(seat)).collect();
+            held_back.clone_from(&due);
+            held_back.retain(|seat| !hosted.contains(seat));
             due.retain(|seat| hosted.contains(seat));
         }
         if !due.is_empty() {

@@ -138,7 +138,6 @@ impl HtmlText {
     }
 }
 
-/// Replaces entities such as `&gt;` and `&#43;`.
 fn with_entities(text: &str) -> Cow<'_, str> {
     if !text.contains('&') {
         return text.into();
@@ -235,10 +234,8 @@ fn text_of_units(bytes: &[u8], read: fn([u8; 2]) -> u16) -> String {
     String::from_utf16_lossy(&units)
 }
 
-/// Replaces bytes that could not be decoded.
 pub(super) const UNDECODED: char = '\u{fffd}';
 
-/// Base64 with or without padding.
 const DIGITS: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new()
@@ -247,7 +244,7 @@ const DIGITS: GeneralPurpose = GeneralPurpose::new(
 );
 
 pub(super) fn part_text(message: &Message<'_>, part: &MessagePart<'_>, parsed: &str) -> String {
-    let charset = charset_of(part);
+    let charset = attribute(part, "charset").trim();
     let encoding = part.content_transfer_encoding().unwrap_or_default().trim();
     let is_base64 = encoding.eq_ignore_ascii_case("base64");
     if !is_base64 && !part.is_encoding_problem && !is_unknown_to_parser(charset) {
@@ -282,8 +279,8 @@ pub(super) fn attached_bytes(message: &Message<'_>, part: &MessagePart<'_>, pars
     }
 }
 
-pub(super) fn charset_of<'a>(part: &'a MessagePart<'_>) -> &'a str {
-    part.content_type().and_then(|content_type| content_type.attribute("charset")).unwrap_or_default().trim()
+pub(super) fn attribute<'a>(part: &'a MessagePart<'_>, name: &str) -> &'a str {
+    part.content_type().and_then(|content_type| content_type.attribute(name)).unwrap_or_default()
 }
 
 fn raw_bytes<'a>(message: &'a Message<'_>, part: &MessagePart<'_>) -> Option<&'a [u8]> {

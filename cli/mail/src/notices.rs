@@ -7,12 +7,10 @@ use std::fmt;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::Path;
-use std::str::FromStr;
 
 use mail_parser::{HeaderName, Message, MimeHeaders, PartType};
 use turnfold_core::paper::{DeskTime, PaperContent};
 use turnfold_core::rules::desk::Desk;
-use turnfold_core::text::Malformed;
 use turnfold_core::{Digest, Rules, Seat};
 use turnfold_proof::signing::sync_folder_of;
 
@@ -25,7 +23,6 @@ use super::post_folder::{Addresses, MailAddress};
 use super::received_mail::ReceivedMail;
 use super::take::{PaperOutcome, TakenPaper};
 
-/// What a mail program reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NoticeKind {
     /// A mail could not be delivered.
@@ -63,7 +60,6 @@ pub struct Notice {
 const TEXT_MAX: usize = 1 << 16;
 
 impl Notice {
-    /// Returns the report in a mail, if a program sent the mail by itself. `texts` are the texts of the mail.
     pub(super) fn of(mail: &Message<'_>, texts: &[String]) -> Option<Self> {
         let words: &'static ProgramWords = &PROGRAM_WORDS;
         let subject = mail.subject().unwrap_or_default().trim().to_lowercase();
@@ -131,7 +127,6 @@ impl Notice {
         own.or(newest)
     }
 
-    /// Returns the seat whose address it contains.
     fn seat(&self, addresses: &Addresses) -> Option<Seat> {
         for (seat, address) in addresses.players() {
             if self.text.contains(&address.to_string().to_lowercase()) {
@@ -219,20 +214,18 @@ impl fmt::Display for SeatNotice {
     }
 }
 
-impl FromStr for SeatNotice {
-    type Err = Malformed;
-
-    fn from_str(line: &str) -> Result<Self, Malformed> {
-        let expected = || Malformed::expected("a notice such as `TIME p1 bounce 7 ADDRESS DIGEST WHY`", line);
+impl SeatNotice {
+    /// Reads a line such as `TIME p1 bounce 7 ADDRESS DIGEST WHY`.
+    fn read(line: &str) -> Option<Self> {
         let fields: Vec<&str> = line.splitn(7, ' ').collect();
-        let [at, seat, name, letter, address, mail, why] = fields[..] else { return Err(expected()) };
-        Ok(Self {
-            at: at.parse().map_err(|_| expected())?,
-            seat: seat.parse().map_err(|_| expected())?,
-            kind: KINDS.iter().find(|(_, known)| *known == name).ok_or_else(expected)?.0,
+        let [at, seat, name, letter, address, mail, why] = fields[..] else { return None };
+        Some(Self {
+            at: at.parse().ok()?,
+            seat: seat.parse().ok()?,
+            kind: KINDS.iter().find(|(_, known)| *known == name)?.0,
             letter: letter.parse().ok(),
             address: address.parse().ok(),
-            mail: mail.parse().map_err(|_| expected())?,
+            mail: mail.parse().ok()?,
             why: why.into(),
         })
     }
@@ -245,11 +238,10 @@ const FILE: &str = "notices";
 pub(super) fn read(folder: &Path) -> io::Result<Vec<SeatNotice>> {
     match fs::read_to_string(folder.join(FILE)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-        text => Ok(text?.lines().filter_map(|line| line.parse().ok()).collect()),
+        text => Ok(text?.lines().filter_map(SeatNotice::read).collect()),
     }
 }
 
-/// Stores a notice, unless one of the same mail and seat is stored.
 pub(super) fn write(folder: &Path, notice: &SeatNotice) -> io::Result<()> {
     if read(folder)?.iter().any(|known| known.mail == notice.mail && known.seat == notice.seat) {
         return Ok(());
@@ -302,8 +294,11 @@ impl SeatNotice {
             NoticeKind::Absence => format!("{seat}'s mail program sent a notice of absence"),
             NoticeKind::Other => format!("{seat}'s mail program sent a notice"),
             NoticeKind::Join => {
-                let from = self.address.as_ref().map(|from| format!(" <{from}>")).unwrap_or_default();
-                format!("{why}{from} waits to be admitted to {seat}: `mail take` with `--admit {seat}`")
+                let mut who = why.clone();
+                if let Some(from) = &self.address {
+                    who = format!("{why} <{from}>");
+                }
+                format!("{who} waits to be admitted to {seat}: `mail take` with `--admit {seat}`")
             }
         }
     }
@@ -319,7 +314,6 @@ impl SeatNotice {
 }
 
 impl MailHost<'_> {
-    /// Returns a player who waits to be admitted, if a paper of a mail brings one.
     pub(super) fn waiting(&self, mail: &ReceivedMail, taken: &TakenPaper) -> Option<SeatNotice> {
         let (paper, PaperOutcome::NeedsAdmit(seat)) = (taken.paper.as_ref()?, &taken.outcome) else {
             return None;
@@ -344,8 +338,10 @@ impl MailHost<'_> {
     pub(super) fn noticed(&self, mail: &ReceivedMail, addresses: &Addresses) -> Option<SeatNotice> {
         let notice = mail.notice.as_ref()?;
         let letter = notice.letter(match_digits(&self.game.terms));
-        let sender = || mail.from.as_ref().and_then(|from| addresses.seat_of(from));
-        let seat = letter.map(|(seat, _)| seat).or_else(sender).or_else(|| notice.seat(addresses))?;
+        let seat = match (letter, addresses.seat_of(mail.from.as_ref())) {
+            (Some((seat, _)), _) | (None, Some(seat)) => seat,
+            (None, None) => notice.seat(addresses)?,
+        };
         let now = DeskTime::of_unix_ms(self.recorded_at_ms)?;
         Some(SeatNotice {
             at: mail.sent.map_or(now, |sent| sent.min(now)),

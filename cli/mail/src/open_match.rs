@@ -67,8 +67,10 @@ impl NewMailMatch<'_> {
 
     fn game(&self, match_id: [u8; 16], key: &PrivateKey) -> Genesis {
         // FD-6: the host commits to its chain before anyone joins.
-        let head = || key.dice_chain(Owner { match_id, party: Seat::Host }).head();
-        let dice = if self.is_fair { DicePolicy::Fair(head()) } else { DicePolicy::Recorded };
+        let mut dice = DicePolicy::Recorded;
+        if self.is_fair {
+            dice = DicePolicy::Fair(key.dice_chain(Owner { match_id, party: Seat::Host }).head());
+        }
         let genesis = Genesis {
             format: Genesis::FORMAT,
             ruleset: self.rules.name().into(),
@@ -89,8 +91,10 @@ impl NewMailMatch<'_> {
     fn left_by_interrupted(&self, store: &Store, key: &PrivateKey) -> Result<Option<Genesis>, MailError> {
         let Some(found) = genesis_of(store, self.name)? else { return Ok(None) };
         let made = Genesis { created_at_ms: found.created_at_ms, ..self.game(found.match_id, key) };
-        let desk = DeskOf::game(self.name, &found.match_id).ok();
-        let has_desk = desk.is_some_and(|desk| store.genesis(&desk.name).is_ok());
+        let has_desk = match DeskOf::game(self.name, &found.match_id) {
+            Ok(desk) => store.genesis(&desk.name).is_ok(),
+            Err(_) => false,
+        };
         if made != found || has_desk || store.head(self.name, &BranchName::main())? > 0 {
             return Err(taken(self.name).into());
         }
@@ -243,7 +247,6 @@ impl GameTerms {
     }
 }
 
-/// Returns the terms that the game proposes and the host did not write, and `true` if it proposes none.
 pub(crate) fn rest_of_terms(own: &toml::Table, rules: &dyn AnyRules) -> (toml::Table, bool) {
     let named = rules.mail_terms().trim();
     let is_waiting = named.is_empty();
@@ -257,7 +260,6 @@ pub(crate) fn rest_of_terms(own: &toml::Table, rules: &dyn AnyRules) -> (toml::T
 }
 
 const TURNS: u32 = 20;
-/// The most commands of a random order.
 const ORDER_MAX: usize = 40;
 /// How many trials play random orders, besides the trial in which every seat misses every deadline.
 const TRIALS: u64 = 3;
@@ -277,14 +279,14 @@ struct Trial<'a> {
 /// the game stops with commands left.
 pub(crate) fn try_terms(rules: &dyn AnyRules, setup: &[u8], terms: &Setup) -> Result<(), MailError> {
     for number in 0..=TRIALS {
-        let chance = |label: &[u8]| DiceStream::new(&blake3::derive_key("turnfold v2 trial", label), number);
-        let mut dice = chance(b"dice");
-        let roll = move |due: &DueRoll| Ok((0..due.count).map(|_| dice.draw(due.low, due.high)).collect());
+        let mut dice = DiceStream::new(&blake3::derive_key("turnfold v2 trial", b"dice"), number);
+        let roll =
+            Box::new(move |due: &DueRoll| Ok((0..due.count).map(|_| dice.draw(due.low, due.high)).collect()));
         let mut trial = Trial {
             terms,
             rules: PlayedRules::of(terms),
-            game: GameTurn::new(rules.start(setup)?, 0, Box::new(roll)),
-            chance: chance(b"orders"),
+            game: GameTurn::new(rules.start(setup)?, 0, roll),
+            chance: DiceStream::new(&blake3::derive_key("turnfold v2 trial", b"orders"), number),
             misses_all: number == 0,
             round: None,
             turn: 0,
@@ -301,7 +303,7 @@ impl Trial<'_> {
     fn play_turn(&mut self) -> Result<bool, MailError> {
         let living = Seat::players(self.terms.seats.into());
         let before = self.game.state().state_hash();
-        let asked = self.round.as_ref().map(|round| round.seats.clone()).unwrap_or_default();
+        let asked = self.round.as_ref().map_or_else(Vec::new, |round| round.seats.clone());
         let mut end = TurnEnd::default();
         if self.turn == 0 {
             self.game.roll_due()?;
@@ -314,7 +316,9 @@ impl Trial<'_> {
             if misses || asked.len() > 1 {
                 has_played |= self.miss(seat)?;
             }
-            end.played.extend(has_played.then_some(seat));
+            if has_played {
+                end.played.push(seat);
+            }
         }
         let between = self.game.between(living, &[], !asked.is_empty(), self.rules)?;
         end.ends_round = between.ends_round;
@@ -366,7 +370,6 @@ impl Trial<'_> {
         Err(SetupError::value("default", message).into())
     }
 
-    /// Ends the trial, because the game asks no seat. This is an error if commands are left.
     fn end(&self, living: &[Seat], by_host: usize) -> Result<bool, MailError> {
         let state = self.game.state();
         if PlayedRules::left(by_host) == 0 {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use turnfold_core::{Digest, Seat};
 use turnfold_proof::signing::{make_folders, sync_folder_of};
 
+use super::desk_history::DeskHistory;
 use super::notices::{self, SeatNotice};
 use super::post_folder::{ADDRESSES, Addresses, Route, addresses_in};
 use crate::error::MailError;
@@ -63,7 +64,6 @@ impl Outbox {
         Self { folder: folder.into(), new_folders: 1 }
     }
 
-    /// Returns `true` if the outbox has a letter, or if the letter was sent or replaced.
     pub(super) fn has(&self, name: impl fmt::Display) -> io::Result<bool> {
         for folder in self.folders() {
             if folder.join(name.to_string()).try_exists()? {
@@ -81,7 +81,6 @@ impl Outbox {
         self.folder.join(Self::SENT).join(name.to_string()).try_exists()
     }
 
-    /// Returns `true` if another letter replaced this one before it was sent.
     pub(super) fn has_replaced(&self, name: LetterName) -> io::Result<bool> {
         self.folder.join(Self::REPLACED).join(name.to_string()).try_exists()
     }
@@ -98,8 +97,10 @@ impl Outbox {
                 reports.push((size, path));
             }
         }
-        let last = reports.into_iter().max();
-        last.map(|(_, path)| fs::read_to_string(path)).transpose()
+        match reports.into_iter().max() {
+            Some((_, path)) => Ok(Some(fs::read_to_string(path)?)),
+            None => Ok(None),
+        }
     }
 
     pub(super) fn addresses_now(&self) -> Result<Option<Addresses>, MailError> {
@@ -107,7 +108,7 @@ impl Outbox {
         if !folder.join(ADDRESSES).exists() {
             return Ok(None);
         }
-        addresses_in(folder).map(Some)
+        Ok(Some(addresses_in(folder)?))
     }
 
     /// Adds a mark to the file of addresses, unless it has the mark. If `is_line_former`, the mark comments out the
@@ -123,8 +124,10 @@ impl Outbox {
         }
         let mut marked = String::new();
         for line in text.lines() {
-            let is_of_seat = line.split_once('=').is_some_and(|(name, _)| name.trim() == seat.name());
-            if is_line_former && is_of_seat {
+            if is_line_former
+                && let Some((name, _)) = line.split_once('=')
+                && name.trim() == seat.name()
+            {
                 marked.extend([mark, " "]);
             }
             marked.extend([line, "\n"]);
@@ -138,12 +141,10 @@ impl Outbox {
 
     /// PM-102: puts away the letters of another history of the desk, such as those of the lost part of a store that was
     /// restored from a backup. Otherwise their names would keep new letters from being written. `is_ours` decides by
-    /// the name and text of a letter, and is only called if the desk does not have the root that the last letters
-    /// noted.
+    /// the name and text of a letter if the desk does not have the root that the last letters noted.
     pub(super) fn keep_one_history(
         &self,
-        root_of: impl Fn(u64) -> Option<String>,
-        size: u64,
+        desk: &DeskHistory,
         is_ours: impl Fn(&str, &str) -> bool,
     ) -> io::Result<()> {
         let path = self.folder.with_extension(Self::HISTORY);
@@ -153,7 +154,7 @@ impl Outbox {
         };
         if let Some((size, root)) = noted.trim_end().split_once(' ')
             && let Ok(size) = size.parse()
-            && root_of(size).is_none_or(|own| own != root)
+            && desk.root(size).is_none_or(|own| own.to_string() != root)
         {
             let lost = self.folder.join(Self::LOST);
             make_folders(&lost)?;
@@ -166,7 +167,8 @@ impl Outbox {
             }
             sync_folder_of(&lost.join("any"))?;
         }
-        let now = format!("{size} {}\n", root_of(size).unwrap_or_default());
+        let root = desk.root(desk.size()).map_or_else(String::new, |root| root.to_string());
+        let now = format!("{} {root}\n", desk.size());
         if now == noted {
             return Ok(());
         }
@@ -176,8 +178,10 @@ impl Outbox {
     /// Overwrites a letter, and puts away the reports of the sizes `stale` to its seat.
     pub(super) fn replace(&self, name: LetterName, letter: &str, stale: &[u64]) -> io::Result<()> {
         self.write_whole(&name.to_string(), letter.as_bytes())?;
-        let names: Vec<_> =
-            stale.iter().map(|desk_size| LetterName { desk_size: *desk_size, ..name }.to_string()).collect();
+        let mut names = Vec::new();
+        for desk_size in stale {
+            names.push(LetterName { desk_size: *desk_size, ..name }.to_string());
+        }
         self.move_to(Self::REPLACED, &names)
     }
 
@@ -193,7 +197,6 @@ impl Outbox {
         sync_folder_of(&folder)
     }
 
-    /// Puts away a letter without an address, as if another letter had replaced it.
     pub(super) fn put_away_unaddressed(&self, letter: &UnsentLetter) -> io::Result<()> {
         if has_header(&fs::read_to_string(&letter.path)?, "To") {
             return Ok(());
@@ -239,8 +242,8 @@ impl Outbox {
     /// Returns the letters that answer the same papers of the same seat at any size of the desk, including sent ones.
     pub(super) fn alike(&self, name: LetterName) -> io::Result<Vec<String>> {
         let name = name.to_string();
-        let end = name.split_once('-').map(|(_, end)| format!("-{end}")).unwrap_or_default();
-        self.read(|name| name.ends_with(&end))
+        let end = name.trim_start_matches(|sign: char| sign.is_ascii_digit());
+        self.read(|name| name.ends_with(end))
     }
 
     fn read(&self, is_wanted: impl Fn(&str) -> bool) -> io::Result<Vec<String>> {
@@ -298,7 +301,10 @@ impl Outbox {
             return Ok(());
         }
         sync_folder_of(&self.folder.join(Self::SENT))?;
-        self.folder.ancestors().take(self.new_folders).try_for_each(sync_folder_of)
+        for folder in self.folder.ancestors().take(self.new_folders) {
+            sync_folder_of(folder)?;
+        }
+        Ok(())
     }
 
     /// Stores a notice next to the outbox, unless one of the same mail and seat is stored (PM-93).
@@ -306,7 +312,6 @@ impl Outbox {
         notices::write(self.folder.parent().unwrap_or(&self.folder), notice)
     }
 
-    /// Writes a file whole next to the outbox, durably.
     pub(super) fn write_next_to(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let folder = self.folder.parent().unwrap_or(&self.folder);
         Self::at(folder).write_whole(name, bytes)?;
@@ -326,7 +331,8 @@ impl Outbox {
 
 fn has_header(letter: &str, name: &str) -> bool {
     let head = letter.split("\r\n\r\n").next().unwrap_or_default();
-    head.lines().any(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(": ")))
+    let begin = format!("{name}: ");
+    head.lines().any(|line| line.starts_with(&begin))
 }
 
 /// A letter of the outbox that was not sent.
@@ -341,15 +347,15 @@ pub struct UnsentLetter {
 }
 
 impl UnsentLetter {
-    /// Returns the size of the desk that it reports; `None` if it is not a report.
     pub(super) fn report_size(&self) -> Option<u64> {
         let (_, seat) = self.name.strip_suffix(".eml")?.split_once('-')?;
-        self.desk_size().filter(|_| seat == self.seat.name())
+        if seat == self.seat.name() { self.desk_size() } else { None }
     }
 
     /// Returns the size of the desk when it was written; `None` for a letter to the host.
     pub(super) fn desk_size(&self) -> Option<u64> {
-        self.name.split_once('-').filter(|_| self.seat != Seat::Host)?.0.parse().ok()
+        let (size, _) = self.name.split_once('-')?;
+        if self.seat == Seat::Host { None } else { size.parse().ok() }
     }
 
     fn named(folder: &Path, name: String) -> Option<Self> {

@@ -90,7 +90,6 @@ impl TurnKey {
         format!("{self}{NONCE}{:.*}", NONCE_DIGITS, nonce.finalize().to_hex().as_str())
     }
 
-    /// Returns `true` if `found` is this key, with or without a nonce.
     pub(crate) fn is(&self, found: &str) -> bool {
         without_nonce(found).unwrap_or(found) == self.to_string()
     }
@@ -219,7 +218,6 @@ pub fn desk_naming(
     Ok(Some(name))
 }
 
-/// Returns the Genesis of a match, if the match exists.
 pub(crate) fn genesis_of(store: &StoreReader, name: &MatchName) -> Result<Option<Genesis>, StoreError> {
     match store.genesis(name) {
         Err(StoreError::NoSuchMatch { .. }) => Ok(None),
@@ -241,7 +239,6 @@ pub fn require_not_by_mail(
     Ok(desk.map_or(Ok(()), |desk| Err(NotPlayed::ByMail { revision, desk })))
 }
 
-/// Returns the branches on which the turns of a desk began, in order.
 pub(crate) fn branches_of_turns(
     store: &StoreReader,
     desk: &MatchName,

@@ -44,7 +44,9 @@ impl MailedPaper {
     pub fn write(&self) -> Result<String, Malformed> {
         let paper = self.signed.paper();
         if let PaperContent::Order(order) = paper.content() {
-            order.plays().iter().try_for_each(PaperLine::require_mailable)?;
+            for play in order.plays() {
+                play.require_mailable()?;
+            }
         }
         let mut mail = String::new();
         for line in paper.to_string().lines() {
@@ -80,14 +82,14 @@ impl MailedPaper {
     #[must_use]
     pub fn find(mail: &[u8]) -> Vec<FoundPaper> {
         let text = String::from_utf8_lossy(mail);
-        let unended = || Malformed(format!("expected `{END}` at the end of the paper, found none"));
+        let unended = Malformed(format!("expected `{END}` at the end of the paper, found none"));
         let mut found = Vec::new();
         let mut open: Option<(usize, Fields)> = None;
-        for (number, line) in (1..).zip(text.trim_start_matches('\u{feff}').split('\n')) {
+        for (index, line) in text.trim_start_matches('\u{feff}').split('\n').enumerate() {
             match cleaned(line).as_str() {
                 FIRST_LINE => {
-                    if let Some((line, _)) = open.replace((number, Fields::default())) {
-                        found.push(FoundPaper { line, paper: Err(unended()) });
+                    if let Some((line, _)) = open.replace((index + 1, Fields::default())) {
+                        found.push(FoundPaper { line, paper: Err(unended.clone()) });
                     }
                 }
                 END => {
@@ -103,7 +105,7 @@ impl MailedPaper {
             }
         }
         if let Some((line, _)) = open {
-            found.push(FoundPaper { line, paper: Err(unended()) });
+            found.push(FoundPaper { line, paper: Err(unended) });
         }
         found
     }
@@ -138,7 +140,6 @@ fn cleaned(line: &str) -> String {
     words.join(" ")
 }
 
-/// The lines of a paper being read, with broken lines joined again.
 #[derive(Default)]
 struct Fields(Vec<Field>);
 
@@ -195,7 +196,6 @@ impl Field {
     }
 }
 
-/// The longest piece of a word, without the join.
 const PIECE_MAX: usize = 60;
 
 /// Encodes a line of words for a paper, with at most `most` characters in the paper.
@@ -215,15 +215,14 @@ pub fn press_line(words: &str, most: usize) -> Result<PaperLine, String> {
     line.parse().map_err(|error: Malformed| error.0)
 }
 
-/// Encodes a word in pieces that survive a mail.
 fn word(word: &str) -> String {
-    let is_plain = |sign: char| sign.is_ascii_graphic() && !matches!(sign, '=' | '|' | '%');
     let mut pieces = vec![String::new()];
     let last = word.chars().count().saturating_sub(1);
     for (place, sign) in word.chars().enumerate() {
         // A keyword of a paper ends with a colon.
         let is_end = place == last && sign == ':';
-        let written = if is_plain(sign) && !is_end { sign.to_string() } else { escaped(sign) };
+        let is_plain = sign.is_ascii_graphic() && !matches!(sign, '=' | '|' | '%') && !is_end;
+        let written = if is_plain { sign.to_string() } else { escaped(sign) };
         let is_full = pieces.last().is_none_or(|piece| piece.len() + written.len() > PIECE_MAX);
         if is_full {
             pieces.push(String::new());
@@ -240,22 +239,24 @@ fn word(word: &str) -> String {
 /// Encodes the name of a player for a paper (PM-94), and replaces characters that have a meaning in a record.
 pub(super) fn name_line(name: &str) -> Result<PaperLine, String> {
     const MOST: usize = 64;
-    let sign = |sign: char| match sign {
-        '|' | '\\' => '/',
-        ';' | ':' => ',',
-        '=' => '-',
-        '"' | '\u{201c}' | '\u{201d}' | '`' => '\'',
-        '[' | '{' | '<' => '(',
-        ']' | '}' | '>' => ')',
-        sign if sign.is_ascii_punctuation() && !" .,'()_&+/-".contains(sign) => ' ',
-        sign => sign,
-    };
-    let name: String = name.chars().map(sign).collect();
-    let length = name.trim().chars().count();
+    let mut plain = String::new();
+    for sign in name.chars() {
+        plain.push(match sign {
+            '|' | '\\' => '/',
+            ';' | ':' => ',',
+            '=' => '-',
+            '"' | '\u{201c}' | '\u{201d}' | '`' => '\'',
+            '[' | '{' | '<' => '(',
+            ']' | '}' | '>' => ')',
+            sign if sign.is_ascii_punctuation() && !" .,'()_&+/-".contains(sign) => ' ',
+            sign => sign,
+        });
+    }
+    let length = plain.trim().chars().count();
     if length == 0 || length > MOST {
         return Err(format!("Expected a name of 1 to {MOST} characters, found {length}."));
     }
-    press_line(&name, MOST * 16)
+    press_line(&plain, MOST * 16)
 }
 
 fn escaped(sign: char) -> String {

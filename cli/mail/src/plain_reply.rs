@@ -10,12 +10,10 @@ use turnfold_core::{Digest, Seat};
 
 use super::mail_text::PROGRAM_WORDS;
 
-/// The line that ends the commands if more text follows.
 pub(super) const END: &str = "(end)";
 /// The beginning of a letter's part with the code, which identifies a letter that is quoted without marks.
 pub(super) const ANSWER: &str = "Answer this letter";
 
-/// The most lines that are read outside of the lines after a code.
 const OUTSIDE_MAX: usize = 2000;
 
 /// The most codes of a mail that are read. A thread that quotes all its letters has far fewer.
@@ -80,7 +78,6 @@ impl PlainReply {
         if codes.is_empty() { None } else { Some(Self { lines, codes }) }
     }
 
-    /// Returns the codes, each once, the least quoted first.
     pub(super) fn codes(&self) -> Vec<FoundCode> {
         let mut codes: Vec<FoundCode> = Vec::new();
         let mut sorted = self.codes.clone();

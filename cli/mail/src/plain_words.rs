@@ -177,10 +177,6 @@ impl PlainWords {
         words
     }
 
-    pub(super) fn help() -> Self {
-        Self { questions: vec![PlainQuestion::Help], ..Self::default() }
-    }
-
     /// Joins the words from several places of a mail. Two different orders are a fault that shows both, because a guess
     /// could be wrong.
     pub(super) fn joined(places: Vec<Self>) -> Self {

@@ -131,8 +131,10 @@ fn read_addresses(folder: &Path) -> Result<Option<String>, MailError> {
     if !path.exists() {
         return Ok(None);
     }
-    let text = String::from_utf8(input::read_file(&path, &LIMITS)?);
-    text.map(Some).map_err(|_| unusable(folder, "expected UTF-8 text".into()))
+    match String::from_utf8(input::read_file(&path, &LIMITS)?) {
+        Ok(text) => Ok(Some(text)),
+        Err(_) => Err(unusable(folder, "expected UTF-8 text".into())),
+    }
 }
 
 fn unusable(folder: &Path, why: String) -> MailError {
@@ -182,14 +184,18 @@ impl FromStr for MailAddress {
 
     /// Accepts only an address that is unambiguous in a header: one `@`, and no character that separates addresses.
     fn from_str(text: &str) -> Result<Self, Malformed> {
-        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-/=?^_`{|}~.".contains(&byte);
-        let is_part = |part: &str| !part.is_empty() && part.bytes().all(is_plain);
-        match text.split_once('@') {
-            Some((user, host)) if text.len() <= Self::MAX && is_part(user) && is_part(host) => {
-                Ok(Self(text.into()))
-            }
-            _ => Err(Malformed::expected("an address such as `ann@example.org`", text)),
+        if let Some((user, host)) = text.split_once('@')
+            && text.len() <= Self::MAX
+            && !user.is_empty()
+            && !host.is_empty()
+            && [user, host]
+                .concat()
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-/=?^_`{|}~.".contains(&byte))
+        {
+            return Ok(Self(text.into()));
         }
+        Err(Malformed::expected("an address such as `ann@example.org`", text))
     }
 }
 
@@ -247,16 +253,21 @@ impl Addresses {
     /// Returns the addresses of a letter to a seat.
     #[must_use]
     pub fn route_to(&self, seat: Seat) -> Route<'_> {
-        let copy = self.copy.as_ref().filter(|(copied, _)| *copied == seat).map(|(_, address)| address);
+        let mut copy = None;
+        if let Some((copied, address)) = &self.copy
+            && *copied == seat
+        {
+            copy = Some(address);
+        }
         let to = self.of(seat).or(copy);
-        Route { from: self.of(Seat::Host), to, copy: copy.filter(|copy| to != Some(*copy)) }
+        Route { from: self.of(Seat::Host), to, copy: if copy == to { None } else { copy } }
     }
 
     /// Returns the addresses with one that gets copies of the letters to a seat, unless it is the seat's own.
-    pub(super) fn with_copy(&self, seat: Seat, address: &MailAddress) -> Self {
+    pub(super) fn with_copy(mut self, seat: Seat, address: &MailAddress) -> Self {
         let is_own = self.of(seat).is_some_and(|own| own.0.eq_ignore_ascii_case(&address.0));
-        let copy = (!is_own).then(|| (seat, address.clone()));
-        Self { by_seat: self.by_seat.clone(), copy }
+        self.copy = if is_own { None } else { Some((seat, address.clone())) };
+        self
     }
 
     pub(super) fn without(mut self, seat: Seat) -> Self {
@@ -268,9 +279,10 @@ impl Addresses {
         self.by_seat.iter().filter(|(seat, _)| **seat != Seat::Host).map(|(seat, address)| (*seat, address))
     }
 
-    /// Returns the player's seat that has an address; letter case does not matter.
-    pub(super) fn seat_of(&self, address: &MailAddress) -> Option<Seat> {
-        self.players().find(|(_, other)| other.0.eq_ignore_ascii_case(&address.0)).map(|(seat, _)| seat)
+    pub(super) fn seat_of(&self, address: Option<&MailAddress>) -> Option<Seat> {
+        let address = address?;
+        let (seat, _) = self.players().find(|(_, other)| other.0.eq_ignore_ascii_case(&address.0))?;
+        Some(seat)
     }
 }
 
@@ -280,12 +292,13 @@ impl FromStr for Addresses {
 
     fn from_str(text: &str) -> Result<Self, Malformed> {
         let mut addresses = Self::default();
-        for (number, line) in (1..).zip(text.lines().map(str::trim)) {
+        for (index, line) in text.lines().enumerate() {
+            let line = line.trim();
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
             let read = line.parse().and_then(|line| addresses.insert(line));
-            read.map_err(|error| Malformed(format!("line {number}: {}", error.0)))?;
+            read.map_err(|error| Malformed(format!("line {}: {}", index + 1, error.0)))?;
         }
         Ok(addresses)
     }
@@ -348,8 +361,8 @@ mod tests {
         assert_eq!(read.of(Seat::P1).unwrap().to_string(), "ann@example.org");
         assert_eq!(read.of(Seat::P2).unwrap().to_string(), "ben+mail@example.org");
         assert_eq!(read.of(Seat::P3), None);
-        assert_eq!(read.seat_of(&"Ben+Mail@Example.org".parse().unwrap()), Some(Seat::P2));
-        assert_eq!(read.seat_of(&"games@example.org".parse().unwrap()), None);
+        assert_eq!(read.seat_of(Some(&"Ben+Mail@Example.org".parse().unwrap())), Some(Seat::P2));
+        assert_eq!(read.seat_of(Some(&"games@example.org".parse().unwrap())), None);
         for (text, error) in [
             ("p1", "line 1: expected a line such as"),
             ("\nbank = a@b", "line 2: expected `host` or a seat"),

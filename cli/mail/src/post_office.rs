@@ -89,7 +89,7 @@ pub fn take_mail(
     mail: &ReceivedMail,
     admitted: &[Seat],
 ) -> Result<TakenMail, MailError> {
-    let sender = mail.from.as_ref().and_then(|from| addresses.seat_of(from));
+    let sender = addresses.seat_of(mail.from.as_ref());
     let mut papers = mail.papers().into_iter().filter_map(|found| found.paper.ok());
     let mut admitted = admitted.to_vec();
     if papers.all(|paper| matches!(paper.signed.paper().content(), PaperContent::Join(_))) {
@@ -101,8 +101,11 @@ pub fn take_mail(
         papers.retain(|taken| taken.paper.as_ref().is_none_or(|paper| host.is_named_by(paper)));
     }
     let reply = if papers.is_empty() { host.take_reply(mail)? } else { None };
-    let noticed = host.noticed(mail, addresses).filter(|_| papers.is_empty() && reply.is_none());
-    papers.extend(reply.iter().flat_map(|reply| reply.papers.iter().cloned()));
+    let is_other = papers.is_empty() && reply.is_none();
+    let noticed = if is_other { host.noticed(mail, addresses) } else { None };
+    if let Some(reply) = &reply {
+        papers.extend_from_slice(&reply.papers);
+    }
     let waiting = papers.iter().filter_map(|taken| host.waiting(mail, taken)).collect();
     Ok(TakenMail { mail: mail.clone(), is_of_player: sender.is_some(), papers, reply, noticed, waiting })
 }
@@ -134,8 +137,9 @@ pub fn hosted_matches(
         let Some(game) = DeskOf::game_of(&found?.name) else { continue };
         // A match whose desk does not belong to it is not played by mail.
         let Ok(of) = MailMatch::find(store, &game, registry) else { continue };
-        let host = of.terms.host.parse().ok();
-        if host.is_some_and(|host| signers.key_of(&host).is_some()) {
+        if let Ok(host) = of.terms.host.parse()
+            && signers.key_of(&host).is_some()
+        {
             hosted.push(game);
         }
     }
@@ -158,10 +162,9 @@ impl<'a> PostOffice<'a> {
         let mut office = Self { matches: Vec::new(), troubles: Vec::new() };
         for name in hosted_matches(store, registry, signers)? {
             let addresses = PostFolder::of(folder, store, &name).and_then(|folder| folder.addresses());
-            let host = MailHost::of(store, &name, registry, signers, recorded_at_ms);
-            match host.and_then(|host| Ok((host, addresses?))) {
-                Ok((host, addresses)) => office.matches.push(HostedMatch { name, host, addresses }),
-                Err(error) => office.troubles.push((name, error)),
+            match (MailHost::of(store, &name, registry, signers, recorded_at_ms), addresses) {
+                (Ok(host), Ok(addresses)) => office.matches.push(HostedMatch { name, host, addresses }),
+                (Err(error), _) | (_, Err(error)) => office.troubles.push((name, error)),
             }
         }
         Ok(office)
@@ -174,7 +177,9 @@ impl<'a> PostOffice<'a> {
     pub fn matches_of(&self, mail: &ReceivedMail) -> Vec<usize> {
         let mut claims = Vec::new();
         for (index, hosted) in self.matches.iter().enumerate() {
-            claims.extend(hosted.claim(mail).map(|claim| (claim, index)));
+            if let Some(claim) = hosted.claim(mail) {
+                claims.push((claim, index));
+            }
         }
         claims.sort_unstable();
         if let Some((Claim::Paper, _)) = claims.first() {
@@ -192,7 +197,7 @@ impl HostedMatch<'_> {
         if host.has_paper_in(mail) {
             return Some(Claim::Paper);
         }
-        if !mail.papers().iter().all(|found| found.paper.is_err()) {
+        if mail.papers().iter().any(|found| found.paper.is_ok()) {
             return None;
         }
         if host.knows_code_in(mail) {
@@ -210,9 +215,13 @@ impl HostedMatch<'_> {
             return Some(Claim::Subject);
         }
         // The sender may answer a letter of another host's match.
-        let is_for_another = mail.follows.iter().any(|id| is_letter_of_some_match(id));
-        let sender = mail.from.as_ref().filter(|_| !is_for_another)?;
-        let is_over = Desk::over(host.desk().state());
-        addresses.seat_of(sender).or(noticed.map(|noticed| noticed.seat)).map(|_| Claim::Sender { is_over })
+        if mail.follows.iter().any(|id| is_letter_of_some_match(id)) {
+            return None;
+        }
+        let is_player = addresses.seat_of(mail.from.as_ref()).is_some();
+        if is_player || mail.from.is_some() && noticed.is_some() {
+            return Some(Claim::Sender { is_over: Desk::over(host.desk().state()) });
+        }
+        None
     }
 }

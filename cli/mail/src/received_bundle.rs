@@ -129,7 +129,6 @@ pub(super) struct MailPair {
 }
 
 impl<'a> ReceivedBundle<'a> {
-    /// Reads and audits a bundle. Also returns what the key remembers of its match.
     pub(super) fn open(
         path: &Path,
         memory: &KeyMemory,
@@ -210,7 +209,6 @@ impl<'a> ReceivedBundle<'a> {
         folder_of(&self.game)
     }
 
-    /// Remembers the host's checkpoints, and returns the origins of all branches.
     pub(super) fn accept(&self, memory: &KeyMemory) -> Result<Vec<String>, MailError> {
         let mut origins = Vec::new();
         for (note, checkpoint) in &self.checkpoints {

@@ -5,7 +5,7 @@ use turnfold_core::Digest;
 use turnfold_core::paper::DeskTime;
 
 use super::mail_text::{
-    ENCRYPTED, UNDECODED, attached_bytes, charset_of, part_text, text_of_bytes, text_of_html, unflowed,
+    ENCRYPTED, UNDECODED, attached_bytes, attribute, part_text, text_of_bytes, text_of_html, unflowed,
     without_signature,
 };
 use super::notices::Notice;
@@ -75,12 +75,19 @@ impl ReceivedMail {
             digest: Digest::new(blake3::derive_key("turnfold v1 received mail", bytes)),
         };
         let message = of_mailbox(bytes);
-        if let Some(read) = message.and_then(|message| MessageParser::default().parse(message)) {
+        if let Some(message) = message
+            && let Some(read) = MessageParser::default().parse(message)
+        {
             mail.from = read.from().and_then(|from| from.first()?.address()?.parse().ok());
-            mail.message_id = read.message_id().filter(|id| is_message_id(id)).map(|id| format!("<{id}>"));
+            if let Some(id) = read.message_id()
+                && is_message_id(id)
+            {
+                mail.message_id = Some(format!("<{id}>"));
+            }
             for earlier in [read.in_reply_to(), read.references()] {
-                let ids = earlier.as_text_list().unwrap_or_default();
-                mail.follows.extend(ids.iter().map(|id| format!("<{id}>")));
+                for id in earlier.as_text_list().unwrap_or_default() {
+                    mail.follows.push(format!("<{id}>"));
+                }
             }
             mail.subject = read.subject().unwrap_or_default().into();
             mail.sent = read.date().and_then(time_of);
@@ -141,7 +148,7 @@ impl ReceivedMail {
 
     fn note_undecoded(&mut self, part: &MessagePart<'_>, text: &str) {
         if self.undecoded.is_none() && text.contains(UNDECODED) {
-            let charset = charset_of(part);
+            let charset = attribute(part, "charset").trim();
             self.undecoded = Some(if charset.is_empty() { "UTF-8".into() } else { charset.into() });
         }
     }
@@ -173,8 +180,8 @@ fn of_mailbox(bytes: &[u8]) -> Option<&[u8]> {
         None => bytes,
     };
     let mut is_known = false;
-    for line in bytes.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line)) {
-        if line.is_empty() {
+    for line in bytes.split(|byte| *byte == b'\n') {
+        if line.is_empty() || line == b"\r" {
             break;
         }
         if line.starts_with(b" ") || line.starts_with(b"\t") {
@@ -186,26 +193,23 @@ fn of_mailbox(bytes: &[u8]) -> Option<&[u8]> {
         }
         is_known |= HEADERS.split(' ').any(|known| name.eq_ignore_ascii_case(known.as_bytes()));
     }
-    is_known.then_some(bytes)
+    if is_known { Some(bytes) } else { None }
 }
 
 fn text_of(part: &MessagePart<'_>, text: &str) -> String {
-    let attribute =
-        |name| part.content_type().and_then(|content_type| content_type.attribute(name)).unwrap_or_default();
-    if attribute("format").eq_ignore_ascii_case("flowed") {
-        return unflowed(text, attribute("delsp").eq_ignore_ascii_case("yes"));
+    if attribute(part, "format").eq_ignore_ascii_case("flowed") {
+        return unflowed(text, attribute(part, "delsp").eq_ignore_ascii_case("yes"));
     }
     text.to_owned()
 }
 
 fn obstacle(part: &MessagePart<'_>) -> Option<Obstacle> {
-    let content_type = part.content_type();
-    let subtype =
-        content_type.and_then(|content_type| content_type.subtype()).unwrap_or_default().to_ascii_lowercase();
-    let smime_type =
-        content_type.and_then(|content_type| content_type.attribute("smime-type")).unwrap_or_default();
+    let mut subtype = String::new();
+    if let Some(content_type) = part.content_type() {
+        subtype = content_type.subtype().unwrap_or_default().to_ascii_lowercase();
+    }
     let name = part.attachment_name().unwrap_or_default();
-    if subtype.ends_with("pkcs7-mime") && smime_type.eq_ignore_ascii_case("signed-data") {
+    if subtype.ends_with("pkcs7-mime") && attribute(part, "smime-type").eq_ignore_ascii_case("signed-data") {
         Some(Obstacle::Wrapped)
     } else if subtype.ends_with("pkcs7-mime") || subtype == "pgp-encrypted" {
         Some(Obstacle::Encrypted)
@@ -222,6 +226,5 @@ fn time_of(date: &DateTime) -> Option<DeskTime> {
 
 /// Returns `true` if a `Message-ID` is safe to use in a header of ours.
 fn is_message_id(id: &str) -> bool {
-    let is_plain = |byte: u8| byte.is_ascii_graphic() && !b"<>".contains(&byte);
-    (1..=250).contains(&id.len()) && id.bytes().all(is_plain)
+    (1..=250).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic() && !b"<>".contains(&byte))
 }

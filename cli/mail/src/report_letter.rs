@@ -14,7 +14,6 @@ use super::seat_letter::{KEY_FILE, SeatLetter};
 use crate::error::MailError;
 
 impl SeatLetter<'_> {
-    /// Writes the report of what happened since a size of the desk, that of the seat's report before.
     pub(super) fn report(&mut self, since: Option<u64>) -> Result<(), MailError> {
         let mail = self.mail;
         let known = KnownGame::of(mail, self.seat, self.name.desk_size, since)?;

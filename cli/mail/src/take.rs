@@ -52,7 +52,6 @@ impl TakenPaper {
         Self { line: 1, paper, outcome, seq: None, is_new: false }
     }
 
-    /// Returns the paper that an entry of the desk records, if any, with its outcome.
     pub(super) fn on_record(entry: &AppliedEntry) -> Option<Self> {
         let paper = entry.command.paper()?.clone();
         let outcome = match entry.ignored {
@@ -183,14 +182,16 @@ impl MailHost<'_> {
     }
 
     pub(super) fn record_paper(&mut self, command: Command) -> Result<TakenPaper, MailError> {
-        let none = || MailError::not_by_mail("it is no paper");
-        let paper = command.paper().ok_or_else(none)?;
+        let none = MailError::not_by_mail("it is no paper");
+        let Some(paper) = command.paper() else { return Err(none) };
         let seat = paper.head().seat;
         let key = format!("paper:{}", paper.digest());
         let key = key.parse().map_err(MailError::not_by_mail)?;
         let applied = self.append(vec![(seat, command)], Some(&key))?;
-        let recorded = applied.first().and_then(TakenPaper::on_record).ok_or_else(none)?;
-        Ok(TakenPaper { is_new: true, ..recorded })
+        match applied.first().and_then(TakenPaper::on_record) {
+            Some(recorded) => Ok(TakenPaper { is_new: true, ..recorded }),
+            None => Err(none),
+        }
     }
 
     fn objection(&self, signed: &SignedPaper, admitted: &[Seat]) -> Option<PaperOutcome> {
@@ -220,8 +221,12 @@ impl MailHost<'_> {
         if rejected.is_none() && self.desk.papers_in_turn(seat) >= PAPERS_MAX {
             return Some(PaperOutcome::TooMany);
         }
-        let new = seat_of_new_player(paper).filter(|seat| !admitted.contains(seat));
-        rejected.or(new.map(PaperOutcome::NeedsAdmit))
+        match seat_of_new_player(paper) {
+            Some(new) if rejected.is_none() && !admitted.contains(&new) => {
+                Some(PaperOutcome::NeedsAdmit(new))
+            }
+            _ => rejected,
+        }
     }
 
     /// Returns `true` for a paper of this match that the seat's key signed; for a `join`, the key in the paper.
@@ -238,11 +243,11 @@ impl MailHost<'_> {
     /// Returns `true` if the history that the player has seen includes the position of the paper's turn; for turn 0,
     /// the Genesis.
     fn has_seen_its_position(&self, paper: &Paper) -> bool {
-        let turn = paper.head().turn;
         let size = paper.head().seen.size;
-        let Some(before) = turn.checked_sub(1) else { return size > 0 };
-        let position = usize::try_from(before).ok().and_then(|index| self.desk.positions().nth(index));
-        position.is_some_and(|position| size > position.seq)
+        match self.desk.position_of_turn(paper.head().turn) {
+            Some(position) => size > position.seq,
+            None => paper.head().turn == 0 && size > 0,
+        }
     }
 }
 

@@ -38,7 +38,6 @@ pub struct TakenReply {
 }
 
 impl TakenReply {
-    /// Returns the name of the letter that answers the mail, if it has questions or faults.
     pub(super) fn letter(&self, desk_size: u64) -> Option<LetterName> {
         if self.questions.is_empty() && self.faults.is_empty() {
             return None;
@@ -47,7 +46,6 @@ impl TakenReply {
     }
 }
 
-/// A code in a text of a mail, and what the sender wrote around it.
 struct Written<'a> {
     text: &'a str,
     line: usize,
@@ -69,19 +67,20 @@ impl MailHost<'_> {
         let mut best: Option<Written<'_>> = None;
         for text in &mail.texts {
             let Some(written) = self.written(text, charset)? else { continue };
-            let is_whole = written.words.as_ref().is_some_and(|words| words.faults.is_empty());
-            let is_better = best.as_ref().is_none_or(|best| best.words.is_none() && written.words.is_some());
-            if is_whole || is_better {
+            if let Some(words) = &written.words
+                && words.faults.is_empty()
+            {
                 best = Some(written);
-            }
-            if is_whole {
                 break;
+            }
+            if best.as_ref().is_none_or(|best| best.words.is_none() && written.words.is_some()) {
+                best = Some(written);
             }
         }
         // A mail that only its subject marks as a notice may be from a person, but then it has commands.
         match best {
             Some(best) if best.words.is_some() || mail.notice.is_none() => {
-                self.take_written(best, mail.message_id.as_deref(), mail.sent).map(Some)
+                Ok(Some(self.take_written(best, mail.message_id.as_deref(), mail.sent)?))
             }
             _ => Ok(None),
         }
@@ -89,7 +88,7 @@ impl MailHost<'_> {
 
     pub(super) fn take_text(&mut self, text: &str, id: &str) -> Result<Option<TakenReply>, MailError> {
         let Some(written) = self.written(text, "UTF-8")? else { return Ok(None) };
-        self.take_written(written, Some(id), None).map(Some)
+        Ok(Some(self.take_written(written, Some(id), None)?))
     }
 
     /// Finds the code of a text, and what the sender wrote around it. Of the codes of this match, the least quoted one
@@ -105,8 +104,8 @@ impl MailHost<'_> {
                 let position = KnownPosition::of(self, owner, charset)?;
                 let places = reply.commands(&written.code, &|line| PlainWords::reading(line, &position));
                 if !places.is_empty() {
-                    let places = places.iter().map(|lines| PlainWords::of(lines, &position));
-                    written.words = Some(PlainWords::joined(places.collect()));
+                    let words = places.iter().map(|lines| PlainWords::of(lines, &position)).collect();
+                    written.words = Some(PlainWords::joined(words));
                     return Ok(Some(written));
                 }
             }
@@ -148,10 +147,11 @@ impl MailHost<'_> {
             taken.faults.push(fault);
             return Ok(taken);
         }
-        let words = written.words.unwrap_or_else(|| {
+        let Some(words) = written.words else {
             taken.mail = once_in_a_turn(turn);
-            PlainWords::help()
-        });
+            taken.questions.push(PlainQuestion::Help);
+            return Ok(taken);
+        };
         taken.questions.clone_from(&words.questions);
         taken.faults.clone_from(&words.faults);
         let is_order_whole = taken.faults.is_empty();
@@ -159,10 +159,13 @@ impl MailHost<'_> {
         if !is_order_whole {
             return Ok(taken);
         }
-        let contents = self.contents(seat, &words)?.unwrap_or_else(|fault| {
-            taken.faults.push(fault);
-            Vec::new()
-        });
+        let contents = match self.contents(seat, &words)? {
+            Ok(contents) => contents,
+            Err(fault) => {
+                taken.faults.push(fault);
+                return Ok(taken);
+            }
+        };
         for (index, content) in contents.into_iter().enumerate() {
             let nonce = self.nonce(mail, index);
             let paper = self.take_plain(seat, content, &written.code, date, nonce)?;
@@ -203,7 +206,6 @@ impl MailHost<'_> {
         }
     }
 
-    /// Returns the contents of the papers that follow from the words, or why nothing is taken.
     fn contents(
         &self,
         seat: Seat,
@@ -218,10 +220,11 @@ impl MailHost<'_> {
             contents.push(PaperContent::Answer { to, agree: *agree });
         }
         if let Some(turn) = words.takeback {
-            let Some((branch, seq)) = state.stand_of(turn).filter(|_| turn < state.turn()) else {
-                return Ok(Err(format!("The match has no earlier turn {turn}. Nothing was taken.")));
+            let offer = match state.stand_of(turn) {
+                Some((branch, seq)) if turn < state.turn() => Offer::Takeback { branch: branch.clone(), seq },
+                _ => return Ok(Err(format!("The match has no earlier turn {turn}. Nothing was taken."))),
             };
-            contents.push(PaperContent::Offer(Offer::Takeback { branch: branch.clone(), seq }));
+            contents.push(PaperContent::Offer(offer));
         }
         let has_ahead = words.ahead.is_some() || !words.lines.is_empty();
         if !has_ahead && words.plays.is_empty() {
@@ -246,9 +249,10 @@ impl MailHost<'_> {
             if let Some(fault) = position.objection(&words.plays) {
                 return Ok(Err(fault));
             }
-            let link = self.desk.position().map(|position| position.link);
-            let link = link.ok_or_else(|| MailError::not_by_mail("no turn has begun"))?;
-            let order = Order::new(link, words.wait, None, words.plays.clone());
+            let Some(begun) = self.desk.position() else {
+                return Err(MailError::not_by_mail("no turn has begun"));
+            };
+            let order = Order::new(begun.link, words.wait, None, words.plays.clone());
             contents.push(PaperContent::Order(order.map_err(MailError::not_by_mail)?));
         }
         Ok(Ok(contents))
@@ -303,7 +307,7 @@ impl MailHost<'_> {
     fn outdated_by(&self, seat: Seat, content: &PaperContent, date: Option<DeskTime>) -> Option<u32> {
         let date = date?;
         let last = last_plain(self.desk.entries().iter(), seat, self.desk.state().turn(), content)?;
-        last.sent_at().is_some_and(|other| date < other).then_some(last.paper().head().number)
+        if date < last.sent_at()? { Some(last.paper().head().number) } else { None }
     }
 
     /// Returns the nonce of a paper of a mail. Only the host can compute it, so that no one can guess a paper (PM-5).

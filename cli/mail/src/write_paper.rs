@@ -181,7 +181,7 @@ impl<'a> PaperWriter<'a> {
         if !players.contains(&self.seat) {
             return Err(refused(format!("the match has no seat `{}`", self.seat)));
         }
-        let dice = self.has_chain.then(|| self.chain().head());
+        let dice = if self.has_chain { Some(self.chain().head()) } else { None };
         Ok(PaperContent::Join(Join { key: self.key.clone(), dice }))
     }
 
@@ -209,7 +209,9 @@ impl<'a> PaperWriter<'a> {
         if must_seal && kept.is_none() {
             self.require_unsealed()?;
         }
-        if let Some(kept) = kept.filter(|_| must_seal) {
+        if let Some(kept) = kept
+            && must_seal
+        {
             if !plays.is_empty() && plays != sealed_plays(&kept) {
                 return Err(refused(
                     "another order was sealed for this turn; to send it, leave out the commands",
@@ -269,7 +271,9 @@ impl<'a> PaperWriter<'a> {
         if !position.seats.contains(&self.seat) {
             return Err(refused(format!("{} is not asked in turn {turn}", self.seat)));
         }
-        plays.iter().try_for_each(PaperLine::require_mailable)?;
+        for play in plays {
+            play.require_mailable()?;
+        }
         // PM-28: a forged desk with many turns would obtain elements of the dice chain.
         if turn > self.known.turn.saturating_add(TURNS_AHEAD_MAX) && self.request.turn != Some(turn) {
             return Err(refused(too_long_after(turn, self.known.turn, self.memory)));
@@ -339,9 +343,13 @@ impl<'a> PaperWriter<'a> {
 
     /// Returns the next number: above those of all recorded papers of the seat, and of all that the key wrote.
     fn next_number(&mut self) -> Result<u32, MailError> {
-        let own = self.received.papers().map(|(_, signed)| signed.paper().head());
-        let recorded = own.filter(|head| head.seat == self.seat).map(|head| head.number).max();
-        let last = recorded.unwrap_or(0).max(self.known.number);
+        let mut last = self.known.number;
+        for (_, signed) in self.received.papers() {
+            let head = signed.paper().head();
+            if head.seat == self.seat {
+                last = last.max(head.number);
+            }
+        }
         self.known.number = last.checked_add(1).ok_or_else(|| refused("the seat has no more numbers"))?;
         Ok(self.known.number)
     }

@@ -99,7 +99,9 @@ impl<'a> Authorship<'a> {
                     entries.take(&default, &plan.default_key(step.seat))?;
                     has_played |= !default.is_empty();
                 }
-                played.extend(has_played.then_some(step.seat));
+                if has_played {
+                    played.push(step.seat);
+                }
             }
         }
         let between =
@@ -113,8 +115,10 @@ impl<'a> Authorship<'a> {
             _ => return Ok(()),
         }
         let end = TurnEnd { played, ends_round: between.ends_round };
-        let checked = self.check_position(segment, position, plan, &end, game.state());
-        checked.map_err(|reason| Fault::at(self.desk.at(position.seq), reason))
+        match self.check_position(segment, position, plan, &end, game.state()) {
+            Ok(()) => Ok(()),
+            Err(reason) => Err(Fault::at(self.desk.at(position.seq), reason)),
+        }
     }
 
     /// PM-19: an order is carried out as far as the game accepts it, or refused for the game's reason. Returns `true` if it
@@ -128,29 +132,32 @@ impl<'a> Authorship<'a> {
         entries: &mut WalkedEntries<'_>,
     ) -> Result<bool, Fault> {
         let seat = step.seat;
-        let recorded = entries.segment.turn.executions.get(digest);
-        let fault = |reason: String| {
-            let at = recorded.map_or_else(|| self.desk.clone(), |(seq, _)| self.desk.at(*seq));
-            Fault::at(at, reason)
-        };
+        let mut at = self.desk.clone();
+        let mut recorded = None;
+        if let Some((seq, execution)) = entries.segment.turn.executions.get(digest) {
+            at = self.desk.at(*seq);
+            recorded = Some(execution);
+        }
         let end = entries.played(game.order(seat, step.plays()))?;
-        match (end, recorded.map(|(_, execution)| execution)) {
+        match (end, recorded) {
             (OrderEnd::Carried { .. }, Some(Execution::Refused(_))) => {
-                Err(fault(format!("the desk refuses the order of {seat}, but the game accepts it")))
+                let reason = format!("the desk refuses the order of {seat}, but the game accepts it");
+                Err(Fault::at(at, reason))
             }
             (OrderEnd::Carried { count, played }, execution) => {
                 if execution.is_none() && entries.next().is_none() {
                     return Err(Fault(None));
                 }
                 entries.take(&played, key)?;
-                match execution {
-                    Some(Execution::Carried(recorded)) if usize::from(*recorded) != count => {
-                        Err(fault(format!(
-                            "the desk records {recorded} played commands of the order of {seat}, but there are {count}"
-                        )))
-                    }
-                    _ => Ok(true),
+                if let Some(Execution::Carried(recorded)) = execution
+                    && usize::from(*recorded) != count
+                {
+                    let reason = format!(
+                        "the desk records {recorded} played commands of the order of {seat}, but there are {count}"
+                    );
+                    return Err(Fault::at(at, reason));
                 }
+                Ok(true)
             }
             (OrderEnd::Refused(rejected), Some(Execution::Refused(code)))
                 if code == rejected.code.as_str() =>
@@ -158,13 +165,13 @@ impl<'a> Authorship<'a> {
                 Ok(false)
             }
             (OrderEnd::Refused(rejected), Some(Execution::Refused(_))) => {
-                Err(fault(format!("the game refuses the order of {seat} as `{}`", rejected.code)))
+                Err(Fault::at(at, format!("the game refuses the order of {seat} as `{}`", rejected.code)))
             }
             (OrderEnd::Refused(rejected), Some(Execution::Carried(_))) => {
                 let why = format!("the game rejects the order of {seat} as `{}`", rejected.code);
                 match entries.next() {
                     Some(entry) if entry.seat == seat => Err(entries.unexpected(entry, None, &why)),
-                    _ => Err(fault(why)),
+                    _ => Err(Fault::at(at, why)),
                 }
             }
             (OrderEnd::Refused(_), None) => Err(Fault(None)),
@@ -212,7 +219,6 @@ impl<'a> Authorship<'a> {
         Ok(())
     }
 
-    /// Returns `true` if all players may know every part of every entry up to a position.
     fn is_shown(&mut self, segment: &TurnSegment<'_>, position: &TurnRecord, game: &dyn AnyState) -> bool {
         let mut from = 0;
         let mut state = segment.beginning;
@@ -269,15 +275,16 @@ struct WalkedEntries<'a> {
 impl WalkedEntries<'_> {
     /// Makes a fault of an error, such as rolls without an end. The place is in the log, because its rolls were used.
     fn played<T>(&self, played: Result<T, ReplayError>) -> Result<T, Fault> {
-        let at = || self.segment.at.at(self.segment.turn.from.1.saturating_add(1));
-        played.map_err(|error| Fault::at(at(), error.to_string()))
+        played.map_err(|error| {
+            let first = self.segment.turn.from.1.saturating_add(1);
+            Fault::at(self.segment.at.at(first), error.to_string())
+        })
     }
 
     fn next(&self) -> Option<&Entry> {
         self.segment.entries.get(self.next).copied()
     }
 
-    /// Requires the next entries to be these, with this key.
     fn take(&mut self, expected: &[Record], key: &TurnKey) -> Result<(), Fault> {
         for record in expected {
             let Some(entry) = self.segment.entries.get(self.next).copied() else {
@@ -300,7 +307,8 @@ impl WalkedEntries<'_> {
     }
 
     fn end(&self, why: &str) -> Result<(), Fault> {
-        self.next().map_or(Ok(()), |entry| Err(self.unexpected(entry, None, why)))
+        let Some(entry) = self.next() else { return Ok(()) };
+        Err(self.unexpected(entry, None, why))
     }
 
     fn missing(&self, record: &Record) -> Fault {
@@ -341,8 +349,10 @@ impl WalkedEntries<'_> {
 }
 
 fn given(record: &Record) -> String {
-    let seat = record.seat.map(|seat| format!("{seat} ")).unwrap_or_default();
-    format!("{seat}{}", record.command)
+    match record.seat {
+        Some(seat) => format!("{seat} {}", record.command),
+        None => record.command.clone(),
+    }
 }
 
 fn names(seats: &[Seat]) -> String {

@@ -16,7 +16,6 @@ use super::MailRows;
 use super::segments::{SegmentEnd, TurnSegment};
 use crate::desk_history::{DeskHistory, DeskTurn, Execution, RolledEntry};
 
-/// The most turns that a remark names.
 const NAMED_MAX: usize = 12;
 
 /// A recomputed roll with all of its inputs (FD-20).
@@ -46,7 +45,10 @@ impl fmt::Display for FairRoll {
             write!(out, ", {seat} {index} {element}")?;
         }
         write!(out, "; key {key}; {} of {}..={}:", due.count, due.low, due.high)?;
-        values.iter().try_for_each(|value| write!(out, " {value}"))
+        for value in values {
+            write!(out, " {value}")?;
+        }
+        Ok(())
     }
 }
 
@@ -110,20 +112,20 @@ impl FairDice {
         if !self.is_fair {
             return;
         }
-        let plan = segment.turn.plan.as_ref();
-        let contributions = plan.map(|plan| plan.contributions.clone()).unwrap_or_default();
+        let mut contributions = Vec::new();
+        if let Some(plan) = &segment.turn.plan {
+            contributions.clone_from(&plan.contributions);
+        }
+        let branch = &segment.at.branch;
         let mut rolled = segment.turn.rolled.iter().peekable();
         for roll in rolls(segment) {
             let at = segment.at.at(roll.seq);
             // FD-10: the desk opens each roll of the game once, and names its entry.
-            let is_its_own =
-                |rolled: &&RolledEntry| rolled.seq == roll.seq && rolled.branch == segment.at.branch;
-            while let Some(other) =
-                rolled.next_if(|rolled| !is_its_own(rolled) && !is_later(rolled, segment, roll.seq))
+            while let Some(other) = rolled.next_if(|rolled| rolled.branch != *branch || rolled.seq < roll.seq)
             {
                 rows.dice.fail(Some(desk.at(other.desk_seq)), names_no_roll(other));
             }
-            if let Some(rolled) = rolled.next_if(is_its_own) {
+            if let Some(rolled) = rolled.next_if(|rolled| rolled.seq == roll.seq) {
                 self.check_values(segment, &roll, rolled, &contributions, rows, on_roll);
             } else if segment.end == SegmentEnd::Unfinished {
                 rows.dice.not_checked(Some(at), "the turn is not fully executed yet");
@@ -193,12 +195,12 @@ impl FairDice {
         let names: Vec<&str> = seats.iter().map(|seat| seat.name()).collect();
         let names = names.join(" or ");
         let they = if seats.len() == 1 { "it" } else { "they" };
-        let protects = |part: &Contribution| !seats.contains(&part.seat) && !self.hosted.contains(&part.seat);
-        let so = if self.before.iter().any(protects) {
-            "the secrets of the other seats protect these rolls"
-        } else {
-            "the host and the seat that joined last could have chosen these rolls together"
-        };
+        let mut so = "the host and the seat that joined last could have chosen these rolls together";
+        for part in &self.before {
+            if !seats.contains(&part.seat) && !self.hosted.contains(&part.seat) {
+                so = "the secrets of the other seats protect these rolls";
+            }
+        }
         format!(
             "{rolls} of {all} used no secret from {names} yet, because {they} had not sent an order: {so}"
         )
@@ -218,8 +220,10 @@ impl FairDice {
         *rows.rolls.get_or_insert(0) += self.recomputed;
         let mut remarks = Vec::new();
         let foreseen = counted(self.foreseen, "roll", "rolls");
-        for seat in self.hosted.iter().filter(|_| self.foreseen > 0) {
-            remarks.push(format!("{seat} is played by the host and could foresee {foreseen}"));
+        for seat in &self.hosted {
+            if self.foreseen > 0 {
+                remarks.push(format!("{seat} is played by the host and could foresee {foreseen}"));
+            }
         }
         for (seats, rolls) in &self.without_secrets {
             if !seats.is_empty() {
@@ -235,14 +239,11 @@ impl FairDice {
         for (what, turns) in lost_orders(desk, turns) {
             remarks.push(format!("{what} in {}", in_turns(&turns)));
         }
-        remarks.extend(unplayed.iter().map(|branch| format!("{branch} was not played")));
+        for branch in unplayed {
+            remarks.push(format!("{branch} was not played"));
+        }
         rows.dice_remarks.push((name.into(), remarks));
     }
-}
-
-/// Returns `true` if a `rolled` names an entry of the branch after `seq`, so that the roll at `seq` has none.
-fn is_later(rolled: &RolledEntry, segment: &TurnSegment<'_>, seq: u64) -> bool {
-    rolled.branch == segment.at.branch && rolled.seq > seq
 }
 
 fn names_no_roll(rolled: &RolledEntry) -> String {
@@ -274,31 +275,31 @@ fn rolls(segment: &TurnSegment<'_>) -> Vec<GameRoll> {
 /// not count (FD-19).
 fn lost_orders(desk: &DeskHistory, turns: &[&DeskTurn]) -> BTreeMap<String, BTreeSet<u32>> {
     let mut lost: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
-    let mut name = |what: String, turn: u32| lost.entry(what).or_default().insert(turn);
     for entry in desk.entries() {
         if let Some(signed) = entry.paper()
             && let PaperContent::Order(_) = signed.paper().content()
             && entry.ignored == Some(Reason::Late)
         {
             let head = signed.paper().head();
-            name(format!("an order of {} was late", head.seat), head.turn);
+            lost.entry(format!("an order of {} was late", head.seat)).or_default().insert(head.turn);
         }
     }
     for turn in turns {
         for seat in &turn.missed {
-            name(format!("{seat} missed"), turn.number);
+            lost.entry(format!("{seat} missed")).or_default().insert(turn.number);
         }
         for step in turn.plan.iter().flat_map(|plan| &plan.steps) {
-            let recorded = step.order.and_then(|digest| turn.executions.get(&digest));
-            if matches!(recorded, Some((_, Execution::Refused(_)))) {
-                name(format!("the order of {} was refused", step.seat), turn.number);
+            if let Some(digest) = &step.order
+                && let Some((_, Execution::Refused(_))) = turn.executions.get(digest)
+            {
+                let what = format!("the order of {} was refused", step.seat);
+                lost.entry(what).or_default().insert(turn.number);
             }
         }
     }
     lost
 }
 
-/// Writes `turn 4`, or `turns 1, 2 and 9 more`.
 fn in_turns(turns: &BTreeSet<u32>) -> String {
     let named: Vec<_> = turns.iter().take(NAMED_MAX).map(ToString::to_string).collect();
     let word = if turns.len() == 1 { "turn" } else { "turns" };

@@ -36,7 +36,6 @@ impl Pairing {
         pairings
     }
 
-    /// Returns the index of whichever comes later in the bundle.
     pub(super) fn last(&self) -> usize {
         self.game.max(self.desk)
     }
@@ -46,7 +45,6 @@ impl Pairing {
     }
 }
 
-/// Reads the setup of a desk, if this build knows its version.
 fn desk_setup(genesis: &Genesis, registry: &Registry) -> Option<desk::Setup> {
     if genesis.ruleset != Desk::NAME {
         return None;
@@ -109,8 +107,13 @@ impl CollectedMatch {
             desk.pass(*leaf);
         }
         let turn = desk.position().map_or(0, |position| position.seq);
-        let is_open = desk.left_out().last().is_some_and(|last| *last > turn);
-        (desk, own.unusable.or(is_open.then_some(LEFT_OUT)))
+        let mut reason = own.unusable;
+        if let Some(last) = desk.left_out().last()
+            && *last > turn
+        {
+            reason = reason.or(Some(LEFT_OUT));
+        }
+        (desk, reason)
     }
 
     /// Joins the entries of a branch with those that it shares with its parents.
@@ -153,7 +156,6 @@ impl WholeBranch<'_> {
         self.links.get(usize::try_from(seq).ok()?).copied()
     }
 
-    /// Cuts the history to this number of records, of which the Genesis is the first.
     fn cut(&mut self, size: u64) {
         let size = usize::try_from(size).unwrap_or(usize::MAX);
         if self.entries.len() >= size.saturating_sub(1) {
@@ -166,10 +168,10 @@ impl WholeBranch<'_> {
         self.entries.len() as u64
     }
 
-    /// Returns the entries after `from`, up to `to`.
     pub(super) fn between(&self, from: u64, to: u64) -> &[&Entry] {
-        let [from, to] = [from, to].map(|seq| usize::try_from(seq).unwrap_or(usize::MAX));
-        self.entries.get(from..to.min(self.entries.len())).unwrap_or_default()
+        let from = usize::try_from(from).unwrap_or(usize::MAX);
+        let to = usize::try_from(to).unwrap_or(usize::MAX).min(self.entries.len());
+        self.entries.get(from..to).unwrap_or_default()
     }
 }
 
@@ -184,25 +186,20 @@ pub(super) struct AuditedPair<'a> {
 /// The part of the game's log that belongs to a turn.
 pub(super) struct TurnSegment<'a> {
     pub(super) turn: &'a DeskTurn,
-    /// The branch.
     pub(super) at: Revision,
-    /// The history of the branch.
     pub(super) whole: &'a WholeBranch<'a>,
-    /// The state of the game at the beginning of the match.
     pub(super) beginning: &'a dyn AnyState,
     pub(super) rules: &'a dyn AnyRules,
     /// The link after the last of the entries.
     pub(super) link: Option<Digest>,
     /// Whether the branch begins where the turn continues from, as it must after a takeback.
     pub(super) begins_there: bool,
-    /// The state of the game from which the turn continues.
     pub(super) start: Box<dyn AnyState>,
     /// The entries of the turn, up to the next position.
     pub(super) entries: &'a [&'a Entry],
     pub(super) end: SegmentEnd,
 }
 
-/// Why a turn has no more entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SegmentEnd {
     /// The next position is recorded.
@@ -228,32 +225,32 @@ impl AuditedPair<'_> {
         turns: &[&DeskTurn],
         take: &mut dyn FnMut(&TurnSegment<'_>),
     ) -> Result<Vec<(Revision, u64, u64)>, Stuck> {
-        let place = |branch| revision(self.finder.outline, (self.pairing.game, branch));
-        let stuck = |branch, reason: &str| (place(branch), String::from(reason));
-        let rules = recorded_rules(&game.genesis, self.registry);
-        let rules = rules.map_err(|_| stuck(0, "this build does not have the rules of the game"))?;
-        let beginning = rules.start(&game.genesis.setup);
-        let beginning = beginning.map_err(|_| stuck(0, "the rules reject the setup"))?;
+        let Ok(rules) = recorded_rules(&game.genesis, self.registry) else {
+            return Err(self.stuck(0, "this build does not have the rules of the game"));
+        };
+        let Ok(beginning) = rules.start(&game.genesis.setup) else {
+            return Err(self.stuck(0, "the rules reject the setup"));
+        };
         let mut wholes: BTreeMap<usize, WholeBranch<'_>> = BTreeMap::new();
         let mut played: BTreeMap<usize, u64> = BTreeMap::new();
         let mut last: Option<(usize, u64, Box<dyn AnyState>)> = None;
         for turn in turns.iter().copied() {
             // After a takeback the branch is unknown until the turn has rolls or an end.
             let Some(name) = turn.branch() else { break };
-            let found = self.finder.branch(self.pairing.game, name.as_str());
-            let found = found.ok_or_else(|| stuck(0, &format!("there is no branch `{name}`")))?;
+            let Some(found) = self.finder.branch(self.pairing.game, name.as_str()) else {
+                return Err(self.stuck(0, &format!("there is no branch `{name}`")));
+            };
             let whole = &*wholes.entry(found).or_insert_with(|| {
                 self.game.whole(self.finder, (self.pairing.game, found)).linked(&game.genesis)
             });
-            let rejected = || stuck(found, "the rules reject an entry");
             let mut state = match last.take() {
                 Some((on, seq, state)) if (on, seq) == (found, turn.from.1) => state,
                 _ => {
                     let mut state = beginning.fork();
                     if whole.head() < turn.from.1 {
-                        return Err(stuck(found, whole.unusable.unwrap_or("the branch is too short")));
+                        return Err(self.stuck(found, whole.unusable.unwrap_or("the branch is too short")));
                     }
-                    fold(state.as_mut(), whole.between(0, turn.from.1)).ok_or_else(rejected)?;
+                    self.fold(state.as_mut(), whole.between(0, turn.from.1), found)?;
                     state
                 }
             };
@@ -266,7 +263,7 @@ impl AuditedPair<'_> {
                 (None, None) => SegmentEnd::Idle,
             };
             let entries = whole.between(turn.from.1, to);
-            let Some(at) = place(found) else { break };
+            let Some(at) = self.place(found) else { break };
             take(&TurnSegment {
                 turn,
                 at,
@@ -283,22 +280,34 @@ impl AuditedPair<'_> {
             match end {
                 SegmentEnd::Position => {}
                 SegmentEnd::Unfinished | SegmentEnd::Idle => break,
-                SegmentEnd::Short => return Err(stuck(found, "the branch is too short")),
-                SegmentEnd::Unusable(reason) => return Err(stuck(found, reason)),
+                SegmentEnd::Short => return Err(self.stuck(found, "the branch is too short")),
+                SegmentEnd::Unusable(reason) => return Err(self.stuck(found, reason)),
             }
-            fold(state.as_mut(), entries).ok_or_else(rejected)?;
+            self.fold(state.as_mut(), entries, found)?;
             last = Some((found, to, state));
         }
         let mut ends = Vec::new();
         for (branch, to) in played {
-            if let (Some(at), Some(whole)) = (place(branch), wholes.get(&branch)) {
+            if let (Some(at), Some(whole)) = (self.place(branch), wholes.get(&branch)) {
                 ends.push((at, to, whole.head()));
             }
         }
         Ok(ends)
     }
 
-    /// Returns `true` if a branch begins at the entry from which a turn continues.
+    fn place(&self, branch: usize) -> Option<Revision> {
+        revision(self.finder.outline, (self.pairing.game, branch))
+    }
+
+    fn stuck(&self, branch: usize, reason: &str) -> Stuck {
+        (self.place(branch), reason.into())
+    }
+
+    fn fold(&self, state: &mut dyn AnyState, entries: &[&Entry], branch: usize) -> Result<(), Stuck> {
+        let folded = state.fold(&stored(entries.iter().copied()), &DicePolicy::Recorded, &mut |_| {});
+        folded.map_err(|_| self.stuck(branch, "the rules reject an entry"))
+    }
+
     fn begins_there(&self, game: &BundledMatch, branch: usize, turn: &DeskTurn) -> bool {
         let (from, seq) = &turn.from;
         let of = self.pairing.game;
@@ -309,8 +318,4 @@ impl AuditedPair<'_> {
         found.first.checked_sub(1) == Some(*seq)
             && self.finder.holder((of, parent), *seq) == self.finder.holder((of, from), *seq)
     }
-}
-
-fn fold(state: &mut dyn AnyState, entries: &[&Entry]) -> Option<()> {
-    state.fold(&stored(entries.iter().copied()), &DicePolicy::Recorded, &mut |_| {}).ok()
 }
