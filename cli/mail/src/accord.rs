@@ -22,7 +22,6 @@ const ACCORD: &str = ".accord";
 /// The keys that an accord takes over from the terms that a game proposes.
 const KEYS: [&str; 6] = ["hours", "missed", "default", "between", "patience", "absences"];
 
-/// The keys of an accord that [`read_accord`] fills in.
 const FILLED_IN: [&str; 3] = ["match", "game", "seats"];
 
 /// The accord of a match.
@@ -109,16 +108,16 @@ impl MatchAccord {
         if !is_known || genesis.match_id != id_of(game) {
             return Ok(None);
         }
-        let broken = |error: &dyn fmt::Display| MailError::Refused(format!("`{accord}` is broken: {error}"));
-        let setup: Setup = decode_strictly(&genesis.setup).map_err(|error| broken(&error))?;
+        let setup: Setup = decode_strictly(&genesis.setup).map_err(|error| broken(&accord, &error))?;
         let state = Accord::start(&setup)?;
         let mut found = Self { name: accord.clone(), head: 0, state, since_ms: genesis.created_at_ms };
         let head = store.head(&accord, &BranchName::main())?;
         for entry in store.entries(&accord, &BranchName::main(), 1..=head)? {
             let entry = entry?;
-            let command: Command = decode_strictly(&entry.command).map_err(|error| broken(&error))?;
+            let command: Command =
+                decode_strictly(&entry.command).map_err(|error| broken(&accord, &error))?;
             let applied = Accord::apply(&mut found.state, entry.seat, &command, &mut ());
-            applied.map_err(|error| broken(&error))?;
+            applied.map_err(|error| broken(&accord, &error))?;
             if let Command::Terms(_) | Command::Stand(_) = command {
                 found.since_ms = entry.recorded_at_ms;
             }
@@ -213,6 +212,10 @@ impl MatchAccord {
     }
 }
 
+fn broken(accord: &MatchName, error: &dyn fmt::Display) -> MailError {
+    MailError::Refused(format!("`{accord}` is broken: {error}"))
+}
+
 fn setup_of(terms: Terms, game: &Genesis, seats: u8) -> Setup {
     let Terms { hours, missed, default, between, patience, absences } = terms;
     let match_id = MatchId::new(game.match_id).to_string();
@@ -227,14 +230,17 @@ fn setup_of(terms: Terms, game: &Genesis, seats: u8) -> Setup {
 /// What is wrong with the store, the desk or the accord.
 pub fn current_branch(store: &StoreReader, name: &MatchName) -> Result<BranchName, MailError> {
     let main = BranchName::main();
-    let branch = match desk_naming(store, name, &main)? {
-        Some(desk) => branches_of_turns(store, &desk)?.pop(),
-        None => {
-            MatchAccord::find(store, name, &store.genesis(name)?)?.map(|accord| accord.state.branch().clone())
-        }
-    };
-    // A build that knew of no current branch may have renamed it.
-    Ok(branch.filter(|branch| store.head(name, branch).is_ok()).unwrap_or(main))
+    let mut branch = None;
+    if let Some(desk) = desk_naming(store, name, &main)? {
+        branch = branches_of_turns(store, &desk)?.pop();
+    } else if let Some(accord) = MatchAccord::find(store, name, &store.genesis(name)?)? {
+        branch = Some(accord.state.branch().clone());
+    }
+    match branch {
+        Some(branch) if store.head(name, &branch).is_ok() => Ok(branch),
+        // A build that knew of no current branch may have renamed it.
+        _ => Ok(main),
+    }
 }
 
 fn id_of(game: &Genesis) -> [u8; 16] {

@@ -32,7 +32,6 @@ pub(super) struct AnsweredPaper<'a> {
     paper: &'a Paper,
     digest: Digest,
     outcome: &'a PaperOutcome,
-    /// The desk's entry that records it.
     seq: Option<Seq>,
 }
 
@@ -190,7 +189,7 @@ impl SeatLetter<'_> {
         } else {
             self.text.paragraph(&format!("{what} was taken and counts."));
         }
-        let happened = entry.map(|entry| sentences(entry, self.seat, self.zone)).unwrap_or_default();
+        let happened = entry.map_or_else(Vec::new, |entry| sentences(entry, self.seat, self.zone));
         self.text.items(&happened);
         self.text.paragraph(&format!(
             "Your receipt is record {seq} of the desk in the attached bundle, which the host has signed."
@@ -478,7 +477,6 @@ pub(super) fn unread_name(
     LetterName { desk_size: mail.desk.size(), seat, answers: Some(answers) }
 }
 
-/// Returns the digest that names the answer to mails without content for the match; a seat gets one in a turn.
 pub(super) fn once_in_a_turn(turn: u32) -> Digest {
     Digest::new(blake3::derive_key("turnfold v1 answer to an empty mail", &turn.to_be_bytes()))
 }

@@ -70,7 +70,6 @@ struct MailAudit<'a> {
     on_roll: &'a mut dyn FnMut(&FairRoll),
     pairings: Vec<Pairing>,
     collected: BTreeMap<usize, CollectedMatch>,
-    /// The match whose records are being read.
     current: usize,
     rows: MailRows,
 }
@@ -265,11 +264,9 @@ struct MailRows {
     dice: RowBuilder,
     /// How many rolls were recomputed; `None` if no match has fair dice.
     rolls: Option<u64>,
-    /// Further facts about the dice of each match.
     dice_remarks: Vec<(String, Vec<String>)>,
     authorship: RowBuilder,
     authors: Authors,
-    /// The branches of games that were not played.
     unplayed: Vec<String>,
     consistency: RowBuilder,
     /// How many papers named a history that their desk has; `None` if none did.

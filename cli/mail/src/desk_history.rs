@@ -31,13 +31,11 @@ pub struct DeskHistory {
     /// The root at each size, from size 1, which is the Genesis alone.
     roots: Vec<TreeHash>,
     entries: Vec<AppliedEntry>,
-    /// The records that were left out of a bundle.
     left_out: Vec<Seq>,
     /// The first shown record that the desk could not apply.
     first_unapplied: Option<Seq>,
     /// The index in `entries` of each recorded paper, by digest.
     papers: BTreeMap<Digest, usize>,
-    /// How many papers of each seat were recorded in this turn.
     papers_in_turn: BTreeMap<Seat, usize>,
     turns: Vec<DeskTurn>,
     current: DeskTurn,
@@ -88,9 +86,7 @@ pub(crate) struct DeskTurn {
     pub(crate) rolled: Vec<RolledEntry>,
     /// The recorded execution of each order with its entry at the desk, by the order's digest.
     pub(crate) executions: BTreeMap<Digest, (Seq, Execution)>,
-    /// The seats whose orders were carried out.
     pub(crate) executed: Vec<Seat>,
-    /// The seats that missed a deadline.
     pub(crate) missed: Vec<Seat>,
     /// The position with which it ended, and from which the next turn begins.
     pub(crate) end: Option<TurnRecord>,
@@ -99,10 +95,8 @@ pub(crate) struct DeskTurn {
 /// A `rolled` of the desk (FD-10).
 #[derive(Clone)]
 pub(crate) struct RolledEntry {
-    /// Its entry at the desk.
     pub(crate) desk_seq: Seq,
     pub(crate) number: u32,
-    /// The element that the host opened.
     pub(crate) element: Digest,
     /// The entry of the game, and its branch.
     pub(crate) branch: BranchName,
@@ -112,13 +106,10 @@ pub(crate) struct RolledEntry {
 /// The recorded execution of an order (PM-19).
 #[derive(Clone)]
 pub(crate) enum Execution {
-    /// The game took this many of its commands.
     Carried(u16),
-    /// The game refused it with this code.
     Refused(String),
 }
 
-/// What to carry out in a ready turn. It does not change any more.
 #[derive(Clone)]
 pub(crate) struct TurnPlan {
     /// The turn; 0 before the first position.
@@ -127,7 +118,6 @@ pub(crate) struct TurnPlan {
     /// earlier one (PM-20).
     pub(crate) from: (BranchName, Seq),
     pub(crate) is_takeback: bool,
-    /// What each asked seat does, in seat order.
     pub(crate) steps: Vec<SeatStep>,
     /// The seats that still play, and those that have left.
     pub(crate) living: Vec<Seat>,
@@ -143,7 +133,6 @@ pub(crate) struct SeatStep {
     pub(crate) seat: Seat,
     /// The digest of its order; without one `default` is played for it.
     pub(crate) order: Option<Digest>,
-    /// The tag of its order (PM-2).
     tag: Option<Digest>,
     plays: Vec<String>,
 }

@@ -93,9 +93,7 @@ struct TurnExecution<'h, 's, 'd, 't, 'u> {
     branch: BranchName,
     dice: &'d RefCell<TurnDice<'t, 'u>>,
     game: GameTurn<'d>,
-    /// The module that plays the game, if one does.
     module: Option<Digest>,
-    /// How many rolls the turn has had.
     rolls: u32,
     report: &'h mut RunReport,
 }
@@ -445,7 +443,6 @@ impl TurnEntries {
 
 /// The seats that are asked at a position, and the seats of its round that have not played yet (PM-14).
 pub(crate) struct Round {
-    /// The seats that are asked, in seat order.
     pub(crate) seats: Vec<Seat>,
     /// The seats of the round for which neither an order was carried out nor `default` played. Empty if players are not
     /// asked together.

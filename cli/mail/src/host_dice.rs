@@ -13,7 +13,6 @@ const BLOCK: u16 = 32;
 /// Dice of a recorded match: values rolled on a table, then values of a source.
 pub struct TableDice<'a> {
     values: Vec<i32>,
-    /// How many of them are used.
     used: usize,
     /// Whether a roll had an owner since [`TurnDice::had_owned`] was last called.
     has_owned: bool,

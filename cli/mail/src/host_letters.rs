@@ -56,7 +56,7 @@ pub fn waits_for_host(
     let mut own = state.awaited();
     own.retain(|seat| hosted.contains(seat));
     if !own.is_empty() {
-        let until = state.deadline().map(|until| time(until, "")).unwrap_or_default();
+        let until = state.deadline().map_or_else(String::new, |until| time(until, ""));
         waits.push(format!("Your order for {} is due by {until}.", seats(&own, Seat::Host)));
     }
     Ok(waits)
@@ -109,7 +109,7 @@ pub fn write_day(
             text.items(&waits);
         }
     }
-    let date = timestamp(at).map(|at| at.strftime("%a %-d %b %Y").to_string()).unwrap_or_default();
+    let date = timestamp(at).map_or_else(String::new, |at| at.strftime("%a %-d %b %Y").to_string());
     let letter = Letter {
         route: addresses.route_to(Seat::Host),
         subject: &format!("your matches by mail, {date}"),
@@ -120,7 +120,7 @@ pub fn write_day(
     };
     let is_new = has_news && outbox.put(&name, &letter.to_eml())?;
     outbox.sync()?;
-    Ok(is_new.then(|| (game.clone(), name)))
+    Ok(if is_new { Some((game.clone(), name)) } else { None })
 }
 
 /// Returns what the host should know of what happened in a match in this time: who joined, missed a deadline, left or
@@ -138,8 +138,17 @@ fn happened(
         if !seconds.contains(&u64::try_from(stored.recorded_at_ms / 1000).unwrap_or(0)) {
             continue;
         }
-        for effect in entry.effects.iter().filter(|effect| is_for_host(effect)) {
-            happened.extend(sentence_for(effect, Seat::Host, ""));
+        for effect in &entry.effects {
+            if let Effect::Joined { .. }
+            | Effect::Missed { .. }
+            | Effect::Gone { .. }
+            | Effect::Replaced { .. }
+            | Effect::Rekeyed { .. }
+            | Effect::Absent { .. }
+            | Effect::Over { .. } = effect
+            {
+                happened.extend(sentence_for(effect, Seat::Host, ""));
+            }
         }
     }
     for notice in post.notices()? {
@@ -157,10 +166,12 @@ fn last_day(outbox: &Outbox) -> Result<Option<DeskTime>, MailError> {
             continue;
         }
         let text = fs::read_to_string(&path)?;
-        let date = text.lines().find_map(|line| line.strip_prefix("Date: "));
-        let date = date.and_then(|date| jiff::fmt::rfc2822::parse(date.trim()).ok());
-        let seconds = date.and_then(|date| u64::try_from(date.timestamp().as_second()).ok());
-        last = last.max(seconds.and_then(DeskTime::of_unix_seconds));
+        if let Some(date) = text.lines().find_map(|line| line.strip_prefix("Date: "))
+            && let Ok(date) = jiff::fmt::rfc2822::parse(date.trim())
+            && let Ok(seconds) = u64::try_from(date.timestamp().as_second())
+        {
+            last = last.max(DeskTime::of_unix_seconds(seconds));
+        }
     }
     Ok(last)
 }
@@ -190,17 +201,4 @@ impl MailRoom<'_> {
             Ok(true)
         })
     }
-}
-
-const fn is_for_host(effect: &Effect) -> bool {
-    matches!(
-        effect,
-        Effect::Joined { .. }
-            | Effect::Missed { .. }
-            | Effect::Gone { .. }
-            | Effect::Replaced { .. }
-            | Effect::Rekeyed { .. }
-            | Effect::Absent { .. }
-            | Effect::Over { .. }
-    )
 }

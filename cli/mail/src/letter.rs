@@ -190,7 +190,6 @@ pub struct Thread {
 }
 
 impl Thread {
-    /// Returns the place of a letter that follows other letters to its seat. A rewritten letter keeps its place.
     pub(super) fn of(
         desk: &DeskHistory,
         name: LetterName,
@@ -249,7 +248,6 @@ pub(super) fn is_letter_of_some_match(id: &str) -> bool {
     of_match.len() == MATCH_DIGITS && size.len() >= 8 && are_numbers
 }
 
-/// Returns the digits of the match id with which the `Message-ID`s of its letters begin.
 pub(super) fn match_digits(terms: &Setup) -> &str {
     terms.match_id.get(..MATCH_DIGITS).unwrap_or(&terms.match_id)
 }

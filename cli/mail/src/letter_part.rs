@@ -22,7 +22,6 @@ pub(super) struct MailLogs<'a> {
     pub(super) store: &'a StoreReader,
     pub(super) registry: &'a Registry,
     pub(super) signers: &'a Signers,
-    /// The public address of the service with the page of each seat.
     pub(super) pages: Option<&'a str>,
     pub(super) game: MailMatch,
     pub(super) desk: DeskHistory,
@@ -86,11 +85,9 @@ impl<'a> MailLogs<'a> {
 }
 
 pub(super) struct LetterPart {
-    /// The number of records of the desk.
     size: u64,
     /// The branches of the game, and the last entry of each.
     branches: BTreeMap<BranchName, Seq>,
-    /// The branch of the position.
     branch: BranchName,
 }
 
@@ -128,16 +125,13 @@ impl LetterPart {
 const LEGAL_MAX: usize = 20;
 
 pub(super) struct KnownGame {
-    /// The lines of the picture.
     pub(super) picture: Vec<String>,
-    /// The result or the turn of the game.
     pub(super) standing: MatchStanding,
     /// The entries that are new since the last letter, or show more now, in sentences.
     pub(super) news: Vec<String>,
     /// The first of the seat's legal commands, and how many more there are.
     pub(super) legal: Vec<String>,
     pub(super) more: usize,
-    /// Whether the game went back to an earlier turn since the last letter.
     pub(super) went_back: bool,
     seat_history: SeatHistory,
 }

@@ -492,7 +492,6 @@ fn occasions(desk: &DeskHistory) -> Vec<Occasion> {
     found
 }
 
-/// Returns the reports that a letter follows in its thread: the first to the seat, and the last before it.
 fn followed(reports: &[Occasion], name: LetterName) -> Vec<LetterName> {
     let mut earlier = Vec::new();
     for report in reports {

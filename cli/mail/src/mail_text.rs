@@ -89,9 +89,7 @@ fn find_from(text: &str, at: usize, pattern: &str) -> usize {
 struct HtmlText {
     lines: String,
     line: String,
-    /// Whether a space comes before the next word.
     is_spaced: bool,
-    /// How many `blockquote` elements are open.
     quotes: usize,
     is_preformatted: bool,
 }
@@ -334,7 +332,6 @@ fn decoded(bytes: &[u8], charset: &str) -> String {
 
 struct Base64Body<'a> {
     bytes: Vec<u8>,
-    /// Whether the last bytes are missing.
     is_cut: bool,
     footer: &'a [u8],
 }

@@ -64,7 +64,6 @@ impl Maildir {
         Ok(mails)
     }
 
-    /// Lists the mails in `new`, and those in `cur` without the flag S, the oldest first.
     fn waiting(&self) -> Result<Vec<PathBuf>, MailError> {
         let mut found = Vec::new();
         for name in [NEW, CUR] {
@@ -91,7 +90,8 @@ impl Maildir {
     pub fn mark_taken(&self, mail: &Path) -> Result<(), MailError> {
         let name = mail.file_name().unwrap_or_default().to_string_lossy();
         // The flags stand in order, each once.
-        let flags: BTreeSet<char> = flags(&name).chars().chain([SEEN]).collect();
+        let mut flags: BTreeSet<char> = flags(&name).chars().collect();
+        flags.insert(SEEN);
         let base = name.split(FLAGS).next().unwrap_or_default();
         let seen = format!("{base}{FLAGS}{}", flags.iter().collect::<String>());
         match fs::rename(mail, self.folder.join(CUR).join(seen)) {
@@ -125,9 +125,12 @@ pub fn read_mail(path: &Path) -> Result<ReceivedMail, InputError> {
     match read_file(path, &MAIL_LIMITS) {
         Err(error @ InputError::TooLong { .. }) => {
             let mut beginning = Vec::new();
-            let file = File::open(path);
-            let read = file.and_then(|file| file.take(HEADER_MAX).read_to_end(&mut beginning));
-            if read.is_ok() { Ok(ReceivedMail::too_long(&beginning)) } else { Err(error) }
+            if let Ok(file) = File::open(path)
+                && file.take(HEADER_MAX).read_to_end(&mut beginning).is_ok()
+            {
+                return Ok(ReceivedMail::too_long(&beginning));
+            }
+            Err(error)
         }
         bytes => Ok(ReceivedMail::read(&bytes?)),
     }

@@ -25,11 +25,8 @@ use super::take::{PaperOutcome, TakenPaper};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NoticeKind {
-    /// A mail could not be delivered.
     Bounce,
-    /// A mail is not delivered yet.
     Delay,
-    /// The owner of an address is away.
     Absence,
     /// Anything else, such as that a mail was read.
     Other,
@@ -51,7 +48,6 @@ pub struct Notice {
     kind: NoticeKind,
     /// Why a mail was not delivered, in words.
     why: &'static str,
-    /// Whether more than the subject identifies it.
     pub(super) is_sure: bool,
     /// The mail as text, in lower case, with the mail that it is about.
     text: String,
@@ -107,8 +103,6 @@ impl Notice {
         Some(Self { kind, why, is_sure, text })
     }
 
-    /// Returns the seat and desk size of the match's letter that it is about. Every `Message-ID` of the match begins
-    /// with `match_digits`.
     pub(super) fn letter(&self, match_digits: &str) -> Option<(Seat, u64)> {
         let mut own = None;
         let mut newest: Option<(Seat, u64)> = None;
@@ -137,7 +131,6 @@ impl Notice {
     }
 }
 
-/// Reads the seat and desk size of a letter's name, such as `00000012-p1`.
 fn letter_in(part: &str) -> Option<(Seat, u64)> {
     let (size, rest) = part.split_once('-')?;
     Some((rest.split('-').next()?.parse().ok()?, size.parse().ok()?))
@@ -166,7 +159,6 @@ fn is_marked(mail: &Message<'_>) -> bool {
     false
 }
 
-/// Returns the texts of the parts of a report, and the headers of the mail that it is about, in lower case.
 fn status_of(mail: &Message<'_>) -> String {
     let mut text = String::new();
     for part in &mail.parts {
@@ -189,14 +181,12 @@ fn status_of(mail: &Message<'_>) -> String {
 /// A notice about a seat, as the host reads it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeatNotice {
-    /// When the notice was sent.
     pub(super) at: DeskTime,
     /// The seat.
     pub seat: Seat,
     pub(super) kind: NoticeKind,
     /// The desk size of the letter that it is about; for an offer that brings a new player, the turn of the offer.
     pub(super) letter: Option<u64>,
-    /// The address of the seat at that time.
     address: Option<MailAddress>,
     /// The digest of the mail, so that it is stored once; for a waiting player, the digest of the paper.
     mail: Digest,
@@ -334,7 +324,6 @@ impl MailHost<'_> {
         })
     }
 
-    /// Returns the notice in a mail, if it is about a letter of this match, or from or about a player's address.
     pub(super) fn noticed(&self, mail: &ReceivedMail, addresses: &Addresses) -> Option<SeatNotice> {
         let notice = mail.notice.as_ref()?;
         let letter = notice.letter(match_digits(&self.game.terms));

@@ -87,7 +87,6 @@ impl NewMailMatch<'_> {
         genesis.pinned(self.rules.module())
     }
 
-    /// Returns the game that an interrupted call left: this one, without entries and without a desk.
     fn left_by_interrupted(&self, store: &Store, key: &PrivateKey) -> Result<Option<Genesis>, MailError> {
         let Some(found) = genesis_of(store, self.name)? else { return Ok(None) };
         let made = Genesis { created_at_ms: found.created_at_ms, ..self.game(found.match_id, key) };
@@ -269,7 +268,6 @@ struct Trial<'a> {
     rules: PlayedRules<'a>,
     game: GameTurn<'a>,
     chance: DiceStream,
-    /// Whether every seat misses every deadline.
     misses_all: bool,
     round: Option<Round>,
     turn: u32,
@@ -299,7 +297,6 @@ pub(crate) fn try_terms(rules: &dyn AnyRules, setup: &[u8], terms: &Setup) -> Re
 }
 
 impl Trial<'_> {
-    /// Plays a turn; turn 0 comes before the first position. Returns `false` once the game is over.
     fn play_turn(&mut self) -> Result<bool, MailError> {
         let living = Seat::players(self.terms.seats.into());
         let before = self.game.state().state_hash();

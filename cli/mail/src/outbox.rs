@@ -85,7 +85,6 @@ impl Outbox {
         self.folder.join(Self::REPLACED).join(name.to_string()).try_exists()
     }
 
-    /// Returns the newest report to a seat about at most this many records, sent or not.
     pub(super) fn last_to(&self, seat: Seat, size_max: u64) -> io::Result<Option<String>> {
         let mut reports = Vec::new();
         for (name, path) in self.files()? {
@@ -175,7 +174,6 @@ impl Outbox {
         self.write_next_to(&path.file_name().unwrap_or_default().to_string_lossy(), now.as_bytes())
     }
 
-    /// Overwrites a letter, and puts away the reports of the sizes `stale` to its seat.
     pub(super) fn replace(&self, name: LetterName, letter: &str, stale: &[u64]) -> io::Result<()> {
         self.write_whole(&name.to_string(), letter.as_bytes())?;
         let mut names = Vec::new();

@@ -122,7 +122,6 @@ fn fold(line: &str, mail: &mut String) {
     writeln!(mail, "{begin}{rest}").expect("writing to a string cannot fail");
 }
 
-/// Cuts a line of more than `room` characters at the last space that leaves at most `room` characters before it.
 fn cut(line: &str, room: usize) -> Option<(&str, &str)> {
     if line.len() <= room {
         return None;
@@ -149,7 +148,6 @@ struct Field {
 }
 
 impl Fields {
-    /// Adds a line: a new field if it begins with a keyword, otherwise more of the field before.
     fn add(&mut self, line: &str) {
         if line.is_empty() {
             return;

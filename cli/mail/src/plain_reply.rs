@@ -25,13 +25,11 @@ pub(super) enum LineMeaning {
     Command,
     /// Possibly a command with a mistake.
     Attempt,
-    /// Words to a person.
     Words,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Origin {
-    /// The sender wrote it.
     Own,
     /// It is quoted, with a mark or without.
     Quoted,
@@ -39,10 +37,8 @@ enum Origin {
     Program,
 }
 
-/// A line of a mail, without quotation marks and surplus spaces.
 struct MailLine {
     text: String,
-    /// How deeply it is quoted.
     depth: usize,
     origin: Origin,
 }
@@ -53,7 +49,6 @@ pub(super) struct FoundCode {
     pub(super) line: usize,
     pub(super) code: ReplyCode,
     depth: usize,
-    /// The text after it on its line.
     rest: String,
 }
 
@@ -186,7 +181,6 @@ impl PlainReply {
 struct Places {
     all: Vec<Vec<String>>,
     here: Vec<String>,
-    /// The lines up to the next empty one.
     paragraph: Vec<(String, LineMeaning)>,
     /// Possible commands in paragraphs without a sure one.
     attempts: Vec<String>,
@@ -352,7 +346,6 @@ fn code_in(line: &str) -> Option<(ReplyCode, String)> {
     None
 }
 
-/// Digits and letters that no one confuses.
 const SIGNS: &[u8; 32] = b"23456789ABCDEFGHJKLMNPQRSTUVWXYZ";
 
 /// A reply code, written `ABCD-EFGH-JKMN`, which the player of a seat without a key sends along. It is good for one turn

@@ -39,7 +39,6 @@ pub(super) struct KnownPosition<'a> {
     seq: u64,
     seat: Seat,
     is_asked: bool,
-    /// Whether the seat is free, so that `join` takes it.
     joins: bool,
     /// The first words of the seat's legal commands.
     verbs: BTreeSet<String>,
@@ -86,8 +85,6 @@ impl<'a> KnownPosition<'a> {
         self.is_asked && matches!(self.state.judge(self.seat, command.as_str()), Ok(Verdict::Applied(())))
     }
 
-    /// Builds the orders ahead of a seat: for turns, and from lines of replies, which begin after its order (PM-42,
-    /// PM-123).
     pub(super) fn ahead(
         &self,
         plays: &[PaperLine],
@@ -130,11 +127,9 @@ impl<'a> KnownPosition<'a> {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct PlainWords {
     pub(super) questions: Vec<PlainQuestion>,
-    /// Contents of papers, except for orders.
     pub(super) contents: Vec<PaperContent>,
     /// Answers to offers: `true` to agree, and the number of the offer or digits of its digest.
     pub(super) answers: Vec<(bool, String)>,
-    /// The turn to which the player offers to go back.
     pub(super) takeback: Option<u32>,
     pub(super) plays: Vec<PaperLine>,
     pub(super) wait: bool,

@@ -263,7 +263,6 @@ impl Addresses {
         Route { from: self.of(Seat::Host), to, copy: if copy == to { None } else { copy } }
     }
 
-    /// Returns the addresses with one that gets copies of the letters to a seat, unless it is the seat's own.
     pub(super) fn with_copy(mut self, seat: Seat, address: &MailAddress) -> Self {
         let is_own = self.of(seat).is_some_and(|own| own.0.eq_ignore_ascii_case(&address.0));
         self.copy = if is_own { None } else { Some((seat, address.clone())) };

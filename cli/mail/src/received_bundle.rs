@@ -31,16 +31,12 @@ use super::paper_form::{FoundPaper, MailedPaper};
 use crate::error::MailError;
 
 pub(super) struct PlayerMemory {
-    /// The first key of the host.
     host: VerifierKey,
     /// The links of the Genesis of game and desk.
     game: Digest,
     desk: Digest,
-    /// The number of the last paper.
     pub(super) number: u32,
-    /// The turn of the last order.
     pub(super) turn: u32,
-    /// The origins of the branches that were accepted.
     pub(super) origins: Vec<String>,
 }
 
@@ -103,7 +99,6 @@ pub(super) fn kept_order(
 pub(super) struct ReceivedBundle<'a> {
     bundle: BundleFile,
     registry: &'a Registry,
-    /// The index of the game in the bundle.
     game_index: usize,
     pub(super) game: BundledMatch,
     desk: BundledMatch,
@@ -117,7 +112,6 @@ pub(super) struct ReceivedBundle<'a> {
     pub(super) turn: u32,
     pub(super) position: Option<TurnRecord>,
     since: Option<DeskTime>,
-    /// The host's clock.
     pub(super) clock: Option<DeskTime>,
 }
 
@@ -367,7 +361,6 @@ impl<'a> ReceivedBundle<'a> {
         Ok(Some(state))
     }
 
-    /// Returns the game at the position, if the bundle shows all of it and no other seat has to play before this one.
     fn game_before_plays(
         &self,
         position: &TurnRecord,

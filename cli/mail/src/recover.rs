@@ -62,8 +62,13 @@ impl Recovery {
                     return Err(refused(&format!("{}: {}", row.row, row.reason)));
                 }
                 combination.add(&bundle).map_err(|error| refused(&error))?;
-                let name = |index: usize| Some(bundle.outline().matches.get(index)?.name.clone());
-                pairs.extend(name(game).zip(name(desk)).filter(|names| !pairs.contains(names)));
+                let matches = &bundle.outline().matches;
+                if let Some(game) = matches.get(game)
+                    && let Some(desk) = matches.get(desk)
+                    && !pairs.iter().any(|(known, of)| *known == game.name && *of == desk.name)
+                {
+                    pairs.push((game.name.clone(), desk.name.clone()));
+                }
             }
         }
         for (game, desk) in &pairs {

@@ -106,13 +106,15 @@ impl SeatLetter<'_> {
             if entry.position().is_some() {
                 counted.clear();
             }
-            let order = entry.effects.iter().find_map(|effect| match effect {
-                Effect::Ordered { seat, .. } => Some((*seat, "order")),
-                Effect::Ahead { seat, .. } => Some((*seat, "ahead")),
-                _ => None,
-            });
             // PM-81: repeated orders of another seat are shown once, so that no one can count them.
-            let is_repeated = order.is_some_and(|order| !counted.insert(order) && order.0 != self.seat);
+            let mut is_repeated = false;
+            for effect in &entry.effects {
+                if let Effect::Ordered { seat, .. } | Effect::Ahead { seat, .. } = effect {
+                    let is_order = matches!(effect, Effect::Ordered { .. });
+                    is_repeated = !counted.insert((*seat, is_order)) && *seat != self.seat;
+                    break;
+                }
+            }
             if entry.size() < came {
                 // PM-106: without messages to the player before.
                 happened.extend(effects_in_words(entry, Seat::Host, self.zone));

@@ -17,20 +17,16 @@ pub(super) const KEY_FILE: &str = "my.key";
 pub(super) struct SeatLetter<'a> {
     pub(super) mail: &'a MailLogs<'a>,
     pub(super) name: LetterName,
-    /// The reader, and the reader's time zone.
     pub(super) seat: Seat,
     pub(super) zone: &'a str,
-    /// The desk at the size of the letter.
     pub(super) state: &'a State,
     pub(super) view: View,
     /// The file name of the bundle, short enough to type.
     pub(super) attached: String,
-    /// The subject, without the name of the match.
     pub(super) subject: String,
     pub(super) text: Text,
     /// The `Message-ID` of a mail that it answers.
     pub(super) in_reply_to: Option<String>,
-    /// Whether the rules of the game are attached.
     pub(super) has_rules: bool,
 }
 
@@ -82,7 +78,7 @@ impl<'a> SeatLetter<'a> {
     }
 
     pub(super) fn deadline(&self) -> String {
-        self.view.deadline.map(|until| time(until, self.zone)).unwrap_or_default()
+        self.view.deadline.map_or_else(String::new, |until| time(until, self.zone))
     }
 
     pub(super) fn waits(&self) -> String {
@@ -115,8 +111,10 @@ impl<'a> SeatLetter<'a> {
             let SeatView { seat, name, misses, absent, .. } = view;
             let status = if name.is_none() { "has not joined" } else { view.in_words() };
             let missed = if *misses == 0 { String::new() } else { format!(", missed {misses}") };
-            let absent = absent.map(|until| format!(", absent until {}", time(until, self.zone)));
-            let absent = absent.unwrap_or_default();
+            let absent = match absent {
+                Some(until) => format!(", absent until {}", time(*until, self.zone)),
+                None => String::new(),
+            };
             let name = name.as_deref().unwrap_or("free");
             self.text.fill(&format!("  {:3} ", seat.name()), &format!("{name}: {status}{missed}{absent}"));
         }

@@ -168,7 +168,6 @@ impl MailHost<'_> {
         Ok(has_closed)
     }
 
-    /// Closes the pages of a seat that were opened up to a time. With `i64::MAX`, the page that asks stays open.
     fn close_pages(&self, seat: Seat, to: i64) -> Result<bool, MailError> {
         let mut has_closed = false;
         for (hash, grant) in self.store.grants_of(&self.game.name)? {

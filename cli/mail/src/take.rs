@@ -267,7 +267,6 @@ fn taken_seat(paper: &Paper, code: &str, host_replaces: bool) -> Option<String> 
     }
 }
 
-/// Returns the seat that the paper would give to a new player. Only a person can know who that player is.
 fn seat_of_new_player(paper: &Paper) -> Option<Seat> {
     match paper.content() {
         PaperContent::Join(_) => Some(paper.head().seat),

@@ -49,7 +49,6 @@ impl TakenReply {
 struct Written<'a> {
     text: &'a str,
     line: usize,
-    /// The seat and turn that the code is for.
     owner: Option<(Seat, u32)>,
     code: ReplyCode,
     /// The commands; `None` if there are none.

@@ -129,7 +129,6 @@ struct PaperWriter<'a> {
     received: &'a ReceivedBundle<'a>,
     key: SeatKey,
     seat: Seat,
-    /// Whether the key has a chain of fair dice.
     has_chain: bool,
     folder: String,
     known: PlayerMemory,

@@ -21,7 +21,6 @@ use crate::pairing::TurnKey;
 
 pub(super) struct Authorship<'a> {
     setup: &'a Setup,
-    /// The branch of the desk.
     desk: &'a Revision,
     /// The branch, entry and round of each position so far.
     rounds: Vec<(BranchName, u64, Round)>,
@@ -178,7 +177,6 @@ impl<'a> Authorship<'a> {
         }
     }
 
-    /// Requires a position to match the game after a turn. The error is the difference, in a sentence.
     fn check_position(
         &mut self,
         segment: &TurnSegment<'_>,

@@ -57,7 +57,6 @@ pub(super) struct FairDice {
     /// `false` for other dice, and if game and desk have different heads of the host's chain.
     is_fair: bool,
     hosted: Vec<Seat>,
-    /// The contributions in the turn before.
     before: Vec<Contribution>,
     recomputed: u64,
     /// How many rolls a host that plays could foresee.
@@ -68,7 +67,6 @@ pub(super) struct FairDice {
 
 struct GameRoll {
     seq: u64,
-    /// What was due.
     due: Option<DueRoll>,
     command: String,
 }
@@ -189,7 +187,6 @@ impl FairDice {
         });
     }
 
-    /// Returns the remark about rolls that used no secret of some seats, with what that means for the proof.
     fn without_secrets_of(&self, seats: &[Seat], rolls: u64) -> String {
         let all = counted(self.recomputed, "roll", "rolls");
         let names: Vec<&str> = seats.iter().map(|seat| seat.name()).collect();

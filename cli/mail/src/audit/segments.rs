@@ -116,7 +116,6 @@ impl CollectedMatch {
         (desk, reason)
     }
 
-    /// Joins the entries of a branch with those that it shares with its parents.
     pub(super) fn whole(&self, finder: &BranchFinder<'_>, branch: BranchIndex) -> WholeBranch<'_> {
         let mut whole = WholeBranch::default();
         for ((_, holder), size) in finder.parts(branch, u64::MAX) {
@@ -130,7 +129,6 @@ impl CollectedMatch {
     }
 }
 
-/// The history of a branch, as far as its entries can be used.
 #[derive(Debug, Default)]
 pub(super) struct WholeBranch<'a> {
     pub(super) entries: Vec<&'a Entry>,
@@ -183,26 +181,22 @@ pub(super) struct AuditedPair<'a> {
     pub(super) desk: &'a CollectedMatch,
 }
 
-/// The part of the game's log that belongs to a turn.
 pub(super) struct TurnSegment<'a> {
     pub(super) turn: &'a DeskTurn,
     pub(super) at: Revision,
     pub(super) whole: &'a WholeBranch<'a>,
     pub(super) beginning: &'a dyn AnyState,
     pub(super) rules: &'a dyn AnyRules,
-    /// The link after the last of the entries.
     pub(super) link: Option<Digest>,
     /// Whether the branch begins where the turn continues from, as it must after a takeback.
     pub(super) begins_there: bool,
     pub(super) start: Box<dyn AnyState>,
-    /// The entries of the turn, up to the next position.
     pub(super) entries: &'a [&'a Entry],
     pub(super) end: SegmentEnd,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SegmentEnd {
-    /// The next position is recorded.
     Position,
     /// The next position is not recorded yet, and the host may be executing the turn.
     Unfinished,
@@ -210,7 +204,6 @@ pub(super) enum SegmentEnd {
     Idle,
     /// The branch is shorter than the position requires.
     Short,
-    /// Further entries cannot be used.
     Unusable(&'static str),
 }
 
