@@ -19,7 +19,6 @@ use crate::pairing::{branches_of_turns, desk_naming, genesis_of};
 
 const ACCORD: &str = ".accord";
 
-/// The keys that an accord takes over from the terms that a game proposes.
 const KEYS: [&str; 6] = ["hours", "missed", "default", "between", "patience", "absences"];
 
 const FILLED_IN: [&str; 3] = ["match", "game", "seats"];

@@ -26,6 +26,7 @@ use self::authorship::Authorship;
 use self::dice::FairDice;
 use self::segments::{AuditedPair, CollectedMatch, Pairing};
 use super::desk_history::{DeskHistory, DeskTurn};
+use super::letter_words::seat_names;
 use super::pairing::{DeskOf, TurnKey};
 
 pub use dice::FairRoll;
@@ -51,14 +52,8 @@ pub fn audit_with(
     let rules = BundleRules::of(records.outline(), question.registry);
     let mut mail = MailAudit::new(&branches, &rules.registry, on_roll);
     let fair_dice = mail.matches_with_fair_dice();
-    let audited = AuditedRecords::read(
-        records,
-        &branches,
-        &rules,
-        question,
-        &fair_dice,
-        &mut |branch, index, record: &BundledRecord<'_>| mail.take(branch, index, record),
-    )?;
+    let mut take = |branch, index, record: &BundledRecord<'_>| mail.take(branch, index, record);
+    let audited = AuditedRecords::read(records, &branches, &rules, question, &fair_dice, &mut take)?;
     mail.end_before(records.outline().matches.len());
     Ok(audited.rows(mail.rows.further()))
 }
@@ -193,8 +188,8 @@ impl AuditedPair<'_> {
             }
         }
         if !plain.is_empty() {
-            let seats: Vec<&str> = plain.iter().map(|seat| seat.name()).collect();
-            let reason = format!("{} ordered by plain mail: the host vouches", seats.join(", "));
+            let seats = seat_names(&plain, ", ");
+            let reason = format!("{seats} ordered by plain mail: the host vouches");
             rows.authorship.not_checked(None, reason);
         }
         for reason in replaced {

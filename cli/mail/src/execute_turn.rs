@@ -14,6 +14,7 @@ use super::desk_history::{DeskTurn, SeatStep, TurnPlan, TurnRecord};
 use super::game_turn::{GameTurn, OrderEnd, PlayedRules, is_shown_to_all};
 use super::host::{MailHost, PlayedStep, RunReport};
 use super::host_dice::{FairTurn, TableDice, TurnDice};
+use super::letter_words::seat_names;
 use super::pairing::TurnKey;
 use crate::error::MailError;
 
@@ -259,7 +260,8 @@ struct PlayedEntry {
 }
 
 fn play_count(count: usize) -> Result<PlayCount, MailError> {
-    u16::try_from(count).map_err(MailError::not_by_mail)?.try_into().map_err(MailError::not_by_mail)
+    let count = u16::try_from(count).map_err(MailError::not_by_mail)?;
+    PlayCount::try_from(count).map_err(MailError::not_by_mail)
 }
 
 /// Returns the branch of the game on which a turn is executed. After an agreed takeback that is a new branch, which is
@@ -278,8 +280,9 @@ fn branch_of(host: &MailHost<'_>, plan: &TurnPlan) -> Result<BranchName, MailErr
             Some(info) if is_unfinished(host, plan, info)? => return Ok(branch),
             Some(_) => {}
             None => match store.create_branch(name, &branch, from, *seq, Vec::new()) {
+                Ok(()) => return Ok(branch),
                 Err(StoreError::BranchExists { .. }) => {}
-                made => return Ok(made.map(|()| branch)?),
+                Err(error) => return Err(error.into()),
             },
         }
     }
@@ -321,8 +324,10 @@ fn position_of(host: &MailHost<'_>, plan: &TurnPlan) -> Option<usize> {
 }
 
 fn link_at(host: &MailHost<'_>, branch: &BranchName, seq: Seq) -> Result<Digest, MailError> {
-    let links = host.store.links(&host.game.name, branch, seq..=seq)?;
-    links.last().copied().ok_or_else(|| MailError::not_by_mail("it has no links"))
+    match host.store.links(&host.game.name, branch, seq..=seq)?.last() {
+        Some(link) => Ok(*link),
+        None => Err(MailError::not_by_mail("it has no links")),
+    }
 }
 
 fn next_position(
@@ -336,8 +341,7 @@ fn next_position(
     let seq = game.head();
     let state = game.state();
     let seats = due_seats(host, plan, end, state)?;
-    let names: Vec<&str> = seats.iter().map(|seat| seat.name()).collect();
-    let names = if names.is_empty() { "none".into() } else { names.join(",") };
+    let names = if seats.is_empty() { "none".into() } else { seat_names(&seats, ",") };
     let seats: AskedSeats = names.parse().map_err(MailError::not_by_mail)?;
     let last = link_at(host, branch, seq)?;
     let hash = if is_open(host, branch, seq)? { Some(state.state_hash()) } else { None };
@@ -426,11 +430,13 @@ impl TurnEntries {
     }
 
     fn commands(&self, rules: &dyn AnyRules) -> Result<Vec<String>, MailError> {
-        let commands = self.0.iter().map(|entry| rules.command_text(&entry.command));
-        commands.collect::<Result<_, _>>().map_err(MailError::not_by_mail)
+        let mut commands = Vec::new();
+        for entry in &self.0 {
+            commands.push(rules.command_text(&entry.command).map_err(MailError::not_by_mail)?);
+        }
+        Ok(commands)
     }
 
-    /// Returns `true` if a command of `between` is among the entries: one by the host that is not a roll.
     fn ends_round(&self, rules: &dyn AnyRules) -> Result<bool, MailError> {
         for (entry, command) in self.0.iter().zip(self.commands(rules)?) {
             if entry.seat == Seat::Host && !is_roll(&command) {

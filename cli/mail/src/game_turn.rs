@@ -88,8 +88,8 @@ impl<'a> GameTurn<'a> {
     /// Continues from a state of the game and fails at a due roll, to try commands of a seat that knows no future
     /// rolls.
     pub(super) fn without_dice(state: Box<dyn AnyState>, head: u64) -> Self {
-        let unknown = |_: &_| Err(ReplayError::Chance(io::Error::other("the roll is not known yet")));
-        Self::new(state, head, Box::new(unknown))
+        let unknown = "the roll is not known yet";
+        Self::new(state, head, Box::new(move |_| Err(ReplayError::Chance(io::Error::other(unknown)))))
     }
 
     /// Returns the state of the game.
@@ -119,7 +119,10 @@ impl<'a> GameTurn<'a> {
     /// # Errors
     /// Errors of the dice, such as rolls without an end.
     pub fn roll_due(&mut self) -> Result<Vec<Record>, ReplayError> {
-        self.step(|turn, session, played| turn.roll_in(session, played).map(|_| ()))
+        self.step(|turn, session, played| {
+            turn.roll_in(session, played)?;
+            Ok(())
+        })
     }
 
     /// Carries out the order of a seat.

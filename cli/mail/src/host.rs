@@ -127,7 +127,6 @@ impl<'a> MailHost<'a> {
         }
     }
 
-    /// Appends commands of the host to the desk, all or none. Returns what happened.
     pub(super) fn decide(&mut self, commands: Vec<Command>) -> Result<Vec<Effect>, MailError> {
         let commands = commands.into_iter().map(|command| (Seat::Host, command)).collect();
         let applied = self.append(commands, None)?;

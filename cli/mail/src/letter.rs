@@ -109,7 +109,6 @@ fn is_of_file_name(character: char) -> bool {
     character.is_ascii_alphanumeric() || matches!(character, '.' | '_' | '-')
 }
 
-/// Returns a line that no program mistakes for the end of the letter or the beginning of another.
 fn unmistakable(line: &str) -> String {
     let is_mistakable = line.starts_with('.') || line.starts_with("From ");
     format!("{}{line}", if is_mistakable { " " } else { "" })
@@ -176,7 +175,6 @@ fn broken(line: &str) -> Vec<String> {
     }
 }
 
-/// The domain of a `Message-ID` if the name of the host's key begins with none.
 const NO_DOMAIN: &str = "turnfold.invalid";
 const MATCH_DIGITS: usize = 16;
 

@@ -86,14 +86,11 @@ impl<'a> MailLogs<'a> {
 
 pub(super) struct LetterPart {
     size: u64,
-    /// The branches of the game, and the last entry of each.
     branches: BTreeMap<BranchName, Seq>,
     branch: BranchName,
 }
 
 impl LetterPart {
-    /// Finds the part of a match up to `size` records of its desk. If the match is over, it has everything that was
-    /// played.
     pub(super) fn of(mail: &MailLogs<'_>, size: u64) -> Result<Self, MailError> {
         let mut branches = BTreeMap::new();
         let mut branch = BranchName::main();
@@ -177,8 +174,6 @@ impl KnownGame {
         Ok(Self { picture, standing, news, legal, more, went_back, seat_history })
     }
 
-    /// Returns what an order of the seat does, in sentences, and the picture of the game after it; `None` if others
-    /// play first or a roll decides.
     pub(super) fn after(&self, seat: Seat, plays: &[PaperLine]) -> Option<(Vec<String>, Vec<String>)> {
         let state = self.seat_history.state().ok()?;
         if !state.waits_for(seat) {

@@ -69,6 +69,14 @@ pub(super) fn seats(seats: &[Seat], reader: Seat) -> String {
     }
 }
 
+pub(crate) fn seat_names<'a>(seats: impl IntoIterator<Item = &'a Seat>, between: &str) -> String {
+    let mut names = Vec::new();
+    for seat in seats {
+        names.push(seat.name());
+    }
+    names.join(between)
+}
+
 pub(super) fn played(step: &dyn Step, reader: Seat) -> String {
     let mut words = format!("{}: {}.", step.seat().as_subject(reader.into()), step.command());
     for sentence in step.sentences(reader.into()) {

@@ -4,7 +4,7 @@
 //! Every letter is a function of the logs of desk and game up to some record of the desk, and of the host's key. So a
 //! run after an interruption writes the same letters, and none that the outbox has.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io;
 use std::process::{Command, ExitStatus, Stdio};
@@ -16,7 +16,7 @@ use turnfold_proof::signing::Signers;
 use turnfold_store::{MatchName, StoreReader};
 
 use super::answer_letter::{answers_to, malformed_in, unread_name};
-use super::desk_history::{AppliedEntry, DeskHistory};
+use super::desk_history::DeskHistory;
 use super::host::MailHost;
 use super::letter::{Attachment, Letter, Thread, message_id_of};
 use super::letter_part::MailLogs;
@@ -29,7 +29,6 @@ use super::take::TakenPaper;
 use super::take_plain::TakenReply;
 use crate::error::MailError;
 
-/// How many mails of a seat with the same fault are answered in a turn.
 const ANSWERS_MAX: usize = 10;
 
 /// Writes the letters of a match to its outbox, and sends them.
@@ -97,13 +96,12 @@ impl<'a> MailRoom<'a> {
         self.keep_one_history(&mail.desk)?;
         let addresses = self.without_former_players(&mail.desk)?;
         let room = MailRoom { addresses: &addresses, ..*self };
-        let occasions = occasions(&mail.desk);
         let mut reports = Vec::new();
-        for (index, Occasion { size, seats }) in occasions.iter().enumerate() {
-            let earlier = occasions.get(..index).unwrap_or_default();
-            for &seat in seats {
-                let before = earlier.iter().rfind(|earlier| earlier.seats.contains(&seat));
-                reports.push((LetterName::report(*size, seat), before.map(|before| before.size)));
+        let mut last = BTreeMap::new();
+        for Occasion { size, seats } in occasions(&mail.desk) {
+            for seat in seats {
+                let before = last.insert(seat, size);
+                reports.push((LetterName::report(size, seat), before));
             }
         }
         if let Some(bundle) = mail.spectators_bundle()? {
@@ -476,9 +474,13 @@ fn occasions(desk: &DeskHistory) -> Vec<Occasion> {
                 effect => due.extend(newcomer(effect)),
             }
         }
-        // PM-61: with `press_at_once`, messages come in a letter of their own.
-        if desk.terms().press_at_once {
-            due.extend(players.iter().filter(|seat| is_written_to(entry, **seat)));
+        // PM-41, PM-61: with `press_at_once`, messages of other players come in a letter of their own.
+        if desk.terms().press_at_once && entry.ignored.is_none() {
+            for seat in players {
+                if entry.seat != *seat && entry.press_to(*seat).is_some() {
+                    due.insert(*seat);
+                }
+            }
         }
         if entry.owing_seals.iter().any(|seat| hosted.contains(seat)) {
             held_back.clone_from(&due);
@@ -508,9 +510,4 @@ fn followed(reports: &[Occasion], name: LetterName) -> Vec<LetterName> {
 /// Returns the seat of a new player, who gets a report because they have no bundle to answer from yet.
 const fn newcomer(effect: &Effect) -> Option<Seat> {
     if let Effect::Replaced { seat, .. } = effect { Some(*seat) } else { None }
-}
-
-/// PM-41: returns `true` if an entry has a message of another player to this seat.
-fn is_written_to(entry: &AppliedEntry, seat: Seat) -> bool {
-    entry.seat != seat && entry.ignored.is_none() && entry.press_to(seat).is_some()
 }

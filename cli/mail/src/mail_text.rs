@@ -48,7 +48,6 @@ const SIGNED: &str = "-----BEGIN PGP SIGNED MESSAGE-----";
 pub(super) const ENCRYPTED: &str = "-----BEGIN PGP MESSAGE-----";
 const ENTITY_MAX: usize = 32;
 
-/// Returns the text that HTML shows, with `> ` before quoted lines.
 pub(super) fn text_of_html(html: &str) -> String {
     // It has the same length, so offsets in it are offsets in the HTML.
     let lower = html.to_ascii_lowercase();
@@ -79,7 +78,6 @@ pub(super) fn text_of_html(html: &str) -> String {
     text.lines
 }
 
-/// Returns where a pattern begins at or after an offset, or the end of the text.
 fn find_from(text: &str, at: usize, pattern: &str) -> usize {
     let Some(rest) = text.get(at..) else { return text.len() };
     if let Some(found) = rest.find(pattern) { at + found } else { text.len() }
@@ -366,7 +364,6 @@ impl<'a> Base64Body<'a> {
     }
 }
 
-/// Decodes quoted-printable. Malformed escapes stay as they are.
 fn quoted_printable(raw: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut rest = raw;

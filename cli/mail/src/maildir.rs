@@ -114,7 +114,6 @@ fn trouble(doing: &str, path: &Path, error: &io::Error) -> MailError {
     MailError::Outbox(io::Error::new(error.kind(), format!("cannot {doing} `{}`: {error}", path.display())))
 }
 
-/// How many bytes of a mail that is too long are read, for its header.
 const HEADER_MAX: u64 = 1 << 16;
 
 /// Reads a mail from a file. If it is too long, only the beginning is read, because its sender gets an answer (PM-65).

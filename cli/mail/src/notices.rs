@@ -120,15 +120,6 @@ impl Notice {
         // The letter's own `Message-ID` counts more than headers that name the letters before it.
         own.or(newest)
     }
-
-    fn seat(&self, addresses: &Addresses) -> Option<Seat> {
-        for (seat, address) in addresses.players() {
-            if self.text.contains(&address.to_string().to_lowercase()) {
-                return Some(seat);
-            }
-        }
-        None
-    }
 }
 
 fn letter_in(part: &str) -> Option<(Seat, u64)> {
@@ -224,7 +215,6 @@ impl SeatNotice {
 /// The file with the notices of a match, next to its outbox. Like the addresses, it is in no log, bundle or backup.
 const FILE: &str = "notices";
 
-/// Reads the notices of a match. A line that a crash cut short is left out.
 pub(super) fn read(folder: &Path) -> io::Result<Vec<SeatNotice>> {
     match fs::read_to_string(folder.join(FILE)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -327,9 +317,10 @@ impl MailHost<'_> {
     pub(super) fn noticed(&self, mail: &ReceivedMail, addresses: &Addresses) -> Option<SeatNotice> {
         let notice = mail.notice.as_ref()?;
         let letter = notice.letter(match_digits(&self.game.terms));
+        let mut players = addresses.players();
         let seat = match (letter, addresses.seat_of(mail.from.as_ref())) {
             (Some((seat, _)), _) | (None, Some(seat)) => seat,
-            (None, None) => notice.seat(addresses)?,
+            _ => players.find(|(_, address)| notice.text.contains(&address.to_string().to_lowercase()))?.0,
         };
         let now = DeskTime::of_unix_ms(self.recorded_at_ms)?;
         Some(SeatNotice {

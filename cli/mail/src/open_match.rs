@@ -260,7 +260,6 @@ pub(crate) fn rest_of_terms(own: &toml::Table, rules: &dyn AnyRules) -> (toml::T
 
 const TURNS: u32 = 20;
 const ORDER_MAX: usize = 40;
-/// How many trials play random orders, besides the trial in which every seat misses every deadline.
 const TRIALS: u64 = 3;
 
 struct Trial<'a> {

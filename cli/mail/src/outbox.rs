@@ -350,7 +350,6 @@ impl UnsentLetter {
         if seat == self.seat.name() { self.desk_size() } else { None }
     }
 
-    /// Returns the size of the desk when it was written; `None` for a letter to the host.
     pub(super) fn desk_size(&self) -> Option<u64> {
         let (size, _) = self.name.split_once('-')?;
         if self.seat == Seat::Host { None } else { size.parse().ok() }

@@ -226,7 +226,6 @@ impl MailLine {
     }
 }
 
-/// The most lines of an attribution, which names the writer of a quoted mail.
 const ATTRIBUTION_MAX: usize = 4;
 
 /// Finds the lines that are quoted without marks, and the lines of mail programs and signatures.
@@ -259,8 +258,6 @@ fn find_origins(lines: &mut [MailLine]) {
     }
 }
 
-/// Returns `true` if a mail that is quoted without marks begins with this line. `answer` is the line of a letter of
-/// ours that explains how to answer it.
 fn begins_unmarked(lines: &[MailLine], at: usize, answer: Option<usize>) -> bool {
     let rest = lines.get(at..).unwrap_or_default();
     let Some(first) = rest.first().map(|line| line.text.as_str()) else { return false };
@@ -286,7 +283,6 @@ fn is_header(line: &str, names: &[String]) -> bool {
     names.contains(&name.trim().to_lowercase())
 }
 
-/// Returns the number of lines of the attribution that begins with this line, if one does.
 fn attribution(lines: &[MailLine], at: usize) -> Option<usize> {
     let mut joined = String::new();
     for (before, line) in lines.get(at..)?.iter().take(ATTRIBUTION_MAX).enumerate() {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use turnfold_core::paper::{DeskTime, Ending, Offer, OrdersAhead, PaperContent, PaperLine, Press};
-use turnfold_core::{AnyState, Outcome, Seat, Verdict};
+use turnfold_core::{AnyState, Malformed, Outcome, Seat, Verdict};
 use turnfold_history::{History, SeatHistory, Viewer};
 use turnfold_store::BranchName;
 
@@ -40,7 +40,6 @@ pub(super) struct KnownPosition<'a> {
     seat: Seat,
     is_asked: bool,
     joins: bool,
-    /// The first words of the seat's legal commands.
     verbs: BTreeSet<String>,
     zone: &'a str,
     /// The charset to name for lines that could not be decoded.
@@ -75,8 +74,8 @@ impl<'a> KnownPosition<'a> {
     }
 
     fn read(&self, text: &str) -> Result<PaperLine, String> {
-        let command = self.state.read(text).map_err(|error| error.0)?;
-        command.parse().map_err(|error: turnfold_core::Malformed| error.0)
+        let read = self.state.read(text).and_then(|command| command.parse());
+        read.map_err(|error: Malformed| error.0)
     }
 
     /// Returns `true` if the seat is asked and the game would apply this command now. Otherwise a word that the game and the
@@ -335,8 +334,7 @@ impl PlainWords {
                 self.contents.push(PaperContent::Offer(Offer::Extend(time(line, until, zone)?)));
             }
             ("offer", rest) => {
-                let offer =
-                    rest.parse().map_err(|error: turnfold_core::Malformed| sentence(line, &error.0))?;
+                let offer = rest.parse().map_err(|error: Malformed| sentence(line, &error.0))?;
                 self.contents.push(PaperContent::Offer(offer));
             }
             // PM-82: names the offer by its number, or by nothing if only one is open.
@@ -488,7 +486,7 @@ fn capital(text: &str) -> String {
     format!("{}{}", first.to_uppercase(), signs.as_str())
 }
 
-/// Returns a move such as `e2-e4`, `e2 e4` or `Ng1-f3` without the sign between its places.
+/// Returns a move such as `e2 e4` or `Ng1-f3` without the sign between its places.
 fn within_move(text: &str) -> Option<String> {
     let joined: String = text.split(['-', ' ', '\u{2192}']).collect();
     let is_move = joined.len() < text.len()

@@ -141,7 +141,6 @@ fn unusable(folder: &Path, why: String) -> MailError {
     MailError::Addresses { path: folder.join(ADDRESSES), why }
 }
 
-/// Returns the id of the match that uses the host's folder itself. If no match does, this one takes it.
 fn first(path: &Path, id: &str) -> io::Result<String> {
     match fs::read_to_string(path) {
         // After a crash, the file may exist without its text.
@@ -182,7 +181,6 @@ impl fmt::Display for MailAddress {
 impl FromStr for MailAddress {
     type Err = Malformed;
 
-    /// Accepts only an address that is unambiguous in a header: one `@`, and no character that separates addresses.
     fn from_str(text: &str) -> Result<Self, Malformed> {
         if let Some((user, host)) = text.split_once('@')
             && text.len() <= Self::MAX
@@ -235,7 +233,6 @@ impl Addresses {
         self.by_seat.get(&seat)
     }
 
-    /// Returns the text of an address file, in which these addresses replace those of the same seats.
     fn written_into(&self, file: &str) -> String {
         let mut text = String::new();
         for line in file.lines() {

@@ -32,7 +32,6 @@ use crate::error::MailError;
 
 pub(super) struct PlayerMemory {
     host: VerifierKey,
-    /// The links of the Genesis of game and desk.
     game: Digest,
     desk: Digest,
     pub(super) number: u32,
@@ -231,7 +230,6 @@ impl<'a> ReceivedBundle<'a> {
         taken
     }
 
-    /// Returns the seat of a key, and whether it has had the key since its `join`.
     pub(super) fn seat_of(&self, key: &SeatKey) -> Option<(Seat, bool)> {
         for (_, signed) in self.papers() {
             let seat = signed.paper().head().seat;
@@ -345,7 +343,6 @@ impl<'a> ReceivedBundle<'a> {
         false
     }
 
-    /// Returns the game at the position, if the bundle shows all of it.
     fn game_at(&self, position: &TurnRecord) -> Result<Option<Box<dyn AnyState>>, MailError> {
         let game = &self.game;
         let index = match game.branches.iter().position(|branch| branch.name == position.branch) {
@@ -361,15 +358,6 @@ impl<'a> ReceivedBundle<'a> {
         Ok(Some(state))
     }
 
-    fn game_before_plays(
-        &self,
-        position: &TurnRecord,
-        seat: Seat,
-    ) -> Result<Option<Box<dyn AnyState>>, MailError> {
-        Ok(self.game_at(position)?.filter(|state| state.waits_for(seat)))
-    }
-
-    /// Reads the first entries of a branch, including those that it shares with its parents.
     fn entries(&self, branch: usize, to: u64) -> Result<Vec<Entry>, MailError> {
         let finder = BranchFinder::of(self.bundle.outline());
         let parts: BTreeMap<_, _> =
@@ -398,8 +386,8 @@ impl<'a> ReceivedBundle<'a> {
         let Some(state) = self.game_at(position)? else {
             return Err(MailError::Refused("the bundle does not show all of the game".into()));
         };
-        let as_typed = |text: &str| vec![text.to_owned()];
-        GameTurn::ahead(state.as_ref(), order, BTreeMap::new(), lines, as_typed).map_err(MailError::Refused)
+        let ahead = GameTurn::ahead(state.as_ref(), order, BTreeMap::new(), lines, |text| vec![text.into()]);
+        ahead.map_err(MailError::Refused)
     }
 
     /// Reads commands in the states in which they would be played, and returns them as the game would record them.
@@ -410,7 +398,7 @@ impl<'a> ReceivedBundle<'a> {
         seat: Seat,
         plays: &[PaperLine],
     ) -> Result<Vec<PaperLine>, MailError> {
-        let mut game = self.game_before_plays(position, seat)?;
+        let mut game = self.game_at(position)?.filter(|state| state.waits_for(seat));
         let mut read = Vec::new();
         for play in plays {
             let Some(state) = &mut game else {
@@ -436,7 +424,10 @@ impl<'a> ReceivedBundle<'a> {
         plays: &[PaperLine],
     ) -> Result<Vec<String>, MailError> {
         let mut idle = Vec::new();
-        let Some(state) = self.game_before_plays(position, seat)? else { return Ok(idle) };
+        let Some(state) = self.game_at(position)? else { return Ok(idle) };
+        if !state.waits_for(seat) {
+            return Ok(idle);
+        }
         let mut turn = GameTurn::without_dice(state, position.game_seq);
         match turn.order(seat, plays.iter().map(PaperLine::as_str)) {
             Ok(OrderEnd::Refused(rejected)) => {

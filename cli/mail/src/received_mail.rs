@@ -35,11 +35,10 @@ pub struct ReceivedMail {
     /// The address of its sender.
     pub from: Option<MailAddress>,
     /// Its `Message-ID`, with angle brackets.
-    pub message_id: Option<String>,
+    pub(super) message_id: Option<String>,
     /// The `Message-ID`s of the mails that it follows, with angle brackets.
     pub follows: Vec<String>,
-    /// Its subject.
-    pub subject: String,
+    pub(super) subject: String,
     /// When it was sent, by its own header.
     pub sent: Option<DeskTime>,
     /// When it arrived: by the last server that passed it on, or else by its file in a Maildir (PM-113).
@@ -50,11 +49,10 @@ pub struct ReceivedMail {
     pub obstacle: Option<Obstacle>,
     /// The texts in it, in order: of its parts, its text attachments, and the mails attached to it. `U+FFFD` replaces
     /// what could not be decoded.
-    pub texts: Vec<String>,
+    pub(super) texts: Vec<String>,
     /// The charset of the first text that could not be decoded completely.
-    pub undecoded: Option<String>,
-    /// The digest of its bytes.
-    pub digest: Digest,
+    pub(super) undecoded: Option<String>,
+    pub(super) digest: Digest,
 }
 
 impl ReceivedMail {
@@ -170,8 +168,6 @@ impl ReceivedMail {
     }
 }
 
-/// Returns the mail in bytes, without the line that a mailbox file has before it; `None` if no header of a mail begins
-/// there.
 fn of_mailbox(bytes: &[u8]) -> Option<&[u8]> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let bytes = bytes.trim_ascii_start();
@@ -224,7 +220,6 @@ fn time_of(date: &DateTime) -> Option<DeskTime> {
     DeskTime::of_unix_seconds(u64::try_from(date.to_timestamp()).ok()?)
 }
 
-/// Returns `true` if a `Message-ID` is safe to use in a header of ours.
 fn is_message_id(id: &str) -> bool {
     (1..=250).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic() && !b"<>".contains(&byte))
 }

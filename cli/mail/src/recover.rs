@@ -126,7 +126,6 @@ fn bundles_in(path: &Path) -> Result<Vec<BundleFile>, MailError> {
     found.into_iter().map(|bytes| Ok(BundleFile::of_bytes(path, bytes)?)).collect()
 }
 
-/// Finds the bundles attached to a mail, and to mails that are attached to it.
 fn attached(message: &Message<'_>, found: &mut Vec<Vec<u8>>) {
     for part in &message.parts {
         let parsed = match &part.body {

@@ -3,12 +3,13 @@
 use turnfold_core::paper::SeenRoot;
 use turnfold_core::rules::desk::{Desk, Effect, Setup, State};
 use turnfold_core::trust::PrivateKey;
-use turnfold_core::{Digest, Rules, Seat};
+use turnfold_core::{Rules, Seat};
 use turnfold_store::{BranchName, GrantId, GrantKind};
 
-use super::desk_history::AppliedEntry;
+use super::desk_history::{AppliedEntry, DeskHistory};
 use super::host::MailHost;
 use super::letter_part::MailLogs;
+use super::pairing::MailMatch;
 use super::plain_reply::{END, ReplyCode};
 use super::report_letter::terms_in_words;
 use super::take_plain::TakenReply;
@@ -37,21 +38,20 @@ pub(super) fn link_of(mail: &MailLogs<'_>, state: &State, seat: Seat) -> Option<
     if Desk::over(state) || !is_free && turn == 0 || !has_page(&mail.game.terms, seat) {
         return None;
     }
-    let link = mail.desk.link_of_turn(turn);
-    let code = code_of(mail.host_key()?, mail.game.genesis.match_id, state, (seat, turn), link);
+    let code = code_of(mail.host_key()?, &mail.game, &mail.desk, state, (seat, turn));
     Some(format!("{pages}/m/{}#m={code}", mail.game.name))
 }
 
 /// Returns the code of a page. PM-74: a player who was replaced cannot open the page of the new one.
 fn code_of(
     signing: &PrivateKey,
-    match_id: [u8; 16],
+    game: &MailMatch,
+    desk: &DeskHistory,
     state: &State,
     page: (Seat, u32),
-    link: Option<Digest>,
 ) -> ReplyCode {
-    let key = state.key_of(page.0).filter(|_| page.1 > 0);
-    ReplyCode::of_page(signing, match_id, page, link, key)
+    let key = if page.1 > 0 { state.key_of(page.0) } else { None };
+    ReplyCode::of_page(signing, game.genesis.match_id, page, desk.link_of_turn(page.1), key)
 }
 
 impl MailHost<'_> {
@@ -65,9 +65,8 @@ impl MailHost<'_> {
         let state = self.desk.state();
         for &seat in Seat::players(self.game.terms.seats.into()) {
             for turn in (0..=state.turn()).rev() {
-                let link = self.desk.link_of_turn(turn);
                 if has_page(&self.game.terms, seat)
-                    && code_of(self.key, self.game.genesis.match_id, state, (seat, turn), link) == code
+                    && code_of(self.key, &self.game, &self.desk, state, (seat, turn)) == code
                 {
                     return Some(OpenedPage { seat, stale: self.stale_page(seat, turn) });
                 }

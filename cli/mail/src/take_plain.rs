@@ -56,7 +56,6 @@ struct Written<'a> {
 }
 
 impl MailHost<'_> {
-    /// Takes a mail with a reply code. Returns `None` for a mail without a code, and for one that a program sent.
     pub(super) fn take_reply(&mut self, mail: &ReceivedMail) -> Result<Option<TakenReply>, MailError> {
         if self.game.terms.plain.is_empty() || mail.notice.as_ref().is_some_and(|notice| notice.is_sure) {
             return Ok(None);
@@ -257,8 +256,6 @@ impl MailHost<'_> {
         Ok(Ok(contents))
     }
 
-    /// Writes a paper for a player without a key, and records it. If the same mail comes again, the outcome is the
-    /// same.
     fn take_plain(
         &mut self,
         seat: Seat,

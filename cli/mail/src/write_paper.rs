@@ -19,7 +19,6 @@ use super::paper_form::MailedPaper;
 use super::received_bundle::{PlayerMemory, ReceivedBundle, keep_order, kept_order};
 use crate::error::MailError;
 
-/// How many turns after the last order the next order may be written without confirmation.
 const TURNS_AHEAD_MAX: u32 = 20;
 
 /// The content of a paper to write.
@@ -184,7 +183,6 @@ impl<'a> PaperWriter<'a> {
         Ok(PaperContent::Join(Join { key: self.key.clone(), dice }))
     }
 
-    /// Returns the commands of an order as the game would record them, such as `g1f3` for `Nf3`.
     fn read(&self, plays: &[PaperLine]) -> Result<Vec<PaperLine>, MailError> {
         match self.position() {
             Ok(position) if !self.request.is_untried => self.received.read_plays(position, self.seat, plays),
@@ -305,7 +303,6 @@ impl<'a> PaperWriter<'a> {
         }
     }
 
-    /// Returns the position of the turn, which the game in the bundle must reach.
     fn position(&self) -> Result<&TurnRecord, MailError> {
         let turn = self.received.turn;
         let position = self.received.position.as_ref().ok_or_else(|| refused("no turn has begun"))?;
@@ -340,7 +337,6 @@ impl<'a> PaperWriter<'a> {
         Ok(MailedPaper { signed, name: self.request.key.key.name().clone() })
     }
 
-    /// Returns the next number: above those of all recorded papers of the seat, and of all that the key wrote.
     fn next_number(&mut self) -> Result<u32, MailError> {
         let mut last = self.known.number;
         for (_, signed) in self.received.papers() {

@@ -17,6 +17,7 @@ use super::{Authors, MailRows};
 use crate::desk_history::{Execution, SeatStep, TurnPlan, TurnRecord};
 use crate::execute_turn::{Round, TurnEnd};
 use crate::game_turn::{GameTurn, OrderEnd, PlayedRules, is_shown_to_all};
+use crate::letter_words::seat_names;
 use crate::pairing::TurnKey;
 
 pub(super) struct Authorship<'a> {
@@ -46,7 +47,6 @@ impl<'a> Authorship<'a> {
         Self { setup, desk, rounds: Vec::new(), shown: None, has_ended: false, has_failed: false }
     }
 
-    /// Requires a turn to have exactly the entries that follow from the desk.
     pub(super) fn check(&mut self, segment: &TurnSegment<'_>, rows: &mut MailRows) {
         if self.has_ended {
             return;
@@ -74,7 +74,7 @@ impl<'a> Authorship<'a> {
     fn walk(&mut self, segment: &TurnSegment<'_>, authors: &mut Authors) -> Result<(), Fault> {
         let turn = segment.turn;
         let mut entries = WalkedEntries { segment, next: 0, desk: self.desk, authors };
-        let Some(plan) = &turn.plan else { return entries.end("") };
+        let Some(plan) = &turn.plan else { return entries.end() };
         if turn.is_takeback() && !segment.begins_there {
             let (branch, seq) = &turn.from;
             let reason = format!("the branch does not begin at entry {seq} of `{branch}`, as was agreed");
@@ -106,7 +106,7 @@ impl<'a> Authorship<'a> {
         let between =
             entries.played(game.between(&plan.living, &plan.gone, !plan.steps.is_empty(), rules))?;
         entries.take(&between.played, &host)?;
-        entries.end("")?;
+        entries.end()?;
         let Some(position) = &turn.end else { return Ok(()) };
         match segment.end {
             SegmentEnd::Short => return Err(entries.short(position)),
@@ -304,9 +304,9 @@ impl WalkedEntries<'_> {
         Ok(())
     }
 
-    fn end(&self, why: &str) -> Result<(), Fault> {
+    fn end(&self) -> Result<(), Fault> {
         let Some(entry) = self.next() else { return Ok(()) };
-        Err(self.unexpected(entry, None, why))
+        Err(self.unexpected(entry, None, ""))
     }
 
     fn missing(&self, record: &Record) -> Fault {
@@ -354,6 +354,5 @@ fn given(record: &Record) -> String {
 }
 
 fn names(seats: &[Seat]) -> String {
-    let names: Vec<&str> = seats.iter().map(|seat| seat.name()).collect();
-    if names.is_empty() { "no one".into() } else { names.join(", ") }
+    if seats.is_empty() { "no one".into() } else { seat_names(seats, ", ") }
 }

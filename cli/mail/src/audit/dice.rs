@@ -15,6 +15,7 @@ use turnfold_store::Genesis;
 use super::MailRows;
 use super::segments::{SegmentEnd, TurnSegment};
 use crate::desk_history::{DeskHistory, DeskTurn, Execution, RolledEntry};
+use crate::letter_words::seat_names;
 
 const NAMED_MAX: usize = 12;
 
@@ -72,7 +73,6 @@ struct GameRoll {
 }
 
 impl FairDice {
-    /// Starts a match. The head of the host's chain must be the same in the game's Genesis and at the desk.
     pub(super) fn of(genesis: &Genesis, setup: &Setup, desk: &Revision, rows: &mut MailRows) -> Self {
         let mut is_fair = false;
         if let DicePolicy::Fair(head) = genesis.dice {
@@ -189,8 +189,7 @@ impl FairDice {
 
     fn without_secrets_of(&self, seats: &[Seat], rolls: u64) -> String {
         let all = counted(self.recomputed, "roll", "rolls");
-        let names: Vec<&str> = seats.iter().map(|seat| seat.name()).collect();
-        let names = names.join(" or ");
+        let names = seat_names(seats, " or ");
         let they = if seats.len() == 1 { "it" } else { "they" };
         let mut so = "the host and the seat that joined last could have chosen these rolls together";
         for part in &self.before {

@@ -132,7 +132,6 @@ impl CollectedMatch {
 #[derive(Debug, Default)]
 pub(super) struct WholeBranch<'a> {
     pub(super) entries: Vec<&'a Entry>,
-    /// Why entries are missing at the end, if some are.
     pub(super) unusable: Option<&'static str>,
     /// The links from the Genesis on; empty until [`linked`](Self::linked) computes them.
     links: Vec<Digest>,
