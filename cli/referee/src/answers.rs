@@ -41,10 +41,10 @@ impl RefereeStatus {
         let status = Self {
             players: seats(node, "players")?,
             active: seats(node, "active")?,
-            over: node.bool_in("over").unwrap_or(false),
-            result: node.field("result").map(result).transpose()?,
-            turn: node.field("turn").map(|turn| whole("turn", turn)).transpose()?,
-            due: node.field("due").map(due).transpose()?,
+            over: node.bool_in("over") == Some(true),
+            result: node.optional("result", result)?,
+            turn: node.optional("turn", |turn| whole("turn", turn))?,
+            due: node.optional("due", due)?,
         };
         if status.players.contains(&Seat::Host) || status.players.len() > PLAYERS_MAX {
             return Err("the players of its status are not p1 to p16".into());
@@ -52,24 +52,28 @@ impl RefereeStatus {
         Ok(status)
     }
 
-    /// Returns the JSON that a recording keeps of the status.
     pub(crate) fn as_sent(&self) -> String {
         // Plain data always encodes.
         serde_json::to_string(self).unwrap_or_default()
     }
 }
 
-/// Reads the seats of a field of a status, in order.
 fn seats(status: &JsonNode, field: &str) -> Result<Vec<Seat>, String> {
     let Some(listed) = status.field(field) else { return Ok(Vec::new()) };
-    let listed = listed.list().ok_or_else(|| format!("`{field}` of its status is no list of seats"))?;
-    let mut seats = listed.iter().map(seat).collect::<Result<Vec<_>, _>>()?;
+    let Some(listed) = listed.list() else {
+        return Err(format!("`{field}` of its status is no list of seats"));
+    };
+    let mut seats = all_seats(listed)?;
     seats.sort();
     seats.dedup();
     if seats.len() < listed.len() {
         return Err(format!("`{field}` of its status lists a seat twice"));
     }
     Ok(seats)
+}
+
+fn all_seats(listed: &[JsonNode]) -> Result<Vec<Seat>, String> {
+    listed.iter().map(seat).collect()
 }
 
 fn whole<N: TryFrom<i64>>(field: &str, node: &JsonNode) -> Result<N, String> {
@@ -85,19 +89,23 @@ fn result(node: &JsonNode) -> Result<MatchResult, String> {
     let winners = node.list_in("winners").unwrap_or_default();
     let mut scores = BTreeMap::new();
     for (name, score) in node.field("scores").and_then(JsonNode::members).unwrap_or_default() {
-        let whose = name.parse().map_err(|_| format!("the scores name {name:?}, which is no seat"))?;
+        let Ok(whose) = name.parse() else {
+            return Err(format!("the scores name {name:?}, which is no seat"));
+        };
         // In the protocol's own fields `null` is absent (RF-5).
         if *score == JsonNode::Null {
             continue;
         }
-        let read = if let JsonNode::Number(_) = score { Score::read(&score.canonical()) } else { None };
-        let read =
-            read.ok_or_else(|| format!("the score of {name} is {}, expected a number", score.canonical()))?;
+        let spelled = score.canonical();
+        let read = if let JsonNode::Number(_) = score { Score::read(&spelled) } else { None };
+        let Some(read) = read else {
+            return Err(format!("the score of {name} is {spelled}, expected a number"));
+        };
         scores.insert(whose, read);
     }
     Ok(MatchResult {
-        winners: winners.iter().map(seat).collect::<Result<Vec<_>, _>>()?,
-        draw: node.bool_in("draw").unwrap_or(false),
+        winners: all_seats(winners)?,
+        draw: node.bool_in("draw") == Some(true),
         scores,
         reason: node.text_in("reason").map(in_one_line),
     })
@@ -105,22 +113,23 @@ fn result(node: &JsonNode) -> Result<MatchResult, String> {
 
 /// Reads the roll that the match waits for (RF-12).
 fn due(node: &JsonNode) -> Result<DueRoll, String> {
-    let bound = |field: &str| {
-        let bound = node.field(field).ok_or_else(|| format!("`due` has no `{field}`"))?;
-        whole(field, bound)
-    };
     let due = DueRoll {
         purpose: node.text_in("purpose").unwrap_or("roll").to_owned().into(),
         count: match node.field("count") {
             Some(count) => whole("count", count)?,
             None => 1,
         },
-        low: bound("low")?,
-        high: bound("high")?,
-        owner: node.field("owner").map(seat).transpose()?,
+        low: bound(node, "low")?,
+        high: bound(node, "high")?,
+        owner: node.optional("owner", seat)?,
     };
     laws::due_roll(&due)?;
     Ok(due)
+}
+
+fn bound(due: &JsonNode, field: &str) -> Result<i32, String> {
+    let Some(bound) = due.field(field) else { return Err(format!("`due` has no `{field}`")) };
+    whole(field, bound)
 }
 
 /// Who a command or an effect is shown to, besides its giver and the host (RF-13).
@@ -140,7 +149,7 @@ impl ShownTo {
             Some(one @ JsonNode::Text(_)) => Ok(Self::Seats(vec![seat(one)?])),
             Some(listed) => {
                 let seats = listed.list().ok_or("`to` is neither \"all\" nor a list of seats")?;
-                Ok(Self::Seats(seats.iter().map(seat).collect::<Result<_, _>>()?))
+                Ok(Self::Seats(all_seats(seats)?))
             }
         }
     }
@@ -156,7 +165,6 @@ impl ShownTo {
     }
 }
 
-/// An effect: what happened, as text for people and as JSON.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RefereeEffect {
     pub(crate) text: String,
@@ -195,7 +203,6 @@ pub(crate) struct StepAnswer {
     pub(crate) rolled: Option<Vec<i32>>,
 }
 
-/// Why an entry is rejected.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Stopped {
     /// The code and a message.
@@ -210,18 +217,16 @@ pub(crate) struct FoldAnswer {
     pub(crate) steps: Vec<StepAnswer>,
     /// Why the entry after them is rejected.
     pub(crate) stop: Option<Stopped>,
-    /// The state after the steps.
     pub(crate) state: HeldState,
 }
 
 impl FoldAnswer {
-    /// Reads the answer to a fold of `entries` entries.
     pub(crate) fn read(mut answer: JsonNode, hello: &Hello, entries: usize) -> Result<Self, String> {
         let state = answer.take("state").ok_or("its answer to `fold` has no `state`")?;
         let state = HeldState::of(state, hello.is_bytes)?;
         let status = answer.field("status").ok_or("its answer to `fold` has no `status`")?;
         let status = RefereeStatus::read(status)?;
-        let stop = answer.field("stop").map(|stop| read_stop(stop, hello)).transpose()?;
+        let stop = answer.optional("stop", |stop| read_stop(stop, hello))?;
         let mut steps = Vec::new();
         match answer.take("steps") {
             Some(JsonNode::List(listed)) => {
@@ -290,9 +295,12 @@ pub(crate) fn read_step(mut step: JsonNode, hello: &Hello) -> Result<StepAnswer,
     if step.members().is_none() {
         return Err(format!("a step is {}, expected an object", step.canonical()));
     }
-    let state = step.take("state").map(|state| HeldState::of(state, hello.is_bytes)).transpose()?;
-    let rolled = step.field("rolled").map(numbers).transpose()?;
-    let status = step.field("status").map(RefereeStatus::read).transpose()?;
+    let state = match step.take("state") {
+        Some(state) => Some(HeldState::of(state, hello.is_bytes)?),
+        None => None,
+    };
+    let rolled = step.optional("rolled", numbers)?;
+    let status = step.optional("status", RefereeStatus::read)?;
     let to = ShownTo::read(step.field("to"))?;
     if let Some(code) = step.field("ignored") {
         let code = code.text().ok_or("the code of an ignored command is no text")?;
@@ -308,7 +316,6 @@ pub(crate) fn read_step(mut step: JsonNode, hello: &Hello) -> Result<StepAnswer,
     Ok(StepAnswer { became, state, status, to, rolled })
 }
 
-/// Reads the effects of a step, or of an entry in an answer to `show`.
 pub(crate) fn read_effects(step: &JsonNode, hello: &Hello) -> Result<Vec<RefereeEffect>, String> {
     let texts = step.list_in("texts");
     let mut read = Vec::new();
@@ -325,7 +332,9 @@ pub(crate) fn read_effects(step: &JsonNode, hello: &Hello) -> Result<Vec<Referee
         Some(effects) => effects.list().ok_or("`effects` is no list")?,
         None => &[],
     };
-    if texts.is_some_and(|texts| texts.len() != effects.len()) {
+    if let Some(texts) = texts
+        && texts.len() != effects.len()
+    {
         return Err("`texts` has not one text for each effect".into());
     }
     for (index, effect) in effects.iter().enumerate() {
@@ -363,7 +372,6 @@ fn read_effect(effect: &JsonNode, text: Option<&str>, secrets: Secrecy) -> Resul
     Ok(RefereeEffect { text, node: Some(JsonNode::Object(shown)), to })
 }
 
-/// Requires a text that reads back as one effect.
 fn effect_text(text: &str) -> Result<String, String> {
     match text.parse() {
         Ok(Outcome::Applied(effects)) if effects.iter().eq([text]) => Ok(text.into()),

@@ -28,17 +28,14 @@ const ENTRIES_CHECKED: usize = 64;
 /// The most bytes of states that a request asks for (RF-7).
 const ANSWER_BYTES_MAX: usize = 8 << 20;
 
-/// An entry after it was folded.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FoldedEntry {
     pub(crate) became: Became,
     pub(crate) to: ShownTo,
     pub(crate) after: Reached,
-    /// The values, if it is a roll.
     pub(crate) rolled: Option<Vec<i32>>,
 }
 
-/// The result of a request to fold: the folded entries, and why the one after them is rejected.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FoldedEntries {
     pub(crate) entries: Vec<FoldedEntry>,
@@ -129,7 +126,6 @@ pub(crate) struct FoldAudience {
     pub(crate) now: HeldState,
 }
 
-/// Folds entries into a state and passes each to `observe`, as the audience may know it.
 pub(crate) fn fold(
     state: &mut RefereeState,
     log: &[Logged<'_>],
@@ -209,8 +205,12 @@ fn drop_refused(
     folded: &mut FoldedEntries,
 ) -> Option<Refusal> {
     for (index, (seat, command)) in entries.iter().enumerate().take(folded.entries.len() + 1) {
-        let last = index.checked_sub(1).and_then(|last| folded.entries.get(last));
-        let status = last.map_or(before, |last| &last.after.status);
+        let mut status = before;
+        if let Some(last) = index.checked_sub(1)
+            && let Some(last) = folded.entries.get(last)
+        {
+            status = &last.after.status;
+        }
         if let Some(refusal) = refusal(referee, status, *seat, command) {
             folded.entries.truncate(index);
             folded.stop = None;
@@ -243,7 +243,6 @@ fn check_dice(
     }
 }
 
-/// What `show` returns for an entry.
 pub(crate) struct RefereeEntry {
     pub(crate) command: String,
     pub(crate) stand_in: Option<String>,
@@ -274,7 +273,9 @@ impl<'a> Batch<'a> {
         let mut states = Vec::new();
         if referee.hello.can("show") {
             states.push(before.now.state.clone());
-            states.extend(folded.entries.iter().map(|entry| entry.after.state.clone()));
+            for entry in &folded.entries {
+                states.push(entry.after.state.clone());
+            }
         }
         let mut batch =
             Self { referee, entries, states, audience, commands: OnceCell::new(), shown: OnceCell::new() };
@@ -285,7 +286,6 @@ impl<'a> Batch<'a> {
         Ok(batch)
     }
 
-    /// Returns `true` if the referee decides what the audience may know.
     pub(crate) fn is_asked_what_is_shown(&self) -> bool {
         self.audience.is_some() && self.referee.hello.secrets == Secrecy::Kept
     }
@@ -296,7 +296,10 @@ impl<'a> Batch<'a> {
             Ok(shown) => shown,
             Err(cause) => self.referee.broke(cause.to_string()),
         });
-        shown.get(index).unwrap_or_else(|| self.referee.broke("it shows fewer entries than it folded"))
+        match shown.get(index) {
+            Some(shown) => shown,
+            None => self.referee.broke("it shows fewer entries than it folded"),
+        }
     }
 
     fn ask_what_is_shown(&self) -> Result<Vec<RefereeEntry>, DecodeError> {
@@ -323,7 +326,7 @@ impl<'a> Batch<'a> {
                 self.referee.broke("it shows another number of entries than it folded");
             }
             for node in listed {
-                shown.push(self.read_shown(node).unwrap_or_else(|why| self.referee.broke(why)));
+                shown.push(self.referee.require(self.read_shown(node)));
             }
         }
         Ok(shown)
@@ -337,18 +340,17 @@ impl<'a> Batch<'a> {
         Ok(RefereeEntry {
             command: command.into(),
             stand_in: stand_in.map(String::from),
-            is_concealed: node.bool_in("concealed").unwrap_or(false),
-            is_partly_shown: node.bool_in("partly").unwrap_or(false),
+            is_concealed: node.bool_in("concealed") == Some(true),
+            is_partly_shown: node.bool_in("partly") == Some(true),
             effects: read_effects(node, &self.referee.hello)?,
         })
     }
 
-    /// Returns the text and bytes of a command that only the referee can read.
     pub(crate) fn command(&self, index: usize) -> &EncodedCommand {
-        let commands = self.commands.get_or_init(|| self.ask_for_commands());
-        commands
-            .get(index)
-            .unwrap_or_else(|| self.referee.broke("it answers with fewer commands than it was given"))
+        match self.commands.get_or_init(|| self.ask_for_commands()).get(index) {
+            Some(command) => command,
+            None => self.referee.broke("it answers with fewer commands than it was given"),
+        }
     }
 
     fn ask_for_commands(&self) -> Vec<EncodedCommand> {

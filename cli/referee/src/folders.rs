@@ -5,7 +5,7 @@ use std::env;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use turnfold_core::registry::MODULE_BYTES_MAX;
@@ -13,10 +13,10 @@ use turnfold_core::registry::ModuleSource;
 use turnfold_core::{AnyRules, Digest};
 
 use crate::load::{LoadError, digest, load};
+use crate::locked;
 
 const ENDING: &str = "wasm";
 
-/// The ending of the note that a module passed the laws.
 const PASSED: &str = "passed";
 
 /// Folders with modules. A module that was read is kept as long as its file does not change.
@@ -108,7 +108,8 @@ impl ModuleFolders {
     /// # Errors
     /// As for [`add`](Self::add).
     pub fn note_passed(&self, module: &Digest) -> io::Result<()> {
-        self.write(&format!("{module}.{PASSED}"), b"the laws passed on this module\n").map(drop)
+        self.write(&format!("{module}.{PASSED}"), b"the laws passed on this module\n")?;
+        Ok(())
     }
 
     /// Returns `true` if a module passed the laws here, or comes with the program, whose tests check the laws (MD-7).
@@ -133,15 +134,16 @@ impl ModuleFolders {
         Ok(path)
     }
 
-    /// Reads the module of a digest.
     fn find(&self, module: &Digest) -> Option<ModuleFile> {
         self.find_in(&self.folders, module).or_else(|| self.find_in(self.own.as_slice(), module))
     }
 
     /// Reads the module of a digest from folders, trying first the file that is named after the digest.
     fn find_in(&self, folders: &[PathBuf], module: &Digest) -> Option<ModuleFile> {
-        let mut paths: Vec<PathBuf> =
-            folders.iter().map(|folder| folder.join(format!("{module}.{ENDING}"))).collect();
+        let mut paths = Vec::new();
+        for folder in folders {
+            paths.push(folder.join(format!("{module}.{ENDING}")));
+        }
         paths.append(&mut paths_in_all(folders));
         for path in paths {
             if let Ok(found) = self.read(&path)
@@ -153,7 +155,6 @@ impl ModuleFolders {
         None
     }
 
-    /// Reads the modules of a name from folders, each digest once.
     fn find_named(&self, folders: &[PathBuf], name: &str) -> Vec<Arc<dyn AnyRules>> {
         let mut named = BTreeMap::new();
         for path in paths_in_all(folders) {
@@ -174,9 +175,11 @@ impl ModuleFolders {
         }
         let bytes = about.len();
         let modified = about.modified().ok();
-        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = read.get(path).filter(|known| known.found.bytes == bytes && known.modified == modified);
-        if let Some(known) = known {
+        let mut read = locked(&self.read);
+        if let Some(known) = read.get(path)
+            && known.found.bytes == bytes
+            && known.modified == modified
+        {
             return Ok(known.found.clone());
         }
         let file = read_module(path)?;
@@ -194,7 +197,7 @@ impl ModuleSource for ModuleFolders {
     fn file(&self, module: &Digest) -> Option<Vec<u8>> {
         let file = read_module(&self.find(module)?.path).ok()?;
         // The file may have been replaced since it was last read.
-        (digest(&file) == *module).then_some(file)
+        if digest(&file) == *module { Some(file) } else { None }
     }
 
     fn load(&self, file: &[u8]) -> Result<Arc<dyn AnyRules>, String> {
@@ -205,7 +208,7 @@ impl ModuleSource for ModuleFolders {
     fn by_name(&self, name: &str) -> Vec<Arc<dyn AnyRules>> {
         let mut found = self.find_named(&self.folders, name);
         let mut own = self.find_named(self.own.as_slice(), name);
-        own.retain(|rules| found.iter().all(|added| added.version() != rules.version()));
+        own.retain(|rules| !found.iter().any(|added| added.version() == rules.version()));
         found.append(&mut own);
         found
     }
@@ -223,7 +226,7 @@ fn own_folder(program: &Path) -> Option<PathBuf> {
     let is_for_programs = folder.file_name().is_some_and(|name| name == "bin" || name == "Scripts");
     let root = if is_for_programs { folder.parent()? } else { folder };
     let own = root.join("share").join("turnfold").join("modules");
-    own.is_dir().then_some(own)
+    if own.is_dir() { Some(own) } else { None }
 }
 
 /// Reads a file that should be a module, up to one byte more than the most bytes of a module.
@@ -241,7 +244,6 @@ fn paths_in_all(folders: &[PathBuf]) -> Vec<PathBuf> {
     folders.iter().flat_map(|folder| paths(folder).unwrap_or_default()).collect()
 }
 
-/// Lists the files of a folder that should be modules, by their names.
 fn paths(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let listed = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

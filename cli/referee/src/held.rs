@@ -14,7 +14,6 @@ pub(crate) enum HeldState {
     Bytes(Vec<u8>),
 }
 
-/// A state after some entries, and its status.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Reached {
     pub(crate) state: HeldState,
@@ -22,7 +21,6 @@ pub(crate) struct Reached {
 }
 
 impl Reached {
-    /// Reads the answer to `start`, or to a fold of no entries.
     pub(crate) fn read(mut answer: JsonNode, hello: &Hello) -> Result<Self, String> {
         if !matches!(answer, JsonNode::Object(_)) {
             return Err("its answer to `start` is no object".into());
@@ -35,7 +33,7 @@ impl Reached {
 
 impl HeldState {
     pub(crate) fn of(node: JsonNode, is_bytes: bool) -> Result<Self, String> {
-        if is_bytes { bytes_of(&node).map(Self::Bytes) } else { Ok(Self::Json(node)) }
+        Ok(if is_bytes { Self::Bytes(bytes_of(&node)?) } else { Self::Json(node) })
     }
 
     pub(crate) fn as_sent(&self) -> String {
@@ -45,7 +43,6 @@ impl HeldState {
         }
     }
 
-    /// Returns the bytes from which it can be read again.
     pub(crate) fn stored(&self) -> Vec<u8> {
         match self {
             Self::Json(node) => node.as_sent().into_bytes(),
@@ -53,7 +50,6 @@ impl HeldState {
         }
     }
 
-    /// Returns the bytes that are hashed and compared.
     pub(crate) fn hashed(&self) -> Vec<u8> {
         match self {
             Self::Json(node) => node.canonical().into_bytes(),
@@ -68,13 +64,14 @@ impl HeldState {
                 if here == there {
                     return None;
                 }
-                let place = here.iter().zip(there).take_while(|(here, there)| here == there).count();
-                let shown = |bytes: &[u8]| bytes.get(place).map_or("nothing".into(), ToString::to_string);
-                Some(JsonDifference {
-                    path: format!("byte {place} of the state"),
-                    here: shown(here),
-                    there: shown(there),
-                })
+                let mut place = 0;
+                while here.get(place).is_some() && here.get(place) == there.get(place) {
+                    place += 1;
+                }
+                let path = format!("byte {place} of the state");
+                let here = here.get(place).map_or("nothing".into(), ToString::to_string);
+                let there = there.get(place).map_or("nothing".into(), ToString::to_string);
+                Some(JsonDifference { path, here, there })
             }
             _ => {
                 Some(JsonDifference { path: "the state".into(), here: "JSON".into(), there: "bytes".into() })
@@ -83,7 +80,6 @@ impl HeldState {
     }
 }
 
-/// Reads bytes, which messages contain in base64.
 pub(crate) fn bytes_of(node: &JsonNode) -> Result<Vec<u8>, String> {
     let text = node.text().ok_or("expected bytes in base64")?;
     STANDARD.decode(text).map_err(|_| "expected bytes in base64".into())

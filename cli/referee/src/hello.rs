@@ -48,8 +48,9 @@ impl Hello {
     pub(crate) fn read(answer: &JsonNode, is_module: bool) -> Result<Self, String> {
         let name = answer.text_in("name").ok_or("its answer to `hello` has no `name`")?;
         laws::ruleset_name(name)?;
-        let version = answer.integer_in("version").and_then(|version| u32::try_from(version).ok());
-        let version = version.ok_or("its answer to `hello` has no `version`, a number from 0 on")?;
+        let Some(Ok(version)) = answer.integer_in("version").map(u32::try_from) else {
+            return Err("its answer to `hello` has no `version`, a number from 0 on".into());
+        };
         let is_bytes = match answer.field("encoding") {
             None => false,
             Some(JsonNode::Text(encoding)) if encoding == "bytes" => true,
@@ -85,12 +86,11 @@ impl Hello {
             can,
             ignored: codes(answer, "ignored")?,
             rejected: codes(answer, "rejected")?,
-            batches: answer.bool_in("batches").unwrap_or(false),
+            batches: answer.bool_in("batches") == Some(true),
             is_bytes,
         })
     }
 
-    /// Returns the description of a recording. It offers no operations, because only what was recorded is known.
     pub(crate) fn of_recording(name: &str, example: &str, secrets: Secrecy) -> Self {
         Self {
             name: name.into(),
@@ -109,7 +109,7 @@ impl Hello {
 
 fn text(answer: &JsonNode, field: &str) -> Result<String, String> {
     let Some(text) = answer.field(field) else { return Ok(String::new()) };
-    let text = text.text().ok_or_else(|| format!("its `{field}` is no text"))?;
+    let Some(text) = text.text() else { return Err(format!("its `{field}` is no text")) };
     laws::plain(text, "\n\t")?;
     Ok(text.into())
 }
@@ -117,7 +117,7 @@ fn text(answer: &JsonNode, field: &str) -> Result<String, String> {
 fn words(answer: &JsonNode, field: &str) -> Result<Vec<String>, String> {
     let mut words = Vec::new();
     for word in answer.list_in(field).unwrap_or_default() {
-        let word = word.text().ok_or_else(|| format!("its `{field}` is no list of text"))?;
+        let Some(word) = word.text() else { return Err(format!("its `{field}` is no list of text")) };
         words.push(in_one_line(word));
     }
     Ok(words)
@@ -126,11 +126,12 @@ fn words(answer: &JsonNode, field: &str) -> Result<Vec<String>, String> {
 fn codes(answer: &JsonNode, field: &str) -> Result<Vec<(String, Vec<String>)>, String> {
     let Some(listed) = answer.field(field) else { return Ok(Vec::new()) };
     let mut codes = Vec::new();
-    for (code, rules) in listed.members().ok_or_else(|| format!("its `{field}` is no object of codes"))? {
+    let Some(listed) = listed.members() else { return Err(format!("its `{field}` is no object of codes")) };
+    for (code, rules) in listed {
         laws::snake_case(code)?;
         let mut ids = Vec::new();
         for id in rules.list().unwrap_or_default() {
-            let id = id.text().ok_or_else(|| format!("the rules of `{code}` are no ids"))?;
+            let Some(id) = id.text() else { return Err(format!("the rules of `{code}` are no ids")) };
             laws::rule_id(id)?;
             ids.push(id.to_owned());
         }

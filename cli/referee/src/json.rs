@@ -47,10 +47,7 @@ impl Form {
 }
 
 impl JsonNode {
-    /// Reads a document.
-    ///
-    /// # Errors
-    /// What is wrong with it and where, as a JSON pointer.
+    /// Reads a document. The error says what is wrong and where, as a JSON pointer.
     pub(crate) fn read(text: &str) -> Result<Self, String> {
         let raw = serde_json::from_str::<&RawValue>(text).map_err(|error| error.to_string())?;
         Parser { rest: raw.get(), path: String::new(), depth: 0 }.value()
@@ -59,11 +56,31 @@ impl JsonNode {
     /// Returns a member of an object. In the fields of the protocol `null` is absent (RF-5).
     pub(crate) fn field(&self, name: &str) -> Option<&Self> {
         let Self::Object(members) = self else { return None };
-        member(members, name).filter(|value| **value != Self::Null)
+        match member(members, name) {
+            Some(Self::Null) => None,
+            value => value,
+        }
+    }
+
+    /// Reads a member that may be absent.
+    pub(crate) fn optional<T>(
+        &self,
+        name: &str,
+        read: impl FnOnce(&Self) -> Result<T, String>,
+    ) -> Result<Option<T>, String> {
+        match self.field(name) {
+            Some(value) => Ok(Some(read(value)?)),
+            None => Ok(None),
+        }
     }
 
     pub(crate) fn text_in(&self, name: &str) -> Option<&str> {
         self.field(name)?.text()
+    }
+
+    /// Returns a command, which stands alone or in an object.
+    pub(crate) fn command(&self) -> Option<&str> {
+        self.text().or_else(|| self.text_in("command"))
     }
 
     pub(crate) fn bool_in(&self, name: &str) -> Option<bool> {
@@ -98,7 +115,11 @@ impl JsonNode {
                     value.drop_nulls();
                 }
             }
-            Self::List(elements) => elements.iter_mut().for_each(Self::drop_nulls),
+            Self::List(elements) => {
+                for element in elements {
+                    element.drop_nulls();
+                }
+            }
             _ => {}
         }
     }
@@ -112,7 +133,6 @@ impl JsonNode {
         }
     }
 
-    /// Returns the elements of a list or the members of an object, which have names.
     pub(crate) fn parts(&self) -> Vec<(Option<&str>, &Self)> {
         match self {
             Self::List(elements) => elements.iter().map(|element| (None, element)).collect(),
@@ -202,7 +222,6 @@ impl JsonNode {
         self.written(Form::Canonical)
     }
 
-    /// Writes the document as a built-in ruleset writes it.
     pub(crate) fn in_order(&self) -> String {
         self.written(Form::InOrder)
     }
@@ -266,13 +285,9 @@ impl JsonNode {
                     let found = match (member(here, key), member(there, key)) {
                         (Some(here), Some(there)) => here.difference(there),
                         (here, there) => {
-                            let shown =
-                                |value: Option<&Self>| value.map_or("nothing".into(), Self::canonical);
-                            Some(JsonDifference {
-                                path: String::new(),
-                                here: shown(here),
-                                there: shown(there),
-                            })
+                            let here = here.map_or("nothing".into(), Self::canonical);
+                            let there = there.map_or("nothing".into(), Self::canonical);
+                            Some(JsonDifference { path: String::new(), here, there })
                         }
                     };
                     if let Some(found) = found {
@@ -282,8 +297,9 @@ impl JsonNode {
                 None
             }
             _ => {
-                let (here, there) = (self.canonical(), other.canonical());
-                (here != there).then(|| JsonDifference { path: String::new(), here, there })
+                let here = self.canonical();
+                let there = other.canonical();
+                if here == there { None } else { Some(JsonDifference { path: String::new(), here, there }) }
             }
         }
     }
@@ -298,7 +314,6 @@ pub(crate) struct JsonDifference {
 }
 
 impl JsonDifference {
-    /// Returns the same difference for documents that have these as a member or an element.
     fn below(self, name: &str) -> Self {
         Self { path: pointer("", name) + &self.path, ..self }
     }
@@ -336,7 +351,7 @@ impl<'a> Parser<'a> {
         match self.rest.as_bytes().first() {
             Some(b'{') => self.object(),
             Some(b'[') => self.list(),
-            Some(b'"') => self.string().map(JsonNode::Text),
+            Some(b'"') => Ok(JsonNode::Text(self.string()?)),
             Some(b't') => Ok(self.word("true", JsonNode::Bool(true))),
             Some(b'f') => Ok(self.word("false", JsonNode::Bool(false))),
             Some(b'n') => Ok(self.word("null", JsonNode::Null)),

@@ -35,8 +35,15 @@ mod state;
 mod step;
 mod trial;
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 pub use allowance::within;
 pub use folders::{ModuleFile, ModuleFolders, read_module};
 pub use load::{LoadError, digest, load};
 pub use process::{Launch, Referees, end_all};
 pub use recording::{Recording, RecordingBranch};
+
+/// Locks a value. It is whole even if a thread panicked, because each change under a lock is one step.
+fn locked<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -12,6 +12,7 @@ use crate::form::Form;
 use crate::instance::{Budget, CallTime, Instance};
 use crate::json::JsonNode;
 use crate::load::LoadError;
+use crate::locked;
 
 /// How many instances of a module may wait for the next request, and the most bytes of memory of each (MD-6).
 const IDLE_MAX: usize = 4;
@@ -39,9 +40,7 @@ impl Module {
     }
 
     fn take(&self) -> Result<Instance, NoAnswer> {
-        let Some(instance) = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop() else {
-            return Instance::new(&self.form);
-        };
+        let Some(instance) = locked(&self.idle).pop() else { return Instance::new(&self.form) };
         ALL_IDLE_BYTES.fetch_sub(instance.memory_bytes(), Ordering::Relaxed);
         Ok(instance)
     }
@@ -49,7 +48,7 @@ impl Module {
     /// Keeps an instance for the next request, if there is room for its memory.
     fn put_back(&self, instance: Instance) {
         let bytes = instance.memory_bytes();
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut idle = locked(&self.idle);
         let has_room = |all: usize| all.checked_add(bytes).filter(|all| *all <= ALL_IDLE_BYTES_MAX);
         if idle.len() < IDLE_MAX
             && bytes <= IDLE_BYTES_MAX

@@ -28,7 +28,6 @@ const EXAMPLE: &str = "game = \"charge\"\nplayers = [\"ann\", \"bob\"]\n";
 
 pub(crate) struct RecordedRules;
 
-/// A match without rules at some state: the stand-in for its referee, and the state.
 pub(crate) struct RecordedMatch {
     pub(crate) referee: Arc<Referee>,
     pub(crate) now: Reached,
@@ -36,11 +35,12 @@ pub(crate) struct RecordedMatch {
 
 impl RecordedMatch {
     pub(crate) fn begin(setup: &JsonNode) -> Result<Self, SetupError> {
-        let unusable = |message: &str| SetupError::value("players", message);
-        let listed = setup.list_in("players").ok_or_else(|| unusable("expected a list of names"))?;
+        let Some(listed) = setup.list_in("players") else {
+            return Err(SetupError::value("players", "expected a list of names"));
+        };
         if listed.is_empty() || listed.len() > PLAYERS_MAX || listed.iter().any(|name| name.text().is_none())
         {
-            return Err(unusable("expected 1 to 16 names"));
+            return Err(SetupError::value("players", "expected 1 to 16 names"));
         }
         let state = HeldState::Json(JsonNode::Object(vec![("state".into(), JsonNode::Object(Vec::new()))]));
         let status =
@@ -102,12 +102,14 @@ impl AnyRules for RecordedRules {
 
     fn read_setup(&self, toml: &str) -> Result<Vec<u8>, SetupError> {
         let setup = setup::from_toml(toml)?;
-        RecordedMatch::begin(&setup).map(|_| setup.as_sent().into_bytes())
+        RecordedMatch::begin(&setup)?;
+        Ok(setup.as_sent().into_bytes())
     }
 
     fn read_setup_of(&self, document: &str) -> Result<Vec<u8>, SetupError> {
         let setup = setup::from_document(document)?.unwrap_or_else(|| JsonNode::Object(Vec::new()));
-        RecordedMatch::begin(&setup).map(|_| setup.as_sent().into_bytes())
+        RecordedMatch::begin(&setup)?;
+        Ok(setup.as_sent().into_bytes())
     }
 
     fn write_setup(&self, setup: &[u8]) -> Result<String, SetupError> {
@@ -115,7 +117,7 @@ impl AnyRules for RecordedRules {
     }
 
     fn canonical(&self, command: &str) -> Result<String, Malformed> {
-        read_command(command).map(|command| command.text)
+        Ok(read_command(command)?.text)
     }
 
     fn rule_ids(&self, _: &str) -> Vec<&str> {
@@ -123,54 +125,62 @@ impl AnyRules for RecordedRules {
     }
 
     fn command_text(&self, command: &[u8]) -> Result<String, DecodeError> {
-        LoggedCommand::decode(command, read_command).map(|command| command.text)
+        Ok(LoggedCommand::decode(command, read_command)?.text)
     }
 
     fn start(&self, setup: &[u8]) -> Result<Box<dyn AnyState>, SetupError> {
         Ok(Box::new(RecordedMatch::begin(&setup_of(setup)?)?.state(0)))
     }
 
-    /// Reads the bytes of a state, which also contain its status and whether the match has secrets.
     fn resume(&self, state: &[u8], rolls: u64) -> Result<Box<dyn AnyState>, DecodeError> {
-        let unreadable = |why: &str| DecodeError::Unreadable(why.into());
-        let text = std::str::from_utf8(state).map_err(|_| unreadable("it is not UTF-8"))?;
-        let mut kept = JsonNode::read(text).map_err(|why| unreadable(&why))?;
-        let (Some(node), Some(status)) = (kept.take("node"), kept.take("status")) else {
-            return Err(unreadable("it is no state of a recording"));
-        };
-        let status = RefereeStatus::read(&status).map_err(|why| unreadable(&why))?;
-        let now = Reached { state: HeldState::Json(node), status };
-        let resumed = RecordedMatch { referee: stand_in(&kept), now }.state(rolls);
-        if resumed.state_bytes() != state {
-            return Err(unreadable("it is written otherwise"));
+        match resumed(state, rolls) {
+            Ok(state) => Ok(Box::new(state)),
+            Err(why) => Err(DecodeError::Unreadable(why)),
         }
-        Ok(Box::new(resumed))
     }
 }
 
-/// Returns the bytes of a state of a recording, from which it can be resumed.
+/// Reads the bytes of a state, which also contain its status and whether the match has secrets.
+fn resumed(state: &[u8], rolls: u64) -> Result<RefereeState, String> {
+    let Ok(text) = std::str::from_utf8(state) else { return Err("it is not UTF-8".into()) };
+    let mut kept = JsonNode::read(text)?;
+    let (Some(node), Some(status)) = (kept.take("node"), kept.take("status")) else {
+        return Err("it is no state of a recording".into());
+    };
+    let now = Reached { state: HeldState::Json(node), status: RefereeStatus::read(&status)? };
+    let resumed = RecordedMatch { referee: stand_in(&kept), now }.state(rolls);
+    if resumed.state_bytes() != state {
+        return Err("it is written otherwise".into());
+    }
+    Ok(resumed)
+}
+
 pub(crate) fn state_text(node: &JsonNode, status: &RefereeStatus, secrets: Secrecy) -> String {
     let secrets = if secrets == Secrecy::None { "none" } else { "closed" };
     format!("{{\"node\":{},\"status\":{},\"secrets\":\"{secrets}\"}}", node.as_sent(), status.as_sent())
 }
 
-/// Reads the text of a command: the move and its record.
 pub(crate) fn read_command(text: &str) -> Result<LoggedCommand, Malformed> {
-    let wrong =
-        |why: &str| Malformed(format!("expected a move and behind it what was recorded, as JSON: {why}"));
-    let (shown, record) = if text.starts_with('"') {
+    move_and_record(text)
+        .map_err(|why| Malformed(format!("expected a move and behind it what was recorded, as JSON: {why}")))
+}
+
+fn move_and_record(text: &str) -> Result<LoggedCommand, String> {
+    let mut shown = String::new();
+    let mut record = None;
+    if text.starts_with('"') {
         let mut stream = serde_json::Deserializer::from_str(text).into_iter::<String>();
-        let shown = stream.next().and_then(Result::ok).ok_or_else(|| wrong("a quote that is not closed"))?;
-        let rest = text.get(stream.byte_offset()..).unwrap_or_default();
-        (shown, rest.strip_prefix(' ').ok_or_else(|| wrong("nothing was recorded"))?)
-    } else {
-        let place = text.find(" {").ok_or_else(|| wrong("nothing was recorded"))?;
-        let (shown, rest) = text.split_at(place);
-        (shown.to_owned(), rest.get(1..).unwrap_or_default())
-    };
-    let record = JsonNode::read(record).map_err(|why| wrong(&why))?;
+        let Some(Ok(quoted)) = stream.next() else { return Err("a quote that is not closed".into()) };
+        shown = quoted;
+        record = text.get(stream.byte_offset()..).unwrap_or_default().strip_prefix(' ');
+    } else if let Some(place) = text.find(" {") {
+        text.get(..place).unwrap_or_default().clone_into(&mut shown);
+        record = text.get(place + 1..);
+    }
+    let Some(record) = record else { return Err("nothing was recorded".into()) };
+    let record = JsonNode::read(record)?;
     if !matches!(record, JsonNode::Object(_)) {
-        return Err(wrong("it is no object"));
+        return Err("it is no object".into());
     }
     Ok(command_of(&shown, record))
 }
@@ -189,7 +199,6 @@ pub(crate) fn command_of(shown: &str, record: JsonNode) -> LoggedCommand {
     }
 }
 
-/// Folds recorded entries. Each contains its outcome.
 pub(crate) fn fold(referee: &Referee, before: &Reached, entries: &[(Seat, LoggedCommand)]) -> FoldedEntries {
     let mut folded = FoldedEntries { entries: Vec::with_capacity(entries.len()), stop: None };
     for (_, command) in entries {
@@ -227,7 +236,6 @@ pub(crate) fn fold_one(
     Ok(FoldedEntry { became: step.became, to: step.to, after, rolled: None })
 }
 
-/// Reads the record of a move without the state, and the status after the move.
 pub(crate) fn read_record(
     referee: &Referee,
     mut record: JsonNode,
@@ -252,23 +260,23 @@ fn compare(before: &JsonNode, after: &JsonNode, path: &str, changes: &mut Vec<Js
     if before == after {
         return;
     }
-    let below = |name: &str| pointer(path, name);
     match (before, after) {
         (JsonNode::List(old), JsonNode::List(new)) if old.len() == new.len() => {
             for (index, (old, new)) in old.iter().zip(new).enumerate() {
-                compare(old, new, &below(&index.to_string()), changes);
+                compare(old, new, &pointer(path, &index.to_string()), changes);
             }
         }
         (JsonNode::Object(old), JsonNode::Object(new)) if keys_follow(old, new) => {
             for (key, _) in old {
                 if !new.iter().any(|(kept, _)| kept == key) {
-                    changes.push(JsonNode::List(vec![JsonNode::Text(below(key))]));
+                    changes.push(JsonNode::List(vec![JsonNode::Text(pointer(path, key))]));
                 }
             }
             for (key, now) in new {
+                let path = pointer(path, key);
                 match old.iter().find(|(known, _)| known == key) {
-                    Some((_, old)) => compare(old, now, &below(key), changes),
-                    None => changes.push(JsonNode::List(vec![JsonNode::Text(below(key)), now.clone()])),
+                    Some((_, old)) => compare(old, now, &path, changes),
+                    None => changes.push(JsonNode::List(vec![JsonNode::Text(path), now.clone()])),
                 }
             }
         }
@@ -280,19 +288,19 @@ fn compare(before: &JsonNode, after: &JsonNode, path: &str, changes: &mut Vec<Js
 fn keys_follow(old: &[(String, JsonNode)], new: &[(String, JsonNode)]) -> bool {
     let mut kept: Vec<&String> = old.iter().map(|(key, _)| key).collect();
     kept.retain(|key| new.iter().any(|(other, _)| other == *key));
-    let first = new.iter().take(kept.len()).map(|(key, _)| key);
-    first.eq(kept)
+    new.iter().take(kept.len()).map(|(key, _)| key).eq(kept)
 }
 
 fn apply(node: &mut JsonNode, change: &JsonNode) -> Result<(), String> {
     let Some([path, value @ ..]) = change.list() else { return Err("a change is no list".into()) };
     let path = path.text().ok_or("a change has no path")?;
-    let lost = || format!("there is no {path:.60} to change");
-    let mut place = node.part_mut("state").ok_or_else(lost)?;
+    let lost = format!("there is no {path:.60} to change");
+    let Some(mut place) = node.part_mut("state") else { return Err(lost) };
     let mut names: Vec<String> = path.split('/').skip(1).map(unescaped).collect();
     let name = names.pop();
     for parent in &names {
-        place = place.part_mut(parent).ok_or_else(lost)?;
+        let Some(part) = place.part_mut(parent) else { return Err(lost) };
+        place = part;
     }
     match (name, value.first()) {
         (None, Some(value)) => *place = value.clone(),
@@ -302,14 +310,14 @@ fn apply(node: &mut JsonNode, change: &JsonNode) -> Result<(), String> {
             } else if let JsonNode::Object(members) = place {
                 members.push((name, value.clone()));
             } else {
-                return Err(lost());
+                return Err(lost);
             }
         }
         (Some(name), None) => {
-            let JsonNode::Object(members) = place else { return Err(lost()) };
+            let JsonNode::Object(members) = place else { return Err(lost) };
             members.retain(|(key, _)| *key != name);
         }
-        (None, None) => return Err(lost()),
+        (None, None) => return Err(lost),
     }
     Ok(())
 }

@@ -24,7 +24,6 @@ const WHOLE_EVERY: u64 = 64;
 /// The text of a command without one, such as dice, stones or a cube set by hand.
 const SET: &str = "(set)";
 
-/// The fields of the first line of a match, and of the others.
 const FIRST: [&str; 8] = ["game", "players", "state", "status", "secrets", "ignore", "drop", "title"];
 const FIELDS: [&str; 12] = [
     "seat", "seats", "command", "effects", "texts", "to", "state", "status", "branch", "after", "took_ms",
@@ -65,7 +64,6 @@ struct BranchReader {
 }
 
 impl BranchReader {
-    /// Returns the number of the next entry.
     fn next(&self) -> u64 {
         let before = self.begins_after.as_ref().map_or(0, |(_, after)| *after);
         before + self.entries.len() as u64 + 1
@@ -81,42 +79,44 @@ impl Recording {
         let mut readers: Vec<MatchReader> = Vec::new();
         for number in 1.. {
             let mut line = Vec::new();
-            let read = file.by_ref().take(LINE_BYTES_MAX + 1).read_until(b'\n', &mut line);
-            let wrong = |why: String| (number, in_one_line(&why));
-            if read.map_err(|error| wrong(error.to_string()))? == 0 {
-                break;
-            }
-            if line.len() as u64 > LINE_BYTES_MAX {
-                return Err(wrong("it is longer than 64 MiB".into()));
-            }
-            let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&line);
-            let text = std::str::from_utf8(line).map_err(|_| wrong("it is not UTF-8".into()))?.trim();
-            if text.is_empty() {
-                continue;
-            }
-            let node = JsonNode::read(text).map_err(wrong)?;
-            if node.field("game").is_some() {
-                readers.push(MatchReader::begin(node).map_err(wrong)?);
-                continue;
-            }
-            let Some(reader) = readers.last_mut() else {
-                let example = r#"{"game":"…","players":["ann","bob"],"state":{…}}"#;
-                return Err(wrong(format!("the first line names the game: {example}")));
+            let taken = match file.by_ref().take(LINE_BYTES_MAX + 1).read_until(b'\n', &mut line) {
+                Ok(0) => break,
+                Ok(_) => take_line(&mut readers, &line),
+                Err(error) => Err(error.to_string()),
             };
-            reader.take(node).map_err(wrong)?;
+            taken.map_err(|why| (number, in_one_line(&why)))?;
         }
         Ok(readers.into_iter().map(MatchReader::end).collect())
     }
+}
+
+fn take_line(readers: &mut Vec<MatchReader>, line: &[u8]) -> Result<(), String> {
+    if line.len() as u64 > LINE_BYTES_MAX {
+        return Err("it is longer than 64 MiB".into());
+    }
+    let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
+    let Ok(text) = std::str::from_utf8(line) else { return Err("it is not UTF-8".into()) };
+    if text.trim().is_empty() {
+        return Ok(());
+    }
+    let node = JsonNode::read(text.trim())?;
+    if node.field("game").is_some() {
+        readers.push(MatchReader::begin(node)?);
+        return Ok(());
+    }
+    let Some(reader) = readers.last_mut() else {
+        let example = r#"{"game":"…","players":["ann","bob"],"state":{…}}"#;
+        return Err(format!("the first line names the game: {example}"));
+    };
+    reader.take(node)
 }
 
 struct MatchReader {
     setup: Vec<u8>,
     title: String,
     players: Vec<String>,
-    /// Fields that are not stored.
     drop: Vec<String>,
     referee: Arc<Referee>,
-    /// The state before the first entry.
     start: Reached,
     branches: Vec<BranchReader>,
 }
@@ -174,8 +174,10 @@ impl MatchReader {
             None => Seat::Host,
         };
         if let Some(joint) = line.list_in("seats") {
-            let seats = joint.iter().map(|name| self.seat(name)).collect::<Result<Vec<_>, _>>()?;
-            let names: Vec<String> = seats.iter().map(ToString::to_string).collect();
+            let mut names = Vec::new();
+            for name in joint {
+                names.push(self.seat(name)?.name());
+            }
             shown = format!("{} {shown}", names.join("+"));
         }
         if shown.is_empty() {
@@ -231,12 +233,16 @@ impl MatchReader {
         if let Some(known) = self.branches.iter().position(|branch| branch.name == name) {
             return Ok(known);
         }
-        let Some(after) = line.integer_in("after").and_then(|after| u64::try_from(after).ok()) else {
+        let Some(Ok(after)) = line.integer_in("after").map(u64::try_from) else {
             return Err(format!("`{name}` is a new branch; `after` says after which entry it begins"));
         };
-        let main = self.branches.first().map(|main| main.entries.as_slice()).unwrap_or_default();
-        let shared = usize::try_from(after).ok().and_then(|after| main.get(..after));
-        let shared = shared.ok_or_else(|| format!("there is no entry {after} to branch from"))?;
+        let mut shared = None;
+        if let Some(main) = self.branches.first()
+            && let Ok(after) = usize::try_from(after)
+        {
+            shared = main.entries.get(..after);
+        }
+        let Some(shared) = shared else { return Err(format!("there is no entry {after} to branch from")) };
         let mut now = self.start.clone();
         for (_, bytes, _) in shared {
             let command = LoggedCommand::decode(bytes, recorded::read_command);
@@ -261,34 +267,38 @@ impl MatchReader {
         if let Some(seat) = named {
             return Ok(seat);
         }
-        let seat = name.parse().map_err(|_| format!("{name:?} is no player; the first line names them"))?;
+        let Ok(seat) = name.parse() else {
+            return Err(format!("{name:?} is no player; the first line names them"));
+        };
         if seat != Seat::Host && !seats.contains(&seat) {
             return Err(format!("the match has no {seat}"));
         }
         Ok(seat)
     }
 
+    fn seats(&self, field: &str, listed: &JsonNode) -> Result<JsonNode, String> {
+        let Some(listed) = listed.list() else { return Err(format!("`{field}` lists seats")) };
+        let mut seats = Vec::new();
+        for name in listed {
+            seats.push(JsonNode::Text(self.seat(name)?.to_string()));
+        }
+        Ok(JsonNode::List(seats))
+    }
+
     /// Replaces names by seats in a field.
     fn with_seats(&self, field: &str, mut value: JsonNode) -> Result<JsonNode, String> {
-        let seats = |listed: &JsonNode| -> Result<JsonNode, String> {
-            let mut seats = Vec::new();
-            for name in listed.list().ok_or_else(|| format!("`{field}` lists seats"))? {
-                seats.push(JsonNode::Text(self.seat(name)?.to_string()));
-            }
-            Ok(JsonNode::List(seats))
-        };
         if field == "to" && value.list().is_some() {
-            return seats(&value);
+            return self.seats(field, &value);
         }
         if field != "status" {
             return Ok(value);
         }
         if let Some(active) = value.part_mut("active") {
-            *active = seats(active)?;
+            *active = self.seats(field, active)?;
         }
         if let Some(result) = value.part_mut("result") {
             if let Some(winners) = result.part_mut("winners") {
-                *winners = seats(winners)?;
+                *winners = self.seats(field, winners)?;
             }
             if let Some(JsonNode::Object(scores)) = result.part_mut("scores") {
                 for (name, _) in scores {
@@ -318,7 +328,6 @@ impl MatchReader {
     }
 }
 
-/// Reads the paths that `drop` or `ignore` lists.
 fn paths(listed: Option<&JsonNode>) -> Result<Vec<String>, String> {
     let mut paths = Vec::new();
     for path in listed.and_then(JsonNode::list).unwrap_or_default() {

@@ -16,13 +16,11 @@ use crate::process::HELLO;
 use crate::recorded;
 use crate::rules::setup_of;
 
-/// How many characters of a referee's own words an error repeats.
 const QUOTED_CHARS_MAX: usize = 300;
 
 /// A referee's answer: `ok`, or `no` if it refuses the request.
 pub(crate) type RefereeReply = Result<JsonNode, JsonNode>;
 
-/// A command that only its referee can read, in both forms.
 pub(crate) struct EncodedCommand {
     pub(crate) text: String,
     pub(crate) bytes: Vec<u8>,
@@ -36,7 +34,6 @@ pub(crate) struct Referee {
 }
 
 impl Referee {
-    /// Asks the referee for its description.
     pub(crate) fn start(carrier: Box<dyn Carrier>) -> Result<Self, NoAnswer> {
         let answer = carrier.ask("hello", HELLO, Effort::NO_FOLD)?;
         let named = carrier.named();
@@ -52,14 +49,13 @@ impl Referee {
 
     /// Returns the same referee with a carrier to another child or instance. Its description is not asked for again.
     pub(crate) fn second(&self) -> Self {
-        let carrier = match self.carrier.as_ref().map(|carrier| carrier.second()).transpose() {
-            Ok(carrier) => carrier,
+        let carrier = self.carrier.as_ref().map(|carrier| match carrier.second() {
+            Ok(second) => second,
             Err(stop) => self.stop(&stop),
-        };
+        });
         Self { carrier, named: self.named.clone(), hello: self.hello.clone() }
     }
 
-    /// Returns the stand-in for the referee of a recording.
     pub(crate) fn recording(name: &str, example: &str, secrets: Secrecy) -> Self {
         let hello = Hello::of_recording(name, example, secrets);
         Self { carrier: None, named: FaultOf::Referee(String::new()), hello }
@@ -112,8 +108,10 @@ impl Referee {
                 continue;
             }
             let text = node.text_in("command").unwrap_or_default().to_owned();
-            let bytes = bytes_of(node.field("bytes").unwrap_or(&JsonNode::Null));
-            let bytes = bytes.unwrap_or_else(|why| self.broke(format!("a command: {why}")));
+            let bytes = match bytes_of(node.field("bytes").unwrap_or(&JsonNode::Null)) {
+                Ok(bytes) => bytes,
+                Err(why) => self.broke(format!("a command: {why}")),
+            };
             if !is_plain(&text) {
                 self.broke("a command of more than one line");
             }
@@ -133,7 +131,7 @@ impl Referee {
 
     pub(crate) fn canonical(&self, command: &str) -> Result<String, Malformed> {
         if !self.hello.is_bytes {
-            return self.reader()(command).map(|command| command.text);
+            return Ok(self.reader()(command)?.text);
         }
         match self.one_command(&format!("{{\"commands\":[{}]}}", sent_text(command))) {
             Ok(command) => Ok(command.text),
@@ -141,14 +139,16 @@ impl Referee {
         }
     }
 
-    /// Returns a setup as it is sent, given its bytes.
     pub(crate) fn sent_setup(&self, setup: &[u8]) -> Result<String, SetupError> {
         if self.hello.is_bytes { Ok(sent_bytes(setup)) } else { Ok(setup_of(setup)?.as_sent()) }
     }
 
     /// Asks the referee. A request without an answer is a fault.
     pub(crate) fn ask(&self, op: &'static str, args: &str) -> RefereeReply {
-        self.try_ask(op, args, Effort::NO_FOLD).unwrap_or_else(|stop| self.stop(&stop))
+        match self.try_ask(op, args, Effort::NO_FOLD) {
+            Ok(reply) => reply,
+            Err(stop) => self.stop(&stop),
+        }
     }
 
     pub(crate) fn try_ask(
@@ -157,7 +157,7 @@ impl Referee {
         args: &str,
         effort: Effort,
     ) -> Result<RefereeReply, NoAnswer> {
-        let carrier = self.carrier.as_ref().ok_or_else(|| NoAnswer::broke("a recording is not asked"))?;
+        let Some(carrier) = &self.carrier else { return Err(NoAnswer::broke("a recording is not asked")) };
         reply_of(carrier.ask(op, args, effort)?).map_err(NoAnswer::Broke)
     }
 
@@ -180,6 +180,13 @@ impl Referee {
     /// Unwinds because an answer breaks the protocol.
     pub(crate) fn broke(&self, what: impl Into<String>) -> ! {
         self.stop(&NoAnswer::broke(what))
+    }
+
+    pub(crate) fn require<T>(&self, read: Result<T, String>) -> T {
+        match read {
+            Ok(value) => value,
+            Err(why) => self.broke(why),
+        }
     }
 }
 

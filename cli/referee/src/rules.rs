@@ -38,10 +38,10 @@ impl RefereeRules {
             return Ok(bytes);
         }
         let no = match self.referee.ask("setup", &format!("{{\"json\":{}}}", setup.as_sent())) {
-            Ok(bytes) => return Ok(bytes_of(&bytes).unwrap_or_else(|why| self.referee.broke(why))),
+            Ok(bytes) => return Ok(self.referee.require(bytes_of(&bytes))),
             Err(no) => no,
         };
-        let Some(at) = no.integer_in("at").and_then(|at| usize::try_from(at).ok()) else {
+        let Some(Ok(at)) = no.integer_in("at").map(usize::try_from) else {
             return Err(refused_setup(&no, true));
         };
         let message = no.text_in("message").unwrap_or_default();
@@ -50,7 +50,9 @@ impl RefereeRules {
 }
 
 pub(crate) fn setup_of(bytes: &[u8]) -> Result<JsonNode, SetupError> {
-    let text = std::str::from_utf8(bytes).map_err(|_| SetupError::Bytes("it is not UTF-8".into()))?;
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return Err(SetupError::Bytes("it is not UTF-8".into()));
+    };
     let setup = JsonNode::read(text).map_err(SetupError::Bytes)?;
     if setup.as_sent() != text {
         return Err(SetupError::Bytes("it is not as setups are written".into()));
@@ -75,7 +77,7 @@ impl RefereeRules {
             }
             Err(stop) => self.referee.stop(&stop),
         };
-        let resumed = Reached::read(answer, self.hello()).unwrap_or_else(|why| self.referee.broke(why));
+        let resumed = self.referee.require(Reached::read(answer, self.hello()));
         if resumed.state.difference(held).is_some() {
             self.referee.broke("the state that it resumes is another one");
         }
@@ -83,7 +85,10 @@ impl RefereeRules {
     }
 
     fn checked(&self, held: &HeldState) -> Option<SecondState> {
-        self.distrusts.then(|| SecondState { second: self.second.clone(), held: held.clone() })
+        if !self.distrusts {
+            return None;
+        }
+        Some(SecondState { second: self.second.clone(), held: held.clone() })
     }
 }
 
@@ -181,10 +186,12 @@ impl AnyRules for RefereeRules {
 
     fn command_text(&self, command: &[u8]) -> Result<String, DecodeError> {
         if !self.hello().is_bytes {
-            return LoggedCommand::decode(command, LoggedCommand::read).map(|command| command.text);
+            return Ok(LoggedCommand::decode(command, LoggedCommand::read)?.text);
         }
-        let read = self.referee.one_command(&format!("{{\"bytes\":[{}]}}", sent_bytes(command)));
-        read.map(|command| command.text).map_err(|no| decode_error(&no))
+        match self.referee.one_command(&format!("{{\"bytes\":[{}]}}", sent_bytes(command))) {
+            Ok(command) => Ok(command.text),
+            Err(no) => Err(decode_error(&no)),
+        }
     }
 
     fn start(&self, setup: &[u8]) -> Result<Box<dyn AnyState>, SetupError> {
@@ -192,7 +199,7 @@ impl AnyRules for RefereeRules {
         let reply = self.referee.ask("start", &args);
         let second = if self.distrusts { self.second.start(&args, &reply) } else { None };
         let answer = reply.map_err(|no| refused_setup(&no, self.hello().is_bytes))?;
-        let start = Reached::read(answer, self.hello()).unwrap_or_else(|why| self.referee.broke(why));
+        let start = self.referee.require(Reached::read(answer, self.hello()));
         if self.referee.is_module() && self.status_of(&start.state).as_ref() != Ok(&start.status) {
             self.referee.broke("it cannot resume the state that it starts with");
         }
@@ -204,8 +211,7 @@ impl AnyRules for RefereeRules {
         let held = if self.hello().is_bytes {
             HeldState::Bytes(state.into())
         } else {
-            let text =
-                std::str::from_utf8(state).map_err(|error| DecodeError::Unreadable(error.to_string()))?;
+            let text = str::from_utf8(state).map_err(|error| DecodeError::Unreadable(error.to_string()))?;
             let node = JsonNode::read(text).map_err(DecodeError::Unreadable)?;
             if node.as_sent() != text {
                 return Err(DecodeError::Unreadable("it is not as states are written".into()));

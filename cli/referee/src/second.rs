@@ -1,7 +1,7 @@
 //! The second child or instance of a check, which shows whether a referee answers the same in another run (MD-7,
 //! RF-15).
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -13,12 +13,12 @@ use crate::command::LoggedCommand;
 use crate::fold::{FoldedEntries, FoldedEntry, ask_to_fold};
 use crate::held::{HeldState, Reached};
 use crate::json::{JsonDifference, JsonNode};
+use crate::locked;
 use crate::referee::{Referee, RefereeReply};
 
 /// How much later the first requests are repeated. Otherwise fields with a clock in seconds could agree by luck.
 const LATER: Duration = Duration::from_secs(2);
 
-/// How many requests are repeated later.
 const SAMPLES_MAX: usize = 4;
 
 /// What an answer must not depend on.
@@ -36,7 +36,6 @@ struct FoldSample {
     seq: u64,
 }
 
-/// The second child of a referee, started when it is first needed.
 pub(crate) struct SecondChild {
     first: Arc<Referee>,
     child: OnceLock<Referee>,
@@ -57,7 +56,7 @@ impl SecondChild {
         let again = self.child().ask("start", args);
         self.compare(reply, &again);
         self.keep(Sample::Start { args: args.into(), answer: reply.clone() });
-        Reached::read(again.ok()?, &self.first.hello).ok().map(|start| start.state)
+        Some(Reached::read(again.ok()?, &self.first.hello).ok()?.state)
     }
 
     /// Folds entries in the second child from its own state, in other batches, and replaces that state by the last one.
@@ -70,7 +69,8 @@ impl SecondChild {
         seq: u64,
     ) {
         // A module may remember earlier calls, so each check uses a fresh instance (MD-7).
-        let fresh = self.first.is_module().then(|| self.first.second());
+        let is_module = self.first.is_module();
+        let fresh = if is_module { Some(self.first.second()) } else { None };
         let child = fresh.as_ref().unwrap_or_else(|| self.child());
         let before = Reached { state: state.clone(), status: status.clone() };
         let folded = self.fold_in_parts(child, before.clone(), entries);
@@ -85,7 +85,7 @@ impl SecondChild {
             }
             return;
         };
-        let again = self.first.is_module().then(|| self.first.second());
+        let again = if is_module { Some(self.first.second()) } else { None };
         let whole = self.ask_to_fold(again.as_ref().unwrap_or(child), &before, entries);
         if difference(first, &whole).is_some() {
             self.first.broke(found.in_another_run(seq));
@@ -131,13 +131,8 @@ impl SecondChild {
         ask_to_fold(child, before, entries, false).unwrap_or_else(|stop| self.first.stop(&stop))
     }
 
-    /// Requires a repeated answer to `start` to be the same.
     fn compare(&self, first: &RefereeReply, again: &RefereeReply) {
-        let node = |reply: &RefereeReply| match reply {
-            Ok(node) => JsonNode::Object(vec![("ok".into(), node.clone())]),
-            Err(node) => JsonNode::Object(vec![("no".into(), node.clone())]),
-        };
-        if let Some(JsonDifference { path, here, there }) = node(first).difference(&node(again)) {
+        if let Some(JsonDifference { path, here, there }) = answered(first).difference(&answered(again)) {
             let path = path.trim_start_matches("/ok");
             self.first.broke(format!(
                 "the answer to `start` depends on the run ({VARIES}): {path} is {here} and in another run {there}"
@@ -150,15 +145,14 @@ impl SecondChild {
         reason = "how much later a request is repeated, which no answer depends on"
     )]
     fn keep(&self, sample: Sample) {
-        let mut samples = self.samples.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut samples = locked(&self.samples);
         if samples.len() < SAMPLES_MAX {
             samples.push((sample, Instant::now()));
         }
     }
 
-    /// Repeats the first requests, as soon as enough time has passed.
     pub(crate) fn settle(&self) {
-        let samples = std::mem::take(&mut *self.samples.lock().unwrap_or_else(PoisonError::into_inner));
+        let samples = std::mem::take(&mut *locked(&self.samples));
         for (sample, since) in samples {
             thread::sleep(LATER.saturating_sub(since.elapsed()));
             match sample {
@@ -176,6 +170,13 @@ impl SecondChild {
     }
 }
 
+fn answered(reply: &RefereeReply) -> JsonNode {
+    match reply {
+        Ok(node) => JsonNode::Object(vec![("ok".into(), node.clone())]),
+        Err(node) => JsonNode::Object(vec![("no".into(), node.clone())]),
+    }
+}
+
 /// Where two folds of the same entries differ: the index of the entry, and the place in its state.
 struct EntryDifference {
     index: usize,
@@ -183,7 +184,10 @@ struct EntryDifference {
 }
 
 impl EntryDifference {
-    /// Describes an answer that differs in another run.
+    fn of_outcome(index: usize, here: String, there: String) -> Self {
+        Self { index, found: JsonDifference { path: "what became of it".into(), here, there } }
+    }
+
     fn in_another_run(&self, first_seq: u64) -> String {
         let JsonDifference { path, here, there } = &self.found;
         let number = first_seq + self.index as u64;
@@ -193,15 +197,11 @@ impl EntryDifference {
     }
 }
 
-/// Returns the first difference of two folds.
 fn difference(first: &FoldedEntries, again: &FoldedEntries) -> Option<EntryDifference> {
-    let of_outcome = |index, here, there| {
-        let path = "what became of it".into();
-        Some(EntryDifference { index, found: JsonDifference { path, here, there } })
-    };
     for (index, here) in first.entries.iter().enumerate() {
         let Some(there) = again.entries.get(index) else {
-            return of_outcome(index, "accepted".into(), code_of_stop(again.stop.as_ref()));
+            let stop = code_of_stop(again.stop.as_ref());
+            return Some(EntryDifference::of_outcome(index, "accepted".into(), stop));
         };
         if let Some(mut found) = here.after.state.difference(&there.after.state) {
             if found.path.is_empty() {
@@ -210,7 +210,7 @@ fn difference(first: &FoldedEntries, again: &FoldedEntries) -> Option<EntryDiffe
             return Some(EntryDifference { index, found });
         }
         if shown(here) != shown(there) {
-            return of_outcome(index, shown(here), shown(there));
+            return Some(EntryDifference::of_outcome(index, shown(here), shown(there)));
         }
     }
     let here = code_of_stop(first.stop.as_ref());
@@ -218,10 +218,9 @@ fn difference(first: &FoldedEntries, again: &FoldedEntries) -> Option<EntryDiffe
     if first.entries.len() == again.entries.len() && here == there {
         return None;
     }
-    of_outcome(first.entries.len(), here, there)
+    Some(EntryDifference::of_outcome(first.entries.len(), here, there))
 }
 
-/// Returns the outcome of the entry after those that were folded.
 fn code_of_stop(stop: Option<&Stopped>) -> String {
     match stop {
         None => "accepted".into(),

@@ -33,7 +33,6 @@ struct Listed {
     text: String,
     /// Whether random play may draw it.
     random: bool,
-    /// Whether it applies now.
     legal: bool,
     /// The number of its kind, by which random play chooses.
     kind: u32,
@@ -53,16 +52,13 @@ pub(crate) struct RefereeState {
     pub(crate) now: Reached,
     /// Whether the entries that it folds are new.
     pub(crate) is_new: bool,
-    /// How many rolls led to the state.
     pub(crate) rolls: u64,
     pub(crate) checked: Option<SecondState>,
     asked: Asked,
 }
 
-/// Answers about a state that need not be asked for again.
 #[derive(Clone, Default)]
 struct Asked {
-    /// The state as it is sent to the referee.
     sent: OnceCell<String>,
     listed: RefCell<BTreeMap<Seat, Vec<Listed>>>,
     /// What is clicked for each legal command.
@@ -177,7 +173,6 @@ impl RefereeState {
         listed.get(&seat).cloned().unwrap_or_default()
     }
 
-    /// Returns the seats that may have a legal command: the players and the host.
     fn seats(&self) -> Vec<Seat> {
         let mut seats = self.players().to_vec();
         seats.push(Seat::Host);
@@ -190,7 +185,7 @@ impl RefereeState {
     }
 
     fn read_listed(&self, listed: &JsonNode) -> Listed {
-        let text = listed.text().or_else(|| listed.text_in("command")).unwrap_or_default();
+        let text = listed.command().unwrap_or_default();
         let is_command = match LoggedCommand::read(text) {
             Ok(command) => command.text == text && (command.roll.is_none() || self.referee.hello.is_bytes),
             Err(_) => false,
@@ -198,12 +193,11 @@ impl RefereeState {
         if !is_command {
             self.referee.broke(format!("it lists {}, which is no command", listed.canonical()));
         }
-        let kind = listed.integer_in("kind").and_then(|kind| u32::try_from(kind).ok());
         Listed {
             text: text.into(),
-            random: listed.bool_in("random").unwrap_or(true),
-            legal: listed.bool_in("legal").unwrap_or(true),
-            kind: kind.unwrap_or_default(),
+            random: listed.bool_in("random") != Some(false),
+            legal: listed.bool_in("legal") != Some(false),
+            kind: u32::try_from(listed.integer_in("kind").unwrap_or(0)).unwrap_or(0),
         }
     }
 
@@ -216,12 +210,10 @@ impl RefereeState {
         };
         let args = format!("{{\"state\":{},{seat}\"text\":{}}}", self.sent(), sent_text(text));
         let answer = self.referee.ask("read", &args).map_err(|no| Malformed(no.in_words()))?;
-        let Some(Ok(command)) = answer.text().or_else(|| answer.text_in("command")).map(LoggedCommand::read)
-        else {
+        let Some(Ok(command)) = answer.command().map(LoggedCommand::read) else {
             self.referee.broke(format!("it reads {}, which is no command", answer.canonical()))
         };
-        let seat = answer.field("seat").map(read_seat).transpose();
-        Ok((command.text, seat.unwrap_or_else(|why| self.referee.broke(why))))
+        Ok((command.text, self.referee.require(answer.optional("seat", read_seat))))
     }
 }
 
@@ -255,7 +247,7 @@ impl AnyState for RefereeState {
         if command.roll.is_some() || !self.referee.hello.can("read") {
             return Ok(command.text);
         }
-        self.ask_to_read(&command.text).map(|(text, _)| text)
+        Ok(self.ask_to_read(&command.text)?.0)
     }
 
     fn due_roll(&self) -> Option<DueRoll> {
@@ -272,7 +264,7 @@ impl AnyState for RefereeState {
 
     fn roll_command(&self, values: Vec<i32>) -> Option<String> {
         if self.referee.hello.is_bytes {
-            return self.referee.one_command(&format!("{{\"roll\":{values:?}}}")).ok().map(|roll| roll.text);
+            return Some(self.referee.one_command(&format!("{{\"roll\":{values:?}}}")).ok()?.text);
         }
         if values.is_empty() || self.referee.is_recording() {
             return None;
@@ -286,7 +278,7 @@ impl AnyState for RefereeState {
     fn default_seat(&self, command: &str) -> Option<Seat> {
         if self.referee.hello.is_bytes {
             let (text, seat) = self.ask_to_read(command).ok()?;
-            return seat.filter(|_| text == command);
+            return if text == command { seat } else { None };
         }
         let command = self.referee.command(command).ok()?;
         if command.roll.is_some() {
@@ -362,12 +354,16 @@ impl AnyState for RefereeState {
                 HeldState::Json(node.clone())
             }
             HeldState::Json(_) => {
-                let node = match std::str::from_utf8(now) {
+                let read = match std::str::from_utf8(now) {
                     Ok(text) => JsonNode::read(text),
                     Err(error) => Err(error.to_string()),
                 };
-                let cause = DecodeError::Unreadable;
-                HeldState::Json(node.map_err(|why| FoldError::Undecodable { seq: 0, cause: cause(why) })?)
+                match read {
+                    Ok(node) => HeldState::Json(node),
+                    Err(why) => {
+                        return Err(FoldError::Undecodable { seq: 0, cause: DecodeError::Unreadable(why) });
+                    }
+                }
             }
         };
         let audience = FoldAudience { viewer: self.known(viewer), now };
@@ -470,10 +466,10 @@ impl AnyState for RefereeState {
             let viewer = self.known(viewer);
             let sent = self.referee.sent_setup(setup)?;
             let args = format!("{{\"state\":{},\"setup\":{sent},\"viewer\":\"{viewer}\"}}", self.sent());
-            let seen = self.referee.ask("setup_seen", &args);
-            let seen = seen.map_err(|no| refused_setup(&no, hello.is_bytes))?;
-            let seen = HeldState::of(seen, hello.is_bytes).unwrap_or_else(|why| self.referee.broke(why));
-            return Ok(seen.stored());
+            return match self.referee.ask("setup_seen", &args) {
+                Err(no) => Err(refused_setup(&no, hello.is_bytes)),
+                Ok(seen) => Ok(self.referee.require(HeldState::of(seen, hello.is_bytes)).stored()),
+            };
         }
         if !self.has_secrets() || viewer == Perspective::HOST {
             return Ok(setup.into());
@@ -489,7 +485,7 @@ impl AnyState for RefereeState {
         let Some(view) = self.view_node(viewer) else { return json_of(&format!("{{{name}}}")) };
         match view.members() {
             Some([]) => json_of(&format!("{{{name}}}")),
-            Some(members) if members.iter().all(|(key, _)| key != "ruleset") => {
+            Some(members) if !members.iter().any(|(key, _)| key == "ruleset") => {
                 json_of(&format!("{{{name},{}", self.text_of(&view).trim_start_matches('{')))
             }
             _ => json_of(&format!("{{{name},\"view\":{}}}", self.text_of(&view))),
@@ -509,11 +505,13 @@ impl AnyState for RefereeState {
         let viewer = self.known(viewer);
         let sent = sent_text(question);
         let args = format!("{{\"state\":{},\"viewer\":\"{viewer}\",\"question\":{sent}}}", self.sent());
-        let answer = self.referee.ask("query", &args).map_err(|no| match no.text() {
-            Some(why) => QueryError::Arguments(in_one_line(why)),
-            None if no.field("unknown").is_some() => self.unknown_question(word),
-            None => QueryError::Arguments(no.canonical()),
-        })?;
+        let answer = match self.referee.ask("query", &args) {
+            Ok(answer) => answer,
+            Err(no) if no.text().is_none() && no.field("unknown").is_some() => {
+                return Err(self.unknown_question(word));
+            }
+            Err(no) => return Err(QueryError::Arguments(no.in_words())),
+        };
         let text = answer.text_in("text").map_or_else(String::new, in_one_line);
         let json = answer.field("json").unwrap_or(&JsonNode::Null);
         Ok(Answer { text, json: self.document(json) })
@@ -558,7 +556,6 @@ impl AnyState for RefereeState {
 }
 
 impl RefereeState {
-    /// Returns the forms of the questions that the referee answers.
     fn queries(&self) -> &[String] {
         if self.referee.hello.can("query") { &self.referee.hello.queries } else { &[] }
     }
@@ -576,8 +573,8 @@ impl RefereeState {
     fn ask_for_targets(&self, commands: Vec<String>) -> BTreeMap<String, Targets> {
         let sent: Vec<String> = commands.iter().map(|command| sent_text(command)).collect();
         let args = format!("{{\"state\":{},\"commands\":[{}]}}", self.sent(), sent.join(","));
-        let answer = self.referee.ask("targets", &args).unwrap_or(JsonNode::List(Vec::new()));
         let mut targets = BTreeMap::new();
+        let Ok(answer) = self.referee.ask("targets", &args) else { return targets };
         for (command, listed) in commands.into_iter().zip(answer.list().unwrap_or_default()) {
             match serde_json::from_str(&listed.canonical()) {
                 Ok(read) => targets.insert(command, read),
@@ -592,7 +589,6 @@ fn texts(listed: Vec<Listed>) -> Vec<String> {
     listed.into_iter().map(|listed| listed.text).collect()
 }
 
-/// Writes a field of a view as lines. If it contains objects, each of its parts has a line below it.
 fn add_field(key: &str, value: &JsonNode, lines: &mut Vec<String>) {
     let parts = value.parts();
     if !parts.iter().any(|(_, part)| matches!(part, JsonNode::Object(_))) {
@@ -619,7 +615,10 @@ fn add_field(key: &str, value: &JsonNode, lines: &mut Vec<String>) {
 /// Numbers the kinds of commands by their first words, in the order of their first appearance.
 fn number_kinds(commands: &mut [Listed]) {
     let mut kinds: Vec<String> = Vec::new();
-    for command in commands.iter_mut().filter(|command| command.random) {
+    for command in commands {
+        if !command.random {
+            continue;
+        }
         let word = split_verb(&command.text).0;
         let kind = kinds.iter().position(|known| known == word).unwrap_or(kinds.len());
         if kind == kinds.len() {

@@ -5,7 +5,7 @@ use std::io::{BufRead as _, BufReader, Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -15,6 +15,7 @@ use turnfold_core::text::in_one_line;
 use crate::allowance::{self, Allowance};
 use crate::carrier::NoAnswer;
 use crate::json::JsonNode;
+use crate::locked;
 
 /// The most bytes of a line (RF-5).
 const LINE_BYTES_MAX: usize = 64 << 20;
@@ -31,10 +32,8 @@ const TIME_OF_MIB: Duration = Duration::from_secs(1);
 /// (RF-16).
 const TIME_OF_FIRST: Duration = Duration::from_mins(1);
 
-/// After how long a hint reports the wait for a referee.
 const HINT_AFTER: Duration = Duration::from_secs(2);
 
-/// How often to check that the child still runs during a wait.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// How long to wait for an answer after standard input was closed. Such an answer came because of the closing (RF-16).
@@ -43,7 +42,6 @@ const TIME_OF_CLOSING: Duration = Duration::from_secs(1);
 /// A request with at least this many bytes may be too long for some line readers.
 const LINE_READER_BYTES: usize = 4 << 10;
 
-/// How many characters of a line an error repeats.
 const QUOTED_CHARS_MAX: usize = 80;
 
 /// The process groups of all children, so that the end of the program can end them too.
@@ -51,7 +49,7 @@ static RUNNING: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 
 /// Ends all referees and the processes that they started, for a program that ends without dropping them (RF-16).
 pub fn end_all() {
-    for group in std::mem::take(&mut *RUNNING.lock().unwrap_or_else(PoisonError::into_inner)) {
+    for group in std::mem::take(&mut *locked(&RUNNING)) {
         kill_group(group);
     }
 }
@@ -136,6 +134,15 @@ impl Launch {
         paths
     }
 
+    fn not_started(&self, why: &str, is_second: bool) -> NoAnswer {
+        let names: Vec<String> = self.variables(is_second).into_keys().collect();
+        NoAnswer::NotStarted(format!(
+            "`{}` cannot be started: {why} (it has {})",
+            self.line(),
+            names.join(", ")
+        ))
+    }
+
     /// Returns the environment variables of the child (RF-3). The second child of a check gets another zone and locale
     /// (RF-15).
     fn variables(&self, is_second: bool) -> BTreeMap<String, String> {
@@ -168,7 +175,6 @@ impl Launch {
     }
 }
 
-/// A line from the thread that reads standard output.
 enum Received {
     Whole(Vec<u8>),
     TooLong,
@@ -183,7 +189,6 @@ pub(crate) struct Running {
     stderr_reader: JoinHandle<()>,
     launch: Arc<Launch>,
     is_second: bool,
-    /// The number of the last request.
     id: u64,
     /// The operations that it has answered: the first request of each kind may take longer.
     known: BTreeSet<&'static str>,
@@ -191,36 +196,32 @@ pub(crate) struct Running {
 
 impl Running {
     pub(crate) fn start(launch: &Arc<Launch>, is_second: bool) -> Result<Self, NoAnswer> {
-        let variables = launch.variables(is_second);
-        let not_started = |why: &dyn std::fmt::Display| {
-            let names: Vec<&str> = variables.keys().map(String::as_str).collect();
-            NoAnswer::NotStarted(format!(
-                "`{}` cannot be started: {why} (it has {})",
-                launch.line(),
-                names.join(", ")
-            ))
-        };
         let Some((program, arguments)) = launch.command.split_first() else {
             return Err(NoAnswer::NotStarted("its command is empty".into()));
         };
         let lowercase = program.to_ascii_lowercase();
         if cfg!(windows) && [".cmd", ".bat"].iter().any(|ending| lowercase.ends_with(ending)) {
-            return Err(not_started(&"a batch file runs a shell; name the program itself, such as `node`"));
+            let why = "a batch file runs a shell; name the program itself, such as `node`";
+            return Err(launch.not_started(why, is_second));
         }
         let mut command = Command::new(program);
-        command.args(arguments).env_clear().envs(&variables);
+        command.args(arguments).env_clear().envs(launch.variables(is_second));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         if let Some(folder) = &launch.folder {
             command.current_dir(folder);
         }
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        let mut child = command.spawn().map_err(|error| not_started(&error))?;
-        RUNNING.lock().unwrap_or_else(PoisonError::into_inner).insert(child.id());
-        let no_pipe = || not_started(&"it has no pipes");
-        let mut stdin = child.stdin.take().ok_or_else(no_pipe)?;
-        let stdout = child.stdout.take().ok_or_else(no_pipe)?;
-        let stderr = child.stderr.take().ok_or_else(no_pipe)?;
+        let mut child = match command.spawn() {
+            Ok(child) => child,
+            Err(error) => return Err(launch.not_started(&error.to_string(), is_second)),
+        };
+        locked(&RUNNING).insert(child.id());
+        let (Some(mut stdin), Some(stdout), Some(stderr)) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
+            return Err(launch.not_started("it has no pipes", is_second));
+        };
         let (requests, to_write) = mpsc::channel::<Vec<u8>>();
         thread::spawn(move || {
             for line in to_write {
@@ -248,7 +249,6 @@ impl Running {
         })
     }
 
-    /// Sends the child a request and returns the answer, whose `id` has been checked.
     pub(crate) fn ask(&mut self, op: &'static str, args: &str, entries: usize) -> Result<JsonNode, NoAnswer> {
         self.id += 1;
         let line = format!("{{\"id\":{},\"op\":\"{op}\",\"args\":{args}}}\n", self.id);
@@ -323,10 +323,8 @@ impl Running {
                 Err(RecvTimeoutError::Timeout) if left > LOOK_EVERY => {
                     if let Ok(Some(_)) = self.child.try_wait() {
                         // What it wrote before it ended may still be on its way.
-                        return self
-                            .lines
-                            .recv_timeout(LOOK_EVERY)
-                            .map_err(|_| RecvTimeoutError::Disconnected);
+                        let last = self.lines.recv_timeout(LOOK_EVERY);
+                        return last.map_err(|_| RecvTimeoutError::Disconnected);
                     }
                     if !has_hinted && hint.left().is_zero() {
                         has_hinted = true;
@@ -350,7 +348,6 @@ impl Running {
         limit.max(Duration::from_secs(self.launch.seconds.unwrap_or(0)))
     }
 
-    /// Describes the end of the child in the middle of a request.
     fn ended(&mut self, bytes: usize, op: &str) -> NoAnswer {
         self.requests = None;
         let status = self.wait();
@@ -401,19 +398,19 @@ impl Running {
         None
     }
 
-    /// Keeps a line as if it came from standard error.
     fn note(&self, line: &str) {
-        let mut kept = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = locked(&self.stderr);
         keep(&mut kept, line.as_bytes());
         keep(&mut kept, b"\n");
     }
 
     /// Returns the last line of standard error that names an error, or else the last line, for a message.
     fn stderr_shown(&self) -> String {
-        let kept = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = locked(&self.stderr);
         let text = String::from_utf8_lossy(&kept);
         let mut shown = "";
-        for line in text.lines().map(str::trim).rev() {
+        for line in text.lines().rev() {
+            let line = line.trim();
             // A thrown error comes before its stack, and engines of JavaScript print their version last.
             if line.contains("Error") || line.contains("error") {
                 shown = line;
@@ -431,7 +428,7 @@ impl Drop for Running {
     fn drop(&mut self) {
         self.requests = None;
         let group = self.child.id();
-        if RUNNING.lock().unwrap_or_else(PoisonError::into_inner).remove(&group) {
+        if locked(&RUNNING).remove(&group) {
             kill_group(group);
         }
         let _ = self.child.kill();
@@ -470,7 +467,6 @@ impl Drop for Timer {
     }
 }
 
-/// Passes each line of standard output on, until it ends or a line is too long.
 fn read_lines(stdout: impl Read, lines: &Sender<Received>) {
     let mut stdout = BufReader::with_capacity(1 << 16, stdout);
     loop {
@@ -496,7 +492,7 @@ fn keep_last(mut stderr: impl Read, kept: &Mutex<Vec<u8>>) {
         if count == 0 {
             return;
         }
-        keep(&mut kept.lock().unwrap_or_else(PoisonError::into_inner), part.get(..count).unwrap_or_default());
+        keep(&mut locked(kept), part.get(..count).unwrap_or_default());
     }
 }
 
@@ -506,15 +502,15 @@ fn keep(kept: &mut Vec<u8>, bytes: &[u8]) {
     kept.drain(..surplus);
 }
 
-/// Returns the text of a line; `None` if it is blank.
 fn text_of<'a>(line: &'a [u8], op: &str) -> Result<Option<&'a str>, NoAnswer> {
     let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
-    let text = std::str::from_utf8(line)
-        .map_err(|_| NoAnswer::Broke(format!("its answer to `{op}` is not UTF-8")))?;
-    Ok(Some(text.trim()).filter(|text| !text.is_empty()))
+    let Ok(text) = std::str::from_utf8(line) else {
+        return Err(NoAnswer::Broke(format!("its answer to `{op}` is not UTF-8")));
+    };
+    let text = text.trim();
+    Ok(if text.is_empty() { None } else { Some(text) })
 }
 
-/// Requires the answer to a request to repeat its number.
 fn check_id(answer: &JsonNode, text: &str, asked: u64) -> Result<(), NoAnswer> {
     let what = match answer.integer_in("id") {
         Some(id) if u64::try_from(id) == Ok(asked) => return Ok(()),
@@ -537,7 +533,10 @@ fn described(status: ExitStatus) -> String {
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
         return format!("signal {signal}");
     }
-    status.code().map_or_else(|| status.to_string(), |code| format!("status {code}"))
+    match status.code() {
+        Some(code) => format!("status {code}"),
+        None => status.to_string(),
+    }
 }
 
 /// How languages flush: the beginning of an interpreter's name, the ending of a script's name, and the call.

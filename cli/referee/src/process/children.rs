@@ -7,6 +7,7 @@ use turnfold_core::any::FaultOf;
 use super::child::{Launch, Running};
 use crate::carrier::{Carrier, Effort, NoAnswer};
 use crate::json::JsonNode;
+use crate::locked;
 
 pub(crate) const HELLO: &str = r#"{"protocol":1}"#;
 
@@ -38,7 +39,7 @@ impl Children {
     }
 
     fn take(&self) -> Result<Running, NoAnswer> {
-        let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pool = locked(&self.pool);
         loop {
             if let Some(child) = pool.waiting.pop() {
                 return Ok(child);
@@ -75,7 +76,7 @@ impl Children {
 
     /// Puts a child back, or notes that it is gone.
     fn put_back(&self, child: Option<Running>) {
-        let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pool = locked(&self.pool);
         match child {
             Some(child) => pool.waiting.push(child),
             None => pool.count = pool.count.saturating_sub(1),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use turnfold_core::SetupError;
 use turnfold_core::any::{AnyRules, setup_from_toml};
@@ -15,6 +15,7 @@ use super::child::Launch;
 use super::children::Children;
 use crate::carrier::NoAnswer;
 use crate::laws;
+use crate::locked;
 use crate::recorded::{self, RecordedRules};
 use crate::referee::Referee;
 use crate::rules::RefereeRules;
@@ -161,7 +162,7 @@ impl RefereeSource for Referees {
         if name == recorded::NAME {
             return Ok(Some(Arc::new(RecordedRules)));
         }
-        let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut started = locked(&self.started);
         if !started.has_asked_unnamed {
             for launch in &self.unnamed {
                 let rules = self.start(launch)?;
@@ -186,9 +187,7 @@ impl RefereeSource for Referees {
     }
 
     fn settle(&self) {
-        let started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
-        let rules: Vec<_> = started.by_name.values().cloned().collect();
-        drop(started);
+        let rules: Vec<_> = locked(&self.started).by_name.values().cloned().collect();
         for rules in rules {
             rules.second.settle();
         }
