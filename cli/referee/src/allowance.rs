@@ -34,7 +34,6 @@ pub(crate) fn current() -> Option<Allowance> {
     ALLOWANCE.get()
 }
 
-/// Takes the time of a call off the allowance.
 pub(crate) fn take(time: Duration) {
     if let Some(mut allowance) = ALLOWANCE.get() {
         allowance.left = allowance.left.saturating_sub(time);

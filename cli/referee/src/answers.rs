@@ -23,7 +23,6 @@ pub(crate) const PLAYERS_MAX: usize = 16;
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct RefereeStatus {
     pub(crate) players: Vec<Seat>,
-    /// The seats that the match waits for, in order.
     pub(crate) active: Vec<Seat>,
     #[serde(skip_serializing_if = "Not::not")]
     pub(crate) over: bool,
@@ -36,7 +35,6 @@ pub(crate) struct RefereeStatus {
 }
 
 impl RefereeStatus {
-    /// Reads a whole status. Missing fields are absent values.
     pub(crate) fn read(node: &JsonNode) -> Result<Self, String> {
         let status = Self {
             players: seats(node, "players")?,
@@ -215,7 +213,6 @@ pub(crate) enum Stopped {
 /// The answer to a fold (RF-7).
 pub(crate) struct FoldAnswer {
     pub(crate) steps: Vec<StepAnswer>,
-    /// Why the entry after them is rejected.
     pub(crate) stop: Option<Stopped>,
     pub(crate) state: HeldState,
 }
@@ -247,10 +244,10 @@ impl FoldAnswer {
             return Err(format!("it folded {} of {entries} entries", steps.len()));
         }
         if let Some(last) = steps.last_mut() {
-            if last.status.as_ref().is_some_and(|last| *last != status) {
+            let own = last.status.replace(status);
+            if own.is_some() && own != last.status {
                 return Err("the status after all entries is not the status after the last one".into());
             }
-            last.status = Some(status);
         }
         Ok(Self { steps, stop, state })
     }

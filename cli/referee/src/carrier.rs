@@ -21,7 +21,6 @@ pub(crate) struct Effort {
 }
 
 impl Effort {
-    /// The effort of a request that folds nothing.
     pub(crate) const NO_FOLD: Self = Self { entries: 0, is_new: false };
 }
 
@@ -31,7 +30,6 @@ pub(crate) trait Carrier: Send + Sync {
     /// Sends a request and returns the answer, an object with `ok`, `no` or `fault`.
     fn ask(&self, op: &'static str, args: &str, effort: Effort) -> Result<JsonNode, NoAnswer>;
 
-    /// Returns the module or command that a fault names.
     fn named(&self) -> FaultOf;
 
     /// Returns a carrier to another child or instance, which was asked nothing yet (MD-7, RF-15).

@@ -12,7 +12,6 @@ pub(crate) type ReadCommand = fn(&str) -> Result<LoggedCommand, Malformed>;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct LoggedCommand {
     pub(crate) text: String,
-    /// The values, if it is a roll.
     pub(crate) roll: Option<Vec<i32>>,
     /// The move and what was recorded with it, in a recording (RF-18).
     pub(crate) recorded: Option<(String, JsonNode)>,
@@ -75,7 +74,6 @@ impl LoggedCommand {
     }
 }
 
-/// Returns `true` if a text is a command without any change.
 pub(crate) fn is_plain(text: &str) -> bool {
     without_blanks(text).is_ok_and(|plain| plain == text)
 }

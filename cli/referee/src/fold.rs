@@ -204,18 +204,14 @@ fn drop_refused(
     entries: &[(Seat, LoggedCommand)],
     folded: &mut FoldedEntries,
 ) -> Option<Refusal> {
-    for (index, (seat, command)) in entries.iter().enumerate().take(folded.entries.len() + 1) {
-        let mut status = before;
-        if let Some(last) = index.checked_sub(1)
-            && let Some(last) = folded.entries.get(last)
-        {
-            status = &last.after.status;
-        }
+    let mut status = before;
+    for (index, (seat, command)) in entries.iter().enumerate() {
         if let Some(refusal) = refusal(referee, status, *seat, command) {
             folded.entries.truncate(index);
             folded.stop = None;
             return Some(refusal);
         }
+        status = &folded.entries.get(index)?.after.status;
     }
     None
 }
@@ -255,7 +251,6 @@ pub(crate) struct RefereeEntry {
 pub(crate) struct Batch<'a> {
     referee: &'a Referee,
     pub(crate) entries: Vec<(Seat, LoggedCommand)>,
-    /// The state before each of the entries, if the referee offers `show`.
     states: Vec<HeldState>,
     pub(crate) audience: Option<&'a FoldAudience>,
     commands: OnceCell<Vec<EncodedCommand>>,

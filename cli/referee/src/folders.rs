@@ -23,7 +23,6 @@ const PASSED: &str = "passed";
 #[derive(Debug, Default)]
 pub struct ModuleFolders {
     folders: Vec<PathBuf>,
-    /// The folder of the modules that come with the program.
     own: Option<PathBuf>,
     /// Whether to use only modules that passed the laws (MD-7).
     passed_only: bool,
@@ -59,8 +58,8 @@ impl ModuleFolders {
     /// Adds, after these folders, the folder of the modules that come with the program (MD-2).
     #[must_use]
     pub fn with_own(self) -> Self {
-        let own = env::current_exe().and_then(fs::canonicalize).ok().and_then(|program| own_folder(&program));
-        Self { own, ..self }
+        let program = env::current_exe().and_then(fs::canonicalize).ok();
+        Self { own: program.and_then(|program| own_folder(&program)), ..self }
     }
 
     /// Uses only modules that passed the laws, as noted by [`note_passed`](Self::note_passed).

@@ -61,7 +61,6 @@ fn config() -> Config {
     config
 }
 
-/// Requires the exports that the host calls, with exactly these types.
 fn check_exports(module: &Module) -> Result<(), LoadError> {
     use ValType::{I32, I64};
     let functions = [

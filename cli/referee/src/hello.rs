@@ -33,7 +33,6 @@ pub(crate) struct Hello {
     /// The forms of its questions, such as `reach UNIT`.
     pub(crate) queries: Vec<String>,
     pub(crate) secrets: Secrecy,
-    /// The optional operations that it offers.
     pub(crate) can: BTreeSet<String>,
     /// The codes of ignored and of rejected commands, each with the ids of its rules.
     pub(crate) ignored: Vec<(String, Vec<String>)>,
@@ -89,17 +88,6 @@ impl Hello {
             batches: answer.bool_in("batches") == Some(true),
             is_bytes,
         })
-    }
-
-    pub(crate) fn of_recording(name: &str, example: &str, secrets: Secrecy) -> Self {
-        Self {
-            name: name.into(),
-            version: 1,
-            example: example.into(),
-            secrets,
-            batches: true,
-            ..Self::default()
-        }
     }
 
     pub(crate) fn can(&self, op: &str) -> bool {

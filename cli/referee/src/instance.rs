@@ -42,10 +42,8 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    /// The budget of a call that folds nothing.
     const CALL: Self = Self { fuel: FUEL_OF_CALL, time: TIME_OF_CALL };
 
-    /// The budget of the call that returns the version of the exports.
     const ABI: Self = Self { fuel: 1_000_000, time: TIME_OF_CALL };
 
     /// Returns the budget of a request. If many entries take too long, each of them is folded alone.
@@ -88,12 +86,10 @@ fn out_of_fuel() -> NoAnswer {
     NoAnswer::Exhausted("out of fuel".into())
 }
 
-/// Describes a trap, in the words of WebAssembly.
 fn trapped(trap: &str) -> NoAnswer {
     NoAnswer::Ended(format!("trapped: {trap}"))
 }
 
-/// A running module: its memory and the functions to call.
 pub(crate) struct Instance {
     store: Store<StoreLimits>,
     memory: Memory,
@@ -111,9 +107,11 @@ impl Instance {
         store.limiter(|limits| limits);
         store.set_fuel(FUEL_OF_CALL)?;
         let instance = form.linker.instantiate_and_start(&mut store, &form.module)?;
-        let memory = instance.get_memory(&store, "memory");
+        let Some(memory) = instance.get_memory(&store, "memory") else {
+            return Err(NoAnswer::broke("it exports no memory"));
+        };
         let mut made = Self {
-            memory: memory.ok_or_else(|| NoAnswer::broke("it exports no memory"))?,
+            memory,
             alloc: instance.get_typed_func(&store, "turnfold_alloc")?,
             call: instance.get_typed_func(&store, "turnfold_call")?,
             store,
@@ -140,28 +138,30 @@ impl Instance {
         budget: Budget,
         time: &CallTime,
     ) -> Result<&[u8], NoAnswer> {
-        let too_large =
-            || NoAnswer::Broke(format!("a request of {} bytes is larger than 64 MiB", request.len()));
-        let length = i32::try_from(request.len()).map_err(|_| too_large())?;
-        if request.len() > MESSAGE_BYTES_MAX {
-            return Err(too_large());
-        }
+        let length = match i32::try_from(request.len()) {
+            Ok(length) if request.len() <= MESSAGE_BYTES_MAX => length,
+            _ => {
+                let bytes = request.len();
+                return Err(NoAnswer::Broke(format!("a request of {bytes} bytes is larger than 64 MiB")));
+            }
+        };
         self.is_fresh = false;
         let mut spending = Spending::new(budget, time);
         let place = self.run(self.alloc, length, &mut spending)?;
-        let outside = || NoAnswer::broke("room for a request is outside of the memory");
-        let offset = usize::try_from(place.cast_unsigned()).map_err(|_| outside())?;
-        self.memory.write(&mut self.store, offset, request).map_err(|_| outside())?;
+        let offset = usize::try_from(place.cast_unsigned()).unwrap_or(usize::MAX);
+        if self.memory.write(&mut self.store, offset, request).is_err() {
+            return Err(NoAnswer::broke("room for a request is outside of the memory"));
+        }
         let answer = self.run(self.call, (place, length), &mut spending)?.cast_unsigned();
-        let outside = || NoAnswer::broke("an answer is outside of the memory");
-        let part = |bits: u64| usize::try_from(bits).map_err(|_| outside());
-        let start = part(answer >> 32)?;
-        let bytes = part(answer & u64::from(u32::MAX))?;
+        let start = usize::try_from(answer >> 32).unwrap_or(usize::MAX);
+        let bytes = usize::try_from(answer & u64::from(u32::MAX)).unwrap_or(usize::MAX);
         if bytes > MESSAGE_BYTES_MAX {
             return Err(NoAnswer::Broke(format!("an answer of {bytes} bytes is larger than 64 MiB")));
         }
-        let memory = self.memory.data(&self.store);
-        memory.get(start..start.saturating_add(bytes)).ok_or_else(outside)
+        match self.memory.data(&self.store).get(start..start.saturating_add(bytes)) {
+            Some(answer) => Ok(answer),
+            None => Err(NoAnswer::broke("an answer is outside of the memory")),
+        }
     }
 
     /// Runs a function slice by slice, so that neither its fuel nor its time runs out unnoticed.
@@ -227,7 +227,6 @@ impl Drop for CallTime {
     }
 }
 
-/// What is left of a budget while a call runs.
 struct Spending<'a> {
     fuel: u64,
     time: &'a CallTime,

@@ -62,7 +62,6 @@ impl JsonNode {
         }
     }
 
-    /// Reads a member that may be absent.
     pub(crate) fn optional<T>(
         &self,
         name: &str,
@@ -78,7 +77,6 @@ impl JsonNode {
         self.field(name)?.text()
     }
 
-    /// Returns a command, which stands alone or in an object.
     pub(crate) fn command(&self) -> Option<&str> {
         self.text().or_else(|| self.text_in("command"))
     }
@@ -115,11 +113,7 @@ impl JsonNode {
                     value.drop_nulls();
                 }
             }
-            Self::List(elements) => {
-                for element in elements {
-                    element.drop_nulls();
-                }
-            }
+            Self::List(elements) => elements.iter_mut().for_each(Self::drop_nulls),
             _ => {}
         }
     }
@@ -127,7 +121,7 @@ impl JsonNode {
     /// Returns a member of an object or an element of a list, by its name in a JSON pointer.
     pub(crate) fn part_mut(&mut self, name: &str) -> Option<&mut Self> {
         match self {
-            Self::Object(members) => members.iter_mut().find(|(key, _)| key == name).map(|(_, value)| value),
+            Self::Object(members) => Some(&mut members.iter_mut().find(|(key, _)| key == name)?.1),
             Self::List(elements) => elements.get_mut(name.parse::<usize>().ok()?),
             _ => None,
         }
@@ -145,11 +139,12 @@ impl JsonNode {
     pub(crate) fn remove(&mut self, path: &str) {
         let Some(path) = path.strip_prefix('/') else { return };
         let (name, rest) = path.split_once('/').unwrap_or((path, ""));
-        let is_named = |key: &str| name == "*" || key == unescaped(name);
+        let is_any = name == "*";
+        let name = unescaped(name);
         if rest.is_empty() {
             // Elements of a list are not removed, because later ones would change their places.
             if let Self::Object(members) = self {
-                members.retain(|(key, _)| !is_named(key));
+                members.retain(|(key, _)| !is_any && *key != name);
             }
             return;
         }
@@ -157,14 +152,14 @@ impl JsonNode {
         match self {
             Self::Object(members) => {
                 for (key, value) in members {
-                    if is_named(key) {
+                    if is_any || *key == name {
                         value.remove(&below);
                     }
                 }
             }
             Self::List(elements) => {
                 for (index, value) in elements.iter_mut().enumerate() {
-                    if is_named(&index.to_string()) {
+                    if is_any || index.to_string() == name {
                         value.remove(&below);
                     }
                 }
@@ -202,7 +197,7 @@ impl JsonNode {
 
     /// Returns a text in one line, or any other document in its canonical form, for a message.
     pub(crate) fn in_words(&self) -> String {
-        self.text().map_or_else(|| self.canonical(), in_one_line)
+        if let Self::Text(text) = self { in_one_line(text) } else { self.canonical() }
     }
 
     /// Returns an integer, however it is written: `1`, `1.0` and `1E0` are the same (RF-5).
@@ -305,9 +300,9 @@ impl JsonNode {
     }
 }
 
-/// Where two documents differ, as a JSON pointer, and the value there in each.
 #[derive(Debug, PartialEq)]
 pub(crate) struct JsonDifference {
+    /// The place, as a JSON pointer.
     pub(crate) path: String,
     pub(crate) here: String,
     pub(crate) there: String,
@@ -320,7 +315,7 @@ impl JsonDifference {
 }
 
 fn member<'a>(members: &'a [(String, JsonNode)], name: &str) -> Option<&'a JsonNode> {
-    members.iter().find(|(key, _)| key == name).map(|(_, value)| value)
+    Some(&members.iter().find(|(key, _)| key == name)?.1)
 }
 
 pub(crate) fn pointer(path: &str, name: &str) -> String {
@@ -373,7 +368,10 @@ impl<'a> Parser<'a> {
             members.push((key, value));
         }
         self.depth -= 1;
-        let mut keys: Vec<&str> = members.iter().map(|(key, _)| key.as_str()).collect();
+        let mut keys = Vec::new();
+        for (key, _) in &members {
+            keys.push(key.as_str());
+        }
         keys.sort_unstable();
         for pair in keys.windows(2) {
             if let [one, next] = pair

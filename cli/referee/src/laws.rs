@@ -20,8 +20,9 @@ pub(crate) fn ruleset_name(name: &str) -> Result<(), String> {
 }
 
 pub(crate) fn rule_id(id: &str) -> Result<(), String> {
-    let is_in = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'-';
-    if (1..=NAME_BYTES_MAX).contains(&id.len()) && id.bytes().all(is_in) {
+    if (1..=NAME_BYTES_MAX).contains(&id.len())
+        && id.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'-')
+    {
         return Ok(());
     }
     Err(format!("{id:?} is no id of a rule, such as `CT-7`"))
@@ -103,20 +104,19 @@ fn escape_line(line: &mut TextLine) {
     }
 }
 
-/// Returns `true` for an arrow that leads from one place of a board to another.
 fn is_path<P: Copy>(arrow: &Arrow<P>, is_on: impl Fn(P) -> bool) -> bool {
     arrow.path.len() >= 2 && arrow.path.iter().all(|place| is_on(*place))
 }
 
 pub(crate) fn snake_case(name: &str) -> Result<(), String> {
-    let is_in = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
-    if (1..=NAME_BYTES_MAX).contains(&name.len()) && name.bytes().all(is_in) {
+    if (1..=NAME_BYTES_MAX).contains(&name.len())
+        && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+    {
         return Ok(());
     }
     Err(format!("the name {:?} is not in snake_case", name.chars().take(NAME_BYTES_MAX).collect::<String>()))
 }
 
-/// Requires a text without control characters other than those in `allowed`.
 pub(crate) fn plain(text: &str, allowed: &str) -> Result<(), String> {
     match text.chars().find(|found| found.is_control() && !allowed.contains(*found)) {
         Some(found) => Err(format!("a text with the control character {}", found.escape_unicode())),

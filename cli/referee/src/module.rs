@@ -21,7 +21,6 @@ const IDLE_BYTES_MAX: usize = 16 << 20;
 /// The most bytes of memory of the waiting instances of all modules (MD-6).
 const ALL_IDLE_BYTES_MAX: usize = 64 << 20;
 
-/// The bytes of memory of the waiting instances of all modules.
 static ALL_IDLE_BYTES: AtomicUsize = AtomicUsize::new(0);
 
 /// The id of every request. All may have the same one, because a call has one answer.
@@ -30,7 +29,6 @@ const ID: i64 = 1;
 pub(crate) struct Module {
     form: Arc<Form>,
     digest: Digest,
-    /// Instances that wait for the next request.
     idle: Mutex<Vec<Instance>>,
 }
 
@@ -45,14 +43,16 @@ impl Module {
         Ok(instance)
     }
 
-    /// Keeps an instance for the next request, if there is room for its memory.
     fn put_back(&self, instance: Instance) {
         let bytes = instance.memory_bytes();
         let mut idle = locked(&self.idle);
-        let has_room = |all: usize| all.checked_add(bytes).filter(|all| *all <= ALL_IDLE_BYTES_MAX);
         if idle.len() < IDLE_MAX
             && bytes <= IDLE_BYTES_MAX
-            && ALL_IDLE_BYTES.try_update(Ordering::Relaxed, Ordering::Relaxed, has_room).is_ok()
+            && ALL_IDLE_BYTES
+                .try_update(Ordering::Relaxed, Ordering::Relaxed, |all| {
+                    all.checked_add(bytes).filter(|all| *all <= ALL_IDLE_BYTES_MAX)
+                })
+                .is_ok()
         {
             idle.push(instance);
         }

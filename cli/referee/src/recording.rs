@@ -161,7 +161,6 @@ impl MatchReader {
         Ok(reader)
     }
 
-    /// Takes a line: an entry of the branch that it names, or of the main branch.
     fn take(&mut self, mut line: JsonNode) -> Result<(), String> {
         known_fields(&line, &FIELDS)?;
         let branch = self.branch(&line)?;
@@ -285,7 +284,6 @@ impl MatchReader {
         Ok(JsonNode::List(seats))
     }
 
-    /// Replaces names by seats in a field.
     fn with_seats(&self, field: &str, mut value: JsonNode) -> Result<JsonNode, String> {
         if field == "to" && value.list().is_some() {
             return self.seats(field, &value);

@@ -57,7 +57,9 @@ impl Referee {
     }
 
     pub(crate) fn recording(name: &str, example: &str, secrets: Secrecy) -> Self {
-        let hello = Hello::of_recording(name, example, secrets);
+        // It offers no operations, because only what was recorded is known.
+        let mut hello = Hello { name: name.into(), version: 1, secrets, batches: true, ..Hello::default() };
+        hello.example = example.into();
         Self { carrier: None, named: FaultOf::Referee(String::new()), hello }
     }
 
@@ -120,7 +122,6 @@ impl Referee {
         commands
     }
 
-    /// Asks for one command; the referee must answer with one.
     pub(crate) fn one_command(&self, args: &str) -> Result<EncodedCommand, JsonNode> {
         let mut commands = self.commands(args);
         match commands.pop() {

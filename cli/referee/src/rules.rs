@@ -85,10 +85,8 @@ impl RefereeRules {
     }
 
     fn checked(&self, held: &HeldState) -> Option<SecondState> {
-        if !self.distrusts {
-            return None;
-        }
-        Some(SecondState { second: self.second.clone(), held: held.clone() })
+        let second = self.second.clone();
+        if self.distrusts { Some(SecondState { second, held: held.clone() }) } else { None }
     }
 }
 

@@ -21,7 +21,6 @@ const LATER: Duration = Duration::from_secs(2);
 
 const SAMPLES_MAX: usize = 4;
 
-/// What an answer must not depend on.
 const VARIES: &str = "chance, time, zone or an order of iteration";
 
 enum Sample {
@@ -51,7 +50,6 @@ impl SecondChild {
         self.child.get_or_init(|| self.first.second())
     }
 
-    /// Starts the match in the second child too; returns the state in its own text.
     pub(crate) fn start(&self, args: &str, reply: &RefereeReply) -> Option<HeldState> {
         let again = self.child().ask("start", args);
         self.compare(reply, &again);
@@ -177,7 +175,6 @@ fn answered(reply: &RefereeReply) -> JsonNode {
     }
 }
 
-/// Where two folds of the same entries differ: the index of the entry, and the place in its state.
 struct EntryDifference {
     index: usize,
     found: JsonDifference,
@@ -229,7 +226,6 @@ fn code_of_stop(stop: Option<&Stopped>) -> String {
     }
 }
 
-/// Returns all of an entry's outcome except the state, as a text that can be compared and shown.
 fn shown(entry: &FoldedEntry) -> String {
     let became = match &entry.became {
         Became::Applied(effects) if effects.is_empty() => "applied".into(),

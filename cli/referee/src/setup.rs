@@ -11,10 +11,10 @@ pub(crate) fn from_toml(text: &str) -> Result<JsonNode, SetupError> {
     node_of("", &toml::Value::Table(table))
 }
 
-/// Reads the table `setup` of a document, if it has one.
 pub(crate) fn from_document(text: &str) -> Result<Option<JsonNode>, SetupError> {
     let mut document: toml::Table = setup_from_toml(text)?;
-    document.remove("setup").map(|setup| node_of("", &setup)).transpose()
+    let Some(setup) = document.remove("setup") else { return Ok(None) };
+    Ok(Some(node_of("", &setup)?))
 }
 
 /// Returns the byte of a text at which a part of its setup begins. `at` is the byte at which the part ends in the setup
@@ -47,7 +47,6 @@ pub(crate) fn place_in_toml(text: &str, below: Option<&str>, setup: &JsonNode, a
     start
 }
 
-/// A part of a document: the keys and indexes that lead to it, and whether it is the last key itself.
 struct Part {
     path: Vec<String>,
     is_key: bool,
@@ -82,17 +81,16 @@ fn unusable(path: &str, message: impl Into<String>) -> SetupError {
     SetupError::Value { field: path.trim_start_matches('/').replace('/', "."), message: message.into() }
 }
 
-/// Returns a value as JSON. `path` is its place, for errors.
 fn node_of(path: &str, value: &toml::Value) -> Result<JsonNode, SetupError> {
     Ok(match value {
         toml::Value::String(text) => JsonNode::Text(text.clone()),
         toml::Value::Integer(number) => JsonNode::Number(number.to_string()),
         toml::Value::Float(number) => {
             let written = format!("{number:e}");
-            let spelled = canonical_number(&written);
-            JsonNode::Number(
-                spelled.ok_or_else(|| unusable(path, "a number of JSON is finite"))?.into_owned(),
-            )
+            match canonical_number(&written) {
+                Some(spelled) => JsonNode::Number(spelled.into_owned()),
+                None => return Err(unusable(path, "a number of JSON is finite")),
+            }
         }
         toml::Value::Boolean(value) => JsonNode::Bool(*value),
         toml::Value::Datetime(date) => {

@@ -31,10 +31,8 @@ use crate::trial::Trial;
 #[derive(Clone, Debug)]
 struct Listed {
     text: String,
-    /// Whether random play may draw it.
     random: bool,
     legal: bool,
-    /// The number of its kind, by which random play chooses.
     kind: u32,
 }
 
@@ -50,7 +48,6 @@ pub(crate) struct SecondState {
 pub(crate) struct RefereeState {
     pub(crate) referee: Arc<Referee>,
     pub(crate) now: Reached,
-    /// Whether the entries that it folds are new.
     pub(crate) is_new: bool,
     pub(crate) rolls: u64,
     pub(crate) checked: Option<SecondState>,
@@ -61,7 +58,6 @@ pub(crate) struct RefereeState {
 struct Asked {
     sent: OnceCell<String>,
     listed: RefCell<BTreeMap<Seat, Vec<Listed>>>,
-    /// What is clicked for each legal command.
     targets: OnceCell<BTreeMap<String, Targets>>,
 }
 
@@ -612,7 +608,6 @@ fn add_field(key: &str, value: &JsonNode, lines: &mut Vec<String>) {
     }
 }
 
-/// Numbers the kinds of commands by their first words, in the order of their first appearance.
 fn number_kinds(commands: &mut [Listed]) {
     let mut kinds: Vec<String> = Vec::new();
     for command in commands {

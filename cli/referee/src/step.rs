@@ -16,7 +16,6 @@ use crate::state::RefereeState;
 const UNKNOWN: &str = "?";
 
 pub(crate) struct RefereeStep<'a> {
-    /// The state after the entry.
     pub(crate) state: &'a RefereeState,
     pub(crate) logged: &'a Logged<'a>,
     /// The entries that were folded with it, and its place among them.
@@ -46,7 +45,7 @@ impl RefereeStep<'_> {
 
     /// Returns what the referee shows to the audience, if the referee decides that.
     fn shown_by_referee(&self) -> Option<&RefereeEntry> {
-        self.batch.is_asked_what_is_shown().then(|| self.batch.shown(self.index))
+        if self.batch.is_asked_what_is_shown() { Some(self.batch.shown(self.index)) } else { None }
     }
 
     fn all_effects(&self) -> &[RefereeEffect] {

@@ -8,9 +8,7 @@ use crate::state::RefereeState;
 pub(crate) struct Trial {
     state: RefereeState,
     commands: Vec<(Seat, String)>,
-    /// Kept states by their numbers.
     kept: Vec<Option<RefereeState>>,
-    /// Numbers that are free again.
     free: Vec<usize>,
 }
 

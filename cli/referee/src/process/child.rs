@@ -263,7 +263,7 @@ impl Running {
             // The thread that writes ends only with the child, which is noticed below.
             let _ = requests.send(line.into_bytes());
         }
-        let timer = Timer::start(allowed).counted();
+        let timer = Timer::start(allowed, true);
         loop {
             let answered = match self.next_line(&timer, op) {
                 Ok(line) => line,
@@ -288,7 +288,7 @@ impl Running {
             if !text.trim_start().starts_with('{') {
                 // Banners and notes of compilers come before the first answer (RF-5).
                 if op == "hello" {
-                    self.note(text);
+                    keep(&mut locked(&self.stderr), format!("{text}\n").as_bytes());
                     continue;
                 }
                 let text = quoted(text);
@@ -315,7 +315,7 @@ impl Running {
     /// Waits for the next line, and reports the wait after a while. A child that has ended gives no more answers, even
     /// if a process that it started keeps its standard output open.
     fn next_line(&mut self, timer: &Timer, op: &str) -> Result<Received, RecvTimeoutError> {
-        let hint = Timer::start(HINT_AFTER);
+        let hint = Timer::start(HINT_AFTER, false);
         let mut has_hinted = false;
         loop {
             let left = timer.left();
@@ -353,7 +353,7 @@ impl Running {
         let status = self.wait();
         // Its last output has the reason, and may not have been read yet. A process that it started may keep the pipe
         // open.
-        let timer = Timer::start(TIME_OF_CLOSING);
+        let timer = Timer::start(TIME_OF_CLOSING, false);
         while status.is_some() && !self.stderr_reader.is_finished() && !timer.left().is_zero() {
             thread::sleep(Duration::from_millis(1));
         }
@@ -388,7 +388,7 @@ impl Running {
     }
 
     fn wait(&mut self) -> Option<ExitStatus> {
-        let timer = Timer::start(TIME_OF_CLOSING);
+        let timer = Timer::start(TIME_OF_CLOSING, false);
         while !timer.left().is_zero() {
             if let Ok(Some(status)) = self.child.try_wait() {
                 return Some(status);
@@ -396,12 +396,6 @@ impl Running {
             thread::sleep(Duration::from_millis(5));
         }
         None
-    }
-
-    fn note(&self, line: &str) {
-        let mut kept = locked(&self.stderr);
-        keep(&mut kept, line.as_bytes());
-        keep(&mut kept, b"\n");
     }
 
     /// Returns the last line of standard error that names an error, or else the last line, for a message.
@@ -445,13 +439,8 @@ struct Timer {
 
 impl Timer {
     #[expect(clippy::disallowed_methods, reason = "a limit, which no answer depends on")]
-    fn start(most: Duration) -> Self {
-        Self { since: Instant::now(), most, is_counted: false }
-    }
-
-    fn counted(mut self) -> Self {
-        self.is_counted = true;
-        self
+    fn start(most: Duration, is_counted: bool) -> Self {
+        Self { since: Instant::now(), most, is_counted }
     }
 
     fn left(&self) -> Duration {

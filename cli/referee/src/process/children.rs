@@ -11,13 +11,11 @@ use crate::locked;
 
 pub(crate) const HELLO: &str = r#"{"protocol":1}"#;
 
-/// The children of a referee. One is started when a request finds no waiting child.
 pub(crate) struct Children {
     launch: Arc<Launch>,
     /// Whether they run in another time zone and locale than the first ones (RF-15).
     is_second: bool,
     pool: Mutex<Pool>,
-    /// Notified when a child waits again.
     waits: Condvar,
     most: usize,
     /// The first answer to `hello`: the name and the version, which do not change.
@@ -26,9 +24,7 @@ pub(crate) struct Children {
 
 #[derive(Default)]
 struct Pool {
-    /// Children that wait for a request.
     waiting: Vec<Running>,
-    /// How many children there are in all.
     count: usize,
 }
 
@@ -61,7 +57,6 @@ impl Children {
         started
     }
 
-    /// Starts a child and requires it to be the same referee as those before it.
     fn start_the_same(&self) -> Result<Running, NoAnswer> {
         let mut child = Running::start(&self.launch, self.is_second)?;
         // The very first child is asked by `ask`.
@@ -74,7 +69,6 @@ impl Children {
         Ok(child)
     }
 
-    /// Puts a child back, or notes that it is gone.
     fn put_back(&self, child: Option<Running>) {
         let mut pool = locked(&self.pool);
         match child {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -27,11 +27,8 @@ const FILE_BYTES_MAX: u64 = 1 << 20;
 #[derive(Debug, Default)]
 pub struct Referees {
     named: BTreeMap<String, Arc<Launch>>,
-    /// Commands without a name.
     unnamed: Vec<Arc<Launch>>,
-    /// The files that name them.
     files: Vec<PathBuf>,
-    /// How many children each may have at once.
     children_max: usize,
     started: Mutex<StartedReferees>,
 }
@@ -70,21 +67,21 @@ impl Referees {
             return Ok(());
         }
         self.files.push(path.into());
-        let in_file = |why: String| format!("{}: {}", path.display(), in_one_line(&why));
-        check_owner(path).map_err(in_file)?;
-        let mut text = String::new();
-        let file = fs::File::open(path).map_err(|error| in_file(error.to_string()))?;
-        file.take(FILE_BYTES_MAX).read_to_string(&mut text).map_err(|error| in_file(error.to_string()))?;
-        let sections: BTreeMap<String, Launch> = setup_from_toml(&text).map_err(|error| match error {
-            SetupError::Text { line, column, message } => {
-                format!("{}:{line}:{column}: {}", path.display(), in_one_line(&message))
+        let text = match read(path) {
+            Ok(text) => text,
+            Err(why) => return Err(in_file(path, &why)),
+        };
+        let sections: BTreeMap<String, Launch> = match setup_from_toml(&text) {
+            Ok(sections) => sections,
+            Err(SetupError::Text { line, column, message }) => {
+                return Err(format!("{}:{line}:{column}: {}", path.display(), in_one_line(&message)));
             }
-            other => in_file(other.to_string()),
-        })?;
+            Err(other) => return Err(in_file(path, &other.to_string())),
+        };
         for (name, mut launch) in sections {
-            laws::ruleset_name(&name).map_err(in_file)?;
+            laws::ruleset_name(&name).map_err(|why| in_file(path, &why))?;
             if launch.command.is_empty() {
-                return Err(in_file(format!("[{name}] has an empty `command`")));
+                return Err(in_file(path, &format!("[{name}] has an empty `command`")));
             }
             // A folder is relative to the file.
             if let Some(folder) = &mut launch.folder {
@@ -140,12 +137,11 @@ impl Referees {
 
     fn start(&self, launch: &Arc<Launch>) -> Result<Arc<RefereeRules>, String> {
         let children = Children::new(launch.clone(), self.children_max.max(1), false);
-        let referee = Referee::start(Box::new(children));
-        let referee = referee.map_err(|stop| match stop {
-            NoAnswer::NotStarted(why) => why,
-            stop => format!("`{}`: {stop}", launch.line()),
-        })?;
-        Ok(Arc::new(RefereeRules::new(referee)))
+        match Referee::start(Box::new(children)) {
+            Ok(referee) => Ok(Arc::new(RefereeRules::new(referee))),
+            Err(NoAnswer::NotStarted(why)) => Err(why),
+            Err(stop) => Err(format!("`{}`: {stop}", launch.line())),
+        }
     }
 }
 
@@ -192,6 +188,16 @@ impl RefereeSource for Referees {
             rules.second.settle();
         }
     }
+}
+
+fn in_file(path: &Path, why: &str) -> String {
+    format!("{}: {}", path.display(), in_one_line(why))
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    check_owner(path)?;
+    let file = fs::File::open(path).map_err(|error| error.to_string())?;
+    io::read_to_string(file.take(FILE_BYTES_MAX)).map_err(|error| error.to_string())
 }
 
 /// Refuses a file that belongs to another user or that others may write, because its writer chooses what runs here.
