@@ -110,7 +110,6 @@ impl<'a> MailAudit<'a> {
         found
     }
 
-    /// Judges each match whose game and desk both come before this index, and drops its records.
     fn end_before(&mut self, of: usize) {
         let Self { finder, registry, pairings, collected, rows, on_roll, .. } = self;
         let (done, waiting) = std::mem::take(pairings).into_iter().partition(|pairing| pairing.last() < of);

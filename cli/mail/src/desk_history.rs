@@ -453,7 +453,6 @@ impl DeskHistory {
         &self.left_out
     }
 
-    /// Returns the first shown record that could not be applied, because others are left out or it is forged.
     pub(crate) const fn first_unapplied(&self) -> Option<Seq> {
         self.first_unapplied
     }

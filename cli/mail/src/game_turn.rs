@@ -260,9 +260,9 @@ impl<'a> GameTurn<'a> {
             }
             while !living.iter().any(|seat| session.state.waits_for(*seat)) {
                 let mut for_gone = 0;
-                for seat in gone.iter().filter(|_| PlayedRules::left(defaults) > 0) {
-                    if for_gone == 0 && session.state.waits_for(*seat) {
-                        let left = PlayedRules::left(defaults);
+                let left = PlayedRules::left(defaults);
+                for seat in gone {
+                    if left > 0 && for_gone == 0 && session.state.waits_for(*seat) {
                         for_gone = turn.play(session, *seat, rules.default, left, played)?;
                     }
                 }

@@ -129,8 +129,11 @@ impl<'a> MailHost<'a> {
 
     pub(super) fn decide(&mut self, commands: Vec<Command>) -> Result<Vec<Effect>, MailError> {
         let commands = commands.into_iter().map(|command| (Seat::Host, command)).collect();
-        let applied = self.append(commands, None)?;
-        Ok(applied.into_iter().flat_map(|applied| applied.effects).collect())
+        let mut effects = Vec::new();
+        for applied in self.append(commands, None)? {
+            effects.extend(applied.effects);
+        }
+        Ok(effects)
     }
 
     pub(super) fn append(

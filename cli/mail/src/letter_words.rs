@@ -19,7 +19,7 @@ pub(super) fn time_zone(zone: &str) -> Option<TimeZone> {
         return Some(TimeZone::UTC);
     }
     match offset_minutes(zone) {
-        Some(ahead) => Offset::from_seconds(ahead.saturating_mul(60)).ok().map(TimeZone::fixed),
+        Some(ahead) => Some(TimeZone::fixed(Offset::from_seconds(ahead.saturating_mul(60)).ok()?)),
         None => TimeZone::get(zone).ok(),
     }
 }
@@ -50,10 +50,13 @@ pub(super) fn time(time: DeskTime, zone: &str) -> String {
 /// occurs twice means the first; one that the clocks skip is moved forward by the skipped time.
 pub(super) fn wall_clock(text: &str, zone: &str) -> Option<DeskTime> {
     let (day, hour) = text.split_once([' ', 'T']).unwrap_or((text, "00:00"));
-    let is_hour = hour.len() == 5 && hour.as_bytes().get(2) == Some(&b':');
-    let (day, hour): (Date, Time) = (day.parse().ok()?, Some(hour).filter(|_| is_hour)?.parse().ok()?);
+    if hour.len() != 5 || hour.as_bytes().get(2) != Some(&b':') {
+        return None;
+    }
+    let day: Date = day.parse().ok()?;
+    let hour: Time = hour.parse().ok()?;
     let at = day.to_datetime(hour).to_zoned(time_zone(zone)?).ok()?;
-    u64::try_from(at.timestamp().as_second()).ok().and_then(DeskTime::of_unix_seconds)
+    DeskTime::of_unix_seconds(u64::try_from(at.timestamp().as_second()).ok()?)
 }
 
 /// Writes seats for one reader, who is `you`, with ` and ` before the last.

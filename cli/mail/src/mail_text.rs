@@ -43,7 +43,6 @@ pub(super) static PROGRAM_WORDS: LazyLock<ProgramWords> = LazyLock::new(|| {
 
 const HIDDEN: &str = "script style template title";
 const BLOCKS: &str = "address blockquote br center div dd dl dt h1 h2 h3 hr li ol p pre table td tr ul";
-/// The line before a text that `OpenPGP` signed, and before one that it encrypted.
 const SIGNED: &str = "-----BEGIN PGP SIGNED MESSAGE-----";
 pub(super) const ENCRYPTED: &str = "-----BEGIN PGP MESSAGE-----";
 const ENTITY_MAX: usize = 32;

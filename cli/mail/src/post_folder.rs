@@ -168,7 +168,6 @@ const LIMITS: Limits =
 pub struct MailAddress(String);
 
 impl MailAddress {
-    /// The most characters of an address, so that `To:` stays one short line.
     const MAX: usize = 254;
 }
 

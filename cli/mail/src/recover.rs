@@ -90,7 +90,10 @@ impl Recovery {
                 cut_desk(&mut combination, game, desk);
             }
         }
-        let games = pairs.into_iter().map(|(game, _)| game).collect();
+        let mut games = Vec::new();
+        for (game, _) in pairs {
+            games.push(game);
+        }
         Ok(Self { records: combination.into_records()?, games, missing })
     }
 }

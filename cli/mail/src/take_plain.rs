@@ -319,8 +319,6 @@ impl MailHost<'_> {
     }
 }
 
-/// Returns the newest plain paper of a seat in a turn that counts and is of the same kind as `content`. `None` unless
-/// that is an order or orders for later turns.
 pub(super) fn last_plain<'a>(
     entries: impl DoubleEndedIterator<Item = &'a AppliedEntry>,
     seat: Seat,

@@ -168,7 +168,7 @@ impl FairDice {
         let mut at_heads = Vec::new();
         for part in contributions {
             let before = self.before.iter().find(|before| before.seat == part.seat);
-            let is_new = before.is_some_and(|before| before != part);
+            let is_new = before.is_some() && before != Some(part);
             is_foreseen &= !is_new || self.hosted.contains(&part.seat);
             if part.index == 0 {
                 at_heads.push(part.seat);
