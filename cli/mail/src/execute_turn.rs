@@ -459,7 +459,6 @@ pub(crate) struct Round {
 pub(crate) struct TurnEnd {
     /// The seats for which an order was carried out or a command of `default` was applied.
     pub(crate) played: Vec<Seat>,
-    /// Whether a command of `between` was applied, so that a round has ended.
     pub(crate) ends_round: bool,
 }
 

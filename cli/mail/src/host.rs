@@ -23,7 +23,6 @@ pub struct MailHost<'a> {
     pub(super) game: MailMatch,
     pub(super) desk: DeskHistory,
     pub(super) key: &'a PrivateKey,
-    /// When entries are recorded, in Unix milliseconds.
     pub(super) recorded_at_ms: i64,
     /// The hash of the token of the page that asks. This page stays open when its seat is joined (PM-74).
     pub page: Option<Digest>,

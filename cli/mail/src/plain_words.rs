@@ -42,7 +42,6 @@ pub(super) struct KnownPosition<'a> {
     joins: bool,
     verbs: BTreeSet<String>,
     zone: &'a str,
-    /// The charset to name for lines that could not be decoded.
     charset: &'a str,
 }
 

@@ -103,7 +103,6 @@ pub(super) struct ReceivedBundle<'a> {
     desk: BundledMatch,
     pub(super) terms: desk::Setup,
     pub(super) host: VerifierKey,
-    /// The desk, as far as it is shown.
     pub(super) history: DeskHistory,
     /// The host's checkpoints that cover a whole branch.
     checkpoints: Vec<(SignedNote, Checkpoint)>,

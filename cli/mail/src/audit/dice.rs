@@ -60,7 +60,6 @@ pub(super) struct FairDice {
     hosted: Vec<Seat>,
     before: Vec<Contribution>,
     recomputed: u64,
-    /// How many rolls a host that plays could foresee.
     foreseen: u64,
     /// How many rolls used no secret of some seats, by those seats.
     without_secrets: BTreeMap<Vec<Seat>, u64>,
