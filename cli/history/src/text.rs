@@ -39,7 +39,7 @@ pub fn printable(text: &str) -> Cow<'_, str> {
 
 /// Escapes the unprintable characters of a text with `escape`, which appends the escaped form of one.
 #[must_use]
-pub fn escaped(text: &str, escape: impl Fn(&mut String, char)) -> Cow<'_, str> {
+pub(crate) fn escaped(text: &str, escape: impl Fn(&mut String, char)) -> Cow<'_, str> {
     if !text.contains(is_unprintable) {
         return Cow::Borrowed(text);
     }

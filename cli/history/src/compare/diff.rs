@@ -217,7 +217,7 @@ pub struct Side {
     #[serde(skip)]
     pub source: SourceName,
     /// The name in messages.
-    pub name: String,
+    pub(crate) name: String,
     /// The number of entries.
     pub entries: u64,
     /// The hash of the state at the end; `None` for a player.

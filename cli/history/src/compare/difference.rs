@@ -16,10 +16,10 @@ pub struct Difference {
     pub path: String,
     /// The field's value in the first view; absent if only the second has the field.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub old: Option<Value>,
+    pub(crate) old: Option<Value>,
     /// The field's value in the second view; absent if only the first has the field.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub new: Option<Value>,
+    pub(crate) new: Option<Value>,
 }
 
 impl fmt::Display for Difference {

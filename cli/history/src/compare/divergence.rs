@@ -21,7 +21,7 @@ pub struct Divergence {
     /// What the rules compute.
     pub computed: Claim,
     /// The state hashes after the entry, if they differ as well as the outcome.
-    pub hashes: Option<Hashes>,
+    pub(crate) hashes: Option<Hashes>,
 }
 
 /// A part of a history.
@@ -125,11 +125,11 @@ pub enum Claim {
 
 /// Two state hashes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Hashes {
+pub(crate) struct Hashes {
     /// The recorded hash.
-    pub expected: ShortHash,
+    pub(crate) expected: ShortHash,
     /// The computed hash.
-    pub actual: ShortHash,
+    pub(crate) actual: ShortHash,
 }
 
 impl Divergence {
@@ -166,7 +166,7 @@ impl Divergence {
 
     /// Compares what is recorded of an entry with what the rules compute. What is not recorded is not compared.
     #[must_use]
-    pub fn contradiction(recorded: &LogEntry, computed: &LogEntry) -> Option<Self> {
+    pub(crate) fn contradiction(recorded: &LogEntry, computed: &LogEntry) -> Option<Self> {
         let mut hashes = None;
         if let (Some(expected), Some(actual)) = (recorded.hash, computed.hash)
             && expected != actual
@@ -312,7 +312,7 @@ impl fmt::Display for Subject {
 impl Claim {
     /// Returns the code of the reason or rejection, if the claim has one.
     #[must_use]
-    pub fn code(&self) -> Option<&str> {
+    pub(crate) fn code(&self) -> Option<&str> {
         match self {
             Self::Outcome(outcome) | Self::Rejection { outcome, .. } => outcome.code(),
             _ => None,

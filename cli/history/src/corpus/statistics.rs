@@ -152,74 +152,74 @@ impl GroupedCounts {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GroupStatistics {
     /// The property that the matches share.
-    pub group: String,
+    pub(crate) group: String,
     /// The number of matches.
-    pub matches: u64,
+    pub(crate) matches: u64,
     /// The number of finished matches.
-    pub over: u64,
+    pub(crate) over: u64,
     /// The number of draws.
-    pub draws: u64,
+    pub(crate) draws: u64,
     /// How often each seat won.
-    pub wins: Vec<SeatWins>,
+    pub(crate) wins: Vec<SeatWins>,
     /// The numbers of entries of the matches.
-    pub lengths: Spread,
+    pub(crate) lengths: Spread,
     /// A histogram of the lengths.
-    pub histogram: Vec<LengthClass>,
+    pub(crate) histogram: Vec<LengthClass>,
     /// The durations of the matches in milliseconds, if any is known.
-    pub durations_ms: Option<Spread>,
+    pub(crate) durations_ms: Option<Spread>,
     /// The number of commands by name, the most frequent first.
-    pub commands: Vec<Frequency>,
+    pub(crate) commands: Vec<Frequency>,
     /// The number of commands applied and ignored.
-    pub outcomes: Vec<Frequency>,
+    pub(crate) outcomes: Vec<Frequency>,
     /// The reasons for ignoring commands, the most frequent first.
-    pub reasons: Vec<Frequency>,
+    pub(crate) reasons: Vec<Frequency>,
 }
 
 /// How often a seat won.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct SeatWins {
+pub(crate) struct SeatWins {
     /// The seat.
-    pub seat: Seat,
+    pub(crate) seat: Seat,
     /// The number of matches that it won.
-    pub wins: u64,
+    pub(crate) wins: u64,
     /// The number of finished matches in which it plays.
-    pub of: u64,
+    pub(crate) of: u64,
     /// The share of wins, with its interval; `None` without finished matches.
     #[serde(flatten)]
-    pub share: Option<ScoreInterval>,
+    pub(crate) share: Option<ScoreInterval>,
 }
 
 /// The sum, minimum, median and maximum of some numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Spread {
+pub(crate) struct Spread {
     /// The sum.
-    pub sum: u64,
+    pub(crate) sum: u64,
     /// The minimum.
-    pub least: u64,
+    pub(crate) least: u64,
     /// The median; of an even count, the lower of the two middle numbers.
-    pub median: u64,
+    pub(crate) median: u64,
     /// The maximum.
-    pub most: u64,
+    pub(crate) most: u64,
 }
 
 /// A class of the histogram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct LengthClass {
+pub(crate) struct LengthClass {
     /// The fewest entries of the class.
-    pub from: u64,
+    pub(crate) from: u64,
     /// The most entries of the class.
-    pub to: u64,
+    pub(crate) to: u64,
     /// The number of matches in the class.
-    pub matches: u64,
+    pub(crate) matches: u64,
 }
 
 /// How often something happened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Frequency {
+pub(crate) struct Frequency {
     /// The name of what happened.
-    pub name: String,
+    pub(crate) name: String,
     /// How often it happened.
-    pub count: u64,
+    pub(crate) count: u64,
 }
 
 impl Counts {

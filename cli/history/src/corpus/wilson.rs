@@ -7,13 +7,13 @@ const Z: f64 = 1.959_963_984_540_054;
 
 /// A share of a number of trials, with its 95 % interval. It serializes as `table groups --format json` prints it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct ScoreInterval {
+pub(crate) struct ScoreInterval {
     /// The share itself.
-    pub share: f64,
+    pub(crate) share: f64,
     /// The lower end of the interval.
-    pub low: f64,
+    pub(crate) low: f64,
     /// The upper end of the interval.
-    pub high: f64,
+    pub(crate) high: f64,
 }
 
 impl ScoreInterval {
@@ -21,7 +21,7 @@ impl ScoreInterval {
     /// Inference", Journal of the American Statistical Association 22 (1927), 209–212. Returns `None` without trials.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a count past 2^53 needs no exact share")]
-    pub fn of(successes: u64, trials: u64) -> Option<Self> {
+    pub(crate) fn of(successes: u64, trials: u64) -> Option<Self> {
         if trials == 0 {
             return None;
         }

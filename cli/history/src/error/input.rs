@@ -65,7 +65,7 @@ pub enum InputError {
 impl InputError {
     /// Returns what to do about the error.
     #[must_use]
-    pub fn advice(&self) -> Option<&'static str> {
+    pub(crate) fn advice(&self) -> Option<&'static str> {
         if matches!(self, Self::NotRegular { .. }) { Some("name a regular file") } else { None }
     }
 }

@@ -14,7 +14,7 @@ pub struct Limits {
 }
 
 /// The longest title of a match, in characters.
-pub const TITLE_CHARACTERS_MAX: usize = 200;
+pub(crate) const TITLE_CHARACTERS_MAX: usize = 200;
 
 /// The longest command with its number and seat in a script or replay file, in bytes. Comments have the same limit.
 pub const COMMAND_BYTES_MAX: usize = 1 << 16;
@@ -23,7 +23,7 @@ pub const COMMAND_BYTES_MAX: usize = 1 << 16;
 pub const HEADER_BYTES_MAX: usize = 1 << 22;
 
 /// The most lines of a replay file.
-pub const REPLAY_LINES_MAX: usize = 4_000_000;
+pub(crate) const REPLAY_LINES_MAX: usize = 4_000_000;
 
 /// The most entries in a replay file that is written. It leaves room for comments and attempts.
 pub const REPLAY_ENTRIES_MAX: usize = REPLAY_LINES_MAX / 2;

@@ -30,15 +30,15 @@ pub struct FoundFiles {
 pub struct UnreadPath {
     /// The path.
     #[serde(rename = "file")]
-    pub path: PathBuf,
+    pub(crate) path: PathBuf,
     /// Why it is not read.
-    pub why: UnreadReason,
+    pub(crate) why: UnreadReason,
 }
 
 /// The reason for not reading a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum UnreadReason {
+pub(crate) enum UnreadReason {
     /// The file looks like a replay file, but its name has another ending.
     Name,
     /// The path is a link to a folder above it, so a search would not end.
@@ -103,7 +103,7 @@ pub fn files_ending(paths: &[PathBuf], endings: &[&str]) -> FoundFiles {
 
 impl FoundFiles {
     /// Adds what another search found.
-    pub fn add(&mut self, more: Self) {
+    pub(crate) fn add(&mut self, more: Self) {
         self.files.extend(more.files);
         self.unread.extend(more.unread);
         self.failed.extend(more.failed);

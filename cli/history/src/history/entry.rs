@@ -47,7 +47,7 @@ impl LogEntry {
 
     /// Returns an entry that was just folded, as a replay file records it: in canonical text, with outcome and hash.
     #[must_use]
-    pub fn of(step: &mut dyn Step) -> Self {
+    pub(crate) fn of(step: &mut dyn Step) -> Self {
         let outcome = Some(step.outcome());
         let hash = Some(step.state_hash().into());
         Self { outcome, hash, ..Self::new(step.seq(), step.seat(), step.command()) }
@@ -64,7 +64,7 @@ impl LogEntry {
 
     /// Returns the entry in the form that the fold takes.
     #[must_use]
-    pub fn logged(&self) -> Logged<'_> {
+    pub(crate) fn logged(&self) -> Logged<'_> {
         let command = match &self.command {
             CommandForm::Text(text) => CommandSource::Text(text),
             CommandForm::Bytes(bytes) => CommandSource::Bytes(bytes),
@@ -133,11 +133,11 @@ impl fmt::Display for CommandForm {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempt {
     /// The seat that gives it.
-    pub seat: Seat,
+    pub(crate) seat: Seat,
     /// The command.
-    pub command: String,
+    pub(crate) command: String,
     /// The rejection, if the file has one.
-    pub outcome: Option<Outcome>,
+    pub(crate) outcome: Option<Outcome>,
 }
 
 /// The first eight bytes of a state hash, which replay files show as 16 hex digits.
@@ -146,7 +146,7 @@ pub struct ShortHash(u64);
 
 impl ShortHash {
     /// The number of hex digits.
-    pub const DIGITS: usize = 16;
+    pub(crate) const DIGITS: usize = 16;
 }
 
 impl From<Digest> for ShortHash {

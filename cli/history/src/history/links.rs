@@ -21,7 +21,7 @@ pub struct QuotedLink {
     /// The first digits of the link, 16 to 64 of them.
     digits: String,
     /// The entry; 0 is the setup.
-    pub seq: Seq,
+    pub(crate) seq: Seq,
 }
 
 impl FromStr for QuotedLink {

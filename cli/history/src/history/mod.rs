@@ -209,7 +209,7 @@ impl History {
     ///
     /// # Errors
     /// [`ReplayError::Setup`] and [`ReplayError::Entry`].
-    pub fn fold(&self, observe: &mut dyn FnMut(&mut dyn Step)) -> Result<Box<dyn AnyState>, ReplayError> {
+    pub(crate) fn fold(&self, observe: &mut dyn FnMut(&mut dyn Step)) -> Result<Box<dyn AnyState>, ReplayError> {
         let mut state = self.start()?;
         state.fold(&self.logged(), &self.dice, observe).map_err(|cause| self.broken_entry(cause))?;
         Ok(state)

@@ -70,7 +70,7 @@ fn by_seat<S: Serializer>(views: &[(Seat, Json)], serializer: S) -> Result<S::Ok
 impl Record {
     /// Returns the record of an entry that was just folded.
     #[must_use]
-    pub fn of(step: &mut dyn Step, detail: Detail) -> Self {
+    pub(crate) fn of(step: &mut dyn Step, detail: Detail) -> Self {
         let Detail { viewer, state, views } = detail;
         let players = if views { step.players() } else { &[] };
         let views = viewer.may_look_as(players).map(|seat| (seat, step.view(seat.into()))).collect();

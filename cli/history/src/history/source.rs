@@ -49,7 +49,7 @@ pub struct HistorySource {
     /// The history, without entries unless they are in memory.
     pub history: History,
     /// The number of the last entry.
-    pub head: u64,
+    pub(crate) head: u64,
     entries: StoredEntries,
 }
 

@@ -99,7 +99,7 @@ impl<'a> ScriptCommands<'a> {
 
     /// Returns the number of commands.
     #[must_use]
-    pub fn count(self) -> usize {
+    pub(crate) fn count(self) -> usize {
         match self {
             Self::Read(lines) => lines.len(),
             Self::Text(..) => self.iter().count(),

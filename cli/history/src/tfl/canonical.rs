@@ -127,7 +127,7 @@ fn number_of(text: &str) -> u64 {
 
 impl HeaderMark {
     /// The number of hex digits.
-    pub const DIGITS: usize = 32;
+    pub(crate) const DIGITS: usize = 32;
 }
 
 impl fmt::Display for HeaderMark {

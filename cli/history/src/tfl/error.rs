@@ -7,9 +7,9 @@ pub struct TflError {
     /// The name of the file in messages.
     pub file: String,
     /// The line, from 1.
-    pub line: usize,
+    pub(crate) line: usize,
     /// The column in characters, from 1.
-    pub column: usize,
+    pub(crate) column: usize,
     /// What was expected and found.
     pub message: String,
 }

@@ -56,9 +56,9 @@ pub struct Closing {
     /// The hash of the state after the last entry.
     pub state: Digest,
     /// The blake3 hash of the canonical header and entry lines.
-    pub log: Digest,
+    pub(crate) log: Digest,
     /// The mark of the blessed header.
-    pub header: HeaderMark,
+    pub(crate) header: HeaderMark,
 }
 
 impl Replay {
@@ -78,7 +78,7 @@ impl Replay {
     ///
     /// # Errors
     /// [`TflError`] at the value that the ruleset refuses.
-    pub fn setup(&self) -> Result<Vec<u8>, TflError> {
+    pub(crate) fn setup(&self) -> Result<Vec<u8>, TflError> {
         let setup = self.header.rules.read_setup_of(&self.header.text);
         setup.map_err(|error| self.header.locate(&self.file, &error))
     }
@@ -87,7 +87,7 @@ impl Replay {
     ///
     /// # Errors
     /// [`TflError`] at the value that the ruleset refuses.
-    pub fn start(&self) -> Result<Box<dyn AnyState>, TflError> {
+    pub(crate) fn start(&self) -> Result<Box<dyn AnyState>, TflError> {
         let state = self.header.rules.start(&self.setup()?);
         state.map_err(|error| self.header.locate(&self.file, &error))
     }

@@ -24,18 +24,18 @@ const KEYS: [&str; 9] = ["ruleset", "version", "module", "dice", "seed", "head",
 #[derive(Clone, Debug)]
 pub struct Header {
     /// The text as it was written; each line ends with a line feed.
-    pub text: String,
+    pub(crate) text: String,
     /// The rules that fold the match.
     pub rules: Arc<dyn AnyRules>,
     /// The version of the ruleset that the header names. It differs from the version of `rules` only if any version was
     /// allowed.
-    pub version: u32,
+    pub(crate) version: u32,
     /// The module that the match pins (MD-8).
-    pub module: Option<Digest>,
+    pub(crate) module: Option<Digest>,
     /// Where rolls come from.
-    pub dice: DicePolicy,
+    pub(crate) dice: DicePolicy,
     /// The title of the match; empty if left out.
-    pub title: String,
+    pub(crate) title: String,
     /// The seat or spectator for whom the file was written; `None` if it conceals nothing. Such a file is folded with
     /// recorded dice.
     pub view: Option<SeenBy>,
@@ -64,7 +64,7 @@ pub struct SeenBy {
     /// The seat or spectator, who may know everything in the file.
     pub perspective: Perspective,
     /// Whether the match has seeded dice, whose seed only the host may know.
-    pub is_seeded: bool,
+    pub(crate) is_seeded: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

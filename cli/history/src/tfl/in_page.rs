@@ -9,7 +9,7 @@ use turnfold_core::Perspective;
 use crate::history::revision::{input_name, is_page, is_standard};
 
 /// The start of the element with a page's document, as pages write it.
-pub const OPENING: &str = "<script type=\"application/json\" id=\"turnfold\">";
+pub(crate) const OPENING: &str = "<script type=\"application/json\" id=\"turnfold\">";
 const CLOSING: &str = "</script>";
 
 /// The version of the document that this build reads and writes.
@@ -64,7 +64,7 @@ pub fn replay_bytes(path: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, PageError> {
 /// Returns `true` if the bytes are those of a page. For a file, the name decides. Standard input has no name, and is a
 /// page if it begins with a tag, as no replay file does.
 #[must_use]
-pub fn is_read_as_page(path: &Path, bytes: &[u8]) -> bool {
+pub(crate) fn is_read_as_page(path: &Path, bytes: &[u8]) -> bool {
     is_page(path) || (is_standard(path) && bytes.starts_with(b"<"))
 }
 

@@ -21,7 +21,7 @@ pub use file::{Closing, Replay, ReplayLine};
 pub(crate) use fold::FoldObserver;
 pub use header::{Header, SeenBy};
 pub(crate) use long::LongReplay;
-pub(crate) use read::FIRST_WORDS;
+pub use read::FIRST_WORDS;
 pub use read::{read, read_also_seen, read_any_version};
 pub(crate) use write::LogHasher;
 pub use write::ReplayOrigin;

@@ -18,7 +18,7 @@ use crate::history::revision::is_page;
 use crate::program;
 
 /// The start of the first line in any version of the format.
-pub(crate) const FIRST_WORDS: &str = "turnfold replay ";
+pub const FIRST_WORDS: &str = "turnfold replay ";
 
 /// The message for a file that an editor or git converted for Windows.
 const CR_LF: &str = "expected lines that end in LF, found CR LF throughout; remove each CR, for example with \

@@ -89,7 +89,7 @@ impl Viewer {
     /// # Errors
     /// [`NoView`] for a referee that keeps secrets and does not offer `see` (RF-6), and for a recording that has
     /// secrets.
-    pub fn require_view(self, state: &dyn AnyState) -> Result<(), NoView> {
+    pub(crate) fn require_view(self, state: &dyn AnyState) -> Result<(), NoView> {
         if state.has_view(self.0) { Ok(()) } else { Err(NoView { viewer: self }) }
     }
 
@@ -107,7 +107,7 @@ impl Viewer {
 
     /// Returns the value at a path, a JSON pointer, in the view of a state.
     #[must_use]
-    pub fn field(self, state: &dyn AnyState, path: &str) -> Option<Value> {
+    pub(crate) fn field(self, state: &dyn AnyState, path: &str) -> Option<Value> {
         state.view_at(self.0, path)
     }
 
@@ -172,7 +172,7 @@ impl Viewer {
 
     /// Returns where rolls come from, without the seed for anyone but the host.
     #[must_use]
-    pub fn dice(self, dice: &DicePolicy) -> String {
+    pub(crate) fn dice(self, dice: &DicePolicy) -> String {
         match dice {
             DicePolicy::Seeded(_) if !self.sees_all() => "seeded".into(),
             dice => dice.to_string(),
@@ -238,9 +238,9 @@ impl Viewer {
 #[error("expected what `{viewer}` may know, found what `{of}` may know")]
 pub struct NotOfSeat {
     /// The viewer for whom the file was written.
-    pub of: Viewer,
+    pub(crate) of: Viewer,
     /// The viewer who asks for it.
-    pub viewer: Viewer,
+    pub(crate) viewer: Viewer,
 }
 
 /// Something that only the host may see.
@@ -248,9 +248,9 @@ pub struct NotOfSeat {
 #[error("{what}, which {viewer} may not see")]
 pub struct Concealed {
     /// What was asked for, as messages name it.
-    pub what: &'static str,
+    pub(crate) what: &'static str,
     /// The viewer who asked for it.
-    pub viewer: Viewer,
+    pub(crate) viewer: Viewer,
 }
 
 /// A game that does not define what a viewer may see.
@@ -258,7 +258,7 @@ pub struct Concealed {
 #[error("the game does not define what {viewer} may see")]
 pub struct NoView {
     /// The viewer.
-    pub viewer: Viewer,
+    pub(crate) viewer: Viewer,
 }
 
 impl fmt::Display for Viewer {

@@ -410,7 +410,7 @@ impl SeatHistory {
 
     /// Returns where rolls come from, without the seed for a player.
     #[must_use]
-    pub fn dice(&self) -> String {
+    pub(crate) fn dice(&self) -> String {
         if self.source.history.view.is_some_and(|view| view.is_seeded) {
             return "seeded".into();
         }
@@ -421,7 +421,7 @@ impl SeatHistory {
     ///
     /// # Errors
     /// [`ReplayError::Setup`].
-    pub fn setup(&self) -> Result<String, ReplayError> {
+    pub(crate) fn setup(&self) -> Result<String, ReplayError> {
         if !self.viewer.sees_all() {
             return Ok(format!("{:#}\n", self.viewer.view(self.start()?.as_ref())));
         }
@@ -442,7 +442,7 @@ impl SeatHistory {
     ///
     /// # Errors
     /// [`ReplayError::Concealed`], and [`ReplayError`] if entries that are not in memory cannot be read.
-    pub fn whole(&self, what: &'static str, count: u64) -> Result<History, ReplayError> {
+    pub(crate) fn whole(&self, what: &'static str, count: u64) -> Result<History, ReplayError> {
         self.viewer.require_all(what)?;
         self.source.until(count)
     }

@@ -106,7 +106,7 @@ impl ViewedEntry<'_> {
 
     /// Returns the value at a path, a JSON pointer, in the view of the state after the entry.
     #[must_use]
-    pub fn field(&self, path: &str) -> Option<Value> {
+    pub(crate) fn field(&self, path: &str) -> Option<Value> {
         self.step.view_at(self.viewer.perspective(), path)
     }
 
@@ -137,7 +137,7 @@ impl ViewedEntry<'_> {
 
     /// Returns the idempotency key. Only the host may see one.
     #[must_use]
-    pub fn key(&self) -> Option<&str> {
+    pub(crate) fn key(&self) -> Option<&str> {
         if !self.viewer.sees_all() {
             return None;
         }

@@ -9,19 +9,19 @@ use crate::compare::divergence::{Divergence, DivergenceKind, Subject};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
     /// The name of the file in messages.
-    pub file: String,
+    pub(crate) file: String,
     /// The line in the file, from 1.
     pub line: usize,
     /// The divergence.
     pub divergence: Divergence,
     /// The last entry of a run in which only the state hashes differ; the run is shown with its first entry.
-    pub until: Option<u64>,
+    pub(crate) until: Option<u64>,
     /// The ids of the rules behind the reasons and rejections of both sides.
-    pub rules: Vec<String>,
+    pub(crate) rules: Vec<String>,
     /// For a roll, whether its values or the rules differ.
-    pub dice: Option<DiceFinding>,
+    pub(crate) dice: Option<DiceFinding>,
     /// How the states differ; `None` if there is no entry or it cannot be folded.
-    pub state: Option<StateDifference>,
+    pub(crate) state: Option<StateDifference>,
 }
 
 impl Mismatch {
@@ -58,7 +58,7 @@ impl Mismatch {
 /// What is known about a roll that differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum DiceFinding {
+pub(crate) enum DiceFinding {
     /// The values are not the seed's. With the file's values the rules compute the file's outcome.
     OtherValues,
     /// The values are the seed's, but the rules compute another outcome.
@@ -71,7 +71,7 @@ pub enum DiceFinding {
 
 /// How the states of a mismatch differ, as the host sees them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StateDifference {
+pub(crate) enum StateDifference {
     /// The hashes are equal, so the states are.
     Equal,
     /// The fields that the entry changes under the rules of this build. Nothing else is known, because a hash does not
@@ -84,7 +84,7 @@ pub enum StateDifference {
 impl StateDifference {
     /// Returns the fields that differ.
     #[must_use]
-    pub fn fields(&self) -> &[Difference] {
+    pub(crate) fn fields(&self) -> &[Difference] {
         match self {
             Self::Equal => &[],
             Self::OfEntry(fields) | Self::FromExpected(fields) => fields,

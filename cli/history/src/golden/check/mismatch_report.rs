@@ -72,7 +72,7 @@ impl Serialize for Mismatch {
 impl Mismatch {
     /// Returns the mismatch in one line: file, line, entry, difference, and the ids of the rules behind it.
     #[must_use]
-    pub fn headline(&self) -> String {
+    pub(crate) fn headline(&self) -> String {
         format!("{}:{}: {}", printable(&self.file), self.line, self.title())
     }
 

@@ -8,5 +8,5 @@ mod mismatch_report;
 mod replay;
 
 pub use files::{CheckLimits, CheckReport, FileCheck, check, check_files};
-pub use mismatch::{DiceFinding, Mismatch, StateDifference};
+pub use mismatch::Mismatch;
 pub use replay::{AllDifferences, Checked, check_replay};

@@ -17,23 +17,23 @@ const DIFFERENCES_MAX: usize = 100;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
     /// The number of entries in the file.
-    pub entries: u64,
+    pub(crate) entries: u64,
     /// The first difference.
     pub difference: Option<Box<Mismatch>>,
     /// All differences, if they were requested.
-    pub all: Option<AllDifferences>,
+    pub(crate) all: Option<AllDifferences>,
 }
 
 /// All differences of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AllDifferences {
     /// The number of differences.
-    pub count: u64,
+    pub(crate) count: u64,
     /// The differences after the first, without states. Consecutive entries of which only the state hash differs are
     /// one element. The length is limited; [`left_out`](Self::left_out) counts the rest.
     pub later: Vec<Mismatch>,
     /// The number of differences that are not kept.
-    pub left_out: u64,
+    pub(crate) left_out: u64,
 }
 
 /// Folds a replay and compares every outcome, hash and the closing line, up to the first difference.

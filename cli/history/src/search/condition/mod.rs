@@ -9,8 +9,7 @@ use crate::search::path::Lost;
 
 use self::node::Node;
 
-pub use comparison::ViewComparison;
-use comparison::{is_comparable, kind};
+use comparison::{ViewComparison, is_comparable, kind};
 
 mod comparison;
 mod decimal;
@@ -62,7 +61,7 @@ pub enum ConditionError {
 impl ConditionError {
     /// Returns what to write instead, if it can be guessed.
     #[must_use]
-    pub fn advice(&self) -> Option<String> {
+    pub(crate) fn advice(&self) -> Option<String> {
         match self {
             Self::OtherKind { found, .. } => Some(hint(found).into()),
             Self::NoField { lost, .. } => lost.meant().map(|meant| format!("did you mean `{meant}`?")),
