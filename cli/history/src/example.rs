@@ -28,22 +28,18 @@ at = [0, -3]
 +++
 "#;
 
-/// Reads a replay of the match with these lines.
 pub(crate) fn replay(body: &str) -> Replay {
     read("x.tfl", text(body).as_bytes(), &turnfold_games::standard()).unwrap()
 }
 
-/// Returns the text of a replay with these lines.
 pub(crate) fn text(body: &str) -> String {
     format!("{HEADER}{body}")
 }
 
-/// Returns the text after the header.
 pub(crate) fn body(replay: &Replay) -> String {
     replay.to_string().strip_prefix(HEADER).expect("the header is kept").into()
 }
 
-/// Returns random play of every ruleset, each from the setups of some golden logs.
 pub(crate) fn random_play(seed: u64, count: u64) -> Vec<History> {
     let registry = turnfold_games::standard();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../replays");

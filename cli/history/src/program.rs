@@ -7,7 +7,6 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// The name in the sources.
 const WRITTEN: &str = "turnfold";
 
 static NAME: OnceLock<String> = OnceLock::new();

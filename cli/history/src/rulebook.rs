@@ -53,7 +53,6 @@ fn section_content(heading: &str, body: &str) -> Value {
     items.into()
 }
 
-/// Parses an item of a list. Missing notes are empty.
 fn item(text: &str, name: &str, notes: &[&str]) -> Value {
     let mut names = Vec::new();
     let mut rest = text;
@@ -79,7 +78,6 @@ fn item(text: &str, name: &str, notes: &[&str]) -> Value {
     item.into()
 }
 
-/// Parses a rule, which begins with its id and title.
 fn rule(section: &str) -> Value {
     let (heading, text) = section.split_once('\n').unwrap_or((section, ""));
     let (id, title) = heading.split_once(' ').unwrap_or((heading, ""));

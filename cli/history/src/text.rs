@@ -37,8 +37,6 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     escaped(text, |escaped, character| escaped.extend(character.escape_unicode()))
 }
 
-/// Escapes the unprintable characters of a text with `escape`, which appends the escaped form of one.
-#[must_use]
 pub(crate) fn escaped(text: &str, escape: impl Fn(&mut String, char)) -> Cow<'_, str> {
     if !text.contains(is_unprintable) {
         return Cow::Borrowed(text);
@@ -55,7 +53,6 @@ pub(crate) fn first_word(text: &str) -> &str {
     text.split(' ').next().unwrap_or_default()
 }
 
-/// Returns names in backticks, separated by commas.
 pub(crate) fn quoted_list(names: &[String]) -> String {
     let quoted: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
     quoted.join(", ")

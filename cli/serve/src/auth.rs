@@ -175,11 +175,13 @@ impl Access {
         self.require_match(match_name)?;
         let viewer = match self.grant().map(|grant| grant.kind) {
             None | Some(GrantKind::Host) => return Ok(seat.unwrap_or(Viewer::HOST)),
-            Some(GrantKind::Seat(own) | GrantKind::Player(own) | GrantKind::Invitation(own)) => own.into(),
+            Some(GrantKind::Seat(own) | GrantKind::Player(own) | GrantKind::Invitation(own)) => {
+                Viewer::of(own)
+            }
             Some(GrantKind::Spectator { .. } | GrantKind::Calendar { .. }) => Viewer::SPECTATOR,
         };
         // Spectators were called `p8` before they had a name of their own, and may still use that name.
-        let is_older_name = viewer == Viewer::SPECTATOR && seat == Some(Seat::P8.into());
+        let is_older_name = viewer == Viewer::SPECTATOR && seat == Some(Viewer::of(Seat::P8));
         if seat.is_some_and(|seat| seat != viewer) && !is_older_name {
             return Err(Problem::forbidden("only the host can view the match as another seat"));
         }

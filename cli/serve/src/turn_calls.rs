@@ -288,7 +288,7 @@ pub(crate) fn is_turn(
     seat: Seat,
     (state, seq): (&dyn AnyState, u64),
 ) -> ApiResult<bool> {
-    Ok(match branch.seen_by(app, Viewer::from(seat)).whose_turn(state, seq)? {
+    Ok(match branch.seen_by(app, Viewer::of(seat)).whose_turn(state, seq)? {
         WhoseTurn::Of(seats, _) => seats.contains(&seat),
         WhoseTurn::Over(_) | WhoseTurn::Unknown => false,
     })
@@ -339,7 +339,7 @@ fn happened_before(
 ) -> ApiResult<Vec<String>> {
     let Player { seat, .. } = player;
     // The viewer's numbering counts, because the choice of entries must not show how many are concealed.
-    let history = branch.seen_by(app, Viewer::from(*seat)).history_of_log(seq)?;
+    let history = branch.seen_by(app, Viewer::of(*seat)).history_of_log(seq)?;
     let passed = history.head().saturating_sub(LOOKED_BACK);
     let mut happened = Vec::new();
     history.fold(&mut |entry| {

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use turnfold_core::Digest;
 use turnfold_history::history::revision::{has_ending, is_page};
-use turnfold_history::history::written::WrittenReplay;
+use turnfold_history::history::written;
+use turnfold_history::{Closing, Revision, SeatHistory, SourceName, Sources, Viewer};
 use turnfold_history::{
     PageError,
     tfl::{self, in_page::replay_in},
 };
-use turnfold_history::{Revision, SeatHistory, SourceName, Sources, Viewer};
 use turnfold_proof::bundle::BundledName;
 use turnfold_show::Page;
 use ureq::http::StatusCode;
@@ -186,9 +186,9 @@ fn export(
         (Some(exported), ..) => exported,
         (None, Some(revision), None) => return print_long(revision, context),
         (None, Some(revision), Some(path)) => {
-            let written = write_whole_from(path, |file| write_replay(revision, path, file, context))?;
-            let WrittenReplay { entries, state_hash } = written;
-            Exported { view: None, entries, state_hash: Some(state_hash), text: String::new() }
+            let closing = write_whole_from(path, |file| write_replay(revision, path, file, context))?;
+            let state_hash = Some(closing.state);
+            Exported { view: None, entries: closing.count, state_hash, text: String::new() }
         }
         _ if args.html => page(args, source, context)?,
         _ => replay(args, source, context)?,
@@ -293,14 +293,14 @@ fn write_replay(
     path: &Path,
     file: &mut File,
     context: &Context,
-) -> Result<WrittenReplay, Failure> {
+) -> Result<Closing, Failure> {
     let mut file = BufWriter::new(file);
     let failed = |cause| Failure::trouble(format!("cannot write `{}`: {cause}", path.display()));
-    let written = WrittenReplay::of(revision, &context.workspace, &mut |text| {
+    let closing = written::write_replay(revision, &context.workspace, &mut |text| {
         file.write_all(text.as_bytes()).map_err(failed)
     })?;
     file.flush().map_err(failed)?;
-    Ok(written)
+    Ok(closing)
 }
 
 /// Requires a file name with the right ending, because other commands read a file by its ending.

@@ -497,8 +497,8 @@ fn a_turn_and_a_result_show_players_nothing_that_is_concealed() {
         })
     };
     assert_eq!(both(Viewer::HOST)[1], ["Some(3) p2 won", "None p2 won: p1 3, p2 0"]);
-    assert_eq!(both(Seat::P1.into())[1], both(Viewer::HOST)[1]);
-    for viewer in [Seat::P2.into(), Viewer::SPECTATOR] {
+    assert_eq!(both(Viewer::of(Seat::P1))[1], both(Viewer::HOST)[1]);
+    for viewer in [Viewer::of(Seat::P2), Viewer::SPECTATOR] {
         assert_eq!(both(viewer), [["Some(0) p2 won", "None p2 won: p1 0, p2 0"]; 2]);
     }
 }

@@ -6,8 +6,7 @@ use turnfold_core::any::erase;
 use turnfold_core::outcome::Code;
 use turnfold_core::{AnyState, Seat};
 use turnfold_games::rulesets;
-use turnfold_history::ReplayError;
-use turnfold_history::history::record::Record;
+use turnfold_history::{Record, ReplayError};
 use turnfold_mail::{GameTerms, GameTurn, OrderEnd, PlayedRules};
 
 use super::post::Post;

@@ -17,10 +17,9 @@ use crate::history::revision::SourceName;
 use crate::text::printable;
 use crate::viewer::seat_history::SeatHistory;
 
-/// One of two histories, folded, with what is compared.
 struct FoldedSide {
     side: Side,
-    game: Game,
+    game: ComparedGame,
     played: Vec<Played>,
     view: Value,
     /// Fields that never count as a difference.
@@ -31,7 +30,6 @@ struct FoldedSide {
 }
 
 impl FoldedSide {
-    /// Folds a history as a viewer may know it.
     fn of(seat_history: &SeatHistory, ignored: &Ignored) -> Result<Self, ReplayError> {
         let is_recording = !seat_history.rules().has_rules();
         let setup = seat_history.setup()?;
@@ -58,7 +56,7 @@ impl FoldedSide {
         };
         let ruleset = seat_history.rules().name().into();
         let version = seat_history.rules().version();
-        let game = Game { ruleset, version, dice: seat_history.dice(), setup };
+        let game = ComparedGame { ruleset, version, dice: seat_history.dice(), setup };
         let view = ignored.without(seat_history.viewer().view(state.as_ref()));
         Ok(Self { side, game, played, view, ignored, is_recording })
     }
@@ -68,9 +66,8 @@ impl FoldedSide {
     }
 }
 
-/// The game of a history: rules, setup and dice.
 #[derive(PartialEq, Eq)]
-struct Game {
+struct ComparedGame {
     ruleset: String,
     version: u32,
     dice: String,
@@ -78,7 +75,7 @@ struct Game {
     setup: String,
 }
 
-impl Game {
+impl ComparedGame {
     fn text(&self) -> String {
         let Self { ruleset, version, dice, setup } = self;
         format!("ruleset {ruleset} version {version}\ndice {dice}\n{setup}")
@@ -91,7 +88,6 @@ impl Game {
     }
 }
 
-/// An entry and its outcome.
 struct Played {
     seq: u64,
     /// The seat and the command.
@@ -106,7 +102,6 @@ struct Played {
 pub struct Ignored(pub Vec<String>);
 
 impl Ignored {
-    /// Returns these paths and those in `ignore` of a recording's setup.
     fn and_those_of(&self, setup: &str) -> Self {
         let mut paths = self.clone();
         if let Ok(setup) = toml::from_str::<Value>(setup)
@@ -119,7 +114,6 @@ impl Ignored {
         paths
     }
 
-    /// Returns a view without those fields.
     fn without(&self, mut view: Value) -> Value {
         for path in &self.0 {
             let names: Vec<_> =
@@ -216,7 +210,6 @@ pub struct Side {
     /// The name of its source.
     #[serde(skip)]
     pub source: SourceName,
-    /// The name in messages.
     pub(crate) name: String,
     /// The number of entries.
     pub entries: u64,
@@ -360,7 +353,6 @@ fn aligned<'a>(a: &[&'a str], b: &[&'a str]) -> (TextDiff<'a, 'a, str>, bool) {
     (TextDiff::configure().algorithm(Algorithm::RawMyers).diff_slices(a, b), true)
 }
 
-/// Counts the commands that only one history has.
 fn changed_count(diff: &TextDiff<'_, '_, str>) -> usize {
     let mut count = 0;
     for op in diff.ops() {
@@ -406,7 +398,6 @@ fn first_other(a: &[Played], b: &[Played]) -> Option<u64> {
     }
 }
 
-/// Returns the commands as a unified diff, each with its number in its own history.
 fn unified(a: &FoldedSide, b: &FoldedSide, diff: &TextDiff<'_, '_, str>, context: usize) -> String {
     let mut text = format!("--- {}\n+++ {}\n", a.side.shown(), b.side.shown());
     for group in diff.grouped_ops(context) {

@@ -30,7 +30,6 @@ impl fmt::Display for Difference {
         write!(out, "{} {} → {}", printable(path), printable(&old), printable(&new))
     }
 }
-/// Returns the value of one side of a difference as text.
 pub(super) fn side_text(value: Option<&Value>) -> String {
     match value {
         Some(value) => value.to_string(),
@@ -147,7 +146,6 @@ fn id_of(value: &Value) -> Option<String> {
     if id.is_string() || id.is_number() { Some(id.to_string()) } else { None }
 }
 
-/// Returns the index of each id, or `None` if an element has no id or two have the same.
 fn indexes_by_id(array: &[Value]) -> Option<BTreeMap<String, usize>> {
     let mut indexes = BTreeMap::new();
     for (index, value) in array.iter().enumerate() {

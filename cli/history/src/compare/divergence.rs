@@ -123,17 +123,13 @@ pub enum Claim {
     Run(String),
 }
 
-/// Two state hashes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Hashes {
-    /// The recorded hash.
     pub(crate) expected: ShortHash,
-    /// The computed hash.
     pub(crate) actual: ShortHash,
 }
 
 impl Divergence {
-    /// Returns a divergence without state hashes.
     pub(crate) fn new(
         subject: impl Into<Subject>,
         kind: DivergenceKind,
@@ -203,7 +199,6 @@ impl Divergence {
         }
     }
 
-    /// Compares an attempt with the outcome that the rules compute.
     pub(crate) fn of_attempt(after: u64, recorded: &Attempt, computed: Outcome) -> Option<Self> {
         if recorded.outcome.as_ref() == Some(&computed) {
             return None;
@@ -260,7 +255,6 @@ impl Divergence {
         [old.get(index).cloned(), new.get(index).cloned()]
     }
 
-    /// Returns the codes of the recorded and the computed reason or rejection.
     pub(crate) fn codes(&self) -> Vec<&str> {
         let mut codes = Vec::new();
         if let Some(recorded) = &self.recorded {
@@ -310,8 +304,6 @@ impl fmt::Display for Subject {
 }
 
 impl Claim {
-    /// Returns the code of the reason or rejection, if the claim has one.
-    #[must_use]
     pub(crate) fn code(&self) -> Option<&str> {
         match self {
             Self::Outcome(outcome) | Self::Rejection { outcome, .. } => outcome.code(),

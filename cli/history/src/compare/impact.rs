@@ -35,8 +35,9 @@ pub struct RecordedLog {
     lines: Vec<ReplayLine>,
     /// The state hash at the end, if it is recorded.
     closing: Option<Digest>,
-    /// A referee that claims to be the same game. If present, the rules are compared with it (RF-20).
-    port: Option<Arc<dyn AnyRules>>,
+    /// A referee that claims to be the same game. If present, the rules are compared with it, and not with what is
+    /// recorded (RF-20).
+    pub port: Option<Arc<dyn AnyRules>>,
 }
 
 /// The first difference between a log and the rules that fold it.
@@ -125,19 +126,6 @@ impl RecordedLog {
         })
     }
 
-    /// Returns the log, to fold by these rules.
-    #[must_use]
-    pub fn with_rules(self, rules: Arc<dyn AnyRules>) -> Self {
-        Self { rules, ..self }
-    }
-
-    /// Returns the log, to compare the rules with a referee that claims to be the same game (RF-20). What is recorded
-    /// is then not compared.
-    #[must_use]
-    pub fn with_port(self, port: Arc<dyn AnyRules>) -> Self {
-        Self { port: Some(port), ..self }
-    }
-
     /// Returns the number of entries.
     #[must_use]
     pub fn entries(&self) -> u64 {
@@ -216,7 +204,6 @@ impl RecordedLog {
         rules.start(&setup).map_err(|error| ReplayError::unreadable(&self.name, error))
     }
 
-    /// Folds an entry and compares its outcome.
     fn fold(&self, entry: &LogEntry, state: &mut dyn AnyState) -> Result<Option<Divergence>, ReplayError> {
         let mut outcome = None;
         let folded = state.fold(&[entry.logged()], &self.dice, &mut |step| outcome = Some(step.outcome()));

@@ -156,7 +156,6 @@ fn require_movable(name: &MatchName, genesis: &Genesis, has_desk: bool) -> Resul
     Ok(())
 }
 
-/// Sorts branches so that parents come first, `main` before all others.
 fn parents_first(infos: Vec<BranchInfo>) -> Vec<BranchInfo> {
     let mut parents = BTreeMap::new();
     let mut by_name = BTreeMap::new();

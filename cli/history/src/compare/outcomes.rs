@@ -5,7 +5,6 @@ use similar::{ChangeTag, TextDiff};
 use crate::compare::divergence::Claim;
 use crate::text::{Line, added, counted, dim, plain, removed};
 
-/// The number of equal effects shown before and after those that differ.
 const CONTEXT: usize = 3;
 
 /// Returns the comparison of two claims, one effect a line. Equal effects far from a difference are only counted.
@@ -45,7 +44,6 @@ fn unchanged(count: usize) -> Option<Line> {
     Some(dim(format_args!("  … {counted}")).into())
 }
 
-/// Returns a claim as added lines, one effect a line.
 pub(crate) fn added_claim(actual: &Claim) -> Vec<Line> {
     actual.parts().iter().map(|effect| added(format_args!("+ {effect}")).into()).collect()
 }

@@ -8,7 +8,6 @@ use crate::text::counted;
 /// The most commands or reasons that are drawn; the others are summed up.
 const ROWS_MAX: usize = 12;
 
-/// The colors of seats, in order.
 const TINTS: [Tint; 4] = [Tint::First, Tint::Second, Tint::Third, Tint::Fourth];
 
 impl GroupStatistics {
@@ -59,7 +58,6 @@ impl GroupStatistics {
     }
 }
 
-/// Adds bars below a heading; nothing if there are no bars.
 fn section(heading: &str, bars: Vec<Bar>, blocks: &mut Vec<Block>) {
     if !bars.is_empty() {
         blocks.extend([Block::Lines(vec![TextLine::plain(heading)]), Block::Bars(bars)]);
@@ -91,7 +89,6 @@ fn frequency_bars(found: &[Frequency], of: u64, tint: Tint) -> Vec<Bar> {
     bars
 }
 
-/// Returns the range and the median as text.
 fn spread(spread: Spread, shown: &dyn Fn(u64) -> String) -> String {
     let Spread { least, median, most, .. } = spread;
     if least == most {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
-use turnfold_core::{MatchResult, Seat};
+use turnfold_core::Seat;
 
 use crate::corpus::table::earlier;
 use crate::corpus::wilson::ScoreInterval;
@@ -22,70 +22,7 @@ pub enum Grouping {
     Title,
 }
 
-/// The counts of one match, as its viewer knows it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MatchCounts {
-    group: String,
-    seats: Vec<Seat>,
-    result: Option<MatchResult>,
-    entries: u64,
-    /// The time from the first entry to the last, in milliseconds; `None` for a replay file.
-    duration_ms: Option<u64>,
-    commands: Tally,
-    outcomes: Tally,
-    reasons: Tally,
-}
-
-/// Counts by name.
 type Tally = BTreeMap<String, u64>;
-
-impl MatchCounts {
-    /// Counts a match.
-    ///
-    /// # Errors
-    /// As for [`SeatHistory::fold`] and [`SeatHistory::setup`].
-    pub fn of(seat_history: &SeatHistory, by: Grouping) -> Result<Self, ReplayError> {
-        let mut commands = Tally::new();
-        let mut outcomes = Tally::new();
-        let mut reasons = Tally::new();
-        let mut first_at_ms = None;
-        let mut last_at_ms = None;
-        let end = seat_history.fold(&mut |seen| {
-            count(&mut commands, first_word(&seen.command()));
-            let outcome = seen.outcome();
-            count(&mut outcomes, outcome.kind());
-            if let Some(reason) = outcome.code() {
-                count(&mut reasons, reason);
-            }
-            last_at_ms = seen.recorded_at_ms();
-            first_at_ms = earlier(first_at_ms, last_at_ms);
-        })?;
-        let standing = seat_history.standing_in(end.as_ref())?;
-        let mut duration_ms = None;
-        if let (Some(first), Some(last)) = (first_at_ms, last_at_ms) {
-            duration_ms = Some(u64::try_from(last.saturating_sub(first)).unwrap_or_default());
-        }
-        let rules = seat_history.rules();
-        let ruleset = format!("{} {}", rules.name(), rules.version());
-        let group = match by {
-            Grouping::Ruleset => ruleset,
-            Grouping::Setup => {
-                format!("{ruleset}, setup {:.16}", blake3::hash(seat_history.setup()?.as_bytes()).to_hex())
-            }
-            Grouping::Title => seat_history.title().into(),
-        };
-        Ok(Self {
-            group,
-            seats: seat_history.start()?.players().to_vec(),
-            result: standing.result,
-            entries: seat_history.head(),
-            duration_ms,
-            commands,
-            outcomes,
-            reasons,
-        })
-    }
-}
 
 fn add_all(sum: &mut Tally, more: Tally) {
     for (name, count) in more {
@@ -101,11 +38,10 @@ fn count(tally: &mut Tally, name: &str) {
     }
 }
 
-/// Groups of matches, to which matches are added one at a time.
+/// Counts of matches in groups.
 #[derive(Default)]
 pub struct GroupedCounts(BTreeMap<String, Counts>);
 
-/// The counts of a group of matches.
 #[derive(Default)]
 struct Counts {
     over: u64,
@@ -121,24 +57,66 @@ struct Counts {
 }
 
 impl GroupedCounts {
-    /// Adds a match to its group.
-    pub fn add(&mut self, counted: MatchCounts) {
-        let group = self.0.entry(counted.group).or_default();
-        group.seats.extend(&counted.seats);
-        group.lengths.push(counted.entries);
-        group.durations_ms.extend(counted.duration_ms);
-        if let Some(result) = counted.result {
-            group.over += 1;
-            group.draws += u64::from(result.draw);
-            for seat in counted.seats {
-                let (of, won) = group.wins.entry(seat).or_default();
-                *of += 1;
-                *won += u64::from(result.winners.contains(&seat));
+    /// Counts a match, as its viewer knows it.
+    ///
+    /// # Errors
+    /// As for [`SeatHistory::fold`] and [`SeatHistory::start`].
+    pub fn of(seat_history: &SeatHistory, by: Grouping) -> Result<Self, ReplayError> {
+        let mut counts = Counts::default();
+        let mut first_at_ms = None;
+        let mut last_at_ms = None;
+        let end = seat_history.fold(&mut |seen| {
+            count(&mut counts.commands, first_word(&seen.command()));
+            let outcome = seen.outcome();
+            count(&mut counts.outcomes, outcome.kind());
+            if let Some(reason) = outcome.code() {
+                count(&mut counts.reasons, reason);
+            }
+            last_at_ms = seen.recorded_at_ms();
+            first_at_ms = earlier(first_at_ms, last_at_ms);
+        })?;
+        counts.lengths.push(seat_history.head());
+        if let (Some(first), Some(last)) = (first_at_ms, last_at_ms) {
+            counts.durations_ms.push(u64::try_from(last.saturating_sub(first)).unwrap_or_default());
+        }
+        counts.seats.extend(seat_history.start()?.players());
+        if let Some(result) = seat_history.standing_in(end.as_ref())?.result {
+            counts.over = 1;
+            counts.draws = u64::from(result.draw);
+            for seat in &counts.seats {
+                counts.wins.insert(*seat, (1, u64::from(result.winners.contains(seat))));
             }
         }
-        add_all(&mut group.commands, counted.commands);
-        add_all(&mut group.outcomes, counted.outcomes);
-        add_all(&mut group.reasons, counted.reasons);
+        let rules = seat_history.rules();
+        let ruleset = format!("{} {}", rules.name(), rules.version());
+        let group = match by {
+            Grouping::Ruleset => ruleset,
+            Grouping::Setup => {
+                format!("{ruleset}, setup {:.16}", blake3::hash(seat_history.setup()?.as_bytes()).to_hex())
+            }
+            Grouping::Title => seat_history.title().into(),
+        };
+        Ok(Self(BTreeMap::from([(group, counts)])))
+    }
+
+    /// Adds other matches to their groups.
+    pub fn add(&mut self, others: Self) {
+        for (name, more) in others.0 {
+            let group = self.0.entry(name).or_default();
+            group.over += more.over;
+            group.draws += more.draws;
+            group.seats.extend(more.seats);
+            for (seat, (of, won)) in more.wins {
+                let sums = group.wins.entry(seat).or_default();
+                sums.0 += of;
+                sums.1 += won;
+            }
+            group.lengths.extend(more.lengths);
+            group.durations_ms.extend(more.durations_ms);
+            add_all(&mut group.commands, more.commands);
+            add_all(&mut group.outcomes, more.outcomes);
+            add_all(&mut group.reasons, more.reasons);
+        }
     }
 
     /// Returns the statistics of each group, by name.
@@ -151,74 +129,51 @@ impl GroupedCounts {
 /// The statistics of a group of matches. Their JSON form is stable.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GroupStatistics {
-    /// The property that the matches share.
     pub(crate) group: String,
-    /// The number of matches.
     pub(crate) matches: u64,
-    /// The number of finished matches.
     pub(crate) over: u64,
-    /// The number of draws.
     pub(crate) draws: u64,
-    /// How often each seat won.
     pub(crate) wins: Vec<SeatWins>,
-    /// The numbers of entries of the matches.
     pub(crate) lengths: Spread,
-    /// A histogram of the lengths.
     pub(crate) histogram: Vec<LengthClass>,
     /// The durations of the matches in milliseconds, if any is known.
     pub(crate) durations_ms: Option<Spread>,
     /// The number of commands by name, the most frequent first.
     pub(crate) commands: Vec<Frequency>,
-    /// The number of commands applied and ignored.
     pub(crate) outcomes: Vec<Frequency>,
     /// The reasons for ignoring commands, the most frequent first.
     pub(crate) reasons: Vec<Frequency>,
 }
 
-/// How often a seat won.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct SeatWins {
-    /// The seat.
     pub(crate) seat: Seat,
-    /// The number of matches that it won.
     pub(crate) wins: u64,
-    /// The number of finished matches in which it plays.
     pub(crate) of: u64,
     /// The share of wins, with its interval; `None` without finished matches.
     #[serde(flatten)]
     pub(crate) share: Option<ScoreInterval>,
 }
 
-/// The sum, minimum, median and maximum of some numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Spread {
-    /// The sum.
     pub(crate) sum: u64,
-    /// The minimum.
     pub(crate) least: u64,
     /// The median; of an even count, the lower of the two middle numbers.
     pub(crate) median: u64,
-    /// The maximum.
     pub(crate) most: u64,
 }
 
-/// A class of the histogram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct LengthClass {
-    /// The fewest entries of the class.
     pub(crate) from: u64,
-    /// The most entries of the class.
     pub(crate) to: u64,
-    /// The number of matches in the class.
     pub(crate) matches: u64,
 }
 
-/// How often something happened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Frequency {
-    /// The name of what happened.
     pub(crate) name: String,
-    /// How often it happened.
     pub(crate) count: u64,
 }
 
@@ -248,7 +203,6 @@ impl Counts {
 }
 
 impl Spread {
-    /// Computes the spread of sorted numbers, or `None` if there are none.
     fn of(sorted: &[u64]) -> Option<Self> {
         let median = *sorted.get(sorted.len().saturating_sub(1) / 2)?;
         let mut sum = 0_u64;

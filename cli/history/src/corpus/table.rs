@@ -126,7 +126,6 @@ fn field_rows(
     Ok(found)
 }
 
-/// Returns the row of an entry, or of the setup, and notes in `found` which paths its view has.
 fn field_row(
     source: &str,
     seq: u64,

@@ -8,11 +8,8 @@ const Z: f64 = 1.959_963_984_540_054;
 /// A share of a number of trials, with its 95 % interval. It serializes as `table groups --format json` prints it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct ScoreInterval {
-    /// The share itself.
     pub(crate) share: f64,
-    /// The lower end of the interval.
     pub(crate) low: f64,
-    /// The upper end of the interval.
     pub(crate) high: f64,
 }
 
@@ -33,7 +30,6 @@ impl ScoreInterval {
         Some(Self { share, low: (middle - half).max(0.0), high: (middle + half).min(1.0) })
     }
 
-    /// Returns the interval in percent, such as `24–76 %`.
     pub(super) fn interval(&self) -> String {
         format!("{:.0}–{:.0} %", self.low * 100.0, self.high * 100.0)
     }

@@ -63,8 +63,6 @@ pub enum InputError {
 }
 
 impl InputError {
-    /// Returns what to do about the error.
-    #[must_use]
     pub(crate) fn advice(&self) -> Option<&'static str> {
         if matches!(self, Self::NotRegular { .. }) { Some("name a regular file") } else { None }
     }

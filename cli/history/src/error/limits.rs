@@ -13,7 +13,6 @@ pub struct Limits {
     pub line_bytes_max: usize,
 }
 
-/// The longest title of a match, in characters.
 pub(crate) const TITLE_CHARACTERS_MAX: usize = 200;
 
 /// The longest command with its number and seat in a script or replay file, in bytes. Comments have the same limit.
@@ -22,7 +21,6 @@ pub const COMMAND_BYTES_MAX: usize = 1 << 16;
 /// The longest header of a replay file, in bytes. Most of it is the setup.
 pub const HEADER_BYTES_MAX: usize = 1 << 22;
 
-/// The most lines of a replay file.
 pub(crate) const REPLAY_LINES_MAX: usize = 4_000_000;
 
 /// The most entries in a replay file that is written. It leaves room for comments and attempts.

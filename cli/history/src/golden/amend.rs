@@ -128,7 +128,6 @@ pub fn amend(
     Ok(Ok(amendment))
 }
 
-/// Folds the entries among some lines and passes each to `observe`.
 fn fold(
     original: &Replay,
     state: &mut dyn AnyState,
@@ -182,7 +181,6 @@ impl Amendment {
         Ok(Ok(()))
     }
 
-    /// Plays an entry of the original again.
     fn entry(&mut self, entry: &LogEntry) -> Result<(), ReplayError> {
         let command = entry.command.to_string();
         if self.rolls_by_seed && is_roll(&command) {
@@ -207,7 +205,6 @@ impl Amendment {
         Ok(())
     }
 
-    /// Rolls where the original did, if a roll is due there.
     fn roll_again(&mut self, entry: &LogEntry) -> Result<(), ReplayError> {
         let command = entry.command.to_string();
         let mut new = None;
@@ -222,7 +219,6 @@ impl Amendment {
         Ok(())
     }
 
-    /// Judges an attempt of the original again.
     fn attempt(&mut self, attempt: &Attempt) {
         let outcome = Outcome::from(&self.session.state.judge(attempt.seat, &attempt.command));
         if !matches!(outcome, Outcome::Rejected(_)) {
@@ -251,7 +247,6 @@ impl Amendment {
         }
     }
 
-    /// Makes due rolls that the original did not make here. Returns `true` if there were any.
     fn roll_due(&mut self) -> Result<bool, ReplayError> {
         let mut rolls = Vec::new();
         self.session.roll_due(&mut rolls)?;

@@ -28,14 +28,11 @@ pub struct FoundFiles {
 /// A path in a folder that someone might assume was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct UnreadPath {
-    /// The path.
     #[serde(rename = "file")]
     pub(crate) path: PathBuf,
-    /// Why it is not read.
     pub(crate) why: UnreadReason,
 }
 
-/// The reason for not reading a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum UnreadReason {
@@ -90,25 +87,19 @@ pub fn files_ending(paths: &[PathBuf], endings: &[&str]) -> FoundFiles {
             }
             continue;
         }
-        let mut search = Search { endings, found: FoundFiles::default(), searched: BTreeSet::new() };
-        search.folder(path);
-        let mut found = search.found;
+        let mut found = FoundFiles::default();
+        found.search(path, endings, &mut BTreeSet::new());
         if found.files.is_empty() && found.failed.is_empty() {
             found.failed.push(ReplayError::NoReplays(path.clone()));
         }
-        all.add(found);
+        all.files.extend(found.files);
+        all.unread.extend(found.unread);
+        all.failed.extend(found.failed);
     }
     all
 }
 
 impl FoundFiles {
-    /// Adds what another search found.
-    pub(crate) fn add(&mut self, more: Self) {
-        self.files.extend(more.files);
-        self.unread.extend(more.unread);
-        self.failed.extend(more.failed);
-    }
-
     /// Adds a file from a folder or pattern: as one to read if its ending fits, or as unread if it looks like a replay
     /// file.
     pub fn add_if_ending(&mut self, path: PathBuf, endings: &[&str]) {
@@ -118,18 +109,9 @@ impl FoundFiles {
             self.unread.push(UnreadPath { path, why: UnreadReason::Name });
         }
     }
-}
 
-/// A search in one given folder.
-struct Search<'a> {
-    endings: &'a [&'a str],
-    found: FoundFiles,
-    /// The folders searched so far, without links in their paths.
-    searched: BTreeSet<PathBuf>,
-}
-
-impl Search<'_> {
-    fn folder(&mut self, root: &Path) {
+    /// Searches a folder. `searched` are the folders searched so far, without links in their paths.
+    fn search(&mut self, root: &Path, endings: &[&str], searched: &mut BTreeSet<PathBuf>) {
         let mut links = Vec::new();
         let mut walk = WalkDir::new(root).sort_by_file_name().into_iter();
         while let Some(entry) = walk.next() {
@@ -141,31 +123,31 @@ impl Search<'_> {
                         Some(cause) => cause.to_string(),
                         None => error.to_string(),
                     };
-                    self.found.failed.push(ReplayError::Folder { path, cause });
+                    self.failed.push(ReplayError::Folder { path, cause });
                     continue;
                 }
             };
             // A broken link counts as a file, whose reading then fails.
             if !entry.path().is_dir() {
-                self.found.add_if_ending(entry.into_path(), self.endings);
+                self.add_if_ending(entry.into_path(), endings);
                 continue;
             }
             let real = fs::canonicalize(entry.path()).unwrap_or_else(|_| entry.path().to_path_buf());
             if entry.depth() > 0 && entry.path_is_symlink() {
                 links.push((entry.into_path(), real));
-            } else if !self.searched.insert(real) {
+            } else if !searched.insert(real) {
                 walk.skip_current_dir();
             }
         }
         // Links come last, so that a file is named by its own folder and not by a link to it.
         for (path, real) in links {
-            if self.searched.contains(&real) {
+            if searched.contains(&real) {
                 continue;
             }
-            if self.searched.iter().any(|searched| searched.starts_with(&real)) {
-                self.found.unread.push(UnreadPath { path, why: UnreadReason::Loop });
+            if searched.iter().any(|searched| searched.starts_with(&real)) {
+                self.unread.push(UnreadPath { path, why: UnreadReason::Loop });
             } else {
-                self.folder(&path);
+                self.search(&path, endings, searched);
             }
         }
     }

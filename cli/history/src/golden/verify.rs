@@ -123,35 +123,33 @@ pub fn verify(
     Ok(verification)
 }
 
-/// A branch that is being folded.
 #[derive(Default)]
-struct Folding {
+struct BranchFold {
     /// The state so far; `None` once the rules refuse an entry, or if this build does not have them.
     state: Option<Box<dyn AnyState>>,
     /// The first entry that the rules refuse, and why.
     disagreement: Option<(Seq, String)>,
 }
 
-impl Folding {
+impl BranchFold {
     fn fork(&self) -> Self {
         let Self { state, disagreement } = self;
         Self { state: state.as_ref().map(|state| state.fork()), disagreement: disagreement.clone() }
     }
 }
 
-/// Folds branches while the store is audited.
 struct Judge<'a> {
     registry: &'a Registry,
     verification: Verification,
     /// The match's first state, if this build has its rules.
-    start: Folding,
+    start: BranchFold,
     dice: DicePolicy,
     /// The branch that is being audited, and the number of findings before it.
     branch: Option<BranchName>,
     findings_before: usize,
-    folding: Folding,
+    folding: BranchFold,
     /// The states at which other branches begin, by the numbers of their forks.
-    forks: BTreeMap<usize, Folding>,
+    forks: BTreeMap<usize, BranchFold>,
     origins: AuditedOrigins,
 }
 
@@ -160,11 +158,11 @@ impl<'a> Judge<'a> {
         Self {
             registry,
             verification: Verification::default(),
-            start: Folding::default(),
+            start: BranchFold::default(),
             dice: DicePolicy::Recorded,
             branch: None,
             findings_before: 0,
-            folding: Folding::default(),
+            folding: BranchFold::default(),
             forks: BTreeMap::new(),
             origins: AuditedOrigins::default(),
         }
@@ -211,7 +209,6 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Starts the match under its rules, if this build has them.
     fn begin(&mut self, genesis: &Genesis) {
         let Genesis { format, setup, .. } = genesis;
         self.dice = genesis.dice;
@@ -232,26 +229,24 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Returns the state that a branch begins with.
-    fn fork_at(&mut self, fork: Option<BegunFork>) -> Folding {
+    fn fork_at(&mut self, fork: Option<BegunFork>) -> BranchFold {
         match fork {
             None => self.start.fork(),
             Some(BegunFork { number, is_last: true }) => self.forks.remove(&number).unwrap_or_default(),
             Some(BegunFork { number, .. }) => match self.forks.get(&number) {
                 Some(folding) => folding.fork(),
-                None => Folding::default(),
+                None => BranchFold::default(),
             },
         }
     }
 
-    /// Folds more entries, until the rules refuse one.
     fn fold(&mut self, entries: &[Entry]) {
         let Some(state) = &mut self.folding.state else { return };
         let logged = stored(entries);
         if let Err(error) = state.fold(&logged, &self.dice, &mut |_| {}) {
             let seq = error.seq();
             let message = error.to_string();
-            self.folding = Folding { state: None, disagreement: Some((seq, message.clone())) };
+            self.folding = BranchFold { state: None, disagreement: Some((seq, message.clone())) };
             self.find(Some(seq), FindingKind::Disagrees, message);
         }
     }

@@ -45,8 +45,6 @@ impl LogEntry {
         Self { seq, seat, command, outcome: None, hash: None, recorded_at_ms: None, key: None }
     }
 
-    /// Returns an entry that was just folded, as a replay file records it: in canonical text, with outcome and hash.
-    #[must_use]
     pub(crate) fn of(step: &mut dyn Step) -> Self {
         let outcome = Some(step.outcome());
         let hash = Some(step.state_hash().into());
@@ -62,8 +60,6 @@ impl LogEntry {
         Some(NewEntry { seat: self.seat, command: command.clone(), recorded_at_ms })
     }
 
-    /// Returns the entry in the form that the fold takes.
-    #[must_use]
     pub(crate) fn logged(&self) -> Logged<'_> {
         let command = match &self.command {
             CommandForm::Text(text) => CommandSource::Text(text),
@@ -132,9 +128,7 @@ impl fmt::Display for CommandForm {
 /// A command in a replay file that the rules must reject at that point.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempt {
-    /// The seat that gives it.
     pub(crate) seat: Seat,
-    /// The command.
     pub(crate) command: String,
     /// The rejection, if the file has one.
     pub(crate) outcome: Option<Outcome>,
@@ -145,7 +139,6 @@ pub struct Attempt {
 pub struct ShortHash(u64);
 
 impl ShortHash {
-    /// The number of hex digits.
     pub(crate) const DIGITS: usize = 16;
 }
 
@@ -176,7 +169,6 @@ impl FromStr for ShortHash {
     }
 }
 
-/// Requires a text of exactly this many lowercase hex digits.
 pub(crate) fn hex_digits(text: &str, count: usize) -> Result<&str, String> {
     let is_hex = text.len() == count && text.bytes().all(is_hex_digit);
     if is_hex { Ok(text) } else { Err(format!("expected {count} lowercase hex digits")) }

@@ -41,7 +41,7 @@ impl Imported {
     /// [`ReplayError`] if the file records something that the rules do not compute, or its setup or an entry cannot be
     /// folded.
     pub fn of(replay: &Replay, recorded_at_ms: i64) -> Result<Self, ReplayError> {
-        let mut reading = Reading::of(replay.start()?, &replay.header, recorded_at_ms);
+        let mut reading = ImportReading::of(replay.start()?, &replay.header, recorded_at_ms);
         let is_true = replay.lines.iter().all(|line| reading.take(line.clone()));
         if is_true && let Some(imported) = reading.end(replay, replay.closing) {
             return Ok(imported);
@@ -62,7 +62,7 @@ impl Imported {
         if replay.header.view.is_some() {
             return None;
         }
-        let mut reading = Reading::of(replay.start().ok()?, &replay.header, recorded_at_ms);
+        let mut reading = ImportReading::of(replay.start().ok()?, &replay.header, recorded_at_ms);
         let mut is_true = true;
         let closing = long.pass_lines(&mut |line| {
             is_true = reading.take(line);
@@ -76,8 +76,7 @@ impl Imported {
     }
 }
 
-/// A replay file that is folded while it is read.
-struct Reading {
+struct ImportReading {
     dice: DicePolicy,
     state: Box<dyn AnyState>,
     /// Entries that are not folded yet.
@@ -88,7 +87,7 @@ struct Reading {
     passed: Passed,
 }
 
-impl Reading {
+impl ImportReading {
     fn of(state: Box<dyn AnyState>, header: &Header, recorded_at_ms: i64) -> Self {
         Self {
             dice: header.dice,

@@ -11,7 +11,6 @@ use crate::error::ReplayError;
 use crate::history::entry::is_hex_digit;
 use crate::history::revision::Revision;
 
-/// The fewest digits that may be quoted of a link.
 const DIGITS_MIN: usize = 16;
 const DIGITS_MAX: usize = 64;
 

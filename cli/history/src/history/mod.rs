@@ -205,11 +205,10 @@ impl History {
         self.rules.start(&self.setup).map_err(|cause| broken_setup(&self.name, cause))
     }
 
-    /// Folds all entries and passes each to `observe`. Returns the state at the end.
-    ///
-    /// # Errors
-    /// [`ReplayError::Setup`] and [`ReplayError::Entry`].
-    pub(crate) fn fold(&self, observe: &mut dyn FnMut(&mut dyn Step)) -> Result<Box<dyn AnyState>, ReplayError> {
+    pub(crate) fn fold(
+        &self,
+        observe: &mut dyn FnMut(&mut dyn Step),
+    ) -> Result<Box<dyn AnyState>, ReplayError> {
         let mut state = self.start()?;
         state.fold(&self.logged(), &self.dice, observe).map_err(|cause| self.broken_entry(cause))?;
         Ok(state)
@@ -250,12 +249,10 @@ impl History {
         history
     }
 
-    /// Returns the parts of a replay's header besides the setup.
     pub(crate) fn origin(&self) -> ReplayOrigin<'_> {
         ReplayOrigin { rules: &self.rules, module: self.module, dice: self.dice, title: &self.title }
     }
 
-    /// Returns the history as a replay without its entries.
     pub(crate) fn without_entries(&self) -> Result<Replay, ReplayError> {
         let replay = Replay::compose(&self.name.to_string(), self.origin(), &self.setup, None);
         replay.map_err(|cause| broken_setup(&self.name, cause))

@@ -68,8 +68,6 @@ fn by_seat<S: Serializer>(views: &[(Seat, Json)], serializer: S) -> Result<S::Ok
 }
 
 impl Record {
-    /// Returns the record of an entry that was just folded.
-    #[must_use]
     pub(crate) fn of(step: &mut dyn Step, detail: Detail) -> Self {
         let Detail { viewer, state, views } = detail;
         let players = if views { step.players() } else { &[] };
@@ -94,7 +92,6 @@ impl Record {
         }
     }
 
-    /// Returns the record of a command that was rejected in a state.
     pub(crate) fn rejected(
         seat: Option<Seat>,
         command: &str,

@@ -152,7 +152,6 @@ impl FromStr for SourceName {
     }
 }
 
-/// Returns `true` if a name without `:SEQ` means a replay file.
 fn is_file(name: &str) -> bool {
     let path = Path::new(name);
     let is_in_folder = path.components().count() > 1;

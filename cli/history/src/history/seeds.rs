@@ -33,7 +33,6 @@ pub fn with_seeds(
     Err(refused.unwrap_or_else(|| SetupError::Bytes("no seed was tried".to_owned())))
 }
 
-/// Replaces the seeds in a table. Returns `true` if there were any.
 fn replace(table: &mut Table, draw: &mut dyn FnMut() -> u64) -> bool {
     let mut is_any = false;
     for (key, value) in table.iter_mut() {

@@ -46,7 +46,6 @@ impl Passed {
     }
 }
 
-/// Returns the snapshot after entry `seq` if one is due there.
 pub(super) fn due(seq: u64, state: &dyn AnyState) -> Option<Snapshot> {
     if !seq.is_multiple_of(SNAPSHOT_INTERVAL) {
         return None;
@@ -67,7 +66,6 @@ pub(super) fn build_with(build: &Digest, rules: &dyn AnyRules) -> Option<Digest>
     Some(hasher.finalize().into())
 }
 
-/// The number of an entry and the state after it.
 type Resumed = (u64, Box<dyn AnyState>);
 
 /// Returns the state of the last usable snapshot at or before entry `to`, if there is one.

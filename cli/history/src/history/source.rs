@@ -14,7 +14,6 @@ use crate::session::play::PlayPosition;
 use crate::tfl::LongReplay;
 use crate::viewer::Viewer;
 
-/// How many entries a run has at most.
 pub(crate) const RUN: usize = 1024;
 
 // So a run that begins after a snapshot ends where the next is due.
@@ -64,7 +63,6 @@ enum StoredEntries {
     File(Box<LongReplay>),
 }
 
-/// Receives a run of entries.
 type TakeRun<'a> = dyn FnMut(&[LogEntry]) -> Result<(), ReplayError> + 'a;
 
 impl HistorySource {
@@ -127,7 +125,6 @@ impl HistorySource {
         Ok(Self { history, head, entries })
     }
 
-    /// Returns the store that a branch is read from in every pass.
     pub(crate) fn store(&self) -> Option<&StoreReader> {
         if let StoredEntries::Branch { store, .. } = &self.entries { Some(store) } else { None }
     }
@@ -138,12 +135,10 @@ impl HistorySource {
         self.history.entries.retain(|entry| entry.seq <= seq);
     }
 
-    /// Reads the entries into memory, unless they are there.
     pub(crate) fn into_history(self) -> Result<History, ReplayError> {
         if matches!(self.entries, StoredEntries::Memory) { Ok(self.history) } else { self.until(self.head) }
     }
 
-    /// Reads the entries up to entry `seq` into memory.
     pub(crate) fn until(&self, seq: u64) -> Result<History, ReplayError> {
         let mut history = self.history.until(0);
         self.each_run(0, seq, &mut |run| {
@@ -153,7 +148,6 @@ impl HistorySource {
         Ok(history)
     }
 
-    /// Returns `true` if an entry may have a recorded outcome or hash.
     pub(crate) fn is_recorded(&self) -> bool {
         match &self.entries {
             StoredEntries::Memory => {
@@ -243,7 +237,6 @@ impl HistorySource {
         })
     }
 
-    /// Reads the entries after `after` up to `to` and passes them to `take` in runs.
     fn each_run(&self, after: u64, to: u64, take: &mut TakeRun<'_>) -> Result<(), ReplayError> {
         let mut run = Vec::new();
         let add = &mut |entry: LogEntry| {

@@ -176,7 +176,6 @@ fn flip(
     Ok(flip)
 }
 
-/// Asks the question after some number of entries, in the viewer's numbering.
 struct Probe<'a, 'q, E> {
     seat_history: &'a SeatHistory,
     question: Question<'q, E>,
@@ -187,7 +186,6 @@ struct Probe<'a, 'q, E> {
 }
 
 impl<E: From<ReplayError>> Probe<'_, '_, E> {
-    /// Returns the state after `count` entries, folded from the base.
     fn state_after(&self, count: u64) -> Result<Box<dyn AnyState>, ReplayError> {
         let (from, base) = &self.base;
         let mut state = base.fork();

@@ -45,7 +45,6 @@ impl fmt::Display for Blamed {
 }
 
 impl Blamed {
-    /// Returns the field's value, or whether the condition holds. `view` returns the value at a path.
     fn value(&self, view: &dyn Fn(&str) -> Option<Value>, survey: &mut Survey) -> Option<Value> {
         match self {
             Self::Field(path) => view(path),

@@ -33,7 +33,6 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// Returns `true` if something else than the condition selects entries.
     fn selects(&self) -> bool {
         self.command.is_some()
             || self.effect.is_some()
@@ -42,7 +41,6 @@ impl Wanted {
             || self.recorded
     }
 
-    /// Returns `true` if an entry meets the criteria besides the condition.
     fn fits(&self, seen: &mut ViewedEntry<'_>) -> bool {
         if self.after.is_some_and(|after| seen.seq() <= after)
             || self.seat.is_some_and(|seat| seat != seen.seat())

@@ -6,7 +6,6 @@ use serde_json::Value;
 
 use crate::text::counted;
 
-/// The most field names that an error lists.
 const NAMES_MAX: usize = 16;
 
 /// The similarity from which a name is suggested in place of another. It is clap's limit, too.
@@ -33,7 +32,6 @@ pub struct Lost {
     meant: Option<String>,
 }
 
-/// What the found part of a path leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum There {
     Fields(Vec<String>),
@@ -43,7 +41,6 @@ enum There {
 }
 
 impl Lost {
-    /// Examines a path that leads nowhere in a view.
     pub(crate) fn in_view(path: &str, view: &Value) -> Self {
         let mut found = "";
         let mut value = view;
@@ -72,12 +69,10 @@ impl Lost {
         Self { found: found.into(), there, meant }
     }
 
-    /// Returns `true` if the found part is at least as long as the other's.
     pub(crate) fn is_as_far_as(&self, other: &Self) -> bool {
         self.found.len() >= other.found.len()
     }
 
-    /// Returns the path that may have been meant.
     pub(crate) fn meant(&self) -> Option<&str> {
         self.meant.as_deref()
     }

@@ -155,9 +155,6 @@ impl Session {
     }
 
     /// Makes one roll if one is due and the session has a roller. A tie leaves the roll due.
-    ///
-    /// # Errors
-    /// [`ReplayError::Chance`] and [`ReplayError::OwnDice`].
     pub(crate) fn roll_once(&mut self) -> Result<Option<Record>, ReplayError> {
         let Some(due) = self.state.due_roll() else { return Ok(None) };
         let values = match self.roller {
@@ -183,7 +180,6 @@ impl Session {
     }
 }
 
-/// Returns the rejection for an error in folding a command that a user gave.
 fn rejected(error: &FoldError) -> Rejected {
     match error {
         FoldError::Malformed { message, .. } => Rejected::new("malformed", message.as_str()),

@@ -298,7 +298,6 @@ impl PlayCall<'_> {
         Ok(PlayOutcome::Accepted(AcceptedCall { before: head, records, position }))
     }
 
-    /// Returns the result of an earlier call with the key, if there was one.
     fn repeated(&self, store: &Store, sources: &dyn Sources) -> Result<Option<PlayOutcome>, ReplayError> {
         let Revision { match_name, branch, .. } = self.revision;
         let Some(key) = self.key else { return Ok(None) };

@@ -97,8 +97,6 @@ impl<'a> ScriptCommands<'a> {
         }
     }
 
-    /// Returns the number of commands.
-    #[must_use]
     pub(crate) fn count(self) -> usize {
         match self {
             Self::Read(lines) => lines.len(),

@@ -70,7 +70,6 @@ impl HeaderValues {
         self.0.insert(path.into(), format!("{path} {value}\n"));
     }
 
-    /// Returns the canonical lines in the order of their paths, each with its line feed.
     pub(super) fn lines(&self) -> String {
         self.0.values().map(String::as_str).collect()
     }
@@ -126,7 +125,6 @@ fn number_of(text: &str) -> u64 {
 }
 
 impl HeaderMark {
-    /// The number of hex digits.
     pub(crate) const DIGITS: usize = 32;
 }
 

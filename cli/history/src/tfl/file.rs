@@ -3,14 +3,12 @@
 use turnfold_core::{AnyState, Digest, FoldError};
 
 use super::canonical::HeaderMark;
-use super::error::TflError;
 use super::header::{Header, SeenBy};
 use crate::history::entry::{Attempt, LogEntry};
 
 /// The first line, which names the format that this build reads and writes.
 pub(super) const FIRST_LINE: &str = "turnfold replay 2";
 
-/// The line before and after the header.
 pub(super) const FENCE: &str = "+++";
 
 /// The mark between a command and its outcome, before a space.
@@ -57,8 +55,25 @@ pub struct Closing {
     pub state: Digest,
     /// The blake3 hash of the canonical header and entry lines.
     pub(crate) log: Digest,
-    /// The mark of the blessed header.
     pub(crate) header: HeaderMark,
+}
+
+/// An error in a replay file and its place.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{file}:{line}:{column}: {message}")]
+pub struct TflError {
+    /// The name of the file in messages.
+    pub file: String,
+    pub(crate) line: usize,
+    pub(crate) column: usize,
+    /// What was expected and found.
+    pub message: String,
+}
+
+impl TflError {
+    pub(crate) fn new(file: &str, (line, column): (usize, usize), message: impl Into<String>) -> Self {
+        Self { file: file.into(), line, column, message: message.into() }
+    }
 }
 
 impl Replay {
@@ -74,19 +89,11 @@ impl Replay {
         Err(TflError::new(&self.file, (self.header.line_of(Some("view")), 1), message))
     }
 
-    /// Returns the setup's bytes, as the log stores them.
-    ///
-    /// # Errors
-    /// [`TflError`] at the value that the ruleset refuses.
     pub(crate) fn setup(&self) -> Result<Vec<u8>, TflError> {
         let setup = self.header.rules.read_setup_of(&self.header.text);
         setup.map_err(|error| self.header.locate(&self.file, &error))
     }
 
-    /// Starts the match.
-    ///
-    /// # Errors
-    /// [`TflError`] at the value that the ruleset refuses.
     pub(crate) fn start(&self) -> Result<Box<dyn AnyState>, TflError> {
         let state = self.header.rules.start(&self.setup()?);
         state.map_err(|error| self.header.locate(&self.file, &error))
@@ -97,12 +104,10 @@ impl Replay {
         self.numbered_entries().map(|(_, entry)| entry)
     }
 
-    /// Returns the entries with their line numbers in the file.
     pub(crate) fn numbered_entries(&self) -> impl Iterator<Item = (usize, &LogEntry)> {
         self.numbered_lines().filter_map(|(number, line)| Some((number, line.entry()?)))
     }
 
-    /// Returns the lines after the header with their line numbers in the file.
     pub(crate) fn numbered_lines(&self) -> impl Iterator<Item = (usize, &ReplayLine)> {
         (self.header.first_line_after()..).zip(&self.lines)
     }
@@ -121,12 +126,10 @@ impl Replay {
         is_any && self.closing.is_none() && self.header.view.is_none()
     }
 
-    /// Returns the line number after the last of [`lines`](Self::lines).
     pub(crate) fn closing_line(&self) -> usize {
         self.header.first_line_after() + self.lines.len()
     }
 
-    /// Returns the replay up to a line number, without a closing line.
     pub(crate) fn until_line(&self, line: usize) -> Self {
         let count = (line + 1).saturating_sub(self.header.first_line_after());
         let lines = self.lines.get(..count).unwrap_or(&self.lines).to_vec();

@@ -5,7 +5,6 @@ use turnfold_core::{AnyState, FoldError, Logged, Outcome, Step};
 use super::file::{Replay, ReplayLine};
 use crate::history::entry::Attempt;
 
-/// Observes the fold of a replay.
 pub(crate) trait FoldObserver {
     fn entry(&mut self, step: &mut dyn Step);
 
@@ -20,7 +19,6 @@ pub(crate) trait FoldObserver {
 }
 
 impl Replay {
-    /// Folds the replay into `state`: one call for each run of entries between attempts.
     pub(crate) fn fold(
         &self,
         state: &mut dyn AnyState,

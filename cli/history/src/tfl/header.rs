@@ -12,10 +12,9 @@ use turnfold_core::text::in_one_line;
 use turnfold_core::{AnyRules, DicePolicy, Digest, Perspective, Registry};
 
 use super::canonical::{HeaderMark, HeaderValues};
-use super::error::TflError;
+use super::file::TflError;
 use crate::text::{printable, quoted_list};
 
-/// The line on which the header's text begins.
 pub(super) const HEADER_LINE: usize = 3;
 
 const KEYS: [&str; 9] = ["ruleset", "version", "module", "dice", "seed", "head", "title", "view", "setup"];
@@ -32,7 +31,6 @@ pub struct Header {
     pub(crate) version: u32,
     /// The module that the match pins (MD-8).
     pub(crate) module: Option<Digest>,
-    /// Where rolls come from.
     pub(crate) dice: DicePolicy,
     /// The title of the match; empty if left out.
     pub(crate) title: String,
@@ -76,7 +74,6 @@ pub(super) enum Versions {
 }
 
 impl Header {
-    /// Parses the header's text.
     pub(super) fn read(
         file: &str,
         text: String,
@@ -138,7 +135,6 @@ impl Header {
     }
 }
 
-/// The text of a header that is being read, and the name of its file.
 struct HeaderText<'a> {
     file: &'a str,
     text: &'a str,
@@ -177,7 +173,6 @@ impl HeaderText<'_> {
         digest.parse().map(Some).map_err(|cause: NotADigest| self.unusable(&span, &cause))
     }
 
-    /// Returns the ruleset and the version, which must be among those allowed.
     fn ruleset(
         &self,
         table: &DeTable<'_>,
@@ -259,7 +254,6 @@ impl HeaderText<'_> {
     }
 }
 
-/// Returns the line and column in the file for an offset in the header's text.
 pub(super) fn position_in_file(text: &str, offset: usize) -> (usize, usize) {
     let (line, column) = position(text.get(..offset).unwrap_or_default());
     (line + HEADER_LINE - 1, column)

@@ -8,7 +8,6 @@ use turnfold_core::Perspective;
 
 use crate::history::revision::{input_name, is_page, is_standard};
 
-/// The start of the element with a page's document, as pages write it.
 pub(crate) const OPENING: &str = "<script type=\"application/json\" id=\"turnfold\">";
 const CLOSING: &str = "</script>";
 

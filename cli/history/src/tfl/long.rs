@@ -19,7 +19,6 @@ use crate::history::revision::{input_name, is_page, is_standard};
 pub(crate) struct LongReplay {
     /// The replay without the lines after its header.
     pub(crate) replay: Replay,
-    /// The number of its last entry.
     pub(crate) head: u64,
     file: File,
     /// Where the first line after the header begins.
@@ -61,9 +60,6 @@ impl LongReplay {
     }
 
     /// Reads the lines after the header and passes each entry to `take`, until it returns `false`.
-    ///
-    /// # Errors
-    /// As for [`pass_lines`](Self::pass_lines).
     pub(crate) fn pass(
         &self,
         take: &mut dyn FnMut(LogEntry) -> Result<bool, ReplayError>,
@@ -77,9 +73,6 @@ impl LongReplay {
 
     /// Reads the lines after the header and passes each to `take`, until it returns `false`. Returns the closing line
     /// if it was read.
-    ///
-    /// # Errors
-    /// [`ReplayError::Input`] and [`ReplayError::File`] if the file has changed since it was opened, and the error of `take`.
     pub(crate) fn pass_lines(
         &self,
         take: &mut dyn FnMut(ReplayLine) -> Result<bool, ReplayError>,
@@ -109,7 +102,6 @@ fn unreadable(name: &str, cause: io::Error) -> InputError {
     InputError::Unreadable { what: REPLAY.what, path: name.into(), cause }
 }
 
-/// The lines of a file, each with its line feed.
 struct FileLines<'f> {
     input: BufReader<&'f File>,
     bytes: Vec<u8>,
@@ -122,7 +114,6 @@ impl<'f> FileLines<'f> {
         Self { input: BufReader::new(file), bytes: Vec::new(), number: 0 }
     }
 
-    /// Reads the next line, within the limits of replay files.
     fn next(&mut self) -> io::Result<Option<&str>> {
         self.bytes.clear();
         let mut line = self.input.by_ref().take(REPLAY.line_bytes_max as u64 + 1);

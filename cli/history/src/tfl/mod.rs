@@ -3,25 +3,22 @@
 //! [`bless`](crate::golden::bless::bless) fills in what a script leaves out; [`check`](crate::check()) requires it.
 
 mod canonical;
-mod error;
 mod file;
 mod fold;
 mod header;
 pub mod in_page;
 mod lines;
 mod long;
-mod marks;
 mod read;
 mod setup;
 mod write;
 
 pub use canonical::HeaderMark;
-pub use error::TflError;
-pub use file::{Closing, Replay, ReplayLine};
+pub use file::{Closing, Replay, ReplayLine, TflError};
 pub(crate) use fold::FoldObserver;
 pub use header::{Header, SeenBy};
 pub(crate) use long::LongReplay;
-pub use read::FIRST_WORDS;
+pub(crate) use read::FIRST_WORDS;
 pub use read::{read, read_also_seen, read_any_version};
 pub(crate) use write::LogHasher;
 pub use write::ReplayOrigin;

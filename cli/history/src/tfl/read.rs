@@ -7,20 +7,17 @@ use turnfold_core::text::number;
 use turnfold_core::{Digest, Outcome, Registry, Seat};
 
 use super::canonical::HeaderMark;
-use super::error::TflError;
-use super::file::{Closing, FENCE, FIRST_LINE, Replay, ReplayLine};
+use super::file::{Closing, FENCE, FIRST_LINE, Replay, ReplayLine, TflError};
 use super::header::{self, Header, SeenBy, Versions};
-use super::lines::{SourceLine, SourceLines, quoted};
-use super::marks::Marks;
+use super::lines::{Marks, SourceLine, SourceLines, quoted};
 use crate::error::limits::HEADER_BYTES_MAX;
 use crate::history::entry::{Attempt, LogEntry, ShortHash, is_hex_digit};
 use crate::history::revision::is_page;
 use crate::program;
 
 /// The start of the first line in any version of the format.
-pub const FIRST_WORDS: &str = "turnfold replay ";
+pub(crate) const FIRST_WORDS: &str = "turnfold replay ";
 
-/// The message for a file that an editor or git converted for Windows.
 const CR_LF: &str = "expected lines that end in LF, found CR LF throughout; remove each CR, for example with \
     `sed -i 's/\\r$//' FILE`; if git adds them, put `*.tfl text eol=lf` into `.gitattributes` and check the file out again";
 
@@ -136,7 +133,6 @@ fn decode<'a>(file: &str, bytes: &'a [u8]) -> Result<&'a str, TflError> {
     Ok(text)
 }
 
-/// Returns the error for a file with the markers of an unresolved merge, if it has any.
 fn unresolved_merge(file: &str, text: &str) -> Option<TflError> {
     for (index, line) in text.lines().enumerate() {
         for sign in ["<<<<<<<", "|||||||", "=======", ">>>>>>>"] {
@@ -256,7 +252,6 @@ fn attempt(line: &SourceLine<'_>) -> Result<Attempt, TflError> {
     Ok(Attempt { seat, command: command.into(), outcome })
 }
 
-/// Reads a command from `at` to the first mark, if there is one.
 fn read_command<'a>(line: &SourceLine<'a>, at: usize, mark: Option<usize>) -> Result<&'a str, TflError> {
     let end = line.text.len();
     let command = line.slice(at, mark.unwrap_or(end));
@@ -294,7 +289,6 @@ fn closing(line: &SourceLine<'_>, count: u64) -> Result<Closing, TflError> {
     Ok(Closing { count, state, log, header })
 }
 
-/// Requires a word at `at` and returns the place after it.
 fn exactly(line: &SourceLine<'_>, at: usize, what: &str) -> Result<usize, TflError> {
     let (word, next) = line.word(at);
     if word == what { Ok(next) } else { Err(line.expected(at, &format!("`{what}`"), word)) }
@@ -313,12 +307,10 @@ fn read_seat(line: &SourceLine<'_>, at: usize) -> Result<(Seat, usize), TflError
     Ok((seat, next))
 }
 
-/// Returns `true` if a word can be the code of a rejection.
 fn is_code(word: &str) -> bool {
     !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
 }
 
-/// Requires exactly `N` lowercase hex digits from `start` to `end`.
 fn hex<'a, const N: usize>(line: &SourceLine<'a>, start: usize, end: usize) -> Result<&'a str, TflError> {
     let digits = line.slice(start, end);
     let wrong = digits.bytes().position(|byte| !is_hex_digit(byte));

@@ -7,10 +7,9 @@ use toml::de::{DeTable, DeValue};
 use turnfold_core::SetupError;
 
 use super::canonical::key_of;
-use super::error::TflError;
+use super::file::TflError;
 use super::header::{HEADER_LINE, Header, position_in_file};
 
-/// The offset of a part of a TOML document in its text.
 #[derive(Clone, Copy)]
 struct PartOffset {
     key: Option<usize>,
@@ -37,7 +36,6 @@ impl Header {
         TflError::new(file, position_in_file(&self.text, offset), format!("setup: {message}"))
     }
 
-    /// Returns the line in the file of the value at a path, or else of the opening `+++`.
     pub(crate) fn line_of(&self, path: Option<&str>) -> usize {
         let Some(path) = path else { return HEADER_LINE - 1 };
         match self.offsets().get(path) {
@@ -46,7 +44,6 @@ impl Header {
         }
     }
 
-    /// Returns the offsets of all parts by their paths.
     fn offsets(&self) -> BTreeMap<String, PartOffset> {
         let mut offsets = BTreeMap::new();
         if let Ok(document) = DeTable::parse(&self.text) {

@@ -116,7 +116,7 @@ impl Replay {
             "ruleset = \"{}\"\nversion = {}\n{pin}{policy}title = {}\n{seen}\n{}",
             rules.name(),
             rules.version(),
-            TomlString(title),
+            toml_string(title),
             toml::to_string(&wrapped).map_err(|error| SetupError::Bytes(error.to_string()))?,
         );
         let registry = Registry::default().replacing(rules.clone());
@@ -136,7 +136,6 @@ impl Replay {
         self.closing = Some(Closing { count, state, log: self.log_digest(), header: self.header.mark() });
     }
 
-    /// Returns the log digest of the header and the entries so far.
     pub(crate) fn log_digest(&self) -> Digest {
         let mut log = LogHasher::new(&self.header);
         for entry in self.entries() {
@@ -153,14 +152,12 @@ pub(crate) struct LogHasher {
 }
 
 impl LogHasher {
-    /// Starts with the header, which comes before the entries.
     pub(crate) fn new(header: &Header) -> Self {
         let mut hasher = blake3::Hasher::new();
         hasher.update(header.canonical().as_bytes());
         Self { hasher, line: String::new() }
     }
 
-    /// Adds the next entry.
     pub(crate) fn add(&mut self, entry: &LogEntry) {
         self.line.clear();
         writeln!(self.line, "{entry}").expect("writing to a string cannot fail");
@@ -172,22 +169,21 @@ impl LogHasher {
     }
 }
 
-/// Writes text as a TOML string on one line. The `toml` crate would write text with line feeds on several lines, which
+/// Returns text as a TOML string on one line. The `toml` crate would write text with line feeds on several lines, which
 /// could look like a fence. It would also leave some control characters unescaped.
-struct TomlString<'a>(&'a str);
-
-impl fmt::Display for TomlString<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_char('"')?;
-        for character in self.0.chars() {
-            match character {
-                '"' | '\\' => write!(out, "\\{character}")?,
-                _ if character.is_control() => write!(out, "\\u{:04X}", u32::from(character))?,
-                _ => out.write_char(character)?,
+fn toml_string(text: &str) -> String {
+    let mut quoted = String::from('"');
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => quoted.extend(['\\', character]),
+            _ if character.is_control() => {
+                write!(quoted, "\\u{:04X}", u32::from(character)).expect("writing to a string cannot fail");
             }
+            _ => quoted.push(character),
         }
-        out.write_char('"')
     }
+    quoted.push('"');
+    quoted
 }
 
 #[cfg(test)]

@@ -79,7 +79,6 @@ impl Viewer {
         self.0.is_seat(seat)
     }
 
-    /// Returns the perspective, for this crate only.
     pub(crate) fn perspective(self) -> Perspective {
         self.0
     }
@@ -105,8 +104,6 @@ impl Viewer {
         self.field(state, "").unwrap_or_default()
     }
 
-    /// Returns the value at a path, a JSON pointer, in the view of a state.
-    #[must_use]
     pub(crate) fn field(self, state: &dyn AnyState, path: &str) -> Option<Value> {
         state.view_at(self.0, path)
     }
@@ -155,17 +152,14 @@ impl Viewer {
         if self.sees_all() { Some(state.state_hash()) } else { None }
     }
 
-    /// Returns the hash of the state after an entry, if this is the host.
     pub(crate) fn step_hash(self, step: &mut dyn Step) -> Option<Digest> {
         if self.sees_all() { Some(step.state_hash()) } else { None }
     }
 
-    /// Returns the view of the state after an entry, as JSON.
     pub(crate) fn step_view(self, step: &dyn Step) -> Json {
         step.view(self.0)
     }
 
-    /// Returns those of the seats whose views this viewer may see.
     pub(crate) fn may_look_as(self, seats: &[Seat]) -> impl Iterator<Item = Seat> {
         seats.iter().copied().filter(move |seat| self.sees_all() || self.0.is_seat(*seat))
     }
@@ -201,9 +195,6 @@ impl Viewer {
 
     /// Folds entries and passes each to `observe` together with what its source records. A player sees what is open in
     /// the state of the bytes `end`; only for the host may it be `None`.
-    ///
-    /// # Errors
-    /// As for [`AnyState::fold`].
     pub(crate) fn fold_entries(
         self,
         state: &mut dyn AnyState,
@@ -237,9 +228,7 @@ impl Viewer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected what `{viewer}` may know, found what `{of}` may know")]
 pub struct NotOfSeat {
-    /// The viewer for whom the file was written.
     pub(crate) of: Viewer,
-    /// The viewer who asks for it.
     pub(crate) viewer: Viewer,
 }
 
@@ -249,7 +238,6 @@ pub struct NotOfSeat {
 pub struct Concealed {
     /// What was asked for, as messages name it.
     pub(crate) what: &'static str,
-    /// The viewer who asked for it.
     pub(crate) viewer: Viewer,
 }
 
@@ -257,19 +245,12 @@ pub struct Concealed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the game does not define what {viewer} may see")]
 pub struct NoView {
-    /// The viewer.
     pub(crate) viewer: Viewer,
 }
 
 impl fmt::Display for Viewer {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(out)
-    }
-}
-
-impl From<Seat> for Viewer {
-    fn from(seat: Seat) -> Self {
-        Self::of(seat)
     }
 }
 

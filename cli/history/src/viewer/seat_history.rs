@@ -30,11 +30,10 @@ pub struct SeatHistory {
     /// The entries up to the position, with the concealed ones.
     source: HistorySource,
     /// What is known of them; `None` if nothing is concealed from the viewer.
-    known: Option<Known>,
+    known: Option<KnownEntries>,
 }
 
-/// What a player may know of a history.
-struct Known {
+struct KnownEntries {
     /// The last entry of those at the beginning that are wholly shown. Their numbers are those of the log.
     settled: u64,
     /// The numbers in the log of the later entries that the player may know of.
@@ -136,7 +135,7 @@ impl SeatHistory {
             }
             observe(&mut ViewedEntry { viewer, seq, step, entry, is_own });
         })?;
-        Ok(Self { viewer, source, known: end.map(|end| Known { settled: whole, seqs, end }) })
+        Ok(Self { viewer, source, known: end.map(|end| KnownEntries { settled: whole, seqs, end }) })
     }
 
     /// Returns the same history, with its entries read from another source of them.
@@ -353,10 +352,6 @@ impl SeatHistory {
         found
     }
 
-    /// Returns the records of the known entries after entry `seq` of the log.
-    ///
-    /// # Errors
-    /// As for [`fold`](Self::fold).
     pub(crate) fn records_after(&self, seq: u64) -> Result<Vec<Record>, ReplayError> {
         let mut records = Vec::new();
         self.fold_between(seq, self.source.head, &mut |seen| records.push(seen.record()))?;
@@ -408,8 +403,6 @@ impl SeatHistory {
         &self.source.history.rules
     }
 
-    /// Returns where rolls come from, without the seed for a player.
-    #[must_use]
     pub(crate) fn dice(&self) -> String {
         if self.source.history.view.is_some_and(|view| view.is_seeded) {
             return "seeded".into();
@@ -418,9 +411,6 @@ impl SeatHistory {
     }
 
     /// Returns the setup as TOML for the host; for a player, the view of the first state as JSON.
-    ///
-    /// # Errors
-    /// [`ReplayError::Setup`].
     pub(crate) fn setup(&self) -> Result<String, ReplayError> {
         if !self.viewer.sees_all() {
             return Ok(format!("{:#}\n", self.viewer.view(self.start()?.as_ref())));
@@ -439,9 +429,6 @@ impl SeatHistory {
 
     /// Returns the first `count` entries as they are in the log, if this is the host. `what` names the purpose in the
     /// error.
-    ///
-    /// # Errors
-    /// [`ReplayError::Concealed`], and [`ReplayError`] if entries that are not in memory cannot be read.
     pub(crate) fn whole(&self, what: &'static str, count: u64) -> Result<History, ReplayError> {
         self.viewer.require_all(what)?;
         self.source.until(count)

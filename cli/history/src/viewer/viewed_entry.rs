@@ -69,12 +69,10 @@ impl ViewedEntry<'_> {
         sentences.join(" ")
     }
 
-    /// Returns the effects that the viewer may know of, as a JSON array.
     pub(crate) fn effects_json(&self) -> Json {
         self.step.effects_json()
     }
 
-    /// Returns the hash of the state after the entry, if the viewer may know it.
     pub(crate) fn state_hash(&mut self) -> Option<Digest> {
         self.viewer.step_hash(self.step)
     }
@@ -104,8 +102,6 @@ impl ViewedEntry<'_> {
         self.field("").unwrap_or_default()
     }
 
-    /// Returns the value at a path, a JSON pointer, in the view of the state after the entry.
-    #[must_use]
     pub(crate) fn field(&self, path: &str) -> Option<Value> {
         self.step.view_at(self.viewer.perspective(), path)
     }

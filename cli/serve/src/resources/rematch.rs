@@ -133,7 +133,7 @@ fn players_of_ended(app: &Arc<App>, branch: &OpenBranch) -> ApiResult<Vec<Seat>>
     let PlayPosition { state, head, .. } = branch.current(app, |current| current.position.fork())?;
     let players = state.players().to_vec();
     for seat in &players {
-        let turn = branch.seen_by(app, Viewer::from(*seat)).whose_turn(state.as_ref(), head)?;
+        let turn = branch.seen_by(app, Viewer::of(*seat)).whose_turn(state.as_ref(), head)?;
         if !matches!(turn, WhoseTurn::Over(_)) {
             return Err(Problem::content("the match goes on; a rematch can be made once it is over"));
         }

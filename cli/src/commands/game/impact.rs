@@ -149,12 +149,13 @@ impl OtherRules {
     }
 
     /// Applies these rules to a log, if it is of their ruleset.
-    fn fold(others: Option<&Self>, log: RecordedLog) -> RecordedLog {
+    fn fold(others: Option<&Self>, mut log: RecordedLog) -> RecordedLog {
         match others {
-            Some(Self::Given(rules)) if rules.name() == log.rules.name() => log.with_rules(rules.clone()),
-            Some(Self::Port(port)) if port.name() == log.rules.name() => log.with_port(port.clone()),
-            _ => log,
+            Some(Self::Given(rules)) if rules.name() == log.rules.name() => log.rules = rules.clone(),
+            Some(Self::Port(port)) if port.name() == log.rules.name() => log.port = Some(port.clone()),
+            _ => {}
         }
+        log
     }
 }
 

@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use turnfold_core::picture::Picture;
-use turnfold_history::corpus::statistics::{GroupStatistics, GroupedCounts, Grouping, MatchCounts};
+use turnfold_history::corpus::statistics::{GroupStatistics, GroupedCounts, Grouping};
 use turnfold_history::{SeatHistory, Viewer};
 use turnfold_show::drawing::{Highlights, svg};
 
@@ -40,7 +40,7 @@ pub(super) struct Groups {
 impl Groups {
     pub(super) fn count(corpus: Corpus, by: GroupBy, viewer: Viewer) -> Result<Self, Failure> {
         let mut groups = GroupedCounts::default();
-        let look = |seat_history: SeatHistory| MatchCounts::of(&seat_history, by.into());
+        let look = |seat_history: SeatHistory| GroupedCounts::of(&seat_history, by.into());
         // Matches that were read are counted even if others could not be.
         let unread = corpus.each(viewer, look, |_, counted| {
             groups.add(counted);

@@ -126,10 +126,10 @@ fn spectators_learn_nothing_of_the_last_player_however_many_there_are() {
             viewer.fold(&mut *start.fork(), &log, &DicePolicy::Recorded, observe).unwrap();
             shown.unwrap()
         };
-        assert!(is_shown(last.into()) && is_shown(Viewer::HOST));
+        assert!(is_shown(Viewer::of(last)) && is_shown(Viewer::HOST));
         assert!(!is_shown(Viewer::SPECTATOR), "{seats}");
         // A seat without a player counts as a spectator, like `p8` before spectators had a name.
         let others = Seat::ALL.into_iter().filter(|seat| *seat != last && *seat != Seat::Host);
-        assert!(others.into_iter().all(|seat| !is_shown(seat.into())), "{seats}");
+        assert!(others.into_iter().all(|seat| !is_shown(Viewer::of(seat))), "{seats}");
     }
 }

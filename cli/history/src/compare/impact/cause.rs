@@ -31,7 +31,6 @@ pub(super) fn group(divergence: &Divergence, field: Option<&Difference>) -> Stri
     }
 }
 
-/// Returns a claim without its effects.
 fn side(claim: &Claim) -> String {
     match claim {
         Claim::Outcome(Outcome::Applied(_)) => "applied".into(),
@@ -39,7 +38,6 @@ fn side(claim: &Claim) -> String {
     }
 }
 
-/// Returns the group for the names of the first effects that differ.
 pub(super) fn effect_group(old: Option<&str>, new: Option<&str>) -> String {
     match (old, new) {
         (Some(old), Some(new)) if old == new => format!("effect {old} differs"),

@@ -16,14 +16,12 @@ use crate::history::entry::{Attempt, LogEntry, logged};
 use crate::text::first_word;
 use crate::tfl::ReplayLine;
 
-/// The outcome of an entry, with its effects as JSON.
-struct Became {
+struct PortEntry {
     outcome: Outcome,
     effects: Value,
 }
 
-/// One match folded by the rules of this build and by the port.
-struct Pair<'a> {
+struct PortedMatch<'a> {
     log: &'a RecordedLog,
     own: Box<dyn AnyState>,
     ported: Box<dyn AnyState>,
@@ -35,7 +33,7 @@ pub(super) fn first_difference(
     log: &RecordedLog,
     port: &Arc<dyn AnyRules>,
 ) -> Result<Option<FirstDifference>, ReplayError> {
-    let mut pair = Pair::start(log, port)?;
+    let mut pair = PortedMatch::start(log, port)?;
     if let Some(found) = pair.views(Subject::Header { path: None }) {
         return Ok(Some(found));
     }
@@ -56,7 +54,7 @@ pub(super) fn first_difference(
     Ok(None)
 }
 
-impl<'a> Pair<'a> {
+impl<'a> PortedMatch<'a> {
     /// Starts the match under both. The port gets the setup as people write it.
     fn start(log: &'a RecordedLog, port: &Arc<dyn AnyRules>) -> Result<Self, ReplayError> {
         let own = log.start()?;
@@ -69,7 +67,6 @@ impl<'a> Pair<'a> {
         Ok(Self { log, own, ported })
     }
 
-    /// Compares the outcomes of an attempt.
     fn attempt(&self, after: u64, attempt: &Attempt) -> Option<FirstDifference> {
         let own = Outcome::from(&self.own.judge(attempt.seat, &attempt.command));
         let command = self.in_words_of_port(attempt.seat, &attempt.command);
@@ -84,7 +81,6 @@ impl<'a> Pair<'a> {
         Divergence::of_attempt(after, &expected, ported).map(FirstDifference::without_field)
     }
 
-    /// Folds an entry under both and compares the outcomes, then the views.
     fn fold(&mut self, entry: &LogEntry) -> Result<Option<FirstDifference>, ReplayError> {
         let text = self.log.command(entry);
         let command = self.in_words_of_port(entry.seat, &text);
@@ -164,18 +160,17 @@ fn fold_one(
     state: &mut dyn AnyState,
     entry: &LogEntry,
     dice: &DicePolicy,
-) -> Result<Option<Became>, FoldError> {
+) -> Result<Option<PortEntry>, FoldError> {
     let mut became = None;
     let observe = &mut |step: &mut dyn Step| {
         let effects = serde_json::from_str(&step.effects_json()).unwrap_or_default();
-        became = Some(Became { outcome: step.outcome(), effects });
+        became = Some(PortEntry { outcome: step.outcome(), effects });
     };
     state.fold(&logged([entry]), dice, observe)?;
     Ok(became)
 }
 
-impl Became {
-    /// Returns the first field in which the effects differ, and the group of the difference.
+impl PortEntry {
     fn difference(&self, ported: &Self) -> Option<(Difference, String)> {
         let own_effects = json!({ "effects": self.effects });
         let field = differences(&own_effects, &json!({ "effects": ported.effects })).into_iter().next()?;

@@ -1,7 +1,8 @@
 //! The changes that blessing makes to a replay, as lines for people and JSON for programs.
 
+use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
-use turnfold_core::{Outcome, Seat};
+use turnfold_core::Outcome;
 
 use crate::compare::divergence::{Claim, Subject};
 use crate::compare::outcomes::{added_claim, changed_claims};
@@ -19,26 +20,12 @@ pub struct Change {
     /// The present text of the command, if it is not canonical.
     written_as: Option<String>,
     /// An outcome, an attempt's rejection, or the closing line.
-    outcome: Sides<Claim>,
-    hash: Sides<ShortHash>,
+    outcome: Changed<Claim>,
+    hash: Changed<ShortHash>,
 }
 
-/// A change as a JSON document.
-#[derive(Serialize)]
-struct ChangeJson<'a> {
-    line: usize,
-    /// The entry; null for an attempt and the closing line.
-    seq: Option<u64>,
-    seat: Option<Seat>,
-    command: Option<&'a str>,
-    written_as: Option<&'a str>,
-    outcome: &'a Sides<Claim>,
-    state_hash: Sides<ShortHash>,
-}
-
-/// A part of a line before and after.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-struct Sides<T> {
+struct Changed<T> {
     old: Option<T>,
     new: Option<T>,
 }
@@ -70,7 +57,7 @@ impl Replay {
                     if old.command != new.command {
                         change.written_as = Some(old.command.to_string());
                     }
-                    change.hash = Sides { old: old.hash, new: new.hash };
+                    change.hash = Changed { old: old.hash, new: new.hash };
                     changes.push(change);
                 }
                 (ReplayLine::Attempt(old), ReplayLine::Attempt(new)) => {
@@ -107,7 +94,7 @@ impl Replay {
     #[must_use]
     pub fn rules_change(&self, blessed: &Self) -> Option<RulesChange> {
         let mut pairs = self.entries().zip(blessed.entries());
-        let (first, _) = pairs.find(|(old, new)| old.hash.is_some() && old.hash != new.hash)?;
+        let first = pairs.find(|(old, new)| old.hash.is_some() && old.hash != new.hash)?.0;
         let edited = self.closing.is_none_or(|closing| closing.log != self.log_digest());
         let rules = &self.header.rules;
         Some(RulesChange {
@@ -133,8 +120,8 @@ impl RulesChange {
 
 impl Change {
     fn of(line: usize, subject: Subject, old: Option<Outcome>, new: Option<Outcome>) -> Self {
-        let outcome = Sides { old: old.map(Claim::Outcome), new: new.map(Claim::Outcome) };
-        Self { line, subject, written_as: None, outcome, hash: Sides { old: None, new: None } }
+        let outcome = Changed { old: old.map(Claim::Outcome), new: new.map(Claim::Outcome) };
+        Self { line, subject, written_as: None, outcome, hash: Changed { old: None, new: None } }
     }
 
     /// Returns `true` if the closing line changes, which follows from the other lines.
@@ -149,7 +136,6 @@ impl Change {
         is_same && hash.old.is_some() && hash.old != hash.new
     }
 
-    /// Returns the change in full, line by line.
     fn lines(&self, file: &str) -> Vec<Line> {
         let heading = format!("{}:{}: {}", printable(file), self.line, self.subject);
         let mut lines = vec![Line::from(strong(heading))];
@@ -158,8 +144,10 @@ impl Change {
             lines.push(added(format_args!("+ {new}")).into());
         }
         match &self.outcome {
-            Sides { old: Some(old), new: Some(new) } if old != new => lines.extend(changed_claims(old, new)),
-            Sides { old: None, new: Some(new) } => lines.extend(added_claim(new)),
+            Changed { old: Some(old), new: Some(new) } if old != new => {
+                lines.extend(changed_claims(old, new));
+            }
+            Changed { old: None, new: Some(new) } => lines.extend(added_claim(new)),
             _ => {}
         }
         if self.hash.old != self.hash.new {
@@ -178,10 +166,16 @@ impl Serialize for Change {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { line, subject, written_as, outcome, hash } = self;
         let (seat, command) = subject.command().unzip();
-        let seq = subject.seq();
-        let written_as = written_as.as_deref();
-        ChangeJson { line: *line, seq, seat, command, written_as, outcome, state_hash: *hash }
-            .serialize(serializer)
+        let mut json = serializer.serialize_struct("Change", 7)?;
+        json.serialize_field("line", line)?;
+        // Null for an attempt and the closing line.
+        json.serialize_field("seq", &subject.seq())?;
+        json.serialize_field("seat", &seat)?;
+        json.serialize_field("command", &command)?;
+        json.serialize_field("written_as", written_as)?;
+        json.serialize_field("outcome", outcome)?;
+        json.serialize_field("state_hash", hash)?;
+        json.end()
     }
 }
 

@@ -77,7 +77,6 @@ fn untrue(replay: &Replay, line: Option<usize>, what: &str) -> ReplayError {
     ReplayError::Untrue { file: replay.file.clone(), line, what: what.into() }
 }
 
-/// Collects what the rules compute.
 #[derive(Default)]
 struct Scribe {
     entries: Vec<LogEntry>,

@@ -268,7 +268,6 @@ impl FileCheck {
         lines
     }
 
-    /// Returns the result of the file as lines.
     fn lines(&self) -> Vec<Line> {
         match &self.result {
             Ok(Checked { difference: Some(_), .. }) => {

@@ -1,14 +1,20 @@
-//! Mismatches: where a replay and the rules disagree.
+//! Mismatches: where a replay and the rules disagree, as lines for people and JSON for programs.
 
-use serde::Serialize;
+use std::path::Path;
+
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
 
 use crate::compare::difference::Difference;
-use crate::compare::divergence::{Divergence, DivergenceKind, Subject};
+use crate::compare::divergence::{Divergence, DivergenceKind, Hashes, Subject};
+use crate::compare::outcomes::changed_claims;
+use crate::history::revision::{input_name, is_page, shell_path};
+use crate::program;
+use crate::text::{Line, added, dim, printable, removed, strong};
 
 /// A place where a replay and the rules disagree, and what is known about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
-    /// The name of the file in messages.
     pub(crate) file: String,
     /// The line in the file, from 1.
     pub line: usize,
@@ -55,7 +61,6 @@ impl Mismatch {
     }
 }
 
-/// What is known about a roll that differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum DiceFinding {
@@ -69,7 +74,6 @@ pub(crate) enum DiceFinding {
     RecordedValues,
 }
 
-/// How the states of a mismatch differ, as the host sees them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum StateDifference {
     /// The hashes are equal, so the states are.
@@ -82,12 +86,189 @@ pub(crate) enum StateDifference {
 }
 
 impl StateDifference {
-    /// Returns the fields that differ.
-    #[must_use]
     pub(crate) fn fields(&self) -> &[Difference] {
         match self {
             Self::Equal => &[],
             Self::OfEntry(fields) | Self::FromExpected(fields) => fields,
+        }
+    }
+}
+
+impl Serialize for Mismatch {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { file, line, divergence, until, rules, dice, state } = self;
+        let (seat, command) = divergence.subject.command().unzip();
+        // What the two values of each field are.
+        let sides = match state {
+            None => None,
+            Some(StateDifference::Equal) => Some("equal"),
+            Some(StateDifference::OfEntry(_)) => Some("before_and_after"),
+            Some(StateDifference::FromExpected(_)) => Some("expected_and_actual"),
+        };
+        let mut json = serializer.serialize_struct("Mismatch", 16)?;
+        json.serialize_field("file", file)?;
+        json.serialize_field("line", line)?;
+        // Null for an attempt and the closing line.
+        json.serialize_field("seq", &divergence.subject.seq())?;
+        json.serialize_field("until", until)?;
+        json.serialize_field("seat", &seat)?;
+        json.serialize_field("command", &command)?;
+        json.serialize_field("kind", &divergence.kind)?;
+        json.serialize_field("rules", rules)?;
+        json.serialize_field("dice", dice)?;
+        json.serialize_field("expected", &divergence.expected())?;
+        json.serialize_field("actual", &divergence.computed)?;
+        json.serialize_field("state_hash", &divergence.hashes)?;
+        json.serialize_field("state_sides", &sides)?;
+        json.serialize_field("state", &state.as_ref().map(StateDifference::fields))?;
+        json.serialize_field("next", &self.next_command())?;
+        json.end()
+    }
+}
+
+impl Mismatch {
+    /// Returns the mismatch in one line: file, line, entry, difference, and the ids of the rules behind it.
+    #[must_use]
+    pub(crate) fn headline(&self) -> String {
+        format!("{}:{}: {}", printable(&self.file), self.line, self.title())
+    }
+
+    /// Returns the headline without file and line.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let what = match self.kind() {
+            DivergenceKind::Missing => &format!("{} is missing", self.divergence.expected()),
+            DivergenceKind::CutShort => "it is missing although every entry is blessed: cut short?",
+            DivergenceKind::NotCanonical => "command differs from its canonical form",
+            DivergenceKind::Outcome => "outcome differs",
+            DivergenceKind::StateHash | DivergenceKind::ClosingState => "state hash differs",
+            DivergenceKind::View => "view differs",
+            DivergenceKind::Rejected => "the rules reject it",
+            DivergenceKind::WrongRoll => "roll differs from the seeded dice",
+            DivergenceKind::Attempt => "verdict differs",
+            DivergenceKind::Header => &self.header_text(),
+            DivergenceKind::ClosingCount => "number of entries differs",
+            DivergenceKind::ClosingLog => "log digest differs",
+            DivergenceKind::NotDeterministic => "the fold is not deterministic, a second one differs",
+            DivergenceKind::NotStorable => {
+                "the state does not survive storage, a fold resumed from it differs"
+            }
+        };
+        if let (Some(seq), Some(until)) = (self.divergence.subject.seq(), self.until) {
+            return format!("entries {seq} to {until}: only the state hashes differ");
+        }
+        let rules =
+            if self.rules.is_empty() { String::new() } else { format!(" [{}]", self.rules.join(", ")) };
+        format!("{}: {what}{rules}", self.divergence.subject)
+    }
+
+    /// Returns the mismatch in full, line by line.
+    #[must_use]
+    pub fn lines(&self) -> Vec<Line> {
+        let mut lines = self.brief_lines();
+        if let Some(finding) = self.dice {
+            lines.insert(1, Line::from(format_args!("dice: {}", finding.text())));
+        }
+        if let (Some(state), Some(seq)) = (&self.state, self.divergence.subject.seq()) {
+            let heading = match state {
+                StateDifference::Equal => "state: the same, as the hashes agree".into(),
+                StateDifference::OfEntry(fields) if fields.is_empty() => {
+                    format!("state: entry {seq} changes nothing that the view shows")
+                }
+                StateDifference::OfEntry(_) => format!("state, before → after entry {seq}:"),
+                StateDifference::FromExpected(fields) if fields.is_empty() => {
+                    "state: what differs is not in the view".into()
+                }
+                StateDifference::FromExpected(_) => format!("state after entry {seq}, expected → got:"),
+            };
+            lines.push(Line::from(heading));
+            for field in state.fields() {
+                lines.push(Line::from(format_args!("  {field}")));
+            }
+        }
+        let what = match self.kind() {
+            _ if self.is_in_page_to_be_made_again() => {
+                "a page cannot be blessed, make it again from its match"
+            }
+            DivergenceKind::Header => "if that is meant",
+            DivergenceKind::CutShort => "get the whole file back, then",
+            _ if self.is_to_be_blessed() => "to fill it in",
+            _ => "to reproduce",
+        };
+        lines.push(dim(format_args!("{what}: {}", self.next_command())).into());
+        lines
+    }
+
+    /// Returns the mismatch as lines, without states and the next command, for a list of several in a file.
+    #[must_use]
+    pub fn brief_lines(&self) -> Vec<Line> {
+        let mut lines = vec![Line::from(strong(self.headline()))];
+        // A mark tells a reader nothing.
+        if self.until.is_some() || self.kind() == DivergenceKind::Header {
+            return lines;
+        }
+        let divergence = &self.divergence;
+        if let Some(recorded) = &divergence.recorded {
+            lines.extend(changed_claims(recorded, &divergence.computed));
+        } else if !matches!(self.kind(), DivergenceKind::Missing | DivergenceKind::CutShort) {
+            lines.push(removed(format_args!("- {}", divergence.expected())).into());
+            lines.push(added(format_args!("+ {}", divergence.computed)).into());
+        }
+        if let Some(Hashes { expected, actual }) = &divergence.hashes {
+            lines.push(removed(format_args!("- #{expected}")).into());
+            lines.push(added(format_args!("+ #{actual}")).into());
+        }
+        lines
+    }
+
+    /// Returns how the header differs. The mark shows which value differs if only one does.
+    fn header_text(&self) -> String {
+        let what = match &self.divergence.subject {
+            Subject::Header { path: Some(path) } => format!("`{}` differs", printable(path)),
+            _ => "more than one value differs, or one is missing".into(),
+        };
+        format!("it is not the one that was blessed, {what}")
+    }
+
+    fn is_to_be_blessed(&self) -> bool {
+        matches!(self.kind(), DivergenceKind::Missing | DivergenceKind::NotCanonical)
+    }
+
+    fn is_in_page_to_be_made_again(&self) -> bool {
+        is_page(Path::new(&self.file)) && (self.is_to_be_blessed() || self.kind() == DivergenceKind::Header)
+    }
+
+    fn next_command(&self) -> String {
+        let program = program::name();
+        // Piped input has no file name.
+        let is_piped = self.file == input_name(Path::new("-"));
+        let file = if is_piped { "FILE".into() } else { shell_path(&self.file) };
+        match (self.kind(), &self.divergence.subject) {
+            _ if self.is_in_page_to_be_made_again() => {
+                format!("{program} export MATCH --html -o {file} --force")
+            }
+            (_, Subject::Header { .. }) => format!("{program} bless {file}"),
+            _ if self.is_to_be_blessed() => format!("{program} bless {file}"),
+            (DivergenceKind::NotDeterministic | DivergenceKind::NotStorable, _) => {
+                format!("{program} verify {file} --reload")
+            }
+            (_, Subject::Entry { seq, .. }) => format!("{program} replay {file} --to {seq}"),
+            (_, Subject::Attempt { .. } | Subject::End { .. }) => format!("{program} check {file}"),
+        }
+    }
+}
+
+impl DiceFinding {
+    fn text(self) -> &'static str {
+        match self {
+            Self::OtherValues => {
+                "the seed gives other values; for the file's values the rules give what the file says"
+            }
+            Self::OtherRules => "the values match the seed, so the rules differ",
+            Self::OtherValuesAndRules => {
+                "the seed gives other values; for the file's values the rules give another outcome, too"
+            }
+            Self::RecordedValues => "recorded, so the values are the file's and the rules differ",
         }
     }
 }

@@ -4,7 +4,6 @@ mod again;
 mod explain;
 mod files;
 mod mismatch;
-mod mismatch_report;
 mod replay;
 
 pub use files::{CheckLimits, CheckReport, FileCheck, check, check_files};

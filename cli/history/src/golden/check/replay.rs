@@ -2,7 +2,7 @@
 
 use turnfold_core::{Digest, FoldError, Outcome, Step};
 
-use super::again::Again;
+use super::again::disagreement;
 use super::explain::{explain, name_rules};
 use super::mismatch::Mismatch;
 use crate::compare::divergence::{Claim, Divergence, DivergenceKind, Subject};
@@ -16,7 +16,6 @@ const DIFFERENCES_MAX: usize = 100;
 /// The result of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
-    /// The number of entries in the file.
     pub(crate) entries: u64,
     /// The first difference.
     pub difference: Option<Box<Mismatch>>,
@@ -27,12 +26,10 @@ pub struct Checked {
 /// All differences of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AllDifferences {
-    /// The number of differences.
     pub(crate) count: u64,
     /// The differences after the first, without states. Consecutive entries of which only the state hash differs are
     /// one element. The length is limited; [`left_out`](Self::left_out) counts the rest.
     pub later: Vec<Mismatch>,
-    /// The number of differences that are not kept.
     pub(crate) left_out: u64,
 }
 
@@ -54,8 +51,7 @@ pub fn check_replay(replay: &Replay) -> Result<Checked, TflError> {
     let setup = replay.setup()?;
     let audit = Auditor::audit(&setup, replay, &entries, None)?;
     let folded = entries.get(..audit.seen).unwrap_or_default();
-    let again = Again { replay, setup: &setup, entries: folded };
-    let mut difference = audit.hash.and_then(|hash| again.disagreement(hash));
+    let mut difference = audit.hash.and_then(|hash| disagreement(replay, &setup, folded, hash));
     if difference.is_none()
         && let Some(first) = audit.difference
     {
@@ -169,7 +165,6 @@ impl FoldObserver for Auditor<'_> {
 }
 
 impl AllDifferences {
-    /// Adds a difference after the first.
     fn add(&mut self, mismatch: Mismatch) {
         if self.later.last_mut().is_some_and(|last| last.absorb(&mismatch)) {
             return;
@@ -183,7 +178,6 @@ impl AllDifferences {
 }
 
 impl<'a> Auditor<'a> {
-    /// Folds and compares once.
     fn audit(
         setup: &[u8],
         replay: &'a Replay,
@@ -216,12 +210,10 @@ impl<'a> Auditor<'a> {
         self.difference.get_or_insert_with(|| Box::new(mismatch));
     }
 
-    /// Returns the number of entries folded.
     fn count(&self) -> u64 {
         self.seen as u64
     }
 
-    /// Records the entry at which the fold stopped, unless the comparison is done.
     fn stopped(&mut self, error: &FoldError) -> Result<(), TflError> {
         if self.is_done() {
             return Ok(());

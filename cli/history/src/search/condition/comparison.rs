@@ -39,7 +39,6 @@ impl Sign {
     pub(super) const ALL: [Self; 6] =
         [Self::Equal, Self::NotEqual, Self::LessOrEqual, Self::GreaterOrEqual, Self::Less, Self::Greater];
 
-    /// Returns `true` for the signs that compare order.
     pub(super) const fn is_of_order(self) -> bool {
         !matches!(self, Self::Equal | Self::NotEqual)
     }
@@ -84,7 +83,6 @@ impl ViewComparison {
         }
     }
 
-    /// Returns `true` if the comparison holds for the values at its path.
     pub(super) fn holds(&self, found: &[Value]) -> bool {
         match &self.subject {
             ComparedValue::Field(path) if found.is_empty() && split_at_star(path).is_none() => {

@@ -26,7 +26,6 @@ impl Decimal {
         })
     }
 
-    /// Parses a number in JSON syntax; `None` for anything else.
     pub(super) fn read(text: &str) -> Option<Self> {
         let unsigned = text.strip_prefix('-').unwrap_or(text);
         let is_negative = unsigned.len() < text.len();
@@ -57,7 +56,6 @@ impl Decimal {
         Some(Self { is_negative, exponent: before_point + i64::from(power), digits })
     }
 
-    /// Returns -1, 0 or 1.
     fn sign(&self) -> i8 {
         if self.digits.is_empty() {
             return 0;

@@ -17,23 +17,18 @@ use super::comparison::{ComparedValue, Sign, ViewComparison, kind};
 use super::decimal::Decimal;
 use super::node::Node;
 
-/// The deepest nesting of conditions.
 const DEPTH_MAX: usize = 64;
 
 const SIGNS: &str = "==, !=, <, <=, > or >=";
 
-struct Parser<'a> {
+struct ConditionParser<'a> {
     text: &'a str,
     at: usize,
     depth: usize,
 }
 
-/// Parses a condition.
-///
-/// # Errors
-/// What was expected, with a caret at the place.
 pub(super) fn parse(text: &str) -> Result<Node, String> {
-    let mut parser = Parser { text, at: 0, depth: 0 };
+    let mut parser = ConditionParser { text, at: 0, depth: 0 };
     let root = parser.any()?;
     match parser.rest() {
         "" => Ok(root),
@@ -41,7 +36,7 @@ pub(super) fn parse(text: &str) -> Result<Node, String> {
     }
 }
 
-impl<'a> Parser<'a> {
+impl<'a> ConditionParser<'a> {
     fn any(&mut self) -> Result<Node, String> {
         let first = self.all()?;
         if !self.takes("||") {

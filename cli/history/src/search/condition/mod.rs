@@ -23,7 +23,6 @@ pub struct Condition {
     root: Node,
 }
 
-/// Returns a note for a path on the right of a comparison, where only a value is read.
 fn path_note(value: Option<&Value>) -> &'static str {
     match value {
         Some(Value::String(text)) if text.starts_with('/') => {
@@ -59,8 +58,6 @@ pub enum ConditionError {
 }
 
 impl ConditionError {
-    /// Returns what to write instead, if it can be guessed.
-    #[must_use]
     pub(crate) fn advice(&self) -> Option<String> {
         match self {
             Self::OtherKind { found, .. } => Some(hint(found).into()),
@@ -73,12 +70,11 @@ impl ConditionError {
 #[derive(Debug, Default)]
 pub struct Survey {
     /// One for each comparison, in order.
-    comparisons: Vec<Shown>,
+    comparisons: Vec<SurveyedComparison>,
 }
 
-/// What the views examined so far show about a comparison.
 #[derive(Debug, Default)]
-struct Shown {
+struct SurveyedComparison {
     /// Whether some view has a value of a kind that can be compared.
     is_comparable: bool,
     /// A value of another kind.
@@ -87,7 +83,6 @@ struct Shown {
     lost: Option<Lost>,
 }
 
-/// The most characters of a field's value that an error shows.
 const VALUE_CHARACTERS_MAX: usize = 60;
 
 impl Survey {
@@ -108,13 +103,12 @@ impl Survey {
         }
     }
 
-    /// Returns `true` if every comparison could be made in some view.
     pub(crate) fn is_comparable(&self) -> bool {
         !self.comparisons.is_empty() && self.comparisons.iter().all(|shown| shown.is_comparable)
     }
 }
 
-impl Shown {
+impl SurveyedComparison {
     fn take_in(
         &mut self,
         comparison: &ViewComparison,
@@ -151,7 +145,7 @@ impl Condition {
         self.root.holds(&mut |comparison| {
             let found = comparison.found(view);
             if survey.comparisons.len() == number {
-                survey.comparisons.push(Shown::default());
+                survey.comparisons.push(SurveyedComparison::default());
             }
             if let Some(shown) = survey.comparisons.get_mut(number) {
                 shown.take_in(comparison, &found, view);
@@ -177,14 +171,13 @@ impl Condition {
         result
     }
 
-    /// Returns `true` if the condition holds in a view. `view` returns the value at a path.
     pub(crate) fn holds_in(&self, view: &dyn Fn(&str) -> Option<Value>) -> bool {
         self.root.holds(&mut |comparison| comparison.holds(&comparison.found(view)))
     }
 }
 
-fn check(comparison: &ViewComparison, shown: &Shown) -> Result<(), ConditionError> {
-    let Shown { is_comparable: false, other_kind, lost } = shown else { return Ok(()) };
+fn check(comparison: &ViewComparison, shown: &SurveyedComparison) -> Result<(), ConditionError> {
+    let SurveyedComparison { is_comparable: false, other_kind, lost } = shown else { return Ok(()) };
     match (other_kind, lost) {
         (Some(found), _) => {
             Err(ConditionError::OtherKind { comparison: Box::new(comparison.clone()), found: found.clone() })
@@ -196,7 +189,6 @@ fn check(comparison: &ViewComparison, shown: &Shown) -> Result<(), ConditionErro
     }
 }
 
-/// Returns advice on writing a value of this kind.
 fn hint(found: &Value) -> &'static str {
     match found {
         Value::String(_) => "write a string with quotes where it could be taken for a number, as in `\"7\"`",
@@ -210,7 +202,6 @@ fn hint(found: &Value) -> &'static str {
     }
 }
 
-/// Returns a value as JSON, shortened for an error.
 fn shortened(value: &Value) -> String {
     let text = value.to_string();
     match text.char_indices().nth(VALUE_CHARACTERS_MAX) {

@@ -4,7 +4,6 @@ use std::fmt;
 
 use super::comparison::ViewComparison;
 
-/// A comparison, or conditions joined by operators.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Node {
     Compares(ViewComparison),
@@ -36,32 +35,29 @@ impl Node {
         }
     }
 
-    /// Writes an operand, with parentheses if it joins others.
-    fn write_part(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Compares(_) | Self::Not(_) => write!(out, "{self}"),
-            Self::All(_) | Self::Any(_) => write!(out, "({self})"),
+    /// Writes operands, with parentheses around one that joins others.
+    fn write_joined(out: &mut fmt::Formatter<'_>, nodes: &[Self], operator: &str) -> fmt::Result {
+        for (index, node) in nodes.iter().enumerate() {
+            if index > 0 {
+                out.write_str(operator)?;
+            }
+            match node {
+                Self::Compares(_) | Self::Not(_) => write!(out, "{node}")?,
+                Self::All(_) | Self::Any(_) => write!(out, "({node})")?,
+            }
         }
+        Ok(())
     }
 }
 
 impl fmt::Display for Node {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (nodes, operator) = match self {
-            Self::Compares(comparison) => return write!(out, "{comparison}"),
-            Self::Not(node) => {
-                return match &**node {
-                    Self::Not(_) => write!(out, "!{node}"),
-                    node => write!(out, "!({node})"),
-                };
-            }
-            Self::All(nodes) => (nodes, " && "),
-            Self::Any(nodes) => (nodes, " || "),
-        };
-        for (number, node) in nodes.iter().enumerate() {
-            out.write_str(if number == 0 { "" } else { operator })?;
-            node.write_part(out)?;
+        match self {
+            Self::Compares(comparison) => comparison.fmt(out),
+            Self::Not(node) if matches!(**node, Self::Not(_)) => write!(out, "!{node}"),
+            Self::Not(node) => write!(out, "!({node})"),
+            Self::All(nodes) => Self::write_joined(out, nodes, " && "),
+            Self::Any(nodes) => Self::write_joined(out, nodes, " || "),
         }
-        Ok(())
     }
 }

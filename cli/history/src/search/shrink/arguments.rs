@@ -48,7 +48,6 @@ fn weight(command: &str) -> (usize, u64) {
     (words, sum)
 }
 
-/// Parses a word that is a number or several, separated by commas.
 fn numbers(word: &str) -> Option<Vec<i64>> {
     word.split(',').map(|number| number.parse().ok()).collect()
 }

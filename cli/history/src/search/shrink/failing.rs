@@ -50,7 +50,6 @@ pub fn shrink_failing(replay: &Replay, progress: &mut Progress<'_>) -> Result<(L
     Ok((Least { replay: cut, remarks, before, tries: 0 }, what))
 }
 
-/// Shrinks the entries before the line at which the check fails.
 fn before_line(
     replay: &Replay,
     cut: &Replay,
@@ -67,8 +66,7 @@ fn before_line(
     let Some(shrinker) = Shrinker::new(&source, count, &mut goal, progress)? else {
         return Err(ReplayError::NotRepeatable);
     };
-    let (log, tries) = shrinker.shrink()?;
-    let mut least = Least::of(&source, &log, tries)?;
+    let mut least = shrinker.shrink()?;
     let seq = match least.replay.closing.take() {
         Some(closing) => closing.count + 1,
         None => 1,

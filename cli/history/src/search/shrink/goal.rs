@@ -10,7 +10,6 @@ use crate::search::condition::{Condition, Survey};
 use crate::tfl::Replay;
 use crate::viewer::Viewer;
 
-/// Decides whether a log shows it.
 pub(super) enum Goal<'a, E> {
     /// A condition on a view becomes true.
     Holds { condition: &'a Condition, viewer: Viewer, survey: Survey },
@@ -21,7 +20,6 @@ pub(super) enum Goal<'a, E> {
 }
 
 impl<E: From<ReplayError>> Goal<'_, E> {
-    /// Returns `true` if the log, which leads to `state`, shows it.
     pub(super) fn shows<'c>(
         &mut self,
         log: impl Iterator<Item = (Seat, &'c str)>,
@@ -45,7 +43,6 @@ impl<E: From<ReplayError>> Goal<'_, E> {
     }
 }
 
-/// Returns the answer of the rules to a command in a state.
 pub(super) fn answer_to(given: &Given, is_attempt: bool, state: &dyn AnyState) -> Result<Outcome, FoldError> {
     if is_attempt {
         return Ok(Outcome::from(&state.judge(given.seat, &given.command)));

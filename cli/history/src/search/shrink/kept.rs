@@ -6,7 +6,6 @@ use std::rc::Rc;
 
 use turnfold_core::{AnyState, AnyTrial, Seat};
 
-/// The most states that are kept along a log of any length.
 const KEPT_MAX: usize = 256;
 
 /// The fewest entries between two kept states, because folding fewer costs less than comparing states.
@@ -21,7 +20,6 @@ pub(super) struct Given {
     pub(super) command: String,
 }
 
-/// A log and the states after some of its entries.
 pub(super) struct KeptLog {
     trial: Box<dyn AnyTrial>,
     /// Every command of any log so far, by its number in the trial.
@@ -35,7 +33,6 @@ pub(super) struct KeptLog {
     quiet_after: usize,
 }
 
-/// A kept state.
 #[derive(Clone, Copy)]
 struct Mark {
     /// The number of entries before it.
@@ -53,7 +50,7 @@ pub(super) struct Candidate {
 }
 
 /// A candidate without the entries that the rules reject. The trial is in the state at its end.
-pub(super) struct Folded {
+pub(super) struct FoldedCandidate {
     pub(super) entries: Vec<usize>,
     /// Whether the last state shows what is searched for and no earlier state after the kept entries does.
     pub(super) shown: bool,
@@ -63,7 +60,6 @@ pub(super) struct Folded {
 }
 
 impl KeptLog {
-    /// Creates an empty log.
     pub(super) fn new(start: &dyn AnyState) -> Self {
         let mut trial = start.trial();
         let start = Mark { after: 0, kept: trial.keep() };
@@ -90,12 +86,10 @@ impl KeptLog {
         Some(number)
     }
 
-    /// Returns the numbers of the log's commands.
     pub(super) fn entries(&self) -> &[usize] {
         &self.entries
     }
 
-    /// Returns the command of an entry.
     pub(super) fn given(&self, index: usize) -> Option<&Given> {
         self.given.get(*self.entries.get(index)?).map(Rc::as_ref)
     }
@@ -109,7 +103,6 @@ impl KeptLog {
         self.commands(&self.entries).map(|(seat, _)| seat).collect()
     }
 
-    /// Returns the numbers of a candidate's commands.
     pub(super) fn numbers_of(&self, candidate: &Candidate) -> Vec<usize> {
         let Candidate { kept, between, resume } = candidate;
         [self.until(*kept), between, self.from(*resume)].concat()
@@ -123,7 +116,6 @@ impl KeptLog {
         self.entries.get(index..).unwrap_or_default()
     }
 
-    /// Returns the state that the trial is in.
     pub(super) fn state(&self) -> &dyn AnyState {
         self.trial.state()
     }
@@ -137,7 +129,7 @@ impl KeptLog {
         candidate: &Candidate,
         everywhere: bool,
         shows: &mut dyn FnMut(&dyn AnyState) -> bool,
-    ) -> Folded {
+    ) -> FoldedCandidate {
         let Candidate { kept, between, resume } = candidate;
         self.go_to(*kept);
         let mut entries = self.until(*kept).to_vec();
@@ -146,7 +138,7 @@ impl KeptLog {
             if self.trial.fold(*number) {
                 entries.push(*number);
                 if everywhere && shows(self.trial.state()) {
-                    return Folded { entries, shown: true, met: None };
+                    return FoldedCandidate { entries, shown: true, met: None };
                 }
             }
         }
@@ -159,23 +151,23 @@ impl KeptLog {
                 entries.extend(self.from(index));
                 self.go_back(self.entries.len());
                 let is_shown = everywhere && shows(self.trial.state());
-                return Folded { entries, shown: is_shown, met };
+                return FoldedCandidate { entries, shown: is_shown, met };
             }
             if self.trial.fold(*number) {
                 entries.push(*number);
                 if everywhere && shows(self.trial.state()) {
-                    return Folded { entries, shown: true, met: None };
+                    return FoldedCandidate { entries, shown: true, met: None };
                 }
             } else if self.trial.state().over() {
                 break;
             }
         }
-        Folded { entries, shown: false, met: None }
+        FoldedCandidate { entries, shown: false, met: None }
     }
 
     /// Replaces the log by a candidate that shows what is searched for. `everywhere` states whether all its states
     /// after the kept entries were examined.
-    pub(super) fn take(&mut self, candidate: &Candidate, folded: Folded, everywhere: bool) {
+    pub(super) fn take(&mut self, candidate: &Candidate, folded: FoldedCandidate, everywhere: bool) {
         self.entries = folded.entries;
         self.quiet_after = match folded.met {
             _ if everywhere => self.quiet_after.min(candidate.kept),
@@ -213,7 +205,6 @@ impl KeptLog {
         }
     }
 
-    /// Moves the trial to the state after the first `count` entries.
     fn go_to(&mut self, count: usize) {
         let from = self.go_back(count);
         for number in self.entries.get(from..count).unwrap_or_default() {

@@ -53,8 +53,7 @@ pub fn shrink<E: From<ReplayError>>(
     let mut shrinking = Shrinking::Never;
     if let Some(mut shrinker) = Shrinker::new(history, history.entries.len(), &mut goal, progress)? {
         if !shrinker.needs_no_entry()? {
-            let (log, tries) = shrinker.shrink()?;
-            return Ok(Shrinking::Least(Box::new(Least::of(history, &log, tries)?)));
+            return Ok(Shrinking::Least(Box::new(shrinker.shrink()?)));
         }
         shrinking = Shrinking::InSetup;
     }
@@ -64,17 +63,4 @@ pub fn shrink<E: From<ReplayError>>(
         condition.check(&survey).map_err(ReplayError::from)?;
     }
     Ok(shrinking)
-}
-
-impl Least {
-    /// Returns a shrunk log as a replay.
-    pub(super) fn of(source: &History, log: &History, tries: u64) -> Result<Self, ReplayError> {
-        let mut remarks = Vec::new();
-        if source.dice != log.dice {
-            let remark =
-                "the dice were seeded; the rolls are recorded here, because an earlier roll was left out";
-            remarks.push(remark.into());
-        }
-        Ok(Self { replay: log.to_replay()?, remarks, before: source.entries.len() as u64, tries })
-    }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::goal::Goal;
 use super::kept::{Candidate, KeptLog};
 use super::parts::Starts;
+use super::search::Least;
 use super::{arguments, parts};
 use crate::error::ReplayError;
 use crate::history::History;
@@ -12,10 +13,8 @@ use crate::history::History;
 /// The most entries of a log for which every state is examined in each try.
 const SHORT_MAX: usize = 128;
 
-/// The most entries of a log from which pairs of entries are left out.
 const PAIRED_MAX: usize = 32;
 
-/// A log that shows something and is being shrunk.
 pub(super) struct Shrinker<'a, 'g, E> {
     source: &'a History,
     goal: &'a mut Goal<'g, E>,
@@ -45,13 +44,12 @@ impl<'a, 'g, E: From<ReplayError>> Shrinker<'a, 'g, E> {
         if shrinker.attempt(&whole, true)? { Ok(Some(shrinker)) } else { Ok(None) }
     }
 
-    /// Returns `true` if the setup alone shows it.
     pub(super) fn needs_no_entry(&mut self) -> Result<bool, E> {
         self.goal.shows(std::iter::empty(), self.source.start()?.as_ref())
     }
 
-    /// Shrinks until nothing more can be done. Returns the log and the number of tries.
-    pub(super) fn shrink(mut self) -> Result<(History, u64), E> {
+    /// Shrinks until nothing more can be done.
+    pub(super) fn shrink(mut self) -> Result<Least, E> {
         loop {
             let before = self.log.entries().to_vec();
             for starts in [parts::rounds, parts::turns, parts::entries] {
@@ -67,7 +65,14 @@ impl<'a, 'g, E: From<ReplayError>> Shrinker<'a, 'g, E> {
             }
         }
         let log = self.source.with_commands(self.log.commands(self.log.entries()));
-        Ok((log, self.tries))
+        let mut remarks = Vec::new();
+        if log.dice != self.source.dice {
+            let remark =
+                "the dice were seeded; the rolls are recorded here, because an earlier roll was left out";
+            remarks.push(remark.into());
+        }
+        let before = self.source.entries.len() as u64;
+        Ok(Least { replay: log.to_replay()?, remarks, before, tries: self.tries })
     }
 
     /// Tries to leave out runs of parts: halves, quarters and so on down to single parts, until all are needed.
@@ -115,7 +120,6 @@ impl<'a, 'g, E: From<ReplayError>> Shrinker<'a, 'g, E> {
         Ok(())
     }
 
-    /// Tries simpler arguments for every entry.
     fn make_simpler(&mut self) -> Result<(), E> {
         let mut index = 0;
         while index < self.log.entries().len() {

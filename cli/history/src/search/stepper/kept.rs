@@ -10,7 +10,6 @@ pub(super) const KEPT_MAX: usize = 64;
 /// The initial number of entries between two kept states.
 const STRIDE: u64 = 256;
 
-/// States by the number of known entries before them, a multiple of the stride.
 pub(super) struct KeptStates {
     states: BTreeMap<u64, Box<dyn AnyState>>,
     /// The number of entries between two states.
@@ -18,12 +17,10 @@ pub(super) struct KeptStates {
 }
 
 impl KeptStates {
-    /// Keeps the state before the first entry only.
     pub(super) fn new(start: &dyn AnyState) -> Self {
         Self { states: BTreeMap::from([(0, start.fork())]), stride: STRIDE }
     }
 
-    /// Returns the last kept state after at most `count` entries, with its number of entries.
     pub(super) fn nearest(&self, count: u64) -> Option<(u64, &dyn AnyState)> {
         self.states.range(..=count).next_back().map(|(kept, state)| (*kept, state.as_ref()))
     }

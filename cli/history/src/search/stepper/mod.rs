@@ -3,7 +3,6 @@
 //! States along the history are kept as they are passed (VW-8), so that a jump costs at most one fold from the nearest.
 
 mod kept;
-mod stepper_entry;
 #[cfg(test)]
 mod tests;
 
@@ -14,9 +13,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use turnfold_core::picture::Picture;
-use turnfold_core::{AnyRules, AnyState};
+use turnfold_core::{AnyRules, AnyState, Outcome};
 
 use crate::compare::difference::{Difference, differences};
+use crate::compare::divergence::Divergence;
 use crate::error::ReplayError;
 use crate::history::revision::SourceName;
 use crate::search::condition::{Condition, Survey};
@@ -25,12 +25,9 @@ use crate::viewer::viewed_entry::ViewedEntry;
 use crate::viewer::{Concealed, Viewer};
 
 use kept::KeptStates;
-pub use stepper_entry::{Hit, SearchDirection, StepperEntry};
 
-/// The number of entries in a block of the list.
 const BLOCK: u64 = 256;
 
-/// The most blocks that are kept.
 const BLOCKS_MAX: usize = 16;
 
 /// A position in a history, with kept states that make other positions quick to reach.
@@ -182,7 +179,7 @@ impl Stepper {
         for (index, part) in parts.into_iter().enumerate() {
             let found = if self.viewer().sees_all() {
                 self.find(part, direction, &mut |place| {
-                    matches!(place, Place::Entry(seen) if StepperEntry::of(seen).contains(&text))
+                    matches!(place, SearchedPlace::Entry(seen) if StepperEntry::of(seen).contains(&text))
                 })?
             } else {
                 let mut entries = self.blocks.values().flatten().filter(|entry| part.contains(&entry.seq));
@@ -242,7 +239,7 @@ impl Stepper {
         &mut self,
         range: Range<u64>,
         direction: SearchDirection,
-        is_wanted: &mut dyn FnMut(Place<'_, '_>) -> bool,
+        is_wanted: &mut dyn FnMut(SearchedPlace<'_, '_>) -> bool,
     ) -> Result<Option<u64>, ReplayError> {
         let mut from = range.start.saturating_sub(1);
         let mut to = range.end.saturating_sub(1);
@@ -252,11 +249,11 @@ impl Stepper {
                 SearchDirection::Back => ((to - 1) - (to - 1) % self.kept.stride).max(from)..to,
             };
             let mut state = self.state_after(part.start)?;
-            is_wanted(Place::Before(state.as_ref()));
+            is_wanted(SearchedPlace::Before(state.as_ref()));
             let mut found = None;
             self.seat_history.pass(state.as_mut(), part.start, part.end, &mut |seen| {
                 let is_open = found.is_none() || direction == SearchDirection::Back;
-                if is_open && is_wanted(Place::Entry(seen)) {
+                if is_open && is_wanted(SearchedPlace::Entry(seen)) {
                     found = Some(seen.seq());
                 }
             })?;
@@ -302,7 +299,6 @@ impl Stepper {
         Ok(stepper)
     }
 
-    /// Returns the entries of a block, folding it if it is not kept.
     fn block(&mut self, block: u64) -> Result<&[StepperEntry], ReplayError> {
         if self.viewer().sees_all() && !self.blocks.contains_key(&block) {
             if self.blocks.len() >= BLOCKS_MAX {
@@ -321,7 +317,6 @@ impl Stepper {
         Ok(self.blocks.get(&block).map(Vec::as_slice).unwrap_or_default())
     }
 
-    /// Returns the state after `count` known entries, folded from the nearest kept state before it.
     fn state_after(&mut self, count: u64) -> Result<Box<dyn AnyState>, ReplayError> {
         let (mut at, mut state) = match self.kept.nearest(count) {
             Some((kept, state)) if kept >= self.at || self.at > count => (kept, state.fork()),
@@ -337,16 +332,14 @@ impl Stepper {
     }
 }
 
-/// What a search looks at.
-enum Place<'a, 'e> {
+enum SearchedPlace<'a, 'e> {
     /// The state before a part of the history.
     Before(&'a dyn AnyState),
     /// An entry.
     Entry(&'a ViewedEntry<'e>),
 }
 
-impl Place<'_, '_> {
-    /// Returns the value at a path in the view.
+impl SearchedPlace<'_, '_> {
     fn field(&self, viewer: Viewer, path: &str) -> Option<Value> {
         match self {
             Self::Before(state) => viewer.field(*state, path),
@@ -355,7 +348,56 @@ impl Place<'_, '_> {
     }
 }
 
-/// Returns the number of the block that an entry is in.
 fn block_of(seq: u64) -> u64 {
     seq.saturating_sub(1) / BLOCK
+}
+
+/// An entry of a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepperEntry {
+    /// The entry's number in the viewer's numbering.
+    pub seq: u64,
+    /// Seat and command.
+    pub command: String,
+    /// The outcome.
+    pub outcome: Outcome,
+    /// What the source records instead, if that differs.
+    pub recorded: Option<String>,
+}
+
+impl StepperEntry {
+    fn of(seen: &ViewedEntry<'_>) -> Self {
+        Self {
+            seq: seen.seq(),
+            command: format!("{} {}", seen.seat(), seen.command()),
+            outcome: seen.outcome(),
+            recorded: None,
+        }
+    }
+
+    fn with_record(self, contradiction: Option<Divergence>) -> Self {
+        Self { recorded: contradiction.and_then(|found| Some(found.recorded?.to_string())), ..self }
+    }
+
+    fn contains(&self, lowercase: &str) -> bool {
+        format!("{} => {}", self.command, self.outcome).to_lowercase().contains(lowercase)
+    }
+}
+
+/// The direction of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SearchDirection {
+    /// Towards the end.
+    Forward,
+    /// Towards the setup.
+    Back,
+}
+
+/// An entry that a search found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hit {
+    /// The entry's number in the viewer's numbering.
+    pub seq: u64,
+    /// Whether the search reached one end of the history and continued at the other.
+    pub wrapped: bool,
 }

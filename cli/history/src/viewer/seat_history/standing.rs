@@ -94,9 +94,6 @@ impl SeatHistory {
     }
 
     /// Returns the standing at the position, whose state the caller knows already.
-    ///
-    /// # Errors
-    /// As for [`fold`](Self::fold).
     pub(crate) fn standing_in(&self, end: &dyn AnyState) -> Result<MatchStanding, ReplayError> {
         match self.viewer.standing(end) {
             Some(standing) => Ok(standing),
