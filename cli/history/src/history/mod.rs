@@ -217,7 +217,7 @@ impl History {
     /// Folds all entries and returns the state at the end.
     ///
     /// # Errors
-    /// As for [`fold`](Self::fold).
+    /// [`ReplayError::Setup`] and [`ReplayError::Entry`].
     pub fn state(&self) -> Result<Box<dyn AnyState>, ReplayError> {
         self.fold(&mut |_| {})
     }
@@ -261,7 +261,7 @@ impl History {
     /// Returns the history as a replay, with every outcome and hash.
     ///
     /// # Errors
-    /// As for [`fold`](Self::fold), and [`ReplayError::TooLong`].
+    /// As for [`state`](Self::state), and [`ReplayError::TooLong`].
     pub fn to_replay(&self) -> Result<Replay, ReplayError> {
         if self.entries.len() > REPLAY_ENTRIES_MAX {
             return Err(ReplayError::TooLong { history: self.name.clone() });

@@ -143,7 +143,7 @@ impl Session {
     /// Makes every roll that is due, until none is.
     ///
     /// # Errors
-    /// [`ReplayError::EndlessRolls`], and the errors of [`roll_once`](Self::roll_once).
+    /// [`ReplayError::EndlessRolls`], [`ReplayError::Chance`] and [`ReplayError::OwnDice`].
     pub fn roll_due(&mut self, played: &mut Vec<Record>) -> Result<(), ReplayError> {
         for _ in 0..ROLLS_IN_A_ROW_MAX {
             match self.roll_once()? {

@@ -28,7 +28,7 @@ pub struct Checked {
 pub struct AllDifferences {
     pub(crate) count: u64,
     /// The differences after the first, without states. Consecutive entries of which only the state hash differs are
-    /// one element. The length is limited; [`left_out`](Self::left_out) counts the rest.
+    /// one element. The length is limited; `left_out` counts the rest.
     pub later: Vec<Mismatch>,
     pub(crate) left_out: u64,
 }
