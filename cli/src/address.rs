@@ -16,33 +16,15 @@ use crate::remote::origin::SafeOrigin;
 #[cfg(not(feature = "postgres"))]
 pub(crate) type FleetAddress = std::convert::Infallible;
 
-/// The directory of the store by default.
 pub(crate) const DEFAULT_DIR: &str = ".turnfold";
 
 /// The value of `--store`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum StoreAddress {
-    /// The directory of a store.
     Dir(PathBuf),
-    /// A database that holds the store.
     #[cfg(feature = "postgres")]
     Fleet(Box<FleetAddress>),
-    /// A service that has the store.
     Service(SafeOrigin),
-}
-
-impl StoreAddress {
-    /// Reads a URL, which has a scheme, or else a directory. Fails for a URL that this build does not support.
-    pub(crate) fn read(value: OsString) -> Result<Self, String> {
-        match value.to_str() {
-            #[cfg(feature = "postgres")]
-            Some(text) if is_database(text) => read_fleet(text).map(|address| Self::Fleet(Box::new(address))),
-            #[cfg(not(feature = "postgres"))]
-            Some(text) if is_database(text) => Err(left_out("postgres")),
-            Some(text) if is_url(text) => SafeOrigin::read(text).map(Self::Service),
-            _ => Ok(Self::Dir(value.into())),
-        }
-    }
 }
 
 /// The store that is used if the user names none.
@@ -53,6 +35,25 @@ pub(crate) struct Nearest {
 }
 
 impl StoreAddress {
+    /// Reads a URL, which has a scheme, or else a directory. Fails for a URL that this build does not support.
+    pub(crate) fn read(value: OsString) -> Result<Self, String> {
+        match value.to_str() {
+            // The password is in the URL or in the variable.
+            #[cfg(feature = "postgres")]
+            Some(text) if is_database(text) => {
+                let password = env::var("PGPASSWORD").ok();
+                match FleetAddress::read(text, password.as_deref()) {
+                    Ok(address) => Ok(Self::Fleet(Box::new(address))),
+                    Err(error) => Err(error.to_string()),
+                }
+            }
+            #[cfg(not(feature = "postgres"))]
+            Some(text) if is_database(text) => Err(left_out("postgres")),
+            Some(text) if is_url(text) => SafeOrigin::read(text).map(Self::Service),
+            _ => Ok(Self::Dir(value.into())),
+        }
+    }
+
     /// Finds the store in the current directory or in the nearest one above it, as git does. A store above that belongs
     /// to another user is not used.
     pub(crate) fn nearest() -> Nearest {
@@ -60,12 +61,17 @@ impl StoreAddress {
         if here.exists() {
             return Nearest { found: Some(Self::Dir(here)), passed_over: None };
         }
-        let current = env::current_dir().unwrap_or_default();
-        let mut above = current.ancestors().skip(1).map(|dir| dir.join(DEFAULT_DIR));
-        match above.find(|dir| dir.is_dir()) {
-            Some(dir) if is_own(&dir) => Nearest { found: Some(Self::Dir(dir)), passed_over: None },
-            passed_over => Nearest { found: None, passed_over },
+        for above in env::current_dir().unwrap_or_default().ancestors().skip(1) {
+            let dir = above.join(DEFAULT_DIR);
+            if !dir.is_dir() {
+                continue;
+            }
+            if is_own(&dir) {
+                return Nearest { found: Some(Self::Dir(dir)), passed_over: None };
+            }
+            return Nearest { found: None, passed_over: Some(dir) };
         }
+        Nearest { found: None, passed_over: None }
     }
 
     /// Returns the name of the store in messages. A database is not named, because its address may contain a password.
@@ -79,7 +85,6 @@ impl StoreAddress {
     }
 }
 
-/// Returns `true` if a directory belongs to the user of this process.
 fn is_own(dir: &Path) -> bool {
     #[cfg(unix)]
     return fs::metadata(dir).is_ok_and(|found| found.uid() == rustix::process::geteuid().as_raw());
@@ -87,28 +92,18 @@ fn is_own(dir: &Path) -> bool {
     fs::metadata(dir).is_ok()
 }
 
-/// Returns the message about a feature that this build lacks.
 #[cfg(not(all(feature = "modules", feature = "postgres", feature = "stepper")))]
 pub(crate) fn left_out(feature: &str) -> String {
     format!("this build was made without its feature `{feature}`")
 }
 
-/// Returns `true` for the URL of a database.
 pub(crate) fn is_database(text: &str) -> bool {
-    ["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme))
-}
-
-/// Reads the URL of a database. The password is in the URL or in the variable `PGPASSWORD`.
-#[cfg(feature = "postgres")]
-pub(crate) fn read_fleet(url: &str) -> Result<FleetAddress, String> {
-    let password = std::env::var("PGPASSWORD").ok();
-    FleetAddress::read(url, password.as_deref()).map_err(|error| error.to_string())
+    text.starts_with("postgres://") || text.starts_with("postgresql://")
 }
 
 fn is_url(text: &str) -> bool {
-    text.split_once("://").is_some_and(|(scheme, _)| {
-        !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric())
-    })
+    let Some((scheme, _)) = text.split_once("://") else { return false };
+    !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 use std::io::{self, Read};
 use std::path::Path;
 
+use turnfold_core::Malformed;
 use turnfold_history::history::revision::is_page;
 use turnfold_history::{InputError, OtherSeat, PageError, ReplayError, SourceName, TflError, program};
 use turnfold_mail::MailError;
@@ -16,9 +17,12 @@ use crate::failure::{Failure, FailureKind};
 
 /// Returns the next step for a match whose rules this build lacks. `newest` is the version that it has instead.
 pub(crate) fn without_rules(match_name: &MatchName, recorded: u32, newest: Option<u32>) -> String {
-    let newer = newest.filter(|newest| *newest > recorded);
-    let migrate = newer.map(|newer| format!(", or `turnfold migrate {match_name} NEW` for version {newer}"));
-    let migrate = migrate.unwrap_or_default();
+    let migrate = match newest {
+        Some(newer) if newer > recorded => {
+            format!(", or `turnfold migrate {match_name} NEW` for version {newer}")
+        }
+        _ => String::new(),
+    };
     format!(
         "use the build that recorded it{migrate}; `bundle`, `log --raw` and `verify --chain` need no rules"
     )
@@ -62,7 +66,6 @@ pub(crate) fn about_file(name: &str) -> Option<(String, String)> {
 /// How many bytes of a file show its kind.
 const FIRST_WORDS: usize = "turnfold backup ".len();
 
-/// Chooses the exit code and the next step.
 impl From<ReplayError> for Failure {
     fn from(error: ReplayError) -> Self {
         use ReplayError as E;
@@ -161,7 +164,6 @@ impl From<MailError> for Failure {
     }
 }
 
-/// Returns the next step for an error, if there is one.
 fn hint(error: &ReplayError) -> Option<String> {
     use ReplayError as E;
     Some(match error {
@@ -259,13 +261,18 @@ fn store_hint(error: &StoreError) -> Option<String> {
     Some(hint.into())
 }
 
+impl From<Malformed> for Failure {
+    fn from(error: Malformed) -> Self {
+        Self::usage(error.0)
+    }
+}
+
 impl From<InputError> for Failure {
     fn from(error: InputError) -> Self {
         ReplayError::from(error).into()
     }
 }
 
-/// An unusable replay file.
 impl From<TflError> for Failure {
     fn from(error: TflError) -> Self {
         ReplayError::from(error).into()

@@ -51,7 +51,6 @@ impl Bundles {
     }
 }
 
-/// Converts an error of a bundle to one of a source of histories.
 fn of_source(error: ProofError) -> ReplayError {
     match error {
         ProofError::Replay(error) => error,

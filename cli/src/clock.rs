@@ -45,7 +45,6 @@ pub(crate) fn rfc_3339(time_ms: i64) -> Option<String> {
     Some(format!("{}.{:03}Z", seconds.trim_end_matches('Z'), time_ms % 1000))
 }
 
-/// Measures the duration of work, for reports.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stopwatch(Instant);
 

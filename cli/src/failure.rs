@@ -14,7 +14,6 @@ use turnfold_history::text::shortened;
 use turnfold_history::{InputError, ReplayError, program};
 use turnfold_store::{ErrorKind, MatchName};
 
-/// The most characters of a message in JSON.
 const MESSAGE_CHARACTERS_MAX: usize = 400;
 
 /// The result of a command that did not fail.
@@ -24,6 +23,16 @@ pub(crate) enum ExitStatus {
     Yes,
     /// A negative answer that has been printed: a mismatch, a difference, a rejected command.
     No,
+}
+
+impl ExitStatus {
+    /// Returns the worst of the failures, or this status if there are none.
+    pub(crate) fn unless(self, failures: impl IntoIterator<Item = Failure>) -> Result<Self, Failure> {
+        match Failure::worst_of(failures.into_iter().collect()) {
+            Some(failure) => Err(failure),
+            None => Ok(self),
+        }
+    }
 }
 
 impl From<bool> for ExitStatus {
@@ -37,7 +46,6 @@ pub(crate) fn unless_fault<T>(log: &str, work: impl FnOnce() -> Result<T, Failur
     catch(work).unwrap_or_else(|fault| Err(ReplayError::unreadable(log, fault).into()))
 }
 
-/// The kinds of failure; each has one exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum FailureKind {
@@ -45,9 +53,7 @@ pub(crate) enum FailureKind {
     Negative,
     /// Unusable arguments or input.
     Usage,
-    /// Store or I/O trouble.
     Trouble,
-    /// A bug of this program.
     Internal,
     /// The reader of the output is gone; nothing is printed about it.
     ClosedPipe,
@@ -58,13 +64,9 @@ pub(crate) enum FailureKind {
 pub(crate) struct Failure {
     pub(crate) kind: FailureKind,
     message: String,
-    /// Where the damaged store is, if the failure is damage.
     damaged: Option<DamagedStore>,
-    /// The match that does not exist, if that is the failure.
     pub(crate) missing_match: Option<MatchName>,
-    /// Whether the failure is that there is no store.
     pub(crate) is_store_missing: bool,
-    /// The next step.
     pub(crate) hint: Option<String>,
     /// Further failures, of other sources of the same call.
     pub(crate) others: Box<[Failure]>,
@@ -78,7 +80,6 @@ pub(crate) enum DamagedStore {
 }
 
 impl DamagedStore {
-    /// Returns the next step for a damaged store.
     pub(crate) fn next_step(self) -> String {
         let next_step = match self {
             Self::Dir => "save what is sound with `turnfold store salvage DIR NEWDIR`",
@@ -90,11 +91,15 @@ impl DamagedStore {
 
 impl Failure {
     pub(crate) fn new(kind: FailureKind, message: impl Into<String>) -> Self {
-        let message = message.into();
-        let damaged = None;
-        let missing_match = None;
-        let is_store_missing = false;
-        Self { kind, message, damaged, missing_match, is_store_missing, hint: None, others: Box::default() }
+        Self {
+            kind,
+            message: message.into(),
+            damaged: None,
+            missing_match: None,
+            is_store_missing: false,
+            hint: None,
+            others: Box::default(),
+        }
     }
 
     pub(crate) fn negative(message: impl Into<String>) -> Self {
@@ -133,7 +138,6 @@ impl Failure {
         self
     }
 
-    /// Sets the next step, or removes it.
     pub(crate) fn maybe_hint(self, hint: Option<String>) -> Self {
         Self { hint: hint.map(program::in_hint), ..self }
     }
@@ -142,11 +146,11 @@ impl Failure {
     /// "nothing was imported".
     pub(crate) fn undone(error: ReplayError, undone: &str) -> Self {
         let is_untrue = matches!(error, ReplayError::Untrue { .. });
-        let failure = Self::from(error);
-        if !is_untrue {
-            return failure;
+        let mut failure = Self::from(error);
+        if is_untrue {
+            failure.message = format!("{}, {undone}", failure.message);
         }
-        Self { message: format!("{}, {undone}", failure.message), ..failure }
+        failure
     }
 
     /// A file that cannot be read or written. A missing file is unusable input; other errors are trouble.
@@ -190,7 +194,6 @@ impl Failure {
         Self { damaged: self.damaged.map(|_| store), ..self }
     }
 
-    /// If there is no store, says where it was searched and which store was not used.
     pub(crate) fn in_searched_store(mut self, passed_over: Option<&Path>) -> Self {
         if self.is_store_missing {
             self.message.push_str(" in this directory or one above it");
@@ -202,7 +205,6 @@ impl Failure {
         self
     }
 
-    /// Returns the message, with the next step if the store is damaged.
     pub(crate) fn message(&self) -> Cow<'_, str> {
         match self.damaged {
             Some(store) => format!("{}; {}", self.message, store.next_step()).into(),
@@ -218,10 +220,7 @@ impl Failure {
             FailureKind::Trouble | FailureKind::Internal => 3,
         }
     }
-}
 
-impl Failure {
-    /// Returns the failure as JSON, with a shortened message.
     pub(crate) fn to_json(&self) -> Value {
         let Self { kind, hint, .. } = self;
         let message = self.message();
@@ -233,12 +232,13 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.message())?;
-        self.hint.as_ref().map_or(Ok(()), |hint| write!(out, "; {hint}"))
+        match &self.hint {
+            Some(hint) => write!(out, "{}; {hint}", self.message()),
+            None => out.write_str(&self.message()),
+        }
     }
 }
 
-/// Says why a store is not used, and how to use it.
 pub(crate) fn not_own(store: &Path) -> String {
     let store = store.display();
     format!("`{store}` belongs to another user, so it is used only if `--store {store}` names it")
@@ -274,7 +274,6 @@ impl From<ErrorKind> for FailureKind {
     }
 }
 
-/// Returns `true` for the error of a write to a pipe whose reader is gone.
 pub(crate) fn is_closed_pipe(error: &io::Error) -> bool {
     const ERROR_PIPE_NOT_CONNECTED: i32 = 233;
     error.kind() == io::ErrorKind::BrokenPipe

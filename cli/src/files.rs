@@ -37,49 +37,49 @@ pub(crate) struct NewFile {
 }
 
 impl NewFile {
-    /// Returns `true` if `--force` was given.
     pub(crate) fn is_forced(&self) -> bool {
         self.force
     }
 
-    /// Returns the path, or `None` for standard output. The file must not exist, except with `--force`.
-    pub(crate) fn path(&self) -> Result<Option<&Path>, Failure> {
-        let path = self.output.as_deref().filter(|path| !is_standard(path));
-        path.map_or(Ok(()), |path| check_new(path, self.force))?;
-        Ok(path)
+    fn file(&self) -> Option<&Path> {
+        self.output.as_deref().filter(|path| !is_standard(path))
     }
 
-    /// Returns the folder of `-o` for several files. Standard output is refused.
+    /// Returns the path, or `None` for standard output. The file must not exist, except with `--force`.
+    pub(crate) fn path(&self) -> Result<Option<&Path>, Failure> {
+        let Some(path) = self.file() else { return Ok(None) };
+        check_new(path, self.force)?;
+        Ok(Some(path))
+    }
+
     pub(crate) fn folder(&self) -> Result<&Path, Failure> {
-        let path = self.output.as_deref().filter(|path| !is_standard(path));
-        let path =
-            path.ok_or_else(|| Failure::usage("several files need a folder").hint("name one with `-o`"))?;
+        let Some(path) = self.file() else {
+            return Err(Failure::usage("several files need a folder").hint("name one with `-o`"));
+        };
         if fs::metadata(path).is_ok_and(|found| !found.is_dir()) {
             return Err(Failure::usage(format!("`{}` is no folder; nothing was written", path.display())));
         }
         Ok(path)
     }
 
-    /// Returns the folder and creates it if there is none.
     pub(crate) fn make_folder(&self) -> Result<&Path, Failure> {
         let folder = self.folder()?;
-        let failed = |cause| Failure::trouble(format!("cannot create `{}`: {cause}", folder.display()));
-        fs::create_dir_all(folder).map_err(failed)?;
-        Ok(folder)
+        match fs::create_dir_all(folder) {
+            Ok(()) => Ok(folder),
+            Err(cause) => Err(Failure::trouble(format!("cannot create `{}`: {cause}", folder.display()))),
+        }
     }
 
     /// Returns `true` if `-o` names a folder: an existing one, or a name that ends in a slash.
     pub(crate) fn names_folder(&self) -> bool {
-        self.output.as_deref().is_some_and(|path| {
-            let ends_as_folder = path.to_string_lossy().ends_with(path::is_separator);
-            !is_standard(path) && (path.is_dir() || ends_as_folder)
-        })
+        let Some(path) = self.file() else { return false };
+        path.is_dir() || path.to_string_lossy().ends_with(path::is_separator)
     }
 
     /// Writes a text to the file, completely or not at all, and returns the file's name; `None` for standard output, to
     /// which it writes nothing.
     pub(crate) fn write(&self, text: &str) -> Result<Option<String>, Failure> {
-        let Some(path) = self.output.as_deref().filter(|path| !is_standard(path)) else { return Ok(None) };
+        let Some(path) = self.file() else { return Ok(None) };
         write_whole(path, text.as_bytes())?;
         Ok(Some(path.display().to_string()))
     }
@@ -100,7 +100,6 @@ pub(crate) fn write_whole(path: &Path, content: &[u8]) -> Result<(), Failure> {
     write_whole_from(path, |file| file.write_all(content).map_err(|cause| unwritable(path, &cause)))
 }
 
-/// Writes a file as [`write_whole`] does, with a function that writes its content.
 pub(crate) fn write_whole_from<T>(
     path: &Path,
     write: impl FnOnce(&mut File) -> Result<T, Failure>,
@@ -117,8 +116,8 @@ pub(crate) fn write_whole_from<T>(
 /// Writes a file that can be made again, such as one of many. Readers see the old or the new content, but nothing is
 /// synced, because that takes longer than to make the file.
 pub(crate) fn write_unsynced(path: &Path, content: &[u8]) -> Result<(), Failure> {
-    let write = |file: &mut File| file.write_all(content).map_err(|cause| unwritable(path, &cause));
-    replace(path, write).map(drop)
+    replace(path, |file| file.write_all(content).map_err(|cause| unwritable(path, &cause)))?;
+    Ok(())
 }
 
 /// Replaces a file by a temporary file. Returns the path at the end of symbolic links.
@@ -126,20 +125,20 @@ fn replace<T>(
     path: &Path,
     write: impl FnOnce(&mut File) -> Result<T, Failure>,
 ) -> Result<(PathBuf, T), Failure> {
-    let failed = |cause: io::Error| unwritable(path, &cause);
     require_replaceable(path)?;
-    let end = end_of_links(path).map_err(failed)?;
+    let end = end_of_links(path).map_err(|cause| unwritable(path, &cause))?;
     signals::remove_drafts();
-    let mut draft = DraftFile::file_in(dir_of(&end), Readers::Anyone).map_err(failed)?;
+    let draft = DraftFile::file_in(dir_of(&end), Readers::Anyone);
+    let mut draft = draft.map_err(|cause| unwritable(path, &cause))?;
     if let Ok(old) = fs::metadata(&end) {
-        draft.file().set_permissions(old.permissions()).map_err(failed)?;
+        draft.file().set_permissions(old.permissions()).map_err(|cause| unwritable(path, &cause))?;
     }
     let written = write(draft.file())?;
-    draft.persist(&end, true).map_err(failed)?;
+    draft.persist(&end, true).map_err(|cause| unwritable(path, &cause))?;
     Ok((end, written))
 }
 
-fn unwritable(path: &Path, cause: &io::Error) -> Failure {
+pub(crate) fn unwritable(path: &Path, cause: &io::Error) -> Failure {
     Failure::trouble(format!("cannot write `{}`: {cause}", path.display()))
 }
 
@@ -167,7 +166,10 @@ pub(crate) fn write_private<T>(
     Ok(written)
 }
 
-/// Creates a temporary directory, removed on drop.
+pub(crate) fn write_token(path: &Path, token: &AccessToken) -> Result<(), Failure> {
+    write_private(path, false, |file| Ok(writeln!(file, "{}", token.expose())?))
+}
+
 pub(crate) fn temporary_dir() -> io::Result<DraftDir> {
     signals::remove_drafts();
     DraftDir::dir_in(&env::temp_dir())
@@ -195,7 +197,6 @@ fn dir_of(path: &Path) -> &Path {
     path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Makes the names in a directory durable, on Unix.
 fn sync_dir(dir: &Path) -> io::Result<()> {
     #[cfg(unix)]
     File::open(dir)?.sync_all()?;
@@ -204,10 +205,9 @@ fn sync_dir(dir: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes pages without a replay from the files, and returns their failures.
-pub(crate) fn with_replays(paths: Vec<PathBuf>) -> (Vec<PathBuf>, Vec<Failure>) {
+/// Removes pages without a replay from the files, and adds their failures.
+pub(crate) fn with_replays(paths: Vec<PathBuf>, failures: &mut Vec<Failure>) -> Vec<PathBuf> {
     let mut files = Vec::new();
-    let mut failures = Vec::new();
     for path in paths {
         if is_page(&path)
             && let Ok(bytes) = input::read_file(&path, &REPLAY)
@@ -218,10 +218,9 @@ pub(crate) fn with_replays(paths: Vec<PathBuf>) -> (Vec<PathBuf>, Vec<Failure>) 
             files.push(path);
         }
     }
-    (files, failures)
+    files
 }
 
-/// Reads a file up to a limit, or standard input for `-`.
 pub(crate) fn read_input_or_stdin(path: &Path, limits: &Limits) -> Result<Vec<u8>, InputError> {
     if is_standard(path) {
         let name = input_name(path);
@@ -235,18 +234,16 @@ pub(crate) fn read_text(path: &Path, limits: &Limits) -> Result<String, Failure>
         .map_err(|_| Failure::usage(format!("`{}`: expected UTF-8 text", path.display())))
 }
 
-/// Reads the commands of a script, from a file or from standard input for `-`.
 pub(crate) fn read_script(path: &Path) -> Result<Vec<ScriptCommand>, Failure> {
     Ok(parse(&read_script_text(path)?))
 }
 
-/// Reads the text of a script, from a file or from standard input for `-`.
 pub(crate) fn read_script_text(path: &Path) -> Result<String, Failure> {
     let bytes = read_input_or_stdin(path, &SCRIPT)?;
     String::from_utf8(bytes).map_err(|error| {
-        let line =
-            error.as_bytes().iter().take(error.utf8_error().valid_up_to()).filter(|byte| **byte == b'\n');
-        Failure::usage(format!("{}:{}: expected UTF-8 text", input_name(path), line.count() + 1))
+        let valid = error.as_bytes().iter().take(error.utf8_error().valid_up_to());
+        let line = valid.filter(|byte| **byte == b'\n').count() + 1;
+        Failure::usage(format!("{}:{line}: expected UTF-8 text", input_name(path)))
     })
 }
 
@@ -279,16 +276,17 @@ pub(crate) fn shown(path: &Path) -> String {
 /// Returns the path of a file in the user's configuration folder; `None` if no variable names that folder.
 #[cfg(feature = "modules")]
 pub(crate) fn in_configuration(name: &str) -> Option<PathBuf> {
-    let folder = |variable: &str| {
-        let folder = std::env::var_os(variable).map(PathBuf::from);
-        folder.filter(|folder| folder.is_absolute())
-    };
     let folder = if cfg!(windows) {
-        folder("APPDATA")
+        folder_of("APPDATA")?
     } else {
-        folder("XDG_CONFIG_HOME").or_else(|| folder("HOME").map(|home| home.join(".config")))
+        folder_of("XDG_CONFIG_HOME").or_else(|| Some(folder_of("HOME")?.join(".config")))?
     };
-    folder.map(|folder| folder.join("turnfold").join(name))
+    Some(folder.join("turnfold").join(name))
+}
+
+/// Returns the folder that an environment variable names, if it is absolute.
+pub(crate) fn folder_of(variable: &str) -> Option<PathBuf> {
+    env::var_os(variable).map(PathBuf::from).filter(|folder| folder.is_absolute())
 }
 
 #[cfg(test)]

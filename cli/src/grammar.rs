@@ -18,7 +18,6 @@ use crate::commands;
 use crate::guides::{GROUPS, GUIDES, Guide, VerbHelp};
 use crate::output::Format;
 
-/// The heading of the global options.
 const GLOBAL: &str = "Global options";
 
 /// Replay, branch, diff and check board-game matches
@@ -111,15 +110,27 @@ pub(crate) struct GlobalArgs {
 }
 
 /// Returns the value of `--format` in arguments that may be unusable otherwise.
-pub(crate) fn format_asked_for(args: impl IntoIterator<Item = OsString>) -> Format {
-    let mut words = args.into_iter().take_while(|word| word != "--");
-    while let Some(word) = words.next() {
-        if word == "--format=json" || word == "--format" && words.next().is_some_and(|value| value == "json")
-        {
-            return Format::Json;
+pub(crate) fn format_asked_for(args: &[OsString]) -> Format {
+    let values = values_of("--format", args.iter().take_while(|word| *word != "--"));
+    if values.iter().any(|value| value == "json") { Format::Json } else { Format::Text }
+}
+
+/// Returns the values of an option in words that may be unusable: first those in a word of their own.
+pub(crate) fn values_of<'a>(option: &str, words: impl Iterator<Item = &'a OsString>) -> Vec<OsString> {
+    let mut values = Vec::new();
+    let mut joined = Vec::new();
+    let mut is_value = false;
+    for word in words {
+        if is_value {
+            values.push(word.clone());
+        }
+        is_value = word == option;
+        if let Some(value) = word.to_str().and_then(|word| word.strip_prefix(option)?.strip_prefix('=')) {
+            joined.push(value.into());
         }
     }
-    Format::Text
+    values.extend(joined);
+    values
 }
 
 pub(crate) fn grammar() -> Command {
@@ -133,26 +144,30 @@ fn named(mut command: Command) -> Command {
     if !program::is_renamed() {
         return command;
     }
-    let text = |text: Option<&StyledStr>| text.map(|text| program::in_help(&text.to_string()).into_owned());
-    if let Some(about) = text(command.get_about()) {
+    if let Some(about) = in_help(command.get_about()) {
         command = command.about(about);
     }
-    if let Some(about) = text(command.get_long_about()) {
+    if let Some(about) = in_help(command.get_long_about()) {
         command = command.long_about(about);
     }
-    if let Some(after) = text(command.get_after_help()) {
+    if let Some(after) = in_help(command.get_after_help()) {
         command = command.after_help(after);
     }
-    let named_arg = |mut arg: Arg| {
-        if let Some(help) = text(arg.get_help()) {
-            arg = arg.help(help);
-        }
-        if let Some(help) = text(arg.get_long_help()) {
-            arg = arg.long_help(help);
-        }
-        arg
-    };
     command.mut_args(named_arg).mut_subcommands(named)
+}
+
+fn named_arg(mut arg: Arg) -> Arg {
+    if let Some(help) = in_help(arg.get_help()) {
+        arg = arg.help(help);
+    }
+    if let Some(help) = in_help(arg.get_long_help()) {
+        arg = arg.long_help(help);
+    }
+    arg
+}
+
+fn in_help(text: Option<&StyledStr>) -> Option<String> {
+    Some(program::in_help(&text?.to_string()).into_owned())
 }
 
 /// The grammar of `turnfold help` with global options. The `help` of clap knows only verbs and takes no options, and
@@ -172,20 +187,7 @@ enum HelpVerb {
     Help { topic: Vec<String> },
 }
 
-/// Returns the arguments if they ask for a guide, or for help as JSON, because clap writes neither.
-fn help_asked_for(args: &[OsString]) -> Option<Args> {
-    let HelpArgs { global, verb: HelpVerb::Help { topic } } = HelpArgs::try_parse_from(args).ok()?;
-    if let [name] = topic.as_slice()
-        && let Some(guide) = Guide::find(name)
-    {
-        return Some(Args { global, command: commands::Command::Guide(guide) });
-    }
-    let help = VerbHelp::find(&topic).filter(|_| global.format == Format::Json)?;
-    Some(Args { global, command: commands::Command::VerbHelp(help) })
-}
-
 impl VerbHelp {
-    /// Returns the help of a verb by its words, such as `mail write`, or that of the program if there are none.
     fn find(topic: &[String]) -> Option<Self> {
         let mut command = grammar();
         command.build();
@@ -198,26 +200,28 @@ impl VerbHelp {
     }
 }
 
-/// Removes the global options from a request for help, because clap's `help` takes none.
-fn without_options_of_help(args: Vec<OsString>) -> Vec<OsString> {
-    match HelpArgs::try_parse_from(&args) {
-        Ok(HelpArgs { verb: HelpVerb::Help { topic }, .. }) => {
-            let program = args.into_iter().next().unwrap_or_default();
-            [program, "help".into()].into_iter().chain(topic.into_iter().map(OsString::from)).collect()
-        }
-        Err(_) => args,
-    }
-}
-
 /// Parses the arguments of the process, the first of which is the program's name.
 ///
 /// # Errors
 /// [`clap::Error`] for unusable arguments, and for help or the version, which the caller prints.
-pub(crate) fn parse(args: Vec<OsString>) -> Result<Args, clap::Error> {
-    if let Some(args) = help_asked_for(&args) {
-        return Ok(args);
+pub(crate) fn parse(mut args: Vec<OsString>) -> Result<Args, clap::Error> {
+    if let Ok(HelpArgs { global, verb: HelpVerb::Help { topic } }) = HelpArgs::try_parse_from(&args) {
+        // clap writes neither guides nor help as JSON.
+        if let [name] = topic.as_slice()
+            && let Some(guide) = Guide::find(name)
+        {
+            return Ok(Args { global, command: commands::Command::Guide(guide) });
+        }
+        if global.format == Format::Json
+            && let Some(help) = VerbHelp::find(&topic)
+        {
+            return Ok(Args { global, command: commands::Command::VerbHelp(help) });
+        }
+        // The `help` of clap takes no global options.
+        args.truncate(1);
+        args.push("help".into());
+        args.extend(topic.into_iter().map(OsString::from));
     }
-    let args = without_options_of_help(args);
     // Writing the help of all verbs takes as long as everything else, so it is done only on request.
     let mut grammar = named(Args::command());
     let matches = grammar.try_get_matches_from_mut(&args).or_else(|error| match error.kind() {
@@ -246,7 +250,6 @@ pub(crate) fn parse(args: Vec<OsString>) -> Result<Args, clap::Error> {
     Ok(args)
 }
 
-/// Returns the values of the verb's positional arguments.
 fn named_by(mut command: &Command, mut matches: &ArgMatches) -> Vec<String> {
     while let Some((verb, of_verb)) = matches.subcommand() {
         let Some(found) = command.find_subcommand(verb) else { break };
@@ -287,9 +290,10 @@ fn template(command: &Command) -> String {
     for (title, verbs) in GROUPS {
         let _ = write!(template, "\n{header}{}:{header:#}\n", program::in_help(title));
         for verb in verbs {
-            let about = command.find_subcommand(verb).and_then(Command::get_about);
-            let about =
-                about.map_or_else(|| "Print the help of a verb, or a guide".into(), ToString::to_string);
+            let about = match command.find_subcommand(verb).and_then(Command::get_about) {
+                Some(about) => about.to_string(),
+                None => "Print the help of a verb, or a guide".into(),
+            };
             let _ = writeln!(template, "  {literal}{verb:width$}{literal:#}  {about}");
         }
     }
@@ -334,7 +338,7 @@ mod tests {
 
     #[test]
     fn the_format_is_found_in_unusable_arguments() {
-        let found = |line: &str| format_asked_for(line.split(' ').map(OsString::from));
+        let found = |line: &str| format_asked_for(&line.split(' ').map(OsString::from).collect::<Vec<_>>());
         for line in ["dance --format json", "--format=json", "play --nonsense --format json x"] {
             assert_eq!(found(line), Format::Json, "{line}");
         }

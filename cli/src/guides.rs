@@ -9,7 +9,6 @@ use crate::output::{Line, strong};
 
 const FENCE: &str = "```";
 
-/// The verbs in groups, for help and manual pages.
 pub(crate) const GROUPS: [(&str, &[&str]); 9] = [
     ("Play", &["new", "play", "simulate", "show", "legal", "ask", "rules", "game"]),
     ("Matches in the store", &["matches", "log", "replay", "rename", "migrate", "delete"]),
@@ -22,7 +21,6 @@ pub(crate) const GROUPS: [(&str, &[&str]); 9] = [
     ("Get to know turnfold", &["tour", "completions", "man", "help"]),
 ];
 
-/// A guide. Its text is compiled into the program.
 #[derive(Debug)]
 pub(crate) struct Guide {
     pub(crate) name: &'static str,
@@ -84,11 +82,8 @@ pub(crate) fn print(guide: &Guide, context: &mut Context) -> Result<ExitStatus, 
 
 #[derive(Debug)]
 pub(crate) struct VerbHelp {
-    /// The words of the verb; empty for the whole program.
     pub(crate) verb: String,
-    /// Its summary, in one line.
     pub(crate) about: String,
-    /// The whole help text.
     pub(crate) text: String,
 }
 

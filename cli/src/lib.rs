@@ -108,7 +108,7 @@ fn run_as_named(args: Vec<OsString>, registry: Registry) -> ExitCode {
     if completion::answer(grammar::grammar, &registry) {
         return ExitCode::SUCCESS;
     }
-    let asked = grammar::format_asked_for(args.iter().cloned());
+    let asked = grammar::format_asked_for(&args);
     let may_page = !args.iter().any(|arg| arg == "--no-pager");
     panic::set_hook(Box::new(move |panic| stderr::error(&Failure::internal(panic), asked)));
     Colors::asked_for(&args).choose();
@@ -128,7 +128,10 @@ fn run_as_named(args: Vec<OsString>, registry: Registry) -> ExitCode {
         Ok(Ok(answer)) => answer.into(),
         Ok(Err(failure)) => {
             if failure.kind != FailureKind::ClosedPipe {
-                failure.others.iter().chain([&failure]).for_each(|failure| stderr::error(failure, format));
+                for other in &failure.others {
+                    stderr::error(other, format);
+                }
+                stderr::error(&failure, format);
             }
             failure.exit_code().into()
         }
@@ -161,15 +164,19 @@ fn answer(args: Args, registry: Registry) -> Result<ExitStatus, Failure> {
     if command.is_paged(&context.output) {
         context.output.page()?;
     }
-    let answer = commands::run(&command, &mut context);
-    let answer = answer.map_err(|failure| failure.in_store(context.damaged_store()));
-    let answer = answer.map_err(|failure| suggestion::about_match(failure, &context));
-    let answer = answer.map_err(|failure| {
-        if is_searched { failure.in_searched_store(context.passed_over.as_deref()) } else { failure }
-    })?;
+    let answer = match commands::run(&command, &mut context) {
+        Ok(answer) => answer,
+        Err(failure) => {
+            let failure = suggestion::about_match(failure.in_store(context.damaged_store()), &context);
+            let passed_over = context.passed_over.as_deref();
+            return Err(if is_searched { failure.in_searched_store(passed_over) } else { failure });
+        }
+    };
     context.output.flush()?;
     // Referees are checked once more only after success.
-    if let Some(referees) = context.registry.referees().filter(|_| matches!(answer, ExitStatus::Yes)) {
+    if answer == ExitStatus::Yes
+        && let Some(referees) = context.registry.referees()
+    {
         referees.settle();
     }
     Ok(answer)
@@ -205,7 +212,6 @@ fn print_help(error: &clap::Error, mut out: impl Write) -> io::Result<()> {
     write!(out, "{help}").and_then(|()| out.flush())
 }
 
-/// Shows help in a pager. Returns `false` without a pager or terminal.
 fn page_help(error: &clap::Error) -> bool {
     let Ok(Some((pager, mut stdin))) = Pager::start() else { return false };
     // A write error only means that the user has closed the pager.
@@ -226,14 +232,18 @@ fn in_one_line(error: &clap::Error) -> Failure {
     {
         text = text.replace(value, "postgres://…");
     }
-    let paragraphs =
-        text.split("\n\n").map(|paragraph| paragraph.split_whitespace().collect::<Vec<_>>().join(" "));
-    let mut shown = paragraphs.filter(|paragraph| {
-        !paragraph.is_empty()
-            && !paragraph.starts_with("Usage:")
-            && !paragraph.starts_with("For more information")
-    });
-    let message = shown.next().unwrap_or_default();
-    let hint: String = shown.map(|tip| tip + "; ").collect();
+    let mut message = String::new();
+    let mut hint = String::new();
+    for paragraph in text.split("\n\n") {
+        let line = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
+        if line.starts_with("Usage:") || line.starts_with("For more information") {
+            continue;
+        }
+        if message.is_empty() {
+            message = line;
+        } else if !line.is_empty() {
+            hint = hint + &line + "; ";
+        }
+    }
     Failure::usage(message.strip_prefix("error: ").unwrap_or(&message)).hint(hint + "see `--help`")
 }

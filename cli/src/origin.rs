@@ -2,11 +2,10 @@
 
 /// Reads the origin of a service, such as `https://play.example`.
 pub(crate) fn read_origin(text: &str) -> Result<String, String> {
-    let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
-    let is_host = |host: &str| {
-        !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-:[]".contains(&byte))
-    };
-    if host.is_some_and(is_host) {
+    if let Some(host) = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"))
+        && !host.is_empty()
+        && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-:[]".contains(&byte))
+    {
         return Ok(text.into());
     }
     Err("expected an origin such as `https://play.example`, with nothing behind the host and its port".into())

@@ -27,6 +27,7 @@ pub(crate) use turnfold_history::text::{
 use self::fold::{INDENT, folded, folded_lines};
 use crate::failure::{ExitStatus, Failure, is_closed_pipe};
 use crate::pager::Pager;
+use crate::stderr;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
@@ -74,17 +75,14 @@ fn styled(line: &Line, width: usize) -> String {
     text
 }
 
-/// Escapes unprintable characters, except line breaks.
 pub(crate) fn printable_lines(text: &str) -> String {
     text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
 }
 
-/// Standard output in the requested format.
 pub(crate) struct Output {
     /// Before `pager`, so that it is dropped first: the pager reads until it is closed.
     stdout: BufWriter<Box<dyn Write>>,
     pager: Option<Pager>,
-    /// Whether a pager may be used.
     may_page: bool,
     format: Format,
     /// The source whose name is printed before the next line of text.
@@ -93,7 +91,6 @@ pub(crate) struct Output {
     is_headed: bool,
 }
 
-/// The size of the output buffer, in bytes.
 const BUFFER_BYTES: usize = 1 << 16;
 
 impl Output {
@@ -128,7 +125,6 @@ impl Output {
         self.heading = Some(source.into());
     }
 
-    /// Prints the name of a source whose output begins here.
     fn head(&mut self) -> io::Result<()> {
         let Some(source) = self.heading.take() else { return Ok(()) };
         if mem::replace(&mut self.is_headed, true) {
@@ -142,12 +138,15 @@ impl Output {
         if is_more_than_screen(&lines) {
             self.page()?;
         }
-        let shown = lines.into_iter().try_for_each(|line| self.line(line)).and_then(|()| self.flush());
+        let shown = self.note(lines).and_then(|()| self.flush());
         let Some(pager) = self.pager.take() else { return shown };
         self.stdout = buffered(Box::new(anstream::stdout()));
         drop(pager);
-        // A closed pipe only means that the user has closed the pager.
-        shown.or_else(|error| if is_closed_pipe(&error) { Ok(()) } else { Err(error) })
+        match shown {
+            // A closed pipe only means that the user has closed the pager.
+            Err(error) if is_closed_pipe(&error) => Ok(()),
+            shown => shown,
+        }
     }
 
     pub(crate) fn is_json(&self) -> bool {
@@ -164,7 +163,6 @@ impl Output {
         self.is_attended() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
     }
 
-    /// Returns the failure if JSON was requested.
     pub(crate) fn refuse_json(&self, failure: Failure) -> Result<(), Failure> {
         if self.is_json() { Err(failure) } else { Ok(()) }
     }
@@ -213,17 +211,18 @@ impl Output {
         }
     }
 
-    /// Prints a recorded or rejected command.
     pub(crate) fn record(&mut self, record: &Record) -> io::Result<()> {
         self.show(record, || vec![render::record(record)])
     }
 
     /// Prints lines that are omitted in JSON.
     pub(crate) fn note(&mut self, lines: impl IntoIterator<Item = Line>) -> io::Result<()> {
-        if self.is_json() {
-            return Ok(());
+        if !self.is_json() {
+            for line in lines {
+                self.line(line)?;
+            }
         }
-        lines.into_iter().try_for_each(|line| self.line(line))
+        Ok(())
     }
 
     pub(crate) fn line(&mut self, line: impl Into<Line>) -> io::Result<()> {
@@ -231,16 +230,12 @@ impl Output {
         write_line(&mut self.stdout, &line.into(), fold::stdout_width())
     }
 
-    /// Prints a value as JSON, or as lines.
     pub(crate) fn show(
         &mut self,
         value: &(impl Serialize + ?Sized),
         lines: impl FnOnce() -> Vec<Line>,
     ) -> io::Result<()> {
-        if self.is_json() {
-            return self.json(value);
-        }
-        lines().into_iter().try_for_each(|line| self.line(line))
+        if self.is_json() { self.json(value) } else { self.note(lines()) }
     }
 
     /// Prints a list: as lines that may depend on each other, or as a line of JSON for each item.
@@ -249,10 +244,13 @@ impl Output {
         items: &[T],
         lines: impl FnOnce(&[T]) -> Vec<Line>,
     ) -> io::Result<()> {
-        if self.is_json() {
-            return items.iter().try_for_each(|item| self.json(item));
+        if !self.is_json() {
+            return self.note(lines(items));
         }
-        lines(items).into_iter().try_for_each(|line| self.line(line))
+        for item in items {
+            self.json(item)?;
+        }
+        Ok(())
     }
 
     /// Prints text with its own line breaks.
@@ -273,7 +271,6 @@ impl Output {
         ask(question, letters, help, &mut io::stdin().lock(), &mut |span| self.prompt(&span))
     }
 
-    /// Prints a part of a dialog at once; it has its own line breaks.
     fn prompt(&mut self, span: &TextSpan) -> io::Result<()> {
         let style = style_of(span.tone);
         write!(self.stdout, "{style}{}{style:#}", printable_lines(&span.text))?;
@@ -298,7 +295,6 @@ impl Output {
         writeln!(self.stdout, "{}", folded_lines(&line, width))
     }
 
-    /// Prints lines of text from a service, folded like other lines.
     pub(crate) fn text_lines(&mut self, text: &str) -> io::Result<()> {
         self.text(&folded_lines(text, fold::stdout_width()))
     }
@@ -308,24 +304,20 @@ impl Output {
         self.stdout.write_all(document.as_bytes())
     }
 
-    /// Prints a file as [`document`](Self::document) does, while it is read.
     pub(crate) fn document_from(&mut self, file: &mut impl io::Read) -> io::Result<()> {
         io::copy(file, &mut self.stdout).map(drop)
     }
 
-    /// Prints a JSON document in one line.
     pub(crate) fn json(&mut self, document: &(impl Serialize + ?Sized)) -> io::Result<()> {
         writeln!(self.stdout, "{}", json_line(document)?)
     }
 
-    /// Returns standard output for binary data; a terminal is refused.
     pub(crate) fn bytes(&mut self) -> Result<io::StdoutLock<'static>, Failure> {
         self.flush()?;
         let stdout = io::stdout().lock();
         if stdout.is_terminal() {
-            return Err(
-                Failure::usage("standard output is a terminal").hint("name a file, or send it to one")
-            );
+            let failure = Failure::usage("standard output is a terminal");
+            return Err(failure.hint("name a file, or send it to one"));
         }
         Ok(stdout)
     }
@@ -347,11 +339,10 @@ fn ask(
         print(plain(" "))?;
         let mut line = String::new();
         let is_end = input.read_line(&mut line)? == 0;
-        let answer = letters.iter().rfind(|letter| is_end || line.trim() == **letter);
-        match answer {
-            Some(letter) => return Ok(letter),
-            None => print(plain(help))?,
+        if let Some(letter) = letters.iter().rfind(|letter| is_end || line.trim() == **letter) {
+            return Ok(letter);
         }
+        print(plain(help))?;
     }
 }
 
@@ -360,27 +351,22 @@ fn buffered(out: Box<dyn Write>) -> BufWriter<Box<dyn Write>> {
 }
 
 fn is_more_than_screen(lines: &[Line]) -> bool {
-    terminal_size().is_some_and(|(Width(width), Height(height))| {
-        let length = |line: &Line| line.to_string().chars().count();
-        let rows = lines.iter().map(|line| length(line).div_ceil(width.max(1).into()).max(1));
-        rows.sum::<usize>() >= height.into()
-    })
+    let Some((Width(width), Height(height))) = terminal_size() else { return false };
+    let mut rows = 0;
+    for line in lines {
+        rows += line.to_string().chars().count().div_ceil(width.max(1).into()).max(1);
+    }
+    rows >= height.into()
 }
 
 /// Whether stderr gets JSON, so that warnings have the same format as errors.
 static IS_JSON: AtomicBool = AtomicBool::new(false);
 
-/// Prints a warning to stderr in one line.
 pub(crate) fn warn(text: &str) {
-    if IS_JSON.load(Ordering::Relaxed)
-        && let Ok(line) = json_line(&json!({ "warning": { "message": text } }))
-    {
-        let _ = writeln!(io::stderr(), "{line}");
-        return;
-    }
     let style = style_of(Tone::Warning).bold();
     let line = format!("{style}warning:{style:#} {}", printable(text));
-    let _ = writeln!(anstream::stderr(), "{}", folded_lines(&line, fold::stderr_width()));
+    let document = json!({ "warning": { "message": text } });
+    stderr::print(&line, &document, IS_JSON.load(Ordering::Relaxed));
 }
 
 #[cfg(test)]

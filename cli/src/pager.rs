@@ -11,7 +11,6 @@ use anstream::AutoStream;
 
 use crate::signals;
 
-/// The pager if no variable names one.
 const DEFAULT: &str = "less";
 
 /// A running pager. Dropping it waits until the user leaves it, so its writer has to be dropped before.
@@ -40,9 +39,8 @@ impl Pager {
             // Quit if everything fits on one screen, pass on colors, and leave the text on the screen.
             command.env("LESS", "FRX");
         }
-        let queue = match signals::lend_terminal(&mut command).map(|stdin| stdin.map(Queue::before)) {
-            Ok(Some(Ok(queue))) => queue,
-            Ok(Some(Err(error))) => return Err(format!("cannot write to the pager ({error})")),
+        let stdin = match signals::lend_terminal(&mut command) {
+            Ok(Some(stdin)) => stdin,
             Err(error) if is_chosen => {
                 let program = program.escape_debug();
                 let cause = error.kind();
@@ -52,6 +50,7 @@ impl Pager {
             }
             Ok(None) | Err(_) => return Ok(None),
         };
+        let queue = Queue::before(stdin).map_err(|error| format!("cannot write to the pager ({error})"))?;
         // The terminal decides on colors, because they end up there.
         let colors = AutoStream::choice(&stdout);
         let queue: Box<dyn Write> = Box::new(queue);
@@ -75,8 +74,10 @@ impl Queue {
 
 impl Write for Queue {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let queued = self.0.send(bytes.to_vec());
-        queued.map(|()| bytes.len()).map_err(|_| io::ErrorKind::BrokenPipe.into())
+        match self.0.send(bytes.to_vec()) {
+            Ok(()) => Ok(bytes.len()),
+            Err(_) => Err(io::ErrorKind::BrokenPipe.into()),
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -95,7 +96,7 @@ impl Drop for Pager {
 fn words(own: Option<OsString>, general: Option<OsString>) -> Option<Vec<String>> {
     let named = own.or(general).unwrap_or_else(|| DEFAULT.into());
     let words = shlex::split(named.to_str()?)?;
-    (!words.is_empty() && words != ["cat"]).then_some(words)
+    if words.is_empty() || words == ["cat"] { None } else { Some(words) }
 }
 
 #[cfg(test)]

@@ -23,7 +23,6 @@ pub(crate) fn match_id() -> Result<[u8; 16], Failure> {
     bytes()
 }
 
-/// Makes a random idempotency key.
 pub(crate) fn key() -> Result<String, Failure> {
     let key: [u8; 16] = bytes()?;
     Ok(format!("{:032x}", u128::from_be_bytes(key)))

@@ -11,7 +11,6 @@ use crate::output::Output;
 use crate::output::fold::stdout_width;
 pub(crate) use crate::output::printable;
 
-/// Prints a picture as characters, in color if colors are used.
 pub(crate) fn print(picture: &Picture, output: &mut Output) -> io::Result<()> {
     print_highlighted(picture, &Highlights::default(), output)
 }
@@ -24,15 +23,15 @@ pub(crate) fn print_highlighted(
 ) -> io::Result<()> {
     let width = stdout_width().map_or(WIDTH, |width| width.min(WIDTH));
     for line in lines(picture, highlights, width) {
-        let folds = is_text(&line);
-        output.spans(
-            folds,
-            line.spans.iter().map(|span| {
-                let style = style(span.tint);
-                let is_changed = span.spot.is_some_and(|spot| highlights.changed.contains(&spot));
-                (if is_changed { style.invert() } else { style }, span.text.as_str())
-            }),
-        )?;
+        let mut spans = Vec::new();
+        for span in &line.spans {
+            let mut style = style(span.tint);
+            if span.spot.is_some_and(|spot| highlights.changed.contains(&spot)) {
+                style = style.invert();
+            }
+            spans.push((style, span.text.as_str()));
+        }
+        output.spans(is_text(&line), spans)?;
     }
     Ok(())
 }

@@ -91,16 +91,14 @@ pub(crate) fn end_without_terminal() -> std::io::Result<()> {
 /// Returns `true` for the error of Linux for a closed terminal. Writes fail with it before a poll reports the hangup.
 pub(crate) fn is_end_of_terminal(error: &std::io::Error) -> bool {
     #[cfg(unix)]
-    let is_end = rustix::io::Errno::from_io_error(error) == Some(rustix::io::Errno::IO);
+    return rustix::io::Errno::from_io_error(error) == Some(rustix::io::Errno::IO);
     #[cfg(not(unix))]
-    let is_end = {
+    {
         let _ = error;
         false
-    };
-    is_end
+    }
 }
 
-/// Notices requests to suspend the program, such as Ctrl-Z.
 pub(crate) struct Stop {
     #[cfg(unix)]
     wanted: Arc<AtomicBool>,
@@ -118,7 +116,6 @@ impl Stop {
         Ok(Self {})
     }
 
-    /// Returns `true` if the program is to be suspended now.
     pub(crate) fn is_wanted(&self) -> bool {
         #[cfg(unix)]
         return self.wanted.load(Ordering::SeqCst);
@@ -126,7 +123,6 @@ impl Stop {
         false
     }
 
-    /// Suspends the program until the shell continues it.
     pub(crate) fn obey(&self) -> std::io::Result<()> {
         #[cfg(unix)]
         {
@@ -141,8 +137,9 @@ impl Stop {
 /// return.
 pub(crate) fn await_terminal() {
     await_reader();
-    let has_come = || HAS_COME.load(Ordering::SeqCst) && !IS_LEFT.load(Ordering::SeqCst);
-    while IS_ENDING.load(Ordering::SeqCst) || has_come() {
+    while IS_ENDING.load(Ordering::SeqCst)
+        || HAS_COME.load(Ordering::SeqCst) && !IS_LEFT.load(Ordering::SeqCst)
+    {
         wait_to_end();
     }
 }
@@ -213,37 +210,42 @@ mod unix {
     }
 
     fn wait(caught: &[c_int], ready: &Sender<()>) {
-        let signals = Signals::new(caught);
+        let mut signals = match Signals::new(caught) {
+            Ok(signals) => signals,
+            Err(error) => {
+                let _ = ready.send(());
+                tracing::warn!(%error, "a signal may leave a draft behind");
+                return;
+            }
+        };
         // The flag is registered after the thread has its own handler, and only then, because only the thread ends the
         // process: a signal that sets the flag must also reach the thread.
-        for signal in signals.iter().flat_map(|_| caught) {
+        for signal in caught {
             let _ = flag::register(*signal, Arc::clone(&super::HAS_COME));
         }
         let _ = ready.send(());
-        match signals {
-            Ok(mut signals) => {
-                let is_ours = |signal: &c_int| match *signal {
-                    SIGINT | SIGTERM => !super::IS_LEFT.load(Ordering::SeqCst),
-                    SIGHUP => !super::IS_HANGUP_LEFT.load(Ordering::SeqCst),
-                    _ => true,
-                };
-                if let Some(signal) = signals.forever().find(is_ours) {
-                    super::IS_ENDING.store(true, Ordering::SeqCst);
-                    super::await_reader();
-                    let filled_terminal = super::give_back();
-                    draft::abandon_all();
-                    #[cfg(feature = "modules")]
-                    turnfold_referee::end_all();
-                    // A full-screen program exits with 0 when its terminal is closed (VW-4), whether it learns that
-                    // from the signal or from the terminal.
-                    if filled_terminal && signal == SIGHUP && terminal_is_gone() {
-                        std::process::exit(0);
-                    }
-                    let _ = emulate_default_handler(signal);
-                    std::process::exit(128 + signal);
-                }
+        for signal in signals.forever() {
+            let is_left = match signal {
+                SIGINT | SIGTERM => super::IS_LEFT.load(Ordering::SeqCst),
+                SIGHUP => super::IS_HANGUP_LEFT.load(Ordering::SeqCst),
+                _ => false,
+            };
+            if is_left {
+                continue;
             }
-            Err(error) => tracing::warn!(%error, "a signal may leave a draft behind"),
+            super::IS_ENDING.store(true, Ordering::SeqCst);
+            super::await_reader();
+            let filled_terminal = super::give_back();
+            draft::abandon_all();
+            #[cfg(feature = "modules")]
+            turnfold_referee::end_all();
+            // A full-screen program exits with 0 when its terminal is closed (VW-4), whether it learns that from the
+            // signal or from the terminal.
+            if filled_terminal && signal == SIGHUP && terminal_is_gone() {
+                std::process::exit(0);
+            }
+            let _ = emulate_default_handler(signal);
+            std::process::exit(128 + signal);
         }
     }
 
@@ -268,8 +270,11 @@ mod unix {
     /// Only Linux reports them without unsafe code. Elsewhere all signals count as ignored, so that Ctrl-C never ends a
     /// background job. Drafts that a signal leaves behind are removed by the next verb.
     fn ignored() -> u64 {
-        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-        let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-        mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(u64::MAX)
+        for line in fs::read_to_string("/proc/self/status").unwrap_or_default().lines() {
+            if let Some(mask) = line.strip_prefix("SigIgn:") {
+                return u64::from_str_radix(mask.trim(), 16).unwrap_or(u64::MAX);
+            }
+        }
+        u64::MAX
     }
 }

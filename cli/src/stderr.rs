@@ -14,7 +14,6 @@ use crate::failure::Failure;
 use crate::output::fold::{folded_lines, stderr_width};
 use crate::output::{Format, Tone, printable, style_of};
 
-/// The format of diagnostics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum LogFormat {
@@ -50,28 +49,24 @@ pub(crate) fn log(verbose: u8, format: LogFormat) {
     }
 }
 
-/// Prints a failure to stderr in one line of bounded length. Does nothing if stderr is closed.
 pub(crate) fn error(failure: &Failure, format: Format) {
     let style = AnsiColor::Red.on_default().bold();
-    let json = (format == Format::Json).then(|| json_line(&failure.to_json()).ok()).flatten();
-    let _ = if let Some(json) = json {
-        writeln!(io::stderr(), "{json}")
-    } else {
-        let text = error_text("error: ", &failure.to_string());
-        let line = format!("{style}error:{style:#} {text}");
-        writeln!(anstream::stderr(), "{}", folded_lines(&line, stderr_width()))
-    };
+    let text = error_text("error: ", &failure.to_string());
+    let line = format!("{style}error:{style:#} {text}");
+    print(&line, &failure.to_json(), format == Format::Json);
 }
 
 /// Prints a note to stderr that is not part of the output: a line of text, or a JSON document.
 pub(crate) fn note(text: &str, document: &Value, format: Format) {
-    let json = (format == Format::Json).then(|| json_line(document).ok()).flatten();
-    let _ = if let Some(json) = json {
-        writeln!(io::stderr(), "{json}")
-    } else {
-        let style = style_of(Tone::Dim);
-        let line = format!("{style}{}{style:#}", printable(text));
-        writeln!(anstream::stderr(), "{}", folded_lines(&line, stderr_width()))
+    let style = style_of(Tone::Dim);
+    print(&format!("{style}{}{style:#}", printable(text)), document, format == Format::Json);
+}
+
+/// Prints a line, or its JSON. Does nothing if stderr is closed.
+pub(crate) fn print(line: &str, document: &Value, is_json: bool) {
+    let _ = match json_line(document) {
+        Ok(json) if is_json => writeln!(io::stderr(), "{json}"),
+        _ => writeln!(anstream::stderr(), "{}", folded_lines(line, stderr_width())),
     };
 }
 
@@ -79,10 +74,12 @@ pub(crate) fn note(text: &str, document: &Value, format: Format) {
 pub(crate) fn progress(steps: u64, template: &str) -> ProgressBar {
     let target = if is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
     let bar = ProgressBar::with_draw_target(Some(steps), target).with_finish(ProgressFinish::AndClear);
-    ProgressStyle::with_template(template).map_or(bar.clone(), |style| bar.with_style(style))
+    match ProgressStyle::with_template(template) {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
 }
 
-/// Returns `true` if stderr is a terminal, so that progress is worth showing.
 pub(crate) fn is_terminal() -> bool {
     io::stderr().is_terminal()
 }

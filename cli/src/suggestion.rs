@@ -23,16 +23,16 @@ pub(crate) fn about_match(failure: Failure, context: &Context) -> Failure {
     if let Some((what, hint)) = about_file(name) {
         return failure.hint(format!("{what}: {hint}"));
     }
-    if ["bundle", "tfb"].iter().any(|end| name.rsplit_once('.').is_some_and(|(_, found)| found == *end)) {
+    if let Some((_, "bundle" | "tfb")) = name.rsplit_once('.') {
         return failure.hint(about_bundle(name));
     }
     let Ok(store) = context.read_store() else { return failure };
     let Ok(matches) = store.matches_after(None) else { return failure };
-    let names: Vec<_> = matches.take(NAMES_MAX).map_while(Result::ok).map(|found| found.name).collect();
-    match name_like(names.iter().map(MatchName::as_str), name) {
-        Some(like) => {
-            failure.hint(format!("did you mean `{like}`? `turnfold matches` lists those there are"))
-        }
-        None => failure,
+    let mut names = Vec::new();
+    for found in matches.take(NAMES_MAX) {
+        let Ok(found) = found else { break };
+        names.push(found.name);
     }
+    let Some(like) = name_like(names.iter().map(MatchName::as_str), name) else { return failure };
+    failure.hint(format!("did you mean `{like}`? `turnfold matches` lists those there are"))
 }

@@ -1,7 +1,6 @@
 //! Shell commands that judge a replay file, by the exit codes of `git bisect run`.
 
 use std::fs;
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 use turnfold_history::{Judgment, Replay};
@@ -20,32 +19,25 @@ pub(crate) struct ShellJudge<'a> {
 
 impl<'a> ShellJudge<'a> {
     pub(crate) fn new(command: &'a str) -> Result<Self, Failure> {
-        let no_dir = |error| Failure::trouble(format!("cannot make a temporary folder: {error}"));
-        Ok(Self { command, dir: files::temporary_dir().map_err(no_dir)? })
+        match files::temporary_dir() {
+            Ok(dir) => Ok(Self { command, dir }),
+            Err(error) => Err(Failure::trouble(format!("cannot make a temporary folder: {error}"))),
+        }
     }
 
     /// Runs the command on a replay. Its stderr is shown, its stdout is not.
     pub(crate) fn judge(&self, replay: &Replay) -> Result<Judgment, Failure> {
         let path = self.dir.path().join("log.tfl");
-        fs::write(&path, replay.to_string())
-            .map_err(|error| Failure::trouble(format!("cannot write `{}`: {error}", path.display())))?;
-        self.run(&path)
+        fs::write(&path, replay.to_string()).map_err(|error| files::unwritable(&path, &error))?;
+        self.judge_again()
     }
 
-    /// Runs the command again on the replay of the last call.
     pub(crate) fn judge_again(&self) -> Result<Judgment, Failure> {
-        self.run(&self.dir.path().join("log.tfl"))
-    }
-
-    fn run(&self, replay: &Path) -> Result<Judgment, Failure> {
         let command = self.command;
-        let status = Command::new("sh")
-            .args(["-c", &format!("{command} \"$1\""), "sh"])
-            .arg(replay)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .status()
-            .map_err(|error| Failure::trouble(format!("cannot run `sh`: {error}")))?;
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("{command} \"$1\""), "sh"]).arg(self.dir.path().join("log.tfl"));
+        let status = shell.stdin(Stdio::null()).stdout(Stdio::null()).status();
+        let status = status.map_err(|error| Failure::trouble(format!("cannot run `sh`: {error}")))?;
         signals::wait_with(status);
         match status.code() {
             Some(0) => Ok(Judgment::No),

@@ -90,37 +90,26 @@ struct ChangeArgs {
     drop: bool,
 }
 
-impl ChangeArgs {
-    fn read(&self) -> Result<Amending, Failure> {
-        let line = self.command.as_deref().map(ScriptCommand::parse);
-        match line {
-            None if self.drop => Ok(Amending::Drop),
-            None => Err(Failure::usage("`amend` needs a command or `--drop`")),
-            Some(line) if self.insert => Ok(Amending::Insert(line)),
-            Some(line) => Ok(Amending::Replace(line)),
-        }
-    }
-}
-
 impl Args {
-    /// Requires the entry to be one of the history, whose last entry is `head`.
-    fn check_seq(&self, head: u64) -> Result<(), Failure> {
+    fn amend(&self, original: &Replay, context: &mut Context) -> Result<Amendment, Failure> {
         let EntryName { source, seq } = &self.entry;
         if *seq == 0 {
             return Err(Failure::usage(format!("`{}` is the setup", self.entry)).hint("entries count from 1"));
         }
+        let head = original.entries().last().map_or(0, |entry| entry.seq);
         if *seq > head {
             return Err(Failure::usage(format!("`{source}` has no entry {seq}; its last is {head}"))
                 .hint("to go on at the end, `branch` and `play`"));
         }
-        Ok(())
-    }
-
-    fn amend(&self, original: &Replay, context: &mut Context) -> Result<Amendment, Failure> {
-        let change = self.change.read()?;
-        let rest = original.entries().filter(|entry| entry.seq >= self.entry.seq).count();
+        let change = match &self.change.command {
+            None if self.change.drop => Amending::Drop,
+            None => return Err(Failure::usage("`amend` needs a command or `--drop`")),
+            Some(command) if self.change.insert => Amending::Insert(ScriptCommand::parse(command)),
+            Some(command) => Amending::Replace(ScriptCommand::parse(command)),
+        };
+        let rest = original.entries().filter(|entry| entry.seq >= *seq).count();
         let bar = progress(rest as u64, "playing again {bar:30} {pos}/{len} {eta}");
-        match amend::amend(original, self.entry.seq, &change, self.seat, &mut || bar.inc(1))? {
+        match amend::amend(original, *seq, &change, self.seat, &mut || bar.inc(1))? {
             Ok(amendment) => Ok(amendment),
             Err(record) => {
                 context.output.record(&record)?;
@@ -130,7 +119,6 @@ impl Args {
         }
     }
 
-    /// Writes the new history to the branch or file.
     fn write(&self, amendment: &Amendment, module: Option<Digest>, context: &Context) -> Result<(), Failure> {
         match (&self.entry.source, &self.branch, &self.output) {
             (_, _, Some(path)) => files::write_whole(path, bless(&amendment.replay)?.to_string().as_bytes()),
@@ -155,28 +143,22 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         files::check_new(path, args.force)?;
     }
     let source = &args.entry.source;
-    let (original, target) = match (source, &args.branch) {
-        (SourceName::Revision(revision), Some(branch)) => {
-            require_not_by_mail(&context.read_store()?, revision)?;
-            let target = format!("{}@{branch}", revision.match_name);
-            (History::load(source, &context.workspace)?.to_replay()?, target)
+    let mut target = args.output.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
+    let original = match source {
+        SourceName::Revision(revision) => {
+            if let Some(branch) = &args.branch {
+                require_not_by_mail(&context.read_store()?, revision)?;
+                target = format!("{}@{branch}", revision.match_name);
+            }
+            History::load(source, &context.workspace)?.to_replay()?
         }
-        (SourceName::File(file), Some(_)) => {
+        SourceName::File(file) if args.branch.is_some() => {
             return Err(Failure::usage(format!("`{file}` is a file, it has no branches"))
                 .hint("name a new file with `--output`"));
         }
-        (_, None) => {
-            let original = match source {
-                SourceName::Revision(_) => History::load(source, &context.workspace)?.to_replay()?,
-                SourceName::File(FileName { path, .. }) => {
-                    bless_if_true(&context.read_replay(path)?.whole()?)
-                        .map_err(|error| Failure::undone(error, "nothing was written"))?
-                }
-            };
-            (original, args.output.as_ref().map(|path| path.display().to_string()).unwrap_or_default())
-        }
+        SourceName::File(FileName { path, .. }) => bless_if_true(&context.read_replay(path)?.whole()?)
+            .map_err(|error| Failure::undone(error, "nothing was written"))?,
     };
-    args.check_seq(original.entries().last().map_or(0, |entry| entry.seq))?;
     let amendment = args.amend(&original, context)?;
     let is_refused = !amendment.conflicts.is_empty() && !args.keep_going;
     if !is_refused {

@@ -68,9 +68,10 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     tracing::info!("{}", audit::UNSAID);
-    let policy = match &args.host_key {
-        Some(key) => Some(policy_of_host(key)?),
-        None => args.policy.as_deref().map(read_policy).transpose()?,
+    let policy = match (&args.host_key, &args.policy) {
+        (Some(key), _) => Some(policy_of_host(key)?),
+        (None, Some(path)) => Some(read_policy(path)?),
+        (None, None) => None,
     };
     let mut held = Vec::new();
     for path in &args.held {
@@ -97,35 +98,50 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         let records = StoreRecords::of_all(&store)?.with_checkpoints(notes);
         within(time, || audit_with(&records, question, on_roll))?
     };
-    let is_proven = |row: &AuditRow| matches!(row.result, RowResult::Pass | RowResult::NotApplicable);
-    let is_missing = |row: &AuditRow| !is_proven(row) && args.require.contains(&row.row);
-    let ok = !rows.iter().any(|row| row.result == RowResult::Fail || is_missing(row));
-    print(&rows, ok, context)
-}
-
-fn print(rows: &[AuditRow], ok: bool, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let names = |result| rows.iter().filter(move |row| row.result == result).map(|row| row.row.name());
-    let [proven, failed, not_proven] = [RowResult::Pass, RowResult::Fail, RowResult::NotChecked]
-        .map(|result| names(result).collect::<Vec<_>>());
+    let mut ok = true;
+    let mut proven = Vec::new();
+    let mut failed = Vec::new();
+    let mut not_proven = Vec::new();
+    for row in &rows {
+        let name = row.row.name();
+        match row.result {
+            RowResult::Pass => proven.push(name),
+            RowResult::NotApplicable => {}
+            RowResult::Fail => {
+                failed.push(name);
+                ok = false;
+            }
+            RowResult::NotChecked => {
+                not_proven.push(name);
+                ok &= !args.require.contains(&row.row);
+            }
+        }
+    }
+    let documents: Vec<_> = rows.iter().map(document).collect();
     let audited = json!({
-        "ok": ok,
-        "rows": rows.iter().map(document).collect::<Vec<_>>(),
-        "proven": proven,
-        "failed": failed,
-        "not_proven": not_proven,
+        "ok": ok, "rows": documents, "proven": proven, "failed": failed, "not_proven": not_proven,
     });
     context.output.verdict(ok, &audited, || {
-        let parts = [("proven", &proven), ("failed", &failed), ("not proven", &not_proven)];
-        let parts = parts.iter().filter(|(_, rows)| !rows.is_empty());
-        let parts: Vec<_> = parts.map(|(what, rows)| format!("{what}: {}", rows.join(", "))).collect();
-        rows.iter().flat_map(lines).chain([parts.join("; ").into()]).collect()
+        let mut lines = Vec::new();
+        for row in &rows {
+            add_lines(row, &mut lines);
+        }
+        let mut parts = Vec::new();
+        for (what, rows) in [("proven", &proven), ("failed", &failed), ("not proven", &not_proven)] {
+            if !rows.is_empty() {
+                parts.push(format!("{what}: {}", rows.join(", ")));
+            }
+        }
+        lines.push(parts.join("; ").into());
+        lines
     })
 }
 
 fn document(AuditRow { row, result, reason, at, keys }: &AuditRow) -> Value {
-    let keys = keys.iter().map(|PlayerKey { match_name, seat, key }| {
-        json!({ "match": match_name.as_str(), "seat": seat.name(), "key": key.to_string() })
-    });
+    let mut signed = Vec::new();
+    for PlayerKey { match_name, seat, key } in keys {
+        signed.push(json!({ "match": match_name.as_str(), "seat": seat.name(), "key": key.to_string() }));
+    }
     json!({
         "row": row.name(),
         "result": result.code(),
@@ -134,35 +150,35 @@ fn document(AuditRow { row, result, reason, at, keys }: &AuditRow) -> Value {
         "branch": at.as_ref().map(|at| at.branch.as_str()),
         "seq": at.as_ref().and_then(|at| at.seq),
         // The keys with which players signed.
-        "keys": (*row == RowName::Authorship).then(|| keys.collect::<Vec<_>>()),
+        "keys": if *row == RowName::Authorship { Some(signed) } else { None },
     })
 }
 
-fn lines(AuditRow { row, result, reason, keys, .. }: &AuditRow) -> Vec<Line> {
+fn add_lines(AuditRow { row, result, reason, keys, .. }: &AuditRow, lines: &mut Vec<Line>) {
     let tone = match result {
         RowResult::Pass | RowResult::NotApplicable => Tone::Added,
         RowResult::NotChecked => Tone::Warning,
         RowResult::Fail => Tone::Removed,
     };
     let result = TextSpan::new(tone, format_args!("{result:11}"));
-    let first = Line::from([plain(format_args!("{row:12} ")), result, plain(format_args!(" {reason}"))]);
-    let keys = keys.iter().map(|PlayerKey { match_name, seat, key }| {
-        Line::from(format!("{:24} {seat} of {match_name} signs as {key}", ""))
-    });
-    [first].into_iter().chain(keys).collect()
+    lines.push([plain(format_args!("{row:12} ")), result, plain(format_args!(" {reason}"))].into());
+    for PlayerKey { match_name, seat, key } in keys {
+        lines.push(format!("{:24} {seat} of {match_name} signs as {key}", "").into());
+    }
 }
 
 /// Returns a policy that trusts this key as the only signer and requires no witness.
 fn policy_of_host(key: &str) -> Result<TrustPolicy, Failure> {
     let text = if key.contains('+') { key.into() } else { files::read_text(Path::new(key), &POLICY)? };
-    TrustPolicy::read(&format!("log {}\nquorum none\n", text.trim()))
-        .map_err(|error| Failure::usage(format!("`--host-key {key}`: {error}")))
+    let policy = TrustPolicy::read(&format!("log {}\nquorum none\n", text.trim()));
+    policy.map_err(|error| Failure::usage(format!("`--host-key {key}`: {error}")))
 }
 
 pub(super) fn read_policy(path: &Path) -> Result<TrustPolicy, Failure> {
     let bytes = files::read_input_or_stdin(path, &POLICY)?;
     let name = files::input_name(path);
-    let text = String::from_utf8(bytes)
-        .map_err(|_| Failure::usage(format!("`{name}`: expected a policy in UTF-8")))?;
+    let Ok(text) = String::from_utf8(bytes) else {
+        return Err(Failure::usage(format!("`{name}`: expected a policy in UTF-8")));
+    };
     TrustPolicy::read(&text).map_err(|error| Failure::usage(format!("policy `{name}`: {error}")))
 }

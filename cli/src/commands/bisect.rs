@@ -61,47 +61,46 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         }
         (None, None) => unreachable!("the grammar requires one of them"),
     };
+    let entries = counted(seat_history.head(), "entry", "entries");
     match found {
         Bisection::InSetup => {
             Err(Failure::negative("the condition already holds in the setup, so no entry makes it true"))
         }
         Bisection::NotAtEnd if args.linear => {
-            let entries = counted(seat_history.head(), "entry", "entries");
-            Err(Failure::negative(format!(
-                "the condition is true neither in the setup nor after any of {entries}"
-            )))
+            let message = format!("the condition is true neither in the setup nor after any of {entries}");
+            Err(Failure::negative(message))
         }
-        Bisection::NotAtEnd => Err(Failure::negative(format!(
-            "the condition is not true at the end, after {}",
-            counted(seat_history.head(), "entry", "entries")
-        ))
-        .hint("use `--linear` to find an earlier entry at which it becomes true")),
+        Bisection::NotAtEnd => {
+            Err(Failure::negative(format!("the condition is not true at the end, after {entries}"))
+                .hint("use `--linear` to find an earlier entry at which it becomes true"))
+        }
         Bisection::Flickers { count, judgments } => Err(flickers(count, judgments)),
-        Bisection::UntoldInSetup => Err(untold("in the setup")),
-        Bisection::UntoldAtEnd => {
-            Err(untold(&format!("at the end, after {}", counted(seat_history.head(), "entry", "entries"))))
-        }
+        Bisection::UntoldInSetup => Err(undecided("in the setup")),
+        Bisection::UntoldAtEnd => Err(undecided(&format!("at the end, after {entries}"))),
         Bisection::Found(flip) => {
-            let lines = || found_lines(&flip, args.when.as_ref());
-            let (first, last) = flip.suspects.clone().into_inner();
-            let is_found = first == last;
+            let suspects: Vec<u64> = flip.suspects.clone().collect();
+            let first = if let [first] = suspects.as_slice() { Some(first) } else { None };
             let found = json!({
-                "first": is_found.then_some(last),
+                "first": first,
                 // More than one if `--run` was undecided about some entries.
-                "suspects": flip.suspects.clone().collect::<Vec<_>>(),
+                "suspects": suspects,
                 "probes": flip.probes,
                 "entry": flip.record,
                 "state": flip.state,
             });
-            context.output.verdict(is_found, &found, lines)
+            context.output.verdict(first.is_some(), &found, || found_lines(&flip, args.when.as_ref()))
         }
     }
 }
 
 fn found_lines(flip: &Flip, condition: Option<&Condition>) -> Vec<Line> {
-    let condition = condition.map_or_else(|| "the condition".into(), |it| format!("`{it}`"));
+    let condition = match condition {
+        Some(condition) => format!("`{condition}`"),
+        None => "the condition".into(),
+    };
     let steps = counted(flip.probes, "step", "steps");
-    let (first, last) = flip.suspects.clone().into_inner();
+    let first = flip.suspects.start();
+    let last = flip.suspects.end();
     let found = if first == last {
         format!("entry {last} makes {condition} true ({steps})")
     } else {
@@ -111,24 +110,25 @@ fn found_lines(flip: &Flip, condition: Option<&Condition>) -> Vec<Line> {
         )
     };
     let mut lines = vec![Line::from(strong(found))];
-    lines.extend(flip.earlier.map(|EarlierSpell { last_true, first_false }| {
-        Line::from(format!(
-            "not the first: it is already true after entry {last_true} and false again after entry {first_false}; \
-             use `--linear` to find the first"
-        ))
-    }));
+    if let Some(EarlierSpell { last_true, first_false }) = flip.earlier {
+        lines.push(
+            format!(
+                "not the first: it is already true after entry {last_true} and false again after entry {first_false}; \
+                 use `--linear` to find the first"
+            )
+            .into(),
+        );
+    }
     lines.extend(flip.record.iter().map(render::record));
     lines.extend(flip.state.iter().map(|change| Line::from(format!("  {change}"))));
     lines
 }
 
-/// Returns the failure for a command of `--run` that gives two answers about the same log.
 fn flickers(count: u64, judgments: [Judgment; 2]) -> Failure {
-    let place = if count == 0 {
-        "in the setup".into()
-    } else {
-        format!("after {}", counted(count, "entry", "entries"))
-    };
+    let mut place = "in the setup".to_owned();
+    if count > 0 {
+        place = format!("after {}", counted(count, "entry", "entries"));
+    }
     let [first, again] = judgments.map(|judgment| match judgment {
         Judgment::No => "false",
         Judgment::Yes => "true",
@@ -140,8 +140,7 @@ fn flickers(count: u64, judgments: [Judgment; 2]) -> Failure {
     .hint("use a command that gives the same answer each time, such as one that runs yours several times")
 }
 
-/// Returns the failure for a command of `--run` that is undecided in the setup or at the end.
-fn untold(place: &str) -> Failure {
+fn undecided(place: &str) -> Failure {
     Failure::usage(format!("the command of `--run` is undecided {place}: its exit code is 125"))
         .hint("it must exit with 0 (false) in the setup and with 1 to 124 (true) at the end")
 }

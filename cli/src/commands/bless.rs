@@ -13,9 +13,8 @@ use turnfold_history::{
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure, FailureKind, unless_fault};
-use crate::files;
+use crate::files::{shown, write_whole};
 use crate::output::{Line, Output, added, counted, dim, plain, removed, warning};
-use crate::render::printable;
 use crate::sources::{REPLAYS, Several, expanded};
 
 /// Write outcomes and hashes into replay files
@@ -48,7 +47,6 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Returns `true` if the command asks no questions and writes nothing, so that a pager may show its output.
     pub(crate) fn is_paged(&self, output: &Output) -> bool {
         self.check || !self.accept && self.mode(output).is_ok_and(|mode| mode == Mode::Print)
     }
@@ -79,53 +77,60 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let Several { sources: files, failures: unsearched } = expanded(&args.files, &REPLAYS)?;
     // With only one file, text leaves its failure to the error message.
     let is_alone = files.len() == 1 && files == args.files;
-    let proposals: Vec<_> = files
-        .iter()
-        .map(|file| (file.as_path(), unless_fault(&name(file), || Proposal::of(file, context))))
-        .collect();
-    let mut consent = Consent::default();
+    let mut proposals = Vec::new();
+    for file in &files {
+        proposals.push(unless_fault(&shown(file), || Proposal::of(file, context)));
+    }
+    let mut consent = Consent::Each;
     let mut left = 0;
     let mut unchanged = 0;
-    let mut failures = Vec::new();
-    for (path, proposal) in proposals {
-        let output = &mut context.output;
-        let fate = match &proposal {
+    let mut failures = unsearched;
+    let mut unblessed = Vec::new();
+    let output = &mut context.output;
+    for (path, proposal) in files.iter().zip(proposals) {
+        // `null` if the file cannot be blessed.
+        let mut changed = None;
+        let mut proposed = Vec::new();
+        let mut rules_change = None;
+        let fate = match proposal {
             Ok(proposal) => {
                 let accepted = proposal.review(mode, &mut consent, output)?;
-                proposal.write(accepted)
+                let fate = proposal.write(accepted);
+                changed = Some(proposal.is_change());
+                proposed = proposal.changes;
+                rules_change = proposal.rules_change;
+                fate
             }
-            Err(failure) => Err(failure.clone()),
+            Err(failure) => Err(failure),
         };
-        left += u64::from(matches!(fate, Ok(Fate::Left | Fate::InPart)));
-        let judged = proposal.as_ref().ok();
+        match &fate {
+            Ok(Fate::Unchanged) => unchanged += 1,
+            Ok(Fate::InPart | Fate::Left) => left += 1,
+            Ok(Fate::Written) | Err(_) => {}
+        }
         let blessed = json!({
             "file": path.display().to_string(),
-            // `null` if the file cannot be blessed.
-            "changed": judged.map(Proposal::is_change),
+            "changed": changed,
             "written": matches!(fate, Ok(Fate::Written)),
             "error": fate.as_ref().err().map(ToString::to_string),
-            "rules_change": judged.and_then(|proposal| proposal.rules_change.as_ref()),
-            "changes": judged.map(|proposal| proposal.changes.as_slice()).unwrap_or_default(),
+            "rules_change": rules_change,
+            "changes": proposed,
         });
-        unchanged += u64::from(matches!(fate, Ok(Fate::Unchanged)));
         let is_listed = if is_alone { fate.is_ok() } else { !matches!(fate, Ok(Fate::Unchanged)) };
-        output.show(&blessed, || is_listed.then(|| line(path, &fate, mode)).into_iter().collect())?;
-        failures.extend(fate.err());
+        output.show(&blessed, || if is_listed { vec![line(path, &fate, mode)] } else { Vec::new() })?;
+        unblessed.extend(fate.err());
     }
     if unchanged > 0 && !is_alone {
         let files = counted(unchanged, "file", "files");
-        context.output.note([dim(format_args!("{files} unchanged")).into()])?;
+        output.note([dim(format_args!("{files} unchanged")).into()])?;
     }
-    context.output.flush()?;
-    let failure = in_one(failures, files.len());
-    if let Some(failure) = Failure::worst_of(unsearched.into_iter().chain(failure).collect()) {
-        return Err(failure);
-    }
-    if left > 0 && mode == Mode::Print {
+    output.flush()?;
+    failures.extend(in_one(unblessed, files.len()));
+    if failures.is_empty() && left > 0 && mode == Mode::Print {
         let files = counted(left, "file", "files");
         return Err(Failure::negative(format!("{files} would change")).hint("`--accept` writes them"));
     }
-    Ok(ExitStatus::from(left == 0))
+    ExitStatus::from(left == 0).unless(failures)
 }
 
 fn line(path: &Path, fate: &Result<Fate, Failure>, mode: Mode) -> Line {
@@ -137,7 +142,7 @@ fn line(path: &Path, fate: &Result<Fate, Failure>, mode: Mode) -> Line {
         Ok(Fate::Left) if mode == Mode::Ask => warning("left as it was"),
         Ok(Fate::Left) => warning("would bless"),
     };
-    Line::from([word, plain(format_args!(" {}", name(path)))])
+    Line::from([word, plain(format_args!(" {}", shown(path)))])
 }
 
 /// Merges the failures of files into one with the highest exit code among them.
@@ -155,7 +160,6 @@ fn in_one(mut failures: Vec<Failure>, files: usize) -> Option<Failure> {
 /// How the program decides which changes to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
-    /// All of them.
     Accept,
     /// The user is asked at the terminal.
     Ask,
@@ -165,15 +169,10 @@ enum Mode {
     Print,
 }
 
-/// What the user has answered so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Consent {
-    /// Ask about each change.
-    #[default]
     Each,
-    /// Accept all further changes.
     All,
-    /// Accept no further change.
     NoMore,
 }
 
@@ -196,7 +195,6 @@ impl Consent {
     }
 }
 
-/// A file with its proposed changes.
 struct Proposal {
     path: PathBuf,
     /// The content of the file when it was folded.
@@ -207,24 +205,15 @@ struct Proposal {
     rules_change: Option<RulesChange>,
 }
 
-/// The result for a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
-    /// The file is blessed already.
     Unchanged,
-    /// All changes were written.
     Written,
-    /// Some changes were written.
     InPart,
-    /// No change was written.
     Left,
 }
 
-/// The new content of a file, and whether it contains all changes.
-type Accepted = (String, Fate);
-
 impl Proposal {
-    /// Reads and folds a file.
     fn of(path: &Path, context: &Context) -> Result<Self, Failure> {
         let old = input::read_file(path, &REPLAY)?;
         let replay = tfl::read(&path.display().to_string(), &old, &context.registry)?;
@@ -238,30 +227,29 @@ impl Proposal {
         self.old != self.blessed.to_string().as_bytes()
     }
 
-    /// Shows the changes that are not decided yet, and returns the content to write.
+    /// Shows the changes that are not decided yet, and returns the content to write and whether it has all changes.
     fn review(
         &self,
         mode: Mode,
         consent: &mut Consent,
         output: &mut Output,
-    ) -> Result<Option<Accepted>, Failure> {
+    ) -> Result<Option<(String, Fate)>, Failure> {
         if !self.is_change() {
             return Ok(None);
         }
-        let asks = mode == Mode::Ask && *consent == Consent::Each;
         // `Accept` shows no changes, and `ask` shows them one by one.
-        if !asks && matches!(mode, Mode::Check | Mode::Print) {
+        if matches!(mode, Mode::Check | Mode::Print) {
             output.note(self.lines(&self.changes))?;
         }
+        let file = shown(&self.path);
         if self.replay.is_cut_short() {
-            let text =
-                format!(" {}: every entry is blessed, but the closing line is missing", name(&self.path));
+            let text = format!(" {file}: every entry is blessed, but the closing line is missing");
             output.note([[warning("cut short?"), plain(text)].into()])?;
         }
-        output.note(self.rules_change.iter().map(|change| {
-            let change = plain(format_args!(" {}: {}", name(&self.path), change.text()));
-            [warning("rules change?"), change].into()
-        }))?;
+        if let Some(change) = &self.rules_change {
+            let change = plain(format_args!(" {file}: {}", change.text()));
+            output.note([[warning("rules change?"), change].into()])?;
+        }
         match mode {
             Mode::Accept => Ok(Some((self.blessed.to_string(), Fate::Written))),
             Mode::Check | Mode::Print => Ok(None),
@@ -271,7 +259,7 @@ impl Proposal {
 
     /// Asks about one change after another. The closing line follows from the other changes, so the user is asked about
     /// it only if nothing else changes.
-    fn ask(&self, consent: &mut Consent, output: &mut Output) -> Result<Option<Accepted>, Failure> {
+    fn ask(&self, consent: &mut Consent, output: &mut Output) -> Result<Option<(String, Fate)>, Failure> {
         let of_lines = self.changes.split(Change::is_of_closing_line).next().unwrap_or_default();
         let asked_about = if of_lines.is_empty() { self.changes.as_slice() } else { of_lines };
         let mut accepted = BTreeSet::new();
@@ -281,21 +269,20 @@ impl Proposal {
                 output.lines(self.lines(unit))?;
             }
             let line = unit.first().map_or(0, |change| change.line);
-            let place = format!("{}:{line}", name(&self.path));
-            if consent.ask(&place, output)? {
+            if consent.ask(&format!("{}:{line}", shown(&self.path)), output)? {
                 accepted.extend(unit.iter().map(|change| change.line));
             } else {
                 refused = true;
             }
         }
-        Ok(match (accepted.is_empty(), refused) {
-            (_, false) => Some((self.blessed.to_string(), Fate::Written)),
-            (true, true) => None,
-            (false, true) => {
-                let replay = self.replay.bless_lines(&self.blessed, |line| accepted.contains(&line));
-                Some((replay.to_string(), Fate::InPart))
-            }
-        })
+        if !refused {
+            return Ok(Some((self.blessed.to_string(), Fate::Written)));
+        }
+        if accepted.is_empty() {
+            return Ok(None);
+        }
+        let replay = self.replay.bless_lines(&self.blessed, |line| accepted.contains(&line));
+        Ok(Some((replay.to_string(), Fate::InPart)))
     }
 
     fn lines(&self, changes: &[Change]) -> Vec<Line> {
@@ -303,25 +290,21 @@ impl Proposal {
     }
 
     /// Writes the accepted content, unless the file has changed since it was read. A symbolic link stays a link.
-    fn write(&self, accepted: Option<Accepted>) -> Result<Fate, Failure> {
+    fn write(&self, accepted: Option<(String, Fate)>) -> Result<Fate, Failure> {
         let Some((new, fate)) = accepted else {
             return Ok(if self.is_change() { Fate::Left } else { Fate::Unchanged });
         };
-        let unreadable = |error: io::Error| Failure::file("read replay", &self.path, &error);
         let current = input::read_file(&self.path, &REPLAY)?;
         if current == new.as_bytes() {
             return Ok(fate);
         }
         if current != self.old {
-            return Err(Failure::negative(format!("`{}` has changed since it was read", name(&self.path)))
+            return Err(Failure::negative(format!("`{}` has changed since it was read", shown(&self.path)))
                 .hint("nothing was written to it, bless it again"));
         }
-        files::write_whole(&fs::canonicalize(&self.path).map_err(unreadable)?, new.as_bytes())?;
+        let path =
+            fs::canonicalize(&self.path).map_err(|error| Failure::file("read replay", &self.path, &error))?;
+        write_whole(&path, new.as_bytes())?;
         Ok(fate)
     }
-}
-
-/// Returns the name of a file in messages.
-fn name(path: &Path) -> String {
-    printable(&path.display().to_string()).into_owned()
 }

@@ -102,9 +102,18 @@ fn bundle(
     if !args.viewer.sees_all() {
         context.require_rules("`bundle --as`", &store, matches)?;
     }
+    // The modules whose files are missing on this machine are listed (MD-10).
+    let mut modules = Vec::new();
+    let mut missing = Vec::new();
     let needed = NeededModule::of_matches(&store, matches)?;
-    let needed = if args.without_modules { BTreeSet::new() } else { needed };
-    let (modules, missing) = find(needed, context);
+    for module in if args.without_modules { BTreeSet::new() } else { needed } {
+        if let Some(file) = module.file(&context.registry) {
+            modules.push(file);
+        } else {
+            tracing::warn!("not bundled, because it is missing here: module {module}");
+            missing.push(module);
+        }
+    }
     let records = StoreRecords::of(&store, matches)?.with_modules(modules);
     let records = SeatRecords::of(records, args.viewer, &context.registry)?;
     notes.sort();
@@ -116,11 +125,11 @@ fn bundle(
             sign_branches(&records, signers)?;
         }
         let stdout = context.output.bytes()?;
-        let written = write(&mut BufWriter::new(stdout), &records, signers.as_ref(), notes);
-        return written.map(|_| ExitStatus::Yes).map_err(|error| match error {
-            ProofError::Write(source) => Failure::cut_short("bundle", source),
-            error => error.into(),
-        });
+        return match write(&mut BufWriter::new(stdout), &records, signers.as_ref(), notes) {
+            Ok(_) => Ok(ExitStatus::Yes),
+            Err(ProofError::Write(source)) => Err(Failure::cut_short("bundle", source)),
+            Err(error) => Err(error.into()),
+        };
     };
     let count = files::write_private(path, args.output.is_forced(), |file| {
         Ok(write(&mut BufWriter::new(file), &records, signers.as_ref(), notes)?)
@@ -128,9 +137,9 @@ fn bundle(
     let outline = records.outline();
     let mut branches = 0;
     let mut own = 0;
-    for bundled in &outline.matches {
-        branches += bundled.branches.len() as u64;
-        own += bundled.branches.iter().map(|branch| branch.count).sum::<u64>();
+    for branch in outline.matches.iter().flat_map(|bundled| &bundled.branches) {
+        branches += 1;
+        own += branch.count;
     }
     let file = path.display().to_string();
     let matches = outline.matches.len() as u64;
@@ -151,22 +160,6 @@ fn bundle(
     })
 }
 
-/// Finds the files of modules (MD-10). Also returns the modules that are missing on this machine.
-fn find(needed: BTreeSet<NeededModule>, context: &Context) -> (Vec<BundledModule>, Vec<NeededModule>) {
-    let mut found = Vec::new();
-    let mut missing = Vec::new();
-    for module in needed {
-        if let Some(file) = module.file(&context.registry) {
-            found.push(file);
-        } else {
-            tracing::warn!("not bundled, because it is missing here: module {module}");
-            missing.push(module);
-        }
-    }
-    (found, missing)
-}
-
-/// Writes the bundle and returns how many checkpoints it has.
 fn write(
     out: &mut dyn Write,
     records: &dyn BundleRecords,

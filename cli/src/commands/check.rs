@@ -9,6 +9,7 @@ use std::time::Duration;
 use clap::ValueEnum;
 use indicatif::ProgressBar;
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
+use serde_json::Value;
 use turnfold_core::Registry;
 use turnfold_history::{
     CheckLimits, CheckReport, FileCheck, ReplayError,
@@ -92,7 +93,6 @@ pub(crate) struct Args {
     junit: Option<PathBuf>,
 }
 
-/// A form in which other programs take the whole result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ReportKind {
     /// JUnit XML, one test case for each file
@@ -112,21 +112,28 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     if args.watch {
         return watch::run(args, context);
     }
-    let junit_file = args.junit.as_deref().map(require_no_replay).transpose()?;
+    if let Some(file) = &args.junit
+        && (is_page(file) || has_ending(file, "tfl"))
+    {
+        return Err(Failure::usage(format!("`{}` is the name of a replay file or page", files::shown(file)))
+            .hint("`--junit` takes the name of the report, such as `check.xml`"));
+    }
     let watch = Stopwatch::start();
     let FoundFiles { files, unread, failed } = found::replays(&args.paths);
-    let (paths, without) = files::with_replays(files);
-    let unsearched: Vec<_> = failed.into_iter().map(Failure::from).chain(without).collect();
+    let mut unsearched: Vec<_> = failed.into_iter().map(Failure::from).collect();
+    let mut paths = files::with_replays(files, &mut unsearched);
     warn_of_unread(&unread);
     if paths.is_empty() {
-        return Failure::worst_of(unsearched).map_or(Ok(ExitStatus::Yes), Err);
+        return ExitStatus::Yes.unless(unsearched);
     }
     let piped = read_piped(&paths)?;
-    let paths = if args.failed_first { failed_checks::first(paths) } else { paths };
+    if args.failed_first {
+        paths = failed_checks::first(paths);
+    }
     let report = CheckReport { unread, ..check_all(paths, &piped, args, &context.registry)? };
     failed_checks::keep(&report);
     let time = watch.elapsed();
-    if let Some(file) = junit_file {
+    if let Some(file) = &args.junit {
         files::write_whole(file, printable_lines(&junit(&report, time)?).as_bytes())?;
     }
     let output = &mut context.output;
@@ -135,24 +142,15 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         Some(ReportKind::Github) => print_github(&report, output)?,
         Some(ReportKind::Json) => output.json(&report)?,
         None => {
-            let files = report.files.iter().filter(|file| !(args.quiet && file.is_good()));
-            output.list(&files.collect::<Vec<_>>(), |_| report.lines(args.quiet))?;
+            let mut files: Vec<_> = report.files.iter().collect();
+            files.retain(|file| !args.quiet || !file.is_good());
+            output.list(&files, |_| report.lines(args.quiet))?;
         }
     }
     context.output.flush()?;
-    Failure::worst_of(unsearched).map_or_else(|| Ok(ExitStatus::from(report.is_good())), Err)
+    ExitStatus::from(report.is_good()).unless(unsearched)
 }
 
-/// Refuses to overwrite a replay file or page with a report.
-fn require_no_replay(file: &Path) -> Result<&Path, Failure> {
-    if is_page(file) || has_ending(file, "tfl") {
-        return Err(Failure::usage(format!("`{}` is the name of a replay file or page", files::shown(file)))
-            .hint("`--junit` takes the name of the report, such as `check.xml`"));
-    }
-    Ok(file)
-}
-
-/// Checks the files in parallel and shows a progress bar.
 fn check_all(
     paths: Vec<PathBuf>,
     piped: &[u8],
@@ -187,12 +185,12 @@ fn junit(results: &CheckReport, time: Duration) -> Result<String, Failure> {
     let mut suites: Vec<TestSuite> = Vec::new();
     for file in &results.files {
         let path = Path::new(&file.file);
-        let folder = path.parent().map(|folder| folder.display().to_string()).unwrap_or_default();
-        let folder = if folder.is_empty() { ".".into() } else { folder };
-        let name = path.file_name().map_or_else(|| file.file.clone(), |name| name.display().to_string());
-        let name = xml_text(&name);
-        let folder = xml_text(&folder);
-        let mut case = TestCase::new(name, status(file));
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => xml_text(&folder.display().to_string()),
+            _ => ".".into(),
+        };
+        let name = path.file_name().unwrap_or(path.as_os_str()).display().to_string();
+        let mut case = TestCase::new(xml_text(&name), status(file));
         case.set_classname(folder.as_str()).set_time(file.time);
         case.extra.insert("file".into(), xml_text(&file.file).into());
         case.extra.insert("line".into(), file.line().to_string().into());
@@ -213,13 +211,19 @@ fn junit(results: &CheckReport, time: Duration) -> Result<String, Failure> {
 }
 
 fn status(file: &FileCheck) -> TestCaseStatus {
-    let kind = if file.result.is_ok() { NonSuccessKind::Failure } else { NonSuccessKind::Error };
     let Some(headline) = file.headline() else { return TestCaseStatus::success() };
+    let kind = if file.result.is_ok() { NonSuccessKind::Failure } else { NonSuccessKind::Error };
     let mut status = TestCaseStatus::non_success(kind);
-    status
-        .set_message(xml_text(&headline))
-        .set_type(kind_of(file))
-        .set_description(xml_text(&full_text(file)));
+    // The kind of failure by its name in JSON.
+    let mut name = "unusable".to_owned();
+    let mut text = headline.clone();
+    if let Some(mismatch) = file.mismatch() {
+        if let Ok(Value::String(kind)) = serde_json::to_value(mismatch.kind()) {
+            name = kind;
+        }
+        text = joined(&file.mismatch_lines());
+    }
+    status.set_message(xml_text(&headline)).set_type(name).set_description(xml_text(&text));
     status
 }
 
@@ -229,36 +233,34 @@ fn xml_text(text: &str) -> String {
     text.replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
 }
 
-/// Returns the kind of failure by its name in JSON.
-fn kind_of(file: &FileCheck) -> String {
-    let name = file.mismatch().and_then(|mismatch| serde_json::to_value(mismatch.kind()).ok());
-    name.and_then(|name| name.as_str().map(Into::into)).unwrap_or_else(|| "unusable".into())
-}
-
-/// Returns the full description of a failure, without color.
-fn full_text(file: &FileCheck) -> String {
-    match file.mismatch() {
-        Some(_) => joined(&file.mismatch_lines()),
-        None => file.headline().unwrap_or_default(),
-    }
-}
-
 fn joined(lines: &[Line]) -> String {
-    let text = |line: &Line| line.0.iter().map(|span| span.text.as_str()).collect::<String>();
-    lines.iter().map(text).collect::<Vec<_>>().join("\n")
+    let mut text = String::new();
+    for (index, line) in lines.iter().enumerate() {
+        if index > 0 {
+            text.push('\n');
+        }
+        for span in &line.0 {
+            text.push_str(&span.text);
+        }
+    }
+    text
 }
 
 /// Prints an `::error` command for each difference, which marks the line in the file, and the summary.
 fn print_github(results: &CheckReport, output: &mut Output) -> Result<(), Failure> {
     for file in results.failed() {
+        let mut text = file.headline().unwrap_or_default();
         let title = match &file.result {
             Ok(checked) => checked.difference.as_ref().map(|mismatch| mismatch.title()).unwrap_or_default(),
             Err(ReplayError::File(error)) => error.message.clone(),
-            Err(_) => file.headline().unwrap_or_default(),
+            Err(_) => text.clone(),
         };
-        let text = file.mismatch().map_or_else(|| full_text(file), |mismatch| joined(&mismatch.lines()));
+        if let Some(mismatch) = file.mismatch() {
+            text = joined(&mismatch.lines());
+        }
         output.line(error_command(&file.file, file.line(), &title, &text))?;
-        for mismatch in file.all().into_iter().flat_map(|all| &all.later) {
+        let Some(all) = file.all() else { continue };
+        for mismatch in &all.later {
             let text = joined(&mismatch.brief_lines());
             output.line(error_command(&file.file, mismatch.line, &mismatch.title(), &text))?;
         }
@@ -271,7 +273,6 @@ fn error_command(file: &str, line: usize, title: &str, text: &str) -> String {
     format!("::error file={},line={line},title={}::{}", property(file), property(title), message(text))
 }
 
-/// Escapes the message of a workflow command.
 fn message(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

@@ -49,13 +49,10 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     require_one_stdin([&args.a, &args.b].iter().filter(|name| name.is_standard_input()).count())?;
-    let load = |name: &SourceName| -> Result<SeatHistory, Failure> {
-        let seat_history = SeatHistory::load(args.viewer, name, &context.workspace)?;
-        require_seat(args.viewer, seat_history.start()?.players(), name)?;
-        Ok(seat_history)
-    };
-    let a = load(&args.a)?;
-    let b = load(&args.b)?;
+    let a = SeatHistory::load(args.viewer, &args.a, &context.workspace)?;
+    require_seat(args.viewer, a.start()?.players(), &args.a)?;
+    let b = SeatHistory::load(args.viewer, &args.b, &context.workspace)?;
+    require_seat(args.viewer, b.start()?.players(), &args.b)?;
     if a.viewer() != b.viewer() {
         let viewer = if a.viewer().sees_all() { b.viewer() } else { a.viewer() };
         return Err(Failure::usage(format!("one of the two holds only what `{viewer}` may know"))

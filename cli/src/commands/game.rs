@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::{Value, json};
-use turnfold_core::registry::{ModuleSource as _, NamedReferee, NoRules};
+use serde::Serialize;
+use serde_json::json;
+use turnfold_core::registry::{ModuleSource as _, NamedReferee};
 use turnfold_core::{AnyRules, Digest};
 use turnfold_history::ReplayError;
 use turnfold_history::fault::catch;
@@ -30,25 +31,18 @@ use crate::output::{Line, dim, plain, printable, removed, strong};
 #[cfg(feature = "modules")]
 use crate::stderr::progress;
 
-/// The longest that the check of a game takes by default, in seconds.
 const CHECK_SECONDS: u64 = 60;
 
 /// The longest that the modules of a bundle take together in an audit. Also the longest that the laws take on a module
 /// before another verb uses it.
 pub(super) const MODULES_TIME: Duration = Duration::from_mins(2);
 
-/// List, check and add games, count and compare what their rules do
-///
-/// A module is one WebAssembly file that holds all of a game. Modules lie in the folders that `--modules` names, otherwise in
-/// `modules/` in the directory of the store. A referee is a program that knows the rules of a game (`help referees`).
-#[derive(Debug, clap::Args)]
-#[command(after_help = "Example: turnfold game list")]
-pub(crate) struct Args {
-    #[command(subcommand)]
-    command: GameCommand,
-}
-
 verbs! {
+    /// List, check and add games, count and compare what their rules do
+    ///
+    /// A module is one WebAssembly file that holds all of a game. Modules lie in the folders that `--modules` names, otherwise in
+    /// `modules/` in the directory of the store. A referee is a program that knows the rules of a game (`help referees`).
+    #[command(after_help = "Example: turnfold game list")]
     GameCommand {
         List(ListArgs) => list,
         Show(ShowArgs) => show,
@@ -59,10 +53,6 @@ verbs! {
         Impact(impact::Args) => impact::run,
         Relay(relay::Args) => relay::run,
     }
-}
-
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    args.command.run(context)
 }
 
 /// List the games: built in, modules, and referees that were named for a game
@@ -152,136 +142,159 @@ const GUESTS: [(&str, &str, &str); 6] = [
     ("openspiel.py", "the games of OpenSpiel", include_str!("../../guests/python/openspiel.py")),
 ];
 
+/// A game in JSON, and what its line shows.
+#[derive(Serialize)]
 struct ListedGame {
-    rules: Arc<dyn AnyRules>,
-    /// The path of a module, its length in bytes, and whether it has passed the laws.
-    file: Option<(PathBuf, u64, bool)>,
+    ruleset: String,
+    /// Like the summary, unknown of a referee that is not started.
+    version: Option<u32>,
+    summary: Option<String>,
+    origin: &'static str,
+    module: Option<Digest>,
+    referee: Option<String>,
+    file: Option<PathBuf>,
+    bytes: Option<u64>,
+    laws_passed: Option<bool>,
     /// Why matches of this name and version may be played by another game.
     warning: Option<&'static str>,
+    #[serde(skip)]
+    has_secrets: bool,
 }
 
 impl ListedGame {
-    fn built_in(rules: &Arc<dyn AnyRules>) -> Self {
-        Self { rules: rules.clone(), file: None, warning: None }
+    fn of(rules: &dyn AnyRules) -> Self {
+        let referee = rules.referee();
+        Self {
+            ruleset: rules.name().into(),
+            version: Some(rules.version()),
+            summary: Some(rules.summary().into()),
+            origin: if referee.is_some() { "referee" } else { "built_in" },
+            module: rules.module(),
+            referee,
+            file: None,
+            bytes: None,
+            laws_passed: None,
+            warning: None,
+            has_secrets: rules.has_secrets(),
+        }
     }
 
-    fn of_file(found: &ModuleFile, rules: &Arc<dyn AnyRules>, context: &Context) -> Self {
+    fn of_file(path: &Path, bytes: u64, has_passed: bool, rules: &dyn AnyRules) -> Self {
+        Self {
+            origin: "module",
+            file: Some(path.into()),
+            bytes: Some(bytes),
+            laws_passed: Some(has_passed),
+            ..Self::of(rules)
+        }
+    }
+
+    fn of_module(found: &ModuleFile, rules: &dyn AnyRules, context: &Context) -> Self {
+        let mut warning = None;
+        if context.registry.all().any(|other| has_name_of(&**other, rules)) {
+            warning = Some(
+                "a game that is built in has its name and version, and plays matches that pin no module",
+            );
+        } else if context.modules.by_name(rules.name()).iter().any(|other| has_name_of(&**other, rules)) {
+            warning =
+                Some("another module has its name and version, so only matches that pin one are played");
+        }
         let has_passed = context.modules.has_passed(&found.digest);
-        let file = Some((found.path.clone(), found.bytes, has_passed));
-        let is_same = |other: &Arc<dyn AnyRules>| {
-            (other.name(), other.version()) == (rules.name(), rules.version())
-                && other.module() != rules.module()
-        };
-        let warning = if context.registry.all().any(is_same) {
-            Some("a game that is built in has its name and version, and plays matches that pin no module")
-        } else if context.modules.by_name(rules.name()).iter().any(is_same) {
-            Some("another module has its name and version, so only matches that pin one are played")
-        } else {
-            None
-        };
-        Self { rules: rules.clone(), file, warning }
+        Self { warning, ..Self::of_file(&found.path, found.bytes, has_passed, rules) }
     }
 
-    fn json(&self) -> Value {
-        let Self { rules, file, warning } = self;
-        json!({
-            "ruleset": rules.name(),
-            "version": rules.version(),
-            "summary": rules.summary(),
-            "origin": match (file, rules.referee()) {
-                (Some(_), _) => "module",
-                (None, Some(_)) => "referee",
-                (None, None) => "built_in",
-            },
-            "module": rules.module(),
-            "referee": rules.referee(),
-            "file": file.as_ref().map(|(path, ..)| path),
-            "bytes": file.as_ref().map(|(_, bytes, _)| bytes),
-            "laws_passed": file.as_ref().map(|(.., has_passed)| has_passed),
-            "warning": warning,
-        })
+    /// A referee that was named for a game. It is not started.
+    fn of_referee(NamedReferee { ruleset, command }: NamedReferee, context: &Context) -> Self {
+        let mut warning = None;
+        if context.registry.find(&ruleset).is_some() {
+            warning = Some(
+                "a game that is built in has its name, so it plays nothing; `game impact --rules referee:NAME` compares the two",
+            );
+        }
+        Self {
+            ruleset,
+            version: None,
+            summary: None,
+            origin: "referee",
+            module: None,
+            referee: Some(command),
+            file: None,
+            bytes: None,
+            laws_passed: None,
+            warning,
+            has_secrets: false,
+        }
     }
 
     fn line(&self) -> Line {
-        let Self { rules, file, warning } = self;
-        let name = strong(format_args!("{} {}", rules.name(), rules.version()));
-        let origin = match file {
-            None => rules.referee().map_or_else(|| " built in".into(), |line| format!(" referee `{line}`")),
-            Some((path, bytes, has_passed)) => {
-                let digest = rules.module().map(|module| format!(" {module:.16}")).unwrap_or_default();
-                let laws = if *has_passed { "" } else { ", laws not checked" };
-                format!(" module{digest}, {bytes} bytes, `{}`{laws}", path.display())
-            }
+        let mut name = self.ruleset.clone();
+        if let Some(version) = self.version {
+            name = format!("{name} {version}");
+        }
+        let mut origin = match &self.referee {
+            Some(command) => format!(" referee `{command}`"),
+            None => " built in".into(),
         };
-        match warning {
-            None => Line::from([name, plain(origin)]),
-            Some(warning) => Line::from([name, plain(origin), removed(format_args!("; warning: {warning}"))]),
+        if let (Some(path), Some(bytes)) = (&self.file, self.bytes) {
+            let digest = self.module.map(|module| format!(" {module:.16}")).unwrap_or_default();
+            let laws = if self.laws_passed == Some(true) { "" } else { ", laws not checked" };
+            origin = format!(" module{digest}, {bytes} bytes, `{}`{laws}", path.display());
+        }
+        let line = Line::from([strong(name), plain(origin)]);
+        match self.warning {
+            None => line,
+            Some(warning) => line.then(removed(format_args!("; warning: {warning}"))),
         }
     }
 }
 
-/// Lists a referee that was named for a game. Its version and summary are unknown, because it is not started.
-fn list_referee(
-    NamedReferee { ruleset, command }: &NamedReferee,
-    context: &mut Context,
-) -> Result<(), Failure> {
-    let is_built_in = context.registry.find(ruleset).is_some();
-    let warning = is_built_in.then_some(
-        "a game that is built in has its name, so it plays nothing; `game impact --rules referee:NAME` compares the two",
-    );
-    let document = json!({
-        "ruleset": ruleset, "version": null, "summary": null, "origin": "referee", "module": null,
-        "referee": command, "file": null, "bytes": null, "laws_passed": null, "warning": warning,
-    });
-    let line = || {
-        let line = Line::from([strong(ruleset), plain(format_args!(" referee `{command}`"))]);
-        match warning {
-            None => line,
-            Some(warning) => line.then(removed(format_args!("; warning: {warning}"))),
-        }
-    };
-    Ok(context.output.show(&document, || vec![line()])?)
+fn has_name_of(other: &dyn AnyRules, rules: &dyn AnyRules) -> bool {
+    other.name() == rules.name() && other.version() == rules.version() && other.module() != rules.module()
 }
 
 fn list(_: &ListArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let games: Vec<_> = context.registry.all().map(ListedGame::built_in).collect();
-    for game in games {
-        context.output.show(&game.json(), || vec![game.line()])?;
+    for rules in context.workspace.registry.all() {
+        let game = ListedGame::of(&**rules);
+        context.output.show(&game, || vec![game.line()])?;
     }
     for found in files(context)? {
         match &found.rules {
             Ok(rules) => {
-                let game = ListedGame::of_file(&found, rules, context);
-                context.output.show(&game.json(), || vec![game.line()])?;
+                let game = ListedGame::of_module(&found, &**rules, context);
+                context.output.show(&game, || vec![game.line()])?;
             }
             Err(error) => {
                 let file = found.path.display().to_string();
                 let unusable = json!({ "file": file, "bytes": found.bytes, "error": error.to_string() });
-                let line = || Line::from([removed("no module"), plain(format_args!(" `{file}`: {error}"))]);
-                context.output.show(&unusable, || vec![line()])?;
+                let line = [removed("no module"), plain(format_args!(" `{file}`: {error}"))];
+                context.output.show(&unusable, || vec![line.into()])?;
             }
         }
     }
     let referees = context.registry.referees().map(|referees| referees.named()).unwrap_or_default();
     for referee in referees {
-        list_referee(&referee, context)?;
+        let game = ListedGame::of_referee(referee, context);
+        context.output.show(&game, || vec![game.line()])?;
     }
     Ok(ExitStatus::Yes)
 }
 
 fn show(args: &ShowArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
     let text = args.game.to_string_lossy();
-    let named: Vec<_> = context.registry.all().filter(|rules| rules.name() == text).collect();
-    let mut games: Vec<_> = named.into_iter().map(ListedGame::built_in).collect();
+    let mut games = Vec::new();
+    for rules in context.registry.all() {
+        if rules.name() == text {
+            games.push(ListedGame::of(&**rules));
+        }
+    }
     if let Some(rules) = referee_of(&text, context)? {
-        games.push(ListedGame { rules, file: None, warning: None });
+        games.push(ListedGame::of(&*rules));
     }
     for found in files(context)? {
-        let is_it = found.digest.to_string() == text;
         if let Ok(rules) = &found.rules
-            && (is_it || rules.name() == text)
+            && (found.digest.to_string() == text || rules.name() == text)
         {
-            games.push(ListedGame::of_file(&found, rules, context));
+            games.push(ListedGame::of_module(&found, &**rules, context));
         }
     }
     if games.is_empty() {
@@ -291,16 +304,15 @@ fn show(args: &ShowArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
         }
         let (file, rules) = read(&args.game)?;
         let has_passed = context.modules.has_passed(&digest(&file));
-        let found = (args.game.clone(), file.len() as u64, has_passed);
-        games.push(ListedGame { rules, file: Some(found), warning: None });
+        games.push(ListedGame::of_file(&args.game, file.len() as u64, has_passed, &*rules));
     }
     for game in games {
-        let rules = &game.rules;
-        let secrets = if rules.has_secrets() { "keeps secrets" } else { "keeps no secrets" };
-        context.output.show(&game.json(), || {
-            let digest = rules.module().map(|module| dim(format_args!("digest {module}")).into());
-            let about = plain(format_args!("{}; {secrets}", rules.summary())).into();
-            [game.line(), about].into_iter().chain(digest).collect()
+        context.output.show(&game, || {
+            let secrets = if game.has_secrets { "keeps secrets" } else { "keeps no secrets" };
+            let summary = game.summary.as_deref().unwrap_or_default();
+            let mut lines = vec![game.line(), format!("{summary}; {secrets}").into()];
+            lines.extend(game.module.map(|module| Line::from(dim(format_args!("digest {module}")))));
+            lines
         })?;
     }
     Ok(ExitStatus::Yes)
@@ -308,15 +320,15 @@ fn show(args: &ShowArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
 
 fn check(args: &CheckArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
     let text = args.game.to_string_lossy();
-    let (origin, rules) = if let Ok(digest) = text.parse::<Digest>() {
-        let found = files(context)?.into_iter().find(|found| found.digest == digest);
-        let found = found.ok_or_else(|| Failure::usage(format!("there is no module {digest}")))?;
-        (format!("module {digest:.16}"), found.rules.map_err(|error| unusable(&found.path, &error))?)
+    let rules = if let Ok(digest) = text.parse::<Digest>() {
+        let Some(found) = files(context)?.into_iter().find(|found| found.digest == digest) else {
+            return Err(Failure::usage(format!("there is no module {digest}")));
+        };
+        found.rules.map_err(|error| unusable(&found.path, &error))?
     } else if let Some(rules) = referee_of(&text, context)? {
-        (format!("referee `{}`", rules.referee().unwrap_or_default()), rules)
+        rules
     } else {
-        let (file, rules) = read(&args.game)?;
-        (format!("module {:.16}", digest(&file)), rules)
+        read(&args.game)?.1
     };
     let broken = if rules.referee().is_some() {
         laws_broken_by_referee(&rules, args.time.seconds, context)
@@ -335,38 +347,37 @@ fn check(args: &CheckArgs, context: &mut Context) -> Result<ExitStatus, Failure>
         "ruleset": rules.name(), "version": rules.version(), "module": rules.module(), "referee": rules.referee(),
         "ok": has_passed, "broken": broken, "is_played": is_played,
     });
-    context.output.answer(&answer, || {
-        let game = strong(format_args!("{} {}", rules.name(), rules.version()));
+    context.output.verdict(has_passed, &answer, || {
         let mut lines: Vec<Line> = broken.iter().map(|law| Line::from(law.clone())).collect();
         if has_passed {
+            let origin = match (rules.module(), rules.referee()) {
+                (Some(module), _) => format!("module {module:.16}"),
+                (None, command) => format!("referee `{}`", command.unwrap_or_default()),
+            };
+            let game = strong(format_args!("{} {}", rules.name(), rules.version()));
             lines.push([game, plain(format_args!(" ({origin}): all laws passed"))].into());
         }
         if !is_played {
             lines.push(dim("it lists no commands, so no match was played; it would offer `legal`").into());
         }
         lines
-    })?;
-    Ok(has_passed.into())
+    })
 }
 
 /// Returns the referee that was named for a game, and starts it; `None` if there is none.
 fn referee_of(name: &str, context: &Context) -> Result<Option<Arc<dyn AnyRules>>, Failure> {
     // Text that cannot be a name is a file, for which no program starts.
-    let is_name = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
-    if !is_name {
+    if !name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()) {
         return Ok(None);
     }
     Ok(context.registry.referee(name).map_err(ReplayError::from)?)
 }
 
-/// Returns `true` if the ruleset lists legal commands in the start position of its example.
 fn lists_commands(rules: &dyn AnyRules) -> bool {
-    let lists = || {
-        let setup = rules.read_setup(rules.example())?;
-        rules.start(&setup).map(|state| state.lists_legal())
-    };
+    let started = catch(|| rules.start(&rules.read_setup(rules.example())?));
     // An example that cannot be started breaks a law, which reports it.
-    catch(lists).ok().and_then(Result::ok).unwrap_or(true)
+    let Ok(Ok(state)) = started else { return true };
+    catch(|| state.lists_legal()).unwrap_or(true)
 }
 
 /// Runs the laws on a referee. A second process of it is asked as well, and asked again after some time has passed
@@ -391,8 +402,7 @@ fn add_file(args: &AddArgs, context: &mut Context) -> Result<ExitStatus, Failure
     context.output.answer(&added, || {
         let game = strong(format_args!("{} {}", rules.name(), rules.version()));
         vec![Line::from([plain("added "), game, plain(format_args!(" as `{}`", path.display()))])]
-    })?;
-    Ok(ExitStatus::Yes)
+    })
 }
 
 /// Checks a module and copies it to the folder of modules (MD-2). Returns the path of the copy.
@@ -403,7 +413,7 @@ pub(super) fn add(path: &Path, context: &Context) -> Result<(PathBuf, Arc<dyn An
 fn add_within(path: &Path, seconds: u64, context: &Context) -> Result<(PathBuf, Arc<dyn AnyRules>), Failure> {
     let (file, rules) = read(path)?;
     require_folder(context)?;
-    require_laws_within(&digest(&file), &*rules, seconds, "nothing was copied", context)?;
+    require_laws(&*rules, seconds, "nothing was copied", context)?;
     Ok((write_module(&file, context)?, rules))
 }
 
@@ -415,33 +425,23 @@ pub(super) fn require_folder(context: &Context) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Requires the laws to pass on a module, unless they have passed here before. `undone` ends the error, such as
-/// "nothing was imported".
+/// Requires the laws to pass on a module within a time, unless they have passed here before. `undone` ends the error,
+/// such as "nothing was imported".
 pub(super) fn require_laws(
-    module: &Digest,
-    rules: &dyn AnyRules,
-    undone: &str,
-    context: &Context,
-) -> Result<(), Failure> {
-    require_laws_within(module, rules, MODULES_TIME.as_secs(), undone, context)
-}
-
-fn require_laws_within(
-    module: &Digest,
     rules: &dyn AnyRules,
     seconds: u64,
     undone: &str,
     context: &Context,
 ) -> Result<(), Failure> {
-    if !context.modules.has_passed(module)
-        && let Some(law) = laws_broken_by(rules, seconds).first()
-    {
-        return Err(Failure::negative(format!("{law}; {undone}")));
+    if rules.module().is_some_and(|module| context.modules.has_passed(&module)) {
+        return Ok(());
     }
-    Ok(())
+    match laws_broken_by(rules, seconds).first() {
+        Some(law) => Err(Failure::negative(format!("{law}; {undone}"))),
+        None => Ok(()),
+    }
 }
 
-/// Copies a module that has passed the laws to the folder of modules, and returns the path of the copy.
 pub(super) fn write_module(file: &[u8], context: &Context) -> Result<PathBuf, Failure> {
     let added = context.modules.add(file).map_err(|error| unwritable(&error))?;
     context.modules.note_passed(&digest(file)).map_err(|error| unwritable(&error))?;
@@ -450,19 +450,20 @@ pub(super) fn write_module(file: &[u8], context: &Context) -> Result<PathBuf, Fa
 
 /// Finds the module with a digest, for a match that is to pin it.
 pub(super) fn find_module(module: &Digest, context: &Context) -> Result<Arc<dyn AnyRules>, Failure> {
-    let found = files(context)?.into_iter().find(|found| found.digest == *module);
-    let missing = || Failure::usage(format!("there is no module {module}"));
-    let found = found.ok_or_else(|| missing().hint("`turnfold game list` lists those there are"))?;
+    let Some(found) = files(context)?.into_iter().find(|found| found.digest == *module) else {
+        return Err(Failure::usage(format!("there is no module {module}"))
+            .hint("`turnfold game list` lists those there are"));
+    };
     let rules = found.rules.map_err(|error| unusable(&found.path, &error))?;
     let resolved = context.registry.resolve(rules.name(), rules.version(), Some(module));
-    Ok(resolved.map_err(|cause: NoRules| ReplayError::from(cause))?)
+    Ok(resolved.map_err(ReplayError::from)?)
 }
 
 /// Loads a module by its digest, or from a file, which is not copied.
 pub(super) fn module_of(module: &Path, context: &Context) -> Result<Arc<dyn AnyRules>, Failure> {
     match module.to_string_lossy().parse() {
         Ok(digest) => find_module(&digest, context),
-        Err(_) => read(module).map(|(_, rules)| rules),
+        Err(_) => Ok(read(module)?.1),
     }
 }
 
@@ -493,15 +494,14 @@ fn broken_within(rules: &dyn AnyRules, seconds: u64) -> Vec<String> {
     let mut broken = tried.broken;
     if !tried.is_finished {
         let name = rules.name();
-        let at = match tried.positions {
-            0 => String::new(),
-            positions => format!(
-                ": at {} of {positions} positions of {} matches, and {} there",
-                tried.positions_tried,
-                tried.matches,
-                if broken.is_empty() { "none was broken" } else { "these were broken" }
-            ),
-        };
+        let mut at = String::new();
+        if tried.positions > 0 {
+            let found = if broken.is_empty() { "none was broken" } else { "these were broken" };
+            at = format!(
+                ": at {} of {} positions of {} matches, and {found} there",
+                tried.positions_tried, tried.positions, tried.matches
+            );
+        }
         broken.push(format!(
             "{name}: the laws were not all tried within {seconds} s{at}; `--seconds` gives them more"
         ));
@@ -522,12 +522,12 @@ fn read(path: &Path) -> Result<(Vec<u8>, Arc<dyn AnyRules>), Failure> {
 
 /// Adds a hint about the first file that does not load as a module, because it may hold the missing rules.
 pub(super) fn name_unusable(failure: Failure, context: &Context) -> Failure {
-    let unusable: Vec<_> = context.modules.files().unwrap_or_default();
-    let unusable = unusable.iter().find_map(|found| Some((&found.path, found.rules.as_ref().err()?)));
-    match unusable {
-        Some((path, error)) => failure.hint(format!("`{}` does not load: {error}", path.display())),
-        None => failure,
+    for found in context.modules.files().unwrap_or_default() {
+        if let Err(error) = found.rules {
+            return failure.hint(format!("`{}` does not load: {error}", found.path.display()));
+        }
     }
+    failure
 }
 
 fn files(context: &Context) -> Result<Vec<ModuleFile>, Failure> {
@@ -553,13 +553,11 @@ fn guest(args: &GuestArgs, context: &mut Context) -> Result<ExitStatus, Failure>
         return Ok(ExitStatus::Yes);
     };
     let Some((name, summary, text)) = GUESTS.iter().find(|(known, ..)| known == name) else {
-        let name = name.escape_debug();
-        return Err(
-            Failure::usage(format!("there is no guest `{name}`")).hint("`turnfold game guest` lists them")
-        );
+        let message = format!("there is no guest `{}`", name.escape_debug());
+        return Err(Failure::usage(message).hint("`turnfold game guest` lists them"));
     };
     let file = args.file.write(text)?;
-    let shown = Some(text).filter(|_| file.is_none());
+    let shown = if file.is_none() { Some(text) } else { None };
     let document = json!({ "guest": name, "summary": summary, "file": file, "text": shown });
     context.output.answer(&document, || match &file {
         Some(file) => vec![Line::from([plain(format_args!("wrote `{}`", printable(file)))])],

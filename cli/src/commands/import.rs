@@ -7,14 +7,15 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use turnfold_core::registry::ModuleSource as _;
 #[cfg(feature = "modules")]
-use turnfold_core::{DicePolicy, Seat};
+use turnfold_core::DicePolicy;
+use turnfold_core::Digest;
+use turnfold_core::registry::ModuleSource as _;
 use turnfold_history::{Imported, Sources, history::revision::new_match_name};
 use turnfold_mail::audit::audit;
 use turnfold_proof::audit::AuditQuestion;
 use turnfold_proof::bundle::import::{BranchChange, ImportNames, ImportPlan, ImportedBranch};
-use turnfold_proof::bundle::{BundleFile, BundledModule, NeededModule, is_bundle};
+use turnfold_proof::bundle::{BundleFile, NeededModule, is_bundle};
 use turnfold_referee::within;
 #[cfg(feature = "modules")]
 use turnfold_referee::{Recording, RecordingBranch};
@@ -75,7 +76,6 @@ pub(crate) struct Args {
 /// The parts of a match that a replay file does not record, so that the import makes new ones.
 const NEW: [&str; 3] = ["id", "times", "links"];
 
-/// The endings of the files in folders and patterns.
 const IMPORTED: [&str; 2] = ["tfl", "bundle"];
 
 const RECORDINGS: [&str; 1] = ["jsonl"];
@@ -88,15 +88,19 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     {
         return import(args, file, &mut Kept::default(), context);
     }
-    if let Some(option) = [("--name", args.name.is_some()), ("--branch", args.branch.is_some())]
-        .into_iter()
-        .find_map(|(option, is_used)| is_used.then_some(option))
-    {
-        return Err(Failure::usage(format!("`{option}` is for one file")).hint("import the files one by one"));
+    for (option, is_used) in [("--name", args.name.is_some()), ("--branch", args.branch.is_some())] {
+        if is_used {
+            return Err(
+                Failure::usage(format!("`{option}` is for one file")).hint("import the files one by one")
+            );
+        }
     }
-    let shown = |file: &PathBuf| file.display().to_string();
     let mut kept = Kept { store: None, is_kept: true };
-    files.answer_each(shown, context, |file, context| import(args, file, &mut kept, context))
+    files.answer_each(
+        |file| file.display().to_string(),
+        context,
+        |file, context| import(args, file, &mut kept, context),
+    )
 }
 
 /// The store, kept open between replay files if there are several.
@@ -137,27 +141,32 @@ fn import(args: &Args, file: &Path, kept: &mut Kept, context: &mut Context) -> R
     let Imported { rules, setup, dice, module, title, entries, state, passed } = imported;
     let count = entries.count();
     let genesis = genesis(Game { rules: rules.clone(), module, setup, dice }, title)?;
-    let store = kept.store.take().map_or_else(|| context.open_or_create_store(), Ok)?;
+    let store = match kept.store.take() {
+        Some(store) => store,
+        None => context.open_or_create_store()?,
+    };
     let created = store.create_long_match(&name, &genesis, entries);
     if created.is_ok() {
         passed.keep(&name, &*rules, &context.workspace, &store);
     }
-    kept.store = Some(store).filter(|_| kept.is_kept);
+    if kept.is_kept {
+        kept.store = Some(store);
+    }
     created?;
-    let shown = file.display().to_string();
     let hash = state.state_hash();
     let imported = json!({
-        "file": shown, "match": name.as_str(), "entries": count, "state_hash": hash, "new": NEW,
+        "file": file.display().to_string(), "match": name.as_str(), "entries": count, "state_hash": hash, "new": NEW,
     });
     context.output.answer(&imported, || {
-        let entries = counted(count, "entry", "entries");
-        let hash = dim(format_args!("#{hash:.16}"));
-        let source = plain(format_args!(" from `{shown}`: {entries} "));
-        vec![
-            Line::from([plain("imported match "), strong(&name), source, hash]),
-            "its id, times and links are new, because a replay file does not record them".into(),
-        ]
+        let new = "its id, times and links are new, because a replay file does not record them";
+        vec![match_line(&name, file, count, &hash), new.into()]
     })
+}
+
+fn match_line(name: &MatchName, file: &Path, count: u64, hash: &Digest) -> Line {
+    let entries = counted(count, "entry", "entries");
+    let source = plain(format_args!(" from `{}`: {entries} ", file.display()));
+    Line::from([plain("imported match "), strong(name), source, dim(format_args!("#{hash:.16}"))])
 }
 
 /// Imports the matches of a file of recordings (RF-18). The whole file is read and checked before anything is stored.
@@ -175,11 +184,6 @@ fn import_recording(args: &Args, path: &Path, context: &mut Context) -> Result<E
         None => name_of(path)?,
     };
     let now_ms = clock::now_ms()?;
-    let new = |(seat, command, at_ms): (Seat, Vec<u8>, Option<i64>)| NewEntry {
-        seat,
-        command,
-        recorded_at_ms: at_ms.unwrap_or(now_ms),
-    };
     // Check all matches before storing any.
     let mut matches = Vec::new();
     for (index, recording) in recordings.into_iter().enumerate() {
@@ -191,13 +195,11 @@ fn import_recording(args: &Args, path: &Path, context: &mut Context) -> Result<E
         let genesis = genesis(Game { rules, module: None, setup, dice: DicePolicy::Recorded }, title)?;
         let mut forks = Vec::new();
         for branch in &branches {
-            let branch_name =
-                |name: &str| name.parse::<BranchName>().map_err(|error| Failure::usage(error.to_string()));
-            let fork = branch
-                .begins_after
-                .as_ref()
-                .map(|(from, after)| Ok::<_, Failure>((branch_name(from)?, *after)));
-            forks.push((branch_name(&branch.name)?, fork.transpose()?));
+            let fork = match &branch.begins_after {
+                Some((from, after)) => Some((from.parse::<BranchName>()?, *after)),
+                None => None,
+            };
+            forks.push((branch.name.parse::<BranchName>()?, fork));
         }
         matches.push((name, genesis, forks, branches, has_end));
     }
@@ -208,12 +210,15 @@ fn import_recording(args: &Args, path: &Path, context: &mut Context) -> Result<E
         }
     }
     for (name, genesis, forks, branches, has_end) in matches {
-        let Some((count, hash)) = branches.first().map(|main| (main.entries.len() as u64, main.state_hash))
-        else {
-            continue;
-        };
+        let Some(main) = branches.first() else { continue };
+        let count = main.entries.len() as u64;
+        let hash = main.state_hash;
         for ((branch, fork), RecordingBranch { entries, .. }) in forks.into_iter().zip(branches) {
-            let entries = entries.into_iter().map(new);
+            let entries = entries.into_iter().map(|(seat, command, at_ms)| NewEntry {
+                seat,
+                command,
+                recorded_at_ms: at_ms.unwrap_or(now_ms),
+            });
             match fork {
                 None => store.create_long_match(&name, &genesis, entries.collect())?,
                 Some((from, after)) => {
@@ -225,12 +230,11 @@ fn import_recording(args: &Args, path: &Path, context: &mut Context) -> Result<E
             "file": shown, "match": name.as_str(), "entries": count, "state_hash": hash, "new": NEW, "has_end": has_end,
         });
         context.output.show(&imported, || {
-            let entries = counted(count, "entry", "entries");
-            let source = plain(format_args!(" from `{shown}`: {entries} "));
-            let hash = dim(format_args!("#{hash:.16}"));
-            let line = Line::from([plain("imported match "), strong(&name), source, hash]);
-            let end = (!has_end).then(|| Line::from("no end recorded"));
-            [line].into_iter().chain(end).collect()
+            let mut lines = vec![match_line(&name, path, count, &hash)];
+            if !has_end {
+                lines.push("no end recorded".into());
+            }
+            lines
         })?;
     }
     store.close()?;
@@ -261,31 +265,43 @@ fn import_bundle(path: &Path, names: &ImportNames, context: &mut Context) -> Res
         let rows = audit(&bundle, AuditQuestion::of_import(&registry))?;
         ImportPlan::of(&bundle, &rows, store.as_deref(), &registry, names)
     })?;
-    let modules = new_modules(&plan, context)?;
-    let store = store.map_or_else(|| context.open_or_create_store(), Ok)?;
-    for (module, _) in &modules {
-        write_module(module.file(), context)?;
+    // The modules that the matches need and that are missing here have to pass the laws (MD-10).
+    let mut modules = Vec::new();
+    let mut files = Vec::new();
+    for (bundled, rules) in &plan.bundled {
+        let module = bundled.digest();
+        if context.modules.by_digest(&module).is_some() {
+            continue;
+        }
+        require_folder(context)?;
+        require_laws(&**rules, MODULES_TIME.as_secs(), "nothing was imported", context)?;
+        modules.push(NeededModule { ruleset: rules.name().into(), version: rules.version(), module });
+        files.push(bundled.file());
+    }
+    let store = match store {
+        Some(store) => store,
+        None => context.open_or_create_store()?,
+    };
+    for file in files {
+        write_module(file, context)?;
     }
     plan.carry_out(&store)?;
     store.close()?;
-    let modules: Vec<_> = modules.into_iter().map(|(_, module)| module).collect();
     let imported = json!({
         "file": path.display().to_string(), "lines": plan.branches, "modules": modules, "not_checked": plan.not_checked,
     });
     context.output.answer(&imported, || {
-        let left = plan
-            .not_checked
-            .iter()
-            .map(|left| Line::from([dim("not checked"), plain(format_args!(" rules: {left}"))]));
-        let added = modules.iter().map(|NeededModule { ruleset, version, module }| {
+        let mut lines = Vec::new();
+        for NeededModule { ruleset, version, module } in &modules {
             let game = strong(format_args!("{ruleset} {version}"));
-            Line::from([
-                plain("added "),
-                game,
-                plain(format_args!(" (module {module:.16}): all laws passed")),
-            ])
-        });
-        added.chain(plan.branches.iter().map(import_line)).chain(left).collect()
+            let passed = plain(format_args!(" (module {module:.16}): all laws passed"));
+            lines.push([plain("added "), game, passed].into());
+        }
+        lines.extend(plan.branches.iter().map(import_line));
+        if let Some(left) = &plan.not_checked {
+            lines.push([dim("not checked"), plain(format_args!(" rules: {left}"))].into());
+        }
+        lines
     })
 }
 
@@ -299,26 +315,6 @@ pub(super) fn import_line(imported: &ImportedBranch) -> Line {
         BranchChange::New(Some((parent, at))) => format!(": imported, {added} after {parent}:{at}"),
     };
     Line::from([strong(format_args!("{match_name}@{branch}")), plain(change)])
-}
-
-/// Returns the modules of a bundle that its matches need and that are missing here, and requires them to pass the laws
-/// (MD-10).
-fn new_modules<'a>(
-    plan: &ImportPlan<'a>,
-    context: &Context,
-) -> Result<Vec<(&'a BundledModule, NeededModule)>, Failure> {
-    let mut modules = Vec::new();
-    for (bundled, rules) in &plan.bundled {
-        let module = bundled.digest();
-        if context.modules.by_digest(&module).is_some() {
-            continue;
-        }
-        require_folder(context)?;
-        require_laws(&module, &**rules, "nothing was imported", context)?;
-        let needed = NeededModule { ruleset: rules.name().into(), version: rules.version(), module };
-        modules.push((*bundled, needed));
-    }
-    Ok(modules)
 }
 
 fn name_of(file: &Path) -> Result<MatchName, Failure> {

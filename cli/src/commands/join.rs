@@ -1,7 +1,6 @@
 //! `turnfold join`: takes a seat by an invitation, or takes over the saved link of a seat.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -42,7 +41,6 @@ pub(crate) struct Args {
     output: PathBuf,
 }
 
-/// The link of an invitation or of a seat.
 struct Link {
     origin: SafeOrigin,
     match_name: MatchName,
@@ -63,48 +61,41 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     if let (Some(name), Some(body)) = (&args.name, body.as_object_mut()) {
         body.insert("name".into(), json!(name));
     }
-    let answered = client.change(&asked, &Sent { body: Some(&body), key: None, may_repeat: true });
-    let reply = answered.map_err(|not_answered| {
-        let is_refusal = not_answered.is_refusal();
-        let failure = Failure::from(not_answered);
-        if is_refusal {
+    let reply = match client.change(&asked, &Sent { body: Some(&body), key: None, may_repeat: true }) {
+        Ok(reply) => reply,
+        Err(error) if error.is_refusal() => {
             // The seat was not taken, so the new token is useless.
             if is_new && let Err(error) = fs::remove_file(&args.output) {
                 tracing::warn!(%error, "cannot remove the token file");
             }
-            return failure;
+            return Err(error.into());
         }
-        failure.hint("the seat may already be yours: repeat the command")
-    })?;
+        Err(error) => {
+            return Err(Failure::from(error).hint("the seat may already be yours: repeat the command"));
+        }
+    };
     let document = document(&reply)?;
-    let text = |member| document.get(member).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let joined_match = text("match");
-    let seat = text("seat");
+    let joined_match = text(&document, "match");
     if joined_match != match_name.as_str() {
         tracing::warn!("the invitation was for another match than its link says");
     }
-    let name = document.get("name").cloned().unwrap_or_default();
-    answer(
-        args,
-        context,
-        Joined { match_name: &joined_match, seat: &seat, id: &text("id"), name, origin: &origin },
-    )
+    let joined = json!({
+        "match": joined_match, "seat": text(&document, "seat"), "id": text(&document, "id"),
+        "name": document.get("name"), "origin": origin.to_string(),
+    });
+    answer(args, &joined, context)
 }
 
-/// A seat whose token is in the output file.
-struct Joined<'a> {
-    match_name: &'a str,
-    seat: &'a str,
-    id: &'a str,
-    name: Value,
-    origin: &'a SafeOrigin,
+fn text<'a>(document: &'a Value, member: &str) -> &'a str {
+    document.get(member).and_then(Value::as_str).unwrap_or_default()
 }
 
-fn answer(args: &Args, context: &mut Context, joined: Joined<'_>) -> Result<ExitStatus, Failure> {
-    let Joined { match_name, seat, id, name, origin } = joined;
-    let document =
-        json!({ "match": match_name, "seat": seat, "id": id, "name": name, "origin": origin.to_string() });
-    context.output.answer(&document, || {
+/// Prints the seat whose token is in the output file.
+fn answer(args: &Args, joined: &Value, context: &mut Context) -> Result<ExitStatus, Failure> {
+    context.output.answer(joined, || {
+        let match_name = text(joined, "match");
+        let seat = text(joined, "seat");
+        let origin = text(joined, "origin");
         let file = files::shown(&args.output);
         let program = program::name();
         let show = format!("{program} --store {origin} --token {file} show {match_name}");
@@ -116,19 +107,18 @@ fn answer(args: &Args, context: &mut Context, joined: Joined<'_>) -> Result<Exit
 fn take_over(args: &Args, link: &Link, context: &mut Context) -> Result<ExitStatus, Failure> {
     let Link { origin, match_name, token, kind } = link;
     if args.name.is_some() {
-        return Err(Failure::usage(
-            "`--name` is for an invitation: the seat of this link has joined already",
-        ));
+        let message = "`--name` is for an invitation: the seat of this link has joined already";
+        return Err(Failure::usage(message));
     }
     let client = Client::new(origin.clone(), token.clone(), *kind)?;
     let frames = format!("/v1/matches/{match_name}/branches/main/frames");
     let seen = read(&client, frames, vec![("last", "1".into())])?;
-    let seat = seen.get("viewer").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let seat = text(&seen, "viewer");
     let shown = read(&client, format!("/v1/matches/{match_name}"), Vec::new())?;
-    let name = shown.pointer(&format!("/names/{seat}")).cloned().unwrap_or_default();
+    let name = shown.pointer(&format!("/names/{seat}"));
     if fs::symlink_metadata(&args.output).is_err() {
         files::require_no_token(&args.output)?;
-        files::write_private(&args.output, false, |file| Ok(writeln!(file, "{}", token.expose())?))?;
+        files::write_token(&args.output, token)?;
     } else {
         let known = files::read_token(&args.output)?;
         if known.is_none_or(|(known, _)| known.expose() != token.expose()) {
@@ -138,28 +128,29 @@ fn take_over(args: &Args, link: &Link, context: &mut Context) -> Result<ExitStat
         }
     }
     let id = GrantId::of(&token.hash()).to_string();
-    answer(args, context, Joined { match_name: match_name.as_str(), seat: &seat, id: &id, name, origin })
+    let joined = json!({
+        "match": match_name.as_str(), "seat": seat, "id": id, "name": name, "origin": origin.to_string(),
+    });
+    answer(args, &joined, context)
 }
 
 /// Reads the link of an invitation or of a seat. Errors do not repeat the link, because it holds a token.
 fn read_link(link: &str) -> Result<Link, Failure> {
-    let expected = || {
-        Failure::usage(
-            "expected the link of an invitation, ORIGIN/m/MATCH#i=TOKEN, or of a seat, ORIGIN/m/MATCH#t=TOKEN",
-        )
-    };
-    let (address, fragment) = link.split_once('#').ok_or_else(expected)?;
-    let (origin, match_name) = address.split_once("/m/").ok_or_else(expected)?;
-    let match_name = match_name.parse().map_err(|_| expected())?;
+    let expected = Failure::usage(
+        "expected the link of an invitation, ORIGIN/m/MATCH#i=TOKEN, or of a seat, ORIGIN/m/MATCH#t=TOKEN",
+    );
+    let Some((address, fragment)) = link.split_once('#') else { return Err(expected) };
+    let Some((origin, match_name)) = address.split_once("/m/") else { return Err(expected) };
+    let Ok(match_name) = match_name.parse() else { return Err(expected) };
     let origin = SafeOrigin::read(origin).map_err(Failure::usage)?;
-    let (letter, text) = fragment.split_once('=').ok_or_else(expected)?;
+    let Some((letter, text)) = fragment.split_once('=') else { return Err(expected) };
     match (letter, AccessToken::parse(text)) {
         ("i", Some((token, kind @ TokenKind::Invitation))) | ("t", Some((token, kind @ TokenKind::Seat))) => {
             Ok(Link { origin, match_name, token, kind })
         }
         ("t", Some(_)) => Err(Failure::usage("the link is no seat's: its token is ready for use")
             .hint("write the part after `#t=` into a file, for `--token`")),
-        _ => Err(expected().hint("quote it, and check that it was copied completely")),
+        _ => Err(expected.hint("quote it, and check that it was copied completely")),
     }
 }
 
@@ -175,7 +166,7 @@ fn token_in(path: &Path) -> Result<(AccessToken, bool), Failure> {
         };
     }
     let token = AccessToken::generate(TokenKind::Seat, &outside()?).map_err(Failure::trouble)?;
-    files::write_private(path, false, |file| Ok(writeln!(file, "{}", token.expose())?))?;
+    files::write_token(path, &token)?;
     Ok((token, true))
 }
 

@@ -11,30 +11,20 @@ use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::{random, signals};
 
-/// Make signing keys and print their verifier keys
-///
-/// A key file holds a private key in one line. It is not encrypted: keep it on an encrypted disk, or wrap it with `age -p`. The
-/// folder next to it records what the key has signed, so that it never signs two histories; a copy of the key without that
-/// folder could.
-///
-/// No backup of a store contains a key. If you lose a key, make another, under another name or in another file, and publish
-/// it where the old one was. A thief can sign with a key, but cannot make two histories consistent.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "Example: turnfold key new ann.key --name games.example/ann")]
-pub(crate) struct Args {
-    #[command(subcommand)]
-    command: KeyCommand,
-}
-
 verbs! {
+    /// Make signing keys and print their verifier keys
+    ///
+    /// A key file holds a private key in one line. It is not encrypted: keep it on an encrypted disk, or wrap it with `age -p`. The
+    /// folder next to it records what the key has signed, so that it never signs two histories; a copy of the key without that
+    /// folder could.
+    ///
+    /// No backup of a store contains a key. If you lose a key, make another, under another name or in another file, and publish
+    /// it where the old one was. A thief can sign with a key, but cannot make two histories consistent.
+    #[command(after_help = "Example: turnfold key new ann.key --name games.example/ann")]
     KeyCommand {
         New(NewKeyArgs) => new_key,
         Show(ShowKeyArgs) => show_key,
     }
-}
-
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    args.command.run(context)
 }
 
 /// Make a key and print its verifier key

@@ -25,7 +25,6 @@ pub(crate) struct Args {
     dir: PathBuf,
 }
 
-/// The environment variables that the program and its libraries read.
 const ENVIRONMENT: [(&str, &str); 9] = [
     ("TURNFOLD_STORE", "The directory of the store, if --store names none."),
     (
@@ -67,18 +66,20 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     context.output.answer(&written, || vec![format!("wrote manual pages to `{dir}`").into()])
 }
 
-/// Writes the pages of a command and its verbs, and appends their file names to `pages`.
 fn write_pages(command: &Command, dir: &Path, pages: &mut Vec<String>) -> io::Result<()> {
     let name = Man::new(command.clone()).get_filename();
     let mut file = BufWriter::new(File::create(dir.join(&name))?);
     write_page(command, &mut file)?;
     file.flush()?;
     pages.push(name);
-    let mut verbs = command.get_subcommands().filter(|verb| !verb.is_hide_set());
-    verbs.try_for_each(|verb| write_pages(verb, dir, pages))
+    for verb in command.get_subcommands() {
+        if !verb.is_hide_set() {
+            write_pages(verb, dir, pages)?;
+        }
+    }
+    Ok(())
 }
 
-/// Writes the manual page of a verb, or of the whole program.
 fn write_page(command: &Command, out: &mut dyn Write) -> io::Result<()> {
     let man = Man::new(command.clone());
     man.render_title(out)?;
@@ -114,29 +115,44 @@ fn section(title: &str, items: &[(&str, &str)], roff: &mut Roff) {
     }
 }
 
-/// Splits the text after the help into examples, which call the program, and notes.
 fn examples_and_notes(command: &Command) -> (Vec<String>, Vec<String>) {
     let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-    let lines = help.lines().map(|line| {
-        let line = line.trim();
-        let example = line.strip_prefix("Examples:").or_else(|| line.strip_prefix("Example:"));
-        example.map_or(line, str::trim).to_owned()
-    });
-    lines.filter(|line| !line.is_empty()).partition(|line| line.split(' ').next() == Some(program::name()))
+    let mut examples = Vec::new();
+    let mut notes = Vec::new();
+    for line in help.lines() {
+        let mut line = line.trim();
+        if let Some(example) = line.strip_prefix("Examples:").or_else(|| line.strip_prefix("Example:")) {
+            line = example.trim();
+        }
+        if line.split(' ').next() == Some(program::name()) {
+            examples.push(line.to_owned());
+        } else if !line.is_empty() {
+            notes.push(line.to_owned());
+        }
+    }
+    (examples, notes)
 }
 
-/// Returns the related pages: those of the same group, or of all verbs for the program itself.
 fn see_also(command: &Command) -> Vec<String> {
     let program = program::name();
-    let page = |verb: &str| format!("{program}-{verb}(1)");
     let name = command.get_display_name().unwrap_or_else(|| command.get_name());
-    let Some(verb) = name.strip_prefix(program).and_then(|name| name.split('-').nth(1)) else {
-        let verbs = GROUPS.iter().flat_map(|(_, verbs)| *verbs).filter(|verb| **verb != "help");
-        return verbs.map(|verb| page(verb)).collect();
-    };
-    let group = GROUPS.iter().find(|(_, verbs)| verbs.contains(&verb)).map_or(&[][..], |(_, verbs)| verbs);
-    let near = group.iter().map(|verb| page(verb)).filter(|page| *page != format!("{name}(1)"));
-    std::iter::once(format!("{program}(1)")).chain(near.filter(|near| *near != page("help"))).collect()
+    // The group of a page is that of its first verb: `turnfold-mail-write` is in the group of `mail`.
+    let verb = name.strip_prefix(program).and_then(|name| name.split('-').nth(1));
+    let mut pages = Vec::new();
+    if verb.is_some() {
+        pages.push(format!("{program}(1)"));
+    }
+    for (_, verbs) in GROUPS {
+        if verb.is_some_and(|verb| !verbs.contains(&verb)) {
+            continue;
+        }
+        for near in verbs {
+            if *near != "help" && format!("{program}-{near}") != name {
+                pages.push(format!("{program}-{near}(1)"));
+            }
+        }
+    }
+    pages
 }
 
 #[cfg(test)]

@@ -3,8 +3,9 @@
 /// Makes the enum of verbs and the function that runs one. The variants have no documentation, because it would replace
 /// the help of their arguments. The macro has to come before the modules that use it.
 macro_rules! verbs {
-    ($name:ident { $($(#[$attribute:meta])* $verb:ident($args:ty) => $run:path,)+ }) => {
+    ($(#[$help:meta])* $name:ident { $($(#[$attribute:meta])* $verb:ident($args:ty) => $run:path,)+ }) => {
         #[derive(Debug, clap::Subcommand)]
+        $(#[$help])*
         pub(crate) enum $name { $($(#[$attribute])* $verb($args),)+ }
 
         impl $name {
@@ -80,7 +81,7 @@ verbs! {
         Legal(show::LegalArgs) => show::legal,
         Ask(ask::Args) => ask::run,
         Rules(rules::Args) => rules::run,
-        Game(game::Args) => game::run,
+        #[command(subcommand)] Game(game::GameCommand) => game::GameCommand::run,
         Log(log::Args) => log::run,
         Matches(matches::Args) => matches::run,
         Replay(replay::Args) => replay::run,
@@ -101,14 +102,14 @@ verbs! {
         Check(check::Args) => check::run,
         Simulate(simulate::Args) => simulate::run,
         Verify(verify::Args) => verify::run,
-        Key(key::Args) => key::run,
-        Checkpoint(checkpoint::Args) => checkpoint::run,
+        #[command(subcommand)] Key(key::KeyCommand) => key::KeyCommand::run,
+        #[command(subcommand)] Checkpoint(checkpoint::CheckpointCommand) => checkpoint::CheckpointCommand::run,
         Bundle(bundle::Args) => bundle::run,
         Audit(audit::Args) => audit::run,
-        Store(store::Args) => store::run,
+        #[command(subcommand)] Store(store::StoreCommand) => store::StoreCommand::run,
         Serve(serve::Args) => serve::run,
         Join(join::Args) => join::run,
-        Mail(mail::Args) => mail::run,
+        #[command(subcommand)] Mail(mail::MailCommand) => mail::MailCommand::run,
         Tour(tour::Args) => tour::run,
         Completions(completion::Args) => completion::run,
         Man(man::Args) => man::run,
@@ -117,7 +118,6 @@ verbs! {
     }
 }
 
-/// How many requests each referee of a service answers at once.
 #[cfg(feature = "modules")]
 const CHILDREN_OF_SERVICE: usize = 4;
 
@@ -126,9 +126,12 @@ impl Command {
     /// takes the directory that it restores to. The program's own folder is always added (MD-2). Verbs that play with
     /// others use only modules that have passed the laws (MD-7).
     pub(crate) fn modules(&self, named: Vec<PathBuf>, store: &StoreAddress) -> ModuleFolders {
-        let restored = if let Self::Store(args) = self { args.restored() } else { None };
-        let folders = match (restored.as_ref().unwrap_or(store), named.is_empty()) {
-            (StoreAddress::Dir(dir), true) => vec![dir.join("modules")],
+        let store = match self {
+            Self::Store(store::StoreCommand::Restore(args)) => &args.to,
+            _ => store,
+        };
+        let folders = match store {
+            StoreAddress::Dir(dir) if named.is_empty() => vec![dir.join("modules")],
             _ => named,
         };
         let folders = ModuleFolders::new(folders).with_own();
@@ -139,22 +142,25 @@ impl Command {
     /// options.
     #[cfg(feature = "modules")]
     pub(crate) fn referees(&self, global: &GlobalArgs) -> Result<Referees, Failure> {
-        let plays_with_others = match self {
-            Self::Serve(_) | Self::Mail(_) => true,
-            Self::Checkpoint(args) => args.is_of_witness(),
-            _ => false,
-        };
-        let mut referees =
-            Referees::new(if matches!(self, Self::Serve(_)) { CHILDREN_OF_SERVICE } else { 1 });
-        let unusable = |why: String| Failure::usage(why).hint("see `turnfold help referees`");
-        let named = global.referees.clone().filter(|_| !plays_with_others || !global.is_referees_variable);
-        let own = || files::in_configuration("referees.toml").filter(|file| file.exists());
-        let file = if plays_with_others { named } else { named.or_else(own) };
+        let plays_with_others = matches!(
+            self,
+            Self::Serve(_) | Self::Mail(_) | Self::Checkpoint(checkpoint::CheckpointCommand::Cosign(_))
+        );
+        let mut file = global.referees.clone();
+        if plays_with_others {
+            if global.is_referees_variable {
+                file = None;
+            }
+        } else if file.is_none() {
+            file = files::in_configuration("referees.toml").filter(|file| file.exists());
+        }
+        let children = if matches!(self, Self::Serve(_)) { CHILDREN_OF_SERVICE } else { 1 };
+        let mut referees = Referees::new(children);
         if let Some(file) = file {
-            referees.add_file(&file).map_err(unusable)?;
+            referees.add_file(&file).map_err(unusable_referee)?;
         }
         for given in &global.referee {
-            referees.add(given).map_err(unusable)?;
+            referees.add(given).map_err(unusable_referee)?;
         }
         if let Some(seconds) = global.referee_seconds {
             referees.set_seconds(seconds);
@@ -162,7 +168,6 @@ impl Command {
         Ok(referees)
     }
 
-    /// Returns `true` if the verb may print more than a screen and asks no questions.
     pub(crate) fn is_paged(&self, output: &Output) -> bool {
         match self {
             Self::Log(_) | Self::Diff(_) | Self::Blame(_) | Self::Rules(_) | Self::Guide(_) => true,
@@ -171,6 +176,11 @@ impl Command {
             _ => false,
         }
     }
+}
+
+#[cfg(feature = "modules")]
+fn unusable_referee(why: String) -> Failure {
+    Failure::usage(why).hint("see `turnfold help referees`")
 }
 
 pub(crate) fn run(command: &Command, context: &mut Context) -> Result<ExitStatus, Failure> {

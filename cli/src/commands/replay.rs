@@ -35,7 +35,6 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Returns `true` if a pager may show the output; `--step` reads keys instead.
     pub(crate) fn is_paged(&self) -> bool {
         !self.step
     }
@@ -96,7 +95,6 @@ fn print(args: &Args, mut seat_history: SeatHistory, context: &mut Context) -> R
     Ok(ExitStatus::Yes)
 }
 
-/// Prints an entry, and fails if its source records it otherwise.
 fn print_entry(
     seen: &mut ViewedEntry<'_>,
     viewer: Viewer,
@@ -113,23 +111,20 @@ fn print_entry(
     if args.step {
         render::print(&seen.picture(), output)?;
     }
-    let Some(found) = found else { return Ok(()) };
+    let Some(Divergence { kind, recorded, computed, .. }) = found else { return Ok(()) };
     output.flush()?;
     let source = args.source.up_to(None);
-    let difference = if viewer.sees_all() { difference(&found) } else { "expected another outcome".into() };
-    let failure = Failure::negative(format!("`{source}`: entry {}: {difference}", seen.seq()));
-    Err(if source.is_standard_input() || !viewer.sees_all() {
-        failure
-    } else {
-        failure.hint(format!("`turnfold check {source}` explains it"))
-    })
-}
-
-/// Returns in words how an entry differs from what its source records.
-fn difference(Divergence { kind, recorded, computed, .. }: &Divergence) -> String {
     let recorded = recorded.as_ref().map(ToString::to_string).unwrap_or_default();
-    if *kind == DivergenceKind::StateHash {
-        return format!("expected state hash #{recorded}, got #{computed}");
+    let difference = if !viewer.sees_all() {
+        "expected another outcome".into()
+    } else if kind == DivergenceKind::StateHash {
+        format!("expected state hash #{recorded}, got #{computed}")
+    } else {
+        format!("expected outcome `{recorded}`, got `{computed}`")
+    };
+    let failure = Failure::negative(format!("`{source}`: entry {}: {difference}", seen.seq()));
+    if source.is_standard_input() || !viewer.sees_all() {
+        return Err(failure);
     }
-    format!("expected outcome `{recorded}`, got `{computed}`")
+    Err(failure.hint(format!("`turnfold check {source}` explains it")))
 }

@@ -44,8 +44,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         let width = context.registry.iter().map(|rules| rules.name().len()).max().unwrap_or(0);
         for rules in context.workspace.registry.iter() {
             let name = strong(format_args!("{:width$}", rules.name()));
-            let line = || [name, plain(format_args!("  {}", rules.summary()))].into();
-            context.output.show(&document(rules.as_ref(), RulebookSections::default()), || vec![line()])?;
+            let line = [name, plain(format_args!("  {}", rules.summary()))];
+            let document = document(rules.as_ref(), RulebookSections::default());
+            context.output.show(&document, || vec![line.into()])?;
         }
         return Ok(ExitStatus::Yes);
     };
@@ -64,9 +65,10 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     }
     let mut whole = RulebookSections::read(rules.rulebook());
     let undescribed = undescribed_reasons(&*rules, &whole);
-    if !undescribed.is_empty() {
-        let reasons = whole.0.entry("reasons").or_insert_with(|| json!([]));
-        reasons.as_array_mut().into_iter().for_each(|reasons| reasons.extend(undescribed.clone()));
+    if !undescribed.is_empty()
+        && let Some(reasons) = whole.0.entry("reasons").or_insert_with(|| json!([])).as_array_mut()
+    {
+        reasons.extend(undescribed);
     }
     // The desk of a match by mail is no game, so it has no setups. Only built-in games have terms for mail.
     if rules.name() != Desk::NAME {
@@ -75,13 +77,13 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     if context.registry.iter().any(|game| **game == *rules) {
         whole.0.insert("mail".into(), by_mail(&*rules).into());
     }
-    let shown = match &args.topic {
-        Some(topic) => whole.about(topic).ok_or_else(|| unknown_topic(rules.name(), topic, &whole))?,
-        None => whole,
-    };
-    context.output.answer(&document(&*rules, shown.clone()), || {
-        let title = strong(format_args!("{} version {}", rules.name(), rules.version())).into();
-        [title].into_iter().chain(shown.lines()).collect()
+    if let Some(topic) = &args.topic {
+        whole = whole.about(topic).ok_or_else(|| unknown_topic(rules.name(), topic, &whole))?;
+    }
+    context.output.answer(&document(&*rules, whole.clone()), || {
+        let mut lines = vec![strong(format_args!("{} version {}", rules.name(), rules.version())).into()];
+        lines.extend(whole.lines());
+        lines
     })
 }
 
@@ -122,7 +124,6 @@ fn undescribed_reasons(rules: &dyn AnyRules, book: &RulebookSections) -> Vec<Val
     reasons
 }
 
-/// Returns the setups that come with the game, each with its summary.
 fn setup_list(rules: &dyn AnyRules, has_setup_section: bool) -> Value {
     let mut list = Vec::new();
     for setup in setups(rules) {
@@ -143,8 +144,11 @@ fn setup_list(rules: &dyn AnyRules, has_setup_section: bool) -> Value {
 
 /// Returns as Markdown how the game is played by mail.
 fn by_mail(rules: &dyn AnyRules) -> String {
-    let example = rules.read_setup(rules.example()).map_err(MailError::from);
-    if let Err(error) = example.and_then(|setup| start_for_mail(rules, &setup, false)) {
+    let started = match rules.read_setup(rules.example()) {
+        Ok(setup) => start_for_mail(rules, &setup, false),
+        Err(error) => Err(MailError::from(error)),
+    };
+    if let Err(error) = started {
         return format!("{error}.");
     }
     match rules.mail_terms().trim() {
@@ -158,7 +162,6 @@ fn by_mail(rules: &dyn AnyRules) -> String {
     }
 }
 
-/// Returns a ruleset as JSON, with the given sections of its rulebook.
 fn document(rules: &dyn AnyRules, RulebookSections(sections): RulebookSections) -> Map<String, Value> {
     let mut document = Map::new();
     document.insert("ruleset".into(), json!(rules.name()));
@@ -169,8 +172,9 @@ fn document(rules: &dyn AnyRules, RulebookSections(sections): RulebookSections) 
 }
 
 fn unknown_topic(name: &str, topic: &str, rulebook: &RulebookSections) -> Failure {
-    let like: Vec<String> = rulebook.topics_like(topic).iter().map(|like| format!("`{like}`")).collect();
-    let meant = if like.is_empty() { String::new() } else { format!("did you mean {}? ", like.join(" or ")) };
+    let like = rulebook.topics_like(topic);
+    let meant =
+        if like.is_empty() { String::new() } else { format!("did you mean `{}`? ", like.join("` or `")) };
     let topic = topic.escape_debug();
     Failure::usage(format!("`{name}` has no rule, command, reason, question or field `{topic}`"))
         .hint(format!("{meant}`turnfold rules {name}` shows all"))

@@ -64,22 +64,25 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
             .hint("all processes that serve it need the same token"));
     }
     if args.check_config {
-        return context
-            .output
-            .answer(&json!(options), || options.lines().into_iter().map(Into::into).collect());
+        return context.output.answer(&json!(options), || options.lines());
     }
     stderr::log(context.verbose, options.log_format());
     let outside = outside()?;
-    let (token, is_new) = match &options.admin_token {
-        Some(path) => (token_in(path, &outside)?, false),
-        None => (AccessToken::generate(TokenKind::Admin, &outside).map_err(Failure::trouble)?, true),
+    let token = match &options.admin_token {
+        Some(path) => token_in(path, &outside)?,
+        None => AccessToken::generate(TokenKind::Admin, &outside).map_err(Failure::trouble)?,
     };
     let admin = token.hash();
     let read_again =
         || settings_again(args, &options, admin, &outside).map_err(|failure| failure.to_string());
-    let has_files = args.config.is_some() || options.admin_token.is_some();
-    let reload: Option<Reload<'_>> = has_files.then_some(&read_again);
-    let mail = options.key.as_deref().map(|key| hosted_mail(key, &options, context)).transpose()?;
+    let mut reload: Option<Reload<'_>> = None;
+    if args.config.is_some() || options.admin_token.is_some() {
+        reload = Some(&read_again);
+    }
+    let mail = match &options.key {
+        Some(key) => Some(hosted_mail(key, &options, context)?),
+        None => None,
+    };
     let notifying = notifying(&options, context)?;
     let files_max = allow_many_connections();
     let service = Options {
@@ -98,37 +101,42 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let store = context.open_or_create_store()?;
     signals::leave_asking(reload.is_some());
     let registry = context.registry.clone();
-    let shown = is_new.then(|| token.expose());
+    // A token that no file keeps is printed.
+    let shown = if options.admin_token.is_none() { Some(token.expose()) } else { None };
     let output = &mut context.output;
     let mut announce = |address: SocketAddr| {
         let origin = options.origin.clone().unwrap_or_else(|| format!("http://{address}"));
+        if let Some(token) = shown
+            && !output.is_json()
+        {
+            writeln!(io::stderr(), "admin token: {token}")?;
+        }
         let listening = json!({ "address": address, "origin": origin, "admin_token": shown });
-        let mut printed = Ok(());
-        output.show(&listening, || {
-            printed = shown.map_or(Ok(()), |token| writeln!(io::stderr(), "admin token: {token}"));
-            vec![format!("http://{address}").into()]
-        })?;
-        printed.and_then(|()| output.flush())?;
+        output.show(&listening, || vec![format!("http://{address}").into()])?;
+        output.flush()?;
         note_ready();
         Ok(())
     };
-    serve(store, registry, outside, &service, &mut announce, reload).map_err(|error| match error {
-        ServeError::Store(error) => Failure::from(error),
-        error @ ServeError::Listen { .. } => Failure::usage(error.to_string()),
-        error => Failure::trouble(error.to_string()),
-    })?;
-    Ok(ExitStatus::Yes)
+    match serve(store, registry, outside, &service, &mut announce, reload) {
+        Ok(()) => Ok(ExitStatus::Yes),
+        Err(ServeError::Store(error)) => Err(error.into()),
+        Err(error @ ServeError::Listen { .. }) => Err(Failure::usage(error.to_string())),
+        Err(error) => Err(Failure::trouble(error.to_string())),
+    }
 }
 
-/// Returns how players are notified of their turns; `None` without `--notify`.
 fn notifying(options: &ServeOptions, context: &Context) -> Result<Option<Notifying>, Failure> {
     let Some(command) = options.notify.clone() else { return Ok(None) };
-    let in_store = context.store_dir().ok().filter(|_| context.fleet().is_none());
-    let memory = options.notify_memory.clone().or_else(|| in_store.map(|dir| dir.join("calls.json")));
-    let memory = memory.ok_or_else(|| {
-        Failure::usage("to call players of a store in a database, add `--notify-memory FILE`")
-            .hint("one of the processes that serve it calls players")
-    })?;
+    let memory = match (&options.notify_memory, context.store_dir()) {
+        (Some(memory), _) => memory.clone(),
+        (None, Ok(dir)) => dir.join("calls.json"),
+        (None, Err(_)) => {
+            return Err(Failure::usage(
+                "to call players of a store in a database, add `--notify-memory FILE`",
+            )
+            .hint("one of the processes that serve it calls players"));
+        }
+    };
     Ok(Some(Notifying { command, after: options.notify_after(), memory }))
 }
 
@@ -144,7 +152,6 @@ fn note_ready() {
     }
 }
 
-/// Reads the settings that may change while the service runs.
 fn settings_again(
     args: &Args,
     started: &ServeOptions,
@@ -155,8 +162,11 @@ fn settings_again(
     if options.fixed() != started.fixed() {
         tracing::warn!("some of the changed options need a new start of the service");
     }
-    let token = options.admin_token.as_deref().map(|path| token_in(path, outside)).transpose()?;
-    Ok(options.settings(token.map_or(admin, |token| token.hash())))
+    let admin = match &options.admin_token {
+        Some(path) => token_in(path, outside)?.hash(),
+        None => admin,
+    };
+    Ok(options.settings(admin))
 }
 
 /// Raises the limit of open files to the system's maximum, because each connection takes one, and returns the new
@@ -180,13 +190,16 @@ fn require_proxy(options: &ServeOptions) -> Result<(), Failure> {
     if options.listen().ip().is_loopback() {
         return Ok(());
     }
-    let missing = [
-        ("--behind-proxy", options.behind_proxy),
-        ("--origin", options.origin.is_some()),
-        ("--admin-token", options.admin_token.is_some()),
-    ];
-    let missing: Vec<_> =
-        missing.iter().filter(|(_, is_there)| !is_there).map(|(name, _)| format!("`{name}`")).collect();
+    let mut missing = Vec::new();
+    if !options.behind_proxy {
+        missing.push("`--behind-proxy`");
+    }
+    if options.origin.is_none() {
+        missing.push("`--origin`");
+    }
+    if options.admin_token.is_none() {
+        missing.push("`--admin-token`");
+    }
     if missing.is_empty() {
         return Ok(());
     }
@@ -198,16 +211,21 @@ fn require_proxy(options: &ServeOptions) -> Result<(), Failure> {
 /// Opens the host's key. Letters are kept next to the store; with a database, there is no folder for them.
 fn hosted_mail(key: &Path, options: &ServeOptions, context: &Context) -> Result<HostedMail, Failure> {
     let signers = Arc::new(Signers::open(&[key.to_path_buf()])?);
-    let letters = if context.fleet().is_some() { None } else { Some(context.store_dir()?.to_path_buf()) };
-    letters.as_deref().map_or(Ok(()), |folder| addresses_in(folder).map(|_| ()))?;
+    let mut letters = None;
+    if context.fleet().is_none() {
+        let folder = context.store_dir()?;
+        addresses_in(folder)?;
+        letters = Some(folder.to_path_buf());
+    }
+    if let Some(folder) = &options.maildir {
+        Maildir::open(folder)?;
+    }
     let pages = options.origin.clone();
     let maildir = options.maildir.clone();
     let send = options.send.clone();
-    maildir.as_deref().map_or(Ok(()), |folder| Maildir::open(folder).map(|_| ()))?;
     Ok(HostedMail { signers, letters, pages, maildir, send })
 }
 
-/// Returns the clock, randomness and build identity that the service uses.
 pub(crate) fn outside() -> Result<Outside, Failure> {
     // Fails early if the clock cannot be used; afterwards it will not go back before 1970.
     clock::now_ms()?;
@@ -225,7 +243,7 @@ fn token_in(path: &Path, outside: &Outside) -> Result<AccessToken, Failure> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             files::require_no_token(path)?;
             let token = AccessToken::generate(TokenKind::Admin, outside).map_err(Failure::trouble)?;
-            files::write_private(path, false, |file| Ok(writeln!(file, "{}", token.expose())?))?;
+            files::write_token(path, &token)?;
             Ok(token)
         }
         Err(error) => Err(Failure::file("read", path, &error)),

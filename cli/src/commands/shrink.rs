@@ -1,7 +1,5 @@
 //! `turnfold shrink`: finds the smallest log that still shows something.
 
-use std::iter;
-
 use serde_json::json;
 use turnfold_history::{
     Condition, FileName, Judgment, Least, Question, Replay, ReplayLine, Shrinking, SourceName, Sources,
@@ -61,9 +59,10 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let entries = least.replay.entries().count() as u64;
     let left = counted(entries, "entry", "entries");
     let origin = format!("shrunk from `{}`, {} → {left}: {}", args.source, least.before, shows);
-    let comments = iter::once(&origin).chain(&least.remarks);
-    let comments: Vec<_> =
-        comments.map(|text| ReplayLine::Comment(format!(" {}", printable(text)))).collect();
+    let mut comments = vec![ReplayLine::Comment(format!(" {}", printable(&origin)))];
+    for remark in &least.remarks {
+        comments.push(ReplayLine::Comment(format!(" {}", printable(remark))));
+    }
     least.replay.lines.splice(0..0, comments);
     let replay = least.replay.to_string();
     let file = args.file.write(&replay)?;
@@ -74,16 +73,16 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         "entries": entries,
         "tries": least.tries,
         "file": file,
-        "replay": file.is_none().then_some(&replay),
+        "replay": if file.is_none() { Some(&replay) } else { None },
     });
-    let line = |file: &str| {
+    context.output.answer_with_text(&shrunk, &replay, file.as_deref(), |file| {
         let before = counted(least.before, "entry", "entries");
         let tries = counted(least.tries, "try", "tries");
         format!("shrunk {before} to {entries} in `{file}` ({tries}): {shows}").into()
-    };
-    context.output.answer_with_text(&shrunk, &replay, file.as_deref(), line)?;
-    let remarks = least.remarks.iter().filter(|_| file.is_some());
-    context.output.note(remarks.map(|remark| dim(remark).into()))?;
+    })?;
+    if file.is_some() {
+        context.output.note(least.remarks.iter().map(|remark| dim(remark).into()))?;
+    }
     Ok(ExitStatus::Yes)
 }
 
@@ -113,51 +112,50 @@ fn find(args: &Args, context: &Context) -> Result<(Least, String), Failure> {
         let entries = counted(left as u64, "entry", "entries");
         bar.set_message(format!("{entries} left, {}", counted(tries, "try", "tries")));
     };
-    let load = |source| histories::load_whole(source, context);
-    let (Loaded { history, contradiction }, shrinking, shows, never) =
-        match (&args.when, &args.still, &args.source) {
-            (Some(condition), _, source) => {
-                let loaded = load(source)?;
-                let found =
-                    shrink::<Failure>(&loaded.history, Question::Holds(condition), args.view, on_try)?;
-                (loaded, found, format!("`{condition}` becomes true"), "the condition is never true")
-            }
-            (None, Some(command), source) => {
-                let loaded = load(source)?;
-                let judge = ShellJudge::new(command)?;
-                let mut last = Judgment::No;
-                let ask = &mut |replay: &Replay| -> Result<Judgment, Failure> {
-                    last = judge.judge(replay)?;
-                    Ok(last)
-                };
-                let found = shrink(&loaded.history, Question::Judged(ask), args.view, on_try)?;
-                judge_again(&judge, &found, last)?;
-                (loaded, found, format!("`{command}` finds it"), "the command does not find it")
-            }
-            (None, None, SourceName::File(FileName { path, seq: None })) => {
+    if args.when.is_none() && args.still.is_none() {
+        return match &args.source {
+            SourceName::File(FileName { path, seq: None }) => {
                 let (least, command) = shrink_failing(&context.read_replay(path)?.whole()?, on_try)?;
-                return Ok((least, format!("`{command}` fails the check in the same way")));
+                Ok((least, format!("`{command}` fails the check in the same way")))
             }
-            (None, None, SourceName::File(FileName { seq: Some(_), .. })) => {
-                return Err(Failure::usage(format!(
-                    "`{}` is not a whole file, and only a whole one can fail a check",
-                    args.source
-                ))
-                .hint(
+            SourceName::File(FileName { seq: Some(_), .. }) => {
+                let message =
+                    format!("`{}` is not a whole file, and only a whole one can fail a check", args.source);
+                Err(Failure::usage(message).hint(
                     "leave out the number of the entry, or say what to look for with `--when` or `--still`",
-                ));
+                ))
             }
-            (None, None, SourceName::Revision(_)) => {
-                return Err(Failure::usage("a revision records no outcomes that could fail a check")
-                    .hint("say what to look for with `--when` or `--still`"));
+            SourceName::Revision(_) => {
+                Err(Failure::usage("a revision records no outcomes that could fail a check")
+                    .hint("say what to look for with `--when` or `--still`"))
             }
         };
+    }
+    let Loaded { history, contradiction } = histories::load_whole(&args.source, context)?;
+    let (shrinking, shows, never) = if let Some(condition) = &args.when {
+        let found = shrink::<Failure>(&history, Question::Holds(condition), args.view, on_try)?;
+        (found, format!("`{condition}` becomes true"), "the condition is never true")
+    } else {
+        let command = args.still.as_deref().unwrap_or_default();
+        let judge = ShellJudge::new(command)?;
+        let mut last = Judgment::No;
+        let ask = &mut |replay: &Replay| -> Result<Judgment, Failure> {
+            last = judge.judge(replay)?;
+            Ok(last)
+        };
+        let found = shrink(&history, Question::Judged(ask), args.view, on_try)?;
+        judge_again(&judge, &found, last)?;
+        (found, format!("`{command}` finds it"), "the command does not find it")
+    };
     match shrinking {
         Shrinking::Least(mut least) => {
-            least.remarks.extend(contradiction.as_ref().map(|found| {
+            if let Some(found) = &contradiction {
                 let found = histories::in_words(found);
-                format!("this build computed the outcomes, and `{}` records others: {found}", args.source)
-            }));
+                least.remarks.push(format!(
+                    "this build computed the outcomes, and `{}` records others: {found}",
+                    args.source
+                ));
+            }
             Ok((*least, shows))
         }
         Shrinking::InSetup => Err(Failure::negative("the setup shows it already, so no entry is needed")),

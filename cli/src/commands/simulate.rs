@@ -8,7 +8,7 @@ use std::str::FromStr;
 use indicatif::ProgressBar;
 use rayon::prelude::*;
 use serde_json::json;
-use turnfold_core::{AnyState, DicePolicy, FoldError, Seed, Simulation, Step};
+use turnfold_core::{AnyState, DicePolicy, Seed, Simulation, Step};
 use turnfold_history::{Passed, Replay, history::revision::new_match_name, tfl::ReplayOrigin};
 use turnfold_store::{MatchName, NewEntry, PackedEntries, SNAPSHOT_INTERVAL};
 
@@ -70,12 +70,10 @@ pub(crate) struct Args {
     script: ScriptArgs,
 }
 
-/// A seed on the command line.
 #[derive(Clone, Copy, Debug)]
 enum SeedArg {
     /// The seed of random play, from which the dice seed is derived.
     Play(u64),
-    /// The seed of the dice.
     Dice(Seed),
 }
 
@@ -90,14 +88,6 @@ impl FromStr for SeedArg {
     }
 }
 
-/// What the matches of one call have in common.
-struct Series {
-    game: Game,
-    is_seeded: bool,
-    steps: u64,
-}
-
-/// A match to be played at random.
 struct Play {
     game: Game,
     simulation: Simulation,
@@ -119,15 +109,15 @@ impl Args {
             (Dice::Seeded, None) => Ok(DicePolicy::Seeded(random::seed()?)),
         }
     }
-}
 
-impl Series {
-    fn play(&self, seed: u64) -> Play {
+    fn play(&self, game: &Game, steps: u64, seed: u64) -> Play {
         let simulation = Simulation::new(seed);
-        let dice =
-            if self.is_seeded { DicePolicy::Seeded(simulation.dice_seed()) } else { DicePolicy::Recorded };
-        let game = Game { dice, ..self.game.clone() };
-        Play { game, simulation, steps: self.steps, title: format!("random play, seed {seed}") }
+        let dice = match self.dice {
+            Dice::Seeded => DicePolicy::Seeded(simulation.dice_seed()),
+            Dice::Recorded => DicePolicy::Recorded,
+        };
+        let game = Game { dice, ..game.clone() };
+        Play { game, simulation, steps, title: format!("random play, seed {seed}") }
     }
 }
 
@@ -148,33 +138,35 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         args.file.path()?;
     }
     let game = args.ruleset.read(context)?;
-    let rules = game.rules.clone();
-    let series = Series { game, is_seeded: args.dice == Dice::Seeded, steps: steps.into() };
+    let steps = u64::from(steps);
     if let Some(count) = args.count {
-        return run_many(args, seed, &series, count, context);
+        return run_many(args, seed, &game, steps, count, context);
     }
-    let play = series.play(seed);
-    let bar = play.bar();
-    let (state, entries, replay) = if let Some(name) = &args.into {
-        let (state, entries) = play.into_store(name, &bar, context)?;
-        (state, entries, None)
+    let bar = progress(steps, "playing {bar:30} {pos}/{len} entries {eta}");
+    let play = args.play(&game, steps, seed);
+    let mut text = None;
+    let mut file = None;
+    let (state, entries) = if let Some(name) = &args.into {
+        play.into_store(name, &bar, context)?
     } else {
         let (state, replay) = play.into_replay(&bar)?;
-        (state, replay.closing.map_or(0, |closing| closing.count), Some(replay.to_string()))
+        let replay_text = replay.to_string();
+        file = args.file.write(&replay_text)?;
+        text = Some(replay_text);
+        (state, replay.closing.map_or(0, |closing| closing.count))
     };
-    let file = replay.as_deref().map_or(Ok(None), |replay| args.file.write(replay))?;
-    let is_over = entries < u64::from(steps);
     let hash = state.state_hash();
+    let is_over = entries < steps;
     let simulated = json!({
-        "ruleset": rules.name(),
-        "version": rules.version(),
+        "ruleset": game.rules.name(),
+        "version": game.rules.version(),
         "seed": seed,
         "entries": entries,
         "over": is_over,
         "state_hash": hash,
         "match": args.into.as_ref().map(MatchName::as_str),
         "file": file,
-        "replay": replay.as_deref().filter(|_| file.is_none()),
+        "replay": if file.is_none() { text.as_deref() } else { None },
     });
     let line = |file: &str| {
         let into = match &args.into {
@@ -185,48 +177,47 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         let over = plain(if is_over { ", then the match was over " } else { " " });
         Line::from(played).join(into.into()).then(over).then(dim(format_args!("#{hash:.16}")))
     };
-    match &replay {
+    match &text {
         Some(text) => context.output.answer_with_text(&simulated, text, file.as_deref(), line)?,
         None => context.output.show(&simulated, || vec![line("")])?,
     }
     Ok(ExitStatus::Yes)
 }
 
-/// Plays matches in parallel, each into a file that is named after its seed.
 fn run_many(
     args: &Args,
     first: u64,
-    series: &Series,
+    game: &Game,
+    steps: u64,
     count: NonZeroU32,
     context: &mut Context,
 ) -> Result<ExitStatus, Failure> {
-    let Some(last) = first.checked_add(u64::from(count.get()) - 1) else {
+    let matches = count.get();
+    let Some(last) = first.checked_add(u64::from(matches) - 1) else {
         let seeds = format!("{count} seeds from {first} on");
         return Err(Failure::usage(format!("there are no {seeds}")).hint(format!("the last is {}", u64::MAX)));
     };
     let folder = args.file.folder()?;
-    let seeds = first..=last;
-    let file = |seed: u64| folder.join(format!("{seed}.tfl"));
-    seeds.clone().try_for_each(|seed| check_new(&file(seed), args.file.is_forced()))?;
+    for seed in first..=last {
+        check_new(&folder.join(format!("{seed}.tfl")), args.file.is_forced())?;
+    }
     args.file.make_folder()?;
-    let bar = progress(count.get().into(), "playing {bar:30} {pos}/{len} matches {eta}");
+    let bar = progress(matches.into(), "playing {bar:30} {pos}/{len} matches {eta}");
     let play = |seed: u64| {
-        let (_, replay) = series.play(seed).into_replay(&ProgressBar::hidden())?;
-        write_unsynced(&file(seed), replay.to_string().as_bytes())?;
-        bar.inc(1);
-        let entries = replay.closing.map_or(0, |closing| closing.count);
-        Ok((entries, u64::from(entries < series.steps)))
+        unless_fault(&format!("seed {seed}"), || {
+            let (_, replay) = args.play(game, steps, seed).into_replay(&ProgressBar::hidden())?;
+            write_unsynced(&folder.join(format!("{seed}.tfl")), replay.to_string().as_bytes())?;
+            bar.inc(1);
+            let entries = replay.closing.map_or(0, |closing| closing.count);
+            Ok((entries, u64::from(entries < steps)))
+        })
     };
-    let play = |seed: u64| unless_fault(&format!("seed {seed}"), || play(seed));
-    let (entries, over) = seeds
-        .into_par_iter()
-        .map(play)
-        .try_reduce(|| (0, 0), |sum, more| Ok((sum.0 + more.0, sum.1 + more.1)))?;
+    let played = (first..=last).into_par_iter().map(play);
+    let (entries, over) = played.try_reduce(|| (0, 0), |sum, more| Ok((sum.0 + more.0, sum.1 + more.1)))?;
     bar.finish_and_clear();
-    let matches = count.get();
     let simulated = json!({
-        "ruleset": series.game.rules.name(),
-        "version": series.game.rules.version(),
+        "ruleset": game.rules.name(),
+        "version": game.rules.version(),
         "first_seed": first,
         "last_seed": last,
         "matches": matches,
@@ -246,11 +237,6 @@ fn run_many(
 }
 
 impl Play {
-    /// Returns the progress bar of one match.
-    fn bar(&self) -> ProgressBar {
-        progress(self.steps, "playing {bar:30} {pos}/{len} entries {eta}")
-    }
-
     /// Plays until the match is over or has enough entries. Reports each entry and notes the snapshots that are due.
     fn play(
         &self,
@@ -260,7 +246,6 @@ impl Play {
     ) -> Result<Box<dyn AnyState>, Failure> {
         let mut state = self.game.start()?;
         require_legal(&*state)?;
-        let refused = |error: FoldError| Failure::trouble(format!("the rules refuse what is legal: {error}"));
         let observe = &mut |step: &mut dyn Step| {
             observe(step);
             bar.inc(1);
@@ -270,7 +255,8 @@ impl Play {
         while head < self.steps && !is_over {
             let count = SNAPSHOT_INTERVAL.min(self.steps - head);
             let played = self.simulation.play(state.as_mut(), &self.game.dice, head + 1, count, observe);
-            let played = played.map_err(refused)?;
+            let played = played
+                .map_err(|error| Failure::trouble(format!("the rules refuse what is legal: {error}")))?;
             head += played;
             is_over = played < count;
             passed.note(head, state.as_ref());
@@ -280,14 +266,9 @@ impl Play {
 
     fn into_replay(self, bar: &ProgressBar) -> Result<(Box<dyn AnyState>, Replay), Failure> {
         let Game { rules, module, setup, dice } = &self.game;
-        let unwritable = |error: turnfold_core::SetupError| Failure::usage(error.to_string());
-        let mut replay = Replay::compose(
-            "random play",
-            ReplayOrigin { rules, module: *module, dice: *dice, title: &self.title },
-            setup,
-            None,
-        )
-        .map_err(unwritable)?;
+        let origin = ReplayOrigin { rules, module: *module, dice: *dice, title: &self.title };
+        let mut replay = Replay::compose("random play", origin, setup, None)
+            .map_err(|error| Failure::usage(error.to_string()))?;
         let state = self.play(&mut Passed::default(), bar, &mut |step| replay.record(step, None))?;
         replay.close(state.state_hash());
         Ok((state, replay))

@@ -2,7 +2,6 @@
 
 mod groups;
 
-use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal, Write};
 use std::path::Path;
@@ -16,7 +15,7 @@ use self::groups::{GroupBy, Groups};
 use crate::context::Context;
 use crate::corpus::{Corpus, CorpusArgs};
 use crate::failure::{ExitStatus, Failure};
-use crate::files::{NewFile, temporary_dir, write_whole_from};
+use crate::files::{NewFile, temporary_dir, unwritable, write_whole_from};
 use crate::output::{Output, counted};
 
 /// Write many matches as a table, or count them in groups
@@ -74,21 +73,18 @@ enum Rows {
     Groups,
 }
 
-/// The file format of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RowFormat {
     Csv,
     JsonLines,
 }
 
-/// The result of writing a table.
 struct Written {
     rows: u64,
     /// The failure to read some logs, whose rows the table lacks.
     unread: Option<Failure>,
 }
 
-/// The destination of text.
 type Sink<'a> = dyn FnMut(&str) -> Result<(), Failure> + 'a;
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
@@ -101,45 +97,50 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         let format = if output.is_json() { RowFormat::JsonLines } else { RowFormat::Csv };
         let written = write(&kind, format, corpus, args.viewer, &mut |text| Ok(print(text, output)?))?;
         output.flush()?;
-        return written.unread.map_or(Ok(ExitStatus::Yes), Err);
+        return ExitStatus::Yes.unless(written.unread);
     };
     let format = RowFormat::of(path)?;
     let Written { rows, unread } = write_whole_from(path, |file| {
         let mut file = BufWriter::new(file);
-        let failed = |cause| Failure::trouble(format!("cannot write `{}`: {cause}", path.display()));
         let written = write(&kind, format, corpus, args.viewer, &mut |text| {
-            file.write_all(text.as_bytes()).map_err(failed)
+            file.write_all(text.as_bytes()).map_err(|cause| unwritable(path, &cause))
         })?;
-        file.flush().map_err(failed)?;
+        file.flush().map_err(|cause| unwritable(path, &cause))?;
         Ok(written)
     })?;
     print_written(path, rows, output)?;
-    unread.map_or(Ok(ExitStatus::Yes), Err)
+    ExitStatus::Yes.unless(unread)
 }
 
 fn count_groups(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let path = args.file.path()?;
-    let ending = path.map(|path| path.extension().and_then(|ending| ending.to_str()).unwrap_or_default());
+    let is_svg = path.is_some_and(|path| ending(path) == "svg");
     if let Some(path) = path
-        && !matches!(ending, Some("svg" | "jsonl"))
+        && !is_svg
+        && ending(path) != "jsonl"
     {
-        let message = format!("cannot choose a form for `{}`", path.display());
-        return Err(Failure::usage(message).hint("name a file that ends in `.svg` or `.jsonl`"));
+        return Err(no_form(path, "`.svg` or `.jsonl`"));
     }
     let corpus = args.corpus.corpus(&mut context.workspace)?;
     let groups = Groups::count(corpus, args.by.unwrap_or(GroupBy::Ruleset), args.viewer)?;
-    match path {
-        None => {
-            groups.print(&mut context.output)?;
-            context.output.flush()?;
-        }
-        Some(path) => {
-            let text = if ending == Some("svg") { groups.svg() } else { groups.json_lines()? };
-            args.file.write(&text)?;
-            print_written(path, groups.len(), &mut context.output)?;
-        }
+    if let Some(path) = path {
+        let text = if is_svg { groups.svg() } else { groups.json_lines()? };
+        args.file.write(&text)?;
+        print_written(path, groups.len(), &mut context.output)?;
+    } else {
+        groups.print(&mut context.output)?;
+        context.output.flush()?;
     }
-    groups.unread.map_or(Ok(ExitStatus::Yes), Err)
+    ExitStatus::Yes.unless(groups.unread)
+}
+
+fn ending(path: &Path) -> &str {
+    path.extension().and_then(|ending| ending.to_str()).unwrap_or_default()
+}
+
+fn no_form(path: &Path, endings: &str) -> Failure {
+    Failure::usage(format!("cannot choose a form for `{}`", path.display()))
+        .hint(format!("name a file that ends in {endings}"))
 }
 
 fn print_written(path: &Path, rows: u64, output: &mut Output) -> Result<(), Failure> {
@@ -161,7 +162,6 @@ fn print(rows: &str, output: &mut Output) -> io::Result<()> {
 }
 
 impl Args {
-    /// Returns `true` if the output can be a picture.
     pub(super) fn has_picture(&self) -> bool {
         self.rows == Rows::Groups
     }
@@ -179,7 +179,6 @@ impl Args {
         Ok(())
     }
 
-    /// Returns the kind of row; `None` for groups.
     fn kind(&self) -> Option<TableKind> {
         match self.rows {
             Rows::Matches => Some(TableKind::Matches),
@@ -193,19 +192,16 @@ impl Args {
 
 impl RowFormat {
     fn of(path: &Path) -> Result<Self, Failure> {
-        match path.extension().and_then(|extension| extension.to_str()) {
-            Some("csv") => Ok(Self::Csv),
-            Some("jsonl") => Ok(Self::JsonLines),
-            Some("parquet") => {
+        match ending(path) {
+            "csv" => Ok(Self::Csv),
+            "jsonl" => Ok(Self::JsonLines),
+            "parquet" => {
                 let message = format!("cannot write `{}`: there is no Parquet in this build", path.display());
-                Err(Failure::usage(message).hint(
-                    "write `table.csv`, then `duckdb -c \"COPY (FROM 'table.csv') TO 'table.parquet'\"`",
-                ))
+                let hint =
+                    "write `table.csv`, then `duckdb -c \"COPY (FROM 'table.csv') TO 'table.parquet'\"`";
+                Err(Failure::usage(message).hint(hint))
             }
-            _ => {
-                let message = format!("cannot choose a form for `{}`", path.display());
-                Err(Failure::usage(message).hint("name a file that ends in `.csv` or `.jsonl`"))
-            }
+            _ => Err(no_form(path, "`.csv` or `.jsonl`")),
         }
     }
 }
@@ -252,14 +248,19 @@ fn write_rows(
     let unread = corpus.each(viewer, look, |_, (text, more, found_here)| {
         rows += more;
         found.resize(found_here.len(), false);
-        found.iter_mut().zip(found_here).for_each(|(found, here)| *found |= here);
+        for (found, here) in found.iter_mut().zip(found_here) {
+            *found |= here;
+        }
         sink(&text)
     })?;
     if unread.is_none()
         && let TableKind::Fields(paths) = kind
-        && let Some((path, _)) = paths.iter().zip(found).find(|(_, found)| !found)
     {
-        return Err(Failure::usage(format!("`{path}` is nowhere in the view, after any entry")));
+        for (path, found) in paths.iter().zip(found) {
+            if !found {
+                return Err(Failure::usage(format!("`{path}` is nowhere in the view, after any entry")));
+            }
+        }
     }
     Ok(Written { rows, unread })
 }
@@ -273,41 +274,40 @@ fn write_effects(corpus: Corpus, viewer: Viewer, sink: &mut Sink<'_>) -> Result<
     let mut file = BufWriter::new(File::create(&path).map_err(failed)?);
     let mut columns = TableKind::Effects.columns();
     let look = |seat_history: SeatHistory| {
-        let (mut text, mut rows, mut named) = (String::new(), 0_u64, Vec::<Cow<'static, str>>::new());
+        let mut text = String::new();
+        let mut rows = 0_u64;
+        let mut named = Vec::new();
         TableKind::Effects.rows(&seat_history, &mut |row| {
             rows += 1;
             row.write_json(&mut text);
-            add_columns(row.cells().iter().map(|(column, _)| column), &mut named);
+            for (column, _) in row.cells() {
+                if !named.contains(column) {
+                    named.push(column.clone());
+                }
+            }
         })?;
         Ok((text, rows, named))
     };
     let mut rows = 0;
     let unread = corpus.each(viewer, look, |_, (text, more, named)| {
         rows += more;
-        add_columns(&named, &mut columns);
+        for column in &named {
+            if !columns.contains(column) {
+                columns.push(column.clone());
+            }
+        }
         file.write_all(text.as_bytes()).map_err(failed)
     })?;
     file.into_inner().map_err(|error| failed(error.into_error()))?;
     let mut text = String::new();
     write_csv_header(&columns, &mut text);
     for line in BufReader::new(File::open(&path).map_err(failed)?).lines() {
-        let row: Map<String, Value> =
-            serde_json::from_str(&line.map_err(failed)?).map_err(|cause| failed(cause.into()))?;
+        let line = line.map_err(failed)?;
+        let row: Map<String, Value> = serde_json::from_str(&line).map_err(|cause| failed(cause.into()))?;
         write_csv(columns.iter().map(|column| row.get(&**column).unwrap_or(&Value::Null)), &mut text);
         sink(&text)?;
         text.clear();
     }
     sink(&text)?;
     Ok(Written { rows, unread })
-}
-
-fn add_columns<'a>(
-    named: impl IntoIterator<Item = &'a Cow<'static, str>>,
-    columns: &mut Vec<Cow<'static, str>>,
-) {
-    for column in named {
-        if !columns.contains(column) {
-            columns.push(column.clone());
-        }
-    }
 }

@@ -1,25 +1,21 @@
 //! `turnfold verify`: audits stored matches and single branches.
 
-mod chain;
-mod finding;
-mod reload;
-
 use std::str::FromStr;
 
 use serde_json::json;
 use turnfold_history::{
     FileName, Finding, FindingKind, History, QuotedLink, Revision, SourceName, Sources, Verification,
     VerifiedBranch,
+    golden::chain::{ChainVerification, LinkedBranch, NOT_CHECKED, verify_chain},
+    golden::selftest::first_unsynced,
     golden::verify::{left_to_check, named_referee, verify},
     history::links::{Parting, QuotedFinding, compare},
 };
 use turnfold_store::{BranchName, Damage, MatchName, StoreError};
 
-pub(super) use self::finding::place;
-
-use self::finding::finding_line;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
+use crate::histories;
 use crate::output::{Line, added, counted, dim, plain, removed};
 
 /// Audit matches of the store: chain, decoding, rules, dice
@@ -69,7 +65,6 @@ pub(crate) struct Args {
 
 #[derive(Clone, Debug)]
 enum VerifyTarget {
-    /// A match with all its branches.
     Match(MatchName),
     /// A branch, up to an entry if one is named.
     Branch(Revision),
@@ -104,48 +99,17 @@ impl Args {
     }
 }
 
-/// Returns the failure for a replay file.
 fn of_file(file: &FileName) -> Failure {
     Failure::usage(format!("`{file}` is a replay file, and `verify` is for matches of the store"))
         .hint(format!("`turnfold check {file}` verifies it"))
-}
-
-/// Returns the line about what is left to another check, such as the values of fair dice.
-fn left_line(name: &str, left: &str) -> Line {
-    [dim("dice"), plain(format_args!(" {name}: {left}"))].into()
 }
 
 fn main_branch(name: &MatchName) -> Revision {
     Revision { match_name: name.clone(), branch: BranchName::main(), seq: None }
 }
 
-/// Returns the line that names the referee whose rules were used (RF-17).
-fn referee_line(name: &str, referee: &str) -> Line {
-    [dim("rules"), plain(format_args!(" {name}: computed by your referee {referee}"))].into()
-}
-
-/// Prints the result for a match, or for the store as a whole.
-fn print(match_name: Option<&MatchName>, found: &Verification, context: &mut Context) -> Result<(), Failure> {
-    let Verification { branches, findings, left, referee } = found;
-    let match_name = match_name.map(MatchName::as_str);
-    let ok = findings.is_empty();
-    let name = match_name.unwrap_or("the store");
-    let verified = json!({ "match": match_name, "ok": ok, "branches": branches, "findings": findings, "dice": left, "referee": referee });
-    context.output.show(&verified, || {
-        let branches = branches.iter().map(|VerifiedBranch { branch, entries, link, state_hash }| {
-            let entries = counted(*entries, "entry", "entries");
-            let place = plain(format_args!(" {name}@{branch}: {entries} "));
-            Line::from([added("ok"), place, dim(format_args!("state {state_hash:.16} link {link:.16}"))])
-        });
-        let findings = findings.iter().map(|finding| finding_line(name, finding));
-        let referee = referee.as_ref().map(|referee| referee_line(name, referee));
-        branches.chain(findings).chain(left.map(|left| left_line(name, left))).chain(referee).collect()
-    })?;
-    Ok(())
-}
-
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let mut answers = Vec::new();
+    let mut is_good = true;
     if args.reload {
         for target in &args.targets {
             let source = match target {
@@ -153,36 +117,36 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
                 VerifyTarget::Branch(revision) => SourceName::Revision(revision.clone()),
                 VerifyTarget::File(file) => SourceName::File(file.clone()),
             };
-            answers.push(reload::reload(&source, args.window, context)?);
+            is_good &= reload(&source, args.window, context)? == ExitStatus::Yes;
         }
-        return Ok(ExitStatus::from(!answers.contains(&ExitStatus::No)));
+        return Ok(is_good.into());
     }
     let compared = args.compared_branch()?;
-    let verify = if args.chain { chain::verify_branch } else { verify_branch };
     if args.targets.is_empty() {
-        answers.push(verify_matches(None, args.chain, context)?);
+        is_good &= verify_matches(None, args.chain, context)?;
     }
     for target in &args.targets {
-        answers.push(match target {
+        match target {
             // With `--expect`, the branch is audited below.
-            VerifyTarget::Match(_) | VerifyTarget::Branch(_) if compared.is_some() => ExitStatus::Yes,
-            VerifyTarget::Match(name) => verify_matches(Some(name), args.chain, context)?,
-            VerifyTarget::Branch(revision) => verify(revision, context)?,
+            VerifyTarget::Match(_) | VerifyTarget::Branch(_) if compared.is_some() => {}
+            VerifyTarget::Match(name) => is_good &= verify_matches(Some(name), args.chain, context)?,
+            VerifyTarget::Branch(revision) => verify_branch(revision, args.chain, context)?,
             VerifyTarget::File(file) => return Err(of_file(file)),
-        });
+        }
     }
     if let Some(revision) = compared {
-        answers.extend([verify(&revision, context)?, print_quoted(&revision, &args.expect, context)?]);
+        verify_branch(&revision, args.chain, context)?;
+        is_good &= print_quoted(&revision, &args.expect, context)? == ExitStatus::Yes;
     }
-    Ok(ExitStatus::from(!answers.contains(&ExitStatus::No)))
+    Ok(is_good.into())
 }
 
-/// Audits a match, or all matches of the store if there is no name.
+/// Audits a match, or all matches of the store if there is no name. Returns `true` if they agree with their rules.
 fn verify_matches(
     name: Option<&MatchName>,
     is_chain_only: bool,
     context: &mut Context,
-) -> Result<ExitStatus, Failure> {
+) -> Result<bool, Failure> {
     let store = context.read_store()?;
     let matches: Box<dyn Iterator<Item = Result<MatchName, StoreError>>> = match name {
         None => Box::new(store.matches_after(None)?.map(|info| info.map(|info| info.name))),
@@ -193,7 +157,9 @@ fn verify_matches(
     for match_name in matches {
         let match_name = &match_name?;
         let findings = if is_chain_only {
-            chain::verify_match(&store, match_name, context)?
+            let verification = verify_chain(&store, match_name)?;
+            print_chain(match_name, &verification, context)?;
+            verification.findings
         } else {
             let verification = verify(&store, match_name, &context.registry)?;
             print(Some(match_name), &verification, context)?;
@@ -204,8 +170,9 @@ fn verify_matches(
         }
     }
     // Skipped for one match, because it reads the commits of all matches.
-    if let Some(damage) = store.hidden_damage()?.filter(|_| name.is_none()) {
-        let Damage { match_name, branch, seq, reason } = damage;
+    if name.is_none()
+        && let Some(Damage { match_name, branch, seq, reason }) = store.hidden_damage()?
+    {
         let finding = Finding { branch, seq, kind: FindingKind::Damaged, message: reason };
         let found = Verification { findings: vec![finding], ..Verification::default() };
         print(match_name.as_ref(), &found, context)?;
@@ -217,91 +184,197 @@ fn verify_matches(
         return Err(Failure::trouble(format!("the store is damaged: {findings}"))
             .hint(context.damaged_store().next_step()));
     }
-    Ok(ExitStatus::from(disagreeing == 0))
+    Ok(disagreeing == 0)
 }
 
-/// Audits a branch up to an entry.
-fn verify_branch(revision: &Revision, context: &mut Context) -> Result<ExitStatus, Failure> {
+fn verify_branch(revision: &Revision, is_chain_only: bool, context: &mut Context) -> Result<(), Failure> {
+    let Revision { match_name, branch, seq } = revision;
     let store = context.read_store()?;
+    if is_chain_only {
+        let entries = match seq {
+            Some(seq) => *seq,
+            None => store.head(match_name, branch)?,
+        };
+        let link = store.links(match_name, branch, 0..=entries)?.pop();
+        let link = link.ok_or_else(|| Failure::internal("an entry without a link"))?;
+        let branches = vec![LinkedBranch { branch: branch.clone(), entries, link }];
+        return print_chain(match_name, &ChainVerification { branches, findings: Vec::new() }, context);
+    }
     let history = History::of_branch(revision, &store, &context.registry)?;
     let entries = history.head();
-    let left = left_to_check(&history.dice);
-    let state = history.state()?;
-    let referee = named_referee(&*history.rules);
-    let link = store.links(&revision.match_name, &revision.branch, entries..=entries)?.first().copied();
+    let state_hash = history.state()?.state_hash();
+    let link = store.links(match_name, branch, entries..=entries)?.pop();
     let link = link.ok_or_else(|| Failure::internal("an entry without a link"))?;
-    let branch =
-        VerifiedBranch { branch: revision.branch.clone(), entries, link, state_hash: state.state_hash() };
-    let verification = Verification { branches: vec![branch], findings: Vec::new(), left, referee };
-    print(Some(&revision.match_name), &verification, context)?;
-    Ok(ExitStatus::Yes)
+    let verification = Verification {
+        branches: vec![VerifiedBranch { branch: branch.clone(), entries, link, state_hash }],
+        findings: Vec::new(),
+        left: left_to_check(&history.dice),
+        referee: named_referee(&*history.rules),
+    };
+    print(Some(match_name), &verification, context)
 }
 
-/// Compares a branch with the links that another player quotes, and prints where they differ.
+fn print(match_name: Option<&MatchName>, found: &Verification, context: &mut Context) -> Result<(), Failure> {
+    let Verification { branches, findings, left, referee } = found;
+    let match_name = match_name.map(MatchName::as_str);
+    let ok = findings.is_empty();
+    let verified = json!({ "match": match_name, "ok": ok, "branches": branches, "findings": findings, "dice": left, "referee": referee });
+    context.output.show(&verified, || {
+        let name = match_name.unwrap_or("the store");
+        let mut lines = Vec::new();
+        for VerifiedBranch { branch, entries, link, state_hash } in branches {
+            let hashes = format!("state {state_hash:.16} link {link:.16}");
+            lines.push(branch_line(name, branch, *entries, &hashes));
+        }
+        lines.extend(findings.iter().map(|finding| finding_line(name, finding)));
+        if let Some(left) = left {
+            lines.push([dim("dice"), plain(format_args!(" {name}: {left}"))].into());
+        }
+        // RF-17
+        if let Some(referee) = referee {
+            let whose = plain(format_args!(" {name}: computed by your referee {referee}"));
+            lines.push([dim("rules"), whose].into());
+        }
+        lines
+    })?;
+    Ok(())
+}
+
+fn print_chain(
+    match_name: &MatchName,
+    found: &ChainVerification,
+    context: &mut Context,
+) -> Result<(), Failure> {
+    let ChainVerification { branches, findings } = found;
+    let name = match_name.as_str();
+    let ok = findings.is_empty();
+    let document = json!({ "match": name, "ok": ok, "branches": branches, "findings": findings, "not_checked": NOT_CHECKED });
+    context.output.show(&document, || {
+        let mut lines = Vec::new();
+        for LinkedBranch { branch, entries, link } in branches {
+            lines.push(branch_line(name, branch, *entries, &format!("link {link:.16}")));
+        }
+        lines.extend(findings.iter().map(|finding| finding_line(name, finding)));
+        lines.push([dim("not checked"), plain(format_args!(" {name}: {NOT_CHECKED}"))].into());
+        lines
+    })?;
+    Ok(())
+}
+
+fn branch_line(name: &str, branch: &BranchName, entries: u64, hashes: &str) -> Line {
+    let entries = counted(entries, "entry", "entries");
+    Line::from([added("ok"), plain(format_args!(" {name}@{branch}: {entries} ")), dim(hashes)])
+}
+
+fn finding_line(name: &str, finding: &Finding) -> Line {
+    let place = place(name, finding.branch.as_ref(), finding.seq);
+    [removed(finding.kind), plain(format_args!(" {place}: {}", finding.message))].into()
+}
+
+/// Returns a place in the form of a revision.
+pub(super) fn place(name: &str, branch: Option<&BranchName>, seq: Option<u64>) -> String {
+    let mut place = name.to_owned();
+    if let Some(branch) = branch {
+        place = format!("{place}@{branch}");
+    }
+    if let Some(seq) = seq {
+        place = format!("{place}:{seq}");
+    }
+    place
+}
+
+/// At each entry, reads the state of `window` entries ago from its bytes and folds on from it. A hash differs if the
+/// bytes lack a part of the state, or if a rule depends on anything but the state.
+fn reload(source: &SourceName, window: u16, context: &mut Context) -> Result<ExitStatus, Failure> {
+    let history = histories::load_whole(source, context)?.history;
+    let differs_at = first_unsynced(&history, usize::from(window))?;
+    let ok = differs_at.is_none();
+    let entries = history.head();
+    let name = source.to_string();
+    let tested = json!({
+        "source": name, "ok": ok, "entries": entries, "window": window, "differs_at": differs_at,
+    });
+    context.output.verdict(ok, &tested, || {
+        let entries = counted(entries, "entry", "entries");
+        vec![match differs_at {
+            None => Line::from([added("ok"), plain(format_args!(" {name}: {entries}, window {window}"))]),
+            Some(seq) => {
+                let what = format!(" {name}: the reloaded state differs after entry {seq}");
+                Line::from([removed("failed"), plain(what)])
+            }
+        }]
+    })
+}
+
 fn print_quoted(
     revision: &Revision,
     quoted: &[QuotedLink],
     context: &mut Context,
 ) -> Result<ExitStatus, Failure> {
     let found = compare(&context.read_store()?, revision, quoted)?;
-    let (is_same, same_to, misquoted, parting) = match &found {
-        QuotedFinding::Same(seq) => (true, Some(*seq), None, None),
-        QuotedFinding::Wrongly(seq) => (false, None, Some(*seq), None),
-        QuotedFinding::Parts(parting) => (false, parting.same, None, Some(parting)),
+    let mut is_same = false;
+    let mut same_to = None;
+    let mut misquoted = None;
+    let mut parts = None;
+    let (word, text) = match &found {
+        QuotedFinding::Same(seq) => {
+            is_same = true;
+            same_to = Some(*seq);
+            (added("same"), format!("as quoted, up to {}", entry(*seq)))
+        }
+        QuotedFinding::Wrongly(seq) => {
+            misquoted = Some(*seq);
+            let text = format!("the link after {} is quoted wrongly, as a later one is right", entry(*seq));
+            (removed("unclear"), text)
+        }
+        QuotedFinding::Parts(parting) => {
+            same_to = parting.same;
+            parts = Some(parting);
+            (removed("differs"), explained(revision, parting))
+        }
     };
     let compared = json!({
         "revision": revision.to_string(),
         "same": is_same,
         "same_to": same_to,
-        "differ_at": parting.map(|parting| parting.differ),
-        "first": parting.and_then(Parting::first),
-        "branch": parting.and_then(|parting| parting.branch.as_ref()).map(BranchName::as_str),
-        "ask_next": parting.and_then(Parting::ask_next),
+        "differ_at": parts.map(|parting| parting.differ),
+        "first": parts.and_then(Parting::first),
+        "branch": parts.and_then(|parting| parting.branch.as_ref()).map(BranchName::as_str),
+        "ask_next": parts.and_then(Parting::ask_next),
         "misquoted": misquoted,
     });
-    context.output.verdict(is_same, &compared, || {
-        let (word, text) = match &found {
-            QuotedFinding::Same(seq) => (added("same"), format!("as quoted, up to {}", entry(*seq))),
-            QuotedFinding::Wrongly(seq) => {
-                let text =
-                    format!("the link after {} is quoted wrongly, as a later one is right", entry(*seq));
-                (removed("unclear"), text)
-            }
-            QuotedFinding::Parts(parting) => (removed("differs"), explained(revision, parting)),
-        };
-        vec![[word, plain(format_args!(" {revision}: {text}"))].into()]
-    })
+    context
+        .output
+        .verdict(is_same, &compared, || vec![[word, plain(format_args!(" {revision}: {text}"))].into()])
 }
 
 fn explained(revision: &Revision, parting: &Parting) -> String {
-    if let Some(branch) = &parting.branch {
+    let Parting { branch, same, differ, ends, .. } = parting;
+    if let Some(branch) = branch {
         let whose = format!("the quoted link is that of `{}@{branch}`", revision.match_name);
-        return format!("{whose}, which parts at entry {}", parting.differ);
+        return format!("{whose}, which parts at entry {differ}");
     }
-    match (parting.first(), parting.same, parting.ends) {
+    match (parting.first(), same, ends) {
         (Some(0), ..) => {
             "they differ from the start: this is another match, or an import with links of its own".into()
         }
-        (Some(first), _, Some(ends)) if first > ends => {
-            format!("the same up to {}, where it ends; the quoted history continues", entry(ends))
+        (Some(first), _, Some(ends)) if first > *ends => {
+            format!("the same up to {}, where it ends; the quoted history continues", entry(*ends))
         }
         (Some(first), ..) => format!("they part at entry {first}"),
         (None, Some(same), _) => {
-            let next = parting.ask_next().unwrap_or(same);
+            let next = parting.ask_next().unwrap_or(*same);
+            let same = entry(*same);
             format!(
-                "they part after {} and at or before entry {}; ask for the link after entry {next}",
-                entry(same),
-                parting.differ
+                "they part after {same} and at or before entry {differ}; ask for the link after entry {next}"
             )
         }
         (None, None, _) => format!(
-            "they part at or before entry {}, or are not one match; ask for the link after entry 0, the setup",
-            parting.differ
+            "they part at or before entry {differ}, or are not one match; ask for the link after entry 0, the setup"
         ),
     }
 }
 
-/// Returns the name of an entry in text; 0 is the setup.
 fn entry(seq: u64) -> String {
     if seq == 0 { "the setup".into() } else { format!("entry {seq}") }
 }

@@ -48,7 +48,6 @@ const SCRIPT: &str = r#"_NAME() {
 complete -o bashdefault -F _NAME BINARY
 "#;
 
-/// Bash completion with a script of our own.
 pub(super) struct Bash;
 
 impl EnvCompleter for Bash {
@@ -68,9 +67,8 @@ impl EnvCompleter for Bash {
         completer: &str,
         out: &mut dyn io::Write,
     ) -> io::Result<()> {
-        let values = [("VARIABLE", variable), ("COMPLETER", completer), ("BINARY", binary), ("NAME", name)];
-        let fill = |script: String, (word, value): (&str, &str)| script.replace(word, value);
-        out.write_all(values.into_iter().fold(SCRIPT.to_owned(), fill).as_bytes())
+        let script = SCRIPT.replace("VARIABLE", variable).replace("COMPLETER", completer);
+        out.write_all(script.replace("BINARY", binary).replace("NAME", name).as_bytes())
     }
 
     fn write_complete(

@@ -23,12 +23,6 @@ use crate::grammar;
 /// The longest history in which commands are completed; a longer one would keep the user waiting.
 const ENTRIES_MAX: u64 = 50_000;
 
-/// The match and the seat that the words before the cursor name.
-struct Asked {
-    revision: Revision,
-    viewer: Option<Viewer>,
-}
-
 /// The store and rules of a completion. It starts no referee, because no user expects a program to run while typing,
 /// and it reads no replay file.
 struct Reading {
@@ -58,45 +52,28 @@ impl Sources for Reading {
 ///
 /// Only the first command of a call is completed, because the next ones depend on its outcome.
 pub(super) fn commands(registry: &Registry, typed: &OsStr) -> Vec<CompletionCandidate> {
-    let find = || catch(|| found(registry)).ok().flatten();
     // The rules of others may fail in any way; then nothing is offered.
-    let found = panic::catch_unwind(AssertUnwindSafe(find)).ok().flatten().unwrap_or_default();
+    let found = panic::catch_unwind(AssertUnwindSafe(|| catch(|| found(registry))));
+    let Ok(Ok(Some((commands, is_of_seat)))) = found else { return Vec::new() };
     let typed = unquoted(&typed.to_string_lossy());
-    texts(&found, &typed).into_iter().take(NAMES_MAX).map(CompletionCandidate::new).collect()
-}
-
-/// The legal commands. They are offered with their seats, unless `--seat` names one.
-struct Found {
-    commands: Vec<LegalCommand>,
-    is_of_seat: bool,
-}
-
-impl Default for Found {
-    fn default() -> Self {
-        Self { commands: Vec::new(), is_of_seat: true }
+    let mut without_seat = BTreeSet::new();
+    let mut with_seat = BTreeSet::new();
+    for LegalCommand { seat, command, .. } in commands {
+        without_seat.insert(command.clone());
+        with_seat.insert(format!("{seat}: {command}"));
     }
+    without_seat.retain(|text| text.starts_with(&typed));
+    with_seat.retain(|text| text.starts_with(&typed));
+    // Without `--seat`, commands are offered with their seats, unless only commands without seats begin with the text.
+    let offered = if is_of_seat || with_seat.is_empty() { without_seat } else { with_seat };
+    offered.into_iter().take(NAMES_MAX).map(CompletionCandidate::new).collect()
 }
 
-/// Returns the commands that begin with the typed text. Without `--seat` they are offered with their seats, unless only
-/// commands without seats begin with it.
-fn texts(found: &Found, typed: &str) -> BTreeSet<String> {
-    let without_seat = found.commands.iter().map(|legal| legal.command.clone());
-    let with_seat = found.commands.iter().map(|legal| format!("{}: {}", legal.seat, legal.command));
-    let begun = |text: &String| text.starts_with(typed);
-    if !found.is_of_seat {
-        let texts: BTreeSet<String> = with_seat.filter(begun).collect();
-        if !texts.is_empty() {
-            return texts;
-        }
-    }
-    without_seat.filter(begun).collect()
-}
-
-fn found(registry: &Registry) -> Option<Found> {
-    let Asked { revision, viewer: asked } = asked()?;
+fn found(registry: &Registry) -> Option<(Vec<LegalCommand>, bool)> {
+    let (revision, asked) = asked()?;
     let viewer = asked.unwrap_or(Viewer::HOST);
     let modules = ModuleFolders::new(module_folders()).with_own();
-    let store = StoreReader::open(&store_dir(env::args_os())).ok()?;
+    let store = StoreReader::open(&store_dir()).ok()?;
     if store.head(&revision.match_name, &revision.branch).ok()? > ENTRIES_MAX {
         return None;
     }
@@ -106,13 +83,12 @@ fn found(registry: &Registry) -> Option<Found> {
     if !state.lists_legal() || !viewer.is_of_match(state.players()) {
         return None;
     }
-    let commands = legal_commands(asked, viewer, state.as_ref());
-    Some(Found { commands, is_of_seat: asked.is_some() })
+    Some((legal_commands(asked, viewer, state.as_ref()), asked.is_some()))
 }
 
-/// Reads the words before the cursor, which may be incomplete. Returns `None` unless they name a match and no command
-/// yet.
-fn asked() -> Option<Asked> {
+/// Reads the words before the cursor, which may be incomplete. Returns the match and the seat that they name; `None`
+/// unless they name a match and no command yet.
+fn asked() -> Option<(Revision, Option<Viewer>)> {
     let mut words: Vec<OsString> = env::args_os().skip_while(|word| word != "--").skip(1).collect();
     let index = env::var("_CLAP_COMPLETE_INDEX").ok().and_then(|index| index.parse().ok());
     words.truncate(index.unwrap_or(words.len().saturating_sub(1)));
@@ -129,7 +105,7 @@ fn asked() -> Option<Asked> {
     if names_seat && viewer.is_none() {
         return None;
     }
-    Some(Asked { revision: Revision { seq: None, ..revision }, viewer })
+    Some((Revision { seq: None, ..revision }, viewer))
 }
 
 /// Removes the quotes and backslashes of the shell, which some shells leave in a word.

@@ -8,7 +8,7 @@ mod legal;
 
 use std::any::TypeId;
 use std::env;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::panic;
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ use clap_complete::{
     ArgValueCandidates, ArgValueCompleter, CompleteEnv, CompletionCandidate, PathCompleter, Shell,
     engine::ValueCompleter,
 };
-use turnfold_core::{Registry, Seat};
+use turnfold_core::{AnyRules, Registry, Seat};
 use turnfold_history::{Revision, Viewer, history::revision::has_ending, program};
 use turnfold_proof::audit::RowName;
 use turnfold_referee::ModuleFolders;
@@ -30,15 +30,14 @@ use crate::address::{DEFAULT_DIR, StoreAddress};
 use crate::commands::new;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
+use crate::grammar::values_of;
 use crate::guides::GUIDES;
 
 /// The environment variable with the name of the calling shell.
 const VARIABLE: &str = "TURNFOLD_COMPLETE";
 
-/// The most names that are offered.
 const NAMES_MAX: usize = 1000;
 
-/// Every shell with completion.
 const SHELLS: Shells<'static> = Shells(&[&Bash, &Elvish, &Fish, &Powershell, &Zsh]);
 
 /// Answers a request for completions; returns `false` if [`VARIABLE`] is not set.
@@ -72,13 +71,13 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let refused = Failure::usage("a completion script is for a shell, there is no JSON of it");
     context.output.refuse_json(refused.hint("leave out `--format json`"))?;
     let shell = args.shell.to_string();
-    let script = script(&shell)
-        .ok_or_else(|| Failure::usage(format!("there is no completion script for `{shell}`")))?;
+    let Some(script) = script(&shell) else {
+        return Err(Failure::usage(format!("there is no completion script for `{shell}`")));
+    };
     context.output.document(&script)?;
     Ok(ExitStatus::Yes)
 }
 
-/// Returns the completion script of a shell; `None` for an unsupported one.
 fn script(shell: &str) -> Option<String> {
     let mut script = Vec::new();
     let completer: &dyn EnvCompleter = SHELLS.completer(shell)?;
@@ -122,8 +121,11 @@ fn completed_arg(arg: Arg, makes_a_match: bool, registry: &Registry) -> Arg {
             arg.add(ArgValueCompleter::new(move |typed: &OsStr| setups(&registry, takes_file, typed)))
         }
         "SEAT" if arg.get_value_parser().type_id() == TypeId::of::<Viewer>() => {
-            let spectator = || CompletionCandidate::new(Viewer::SPECTATOR.to_string());
-            arg.add(ArgValueCandidates::new(move || seats().into_iter().chain([spectator()]).collect()))
+            arg.add(ArgValueCandidates::new(|| {
+                let mut offered = seats();
+                offered.push(CompletionCandidate::new(Viewer::SPECTATOR.to_string()));
+                offered
+            }))
         }
         "SEAT" => arg.add(ArgValueCandidates::new(seats)),
         "ROW" => arg.add(ArgValueCandidates::new(rows)),
@@ -141,18 +143,19 @@ fn completed_arg(arg: Arg, makes_a_match: bool, registry: &Registry) -> Arg {
 }
 
 fn rulesets(registry: &Registry) -> Vec<CompletionCandidate> {
-    let candidate = |name: &str, summary: &str| {
-        CompletionCandidate::new(name.to_owned()).help(Some(summary.to_owned().into()))
-    };
-    let mut offered: Vec<_> = registry.iter().map(|rules| candidate(rules.name(), rules.summary())).collect();
-    let modules = ModuleFolders::new(module_folders()).with_own().files().unwrap_or_default();
-    for rules in modules.into_iter().filter_map(|module| module.rules.ok()) {
-        let offer = candidate(rules.name(), rules.summary());
+    let mut offered: Vec<_> = registry.iter().map(|rules| ruleset(&**rules)).collect();
+    for module in ModuleFolders::new(module_folders()).with_own().files().unwrap_or_default() {
+        let Ok(rules) = module.rules else { continue };
+        let offer = ruleset(&*rules);
         if offered.iter().all(|other| other.get_value() != offer.get_value()) {
             offered.push(offer);
         }
     }
     offered
+}
+
+fn ruleset(rules: &dyn AnyRules) -> CompletionCandidate {
+    CompletionCandidate::new(rules.name()).help(Some(rules.summary().to_owned().into()))
 }
 
 /// Returns the setups of the games that the words so far name, and TOML files if `takes_file`.
@@ -171,8 +174,8 @@ fn setups(registry: &Registry, takes_file: bool, typed: &OsStr) -> Vec<Completio
         }
     }
     if takes_file {
-        let is_toml = |path: &Path| path.extension().is_some_and(|ending| ending == "toml");
-        offered.extend(PathCompleter::any().filter(is_toml).complete(typed));
+        let files = PathCompleter::any().filter(|path| path.extension().is_some_and(|it| it == "toml"));
+        offered.extend(files.complete(typed));
     }
     offered
 }
@@ -180,19 +183,14 @@ fn setups(registry: &Registry, takes_file: bool, typed: &OsStr) -> Vec<Completio
 /// Returns the folders of modules as verbs do: the named ones, or else `modules` in the store.
 fn module_folders() -> Vec<PathBuf> {
     let words: Vec<_> = env::args_os().collect();
-    let named = values_of("--modules", &words);
-    let named = if named.is_empty() { env::var_os("TURNFOLD_MODULES").into_iter().collect() } else { named };
+    let mut named = values_of("--modules", words.iter());
     if named.is_empty() {
-        return vec![store_dir(words.into_iter()).join("modules")];
+        named.extend(env::var_os("TURNFOLD_MODULES"));
+    }
+    if named.is_empty() {
+        return vec![store_dir().join("modules")];
     }
     named.into_iter().map(PathBuf::from).collect()
-}
-
-/// Returns the values of an option in the words so far.
-fn values_of(option: &str, words: &[OsString]) -> Vec<OsString> {
-    let after = words.iter().zip(words.iter().skip(1)).filter(|(word, _)| *word == option);
-    let joined = words.iter().filter_map(|word| word.to_str()?.strip_prefix(option)?.strip_prefix('='));
-    after.map(|(_, value)| value.clone()).chain(joined.map(OsString::from)).collect()
 }
 
 fn seats() -> Vec<CompletionCandidate> {
@@ -203,10 +201,8 @@ fn rows() -> Vec<CompletionCandidate> {
     RowName::ALL.into_iter().map(|row| CompletionCandidate::new(row.name())).collect()
 }
 
-/// Returns matches, the branches of a match once `@` is typed, and replay files.
 fn revisions(typed: &OsStr) -> Vec<CompletionCandidate> {
-    let is_replay = |path: &Path| has_ending(path, "tfl");
-    let mut offered = PathCompleter::any().filter(is_replay).complete(typed);
+    let mut offered = PathCompleter::any().filter(|path| has_ending(path, "tfl")).complete(typed);
     offered.extend(stored(typed));
     offered
 }
@@ -215,8 +211,9 @@ fn revisions(typed: &OsStr) -> Vec<CompletionCandidate> {
 fn stored(typed: &OsStr) -> Vec<CompletionCandidate> {
     let text = typed.to_string_lossy();
     let branched = text.split_once('@').map(|(match_name, _)| match_name);
-    let names = stored_names(&store_dir(env::args_os()), branched).unwrap_or_default();
-    names.into_iter().filter(|name| name.starts_with(&*text)).map(CompletionCandidate::new).collect()
+    let mut names = stored_names(&store_dir(), branched).unwrap_or_default();
+    names.retain(|name| name.starts_with(&*text));
+    names.into_iter().map(CompletionCandidate::new).collect()
 }
 
 /// Returns the matches of a store or, with a match, its branches as `MATCH@BRANCH`. Returns `None` if the store cannot
@@ -234,9 +231,9 @@ fn stored_names(dir: &Path, of_match: Option<&str>) -> Option<Vec<String>> {
 }
 
 /// Returns the directory of the store: from the words so far, the environment, or the default.
-fn store_dir(words: impl Iterator<Item = OsString>) -> PathBuf {
-    let words: Vec<_> = words.collect();
-    let named = values_of("--store", &words).into_iter().next();
+fn store_dir() -> PathBuf {
+    let words: Vec<_> = env::args_os().collect();
+    let named = values_of("--store", words.iter()).into_iter().next();
     if let Some(dir) = named.or_else(|| env::var_os("TURNFOLD_STORE")) {
         return dir.into();
     }

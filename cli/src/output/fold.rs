@@ -5,7 +5,6 @@ use std::io;
 
 use terminal_size::{Width, terminal_size, terminal_size_of};
 
-/// The additional indent of continued lines.
 pub(super) const INDENT: usize = 4;
 
 /// The narrowest screen for which lines are folded.
@@ -16,7 +15,6 @@ pub(crate) fn stdout_width() -> Option<usize> {
     terminal_size_of(io::stdout()).and_then(|(Width(width), _)| usable(width.into()))
 }
 
-/// Returns the width of the terminal on standard error, in columns.
 pub(crate) fn stderr_width() -> Option<usize> {
     terminal_size_of(io::stderr()).and_then(|(Width(width), _)| usable(width.into()))
 }
@@ -72,17 +70,13 @@ pub(crate) fn folded(line: &str, width: usize) -> String {
     folding.text
 }
 
-/// The state of folding a line.
 #[derive(Default)]
 struct Folding {
     width: usize,
-    /// The indent of continued lines.
     indent: usize,
     text: String,
-    /// The width of the current line so far.
     column: usize,
     has_word: bool,
-    /// The number of spaces before the current word.
     spaces: usize,
     word: String,
     word_width: usize,

@@ -19,7 +19,6 @@ const BEATS: [(u16, Duration); 5] = [
     (16, Duration::from_micros(62_500)),
 ];
 
-/// The kind of input in the last line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Prompt {
     Number,
@@ -28,7 +27,6 @@ pub(super) enum Prompt {
 }
 
 impl Prompt {
-    /// Returns the text before the input.
     pub(super) fn sign(self) -> &'static str {
         match self {
             Self::Number => ":",
@@ -38,9 +36,7 @@ impl Prompt {
     }
 }
 
-/// A window over the board.
 pub(super) enum Over {
-    /// The keys.
     Help,
     /// The branches, and the index of the chosen one.
     Branches(Vec<BranchInfo>, usize),
@@ -54,7 +50,6 @@ enum Pace {
     Left,
 }
 
-/// The stepper on the screen.
 pub(super) struct StepperScreen<'c> {
     pub(super) sources: &'c dyn Sources,
     /// Always present, except while the viewer changes.
@@ -63,7 +58,6 @@ pub(super) struct StepperScreen<'c> {
     pub(super) over: Option<Over>,
     pub(super) message: String,
     pub(super) searched: Option<String>,
-    /// The fields that the last entry changed.
     pub(super) fields: Vec<Difference>,
     pub(super) field: usize,
     /// The path of the field that was chosen last, even if the current entry does not change it.
@@ -105,26 +99,19 @@ impl<'c> StepperScreen<'c> {
     }
 
     pub(super) fn revision(&mut self) -> Option<String> {
-        self.prints.then(|| self.here().to_string())
+        if self.prints { Some(self.here().to_string()) } else { None }
     }
 
-    /// Returns the name of the current entry.
     pub(super) fn here(&mut self) -> SourceName {
         let at = self.stepper().at();
         self.stepper().name().up_to(Some(at))
     }
 
-    /// Returns the speed of playback in entries per second; `None` if it is off.
-    pub(super) fn speed(&self) -> Option<u16> {
-        BEATS.get(self.speed).filter(|_| self.pace == Pace::Plays).map(|(speed, _)| *speed)
+    /// Returns the speed of playback in entries per second, and how long an entry is shown; `None` if it is off.
+    pub(super) fn playback(&self) -> Option<(u16, Duration)> {
+        if self.pace == Pace::Plays { BEATS.get(self.speed).copied() } else { None }
     }
 
-    /// Returns how long an entry is shown during playback; `None` if it is off.
-    pub(super) fn beat(&self) -> Option<Duration> {
-        BEATS.get(self.speed).filter(|_| self.pace == Pace::Plays).map(|(_, beat)| *beat)
-    }
-
-    /// Goes to the next entry of playback, which stops at the end.
     pub(super) fn play_on(&mut self) -> Result<(), Failure> {
         self.by(1)?;
         if self.stepper().at() == self.stepper().head() {
@@ -133,7 +120,6 @@ impl<'c> StepperScreen<'c> {
         Ok(())
     }
 
-    /// Handles a key.
     pub(super) fn press(&mut self, key: KeyEvent) -> Result<(), Failure> {
         let has_control = key.modifiers.contains(KeyModifiers::CONTROL);
         if has_control && key.code == KeyCode::Char('c') {
@@ -183,14 +169,17 @@ impl<'c> StepperScreen<'c> {
                 self.searched = Some(text.to_owned());
                 self.search(SearchDirection::Forward)
             }
-            Prompt::Condition => match text.parse::<Condition>() {
-                Err(cause) => self.report(cause),
-                Ok(condition) => match self.stepper().first_true(&condition) {
+            Prompt::Condition => {
+                let condition = match text.parse::<Condition>() {
+                    Ok(condition) => condition,
+                    Err(cause) => return self.report(cause),
+                };
+                match self.stepper().first_true(&condition) {
                     Ok(Some(seq)) => self.go(seq),
                     Ok(None) => self.report(format!("no entry after this one makes `{condition}` true")),
                     Err(cause) => self.report(cause.to_string()),
-                },
-            },
+                }
+            }
         }
     }
 
@@ -257,7 +246,6 @@ impl<'c> StepperScreen<'c> {
         }
     }
 
-    /// Handles a key that stays at the current entry.
     fn turn(&mut self, key: KeyCode) {
         match key {
             KeyCode::Down => self.choose(1),
@@ -277,7 +265,6 @@ impl<'c> StepperScreen<'c> {
         }
     }
 
-    /// Chooses the changed field that is `count` further on.
     fn choose(&mut self, count: isize) {
         let last = self.fields.len().saturating_sub(1);
         self.field = self.field.saturating_add_signed(count).min(last);

@@ -30,7 +30,6 @@ const HELP: &[(&str, &str)] = &[
     ("?   q Ctrl-C", "these keys · leave"),
 ];
 
-/// Draws the whole screen.
 pub(super) fn draw(frame: &mut Frame<'_>, app: &mut StepperScreen<'_>) {
     let area = frame.area();
     if area.width < LEAST.0 || area.height < LEAST.1 {
@@ -64,7 +63,6 @@ pub(super) fn draw(frame: &mut Frame<'_>, app: &mut StepperScreen<'_>) {
     draw_over(frame, app, middle);
 }
 
-/// Draws the board or the view.
 fn draw_left(frame: &mut Frame<'_>, app: &mut StepperScreen<'_>, area: Rect) {
     let panel = if app.as_json { panels::view(app) } else { panels::board(app.stepper(), area.width.into()) };
     let scroll = scroll(&panel, app.moved, area);
@@ -75,41 +73,50 @@ fn draw_left(frame: &mut Frame<'_>, app: &mut StepperScreen<'_>, area: Rect) {
 fn scroll(panel: &Panel, moved: (i32, i32), area: Rect) -> (u16, u16) {
     let widest = panel.lines.iter().map(Line::width).max().unwrap_or_default();
     let (column, row) = panel.changed.unwrap_or_default();
-    let away = |changed: usize, length: usize, room: u16, moved: i32| {
-        let changed = i32::try_from(changed).unwrap_or(0);
-        let length = i32::try_from(length).unwrap_or(0);
-        let (room, margin) = (i32::from(room), i32::from(room) / 3);
-        let start = if changed + margin < room { 0 } else { changed - room + margin };
-        u16::try_from((start + moved).clamp(0, (length - room).max(0))).unwrap_or(0)
-    };
-    (away(row, panel.lines.len(), area.height, moved.1), away(column, widest, area.width, moved.0))
+    (skipped(row, panel.lines.len(), area.height, moved.1), skipped(column, widest, area.width, moved.0))
+}
+
+fn skipped(changed: usize, length: usize, room: u16, moved: i32) -> u16 {
+    let changed = i32::try_from(changed).unwrap_or(0);
+    let length = i32::try_from(length).unwrap_or(0);
+    let room = i32::from(room);
+    let margin = room / 3;
+    let start = if changed + margin < room { 0 } else { changed - room + margin };
+    u16::try_from((start + moved).clamp(0, (length - room).max(0))).unwrap_or(0)
 }
 
 fn draw_log(frame: &mut Frame<'_>, app: &mut StepperScreen<'_>, area: Rect, is_next_to_board: bool) {
     let borders = if is_next_to_board { Borders::LEFT } else { Borders::TOP };
     let block = Block::new().borders(borders);
     let inner = block.inner(area);
-    let lines = panels::log(app, inner.width.into(), inner.height.into());
-    let lines = lines.unwrap_or_else(|failure| vec![Line::raw(failure.to_string())]);
+    let lines = match panels::log(app, inner.width.into(), inner.height.into()) {
+        Ok(lines) => lines,
+        Err(failure) => vec![Line::raw(failure.to_string())],
+    };
     frame.render_widget(Paragraph::new(lines).block(block), area);
 }
 
-/// Draws the window over the board, if there is one.
 fn draw_over(frame: &mut Frame<'_>, app: &StepperScreen<'_>, area: Rect) {
     let Some(over) = &app.over else { return };
-    let (title, lines): (_, Vec<Line<'_>>) = match over {
+    let mut lines = Vec::new();
+    let title = match over {
         Over::Help => {
-            (" keys ", HELP.iter().map(|(keys, what)| Line::raw(format!("{keys:17} {what}"))).collect())
+            for (keys, what) in HELP {
+                lines.push(Line::raw(format!("{keys:17} {what}")));
+            }
+            " keys "
         }
         Over::Branches(branches, chosen) => {
             let first = chosen.saturating_sub(usize::from(area.height.saturating_sub(3)));
-            let line = |(index, branch): (usize, &turnfold_store::BranchInfo)| {
+            for (index, branch) in branches.iter().enumerate().skip(first) {
                 let sign = if index == *chosen { '>' } else { ' ' };
-                let parent = branch.parent.as_ref();
-                let from = parent.map(|(parent, seq)| format!(", from {parent}:{seq}")).unwrap_or_default();
-                Line::raw(format!("{sign} {}  {} entries{from}", branch.name, branch.head))
-            };
-            (" branches, Enter goes there ", branches.iter().enumerate().skip(first).map(line).collect())
+                let mut line = format!("{sign} {}  {} entries", branch.name, branch.head);
+                if let Some((parent, seq)) = &branch.parent {
+                    line = format!("{line}, from {parent}:{seq}");
+                }
+                lines.push(Line::raw(line));
+            }
+            " branches, Enter goes there "
         }
     };
     let width = lines.iter().map(Line::width).max().unwrap_or_default().max(title.len()) + 4;

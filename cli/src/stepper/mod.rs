@@ -25,8 +25,9 @@ pub(crate) fn run(seat_history: SeatHistory, context: &Context) -> Result<Option
     let mut app = StepperScreen::new(seat_history, &context.workspace)?;
     let mut screen = Screen::enter()?;
     while !app.is_left() {
+        let beat = app.playback().map(|(_, beat)| beat);
         let drawn = screen.draw(|frame| draw::draw(frame, &mut app));
-        match drawn.and_then(|()| screen.hear(app.beat())) {
+        match drawn.and_then(|()| screen.hear(beat)) {
             Ok(Heard::Key(key)) => app.press(key)?,
             Ok(Heard::Nothing) => app.play_on()?,
             Ok(Heard::Else) => {}

@@ -6,7 +6,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use turnfold_history::text::printable;
 use turnfold_history::{SourceName, Stepper, StepperEntry};
-use turnfold_show::drawing::{Highlights, Spot, text};
+use turnfold_show::drawing::{Highlights, text};
 use turnfold_show::page::frames::changed_spots;
 use turnfold_show::render::recorded_mark;
 
@@ -33,58 +33,59 @@ pub(super) fn title(app: &mut StepperScreen<'_>) -> Line<'static> {
         SourceName::File(file) => file.to_string(),
         revision @ SourceName::Revision(_) => revision.to_string(),
     };
+    let mut about = format!("  entry {at} of {head}  as {}  {}", stepper.viewer(), stepper.rules().name());
     let view = stepper.view();
-    let phase = ["phase", "state", "mode"].iter().find_map(|key| view.get(key)?.as_str());
-    let phase = phase.map(|phase| format!("  {}", phase.replace('_', " "))).unwrap_or_default();
-    let viewer = stepper.viewer();
-    let rules = stepper.rules().clone();
-    let plays = app.speed().map(|speed| format!("  ▶ {speed} a second")).unwrap_or_default();
-    Line::from(vec![
-        Span::styled(printable(&name).into_owned(), Modifier::BOLD),
-        Span::raw(format!("  entry {at} of {head}  as {viewer}  {}{phase}{plays}", rules.name())),
-    ])
+    if let Some(phase) = ["phase", "state", "mode"].iter().find_map(|key| view.get(key)?.as_str()) {
+        about = format!("{about}  {}", phase.replace('_', " "));
+    }
+    if let Some((speed, _)) = app.playback() {
+        about = format!("{about}  ▶ {speed} a second");
+    }
+    Line::from(vec![Span::styled(printable(&name).into_owned(), Modifier::BOLD), Span::raw(about)])
 }
 
 /// Draws the board and marks what the last entry changed (VW-6).
 pub(super) fn board(stepper: &Stepper, width: usize) -> Panel {
     let picture = stepper.picture();
-    let before = stepper.picture_before();
-    let changed = before.map(|before| changed_spots(&before, &picture)).unwrap_or_default();
-    let highlights = Highlights { changed, keeps_width: true, ..Highlights::default() };
-    let drawn = text::lines(&picture, &highlights, width);
-    let is_changed = |spot: Option<Spot>| spot.is_some_and(|spot| highlights.changed.contains(&spot));
+    let mut highlights = Highlights { keeps_width: true, ..Highlights::default() };
+    if let Some(before) = stepper.picture_before() {
+        highlights.changed = changed_spots(&before, &picture);
+    }
     let mut lines = Vec::new();
     let mut changed = None;
-    for (row, line) in drawn.into_iter().enumerate() {
+    for (row, line) in text::lines(&picture, &highlights, width).into_iter().enumerate() {
         let mut column = 0;
-        let spans = line.spans.into_iter().map(|span| {
+        let mut spans = Vec::new();
+        for span in line.spans {
             let mut style = Style::from(render::style(span.tint));
-            if is_changed(span.spot) {
+            if let Some(spot) = span.spot
+                && highlights.changed.contains(&spot)
+            {
                 style = style.add_modifier(Modifier::REVERSED);
                 changed = changed.or(Some((column, row)));
             }
             column += span.text.chars().count();
-            Span::styled(span.text, style)
-        });
-        lines.push(Line::from(spans.collect::<Vec<_>>()));
+            spans.push(Span::styled(span.text, style));
+        }
+        lines.push(Line::from(spans));
     }
     Panel { lines, changed }
 }
 
-/// Writes the view as JSON and marks the lines of changed fields.
 pub(super) fn view(app: &mut StepperScreen<'_>) -> Panel {
     let text = serde_json::to_string_pretty(&app.stepper().view()).unwrap_or_default();
     let keys: BTreeSet<String> = app.fields.iter().filter_map(|field| key(&field.path)).collect();
-    let is_changed = |line: &str| {
-        let key = line.trim_start().strip_prefix('"').and_then(|rest| rest.split_once("\":"));
-        key.is_some_and(|(key, _)| keys.contains(key))
-    };
     let mut lines = Vec::new();
     let mut changed = None;
     for (row, line) in text.lines().enumerate() {
-        let style =
-            if is_changed(line) { Style::new().add_modifier(Modifier::REVERSED) } else { Style::new() };
-        changed = changed.or_else(|| is_changed(line).then_some((0, row)));
+        let mut style = Style::new();
+        if let Some(rest) = line.trim_start().strip_prefix('"')
+            && let Some((key, _)) = rest.split_once("\":")
+            && keys.contains(key)
+        {
+            style = style.add_modifier(Modifier::REVERSED);
+            changed = changed.or(Some((0, row)));
+        }
         lines.push(Line::styled(printable(line).into_owned(), style));
     }
     Panel { lines, changed }
@@ -122,24 +123,26 @@ pub(super) fn log(
         }
     }
     let before = usize::try_from(at - first).unwrap_or_default().min(lines.len());
-    let reversed = |line| Line::styled(line, Modifier::REVERSED);
-    lines.splice(before..before, here.into_iter().map(reversed));
+    lines.splice(before..before, here.into_iter().map(|line| Line::styled(line, Modifier::REVERSED)));
     Ok(lines)
 }
 
 fn in_words(entry: &StepperEntry, digits: usize) -> String {
     let StepperEntry { seq, command, outcome, recorded } = entry;
-    let mark = recorded.as_deref().map(recorded_mark).map(|mark| format!("{mark} ")).unwrap_or_default();
-    format!("{seq:digits$} {}", printable(&format!("{mark}{command} => {outcome}")))
+    let mut text = format!("{command} => {outcome}");
+    if let Some(recorded) = recorded {
+        text = format!("{} {text}", recorded_mark(recorded));
+    }
+    format!("{seq:digits$} {}", printable(&text))
 }
 
 /// Breaks a line at spaces into lines that fit in a panel. Text that does not fit is cut.
 fn wrapped(text: &str, width: usize, height: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_inclusive(' ') {
-        let fits = |line: &String| line.chars().count() + word.trim_end().chars().count() <= width;
+        let length = word.trim_end().chars().count();
         match lines.last_mut() {
-            Some(line) if line.is_empty() || fits(line) => line.push_str(word),
+            Some(line) if line.is_empty() || line.chars().count() + length <= width => line.push_str(word),
             _ => lines.push(format!("   {word}")),
         }
     }
@@ -152,20 +155,16 @@ fn wrapped(text: &str, width: usize, height: usize) -> Vec<String> {
     lines.iter().map(|line| shortened(line, width)).collect()
 }
 
-/// Returns the changed fields, scrolled so that the chosen one is visible.
 pub(super) fn fields(app: &StepperScreen<'_>, width: usize, height: usize) -> Vec<Line<'static>> {
     let first = app.field.saturating_sub(height.saturating_sub(1));
-    let fields = app.fields.iter().enumerate().skip(first).take(height);
-    fields
-        .map(|(index, field)| {
-            let sign = if index == app.field { '>' } else { ' ' };
-            let style = if index == app.field { Modifier::BOLD } else { Modifier::empty() };
-            Line::styled(shortened(&format!("{sign} {field}"), width), style)
-        })
-        .collect()
+    let mut lines = Vec::new();
+    for (index, field) in app.fields.iter().enumerate().skip(first).take(height) {
+        let (sign, style) = if index == app.field { ('>', Modifier::BOLD) } else { (' ', Modifier::empty()) };
+        lines.push(Line::styled(shortened(&format!("{sign} {field}"), width), style));
+    }
+    lines
 }
 
-/// Returns the title of the panel of changed fields.
 pub(super) fn fields_title(app: &mut StepperScreen<'_>) -> String {
     let at = app.stepper().at();
     match app.fields.len() as u64 {
@@ -175,7 +174,6 @@ pub(super) fn fields_title(app: &mut StepperScreen<'_>) -> String {
     }
 }
 
-/// Returns the last line: the input, a message, or the keys.
 pub(super) fn last_line(app: &StepperScreen<'_>, width: usize) -> Line<'static> {
     if let Some((asked, text)) = &app.asked {
         let hint = match asked {

@@ -22,14 +22,11 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// afterwards.
 static WRITING: Mutex<()> = Mutex::new(());
 
-/// What the terminal reported.
 pub(super) enum Heard {
     Key(KeyEvent),
     /// An event after which the screen is drawn again, such as a new size.
     Else,
-    /// Nothing within the time.
     Nothing,
-    /// The terminal is gone.
     Closed,
 }
 
@@ -68,7 +65,6 @@ impl Screen {
         Ok(())
     }
 
-    /// Waits for an event, during playback at most for `beat`.
     pub(super) fn hear(&mut self, beat: Option<Duration>) -> io::Result<Heard> {
         let mut left = beat;
         loop {
@@ -134,7 +130,6 @@ fn give_back_for_good() {
     restore();
 }
 
-/// Restores the terminal, if it is still there.
 fn give_back() {
     let _held = hold();
     restore();

@@ -24,26 +24,24 @@ impl StepperScreen<'_> {
     pub(super) fn go(&mut self, to: u64) -> Result<(), Failure> {
         self.stepper().go(to)?;
         self.fields = self.stepper().changes();
-        let chosen =
-            self.path.as_ref().and_then(|path| self.fields.iter().position(|field| field.path == *path));
-        self.field = chosen.unwrap_or(0);
+        // The field that was chosen last stays chosen where it changes again.
+        let path = self.path.as_ref();
+        self.field = self.fields.iter().position(|field| Some(&field.path) == path).unwrap_or(0);
         self.moved = (0, 0);
         Ok(())
     }
 
     pub(super) fn search(&mut self, direction: SearchDirection) -> Result<(), Failure> {
         let Some(text) = self.searched.clone() else { return self.report("type / and a text first".into()) };
-        match self.stepper().search(&text, direction)? {
-            Some(hit) => {
-                self.go(hit.seq)?;
-                if hit.wrapped {
-                    let end = if direction == SearchDirection::Forward { "start" } else { "end" };
-                    return self.report(format!("the search went on from the {end}"));
-                }
-                Ok(())
-            }
-            None => self.report(format!("nothing has `{text}` in it")),
+        let Some(hit) = self.stepper().search(&text, direction)? else {
+            return self.report(format!("nothing has `{text}` in it"));
+        };
+        self.go(hit.seq)?;
+        if hit.wrapped {
+            let end = if direction == SearchDirection::Forward { "start" } else { "end" };
+            return self.report(format!("the search went on from the {end}"));
         }
+        Ok(())
     }
 
     pub(super) fn go_to_change(&mut self, direction: SearchDirection) -> Result<(), Failure> {
@@ -65,13 +63,15 @@ impl StepperScreen<'_> {
             return self.report("only this viewer is available here".into());
         }
         let viewer = self.stepper().viewer();
-        let next = all.iter().position(|each| *each == viewer).map_or(0, |index| (index + 1) % all.len());
+        let next = match all.iter().position(|each| *each == viewer) {
+            Some(index) => (index + 1) % all.len(),
+            None => 0,
+        };
         if let (Some(stepper), Some(viewer)) = (self.stepper.take(), all.get(next)) {
             self.stepper = Some(stepper.through(*viewer)?);
         }
         let at = self.stepper().at();
-        let entries = self.stepper().changes();
-        self.fields = entries;
+        self.fields = self.stepper().changes();
         self.field = self.field.min(self.fields.len().saturating_sub(1));
         let viewer = self.stepper().viewer();
         self.report(format!("as {viewer} sees it, after entry {at}"))

@@ -136,15 +136,16 @@ fn vw_7_it_plays_by_itself_until_the_end() {
     let workspace = workspace();
     let mut app =
         StepperScreen::new(seat_history("initiative/moves", Viewer::HOST, &workspace), &workspace).unwrap();
-    assert_eq!(app.beat(), None);
+    assert_eq!(app.playback(), None);
     press(&mut app, " +");
-    assert_eq!((app.speed(), app.message.as_str()), (Some(4), "4 a second"));
+    let speed = app.playback().map(|(speed, _)| speed);
+    assert_eq!((speed, app.message.as_str()), (Some(4), "4 a second"));
     let head = app.stepper().head();
     for _ in 0..head {
-        assert!(app.beat().is_some());
+        assert!(app.playback().is_some());
         app.play_on().unwrap();
     }
-    assert_eq!((app.beat(), app.stepper().at()), (None, head));
+    assert_eq!((app.playback(), app.stepper().at()), (None, head));
 }
 
 #[test]

@@ -11,45 +11,41 @@ use crate::output::{Line, added, counted, dim, plain, removed, strong, warning};
 /// The most rolls, and the most outcomes that turned, that text shows; JSON has all.
 const SHOWN_MAX: usize = 10;
 
-/// What an amendment changed, with the names that its messages use.
 pub(super) struct Amended<'a> {
     pub(super) amendment: &'a Amendment,
-    /// The name of the original history.
     pub(super) source: String,
-    /// The name of the new branch or file.
     pub(super) target: String,
-    /// Whether the target is a branch.
     pub(super) is_branch: bool,
-    /// Whether the target was written.
     pub(super) is_created: bool,
 }
 
 impl Amended<'_> {
     pub(super) fn document(&self) -> Value {
         let Self { amendment, source, target, is_created, .. } = self;
-        let conflicts = amendment.conflicts.iter().map(|conflict| {
+        let mut conflicts = Vec::new();
+        for conflict in &amendment.conflicts {
             let (seat, command) = conflict.subject.command().unzip();
             let (reason, message) = why(conflict);
             // An attempt has no seq.
             let seq = conflict.subject.seq();
-            json!({ "seq": seq, "seat": seat, "command": command, "reason": reason, "message": message })
-        });
-        let outcomes = amendment.outcomes.iter().map(|(changed, new_seq)| {
+            conflicts.push(
+                json!({ "seq": seq, "seat": seat, "command": command, "reason": reason, "message": message }),
+            );
+        }
+        let mut outcomes = Vec::new();
+        for (changed, new_seq) in &amendment.outcomes {
             let (seat, command) = changed.subject.command().unzip();
-            json!({
-                "seq": changed.subject.seq(),
-                "new_seq": new_seq,
-                "seat": seat,
-                "command": command,
-                "old": changed.recorded,
-                "new": changed.computed,
-            })
-        });
-        let rolls = amendment.rolls.iter().map(|ChangedRoll { old, new }| {
-            let (seq, old) = old.as_ref().map(|(seq, command)| (seq, command)).unzip();
-            let (new_seq, new) = new.as_ref().map(|(seq, command)| (seq, command)).unzip();
-            json!({ "seq": seq, "new_seq": new_seq, "old": old, "new": new })
-        });
+            outcomes.push(json!({
+                "seq": changed.subject.seq(), "new_seq": new_seq, "seat": seat, "command": command,
+                "old": changed.recorded, "new": changed.computed,
+            }));
+        }
+        let mut rolls = Vec::new();
+        for ChangedRoll { old, new } in &amendment.rolls {
+            let (seq, old) = old.clone().unzip();
+            let (new_seq, new) = new.clone().unzip();
+            rolls.push(json!({ "seq": seq, "new_seq": new_seq, "old": old, "new": new }));
+        }
         json!({
             "created": is_created,
             "source": source,
@@ -60,57 +56,43 @@ impl Amended<'_> {
             "entries": amendment.head(),
             "kept": amendment.kept,
             "state_hash": amendment.after().state_hash(),
-            "conflicts": conflicts.collect::<Vec<_>>(),
-            "outcomes": outcomes.collect::<Vec<_>>(),
-            "rolls": rolls.collect::<Vec<_>>(),
+            "conflicts": conflicts,
+            "outcomes": outcomes,
+            "rolls": rolls,
             "state": self.state_differences(),
         })
     }
 
     pub(super) fn lines(&self) -> Vec<Line> {
-        let mut lines = self.change();
-        lines.extend(self.conflicts());
-        if self.is_created {
-            lines.extend(self.rolls());
-            lines.extend(self.outcomes());
-            lines.extend(self.states());
-            lines.push(self.summary());
-        }
-        lines
-    }
-
-    /// Returns the entry that was changed and its replacement.
-    fn change(&self) -> Vec<Line> {
         let mut lines = Vec::new();
         if let Some(Record { seq: Some(seq), seat: Some(seat), command, .. }) = &self.amendment.removed {
             lines.push(removed(format_args!("- {seq} {seat} {command}")).into());
         }
-        lines.extend(
-            self.amendment.added.as_ref().map(|record| Line::from("+ ").join(render::record(record))),
-        );
-        lines
-    }
-
-    /// Returns the commands that no longer apply.
-    fn conflicts(&self) -> Vec<Line> {
-        let mut lines = Vec::new();
+        if let Some(record) = &self.amendment.added {
+            lines.push(Line::from("+ ").join(render::record(record)));
+        }
         if !self.amendment.conflicts.is_empty() {
             lines.push(strong("no longer applies (each was left out before the next was tried)").into());
         }
-        lines.extend(self.amendment.conflicts.iter().map(|conflict| {
+        for conflict in &self.amendment.conflicts {
             let (reason, message) = why(conflict);
             let (number, outcome) = match conflict.subject.seq() {
                 Some(seq) => (seq.to_string(), format!("rejected {reason}")),
                 None => ("!".into(), reason.to_string()),
             };
             let given = plain(format_args!("  {number} {} => ", given(conflict)));
-            Line::from([given, removed(outcome), plain(format_args!(" ({message})"))])
-        }));
+            lines.push([given, removed(outcome), plain(format_args!(" ({message})"))].into());
+        }
+        if self.is_created {
+            self.add_rolls(&mut lines);
+            self.add_outcomes(&mut lines);
+            self.add_states(&mut lines);
+            lines.push(self.summary());
+        }
         lines
     }
 
-    /// Returns the fields in which the states at the end differ.
-    fn states(&self) -> Vec<Line> {
+    fn add_states(&self, lines: &mut Vec<Line>) {
         let differences = self.state_differences();
         let heading = if !differences.is_empty() {
             format!("state, {} → {}", self.source, self.target)
@@ -119,48 +101,58 @@ impl Amended<'_> {
         } else {
             "the views at the end are equal".into()
         };
-        let differences = differences.iter().map(|difference| Line::from(format!("  {difference}")));
-        [strong(heading).into()].into_iter().chain(differences).collect()
+        lines.push(strong(heading).into());
+        lines.extend(differences.iter().map(|difference| Line::from(format!("  {difference}"))));
     }
 
     fn state_differences(&self) -> Vec<Difference> {
-        let view = |state| view_of(state, Seat::Host);
-        differences(&view(self.amendment.before.as_ref()), &view(self.amendment.after()))
+        let before = view_of(self.amendment.before.as_ref(), Seat::Host);
+        differences(&before, &view_of(self.amendment.after(), Seat::Host))
     }
 
-    fn rolls(&self) -> Vec<Line> {
+    fn add_rolls(&self, lines: &mut Vec<Line>) {
         let rolls = &self.amendment.rolls;
-        let heading = (!rolls.is_empty()).then(|| strong("rolled again by the seed").into());
-        let side = |roll: &Option<(u64, String)>| {
-            roll.as_ref().map_or_else(|| "(none)".into(), |(seq, command)| format!("{seq} {command}"))
-        };
-        let line = |roll: &ChangedRoll| format!("  {} → {}", side(&roll.old), side(&roll.new)).into();
-        heading.into_iter().chain(rolls.iter().take(SHOWN_MAX).map(line)).chain(rest(rolls.len())).collect()
+        if !rolls.is_empty() {
+            lines.push(strong("rolled again by the seed").into());
+        }
+        for ChangedRoll { old, new } in rolls.iter().take(SHOWN_MAX) {
+            let [old, new] = [old, new].map(|roll| match roll {
+                Some((seq, command)) => format!("{seq} {command}"),
+                None => "(none)".into(),
+            });
+            lines.push(format!("  {old} → {new}").into());
+        }
+        lines.extend(rest(rolls.len()));
     }
 
-    /// Returns the number of changed outcomes and the first one, then those that turned from applied to ignored or
-    /// back.
-    fn outcomes(&self) -> Vec<Line> {
-        let Some((first, others)) = self.amendment.outcomes.split_first() else { return Vec::new() };
+    /// Adds the number of changed outcomes and the first one, then those that turned from applied to ignored or back.
+    fn add_outcomes(&self, lines: &mut Vec<Line>) {
+        let Some((first, others)) = self.amendment.outcomes.split_first() else { return };
         let changed = counted(self.amendment.outcomes.len() as u64, "outcome differs", "outcomes differ");
-        let mut lines = vec![
-            strong(format_args!("{changed}, first that of {}", place(first))).into(),
-            removed(format_args!("- {}", first.0.expected())).into(),
-            added(format_args!("+ {}", first.0.computed)).into(),
-        ];
-        let turned: Vec<_> = others.iter().filter(|(changed, _)| has_turned(changed)).collect();
-        lines.extend(turned.iter().take(SHOWN_MAX).map(|changed| {
-            let place = place(changed);
-            let old = changed.0.expected();
-            let new = &changed.0.computed;
-            if is_ignored(Some(new)) {
-                Line::from([plain(format_args!("  {place} was applied, is ")), warning(new), plain(" now")])
-            } else {
-                Line::from([plain(format_args!("  {place} was ")), warning(old), plain(", is applied now")])
+        lines.push(strong(format_args!("{changed}, first that of {}", place(first))).into());
+        lines.push(removed(format_args!("- {}", first.0.expected())).into());
+        lines.push(added(format_args!("+ {}", first.0.computed)).into());
+        let mut turned = 0;
+        for other in others {
+            let (changed, _) = other;
+            let is_now_ignored = is_ignored(Some(&changed.computed));
+            if is_ignored(changed.recorded.as_ref()) == is_now_ignored {
+                continue;
             }
-        }));
-        lines.extend(rest(turned.len()));
-        lines
+            turned += 1;
+            if turned > SHOWN_MAX {
+                continue;
+            }
+            let place = place(other);
+            lines.push(if is_now_ignored {
+                let before = plain(format_args!("  {place} was applied, is "));
+                [before, warning(&changed.computed), plain(" now")].into()
+            } else {
+                let before = plain(format_args!("  {place} was "));
+                [before, warning(changed.expected()), plain(", is applied now")].into()
+            });
+        }
+        lines.extend(rest(turned));
     }
 
     fn summary(&self) -> Line {
@@ -179,9 +171,9 @@ impl Amended<'_> {
     }
 }
 
-/// Returns the line that counts the items beyond [`SHOWN_MAX`], if there are any.
 fn rest(all: usize) -> Option<Line> {
-    (all > SHOWN_MAX).then(|| dim(format_args!("  and {} more", all - SHOWN_MAX)).into())
+    let more = all.checked_sub(SHOWN_MAX).filter(|more| *more > 0)?;
+    Some(dim(format_args!("  and {more} more")).into())
 }
 
 /// Returns a code and a message for a command that no longer applies: those of the rejection, or `accepted` for an
@@ -191,11 +183,6 @@ fn why(conflict: &Divergence) -> (&str, &str) {
         Claim::Rejection { outcome, message } => (outcome.code().unwrap_or_default(), message),
         _ => ("accepted", "the attempt is accepted now"),
     }
-}
-
-/// Returns `true` if a command was applied and is now ignored, or the other way round.
-fn has_turned(changed: &Divergence) -> bool {
-    is_ignored(changed.recorded.as_ref()) != is_ignored(Some(&changed.computed))
 }
 
 fn place((changed, new_seq): &(Divergence, Option<u64>)) -> String {

@@ -2,13 +2,12 @@
 //! it is no error.
 
 use std::collections::BTreeSet;
-use std::env;
 use std::fs;
 use std::path::{self, Path, PathBuf};
 
 use turnfold_history::{CheckReport, error::input, history::revision::input_name};
 
-use crate::files;
+use crate::files::{self, folder_of};
 use crate::limits::FAILED_CHECKS;
 
 /// The path of the list in the user's cache folder. Each line of the list is an absolute path.
@@ -17,8 +16,14 @@ const NAME: &str = "turnfold/failed-checks";
 /// Moves the files that failed when they were last checked to the front; the order is otherwise kept.
 pub(super) fn first(paths: Vec<PathBuf>) -> Vec<PathBuf> {
     let failed = read();
-    let (mut first, others): (Vec<_>, Vec<_>) =
-        paths.into_iter().partition(|path| line_of(path).is_some_and(|line| failed.contains(&line)));
+    let mut first = Vec::new();
+    let mut others = Vec::new();
+    for path in paths {
+        match line_of(&path) {
+            Some(line) if failed.contains(&line) => first.push(path),
+            _ => others.push(path),
+        }
+    }
     first.extend(others);
     first
 }
@@ -44,35 +49,38 @@ pub(super) fn keep(report: &CheckReport) {
         return;
     }
     let Some(place) = place() else { return };
-    let text: String = failed.iter().flat_map(|line| [line, "\n"]).collect();
-    let written = place.parent().map_or(Ok(()), fs::create_dir_all).map_err(|error| error.to_string());
-    let written = written
-        .and_then(|()| files::write_unsynced(&place, text.as_bytes()).map_err(|failure| failure.to_string()));
-    if let Err(cause) = written {
+    let mut text = String::new();
+    for line in &failed {
+        text = text + line + "\n";
+    }
+    if let Some(folder) = place.parent()
+        && let Err(cause) = fs::create_dir_all(folder)
+    {
+        tracing::info!("which files failed is not kept: {cause}");
+    } else if let Err(cause) = files::write_unsynced(&place, text.as_bytes()) {
         tracing::info!("which files failed is not kept: {cause}");
     }
 }
 
 fn read() -> BTreeSet<String> {
-    let bytes = place().and_then(|place| input::read_file(&place, &FAILED_CHECKS).ok()).unwrap_or_default();
+    let Some(place) = place() else { return BTreeSet::new() };
+    let bytes = input::read_file(&place, &FAILED_CHECKS).unwrap_or_default();
     String::from_utf8(bytes).unwrap_or_default().lines().map(Into::into).collect()
 }
 
 /// Returns the absolute path of a file as a line; `None` if it is not UTF-8 or has a line break.
 fn line_of(path: &Path) -> Option<String> {
     let path = path::absolute(path).ok()?.into_os_string().into_string().ok()?;
-    (!path.contains(['\n', '\r'])).then_some(path)
+    if path.contains(['\n', '\r']) { None } else { Some(path) }
 }
 
-/// Returns the path of the list; `None` if no environment variable names a cache folder.
 fn place() -> Option<PathBuf> {
-    let folder = |variable| env::var_os(variable).map(PathBuf::from).filter(|folder| folder.is_absolute());
     let cache = if cfg!(windows) {
-        folder("LOCALAPPDATA")
+        folder_of("LOCALAPPDATA")?
     } else if cfg!(target_os = "macos") {
-        folder("HOME").map(|home| home.join("Library/Caches"))
+        folder_of("HOME")?.join("Library/Caches")
     } else {
-        folder("XDG_CACHE_HOME").or_else(|| folder("HOME").map(|home| home.join(".cache")))
+        folder_of("XDG_CACHE_HOME").or_else(|| Some(folder_of("HOME")?.join(".cache")))?
     };
-    Some(cache?.join(NAME))
+    Some(cache.join(NAME))
 }

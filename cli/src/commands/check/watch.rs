@@ -41,7 +41,6 @@ const SHARE: u32 = 10;
 /// The longest delay between Ctrl-C and the end of a wait.
 const STEP: Duration = Duration::from_millis(25);
 
-/// The most files that are watched in one folder and below.
 const FILES_MAX: usize = 10_000;
 
 /// Folders of generated or third-party files. Hidden folders are skipped as well.
@@ -57,7 +56,6 @@ struct Watch<'a> {
     args: &'a Args,
     context: &'a Context,
     program: PathBuf,
-    /// Whether a signal has asked the watch to end.
     is_over: &'a AtomicBool,
 }
 
@@ -160,16 +158,19 @@ impl Watch<'_> {
     }
 
     fn report(&self, number: u64, changed: Option<&Path>, code: Option<i32>, files: usize) {
-        let came_to = match code {
+        let result = match code {
             Some(0) => "all good".into(),
             Some(1) => "something failed".into(),
             Some(code) => format!("not all was checked, exit code {code}"),
             None => "the check did not end by itself".into(),
         };
         let changed = changed.map(files::shown);
-        let after = changed.as_ref().map(|path| format!(" after a change of {path}")).unwrap_or_default();
+        let after = match &changed {
+            Some(path) => format!(" after a change of {path}"),
+            None => String::new(),
+        };
         let files_shown = counted(files as u64, "file", "files");
-        let text = format!("check {number}{after}: {came_to}; watching {files_shown}, Ctrl-C ends");
+        let text = format!("check {number}{after}: {result}; watching {files_shown}, Ctrl-C ends");
         let document = json!({
             "watch": { "check": number, "changed": changed, "exit_code": code, "files": files }
         });
@@ -198,17 +199,18 @@ impl Watch<'_> {
         None
     }
 
-    /// Looks at everything that the result of a check depends on.
     fn look(&self) -> Looked {
-        let mut looked = Looked::new();
-        looked.extend([(self.program.clone(), state(&self.program))]);
-        for path in self.args.paths.iter().filter(|path| !path.is_dir()) {
-            looked.insert(path.clone(), state(path));
-        }
-        let replays = found::replays(&self.args.paths).files;
+        let mut paths = found::replays(&self.args.paths).files;
+        paths.push(self.program.clone());
         // A folder that cannot be listed counts as empty, because the check reports it.
-        let modules = self.context.modules.paths().unwrap_or_default();
-        for path in replays.into_iter().chain(modules) {
+        paths.extend(self.context.modules.paths().unwrap_or_default());
+        for path in &self.args.paths {
+            if !path.is_dir() {
+                paths.push(path.clone());
+            }
+        }
+        let mut looked = Looked::new();
+        for path in paths {
             let state = state(&path);
             looked.insert(path, state);
         }
@@ -240,11 +242,7 @@ fn add_of_referee(path: &Path, looked: &mut Looked) {
     }
 }
 
-/// Adds the files in a folder and below: all of them, or those with an ending.
 fn add_folder(folder: &Path, ending: Option<&OsStr>, looked: &mut Looked) {
-    let is_of_sources = |name: &OsStr| {
-        !name.to_string_lossy().starts_with('.') && !PASSED_OVER.iter().any(|other| *other == name)
-    };
     let mut folders = vec![folder.to_path_buf()];
     let mut count = 0;
     while let Some(folder) = folders.pop() {
@@ -252,9 +250,13 @@ fn add_folder(folder: &Path, ending: Option<&OsStr>, looked: &mut Looked) {
             let Ok(kind) = entry.file_type() else { continue };
             let path = entry.path();
             // Links are not followed, because they may lead in a circle.
-            if kind.is_dir() && is_of_sources(&entry.file_name()) {
-                folders.push(path);
-            } else if !kind.is_dir() && ending.is_none_or(|ending| path.extension() == Some(ending)) {
+            if kind.is_dir() {
+                let name = entry.file_name();
+                if !name.to_string_lossy().starts_with('.') && PASSED_OVER.iter().all(|other| *other != name)
+                {
+                    folders.push(path);
+                }
+            } else if ending.is_none() || path.extension() == ending {
                 count += 1;
                 // Without a leading `./`, so that a file named in a command is not listed twice.
                 let path = path.strip_prefix(".").unwrap_or(&path);
@@ -272,10 +274,10 @@ fn state(path: &Path) -> Option<(SystemTime, u64)> {
     Some((about.modified().ok()?, about.len()))
 }
 
-/// Returns the least path at which two looks differ.
 fn first_difference(before: &Looked, now: &Looked) -> Option<PathBuf> {
-    let is_changed = |path: &&PathBuf| before.get(*path) != now.get(*path);
-    before.keys().chain(now.keys()).filter(is_changed).min().cloned()
+    let mut paths: Vec<_> = before.keys().chain(now.keys()).collect();
+    paths.sort_unstable();
+    paths.into_iter().find(|path| before.get(*path) != now.get(*path)).cloned()
 }
 
 /// Ends a check, also if the signal reached only the watch.

@@ -61,7 +61,10 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         return Err(Failure::usage("`--since` and `--add` are for one branch").hint("name it"));
     }
     let cosignatures = read_cosignatures(&args.add)?;
-    let policy = args.policy.as_deref().map(read_policy).transpose()?;
+    let policy = match &args.policy {
+        Some(path) => Some(read_policy(path)?),
+        None => None,
+    };
     let store = context.read_store()?;
     let signers = Signers::open(&args.key)?;
     let signed = if args.revisions.is_empty() {
@@ -69,8 +72,11 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     } else if let (Some(policy), [branch]) = (&policy, args.revisions.as_slice()) {
         signers.add(&store, branch, &cosignatures, policy)?
     } else {
-        let signed = args.revisions.iter().map(|branch| signers.sign(&store, branch, args.since));
-        signed.collect::<Result<Vec<SignedBranch>, _>>()?
+        let mut signed = Vec::new();
+        for branch in &args.revisions {
+            signed.push(signers.sign(&store, branch, args.since)?);
+        }
+        signed
     };
     let text = match signed.as_slice() {
         [SignedBranch { request: Some(request), .. }] => request.to_string(),
@@ -82,8 +88,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         }
     };
     let file = args.output.write(&text)?;
-    let checkpoints = signed.iter().map(|SignedBranch { revision, checkpoint, note, request }| {
-        json!({
+    let mut checkpoints = Vec::new();
+    for SignedBranch { revision, checkpoint, note, request } in &signed {
+        checkpoints.push(json!({
             "match": revision.match_name.as_str(),
             "branch": revision.branch.as_str(),
             "seq": checkpoint.size.saturating_sub(1),
@@ -92,9 +99,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
             "root": checkpoint.root.to_string(),
             "note": note.to_string(),
             "request": request.as_ref().map(ToString::to_string),
-        })
-    });
-    let document = json!({ "file": file, "checkpoints": checkpoints.collect::<Vec<_>>() });
+        }));
+    }
+    let document = json!({ "file": file, "checkpoints": checkpoints });
     context.output.answer_with_text(&document, &text, file.as_deref(), |file| match signed.as_slice() {
         [SignedBranch { revision, checkpoint, .. }] => {
             let size = counted(checkpoint.size, "record", "records");
@@ -107,17 +114,19 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     Ok(ExitStatus::Yes)
 }
 
-/// Reads files of cosignatures, one per line, as witnesses print them.
 fn read_cosignatures(paths: &[PathBuf]) -> Result<Vec<SignatureLine>, Failure> {
     let mut lines = Vec::new();
     for path in paths {
         let bytes = files::read_input_or_stdin(path, &NOTE)?;
         for line in String::from_utf8_lossy(&bytes).lines() {
-            let read = line.parse::<SignatureLine>().ok().filter(|line| line.cosignature().is_some());
-            lines.push(read.ok_or_else(|| {
-                Failure::usage(format!("`{}` holds a line that is not a cosignature", path.display()))
-                    .hint("`turnfold checkpoint cosign` and other witnesses print such lines")
-            })?);
+            match line.parse::<SignatureLine>() {
+                Ok(line) if line.cosignature().is_some() => lines.push(line),
+                _ => {
+                    let message = format!("`{}` holds a line that is not a cosignature", path.display());
+                    return Err(Failure::usage(message)
+                        .hint("`turnfold checkpoint cosign` and other witnesses print such lines"));
+                }
+            }
         }
         if lines.is_empty() {
             return Err(Failure::usage(format!("`{}` holds no cosignature", path.display())));

@@ -2,7 +2,7 @@
 
 mod summary;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -11,8 +11,8 @@ use turnfold_history::error::input;
 use turnfold_history::error::limits::REPLAY;
 use turnfold_history::golden::found::{self, FoundFiles};
 use turnfold_history::tfl::in_page::replay_bytes;
-use turnfold_history::{RecordedLog, Replay, ReplayError, Revision, Sources, tfl};
-use turnfold_store::StoreReader;
+use turnfold_history::{RecordedLog, ReplayError, Revision, Sources, tfl};
+use turnfold_store::{BranchInfo, MatchInfo, StoreReader};
 
 use self::summary::{ImpactFinding, Summary};
 use super::module_of;
@@ -90,28 +90,33 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         let piped = read_piped(&args.paths)?;
         let FoundFiles { files, unread, failed } = found::replays(&args.paths);
         warn_of_unread(&unread);
-        let (files, without) = with_replays(files);
-        unsearched.extend(failed.into_iter().map(Failure::from).chain(without));
+        unsearched.extend(failed.into_iter().map(Failure::from));
+        let files = with_replays(files, &mut unsearched);
         if files.is_empty() {
-            return Failure::worst_of(unsearched).map_or(Ok(ExitStatus::Yes), Err);
+            return ExitStatus::Yes.unless(unsearched);
         }
         of_files(files, &piped, &registry, others.as_ref())
     };
-    let summary = Summary::of(&findings, args.matches, others.as_ref().and_then(OtherRules::port));
-    context.output.show(&summary, || summary.lines(if args.all { usize::MAX } else { SHOWN_MAX }))?;
-    let is_trouble = |finding: &&ImpactFinding| {
-        finding.first_difference.as_ref().is_err_and(|failure| failure.kind == FailureKind::Trouble)
+    let port = match &others {
+        Some(OtherRules::Port(port)) => Some(port),
+        _ => None,
     };
-    let troubled = findings.iter().filter(is_trouble).count() as u64;
+    let summary = Summary::of(&findings, args.matches, port);
+    context.output.show(&summary, || summary.lines(if args.all { usize::MAX } else { SHOWN_MAX }))?;
+    let mut troubled = 0;
+    for finding in &findings {
+        if let Err(failure) = &finding.first_difference
+            && failure.kind == FailureKind::Trouble
+        {
+            troubled += 1;
+        }
+    }
     if troubled > 0 {
         let logs = counted(troubled, "log", "logs");
         unsearched.push(Failure::trouble(format!("{logs} could not be read")));
     }
-    if let Some(failure) = Failure::worst_of(unsearched) {
-        context.output.flush()?;
-        return Err(failure);
-    }
-    Ok(ExitStatus::from(summary.counts.same == summary.counts.logs))
+    context.output.flush()?;
+    ExitStatus::from(summary.counts.same == summary.counts.logs).unless(unsearched)
 }
 
 /// The rules that the options name for the logs of their ruleset.
@@ -125,27 +130,23 @@ enum OtherRules {
 impl OtherRules {
     fn find(args: &Args, context: &Context) -> Result<Option<Self>, Failure> {
         if let Some(module) = &args.module {
-            return module_of(module, context).map(|rules| Some(Self::Given(rules)));
+            return Ok(Some(Self::Given(module_of(module, context)?)));
         }
         let Some(given) = &args.rules else { return Ok(None) };
         let Some(name) = given.strip_prefix("referee:") else {
-            return find(given, context).map(|rules| Some(Self::Given(rules)));
+            return Ok(Some(Self::Given(find(given, context)?)));
         };
         if context.registry.find(name).is_none() {
             let name = name.escape_debug();
-            return Err(Failure::usage(format!(
-                "no game `{name}` is built in, so there is nothing to compare with"
-            ))
-            .hint("`turnfold game list` lists the games"));
+            let message = format!("no game `{name}` is built in, so there is nothing to compare with");
+            return Err(Failure::usage(message).hint("`turnfold game list` lists the games"));
         }
         let referees = context.registry.referees().ok_or_else(|| no_referee(name))?;
-        let found = referees.by_name(name);
-        let found = found.map_err(|why| Failure::usage(format!("the referee of `{name}`: {why}")))?;
-        found.map(|port| Some(Self::Port(port))).ok_or_else(|| no_referee(name))
-    }
-
-    fn port(&self) -> Option<&Arc<dyn AnyRules>> {
-        if let Self::Port(rules) = self { Some(rules) } else { None }
+        match referees.by_name(name) {
+            Ok(Some(port)) => Ok(Some(Self::Port(port))),
+            Ok(None) => Err(no_referee(name)),
+            Err(why) => Err(Failure::usage(format!("the referee of `{name}`: {why}"))),
+        }
     }
 
     /// Applies these rules to a log, if it is of their ruleset.
@@ -159,77 +160,64 @@ impl OtherRules {
     }
 }
 
-/// Folds replay files in parallel. The findings are in the order of the files.
 fn of_files(
     files: Vec<PathBuf>,
     piped: &[u8],
     registry: &Registry,
     others: Option<&OtherRules>,
 ) -> Vec<ImpactFinding> {
-    in_parallel(files, |path| {
-        let name = input_name(&path).into_owned();
-        let fold = || {
-            let log = RecordedLog::of_replay(&read(&path, piped, registry)?, registry);
-            Ok(ImpactFinding::of(OtherRules::fold(others, log)))
-        };
-        unless_fault(&name, fold).unwrap_or_else(|failure| ImpactFinding::unreadable(name, failure))
+    let logs = files.into_iter().map(|path| (input_name(&path).into_owned(), path)).collect();
+    in_parallel(logs, |name, path| {
+        let bytes = if is_standard(&path) { piped.to_vec() } else { input::read_file(&path, &REPLAY)? };
+        let bytes = replay_bytes(&path, bytes).map_err(ReplayError::from)?;
+        let replay = tfl::read_any_version(name, &bytes, registry)?;
+        Ok(OtherRules::fold(others, RecordedLog::of_replay(&replay, registry)))
     })
 }
 
-fn read(path: &Path, piped: &[u8], registry: &Registry) -> Result<Replay, Failure> {
-    let bytes = if is_standard(path) { piped.to_vec() } else { input::read_file(path, &REPLAY)? };
-    let bytes = replay_bytes(path, bytes).map_err(ReplayError::from)?;
-    Ok(tfl::read_any_version(&input_name(path), &bytes, registry)?)
-}
-
-/// Folds every branch of every match in parallel.
 fn of_store(
     store: &StoreReader,
     registry: &Registry,
     others: Option<&OtherRules>,
 ) -> Result<Vec<ImpactFinding>, Failure> {
     let mut branches = Vec::new();
-    for found in store.matches()? {
-        let match_name = found.name;
+    for MatchInfo { name: match_name, .. } in store.matches()? {
         match store.branches(&match_name) {
-            Ok(found) => branches.extend(found.into_iter().map(|branch| {
-                Ok(Revision { match_name: match_name.clone(), branch: branch.name, seq: None })
-            })),
-            Err(error) => {
-                branches.push(Err((match_name.to_string(), Failure::from(error))));
+            Ok(found) => {
+                for BranchInfo { name: branch, .. } in found {
+                    let branch = Revision { match_name: match_name.clone(), branch, seq: None };
+                    branches.push((branch.to_string(), Ok(branch)));
+                }
             }
+            Err(error) => branches.push((match_name.to_string(), Err(Failure::from(error)))),
         }
     }
     if branches.is_empty() {
         return Err(Failure::usage("the store holds no matches").hint("nothing was folded"));
     }
-    Ok(in_parallel(branches, |branch| match branch {
-        Ok(branch) => {
-            let name = branch.to_string();
-            let fold = || {
-                let log = store.read(&branch.match_name, &branch.branch, None)?;
-                Ok(ImpactFinding::of(match others {
-                    Some(OtherRules::Given(rules)) if rules.name() == log.genesis.ruleset => {
-                        RecordedLog::under(rules.clone(), &branch, log, registry)?
-                    }
-                    others => OtherRules::fold(others, RecordedLog::of_store(&branch, log, registry)?),
-                }))
-            };
-            unless_fault(&name, fold).unwrap_or_else(|failure| ImpactFinding::unreadable(name, failure))
+    Ok(in_parallel(branches, |_, branch| {
+        let branch = branch?;
+        let log = store.read(&branch.match_name, &branch.branch, None)?;
+        match others {
+            Some(OtherRules::Given(rules)) if rules.name() == log.genesis.ruleset => {
+                Ok(RecordedLog::under(rules.clone(), &branch, log, registry)?)
+            }
+            others => Ok(OtherRules::fold(others, RecordedLog::of_store(&branch, log, registry)?)),
         }
-        Err((name, failure)) => ImpactFinding::unreadable(name, failure),
     }))
 }
 
-/// Examines logs in parallel and shows a progress bar.
-fn in_parallel<T: Send>(logs: Vec<T>, look: impl Fn(T) -> ImpactFinding + Sync) -> Vec<ImpactFinding> {
+fn in_parallel<T: Send>(
+    logs: Vec<(String, T)>,
+    read: impl Fn(&str, T) -> Result<RecordedLog, Failure> + Sync,
+) -> Vec<ImpactFinding> {
     let progress = stderr::progress(logs.len() as u64, "folding {bar:30} {pos}/{len} {eta}");
-    let look = |log| {
-        let finding = look(log);
+    let findings = logs.into_par_iter().map(|(name, log)| {
+        let found = unless_fault(&name, || Ok(ImpactFinding::of(read(&name, log)?)));
         progress.inc(1);
-        finding
-    };
-    let findings = logs.into_par_iter().map(look).collect();
+        found.unwrap_or_else(|failure| ImpactFinding::unreadable(name, failure))
+    });
+    let findings = findings.collect();
     progress.finish_and_clear();
     findings
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Map, json};
 use turnfold_core::{AnyState, CommandSource, DicePolicy, Logged, Seat};
 
 use crate::commands::new::GameArgs;
@@ -40,17 +40,13 @@ pub(crate) struct Args {
     divide: bool,
 }
 
-/// The counts of sequences and states at a depth.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Level {
     depth: u32,
-    /// The sequences of this length.
     sequences: u64,
-    /// The distinct states at their ends.
     states: u64,
 }
 
-/// The number of sequences that begin with one first command.
 #[derive(Serialize)]
 struct Share {
     seat: Seat,
@@ -58,13 +54,9 @@ struct Share {
     sequences: u64,
 }
 
-type Reached = (Box<dyn AnyState>, u64);
-
-/// What determines the continuation: the hash of a state and, with seeded dice, the number of rolls so far.
-type Key = ([u8; 32], u64);
-
 /// The distinct states at a depth, each with the number of sequences that lead to it, so that each is expanded once.
-type Frontier = BTreeMap<Key, Reached>;
+/// The key is what determines the continuation: the hash of a state and, with seeded dice, the number of rolls so far.
+type Frontier = BTreeMap<([u8; 32], u64), (Box<dyn AnyState>, u64)>;
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     if args.game.draws_a_seed() {
@@ -77,31 +69,34 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     require_legal(&*state)?;
     let count = Count { dice: game.dice, without_host: args.without_host };
     let depths = count.levels(state.fork(), 1, args.depth)?;
-    let divide = args.divide.then(|| count.divide(state.as_ref(), args.depth)).transpose()?;
-    let mut counted =
-        json!({ "ruleset": game.rules.name(), "version": game.rules.version(), "depths": depths });
-    if let (Some(shares), Some(members)) = (&divide, counted.as_object_mut()) {
-        members.insert("divide".into(), json!(shares));
+    let mut shares = Vec::new();
+    let mut counted = Map::new();
+    counted.insert("ruleset".into(), json!(game.rules.name()));
+    counted.insert("version".into(), json!(game.rules.version()));
+    counted.insert("depths".into(), json!(depths));
+    if args.divide {
+        shares = count.divide(state.as_ref(), args.depth)?;
+        counted.insert("divide".into(), json!(shares));
     }
     context.output.answer(&counted, || {
-        let shares = divide.iter().flatten().map(|Share { seat, command, sequences }| {
-            let command = format!(" {command} ");
-            let sequences = format!(" {sequences}");
-            [dim(format_args!("{seat}:")), plain(command), dim("=>"), plain(sequences)].into()
-        });
-        let levels = depths.iter().map(|Level { depth, sequences, states }| {
-            let [depth, sequences, states] =
-                [format!(" {depth} "), format!(" {sequences} "), format!(" {states}")].map(plain);
-            [dim("depth"), depth, dim("sequences"), sequences, dim("states"), states].into()
-        });
-        shares.chain(levels).collect()
+        let mut lines = Vec::new();
+        for Share { seat, command, sequences } in &shares {
+            let command = plain(format_args!(" {command} "));
+            let sequences = plain(format_args!(" {sequences}"));
+            lines.push([dim(format_args!("{seat}:")), command, dim("=>"), sequences].into());
+        }
+        for Level { depth, sequences, states } in &depths {
+            let depth = plain(format_args!(" {depth} "));
+            let sequences = plain(format_args!(" {sequences} "));
+            let states = plain(format_args!(" {states}"));
+            lines.push([dim("depth"), depth, dim("sequences"), sequences, dim("states"), states].into());
+        }
+        lines
     })
 }
 
-/// Counts sequences under a dice policy.
 struct Count {
     dice: DicePolicy,
-    /// Whether commands of the host other than due rolls are left out.
     without_host: bool,
 }
 
@@ -112,19 +107,18 @@ impl Count {
         let mut levels = Vec::new();
         for depth in first..=last {
             frontier = self.next(&frontier, depth)?;
-            let sequences = frontier.values().try_fold(0_u64, |sum, (_, count)| sum.checked_add(*count));
-            let sequences = sequences.ok_or_else(|| too_many_sequences(depth))?;
+            let mut sequences = 0_u64;
+            for (_, count) in frontier.values() {
+                sequences = sequences.checked_add(*count).ok_or_else(|| too_many_sequences(depth))?;
+            }
             levels.push(Level { depth, sequences, states: frontier.len() as u64 });
         }
         Ok(levels)
     }
 
-    /// Returns the states that one more command leads to.
     fn next(&self, frontier: &Frontier, depth: u32) -> Result<Frontier, Failure> {
-        let progress = stderr::progress(
-            frontier.len() as u64,
-            &format!("depth {depth} {{bar:30}} {{pos}}/{{len}} {{eta}}"),
-        );
+        let template = format!("depth {depth} {{bar:30}} {{pos}}/{{len}} {{eta}}");
+        let progress = stderr::progress(frontier.len() as u64, &template);
         let mut next = Frontier::new();
         for (state, count) in frontier.values() {
             for (seat, command) in self.offers(state.as_ref()) {
@@ -144,22 +138,29 @@ impl Count {
         Ok(next)
     }
 
-    fn key(&self, state: &dyn AnyState) -> Key {
+    fn key(&self, state: &dyn AnyState) -> ([u8; 32], u64) {
         let rolls = if matches!(self.dice, DicePolicy::Seeded(_)) { state.rolls() } else { 0 };
         (*state.state_hash().as_bytes(), rolls)
     }
 
     /// Returns the commands of all seats that are legal now. A due seeded roll is the only command.
     fn offers(&self, state: &dyn AnyState) -> Vec<(Seat, String)> {
-        let due = state.seeded_roll(&self.dice);
-        if let Some(roll) = due.and_then(|values| state.roll_command(values)) {
+        if let Some(values) = state.seeded_roll(&self.dice)
+            && let Some(roll) = state.roll_command(values)
+        {
             return vec![(Seat::Host, roll)];
         }
-        let gives_host = !self.without_host || state.due_roll().is_some();
-        let seats = state.players().iter().copied().chain(gives_host.then_some(Seat::Host));
-        seats
-            .flat_map(|seat| state.legal_at_random(seat).into_iter().map(move |command| (seat, command)))
-            .collect()
+        let mut seats = state.players().to_vec();
+        if !self.without_host || state.due_roll().is_some() {
+            seats.push(Seat::Host);
+        }
+        let mut offers = Vec::new();
+        for seat in seats {
+            for command in state.legal_at_random(seat) {
+                offers.push((seat, command));
+            }
+        }
+        offers
     }
 
     fn play(
@@ -171,20 +172,23 @@ impl Count {
     ) -> Result<Box<dyn AnyState>, Failure> {
         let mut after = state.fork();
         let entry = Logged { seq: seq.into(), seat, command: CommandSource::Text(command) };
-        let refused =
-            |error| Failure::trouble(format!("`{seat}: {command}` is offered but refused: {error}"));
-        after.fold(&[entry], &self.dice, &mut |_| {}).map_err(refused)?;
-        Ok(after)
+        match after.fold(&[entry], &self.dice, &mut |_| {}) {
+            Ok(()) => Ok(after),
+            Err(error) => {
+                Err(Failure::trouble(format!("`{seat}: {command}` is offered but refused: {error}")))
+            }
+        }
     }
 
     /// Counts, for each first command, the sequences of length `depth` that begin with it.
     fn divide(&self, state: &dyn AnyState, depth: u32) -> Result<Vec<Share>, Failure> {
-        let share = |(seat, command): (Seat, String)| {
+        let mut shares = Vec::new();
+        for (seat, command) in self.offers(state) {
             let after = self.play(state, 1, seat, &command)?;
             let sequences = self.levels(after, 2, depth)?.last().map_or(1, |level| level.sequences);
-            Ok(Share { seat, command, sequences })
-        };
-        self.offers(state).into_iter().map(share).collect()
+            shares.push(Share { seat, command, sequences });
+        }
+        Ok(shares)
     }
 }
 

@@ -13,7 +13,6 @@ use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::printable;
 
-/// The placeholder for the port in the command.
 const PORT: &str = "{port}";
 
 /// The interval at which the command is polled, and how many polls it has to connect (60 s) and to end (1 s).
@@ -50,9 +49,13 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let child = Command::new(&program).args(words).stdin(Stdio::null()).stdout(io::stderr()).spawn();
     let child = child.map_err(|error| Failure::usage(format!("`{name}` cannot be started: {error}")))?;
     let child = Arc::new(Mutex::new(child));
-    let carried = connected(&listener, &child, &name).and_then(|stream| carry(stream, &child, &name));
+    let carried = match connected(&listener, &child, &name) {
+        Ok(stream) => carry(stream, &child, &name),
+        Err(failure) => Err(failure),
+    };
     end(&child);
-    carried.map(|()| ExitStatus::Yes)
+    carried?;
+    Ok(ExitStatus::Yes)
 }
 
 fn no_port(error: &io::Error) -> Failure {
@@ -65,8 +68,9 @@ fn connected(listener: &TcpListener, child: &Mutex<Child>, name: &str) -> Result
     for _ in 0..LOOKS_TO_CONNECT {
         match listener.accept() {
             Ok((stream, _)) => {
-                let ready = stream.set_nonblocking(false).and_then(|()| stream.set_nodelay(true));
-                return ready.map(|()| stream).map_err(|error| no_port(&error));
+                stream.set_nonblocking(false).map_err(|error| no_port(&error))?;
+                stream.set_nodelay(true).map_err(|error| no_port(&error))?;
+                return Ok(stream);
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(error) => return Err(no_port(&error)),
@@ -79,7 +83,6 @@ fn connected(listener: &TcpListener, child: &Mutex<Child>, name: &str) -> Result
     Err(Failure::trouble(format!("`{name}` did not connect to the port within 60 s")))
 }
 
-/// Copies bytes both ways until the input or the connection ends.
 fn carry(mut stream: TcpStream, child: &Arc<Mutex<Child>>, name: &str) -> Result<(), Failure> {
     let has_ended = Arc::new(AtomicBool::new(false));
     let mut requests = stream.try_clone().map_err(|error| no_port(&error))?;

@@ -12,23 +12,16 @@ mod write;
 use turnfold_mail::{MatchAccord, desk_naming};
 use turnfold_store::{BranchName, MatchName, StoreError, StoreReader};
 
-use crate::context::Context;
-use crate::failure::{ExitStatus, Failure};
-
-/// Host and play matches by mail: papers, deadlines and letters
-///
-/// A match by mail consists of a game and its desk, a match NAME.desk with the players' signed papers, the host's clock and
-/// all decisions. turnfold sends and receives no mail: the host saves mails as files, `mail take` records their papers, `mail
-/// run` executes a turn that is ready, and letters to the players wait in the outbox. A player saves the bundle attached to
-/// a letter, and `mail write` makes a paper from it to send back.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "Example: turnfold mail run duel --key ann.key")]
-pub(crate) struct Args {
-    #[command(subcommand)]
-    command: MailCommand,
-}
+use crate::failure::Failure;
 
 verbs! {
+    /// Host and play matches by mail: papers, deadlines and letters
+    ///
+    /// A match by mail consists of a game and its desk, a match NAME.desk with the players' signed papers, the host's clock and
+    /// all decisions. turnfold sends and receives no mail: the host saves mails as files, `mail take` records their papers, `mail
+    /// run` executes a turn that is ready, and letters to the players wait in the outbox. A player saves the bundle attached to
+    /// a letter, and `mail write` makes a paper from it to send back.
+    #[command(after_help = "Example: turnfold mail run duel --key ann.key")]
     MailCommand {
         Open(open::Args) => open::run,
         Take(take::Args) => take::run,
@@ -39,10 +32,6 @@ verbs! {
         Broadcast(broadcast::Args) => broadcast::run,
         Write(write::Args) => write::run,
     }
-}
-
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    args.command.run(context)
 }
 
 /// Returns the desk of a match by mail, which is found by the match's name (PM-1), and refuses to act on the desk
@@ -70,15 +59,18 @@ pub(crate) fn accord_going_along(
     match_name: &MatchName,
     verb: &str,
 ) -> Result<Option<MatchName>, Failure> {
-    let accord_of = |name: &MatchName| match store.genesis(name) {
-        Err(StoreError::NoSuchMatch { .. }) => Ok(None),
-        found => Ok(MatchAccord::find(store, name, &found?)?.map(|accord| accord.name)),
-    };
     if let Some(game) = MatchAccord::game_of(match_name)
-        && accord_of(&game)?.as_ref() == Some(match_name)
+        && accord_of(store, &game)?.as_ref() == Some(match_name)
     {
         let failure = Failure::usage(format!("`{match_name}` holds the terms of `{game}`"));
         return Err(failure.hint(format!("{verb} the match; its terms go with it")));
     }
-    accord_of(match_name)
+    accord_of(store, match_name)
+}
+
+fn accord_of(store: &StoreReader, name: &MatchName) -> Result<Option<MatchName>, Failure> {
+    match store.genesis(name) {
+        Err(StoreError::NoSuchMatch { .. }) => Ok(None),
+        found => Ok(MatchAccord::find(store, name, &found?)?.map(|accord| accord.name)),
+    }
 }

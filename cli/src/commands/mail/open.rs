@@ -57,7 +57,7 @@ pub(crate) struct Args {
     desk: Option<PathBuf>,
 
     /// The address of a player or of the host, as in `--to p1=ann@example.org --to host=games@example.org`; kept in `addresses`
-    #[arg(long, value_name = "SEAT=ADDRESS", value_parser = address_line)]
+    #[arg(long, value_name = "SEAT=ADDRESS")]
     to: Vec<AddressLine>,
 
     /// Public address of the service that will host the match, as for `serve --origin`: the invitations get a link to join in a
@@ -73,7 +73,6 @@ pub(crate) struct Args {
     host: HostArgs,
 }
 
-/// Where the rolls of a match by mail come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum MailDice {
     /// From outside: the host rolls
@@ -82,15 +81,13 @@ enum MailDice {
     Fair,
 }
 
-/// Reads `SEAT=ADDRESS`.
-fn address_line(text: &str) -> Result<AddressLine, String> {
-    text.parse().map_err(|error: turnfold_core::Malformed| error.0)
-}
-
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let rules = find(&args.rules, context)?;
     let setup = read_setup(&*rules, &args.setup)?;
-    let written = args.desk.as_ref().map(|path| files::read_text(path, &limits::MAIL_TERMS)).transpose()?;
+    let written = match &args.desk {
+        Some(path) => Some(files::read_text(path, &limits::MAIL_TERMS)?),
+        None => None,
+    };
     let is_fair = args.dice == MailDice::Fair;
     let game = start_for_mail(&*rules, &setup, is_fair)?;
     let terms = GameTerms::complete(written.as_deref(), &*rules, game.as_ref());
@@ -122,7 +119,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let mut post = room.of(&store, name, context)?;
     post.add_addresses(&addresses)?;
     post.pages.clone_from(&args.origin);
-    let letters = post.write([])?;
+    let letters = post.write(&[])?;
     let folder = post.own_folder().map(Path::to_owned);
     drop(post);
     drop(store);

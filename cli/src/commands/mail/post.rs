@@ -29,7 +29,6 @@ pub(super) struct HostArgs {
     output: Option<PathBuf>,
 }
 
-/// The host's key with the folder for the letters of all matches.
 pub(super) struct PostRoom {
     pub(super) signers: Signers,
     pub(super) folder: PathBuf,
@@ -91,9 +90,8 @@ impl Post<'_> {
         MailRoom { store, registry, signers, addresses, outbox, game, pages: pages.as_deref() }
     }
 
-    /// Returns the folder of the match, if it has its own.
     pub(super) fn own_folder(&self) -> Option<&Path> {
-        self.folder.is_within().then_some(self.folder.path())
+        if self.folder.is_within() { Some(self.folder.path()) } else { None }
     }
 
     pub(super) fn add_addresses(&mut self, added: &Addresses) -> Result<(), Failure> {
@@ -103,7 +101,7 @@ impl Post<'_> {
     }
 
     /// Stores the address of the newest player of a seat.
-    pub(super) fn give_address(
+    pub(super) fn give(
         &mut self,
         seat: Seat,
         desk: &DeskHistory,
@@ -116,10 +114,7 @@ impl Post<'_> {
 
     /// Writes the answers to mails, and every report that the desk requires and the outbox lacks. Returns the names of
     /// the new letters.
-    pub(super) fn write<'a>(
-        &self,
-        mails: impl IntoIterator<Item = &'a TakenMail>,
-    ) -> Result<Vec<String>, Failure> {
+    pub(super) fn write(&self, mails: &[&TakenMail]) -> Result<Vec<String>, Failure> {
         let room = self.room();
         let mut written = Vec::new();
         for taken in mails {
@@ -162,7 +157,6 @@ impl Post<'_> {
         Ok(report)
     }
 
-    /// Writes a text by the host to every player.
     pub(super) fn broadcast(&self, words: &str, at: DeskTime) -> Result<Vec<String>, Failure> {
         Ok(self.shown(&self.room().broadcast(words, at)?))
     }
@@ -179,7 +173,6 @@ impl Post<'_> {
     }
 }
 
-/// Returns a line for each new letter.
 pub(super) fn letter_lines(letters: &[String]) -> impl Iterator<Item = Line> {
     letters.iter().map(|letter| Line::from(format!("letter {letter}")))
 }

@@ -45,14 +45,15 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     plan.carry_out(&store)?;
     let mut missing = recovery.missing;
     for game in &recovery.games {
-        let host = MailHost::of(&store, game, &registry, &room.signers, clock::now_ms()?);
-        missing.extend(host.err().map(|error| error.to_string()));
+        if let Err(error) = MailHost::of(&store, game, &registry, &room.signers, clock::now_ms()?) {
+            missing.push(error.to_string());
+        }
     }
     drop(store);
     let recovered = json!({ "lines": plan.branches, "missing": missing });
-    context.output.answer(&recovered, || {
-        let missing = missing.iter().map(|what| Line::from(format!("cannot be had: {what}")));
-        plan.branches.iter().map(import_line).chain(missing).collect()
-    })?;
-    Ok(ExitStatus::from(missing.is_empty()))
+    context.output.verdict(missing.is_empty(), &recovered, || {
+        let mut lines: Vec<Line> = plan.branches.iter().map(import_line).collect();
+        lines.extend(missing.iter().map(|what| Line::from(format!("cannot be had: {what}"))));
+        lines
+    })
 }

@@ -40,15 +40,11 @@ pub(crate) struct Args {
     reason: String,
 
     /// The address of the new player, kept in `addresses`
-    #[arg(long, value_name = "ADDRESS", value_parser = address)]
+    #[arg(long, value_name = "ADDRESS")]
     to: Option<MailAddress>,
 
     #[command(flatten)]
     host: HostArgs,
-}
-
-fn address(text: &str) -> Result<MailAddress, String> {
-    text.parse().map_err(|error: turnfold_core::Malformed| error.0)
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
@@ -62,9 +58,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let effects = host.replace(*seat, &args.player, &args.reason)?;
     let mut post = room.of(&store, match_name, context)?;
     if let Some(address) = &args.to {
-        post.give_address(*seat, host.desk(), address.clone())?;
+        post.give(*seat, host.desk(), address.clone())?;
     }
-    let letters = post.write([])?;
+    let letters = post.write(&[])?;
     let replaced = json!({
         "match": match_name.as_str(),
         "seat": seat,
@@ -72,8 +68,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         "letters": letters,
     });
     context.output.answer(&replaced, || {
-        let mut lines: Vec<_> = effects.iter().map(|effect| Line::from(effect.to_string())).collect();
-        lines.extend(letter_lines(&letters));
-        lines
+        let effects = effects.iter().map(|effect| Line::from(effect.to_string()));
+        effects.chain(letter_lines(&letters)).collect()
     })
 }

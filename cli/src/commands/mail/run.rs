@@ -78,48 +78,25 @@ pub(crate) struct Args {
     host: HostArgs,
 }
 
-/// Rolls dice from the operating system's randomness.
-fn roll(due: &DueRoll) -> io::Result<Vec<i32>> {
-    random::roll(due).map_err(|failure| io::Error::other(failure.to_string()))
-}
-
-/// Returns the time of this machine.
 pub(super) fn now() -> Result<DeskTime, Failure> {
     let now = DeskTime::of_unix_ms(clock::now_ms()?);
     now.ok_or_else(|| Failure::trouble("the clock of this machine is beyond the year 9999"))
 }
 
-fn time(args: &Args) -> Result<DeskTime, Failure> {
-    let now = now()?;
-    match args.at {
-        Some(at) if at > now && !args.force => {
-            let message = format!("`--at {at}` is later than this machine's clock, which says {now}");
-            Err(Failure::usage(message)
-                .hint("`--force` sets the desk's clock to that time; it cannot be set back"))
-        }
-        at => Ok(at.unwrap_or(now)),
-    }
-}
-
-/// Returns a time in Unix milliseconds.
 fn recorded_at_ms(at: DeskTime) -> i64 {
     i64::try_from(at.unix_seconds().saturating_mul(1000)).unwrap_or(i64::MAX)
 }
 
-/// The pause between two runs of `--watch`.
 const PERIOD: Duration = Duration::from_mins(1);
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let mut printed = BTreeSet::new();
-    if !args.watch {
-        return run_once(args, &mut printed, context, false).map(|(status, _)| status);
-    }
     // The first run reports its errors, because a cause such as a wrong key would stop every run.
-    let mut is_over = run_once(args, &mut printed, context, false)?.1;
-    while !is_over {
+    let mut is_over = run_once(args, &mut printed, context, false)?;
+    while args.watch && !is_over {
         thread::sleep(PERIOD);
         match run_once(args, &mut printed, context, true) {
-            Ok((_, over)) => is_over = over,
+            Ok(over) => is_over = over,
             Err(failure) => tracing::warn!("the next run tries again: {failure}"),
         }
     }
@@ -133,36 +110,31 @@ fn run_once(
     printed: &mut BTreeSet<PathBuf>,
     context: &mut Context,
     is_again: bool,
-) -> Result<(ExitStatus, bool), Failure> {
-    let at = time(args)?;
-    let mut take = |context: &mut Context| match &args.maildir {
-        Some(folder) => {
-            let only = args.match_name.as_ref();
-            take_waiting(only, folder, recorded_at_ms(at), &args.host, printed, context)
-        }
-        None => Ok(false),
-    };
+) -> Result<bool, Failure> {
+    let now = now()?;
+    let at = args.at.unwrap_or(now);
+    if at > now && !args.force {
+        let message = format!("`--at {at}` is later than this machine's clock, which says {now}");
+        return Err(Failure::usage(message)
+            .hint("`--force` sets the desk's clock to that time; it cannot be set back"));
+    }
+    let Some(folder) = &args.maildir else { return run_matches(args, at, context, is_again) };
     // PM-66: papers that came before the deadline are in time, so they are taken first. PM-113: later papers are taken
     // after the deadline has passed in this run, or else stay for the next one.
-    let is_left = take(context)?;
+    let only = args.match_name.as_ref();
+    let is_left = take_waiting(only, folder, recorded_at_ms(at), &args.host, printed, context)?;
     let ran = run_matches(args, at, context, is_again);
     if is_left {
-        take(context)?;
+        take_waiting(only, folder, recorded_at_ms(at), &args.host, printed, context)?;
     }
     ran
 }
 
-fn run_matches(
-    args: &Args,
-    at: DeskTime,
-    context: &mut Context,
-    is_again: bool,
-) -> Result<(ExitStatus, bool), Failure> {
+fn run_matches(args: &Args, at: DeskTime, context: &mut Context, is_again: bool) -> Result<bool, Failure> {
     let room = args.host.post_room(context)?;
     let store = context.open_store()?;
     if let Some(name) = &args.match_name {
-        let is_over = run_match(args, name, at, &room, &store, context, is_again)?;
-        return Ok((ExitStatus::Yes, is_over));
+        return run_match(args, name, at, &room, &store, context, is_again);
     }
     let mut failed = None;
     let names = hosted_matches(&store, &context.registry, &room.signers)?;
@@ -176,7 +148,10 @@ fn run_matches(
             tracing::warn!("{earlier}");
         }
     }
-    failed.map_or(Ok((ExitStatus::Yes, false)), Err)
+    match failed {
+        Some(failure) => Err(failure),
+        None => Ok(false),
+    }
 }
 
 /// Runs a match and returns whether it is over.
@@ -196,8 +171,8 @@ fn run_match(
     }
     let post = room.of(store, name, context)?;
     host.is_letter_unsent = args.send.is_some() && post.has_unsent_turn()?;
-    let mut source = roll;
-    let mut table = TableDice::new(args.roll.clone(), &mut source);
+    let mut roll = |due: &DueRoll| random::roll(due).map_err(|failure| io::Error::other(failure.to_string()));
+    let mut table = TableDice::new(args.roll.clone(), &mut roll);
     let report = host.run(at, &mut table)?;
     let unused = table.unused();
     let mut letters = post.write_missing()?;
@@ -208,44 +183,42 @@ fn run_match(
     let SendReport { sent, not_sent, written, effects } = sending;
     letters.extend(written);
     let effects = [report.effects, effects].concat();
-    let who = Desk::query(host.desk().state(), Seat::Host.into(), "who").ok().flatten();
-    let is_over = Desk::over(host.desk().state());
     if unused > 0 {
         tracing::warn!(unused, "values of `--roll` were not needed");
     }
-    let played = report
-        .played
-        .iter()
-        .map(|step| json!({ "branch": step.branch.as_str(), "first": step.first, "last": step.last }));
+    let mut played = Vec::new();
+    for step in report.played {
+        played.push(json!({ "branch": step.branch.as_str(), "first": step.first, "last": step.last }));
+    }
     let done = json!({
         "match": name.to_string(),
         "at": at.to_string(),
         "effects": effects,
-        "played": played.collect::<Vec<_>>(),
+        "played": played,
         "letters": letters,
         "sent": sent,
         "not_sent": not_sent.iter().map(|(letter, _)| letter).collect::<Vec<_>>(),
     });
-    if is_again && effects.is_empty() && letters.is_empty() && sent.is_empty() {
-        return require_all_sent(&not_sent).map(|()| is_over);
+    let desk = host.desk().state();
+    if !is_again || !effects.is_empty() || !letters.is_empty() || !sent.is_empty() {
+        context.output.show(&done, || {
+            let of_match = if args.match_name.is_some() { String::new() } else { format!("{name}: ") };
+            let mut lines: Vec<Line> = Vec::new();
+            for effect in &effects {
+                lines.push(format!("{of_match}{effect}").into());
+            }
+            if effects.is_empty()
+                && let Ok(Some(who)) = Desk::query(desk, Seat::Host.into(), "who")
+            {
+                lines.push(format!("nothing is due: {name} waits for {}", who.text).into());
+            }
+            lines.extend(letter_lines(&letters));
+            lines.extend(sent.iter().map(|letter| Line::from(format!("sent {letter}"))));
+            lines
+        })?;
+        context.output.flush()?;
     }
-    let of_match = if args.match_name.is_some() { String::new() } else { format!("{name}: ") };
-    context.output.show(&done, || {
-        let of_match = |line: String| Line::from(format!("{of_match}{line}"));
-        let mut lines: Vec<_> = effects.iter().map(|effect| of_match(effect.to_string())).collect();
-        let who = who.filter(|_| effects.is_empty());
-        lines.extend(who.map(|who| Line::from(format!("nothing is due: {name} waits for {}", who.text))));
-        lines.extend(letter_lines(&letters));
-        lines.extend(sent.iter().map(|letter| Line::from(format!("sent {letter}"))));
-        lines
-    })?;
-    context.output.flush()?;
-    require_all_sent(&not_sent).map(|()| is_over)
-}
-
-/// Requires that every letter was sent; otherwise names the first that was not.
-fn require_all_sent(not_sent: &[(String, String)]) -> Result<(), Failure> {
-    let Some((letter, why)) = not_sent.first() else { return Ok(()) };
+    let Some((letter, why)) = not_sent.first() else { return Ok(Desk::over(desk)) };
     let others = match not_sent.len() - 1 {
         0 => String::new(),
         others => format!(" (and {others} more)"),
@@ -272,15 +245,17 @@ pub(crate) fn status(args: &StatusArgs, context: &mut Context) -> Result<ExitSta
     let game = MailMatch::find(&store, name, &context.registry)?;
     let desk = DeskHistory::read(&store, &game)?;
     let state = desk.state();
-    let who = Desk::query(state, Seat::Host.into(), "who");
-    let who = who.ok().flatten().ok_or_else(|| Failure::internal("the desk does not answer `who`"))?;
-    let (notices, waits) = match context.store_dir() {
-        // The status does not depend on files that may be elsewhere.
-        Ok(folder) if context.fleet().is_none() => {
-            host_facts(folder, &game, &desk, &store).unwrap_or_default()
-        }
-        _ => Default::default(),
+    let Ok(Some(who)) = Desk::query(state, Seat::Host.into(), "who") else {
+        return Err(Failure::internal("the desk does not answer `who`"));
     };
+    let mut notices = Vec::new();
+    let mut waits = Vec::new();
+    // The status does not depend on files that may be elsewhere.
+    if let Ok(folder) = context.store_dir()
+        && let Ok(facts) = host_facts(folder, &game, &desk, &store)
+    {
+        (notices, waits) = facts;
+    }
     let status = json!({
         "match": name.as_str(),
         "desk": game.desk.as_str(),

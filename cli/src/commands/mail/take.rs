@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use turnfold_core::Seat;
-use turnfold_core::paper::DeskTime;
-use turnfold_history::{InputError, Sources as _};
+use turnfold_core::paper::{DeskTime, Paper};
+use turnfold_history::Sources as _;
 use turnfold_mail::{
     MAIL_LIMITS, MailHost, Maildir, Obstacle, PaperOutcome, PostOffice, ReceivedMail, TakenMail, TakenPaper,
     TakenReply, read_mail, take_mail,
@@ -66,7 +66,6 @@ pub(crate) struct Args {
     host: HostArgs,
 }
 
-/// A mail with what was taken from it for a match.
 struct PrintedMail {
     path: PathBuf,
     /// The match; `None` if the mail is for no match of the store.
@@ -75,7 +74,6 @@ struct PrintedMail {
 }
 
 struct MailsToTake<'a> {
-    /// The only match to take mails for; `None` for all.
     only: Option<&'a MatchName>,
     maildir: Option<&'a Maildir>,
     mails: Vec<(PathBuf, ReceivedMail)>,
@@ -88,14 +86,23 @@ struct MailsToTake<'a> {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let (only, files) = match_and_files(args, context)?;
-    let maildir = args.maildir.as_deref().map(Maildir::open).transpose()?;
-    let mails = match &maildir {
-        Some(maildir) => maildir.mails()?,
-        // If one of the files cannot be read, no mail is taken.
-        None => {
-            files.iter().map(|path| Ok((path.clone(), read(path)?))).collect::<Result<_, InputError>>()?
-        }
-    };
+    let mut maildir = None;
+    let mut mails = Vec::new();
+    if let Some(folder) = &args.maildir {
+        let folder = Maildir::open(folder)?;
+        mails = folder.mails()?;
+        maildir = Some(folder);
+    }
+    // If one of the files cannot be read, no mail is taken.
+    for path in files {
+        let mail = if is_standard(path) {
+            // A mail that is too long is an error here, because it cannot be read again.
+            ReceivedMail::read(&read_input_or_stdin(path, &MAIL_LIMITS)?)
+        } else {
+            read_mail(path)?
+        };
+        mails.push((path.clone(), mail));
+    }
     let mails = MailsToTake {
         only: only.as_ref(),
         maildir: maildir.as_ref(),
@@ -104,7 +111,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         now_ms: clock::now_ms()?,
         is_late_left: false,
     };
-    take(mails, &args.host, &mut BTreeSet::new(), context).map(|(status, _)| status)
+    Ok(take(mails, &args.host, &mut BTreeSet::new(), context)?.0)
 }
 
 /// Separates the match from the files. The first word is a match if more words follow and a match has that name, or no
@@ -116,17 +123,19 @@ fn match_and_files<'a>(
     let words = args.words.as_slice();
     let Some((first, others)) = words.split_first() else { return Ok((None, words)) };
     let name: Option<MatchName> = first.to_str().and_then(|word| word.parse().ok());
-    match (&args.maildir, name) {
-        (Some(_), Some(name)) if others.is_empty() => Ok((Some(name), others)),
-        (Some(_), _) => {
-            Err(Failure::usage("`--maildir` takes no files").hint("leave the one or the other out"))
+    if args.maildir.is_some() {
+        if name.is_none() || !others.is_empty() {
+            return Err(Failure::usage("`--maildir` takes no files").hint("leave the one or the other out"));
         }
-        (None, Some(name)) if !others.is_empty() => {
-            let is_match = context.read_store()?.genesis(&name).is_ok();
-            if is_match || !first.exists() { Ok((Some(name), others)) } else { Ok((None, words)) }
-        }
-        (None, _) => Ok((None, words)),
+        return Ok((name, others));
     }
+    if let Some(name) = name
+        && !others.is_empty()
+        && (context.read_store()?.genesis(&name).is_ok() || !first.exists())
+    {
+        return Ok((Some(name), others));
+    }
+    Ok((None, words))
 }
 
 /// Takes the mails that wait in a Maildir, for `mail run` (PM-66). `printed` remembers the mails that stay there, so
@@ -145,7 +154,7 @@ pub(super) fn take_waiting(
         return Ok(false);
     }
     let mails = MailsToTake { only, maildir: Some(&maildir), mails, admit: &[], now_ms, is_late_left: true };
-    take(mails, host, printed, context).map(|(_, is_left)| is_left)
+    Ok(take(mails, host, printed, context)?.1)
 }
 
 /// Takes mails. Also returns whether one was left because it came after the deadline.
@@ -173,21 +182,26 @@ fn take(
         let mut places = office.matches_of(&mail);
         if let Some(only) = only {
             let own = office.matches.iter().position(|hosted| hosted.name == *only);
-            let is_own = places.iter().any(|place| Some(*place) == own);
+            let is_own = own.is_some_and(|own| places.contains(&own));
             if maildir.is_some() && !places.is_empty() && !is_own {
                 continue;
             }
+            places.clear();
             // If the host has chosen this mail for this match, the mail need not name the match.
-            let is_taken = is_own || maildir.is_none();
-            places = own.into_iter().filter(|_| is_taken).collect();
+            if is_own || maildir.is_none() {
+                places.extend(own);
+            }
         } else if places.is_empty() && maildir.is_none() && office.matches.len() == 1 {
             places.push(0);
         }
-        let mut hosts = places.iter().filter_map(|place| office.matches.get(*place));
-        if let Some(now) = DeskTime::of_unix_ms(now_ms)
-            && is_late_left
-            && hosts.any(|hosted| hosted.host.is_after_deadline(&mail, now))
-        {
+        let mut is_late = false;
+        if let Some(now) = DeskTime::of_unix_ms(now_ms) {
+            for place in &places {
+                let hosted = office.matches.get(*place);
+                is_late |= hosted.is_some_and(|hosted| hosted.host.is_after_deadline(&mail, now));
+            }
+        }
+        if is_late_left && is_late {
             is_left = true;
             continue;
         }
@@ -196,8 +210,8 @@ fn take(
             taken.push(PrintedMail { path, match_name: None, taken: no_match });
             continue;
         }
-        for place in &places {
-            let Some(hosted) = office.matches.get_mut(*place) else { continue };
+        for place in places {
+            let Some(hosted) = office.matches.get_mut(place) else { continue };
             let of_match = take_mail(&mut hosted.host, &hosted.addresses, &mail, admit)?;
             let match_name = Some(hosted.name.clone());
             taken.push(PrintedMail { path: path.clone(), match_name, taken: of_match });
@@ -214,13 +228,18 @@ fn take(
             }
         }
         if !mails.is_empty() {
-            letters.extend(room.of(&store, &name, context)?.write(mails)?);
+            letters.extend(room.of(&store, &name, context)?.write(&mails)?);
         }
     }
     drop(store);
     for mail in &taken {
-        let is_done = taken.iter().filter(|other| other.path == mail.path).all(|other| other.taken.is_done());
-        if let Some(maildir) = maildir.filter(|_| is_done) {
+        let mut is_done = true;
+        for other in &taken {
+            is_done &= other.path != mail.path || other.taken.is_done();
+        }
+        if let Some(maildir) = maildir
+            && is_done
+        {
             maildir.mark_taken(&mail.path)?;
         }
         if printed.insert(mail.path.clone()) || is_done {
@@ -228,30 +247,30 @@ fn take(
         }
     }
     context.output.note(letter_lines(&letters))?;
-    exit_status(&taken, context).map(|status| (status, is_left))
-}
-
-/// Reads a mail. On standard input, a mail that is too long is an error, because it cannot be read again.
-fn read(path: &Path) -> Result<ReceivedMail, InputError> {
-    if is_standard(path) {
-        return Ok(ReceivedMail::read(&read_input_or_stdin(path, &MAIL_LIMITS)?));
-    }
-    read_mail(path)
+    Ok((exit_status(&taken, context)?, is_left))
 }
 
 fn exit_status(taken: &[PrintedMail], context: &mut Context) -> Result<ExitStatus, Failure> {
-    let papers = || taken.iter().flat_map(|mail| &mail.taken.papers);
-    let forked = papers().find(|paper| paper.outcome == PaperOutcome::Fork);
-    if let Some(seat) = forked.and_then(|paper| paper.paper.as_ref()).map(|paper| paper.head().seat) {
+    let mut is_all = true;
+    let mut forked = None;
+    for PrintedMail { taken, .. } in taken {
+        is_all &= match &taken.reply {
+            Some(reply) => reply.seat.is_some() && reply.faults.is_empty(),
+            None => !taken.papers.is_empty() || taken.mail.notice.is_some(),
+        };
+        for paper in &taken.papers {
+            is_all &= paper.outcome.is_recorded();
+            if forked.is_none() && paper.outcome == PaperOutcome::Fork {
+                forked = Some(paper);
+            }
+        }
+    }
+    if let Some(TakenPaper { paper: Some(paper), .. }) = forked {
         context.output.flush()?;
-        let message = format!("fork: {seat} has seen another history");
+        let message = format!("fork: {} has seen another history", paper.head().seat);
         return Err(Failure::negative(message).hint("keep that mail: it proves what the player was shown"));
     }
-    let is_all = taken.iter().all(|mail| match &mail.taken.reply {
-        Some(reply) => reply.seat.is_some() && reply.faults.is_empty(),
-        None => !mail.taken.papers.is_empty() || mail.taken.mail.notice.is_some(),
-    });
-    Ok(ExitStatus::from(is_all && papers().all(|paper| paper.outcome.is_recorded())))
+    Ok(is_all.into())
 }
 
 impl PrintedMail {
@@ -273,18 +292,12 @@ impl PrintedMail {
         self.match_name.as_ref().map(MatchName::as_str)
     }
 
-    /// Returns the name of the mail to print.
-    fn name(&self) -> String {
-        input_name(&self.path).into_owned()
-    }
-
-    /// Prints the result for the mail, with the name of the match if `with_match`.
     fn print(&self, with_match: bool, context: &mut Context) -> Result<(), Failure> {
         if let Some(reply) = &self.taken.reply {
             self.print_reply(reply, with_match, context)?;
         } else if let Some(noticed) = &self.taken.noticed {
             let printed = json!({
-                "file": self.name(),
+                "file": input_name(&self.path),
                 "match": self.match_name(),
                 "seat": noticed.seat,
                 "kind": "notice",
@@ -294,17 +307,16 @@ impl PrintedMail {
             let line = format!("{}noted: {}", self.place(None, with_match), noticed.in_words());
             context.output.show(&printed, || vec![line.into()])?;
         } else if self.taken.papers.is_empty() {
-            self.print_paper(None, with_match, context)?;
+            self.print_without_paper(with_match, context)?;
         }
         for paper in &self.taken.papers {
-            self.print_paper(Some(paper), with_match, context)?;
+            self.print_paper(paper, with_match, context)?;
         }
         Ok(())
     }
 
-    /// Returns the text before a result: the mail, the line, and the match if `with_match`.
     fn place(&self, line: Option<usize>, with_match: bool) -> String {
-        let mut place = format!("{}:", self.name());
+        let mut place = format!("{}:", input_name(&self.path));
         if let Some(line) = line {
             place = format!("{place}{line}:");
         }
@@ -331,7 +343,7 @@ impl PrintedMail {
             (Some(_), true) => "answered",
         };
         let printed = json!({
-            "file": self.name(),
+            "file": input_name(&self.path),
             "match": self.match_name(),
             "line": line,
             "seat": seat,
@@ -347,43 +359,50 @@ impl PrintedMail {
         Ok(())
     }
 
-    /// Prints a paper with its outcome. Without a paper, prints that the mail has none and why it gets no answer.
+    fn print_without_paper(&self, with_match: bool, context: &mut Context) -> Result<(), Failure> {
+        let no_answer = self.no_answer();
+        let printed = json!({
+            "file": input_name(&self.path), "match": self.match_name(), "line": null, "seat": null, "kind": null,
+            "number": null, "digest": null, "outcome": "no_paper", "reason": null, "message": no_answer,
+            "seq": null, "is_new": false,
+        });
+        context.output.show(&printed, || {
+            let why = no_answer.map(|why| format!("; {why}")).unwrap_or_default();
+            vec![format!("{}no paper in it{why}", self.place(None, with_match)).into()]
+        })?;
+        Ok(())
+    }
+
     fn print_paper(
         &self,
-        taken: Option<&TakenPaper>,
+        taken: &TakenPaper,
         with_match: bool,
         context: &mut Context,
     ) -> Result<(), Failure> {
-        let no_answer = self.no_answer().filter(|_| taken.is_none());
-        let paper = taken.and_then(|taken| taken.paper.as_ref());
-        let message = taken.and_then(|taken| taken.outcome.message());
-        let answered = json!({
-            "file": self.name(),
+        let TakenPaper { line, paper, outcome, seq, is_new, .. } = taken;
+        let head = paper.as_ref().map(Paper::head);
+        let kind = paper.as_ref().map(|paper| paper.content().kind());
+        let printed = json!({
+            "file": input_name(&self.path),
             "match": self.match_name(),
-            "line": taken.map(|taken| taken.line),
-            "seat": paper.map(|paper| paper.head().seat),
-            "kind": paper.map(|paper| paper.content().kind()),
-            "number": paper.map(|paper| paper.head().number),
-            "digest": paper.map(|paper| paper.digest().to_string()),
-            "outcome": taken.map_or("no_paper", |taken| taken.outcome.name()),
-            "reason": taken.and_then(|taken| taken.outcome.code()),
-            "message": message.or(no_answer.map(Into::into)),
-            "seq": taken.and_then(|taken| taken.seq),
-            "is_new": taken.is_some_and(|taken| taken.is_new),
+            "line": line,
+            "seat": head.map(|head| head.seat),
+            "kind": kind,
+            "number": head.map(|head| head.number),
+            "digest": paper.as_ref().map(|paper| paper.digest().to_string()),
+            "outcome": outcome.name(),
+            "reason": outcome.code(),
+            "message": outcome.message(),
+            "seq": seq,
+            "is_new": is_new,
         });
-        context.output.show(&answered, || {
-            let Some(TakenPaper { line, outcome, seq, is_new, .. }) = taken else {
-                let why = no_answer.map(|why| format!("; {why}")).unwrap_or_default();
-                return vec![format!("{}no paper in it{why}", self.place(None, with_match)).into()];
-            };
-            let mut what = String::new();
-            if let Some(paper) = paper {
-                let head = paper.head();
-                what = format!("{} {} {}: ", head.seat, paper.content().kind(), head.number);
+        context.output.show(&printed, || {
+            let mut line = self.place(Some(*line), with_match);
+            if let (Some(head), Some(kind)) = (head, kind) {
+                line = format!("{line}{} {kind} {}: ", head.seat, head.number);
             }
             let again = if seq.is_some() && !is_new { ", as before" } else { "" };
-            let place = self.place(Some(*line), with_match);
-            vec![format!("{place}{what}{outcome}{again}").into()]
+            vec![format!("{line}{outcome}{again}").into()]
         })?;
         Ok(())
     }

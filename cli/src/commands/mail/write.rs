@@ -5,8 +5,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use turnfold_core::paper::{DeskTime, Nonce, OrdersAhead, PaperContent, PaperLine, Press};
-use turnfold_core::{Malformed, Seat};
+use turnfold_core::Malformed;
+use turnfold_core::paper::{Nonce, OrdersAhead, PaperContent, PaperLine, Press};
 use turnfold_mail::{PaperRequest, PaperWords, WrittenPaper, press_line, write_paper};
 use turnfold_proof::signing::KeyFile;
 
@@ -118,24 +118,33 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         registry: &context.registry,
     };
     // The lines of replies come before the order, because the order may make the turn ready.
-    let (plays, lines) = if args.kind == Kind::Order { args.plays_and_lines()? } else { Default::default() };
     let mut mail = String::new();
-    if !lines.is_empty() {
+    if args.kind == Kind::Order
+        && let (plays, lines) = args.plays_and_lines()?
+        && !lines.is_empty()
+    {
         let words = PaperWords::Lines { plays, lines };
         let nonces = [nonce()?, nonce()?];
         mail = write_paper(&PaperRequest { words, nonces, ..request.clone() })?.mail;
     }
-    let mut written = write_paper(&request)?;
-    written.mail = mail + &written.mail;
-    warn_of_clock(written.clock)?;
-    written.without_effect.iter().for_each(|command| warn(command));
+    let written = write_paper(&request)?;
+    mail += &written.mail;
+    // The bundle has only the host's word for its clock (PM-12).
+    let now = u64::try_from(clock::now_ms()? / 1000).unwrap_or_default();
+    if let Some(clock) = written.clock
+        && clock.unix_seconds() > now.saturating_add(CLOCK_AHEAD_MAX)
+    {
+        warn(&format!("the host's clock shows {clock}, more than an hour later than this machine's"));
+    }
+    for command in &written.without_effect {
+        warn(command);
+    }
     let Some(path) = path else {
-        context.output.bytes()?.write_all(written.mail.as_bytes())?;
+        context.output.bytes()?.write_all(mail.as_bytes())?;
         return Ok(ExitStatus::Yes);
     };
     files::write_private(path, args.output.is_forced(), |file| {
-        file.write_all(written.mail.as_bytes())
-            .map_err(|error| Failure::trouble(format!("cannot write `{}`: {error}", path.display())))
+        file.write_all(mail.as_bytes()).map_err(|error| files::unwritable(path, &error))
     })?;
     report(path, &written, context)
 }
@@ -148,7 +157,7 @@ impl Args {
         for word in &self.words {
             match word.strip_prefix("if ") {
                 Some(line) => lines.push(line.to_owned()),
-                None => plays.push(word.parse().map_err(|error: Malformed| Failure::usage(error.0))?),
+                None => plays.push(word.parse::<PaperLine>()?),
             }
         }
         Ok((plays, lines))
@@ -162,40 +171,38 @@ impl Args {
                 return Err(Failure::usage(format!("`{option}` does not apply to this kind of paper")));
             }
         }
-        let malformed = |error: Malformed| Failure::usage(error.0);
-        let expected = |what: &str| Failure::usage(format!("expected {what}"));
-        match (self.kind, self.words.as_slice()) {
-            (Kind::Join, [seat]) => {
-                let seat: Option<Seat> = seat.parse().ok();
-                seat.map(PaperWords::Join).ok_or_else(|| expected("a seat such as `p1`"))
+        let expected = match (self.kind, self.words.as_slice()) {
+            (Kind::Join, [seat]) => match seat.parse() {
+                Ok(seat) => return Ok(PaperWords::Join(seat)),
+                Err(_) => "a seat such as `p1`",
+            },
+            (Kind::Join, _) => "the seat to join, such as `join p1`",
+            (Kind::Order, _) => {
+                return Ok(PaperWords::Order { plays: self.plays_and_lines()?.0, wait: self.wait });
             }
-            (Kind::Join, _) => Err(expected("the seat to join, such as `join p1`")),
-            (Kind::Order, _) => Ok(PaperWords::Order { plays: self.plays_and_lines()?.0, wait: self.wait }),
             (Kind::Ahead, words) if !words.is_empty() && words.iter().all(|word| word.starts_with("if ")) => {
-                Ok(PaperWords::Lines { plays: Vec::new(), lines: self.plays_and_lines()?.1 })
+                return Ok(PaperWords::Lines { plays: Vec::new(), lines: self.plays_and_lines()?.1 });
             }
-            (Kind::Seal, []) => Err(expected("the commands to seal")),
+            (Kind::Seal, []) => "the commands to seal",
             (Kind::Seal, words) => {
-                let plays = words.iter().map(|play| play.parse()).collect::<Result<_, _>>();
-                plays.map(|plays| PaperWords::Seal { plays }).map_err(malformed)
+                let plays = words.iter().map(|play| play.parse()).collect::<Result<_, Malformed>>()?;
+                return Ok(PaperWords::Seal { plays });
             }
             (Kind::Offer | Kind::Absent | Kind::Press | Kind::Ahead, words) => {
-                announced(self.kind, words).map(PaperWords::Announced).map_err(malformed)
+                return Ok(PaperWords::Announced(announced(self.kind, words)?));
             }
             (Kind::Answer, [to, answer]) if matches!(answer.as_str(), "agree" | "decline") => {
-                Ok(PaperWords::Answer { to: to.clone(), agree: answer == "agree" })
+                return Ok(PaperWords::Answer { to: to.clone(), agree: answer == "agree" });
             }
-            (Kind::Answer, _) => {
-                Err(expected("digits of an offer and `agree` or `decline`, as the letter has them"))
-            }
-            (Kind::Resign | Kind::Rekey, [_, ..]) => Err(expected("no words after this kind of paper")),
-            (Kind::Resign, []) => Ok(PaperWords::Announced(PaperContent::Resign)),
-            (Kind::Rekey, []) => {
-                let path =
-                    self.new_key.as_ref().ok_or_else(|| expected("the new key as `--new-key FILE`"))?;
-                Ok(PaperWords::Rekey(KeyFile::open(path)?))
-            }
-        }
+            (Kind::Answer, _) => "digits of an offer and `agree` or `decline`, as the letter has them",
+            (Kind::Resign | Kind::Rekey, [_, ..]) => "no words after this kind of paper",
+            (Kind::Resign, []) => return Ok(PaperWords::Announced(PaperContent::Resign)),
+            (Kind::Rekey, []) => match &self.new_key {
+                Some(path) => return Ok(PaperWords::Rekey(KeyFile::open(path)?)),
+                None => "the new key as `--new-key FILE`",
+            },
+        };
+        Err(Failure::usage(format!("expected {expected}")))
     }
 }
 
@@ -214,11 +221,14 @@ fn announced(kind: Kind, words: &[String]) -> Result<PaperContent, Malformed> {
         (_, turns) => {
             let mut ahead = BTreeMap::<u32, Vec<PaperLine>>::new();
             for turn in turns {
-                let expected = || Malformed(format!("expected `TURN: COMMAND; COMMAND`, found `{turn}`"));
-                let (number, commands) = turn.split_once(':').ok_or_else(expected)?;
-                let number = number.trim().parse().map_err(|_| expected())?;
-                let commands = commands.split(';').map(|command| command.trim().parse());
-                ahead.entry(number).or_default().extend(commands.collect::<Result<Vec<PaperLine>, _>>()?);
+                let expected = Malformed(format!("expected `TURN: COMMAND; COMMAND`, found `{turn}`"));
+                let Some((number, commands)) = turn.split_once(':') else { return Err(expected) };
+                let Ok(number) = number.trim().parse() else { return Err(expected) };
+                let mut parsed = Vec::new();
+                for command in commands.split(';') {
+                    parsed.push(command.trim().parse()?);
+                }
+                ahead.entry(number).or_default().extend(parsed);
             }
             OrdersAhead::new(ahead).map(PaperContent::Ahead)
         }
@@ -227,15 +237,6 @@ fn announced(kind: Kind, words: &[String]) -> Result<PaperContent, Malformed> {
 
 fn nonce() -> Result<Nonce, Failure> {
     random::match_id().map(Nonce::new)
-}
-
-/// Warns if the host's clock is far ahead, because the bundle has only the host's word for it (PM-12).
-fn warn_of_clock(clock: Option<DeskTime>) -> Result<(), Failure> {
-    let now = u64::try_from(clock::now_ms()? / 1000).unwrap_or_default();
-    if let Some(clock) = clock.filter(|clock| clock.unix_seconds() > now.saturating_add(CLOCK_AHEAD_MAX)) {
-        warn(&format!("the host's clock shows {clock}, more than an hour later than this machine's"));
-    }
-    Ok(())
 }
 
 fn report(path: &Path, written: &WrittenPaper, context: &mut Context) -> Result<ExitStatus, Failure> {

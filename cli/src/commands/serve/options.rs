@@ -14,6 +14,7 @@ use turnfold_serve::Settings;
 use crate::failure::Failure;
 use crate::files;
 use crate::origin::read_origin;
+use crate::output::Line;
 use crate::stderr::LogFormat;
 
 const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8017);
@@ -27,7 +28,6 @@ const SPECTATOR_RATE: NonZeroU32 = NonZeroU32::new(500).unwrap();
 /// In seconds.
 const NOTIFY_AFTER: u32 = 60;
 
-/// The heading of the options for a service that others use.
 const OTHERS: &str = "Options for running it for others";
 
 #[derive(Clone, Debug, Default, PartialEq, clap::Args, Deserialize, Serialize)]
@@ -101,7 +101,10 @@ pub(super) struct ServeOptions {
 impl ServeOptions {
     /// Fills in options that are missing here: from a file, then with the defaults.
     pub(super) fn with_file(self, path: Option<&Path>) -> Result<Self, Failure> {
-        let file = path.map_or_else(|| Ok(Self::default()), read)?;
+        let file = match path {
+            Some(path) => read(path)?,
+            None => Self::default(),
+        };
         Ok(Self {
             listen: self.listen.or(file.listen).or(Some(LISTEN)),
             behind_proxy: self.behind_proxy || file.behind_proxy,
@@ -130,7 +133,6 @@ impl ServeOptions {
         self.cache.unwrap_or(CACHE) << 20
     }
 
-    /// Returns how long a turn lasts before its player is notified.
     pub(super) fn notify_after(&self) -> Duration {
         Duration::from_secs(self.notify_after.unwrap_or(NOTIFY_AFTER).into())
     }
@@ -153,12 +155,15 @@ impl ServeOptions {
         Self { admin_token: None, seat_rate: None, spectator_rate: None, ..self.clone() }
     }
 
-    /// Returns the options as lines of a configuration file.
-    pub(super) fn lines(&self) -> Vec<String> {
+    pub(super) fn lines(&self) -> Vec<Line> {
         let Value::Object(options) = json!(self) else { return Vec::new() };
-        let is_given = |value: &Value| !value.is_null() && *value != json!([]);
-        let options = options.iter().filter(|(_, value)| is_given(value));
-        options.map(|(name, value)| format!("{} = {value}", name.replace('_', "-"))).collect()
+        let mut lines = Vec::new();
+        for (name, value) in options {
+            if !value.is_null() && value != json!([]) {
+                lines.push(format!("{} = {value}", name.replace('_', "-")).into());
+            }
+        }
+        lines
     }
 }
 

@@ -67,16 +67,14 @@ pub(super) fn play_script(
         print(played.drain(..), context)?;
         if let Err(record) = result {
             let place = files::place_in_script(line, args.script.as_ref());
-            let shown = place.as_deref().filter(|_| args.keep_going);
+            let shown = if args.keep_going { place.as_deref() } else { None };
             context.output.show(&record, || vec![render::rejection(&record, shown)])?;
             answer = ExitStatus::No;
             if !args.keep_going {
                 context.output.flush()?;
                 let place = before_colon(place);
-                return Err(Failure::negative(format!(
-                    "{place}the command was rejected; the script stops here"
-                ))
-                .hint("`--keep-going` continues after rejections"));
+                let message = format!("{place}the command was rejected; the script stops here");
+                return Err(Failure::negative(message).hint("`--keep-going` continues after rejections"));
             }
         }
     }
@@ -85,6 +83,10 @@ pub(super) fn play_script(
 }
 
 fn print(played: impl IntoIterator<Item = Record>, context: &mut Context) -> Result<(), Failure> {
-    let mut known = played.into_iter().filter(|record| !record.is_concealed);
-    Ok(known.try_for_each(|record| context.output.record(&record))?)
+    for record in played {
+        if !record.is_concealed {
+            context.output.record(&record)?;
+        }
+    }
+    Ok(())
 }

@@ -9,7 +9,7 @@ use turnfold_history::Sources;
 use turnfold_proof::bundle::NeededModule;
 use turnfold_store::{Damage, RescueError, StoreError, StoreReader, Totals};
 
-use super::progress::{in_words, progress};
+use super::{in_words, progress};
 use crate::commands::verify::place;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
@@ -77,13 +77,12 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
 /// Warns of damage in the journal that the index hides, and so the backup does not have, because the index can be lost
 /// any time.
 fn warn_of_hidden_damage(store: &StoreReader) -> Result<(), StoreError> {
-    if let Some(Damage { match_name, branch, seq, reason }) = store.hidden_damage()? {
-        let place = match_name.map(|name| format!("{}: ", place(name.as_str(), branch.as_ref(), seq)));
-        let place = place.unwrap_or_default();
-        tracing::warn!(
-            "the store is damaged, though the backup is whole: {place}{reason}; restore the backup"
-        );
+    let Some(Damage { match_name, branch, seq, reason }) = store.hidden_damage()? else { return Ok(()) };
+    let mut at = String::new();
+    if let Some(name) = match_name {
+        at = format!("{}: ", place(name.as_str(), branch.as_ref(), seq));
     }
+    tracing::warn!("the store is damaged, though the backup is whole: {at}{reason}; restore the backup");
     Ok(())
 }
 

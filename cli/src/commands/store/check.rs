@@ -7,14 +7,11 @@ use turnfold_history::Sources;
 use turnfold_store::{Damage, MatchName, Totals};
 
 use super::heads::missing;
-use super::progress::{in_words, progress};
+use super::{in_words, progress};
 use crate::commands::verify::place;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Line, added, counted, plain, removed, warning};
-
-/// The next step for a store that is sound but lacks entries.
-const RESTORE: &str = "restore a backup that has what is missing";
 
 /// Audit the store itself: records, chains, counts; without rules
 ///
@@ -55,23 +52,25 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         "ok": ok, "matches": matches, "branches": branches, "entries": entries, "findings": check.damage,
     });
     context.output.show(&checked, || {
+        let mut lines = Vec::new();
+        for Damage { match_name, branch, seq, reason } in &check.damage {
+            let match_name = match_name.as_ref().map_or("the store", MatchName::as_str);
+            let place = place(match_name, branch.as_ref(), *seq);
+            lines.push(Line::from([removed("damaged"), plain(format_args!(" {place}: {reason}"))]));
+        }
         let sound = if ok { added("sound") } else { warning("sound") };
-        let sound = Line::from([sound, plain(format_args!(" {}", in_words(check.sound)))]);
-        check.damage.iter().map(line).chain([sound]).collect()
+        lines.push(Line::from([sound, plain(format_args!(" {}", in_words(check.sound)))]));
+        lines
     })?;
     if ok {
         return Ok(ExitStatus::Yes);
     }
     context.output.flush()?;
     let findings = counted(check.damage.len() as u64, "finding", "findings");
-    // Salvage cannot bring back entries that the store does not have.
-    let is_restorable = is_sound && context.fleet().is_none();
-    let next_step = if is_restorable { RESTORE.into() } else { context.damaged_store().next_step() };
+    let mut next_step = context.damaged_store().next_step();
+    if is_sound && context.fleet().is_none() {
+        // Salvage cannot bring back entries that the store does not have.
+        next_step = "restore a backup that has what is missing".into();
+    }
     Err(Failure::trouble(format!("the store is damaged: {findings}")).hint(next_step))
-}
-
-fn line(Damage { match_name, branch, seq, reason }: &Damage) -> Line {
-    let match_name = match_name.as_ref().map_or("the store", MatchName::as_str);
-    let place = place(match_name, branch.as_ref(), *seq);
-    Line::from([removed("damaged"), plain(format_args!(" {place}: {reason}"))])
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 use turnfold_store::{Compacted, Store, Totals};
 
-use super::progress::{in_words, progress};
+use super::{in_words, progress};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 
@@ -15,8 +15,8 @@ use crate::failure::{ExitStatus, Failure};
 pub(crate) struct Args {}
 
 pub(crate) fn run(_args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let compacted = Store::compact(context.store_dir()?, &mut progress("compacting"))?;
-    let Compacted { totals, bytes_before, bytes_after } = compacted;
+    let Compacted { totals, bytes_before, bytes_after } =
+        Store::compact(context.store_dir()?, &mut progress("compacting"))?;
     let Totals { matches, branches, entries } = totals;
     let document = json!({
         "matches": matches, "branches": branches, "entries": entries,

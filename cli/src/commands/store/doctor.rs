@@ -1,5 +1,6 @@
 //! `turnfold store doctor`: reports problems of a store or a service, each with a remedy.
 
+use serde::Serialize;
 use turnfold_history::Sources;
 use turnfold_history::history::recorded_rules;
 use turnfold_show::render::ListedMatch;
@@ -8,11 +9,9 @@ use turnfold_store::BranchName;
 use crate::address::StoreAddress;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::output::counted;
+use crate::output::{Line, added, counted, plain, removed, warning};
 use crate::{clock, files};
-use finding::{DoctorFinding, Grade};
 
-mod finding;
 mod service;
 #[cfg(unix)]
 mod system;
@@ -34,27 +33,73 @@ const CLOCK_TOLERANCE_MS: i64 = 60_000;
 /// How many of the last entries of each match are read to check their times.
 const TIMES_READ: u64 = 1_000;
 
-/// The most matches that a finding names.
 const NAMED: usize = 3;
 
+#[derive(Debug, Serialize)]
+struct DoctorFinding {
+    about: &'static str,
+    grade: Grade,
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_step: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Grade {
+    Ok,
+    /// It works, but may surprise the user.
+    Note,
+    Mend,
+}
+
+impl DoctorFinding {
+    fn ok(about: &'static str, message: impl Into<String>) -> Self {
+        Self { about, grade: Grade::Ok, message: message.into(), next_step: None }
+    }
+
+    fn note(about: &'static str, message: impl Into<String>, next_step: impl Into<String>) -> Self {
+        Self { grade: Grade::Note, next_step: Some(next_step.into()), ..Self::ok(about, message) }
+    }
+
+    fn mend(about: &'static str, message: impl Into<String>, next_step: impl Into<String>) -> Self {
+        Self { grade: Grade::Mend, ..Self::note(about, message, next_step) }
+    }
+
+    fn failed(about: &'static str, failure: &Failure) -> Self {
+        let next_step = failure.hint.clone();
+        Self { grade: Grade::Mend, next_step, ..Self::ok(about, failure.message()) }
+    }
+
+    fn line(&self) -> Line {
+        let grade = match self.grade {
+            Grade::Ok => added("ok  "),
+            Grade::Note => warning("note"),
+            Grade::Mend => removed("mend"),
+        };
+        let mut text = format!(" {}: {}", self.about, self.message);
+        if let Some(next_step) = &self.next_step {
+            text = format!("{text}; {next_step}");
+        }
+        Line::from([grade, plain(text)])
+    }
+}
+
 pub(crate) fn run(_: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let findings = if matches!(context.store, StoreAddress::Service(_)) {
-        service::findings(context)
-    } else {
-        store_findings(context)
+    let findings = match context.store {
+        StoreAddress::Service(_) => service::findings(context),
+        _ => store_findings(context),
     };
     context.output.list(&findings, |findings| findings.iter().map(DoctorFinding::line).collect())?;
-    let is_well = findings.iter().all(|finding| finding.grade != Grade::Mend);
-    Ok(if is_well { ExitStatus::Yes } else { ExitStatus::No })
+    Ok(findings.iter().all(|finding| finding.grade != Grade::Mend).into())
 }
 
 fn store_findings(context: &Context) -> Vec<DoctorFinding> {
-    let mut findings = Vec::new();
     let listed = matches(context).map_err(|failure| failure.in_store(context.damaged_store()));
-    match &listed {
-        Ok(listed) => findings.push(DoctorFinding::ok("store", stored(context, listed))),
-        Err(failure) => findings.push(DoctorFinding::failed("store", failure)),
-    }
+    let mut findings = vec![match &listed {
+        Ok(listed) => DoctorFinding::ok("store", stored(context, listed)),
+        Err(failure) => DoctorFinding::failed("store", failure),
+    }];
     #[cfg(unix)]
     if let Ok(dir) = context.store_dir()
         && dir.is_dir()
@@ -66,10 +111,8 @@ fn store_findings(context: &Context) -> Vec<DoctorFinding> {
         Ok(now_ms) => clock_finding(now_ms, listed.as_deref().unwrap_or_default()),
         Err(failure) => DoctorFinding::failed("clock", &failure),
     });
-    if let Ok(listed) = &listed
-        && let Some(finding) = times_finding(context, listed)
-    {
-        findings.push(finding);
+    if let Ok(listed) = &listed {
+        findings.extend(times_finding(context, listed));
     }
     findings.push(modules(context));
     if listed.is_ok() {
@@ -80,13 +123,18 @@ fn store_findings(context: &Context) -> Vec<DoctorFinding> {
 
 fn matches(context: &Context) -> Result<Vec<ListedMatch>, Failure> {
     let store = context.read_store()?;
-    let matches = store.matches_after(None)?;
-    matches.map(|info| Ok(ListedMatch::read(info?, &store)?)).collect()
+    let mut listed = Vec::new();
+    for info in store.matches_after(None)? {
+        listed.push(ListedMatch::read(info?, &store)?);
+    }
+    Ok(listed)
 }
 
 fn stored(context: &Context, listed: &[ListedMatch]) -> String {
-    let dir = context.store_dir();
-    let place = dir.map_or_else(|_| "the database".into(), |dir| format!("`{}`", files::shown(dir)));
+    let place = match context.store_dir() {
+        Ok(dir) => format!("`{}`", files::shown(dir)),
+        Err(_) => "the database".into(),
+    };
     let entries = listed.iter().map(|listed| listed.entries).sum();
     let matches = counted(listed.len() as u64, "match", "matches");
     format!("{place} opens and has {matches} with {} on `main`", counted(entries, "entry", "entries"))
@@ -94,14 +142,15 @@ fn stored(context: &Context, listed: &[ListedMatch]) -> String {
 
 /// Checks that the clock is not behind the last entries, because the times of new entries would go back.
 fn clock_finding(now_ms: i64, listed: &[ListedMatch]) -> DoctorFinding {
-    let is_ahead = |listed: &&ListedMatch| listed.active_at_ms > now_ms.saturating_add(CLOCK_TOLERANCE_MS);
-    let Some(ahead) = listed.iter().find(is_ahead) else {
-        return DoctorFinding::ok("clock", clock::rfc_3339(now_ms).unwrap_or_default());
-    };
-    let name = &ahead.match_name;
-    let ahead_s = ahead.active_at_ms.saturating_sub(now_ms) / 1000;
-    let message = format!("the last entry of `{name}` is {ahead_s} s ahead of the clock");
-    DoctorFinding::mend("clock", message, "set the clock of this machine, and keep it by a time service")
+    for ListedMatch { match_name, active_at_ms, .. } in listed {
+        if *active_at_ms > now_ms.saturating_add(CLOCK_TOLERANCE_MS) {
+            let ahead_s = active_at_ms.saturating_sub(now_ms) / 1000;
+            let message = format!("the last entry of `{match_name}` is {ahead_s} s ahead of the clock");
+            let next_step = "set the clock of this machine, and keep it by a time service";
+            return DoctorFinding::mend("clock", message, next_step);
+        }
+    }
+    DoctorFinding::ok("clock", clock::rfc_3339(now_ms).unwrap_or_default())
 }
 
 /// Checks that the times of entries do not go back. Stops at damaged entries, which other verbs report.
@@ -109,19 +158,16 @@ fn times_finding(context: &Context, listed: &[ListedMatch]) -> Option<DoctorFind
     let store = context.read_store().ok()?;
     for listed in listed {
         let name = &listed.match_name;
-        let branch = BranchName::main();
         let range = (listed.entries + 1).saturating_sub(TIMES_READ).max(1)..=listed.entries;
         let mut before_ms = i64::MIN;
-        for entry in store.entries(name, &branch, range).ok()? {
+        for entry in store.entries(name, &BranchName::main(), range).ok()? {
             let Ok(entry) = entry else { break };
             let back_ms = before_ms.saturating_sub(entry.recorded_at_ms);
             before_ms = entry.recorded_at_ms;
             if back_ms > CLOCK_TOLERANCE_MS {
-                let message = format!(
-                    "the clock went back {} s before entry {} of `{name}`",
-                    back_ms / 1000,
-                    entry.seq
-                );
+                let seconds = back_ms / 1000;
+                let message =
+                    format!("the clock went back {seconds} s before entry {} of `{name}`", entry.seq);
                 let next_step = "keep the clock by a time service, because lists and deadlines take every entry to be \
                     older than the next";
                 return Some(DoctorFinding::note("times", message, next_step));
@@ -136,37 +182,28 @@ fn modules(context: &Context) -> DoctorFinding {
     let modules = match context.modules.files() {
         Ok(modules) => modules,
         Err(error) => {
-            return DoctorFinding::mend(
-                "modules",
-                format!("cannot read them: {error}"),
-                "mend the permissions of their folder",
-            );
+            let message = format!("cannot read them: {error}");
+            return DoctorFinding::mend("modules", message, "mend the permissions of their folder");
         }
     };
     for module in &modules {
-        let path = files::shown(&module.path);
         if let Err(error) = &module.rules {
-            return DoctorFinding::mend(
-                "modules",
-                format!("`{path}`: {error}"),
-                "remove the file, or put the module there again",
-            );
+            let message = format!("`{}`: {error}", files::shown(&module.path));
+            let next_step = "remove the file, or put the module there again";
+            return DoctorFinding::mend("modules", message, next_step);
         }
     }
-    let unchecked = modules.iter().find(|module| !context.modules.has_passed(&module.digest));
-    let count = counted(modules.len() as u64, "module", "modules");
-    match unchecked {
-        None => DoctorFinding::ok("modules", count),
-        Some(module) => {
+    for module in &modules {
+        if !context.modules.has_passed(&module.digest) {
             let path = files::shown(&module.path);
             let message =
                 format!("the laws have not passed on `{path}`, so `serve` and `mail` do not play it");
-            DoctorFinding::note("modules", message, format!("run `turnfold game check {path}`"))
+            return DoctorFinding::note("modules", message, format!("run `turnfold game check {path}`"));
         }
     }
+    DoctorFinding::ok("modules", counted(modules.len() as u64, "module", "modules"))
 }
 
-/// Checks that this build has the rules of every match.
 fn rules(context: &Context) -> Result<DoctorFinding, Failure> {
     let store = context.read_store()?;
     let mut count = 0;
@@ -185,11 +222,8 @@ fn rules(context: &Context) -> Result<DoctorFinding, Failure> {
     let more = if others > 0 { format!("; and {others} more") } else { String::new() };
     missing.truncate(NAMED);
     let message = format!("missing for {}{more}", missing.join("; "));
-    Ok(DoctorFinding::mend(
-        "rules",
-        message,
-        "add the module with `turnfold game add`, or use the build that recorded these matches",
-    ))
+    let next_step = "add the module with `turnfold game add`, or use the build that recorded these matches";
+    Ok(DoctorFinding::mend("rules", message, next_step))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! `turnfold store heads`: lists where every branch ends, to compare with the store later.
 
-use std::io::Write;
+use std::fmt;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -32,7 +33,7 @@ pub(crate) struct Args {
 /// The end of a branch: its last entry and the link after it. The JSON form is stable.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct HeadLine {
+struct BranchHead {
     #[serde(rename = "match")]
     match_name: MatchName,
     branch: BranchName,
@@ -53,7 +54,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     };
     files::write_private(path, args.force, |file| {
         for head in &heads {
-            writeln!(file, "{}", serde_json::to_string(head).map_err(std::io::Error::other)?)?;
+            writeln!(file, "{}", serde_json::to_string(head).map_err(io::Error::other)?)?;
         }
         Ok(())
     })?;
@@ -62,7 +63,12 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     context.output.answer(&written, || vec![format!("listed the ends of {count}").into()])
 }
 
-fn heads(store: &StoreReader) -> Result<Vec<HeadLine>, Failure> {
+fn not_a_list(path: &Path, reason: &str) -> Failure {
+    Failure::usage(format!("`{}` is not a list of heads: {reason}", path.display()))
+        .hint("`turnfold store heads -o FILE` writes one")
+}
+
+fn heads(store: &StoreReader) -> Result<Vec<BranchHead>, Failure> {
     let mut heads = Vec::new();
     for info in store.matches_after(None)? {
         let match_name = info?.name;
@@ -72,10 +78,12 @@ fn heads(store: &StoreReader) -> Result<Vec<HeadLine>, Failure> {
             branches => branches?,
         };
         for found in branches {
-            let match_name = match_name.clone();
-            let branch = found.name;
-            let head = found.head;
-            heads.push(HeadLine { match_name, branch, head, link: found.head_link.to_string() });
+            heads.push(BranchHead {
+                match_name: match_name.clone(),
+                branch: found.name,
+                head: found.head,
+                link: found.head_link.to_string(),
+            });
         }
     }
     Ok(heads)
@@ -83,19 +91,14 @@ fn heads(store: &StoreReader) -> Result<Vec<HeadLine>, Failure> {
 
 /// Returns the entries of a file of `store heads` that the store lacks, as damage.
 pub(super) fn missing(path: &Path, store: &StoreReader) -> Result<Vec<Damage>, Failure> {
-    let unreadable = |reason: &dyn std::fmt::Display| {
-        Failure::usage(format!("`{}` is not a list of heads: {reason}", path.display()))
-            .hint("`turnfold store heads -o FILE` writes one")
-    };
-    let text =
-        std::io::read_to_string(input::open(path, "list of heads")?).map_err(|error| unreadable(&error))?;
+    let text = io::read_to_string(input::open(path, "list of heads")?);
+    let text = text.map_err(|error| not_a_list(path, &error.to_string()))?;
     let mut damage = Vec::new();
-    for (number, line) in (1..).zip(text.lines()) {
-        let read: Result<HeadLine, _> = serde_json::from_str(line);
-        let HeadLine { match_name, branch, head, link } =
-            read.map_err(|error| unreadable(&format_args!("line {number}: {error}")))?;
-        let link: Digest =
-            link.parse().map_err(|error| unreadable(&format_args!("line {number}: {error}")))?;
+    for (index, line) in text.lines().enumerate() {
+        let malformed = |error: &dyn fmt::Display| not_a_list(path, &format!("line {}: {error}", index + 1));
+        let BranchHead { match_name, branch, head, link } =
+            serde_json::from_str(line).map_err(|error| malformed(&error))?;
+        let link: Digest = link.parse().map_err(|error| malformed(&error))?;
         let reason = match store.links(&match_name, &branch, head..=head) {
             Ok(links) if links.last() == Some(&link) => continue,
             Ok(_) => "it differs from the one in the list".to_owned(),

@@ -1,50 +1,56 @@
-//! `turnfold store`: checks, backs up and restores a store. Each verb has a file.
+//! `turnfold store`: checks, backs up and restores a store.
 
 mod backup;
 mod check;
 mod compact;
+mod database;
 mod doctor;
 mod heads;
-mod progress;
 mod restore;
 mod salvage;
 mod size;
-mod spread;
-mod upgrade;
 
-use crate::address::StoreAddress;
-use crate::context::Context;
-use crate::failure::{ExitStatus, Failure};
+use std::time::Duration;
 
-/// Check, back up, restore, salvage, compact and measure a store
-#[derive(Debug, clap::Args)]
-#[command(after_help = "Example: turnfold store check")]
-pub(crate) struct Args {
-    #[command(subcommand)]
-    command: StoreCommand,
-}
+use turnfold_store::Totals;
 
-impl Args {
-    pub(super) fn restored(&self) -> Option<StoreAddress> {
-        if let StoreCommand::Restore(args) = &self.command { Some(args.address()) } else { None }
-    }
-}
+use crate::output::counted;
+use crate::stderr;
 
 verbs! {
+    /// Check, back up, restore, salvage, compact and measure a store
+    #[command(after_help = "Example: turnfold store check")]
     StoreCommand {
         Check(check::Args) => check::run,
         Backup(backup::Args) => backup::run,
         Restore(restore::Args) => restore::run,
         Salvage(salvage::Args) => salvage::run,
         Compact(compact::Args) => compact::run,
-        Upgrade(upgrade::Args) => upgrade::run,
-        Spread(spread::Args) => spread::run,
+        Upgrade(database::UpgradeArgs) => database::upgrade,
+        Spread(database::SpreadArgs) => database::spread,
         Size(size::Args) => size::run,
         Heads(heads::Args) => heads::run,
         Doctor(doctor::Args) => doctor::run,
     }
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    args.command.run(context)
+/// Shows a progress line on stderr until the returned function is dropped. The store calls the function with what is
+/// done so far.
+fn progress(doing: &'static str) -> impl FnMut(Totals) {
+    let bar = stderr::progress(0, "{spinner} {prefix}: {msg} ({elapsed})").with_prefix(doing);
+    if !bar.is_hidden() {
+        bar.enable_steady_tick(Duration::from_millis(200));
+    }
+    move |totals| {
+        if !bar.is_hidden() {
+            bar.set_message(in_words(totals));
+        }
+    }
+}
+
+fn in_words(totals: Totals) -> String {
+    let Totals { matches, branches, entries } = totals;
+    let matches = counted(matches, "match", "matches");
+    let branches = counted(branches, "branch", "branches");
+    format!("{matches}, {branches}, {}", counted(entries, "entry", "entries"))
 }

@@ -1,11 +1,11 @@
 //! `turnfold store salvage`: saves the readable part of a damaged store.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::json;
 use turnfold_store::{LostEntries, Salvage, Store, Totals};
 
-use super::progress::{in_words, progress};
+use super::{in_words, progress};
 use crate::address::is_database;
 use crate::commands::verify;
 use crate::context::Context;
@@ -31,8 +31,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let is_fleet = |path: &Path| path.to_str().is_some_and(is_database);
-    if context.fleet().is_some() || is_fleet(&args.dir) || is_fleet(&args.new_dir) {
+    let names_database = [&args.dir, &args.new_dir].iter().any(|dir| dir.to_str().is_some_and(is_database));
+    if names_database || context.fleet().is_some() {
         return Err(
             Failure::usage("the database server does that").hint("its archive or a backup has what is lost")
         );
@@ -46,12 +46,15 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         "store": store, "matches": matches, "branches": branches, "entries": entries, "lost": lost,
     });
     context.output.verdict(is_all, &salvaged, || {
-        let lost = lost.iter().map(|lost| {
-            Line::from([removed("lost"), plain(format_args!("{}: {}", place(lost), lost.reason))])
-        });
+        let mut lines = Vec::new();
+        for lost in &lost {
+            let what = plain(format_args!("{}: {}", place(lost), lost.reason));
+            lines.push(Line::from([removed("lost"), what]));
+        }
         let heading = plain(if is_all { "saved everything in store " } else { "saved in store " });
         let totals = plain(format_args!(": {}", in_words(saved)));
-        lost.chain([Line::from([heading, strong(&store), totals])]).collect()
+        lines.push(Line::from([heading, strong(&store), totals]));
+        lines
     })
 }
 

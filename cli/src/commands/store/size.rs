@@ -4,7 +4,7 @@ use serde_json::json;
 use turnfold_history::Sources;
 use turnfold_store::{MatchStats, Store, StoreStats, Totals};
 
-use super::progress::{in_words, progress};
+use super::{in_words, progress};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Line, counted, plain, strong};
@@ -24,47 +24,46 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let store = context.read_store()?;
     let stats = store.stats(args.top, &mut progress("counting"))?;
     let StoreStats { totals, pages, entries_on_pages, tails, entry_bytes, largest } = &stats;
+    let Totals { matches, branches, entries } = *totals;
+    // These three stay null for a database, which has no files.
     let mut on_disk = None;
     let mut journal = None;
     let mut index = None;
+    let mut lines = vec![
+        Line::from(in_words(*totals)),
+        format!(
+            "{entry_bytes} bytes of entries on {}{}",
+            counted(*pages, "page", "pages"),
+            each(*entry_bytes, entries)
+        )
+        .into(),
+    ];
     if context.fleet().is_none() {
         let dir = context.store_dir()?;
-        on_disk = Some(Store::bytes_on_disk(dir)?);
-        (journal, index) = Some(Store::journal_and_index_bytes(dir)?).unzip();
+        let taken = Store::bytes_on_disk(dir)?;
+        let (in_journal, in_index) = Store::journal_and_index_bytes(dir)?;
+        lines.push(format!("{taken} bytes on disk{}", each(taken, entries)).into());
+        lines.push(format!("{in_journal} bytes journal, {in_index} bytes index").into());
+        on_disk = Some(taken);
+        journal = Some(in_journal);
+        index = Some(in_index);
     }
-    let Totals { matches, branches, entries } = totals;
-    // These three are null for a database, which has no files.
+    let width = largest.iter().map(|found| found.name.as_str().len()).max().unwrap_or(0);
+    for MatchStats { name, branches, entries, entry_bytes } in largest {
+        let entries = counted(*entries, "entry", "entries");
+        let branches = counted(*branches, "branch", "branches");
+        let name = strong(format_args!("{name:width$}"));
+        lines.push([name, plain(format_args!("  {entries}, {branches}, {entry_bytes} bytes"))].into());
+    }
     let measured = json!({
-        "matches": matches, "branches": branches, "entries": entries,
+        "matches": matches, "branches": branches, "entries": totals.entries,
         "pages": pages, "entries_on_pages": entries_on_pages, "tails": tails, "entry_bytes": entry_bytes,
         "bytes_on_disk": on_disk, "journal_bytes": journal, "index_bytes": index,
         "largest": largest,
     });
-    context.output.answer(&measured, || lines(&stats, on_disk, journal.zip(index)))
+    context.output.answer(&measured, || lines)
 }
 
-fn lines(stats: &StoreStats, on_disk: Option<u64>, journal_and_index: Option<(u64, u64)>) -> Vec<Line> {
-    let StoreStats { totals, pages, entry_bytes, largest, .. } = stats;
-    let each = |bytes: u64| match totals.entries {
-        0 => String::new(),
-        entries => format!(", {} an entry", bytes.div_ceil(entries)),
-    };
-    let pages = counted(*pages, "page", "pages");
-    let mut lines = vec![
-        Line::from(in_words(*totals)),
-        format!("{entry_bytes} bytes of entries on {pages}{}", each(*entry_bytes)).into(),
-    ];
-    lines.extend(on_disk.map(|bytes| Line::from(format!("{bytes} bytes on disk{}", each(bytes)))));
-    lines.extend(
-        journal_and_index
-            .map(|(journal, index)| Line::from(format!("{journal} bytes journal, {index} bytes index"))),
-    );
-    let width = largest.iter().map(|found| found.name.as_str().len()).max().unwrap_or(0);
-    lines.extend(largest.iter().map(|MatchStats { name, branches, entries, entry_bytes }| {
-        let entries = counted(*entries, "entry", "entries");
-        let branches = counted(*branches, "branch", "branches");
-        let name = strong(format_args!("{name:width$}"));
-        Line::from([name, plain(format_args!("  {entries}, {branches}, {entry_bytes} bytes"))])
-    }));
-    lines
+fn each(bytes: u64, entries: u64) -> String {
+    if entries == 0 { String::new() } else { format!(", {} an entry", bytes.div_ceil(entries)) }
 }

@@ -31,7 +31,6 @@ impl From<GroupBy> for Grouping {
     }
 }
 
-/// The statistics of each group, and the failure to read some matches, if any.
 pub(super) struct Groups {
     statistics: Vec<GroupStatistics>,
     pub(super) unread: Option<Failure>,
@@ -53,7 +52,6 @@ impl Groups {
         self.statistics.len() as u64
     }
 
-    /// Returns an SVG document with the pictures of all groups.
     pub(super) fn svg(&self) -> String {
         let mut blocks = Vec::new();
         for group in &self.statistics {
@@ -62,12 +60,10 @@ impl Groups {
         svg::document(&Picture { blocks }, &Highlights::default())
     }
 
-    /// Returns one line of JSON for each group.
     pub(super) fn json_lines(&self) -> Result<String, Failure> {
         let mut text = String::new();
         for group in &self.statistics {
-            let line = serde_json::to_string(group);
-            text += &line.map_err(|error| Failure::internal(error.to_string()))?;
+            text += &serde_json::to_string(group).map_err(Failure::internal)?;
             text.push('\n');
         }
         Ok(text)
@@ -75,7 +71,7 @@ impl Groups {
 
     pub(super) fn print(&self, output: &mut Output) -> Result<(), Failure> {
         match output.format() {
-            Format::Json => self.statistics.iter().try_for_each(|group| output.json(group))?,
+            Format::Json => output.list(&self.statistics, |_| Vec::new())?,
             Format::Svg => output.document(&self.svg())?,
             Format::Text => {
                 for (index, group) in self.statistics.iter().enumerate() {

@@ -12,16 +12,11 @@ use crate::failure::Failure;
 use crate::output::{Line, counted, dim, plain, removed, strong, warning};
 use crate::render::printable;
 
-/// The result for one log.
 pub(super) struct ImpactFinding {
-    /// The file, or the branch.
     name: String,
-    /// Its ruleset and the version that recorded it, if they are known.
     recorded: Option<(Arc<dyn AnyRules>, u32)>,
     entries: u64,
-    /// Whether the log has outcomes to compare.
     has_outcomes: bool,
-    /// The first difference, if there is one, or the failure to compute it.
     pub(super) first_difference: Result<Option<FirstDifference>, Failure>,
 }
 
@@ -39,7 +34,6 @@ impl ImpactFinding {
     }
 }
 
-/// Findings, counted by ruleset and grouped by their first difference.
 #[derive(Serialize)]
 pub(super) struct Summary<'a> {
     /// What is compared: `outcomes` of files, `acceptance` of stored commands, or `port` for a port with this build.
@@ -58,7 +52,6 @@ pub(super) struct Summary<'a> {
     unreadable_logs: Vec<UnreadableLog<'a>>,
 }
 
-/// The numbers of logs with each result, and of their entries.
 #[derive(Clone, Copy, Default, Serialize)]
 pub(super) struct ImpactCounts {
     pub(super) logs: u64,
@@ -77,14 +70,12 @@ struct RulesetCounts<'a> {
     counts: ImpactCounts,
 }
 
-/// Logs of one ruleset and version with the same first difference.
 #[derive(Serialize)]
 struct Group<'a> {
     ruleset: &'a str,
     version: u32,
     cause: &'a str,
     reason: Option<&'a str>,
-    /// The ids of the rules behind the reason.
     rules: Vec<&'a str>,
     logs: Vec<DifferingLog<'a>>,
 }
@@ -99,7 +90,6 @@ struct DifferingLog<'a> {
     command: Option<&'a str>,
     old: Option<String>,
     new: Option<String>,
-    /// The first field that differs after the entry.
     field: Option<&'a Difference>,
     /// The first effects that differ, recorded and computed, if nothing but effects differs.
     #[serde(skip)]
@@ -125,7 +115,6 @@ impl ImpactCounts {
         }
     }
 
-    /// Appends the counts in words to `before`; counts of 0 are omitted.
     fn line(&self, before: Line) -> Line {
         let logs = counted(self.logs, "log folds the same", "logs fold the same");
         let mut line = before.then(plain(format_args!("{} of {logs}", self.same)));
@@ -151,37 +140,34 @@ impl<'a> Summary<'a> {
         let mut unreadable_logs = Vec::new();
         for finding in findings {
             counts.add(finding);
-            let found = finding.recorded.as_ref().map(|(rules, version)| (rules, *version));
-            let recorded = found.map(|(rules, version)| (rules.name(), version));
-            if let Some((rules, version)) = found {
-                let ruleset = rules.name();
-                let build_version = rules.version();
-                let row = RulesetCounts { ruleset, version, build_version, counts: ImpactCounts::default() };
-                rulesets.entry(recorded).or_insert(row).counts.add(finding);
-            }
-            match (&finding.first_difference, found) {
-                (Ok(Some(first_difference)), Some((rules, version))) => {
+            let log = finding.name.as_str();
+            let recorded = finding.recorded.as_ref();
+            if let Some((rules, version)) = recorded {
+                let (ruleset, version) = (rules.name(), *version);
+                let counts = ImpactCounts::default();
+                let row = RulesetCounts { ruleset, version, build_version: rules.version(), counts };
+                rulesets.entry((ruleset, version)).or_insert(row).counts.add(finding);
+                if let Ok(Some(first_difference)) = &finding.first_difference {
                     let cause = first_difference.group.as_str();
                     let reason = first_difference.divergence.code();
-                    let rule_ids = reason.map(|reason| rules.rule_ids(reason)).unwrap_or_default();
-                    let ruleset = rules.name();
-                    let group = Group { ruleset, version, cause, reason, rules: rule_ids, logs: Vec::new() };
-                    let group = groups.entry((recorded, cause)).or_insert(group);
-                    group.logs.push(DifferingLog::of(&finding.name, first_difference));
+                    let rules = reason.map(|reason| rules.rule_ids(reason)).unwrap_or_default();
+                    let group = Group { ruleset, version, cause, reason, rules, logs: Vec::new() };
+                    let group = groups.entry((ruleset, version, cause)).or_insert(group);
+                    group.logs.push(DifferingLog::of(log, first_difference));
                 }
-                (Err(failure), _) => {
-                    let (ruleset, version) = recorded.unzip();
-                    let log = finding.name.as_str();
-                    let message = failure.to_string();
-                    unreadable_logs.push(UnreadableLog { log, ruleset, version, message });
-                }
-                _ => {}
+            }
+            if let Err(failure) = &finding.first_difference {
+                let ruleset = recorded.map(|(rules, _)| rules.name());
+                let version = recorded.map(|(_, version)| *version);
+                unreadable_logs.push(UnreadableLog { log, ruleset, version, message: failure.to_string() });
             }
         }
-        let compared = match (port, is_of_store) {
-            (Some(_), _) => "port",
-            (None, true) => "acceptance",
-            (None, false) => "outcomes",
+        let compared = if port.is_some() {
+            "port"
+        } else if is_of_store {
+            "acceptance"
+        } else {
+            "outcomes"
         };
         let mut groups: Vec<Group<'_>> = groups.into_values().collect();
         groups.sort_by_key(|group| Reverse(group.logs.len()));
@@ -197,11 +183,7 @@ impl<'a> Summary<'a> {
         }
     }
 
-    /// Returns the lines of text, which name at most `shown` logs of each group.
     pub(super) fn lines(&self, shown: usize) -> Vec<Line> {
-        let rest = |all: usize| -> Option<Line> {
-            (all > shown).then(|| dim(format_args!("  and {} more; `--all` names them", all - shown)).into())
-        };
         let mut lines = Vec::new();
         for RulesetCounts { ruleset, version, build_version, counts } in &self.rulesets {
             let changed =
@@ -214,20 +196,22 @@ impl<'a> Summary<'a> {
             let count = counted(logs.len() as u64, "log", "logs");
             lines.push(strong(format_args!("{cause}{rules}: {count} of {ruleset} version {version}")).into());
             lines.extend(logs.iter().take(shown).map(DifferingLog::line));
-            lines.extend(rest(logs.len()));
+            lines.extend(rest(logs.len(), shown));
         }
         if !self.unreadable_logs.is_empty() {
             lines.push(strong("unreadable").into());
-            let logs = self.unreadable_logs.iter().take(shown);
-            lines.extend(logs.map(|log| Line::from(format!("  {}", log.message))));
-            lines.extend(rest(self.unreadable_logs.len()));
+            for log in self.unreadable_logs.iter().take(shown) {
+                lines.push(format!("  {}", log.message).into());
+            }
+            lines.extend(rest(self.unreadable_logs.len(), shown));
         }
         lines.push(self.counts.line("in all, ".into()));
         if self.compared == "acceptance" {
-            let acceptance = "what is compared is whether every command is accepted";
-            let outcomes = "they are computed where this build has the recorded version; else ";
-            let outcomes = if self.computes_outcomes { outcomes } else { "" };
-            lines.push(dim(format_args!("stored logs record no outcomes: {outcomes}{acceptance}")).into());
+            let mut note = "stored logs record no outcomes: ".to_owned();
+            if self.computes_outcomes {
+                note += "they are computed where this build has the recorded version; else ";
+            }
+            lines.push(dim(note + "what is compared is whether every command is accepted").into());
         }
         if let Some(referee) = &self.referee {
             let compared = "outcomes, effects and views are compared, hashes are not";
@@ -235,6 +219,11 @@ impl<'a> Summary<'a> {
         }
         lines
     }
+}
+
+fn rest(all: usize, shown: usize) -> Option<Line> {
+    let more = all.checked_sub(shown).filter(|more| *more > 0)?;
+    Some(dim(format_args!("  and {more} more; `--all` names them")).into())
 }
 
 impl<'a> DifferingLog<'a> {
@@ -262,17 +251,18 @@ impl<'a> DifferingLog<'a> {
         }
     }
 
-    /// Returns the line for a log: its first difference and the first change there.
     fn line(&self) -> Line {
         let Self { log, seq, .. } = self;
         let place = if self.attempt { "attempt after entry" } else { "entry" };
-        let command = self.seat.zip(self.command);
-        let command = command.map(|(seat, command)| format!(" ({seat} {})", printable(command)));
-        let changed = match (self.field, &self.effects) {
-            (Some(field), _) => format!(", {field}"),
-            (None, Some((old, new))) => format!(", {} → {}", printable(old), printable(new)),
-            (None, None) => String::new(),
-        };
-        format!("  {log}: {place} {seq}{}{changed}", command.unwrap_or_default()).into()
+        let mut line = format!("  {log}: {place} {seq}");
+        if let (Some(seat), Some(command)) = (self.seat, self.command) {
+            line = format!("{line} ({seat} {})", printable(command));
+        }
+        if let Some(field) = self.field {
+            line = format!("{line}, {field}");
+        } else if let Some((old, new)) = &self.effects {
+            line = format!("{line}, {} → {}", printable(old), printable(new));
+        }
+        line.into()
     }
 }

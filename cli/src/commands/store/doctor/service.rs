@@ -2,7 +2,7 @@
 
 use turnfold_serve::TokenKind;
 
-use super::finding::DoctorFinding;
+use super::DoctorFinding;
 use crate::clock;
 use crate::context::Context;
 use crate::failure::Failure;
@@ -19,14 +19,16 @@ pub(super) fn findings(context: &Context) -> Vec<DoctorFinding> {
         Ok(None) => return Vec::new(),
         Err(failure) => return vec![DoctorFinding::failed("token", &failure)],
     };
-    let ask = |path: &str, format| client.get(&ServiceRequest::of(path, Vec::new(), format));
-    let ready = ask("/readyz", Format::Text);
-    let mut findings = vec![match &ready {
-        Ok(_) => DoctorFinding::ok("service", "takes requests, and its store accepts writes"),
-        Err(failure) => DoctorFinding::failed("service", failure),
-    }];
-    findings.extend(ready.ok().and_then(|reply| clock_finding(&reply)));
-    findings.push(token(client, ask("/v1/matches", Format::Json)));
+    let mut findings = Vec::new();
+    match client.get(&ServiceRequest::of("/readyz", Vec::new(), Format::Text)) {
+        Ok(reply) => {
+            findings.push(DoctorFinding::ok("service", "takes requests, and its store accepts writes"));
+            findings.extend(clock_finding(&reply));
+        }
+        Err(failure) => findings.push(DoctorFinding::failed("service", &failure)),
+    }
+    let listed = client.get(&ServiceRequest::of("/v1/matches", Vec::new(), Format::Json));
+    findings.push(token(client, listed));
     findings
 }
 
@@ -35,15 +37,14 @@ fn clock_finding(reply: &ServiceReply) -> Option<DoctorFinding> {
     let date = reply.headers.get("date")?.to_str().ok()?;
     let service_ms = clock::since_1970(httpdate::parse_http_date(date).ok()?)?;
     let own_ms = clock::now_ms().ok()?;
-    Some(if service_ms.abs_diff(own_ms) <= CLOCK_TOLERANCE_MS {
-        DoctorFinding::ok(
-            "clock",
-            format!("the service and this machine agree: {}", clock::rfc_3339(own_ms)?),
-        )
-    } else {
-        let message = format!("{date} at the service, and {} here", clock::rfc_3339(own_ms)?);
-        DoctorFinding::mend("clock", message, "set the clock that is wrong, and keep it by a time service")
-    })
+    let own = clock::rfc_3339(own_ms)?;
+    if service_ms.abs_diff(own_ms) <= CLOCK_TOLERANCE_MS {
+        let message = format!("the service and this machine agree: {own}");
+        return Some(DoctorFinding::ok("clock", message));
+    }
+    let message = format!("{date} at the service, and {own} here");
+    let next_step = "set the clock that is wrong, and keep it by a time service";
+    Some(DoctorFinding::mend("clock", message, next_step))
 }
 
 fn token(client: &Client, listed: Result<ServiceReply, Failure>) -> DoctorFinding {
