@@ -48,7 +48,6 @@ pub(crate) fn escaped(text: &str, escape: impl Fn(&mut String, char)) -> Cow<'_,
     Cow::Owned(escaped)
 }
 
-/// Returns the first word of a command or effect, which names what it does.
 pub(crate) fn first_word(text: &str) -> &str {
     text.split(' ').next().unwrap_or_default()
 }

@@ -77,8 +77,9 @@ pub fn amend(
 ) -> Result<Result<Amendment, Box<Record>>, ReplayError> {
     require_rules(&*original.header.rules)?;
     let dice = original.header.dice;
-    let is_target = |line: &ReplayLine| matches!(line, ReplayLine::Entry(entry) if entry.seq == seq);
-    let place = original.lines.iter().position(is_target).unwrap_or(original.lines.len());
+    let mut lines = original.lines.iter();
+    let place = lines.position(|line| matches!(line, ReplayLine::Entry(entry) if entry.seq == seq));
+    let place = place.unwrap_or(original.lines.len());
     let (prefix, rest) = original.lines.split_at(place);
     let mut state = original.start()?;
     fold(original, state.as_mut(), prefix, &mut |_| {})?;

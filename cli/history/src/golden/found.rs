@@ -153,7 +153,6 @@ impl FoundFiles {
     }
 }
 
-/// Returns `true` if a file with another ending contains `.tfl` in its name or begins like a replay file.
 fn looks_like_replay(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     if name.contains(".tfl") {

@@ -123,7 +123,6 @@ impl ImportReading {
         Some(Imported { rules, setup, dice, module: *module, title, entries, state, passed })
     }
 
-    /// Takes the next line. Returns `false` if the file records something that the rules do not compute.
     fn take(&mut self, line: ReplayLine) -> bool {
         match line {
             ReplayLine::Blank | ReplayLine::Comment(_) => true,

@@ -58,7 +58,6 @@ pub struct Record {
     views: Vec<(Seat, Json)>,
 }
 
-/// Writes the kind of an outcome and the code of its reason or rejection. Effects are a field of their own.
 fn kind_and_reason<S: Serializer>(outcome: &Outcome, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_map([("outcome", Some(outcome.kind())), ("reason", outcome.code())])
 }

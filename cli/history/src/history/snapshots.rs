@@ -68,7 +68,6 @@ pub(super) fn build_with(build: &Digest, rules: &dyn AnyRules) -> Option<Digest>
 
 type Resumed = (u64, Box<dyn AnyState>);
 
-/// Returns the state of the last usable snapshot at or before entry `to`, if there is one.
 pub(super) fn resume(
     rules: &dyn AnyRules,
     revision: &Revision,

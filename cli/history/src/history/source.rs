@@ -199,7 +199,6 @@ impl HistorySource {
         Ok(state)
     }
 
-    /// Folds the entries after the first number up to the last. `keeper` keeps the snapshots that are due.
     pub(crate) fn advance(
         &self,
         viewer: Viewer,

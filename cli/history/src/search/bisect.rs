@@ -145,7 +145,6 @@ pub fn bisect<E: From<ReplayError>>(
     Ok(Bisection::Found(Box::new(flip(seat_history, suspects, probe.probes, condition)?)))
 }
 
-/// Describes the change. With `condition`, also finds an earlier time during which it held.
 fn flip(
     seat_history: &SeatHistory,
     suspects: RangeInclusive<u64>,

@@ -123,7 +123,6 @@ pub fn lines_of(text: &str) -> impl Iterator<Item = ScriptCommand> {
     })
 }
 
-/// Returns a line without its comment, which begins with a `#` at the start or after a space.
 fn without_comment(line: &str) -> &str {
     for (at, _) in line.match_indices('#') {
         let before = line.get(..at).unwrap_or_default();

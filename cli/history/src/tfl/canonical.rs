@@ -111,7 +111,6 @@ fn text<'t>(header: &'t Table, key: &str) -> &'t str {
     header.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Returns a key as paths write it: in quotes, unless it is a word.
 pub(super) fn key_of(key: &str) -> String {
     let is_bare = !key.is_empty()
         && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');

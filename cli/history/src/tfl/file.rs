@@ -6,7 +6,6 @@ use super::canonical::HeaderMark;
 use super::header::{Header, SeenBy};
 use crate::history::entry::{Attempt, LogEntry};
 
-/// The first line, which names the format that this build reads and writes.
 pub(super) const FIRST_LINE: &str = "turnfold replay 2";
 
 pub(super) const FENCE: &str = "+++";
@@ -136,7 +135,6 @@ impl Replay {
         Self { lines, closing: None, ..self.clone() }
     }
 
-    /// Returns the place in the file of an entry that cannot be folded, and the reason.
     pub(crate) fn locate(&self, error: &FoldError) -> TflError {
         for (line, entry) in self.numbered_entries() {
             if entry.seq != error.seq() {

@@ -124,12 +124,10 @@ impl Header {
         self.values.mark()
     }
 
-    /// Returns the path of the value in which this header differs from the one with another mark, if it is exactly one.
     pub(crate) fn differing(&self, blessed: HeaderMark) -> Option<&str> {
         self.values.differing(blessed)
     }
 
-    /// Returns the number of the line after the closing `+++`.
     pub(super) fn first_line_after(&self) -> usize {
         HEADER_LINE + self.text.matches('\n').count() + 1
     }

@@ -7,7 +7,6 @@ use super::header::HEADER_LINE;
 use crate::error::limits::COMMAND_BYTES_MAX;
 use crate::text::printable;
 
-/// A file's lines, each checked for characters that no line may have.
 pub(super) struct SourceLines<'a> {
     pub(super) file: &'a str,
     pub(super) rest: &'a str,
@@ -48,7 +47,6 @@ pub(super) struct SourceLine<'a> {
 }
 
 impl<'a> SourceLine<'a> {
-    /// Refuses control characters, except for tabs where they are allowed.
     fn check_characters(&self, with_tabs: bool) -> Result<(), TflError> {
         for (at, character) in self.text.char_indices() {
             if !character.is_control() || (character == '\t' && with_tabs) {
@@ -155,7 +153,6 @@ impl Marks {
         Ok(marks)
     }
 
-    /// Returns the text between arrow and hash, and where it begins.
     pub(super) fn outcome_text<'a>(
         &self,
         line: &SourceLine<'a>,

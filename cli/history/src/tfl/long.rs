@@ -59,7 +59,6 @@ impl LongReplay {
         Some(long)
     }
 
-    /// Reads the lines after the header and passes each entry to `take`, until it returns `false`.
     pub(crate) fn pass(
         &self,
         take: &mut dyn FnMut(LogEntry) -> Result<bool, ReplayError>,

@@ -66,7 +66,6 @@ fn read_text(file: &str, text: &str, registry: &Registry, versions: Versions) ->
     Ok(replay)
 }
 
-/// The state of reading the lines after a header.
 pub(super) struct Body {
     view: Option<SeenBy>,
     /// The number of the last entry.

@@ -53,7 +53,6 @@ impl Header {
     }
 }
 
-/// Returns the offset of the value at a path, or of the nearest enclosing part, or 0.
 fn enclosing(offsets: &BTreeMap<String, PartOffset>, path: &str) -> usize {
     let mut path = path;
     loop {

@@ -257,7 +257,6 @@ impl SeatHistory {
         self.pass_log(state, self.in_log(from), self.in_log(to), observe)
     }
 
-    /// Does what [`pass`](Self::pass) does in the numbering of the log.
     fn pass_log(
         &self,
         state: &mut dyn AnyState,

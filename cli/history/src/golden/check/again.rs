@@ -61,7 +61,6 @@ fn fold(
     }
 }
 
-/// Returns a mismatch at the last of some entries, with what the two folds gave.
 fn otherwise(
     replay: &Replay,
     entries: &[(usize, &LogEntry)],

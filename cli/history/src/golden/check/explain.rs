@@ -39,7 +39,6 @@ pub(super) fn name_rules(rules: &dyn AnyRules, mismatch: &mut Mismatch) {
     }
 }
 
-/// Explains an entry that the rules accept with another outcome or hash.
 fn other_outcome(
     before: &dyn AnyState,
     entry: &LogEntry,

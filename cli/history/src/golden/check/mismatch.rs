@@ -44,8 +44,6 @@ impl Mismatch {
         self.divergence.kind
     }
 
-    /// Merges the next mismatch into this one if both are only of state hashes and their entries follow each other.
-    /// Returns `true` if it did.
     pub(super) fn absorb(&mut self, next: &Self) -> bool {
         let (Subject::Entry { seq, .. }, Subject::Entry { seq: next_seq, .. }) =
             (&self.divergence.subject, &next.divergence.subject)
@@ -127,7 +125,6 @@ impl Serialize for Mismatch {
 }
 
 impl Mismatch {
-    /// Returns the mismatch in one line: file, line, entry, difference, and the ids of the rules behind it.
     #[must_use]
     pub(crate) fn headline(&self) -> String {
         format!("{}:{}: {}", printable(&self.file), self.line, self.title())
@@ -221,7 +218,6 @@ impl Mismatch {
         lines
     }
 
-    /// Returns how the header differs. The mark shows which value differs if only one does.
     fn header_text(&self) -> String {
         let what = match &self.divergence.subject {
             Subject::Header { path: Some(path) } => format!("`{}` differs", printable(path)),

@@ -121,7 +121,6 @@ fn run(mismatch: &Mismatch) -> Claim {
     Claim::Run(format!("{} ({})", mismatch.divergence.computed, mismatch.title()))
 }
 
-/// Compares entries until one differs, or all of them.
 struct Auditor<'a> {
     replay: &'a Replay,
     entries: &'a [(usize, &'a LogEntry)],

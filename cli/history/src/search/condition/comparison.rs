@@ -101,7 +101,6 @@ impl ViewComparison {
         }
     }
 
-    /// Returns the values that the path matches. `view` returns the value at a path without `*`.
     pub(super) fn found(&self, view: &dyn Fn(&str) -> Option<Value>) -> Vec<Value> {
         let path = self.path();
         let Some((before, after)) = split_at_star(path) else { return view(path).into_iter().collect() };
@@ -112,7 +111,6 @@ impl ViewComparison {
         found
     }
 
-    /// Returns the path with the first existing name, or the index 0, in place of each `*`.
     pub(super) fn first_path(&self, view: &Value) -> String {
         let mut path = self.path().to_owned();
         while let Some((before, after)) = split_at_star(&path) {

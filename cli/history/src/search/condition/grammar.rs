@@ -159,7 +159,6 @@ impl<'a> ConditionParser<'a> {
         Ok(value)
     }
 
-    /// Skips white space and returns the rest of the text.
     fn rest(&mut self) -> &'a str {
         let rest = self.text[self.at..].trim_start();
         self.at = self.text.len() - rest.len();
@@ -204,7 +203,6 @@ fn holds_its_numbers(text: &str, value: &Value) -> bool {
     }
 }
 
-/// Returns the numbers in the text of an array or object, outside of its strings.
 fn written_numbers(text: &str) -> Vec<&str> {
     let mut numbers = Vec::new();
     let mut begin = None;

@@ -35,7 +35,6 @@ pub(super) fn simpler(rules: &dyn AnyRules, command: &str) -> Vec<String> {
     simpler
 }
 
-/// Returns the number of words and the sum of the absolute values of all numbers.
 fn weight(command: &str) -> (usize, u64) {
     let mut words = 0;
     let mut sum = 0_u64;

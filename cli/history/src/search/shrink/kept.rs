@@ -73,7 +73,6 @@ impl KeptLog {
         }
     }
 
-    /// Returns the number of a command, or `None` if the rules cannot parse it.
     pub(super) fn number(&mut self, seat: Seat, command: String) -> Option<usize> {
         let given = Given { seat, command };
         if let Some(number) = self.numbers.get(&given) {
@@ -186,7 +185,6 @@ impl KeptLog {
         }
     }
 
-    /// Keeps states along the log. Those within its first `count` entries stay.
     pub(super) fn keep_states(&mut self, count: usize) {
         let valid = self.marks.partition_point(|mark| mark.after <= count);
         for mark in self.marks.split_off(valid) {

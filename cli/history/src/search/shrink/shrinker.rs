@@ -48,7 +48,6 @@ impl<'a, 'g, E: From<ReplayError>> Shrinker<'a, 'g, E> {
         self.goal.shows(std::iter::empty(), self.source.start()?.as_ref())
     }
 
-    /// Shrinks until nothing more can be done.
     pub(super) fn shrink(mut self) -> Result<Least, E> {
         loop {
             let before = self.log.entries().to_vec();
@@ -169,7 +168,6 @@ impl<'a, 'g, E: From<ReplayError>> Shrinker<'a, 'g, E> {
     }
 }
 
-/// Returns the digest of a log, by the numbers of its commands, and of whether every state is examined.
 fn digest(numbers: &[usize], everywhere: bool) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
     for number in numbers {

@@ -7,7 +7,6 @@ use turnfold_core::AnyState;
 /// The most states that are kept. Beyond it, every second one is dropped.
 pub(super) const KEPT_MAX: usize = 64;
 
-/// The initial number of entries between two kept states.
 const STRIDE: u64 = 256;
 
 pub(super) struct KeptStates {
@@ -25,7 +24,6 @@ impl KeptStates {
         self.states.range(..=count).next_back().map(|(kept, state)| (*kept, state.as_ref()))
     }
 
-    /// Keeps the state after `count` entries if `count` is a multiple of the stride.
     pub(super) fn keep(&mut self, count: u64, state: &dyn AnyState) {
         if !count.is_multiple_of(self.stride) || self.states.contains_key(&count) {
             return;

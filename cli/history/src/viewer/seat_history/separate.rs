@@ -56,7 +56,6 @@ impl SeatHistory {
         }
     }
 
-    /// Returns `true` if the rules compute the outcomes in a replay, and this view at its end.
     fn shows_the_same(replay: &Replay, view: &Value) -> bool {
         let Ok(history) = History::of_replay(Path::new(&replay.file), replay) else { return false };
         let Ok(seat_history) = Self::of(Viewer::HOST, history) else { return false };

@@ -93,7 +93,6 @@ impl SeatHistory {
         Ok(standings)
     }
 
-    /// Returns the standing at the position, whose state the caller knows already.
     pub(crate) fn standing_in(&self, end: &dyn AnyState) -> Result<MatchStanding, ReplayError> {
         match self.viewer.standing(end) {
             Some(standing) => Ok(standing),
