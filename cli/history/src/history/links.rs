@@ -144,7 +144,7 @@ pub fn compare(
         }
         let others = store.links(match_name, &info.name, 0..=differing.seq)?;
         if differing.is_among(&others) {
-            let mut first = 0;
+            let mut first: Seq = 0;
             for (own, other) in links.iter().zip(&others) {
                 if own != other {
                     break;
@@ -152,7 +152,7 @@ pub fn compare(
                 first += 1;
             }
             let branch = Some(info.name);
-            parting = Parting { same: Seq::checked_sub(first, 1), differ: first, branch, ends };
+            parting = Parting { same: first.checked_sub(1), differ: first, branch, ends };
             break;
         }
     }
