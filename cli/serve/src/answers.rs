@@ -3,6 +3,7 @@
 //! A client that reads slowly keeps its response in memory until it has read it or its connection is closed.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
@@ -10,6 +11,7 @@ use std::task::{Context, Poll};
 use axum::body::Body;
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
+use tokio::sync::mpsc;
 use turnfold_core::Digest;
 
 use crate::problem::{ApiResult, Problem, ProblemCode};
@@ -142,6 +144,39 @@ impl http_body::Body for CountedBody {
 
     fn size_hint(&self) -> SizeHint {
         SizeHint::with_exact(self.left)
+    }
+}
+
+/// A body that ends when its sender is dropped.
+pub(crate) struct ChannelBody {
+    /// A part that was received before the body was made.
+    first: Option<Bytes>,
+    receiver: mpsc::Receiver<io::Result<Bytes>>,
+}
+
+impl ChannelBody {
+    pub(crate) fn new(receiver: mpsc::Receiver<io::Result<Bytes>>) -> Self {
+        Self { first: None, receiver }
+    }
+
+    /// Returns a body whose first part was received before.
+    pub(crate) fn beginning_with(first: Bytes, receiver: mpsc::Receiver<io::Result<Bytes>>) -> Self {
+        Self { first: Some(first), receiver }
+    }
+}
+
+impl http_body::Body for ChannelBody {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
+        if let Some(first) = self.first.take() {
+            return Poll::Ready(Some(Ok(Frame::data(first))));
+        }
+        self.receiver.poll_recv(context).map(|part| part.map(|part| part.map(Frame::data)))
     }
 }
 

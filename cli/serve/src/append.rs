@@ -1,24 +1,31 @@
 //! Appends: commands are judged on the state in memory, made durable, then shown (SV-10 to SV-16).
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::{OwnedMutexGuard, oneshot};
-use turnfold_core::Seat;
+use tokio::time::Instant;
+use turnfold_core::{AnyState, DicePolicy, Seat};
 use turnfold_history::history::require_rules;
 use turnfold_history::history::snapshots::keep_snapshots;
-use turnfold_history::session::play::{AcceptedCall, PlayCall, PlayOutcome, PlayPosition, RepeatedCall};
+use turnfold_history::session::play::{
+    AcceptedCall, PlayCall, PlayCaller, PlayOutcome, PlayPosition, RepeatedCall,
+};
 use turnfold_history::session::script::ScriptCommands;
-use turnfold_history::{NotPlayed, Record, RejectedCommand, Revision};
+use turnfold_history::{NotPlayed, Record, RejectedCommand, Revision, Roller, ScriptCommand, Viewer};
 use turnfold_show::render::NothingPlayed;
-use turnfold_store::{BranchHead, NewEntries, PackedEntries, StoreError};
+use turnfold_store::{
+    BranchHead, BranchName, IdempotencyKey, MatchName, NewEntries, PackedEntries, StoreError,
+};
 
 use crate::app::App;
-use crate::append_request::{AppendRequest, Caller};
-use crate::head_state::{CachedView, HeadState};
-use crate::open_branch::OpenBranch;
-use crate::patience::Patience;
+use crate::auth::Access;
+use crate::open_branch::{CachedView, HeadState, OpenBranch};
 use crate::problem::{ApiResult, Problem, ProblemCode};
+use crate::tag::Tags;
 use crate::takeback::require_not_left;
+use crate::world::World;
 
 /// The most commands of one request of a host.
 pub(crate) const COMMANDS_MAX: usize = 1000;
@@ -316,4 +323,145 @@ fn keep_passed(app: &Arc<App>, branch: &OpenBranch, before: u64, head: u64) {
             Ok(())
         })
     });
+}
+
+pub(crate) struct AppendRequest {
+    pub(crate) access: Access,
+    pub(crate) match_name: MatchName,
+    pub(crate) branch: BranchName,
+    pub(crate) viewer: Viewer,
+    /// The seat whose commands they are; `None` for the host's.
+    pub(crate) seat: Option<Seat>,
+    pub(crate) lines: Vec<ScriptCommand>,
+    /// Whether to make due rolls.
+    pub(crate) rolls: bool,
+    pub(crate) key: Option<IdempotencyKey>,
+    pub(crate) if_match: Option<Tags>,
+    pub(crate) expect: Option<u64>,
+}
+
+/// The sender of a request, about whom judging asks (SV-11, SV-13).
+pub(crate) struct Caller<'a> {
+    append: &'a AppendRequest,
+    app: &'a App,
+    branch: &'a OpenBranch,
+    /// The seats that were found free, so that a request asks once for each.
+    free: BTreeSet<Seat>,
+    /// The position and what the viewer sees, if they are known.
+    position: Option<(PlayPosition, CachedView)>,
+    /// The tag of what the viewer sees.
+    pub(crate) tag: String,
+    /// When the position was found.
+    pub(crate) began: Instant,
+}
+
+impl PlayCaller for Caller<'_> {
+    type Error = Problem;
+
+    fn position(&mut self) -> ApiResult<PlayPosition> {
+        let (position, shown) = match self.position.take() {
+            Some(known) => known,
+            None => self.branch.current(self.app, |current| current.played_by(self.append.viewer))?,
+        };
+        self.began = Instant::now();
+        if let Some(first) = self.append.lines.first() {
+            self.may_give(first, position.state.as_ref())?;
+        }
+        self.tag = shown.tag;
+        match &self.append.if_match {
+            Some(tags) if !tags.hold(&self.tag, false) => {
+                let detail = "what you see has changed since; look at it again, then decide";
+                Err(Problem::moved(detail.into(), &self.tag))
+            }
+            _ => Ok(position),
+        }
+    }
+
+    fn roller(&mut self, dice: &DicePolicy) -> ApiResult<Roller> {
+        Ok(if self.append.rolls { Roller::of(dice) } else { Roller::Absent })
+    }
+
+    fn may_give(&mut self, given: &ScriptCommand, state: &dyn AnyState) -> ApiResult<()> {
+        if self.append.seat.is_some() {
+            return Ok(());
+        }
+        let seat = given.seat.or_else(|| state.default_seat(&given.command));
+        seat.map_or(Ok(()), |seat| self.require_free(seat))
+    }
+}
+
+impl<'a> Caller<'a> {
+    pub(crate) fn new(
+        append: &'a AppendRequest,
+        app: &'a App,
+        branch: &'a OpenBranch,
+        position: Option<(PlayPosition, CachedView)>,
+    ) -> Self {
+        Self {
+            append,
+            app,
+            branch,
+            free: BTreeSet::new(),
+            position,
+            tag: String::new(),
+            began: Instant::now(),
+        }
+    }
+
+    /// Requires a seat whose commands a host may give: its own, or a free one (SV-11).
+    pub(crate) fn require_free(&mut self, seat: Seat) -> ApiResult<()> {
+        if seat == Seat::Host || self.free.contains(&seat) {
+            return Ok(());
+        }
+        if self.app.store.is_taken(&self.branch.revision().match_name, seat, self.app.now_ms())? {
+            let detail = format!("seat {seat} is taken; only its player can issue its commands");
+            return Err(Problem::forbidden(detail));
+        }
+        self.free.insert(seat);
+        Ok(())
+    }
+}
+
+/// How long an append is retried while others append, too.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How often it is tried at least, because a busy machine manages only a few tries in that time; and how long at most.
+const TRIES_MIN: u32 = 16;
+const PATIENCE_MAX: Duration = Duration::from_secs(15);
+
+/// The longest wait before a try, in microseconds. The first waits are much shorter.
+const WAIT_MAX: u64 = 64_000;
+
+/// How often and since when an append has been tried.
+pub(crate) struct Patience {
+    since: Instant,
+    tries: u32,
+    /// The longest wait before the next try, in microseconds.
+    wait_max: u64,
+}
+
+impl Patience {
+    pub(crate) fn new() -> Self {
+        Self { since: Instant::now(), tries: 0, wait_max: 0 }
+    }
+
+    /// Returns how long to wait before the next try; `None` after the last try. The wait is random, so that two
+    /// services do not collide again. The first try does not wait.
+    pub(crate) fn next(&mut self, world: &World) -> Option<Duration> {
+        self.tries += 1;
+        if self.wait_max == 0 {
+            self.wait_max = 1000;
+            return Some(Duration::ZERO);
+        }
+        let patience = if self.tries > TRIES_MIN { PATIENCE } else { PATIENCE_MAX };
+        if self.since.elapsed() >= patience {
+            return None;
+        }
+        let mut bytes = [0; 8];
+        // Without random bytes it does not wait.
+        let _ = (world.outside.fill_random)(&mut bytes);
+        let wait = u64::from_le_bytes(bytes) % self.wait_max;
+        self.wait_max = (self.wait_max * 2).min(WAIT_MAX);
+        Some(Duration::from_micros(wait))
+    }
 }

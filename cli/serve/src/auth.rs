@@ -1,13 +1,18 @@
-//! The token of a request, and what it permits (SV-21, SV-24).
+//! Who a token is of, what it permits, and when it was last used (SV-42).
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap, header};
+use tokio::time::Instant;
 use turnfold_core::{Digest, Seat};
 use turnfold_history::Viewer;
-use turnfold_store::{Grant, GrantId, GrantKind, MatchName, StoreError};
+use turnfold_store::{Grant, GrantId, GrantKind, MatchName, Store, StoreError};
 
-use crate::client_address::ClientAddress;
+use crate::guesses::ClientAddress;
 use crate::problem::{ApiResult, Ended, Problem, ProblemCode};
 use crate::token::{AccessToken, TokenKind};
 
@@ -186,5 +191,96 @@ impl Access {
             return Err(Problem::forbidden("only the host can view the match as another seat"));
         }
         Ok(viewer)
+    }
+}
+
+/// How long a grant is used without being read again.
+const KNOWN_TIME: Duration = Duration::from_secs(1);
+
+const KNOWN_MAX: usize = 16_384;
+
+/// The grants that were read lately.
+#[derive(Default)]
+pub(crate) struct KnownGrants(Mutex<Known>);
+
+#[derive(Default)]
+struct Known {
+    /// Grants and when they were read; the time is `None` once they were forgotten.
+    grants: BTreeMap<Digest, (Option<Instant>, Grant)>,
+    /// How often grants were forgotten. A grant that was being read at that time is not kept.
+    forgotten: u64,
+}
+
+impl KnownGrants {
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the grant of a token's hash if it was read lately.
+    pub(crate) fn find(&self, hash: &Digest) -> Option<Grant> {
+        let known = self.lock();
+        let (read_at, grant) = known.grants.get(hash)?;
+        is_fresh(*read_at).then(|| grant.clone())
+    }
+
+    /// Returns `true` if a token with this hash had a grant, even if the grant was forgotten.
+    pub(crate) fn has_known(&self, hash: &Digest) -> bool {
+        self.lock().grants.contains_key(hash)
+    }
+
+    /// Reads the grant of a token's hash.
+    pub(crate) fn read(&self, store: &Store, hash: &Digest) -> Result<Option<Grant>, StoreError> {
+        let forgotten = self.lock().forgotten;
+        let read_at = Instant::now();
+        let found = store.find_grant(hash)?;
+        let mut known = self.lock();
+        if found.is_none() {
+            known.grants.remove(hash);
+        }
+        if let Some(grant) = &found
+            && known.forgotten == forgotten
+        {
+            if known.grants.len() >= KNOWN_MAX {
+                known.grants.retain(|_, (read_at, _)| is_fresh(*read_at));
+            }
+            if known.grants.len() < KNOWN_MAX {
+                known.grants.insert(*hash, (Some(read_at), grant.clone()));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Forgets all grants after one was changed. Their hashes stay known.
+    pub(crate) fn forget(&self) {
+        let mut known = self.lock();
+        known.grants.values_mut().for_each(|(read_at, _)| *read_at = None);
+        known.forgotten += 1;
+    }
+}
+
+fn is_fresh(read_at: Option<Instant>) -> bool {
+    read_at.is_some_and(|read_at| read_at.elapsed() < KNOWN_TIME)
+}
+
+/// The most tokens to remember.
+const TOKENS_MAX: usize = 100_000;
+
+/// When each token was last used, in milliseconds since 1970.
+#[derive(Default)]
+pub(crate) struct LastSeen(Mutex<BTreeMap<Digest, i64>>);
+
+impl LastSeen {
+    pub(crate) fn note(&self, token: Digest, now_ms: i64) {
+        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Forgetting every token is better than remembering more and more of them.
+        if seen.len() >= TOKENS_MAX && !seen.contains_key(&token) {
+            seen.clear();
+        }
+        seen.insert(token, now_ms);
+    }
+
+    /// Returns when a token was last used.
+    pub(crate) fn of(&self, token: &Digest) -> Option<i64> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(token).copied()
     }
 }

@@ -22,8 +22,7 @@ use turnfold_store::{BranchId, BranchName, MatchName, NamedBranch, NewEntries, P
 
 use crate::app::App;
 use crate::append::require_not_by_mail;
-use crate::head_state::CachedView;
-use crate::open_branch::OpenBranch;
+use crate::open_branch::{CachedView, OpenBranch};
 use crate::problem::{ApiResult, Problem, ProblemCode};
 use crate::takeback::{self, current_branch};
 

@@ -17,9 +17,8 @@ use turnfold_mail::{
 use turnfold_store::{BranchName, MatchName, StoreError};
 
 use crate::app::App;
-use crate::append::moves_on;
+use crate::append::{Patience, moves_on};
 use crate::desks::{HostedMail, desk_problem};
-use crate::patience::Patience;
 use crate::problem::{ApiResult, Problem, ProblemCode};
 
 /// How often to check for deadlines, and after how many checks to look for desks of other processes.

@@ -7,9 +7,9 @@ use turnfold_history::{
     History, HistorySource, LogEntry, LoggedRecord, Record, SeatHistory, ViewedEntry, Viewer,
 };
 
+use crate::branch_cache::{Memory, MemoryShare};
 use crate::event_id::{EventId, Times};
 use crate::http::json_text;
-use crate::memory::{Memory, MemoryShare};
 use crate::problem::ApiResult;
 
 /// The most records of an event. A client that misses more has to read the log again.

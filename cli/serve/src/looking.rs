@@ -8,9 +8,8 @@ use turnfold_history::{HistorySource, LoggedRecord, MatchStanding, SeatHistory, 
 use turnfold_show::render::WhoseTurn;
 
 use crate::event_id::{EventId, Times, mark_of};
-use crate::head_state::CachedView;
 use crate::knowledge::{Cursor, Delta, Knowledge, Known, Resumed};
-use crate::open_branch::{Folding, OpenBranch};
+use crate::open_branch::{CachedView, Folding, OpenBranch};
 use crate::problem::{ApiResult, Problem};
 use crate::world::World;
 

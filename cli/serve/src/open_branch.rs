@@ -5,17 +5,20 @@ use std::mem;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+use bytes::Bytes;
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard, watch};
+use turnfold_core::AnyState;
 use turnfold_core::any::FaultOf;
 use turnfold_history::session::play::PlayPosition;
 use turnfold_history::{HistorySource, LogEntry, Revision, Viewer};
 use turnfold_store::{BranchHead, BranchId, NamedBranch, StoreError};
 
-use crate::head_state::{CachedView, HeadState};
+use crate::branch_cache::{BRANCH_BYTES, Memory, MemoryShare, state_memory};
+use crate::http::json_text;
 use crate::knowledge::{Delta, Knowledge};
 use crate::limits::{SHORT_LOG, WAITING_MAX};
-use crate::memory::{BRANCH_BYTES, Memory, MemoryShare};
 use crate::problem::{ApiResult, Problem};
+use crate::tag::tag_of;
 use crate::world::World;
 
 /// If judging took less time, the next commands are judged without a thread, which costs some tens of microseconds.
@@ -392,5 +395,58 @@ impl OpenBranch {
             kept.deltas.clear();
         }
         kept.deltas.insert((viewer, from), Arc::clone(delta));
+    }
+}
+
+/// What a view takes in memory in addition to its text.
+const VIEW_BYTES: u64 = 256;
+
+/// The position at the head of a branch, with cached views.
+pub(crate) struct HeadState {
+    pub(crate) position: PlayPosition,
+    /// The estimated memory of the state.
+    pub(crate) state_bytes: u64,
+    /// The views that were asked for.
+    pub(crate) shown: BTreeMap<Viewer, CachedView>,
+    share: MemoryShare,
+}
+
+/// A view as responses contain it, and its tag.
+#[derive(Clone, Debug)]
+pub(crate) struct CachedView {
+    /// What `show --format json` prints.
+    pub(crate) json: Bytes,
+    pub(crate) tag: String,
+}
+
+impl CachedView {
+    pub(crate) fn of(viewer: Viewer, state: &dyn AnyState) -> Self {
+        let json = json_text(&viewer.view_json(state));
+        let tag = tag_of(viewer, json.trim_end());
+        Self { json: json.into(), tag }
+    }
+}
+
+impl HeadState {
+    pub(crate) fn new(position: PlayPosition, memory: &Memory) -> Self {
+        let state_bytes = state_memory(position.state.state_bytes().len() as u64);
+        Self { position, state_bytes, shown: BTreeMap::new(), share: memory.share(state_bytes) }
+    }
+
+    /// Returns what a viewer sees at the head.
+    pub(crate) fn shown(&mut self, viewer: Viewer) -> CachedView {
+        if let Some(shown) = self.shown.get(&viewer) {
+            return shown.clone();
+        }
+        let shown = CachedView::of(viewer, self.position.state.as_ref());
+        self.share.set(self.share.bytes + shown.json.len() as u64 + VIEW_BYTES);
+        self.shown.insert(viewer, shown.clone());
+        shown
+    }
+
+    /// Returns a copy of the position, and what a viewer sees there.
+    pub(crate) fn played_by(&mut self, viewer: Viewer) -> (PlayPosition, CachedView) {
+        let shown = self.shown(viewer);
+        (self.position.fork(), shown)
     }
 }

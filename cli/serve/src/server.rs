@@ -23,8 +23,8 @@ use turnfold_store::{Store, StoreError};
 
 use crate::app::App;
 use crate::auto_host;
-use crate::client_address::ClientAddress;
-use crate::connections::{Connections, LastBody};
+use crate::connections::{Connections, LastBody, TimedWrites};
+use crate::guesses::ClientAddress;
 use crate::hosting;
 use crate::limits::{CLOSING_TIME, HEADER_BYTES_MAX, HEADER_TIME, connections_max};
 use crate::metrics;
@@ -32,7 +32,6 @@ use crate::notice;
 use crate::options::{Options, Outside, Reload};
 use crate::problem::{Problem, ProblemCode};
 use crate::router::router;
-use crate::timed_io::TimedWrites;
 use crate::turn_calls;
 
 /// How long to wait after a connection could not be accepted, for example because too many files are open.

@@ -10,8 +10,7 @@ use turnfold_core::{Digest, Registry};
 use turnfold_history::{Replay, ReplayError, Sources};
 use turnfold_store::{Store, StoreReader};
 
-use crate::known_grants::KnownGrants;
-use crate::last_seen::LastSeen;
+use crate::auth::{KnownGrants, LastSeen};
 use crate::limits::ServiceLimits;
 use crate::metrics::Metrics;
 use crate::options::{Outside, Settings};

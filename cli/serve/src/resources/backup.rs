@@ -12,9 +12,9 @@ use turnfold_store::RescueError;
 
 use super::position::attachment;
 use super::statuses::Looked;
+use crate::answers::ChannelBody;
 use crate::app::App;
 use crate::auth::Bearer;
-use crate::channel_body::ChannelBody;
 use crate::documents;
 use crate::http::{BYTES, NoParameters, ValidQuery, require_accepted, typed};
 use crate::problem::{ApiResult, Problem};

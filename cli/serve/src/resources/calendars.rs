@@ -17,7 +17,7 @@ use super::statuses::{CalendarEnded, CalendarFile, CalendarRead, CalendarText, C
 use crate::app::App;
 use crate::auth::{Bearer, no_token};
 use crate::auto_host::{self, Deadline};
-use crate::client_address::ClientAddress;
+use crate::guesses::ClientAddress;
 use crate::http::{JSON, NoParameters, ValidQuery, json, json_body, name, require_accepted, typed};
 use crate::problem::{ApiResult, Problem, ProblemCode};
 use crate::takeback::current_branch;

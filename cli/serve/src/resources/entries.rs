@@ -15,8 +15,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::statuses::{AppendProblems, Key, Looked, Name, TagList};
 use crate::app::{App, to_end};
-use crate::append::{AnsweredAppend, AppendedKind, COMMANDS_MAX};
-use crate::append_request::AppendRequest;
+use crate::append::{AnsweredAppend, AppendRequest, AppendedKind, COMMANDS_MAX};
 use crate::auth::{Access, Bearer};
 use crate::documents::{self, EntryList};
 use crate::http::{AnswerForm, List, ValidQuery, given, json, json_body, link_next, list_limit, name, text};

@@ -14,9 +14,9 @@ use tokio::time::{Instant, sleep_until};
 use utoipa::IntoParams;
 
 use super::statuses::{Document, EventIdText, Followed, Name};
+use crate::answers::ChannelBody;
 use crate::app::App;
 use crate::auth::{Access, Bearer, no_token};
-use crate::channel_body::ChannelBody;
 use crate::event_id::EventId;
 use crate::http::{ValidQuery, require_accepted, typed};
 use crate::knowledge::{Delta, Resumed};
