@@ -205,7 +205,6 @@ pub(crate) struct StepAnswer {
 pub(crate) enum Stopped {
     /// The code and a message.
     Rejected(String, String),
-    /// It is not a command, by the answer of a referee that alone can read commands.
     Malformed(String),
     Undecodable(DecodeError),
 }

@@ -30,7 +30,6 @@ pub(crate) struct Hello {
     pub(crate) example: String,
     pub(crate) rulebook: String,
     pub(crate) mail: String,
-    /// The forms of its questions, such as `reach UNIT`.
     pub(crate) queries: Vec<String>,
     pub(crate) secrets: Secrecy,
     pub(crate) can: BTreeSet<String>,

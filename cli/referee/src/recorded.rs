@@ -28,29 +28,16 @@ const EXAMPLE: &str = "game = \"charge\"\nplayers = [\"ann\", \"bob\"]\n";
 
 pub(crate) struct RecordedRules;
 
-pub(crate) struct RecordedMatch {
-    pub(crate) referee: Arc<Referee>,
-    pub(crate) now: Reached,
-}
-
-impl RecordedMatch {
-    pub(crate) fn begin(setup: &JsonNode) -> Result<Self, SetupError> {
-        let Some(listed) = setup.list_in("players") else {
-            return Err(SetupError::value("players", "expected a list of names"));
-        };
-        if listed.is_empty() || listed.len() > PLAYERS_MAX || listed.iter().any(|name| name.text().is_none())
-        {
-            return Err(SetupError::value("players", "expected 1 to 16 names"));
-        }
-        let state = HeldState::Json(JsonNode::Object(vec![("state".into(), JsonNode::Object(Vec::new()))]));
-        let status =
-            RefereeStatus { players: Seat::players(listed.len()).into(), ..RefereeStatus::default() };
-        Ok(Self { referee: stand_in(setup), now: Reached { state, status } })
+pub(crate) fn begin(setup: &JsonNode) -> Result<RefereeState, SetupError> {
+    let Some(listed) = setup.list_in("players") else {
+        return Err(SetupError::value("players", "expected a list of names"));
+    };
+    if listed.is_empty() || listed.len() > PLAYERS_MAX || listed.iter().any(|name| name.text().is_none()) {
+        return Err(SetupError::value("players", "expected 1 to 16 names"));
     }
-
-    pub(crate) fn state(self, rolls: u64) -> RefereeState {
-        RefereeState::new(self.referee, self.now, rolls, None)
-    }
+    let state = HeldState::Json(JsonNode::Object(vec![("state".into(), JsonNode::Object(Vec::new()))]));
+    let status = RefereeStatus { players: Seat::players(listed.len()).into(), ..RefereeStatus::default() };
+    Ok(RefereeState::new(stand_in(setup), Reached { state, status }, 0, None))
 }
 
 /// Returns the stand-in for a referee. Each match declares, in its setup and its state, whether it has secrets.
@@ -102,13 +89,13 @@ impl AnyRules for RecordedRules {
 
     fn read_setup(&self, toml: &str) -> Result<Vec<u8>, SetupError> {
         let setup = setup::from_toml(toml)?;
-        RecordedMatch::begin(&setup)?;
+        begin(&setup)?;
         Ok(setup.as_sent().into_bytes())
     }
 
     fn read_setup_of(&self, document: &str) -> Result<Vec<u8>, SetupError> {
         let setup = setup::from_document(document)?.unwrap_or_else(|| JsonNode::Object(Vec::new()));
-        RecordedMatch::begin(&setup)?;
+        begin(&setup)?;
         Ok(setup.as_sent().into_bytes())
     }
 
@@ -129,7 +116,7 @@ impl AnyRules for RecordedRules {
     }
 
     fn start(&self, setup: &[u8]) -> Result<Box<dyn AnyState>, SetupError> {
-        Ok(Box::new(RecordedMatch::begin(&setup_of(setup)?)?.state(0)))
+        Ok(Box::new(begin(&setup_of(setup)?)?))
     }
 
     fn resume(&self, state: &[u8], rolls: u64) -> Result<Box<dyn AnyState>, DecodeError> {
@@ -148,7 +135,7 @@ fn resumed(state: &[u8], rolls: u64) -> Result<RefereeState, String> {
         return Err("it is no state of a recording".into());
     };
     let now = Reached { state: HeldState::Json(node), status: RefereeStatus::read(&status)? };
-    let resumed = RecordedMatch { referee: stand_in(&kept), now }.state(rolls);
+    let resumed = RefereeState::new(stand_in(&kept), now, rolls, None);
     if resumed.state_bytes() != state {
         return Err("it is written otherwise".into());
     }
@@ -286,9 +273,16 @@ fn compare(before: &JsonNode, after: &JsonNode, path: &str, changes: &mut Vec<Js
 
 /// Returns `true` if the kept keys stay in order and new ones come last, so that changes lead to the same order.
 fn keys_follow(old: &[(String, JsonNode)], new: &[(String, JsonNode)]) -> bool {
-    let mut kept: Vec<&String> = old.iter().map(|(key, _)| key).collect();
-    kept.retain(|key| new.iter().any(|(other, _)| other == *key));
-    new.iter().take(kept.len()).map(|(key, _)| key).eq(kept)
+    let mut first = new.iter();
+    for (key, _) in old {
+        if new.iter().any(|(other, _)| other == key)
+            && let Some((next, _)) = first.next()
+            && next != key
+        {
+            return false;
+        }
+    }
+    true
 }
 
 fn apply(node: &mut JsonNode, change: &JsonNode) -> Result<(), String> {

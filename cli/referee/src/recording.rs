@@ -10,9 +10,10 @@ use turnfold_core::{Digest, Seat};
 use crate::command::LoggedCommand;
 use crate::held::{HeldState, Reached};
 use crate::json::JsonNode;
-use crate::recorded::{self, RecordedMatch, RecordedRules, changes, command_of};
+use crate::recorded::{self, RecordedRules, changes, command_of};
 use crate::referee::Referee;
 use crate::setup;
+use crate::state::RefereeState;
 
 /// The most bytes of an entry in a log and a replay file, and of a line of the recording.
 const ENTRY_BYTES_MAX: usize = 64 << 10;
@@ -131,13 +132,16 @@ impl MatchReader {
         paths(line.field("ignore"))?;
         // Read the setup from TOML, so that it has the same bytes as after an import from a replay file.
         let setup = setup::from_toml(&setup::to_toml(&line)?).map_err(|error| error.to_string())?;
-        let RecordedMatch { referee, now: start } =
-            RecordedMatch::begin(&setup).map_err(|error| error.to_string())?;
-        let players = line.list_in("players").unwrap_or_default();
+        let RefereeState { referee, now: start, .. } =
+            recorded::begin(&setup).map_err(|error| error.to_string())?;
+        let mut players = Vec::new();
+        for name in line.list_in("players").unwrap_or_default() {
+            players.push(name.text().unwrap_or_default().to_owned());
+        }
         let mut reader = Self {
             setup: setup.as_sent().into_bytes(),
             title: title.as_ref().and_then(JsonNode::text).unwrap_or_default().into(),
-            players: players.iter().filter_map(JsonNode::text).map(String::from).collect(),
+            players,
             drop,
             referee,
             branches: vec![BranchReader {
@@ -313,7 +317,7 @@ impl MatchReader {
         for (index, branch) in self.branches.into_iter().enumerate() {
             let status = &branch.now.status;
             has_end |= index == 0 && (status.over || status.result.is_some());
-            let end = RecordedMatch { referee: self.referee.clone(), now: branch.now }.state(0);
+            let end = RefereeState::new(self.referee.clone(), branch.now, 0, None);
             branches.push(RecordingBranch {
                 name: branch.name,
                 begins_after: branch.begins_after,

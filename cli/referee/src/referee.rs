@@ -178,7 +178,6 @@ impl Referee {
         }))
     }
 
-    /// Unwinds because an answer breaks the protocol.
     pub(crate) fn broke(&self, what: impl Into<String>) -> ! {
         self.stop(&NoAnswer::broke(what))
     }

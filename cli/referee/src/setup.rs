@@ -24,12 +24,14 @@ pub(crate) fn place_in_toml(text: &str, below: Option<&str>, setup: &JsonNode, a
     let mut start = document.span().start;
     let mut table = Some(document.get_ref());
     let mut list: Option<&DeArray<'_>> = None;
-    let Part { path, is_key } = path_to(setup, 0, at);
-    let names: Vec<&str> = below.into_iter().chain(path.iter().map(String::as_str)).collect();
-    for (index, name) in names.iter().enumerate() {
-        let is_last = index + 1 == names.len();
+    let Part { mut path, is_key } = path_to(setup, 0, at);
+    if let Some(below) = below {
+        path.insert(0, below.into());
+    }
+    for (index, name) in path.iter().enumerate() {
+        let is_last = index + 1 == path.len();
         let mut found = None;
-        if let Some((key, value)) = table.and_then(|table| table.get_key_value(*name)) {
+        if let Some((key, value)) = table.and_then(|table| table.get_key_value(name.as_str())) {
             if is_last && is_key {
                 return key.span().start;
             }

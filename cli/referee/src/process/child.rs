@@ -226,7 +226,7 @@ impl Running {
         thread::spawn(move || {
             for line in to_write {
                 // The wait for the answer notices a failed write.
-                if stdin.write_all(&line).and_then(|()| stdin.flush()).is_err() {
+                if stdin.write_all(&line).is_err() || stdin.flush().is_err() {
                     break;
                 }
             }

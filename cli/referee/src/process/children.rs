@@ -119,11 +119,13 @@ impl Carrier for Children {
 }
 
 fn name_and_version(hello: &JsonNode) -> String {
-    let mut words = [String::new(), String::new()];
-    for (word, field) in words.iter_mut().zip(["name", "version"]) {
-        if let Some(value) = hello.field("ok").and_then(|ok| ok.field(field)) {
-            *word = value.text().map_or_else(|| value.canonical(), String::from);
-        }
+    let mut words = Vec::new();
+    for field in ["name", "version"] {
+        words.push(match hello.field("ok").and_then(|ok| ok.field(field)) {
+            Some(JsonNode::Text(text)) => text.clone(),
+            Some(other) => other.canonical(),
+            None => String::new(),
+        });
     }
     words.join(" ")
 }
