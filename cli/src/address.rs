@@ -27,7 +27,6 @@ pub(crate) enum StoreAddress {
     Service(SafeOrigin),
 }
 
-/// The store that is used if the user names none.
 pub(crate) struct Nearest {
     pub(crate) found: Option<StoreAddress>,
     /// The store in a directory above that belongs to another user, so it is not used.

@@ -16,7 +16,6 @@ use turnfold_store::{ErrorKind, MatchName};
 
 const MESSAGE_CHARACTERS_MAX: usize = 400;
 
-/// The result of a command that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ExitStatus {
     /// Done, equal, all good.
@@ -114,7 +113,6 @@ impl Failure {
         Self::new(FailureKind::Trouble, message)
     }
 
-    /// A bug of this program, such as a panic.
     pub(crate) fn internal(what: impl fmt::Display) -> Self {
         Self::new(
             FailureKind::Internal,

@@ -205,7 +205,6 @@ fn sync_dir(dir: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes pages without a replay from the files, and adds their failures.
 pub(crate) fn with_replays(paths: Vec<PathBuf>, failures: &mut Vec<Failure>) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for path in paths {
@@ -268,7 +267,6 @@ pub(crate) fn require_no_token(path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the name of a file for messages.
 pub(crate) fn shown(path: &Path) -> String {
     printable(&path.display().to_string()).into_owned()
 }
@@ -284,7 +282,6 @@ pub(crate) fn in_configuration(name: &str) -> Option<PathBuf> {
     Some(folder.join("turnfold").join(name))
 }
 
-/// Returns the folder that an environment variable names, if it is absolute.
 pub(crate) fn folder_of(variable: &str) -> Option<PathBuf> {
     env::var_os(variable).map(PathBuf::from).filter(|folder| folder.is_absolute())
 }

@@ -139,7 +139,6 @@ pub(crate) fn grammar() -> Command {
     command.help_template(template)
 }
 
-/// Puts the program's name into the help of a verb and its subcommands, in place of `turnfold`.
 fn named(mut command: Command) -> Command {
     if !program::is_renamed() {
         return command;

@@ -74,7 +74,6 @@ impl Guide {
     }
 }
 
-/// Prints a guide: headings in bold capitals, code indented instead of fenced, everything else as it is.
 pub(crate) fn print(guide: &Guide, context: &mut Context) -> Result<ExitStatus, Failure> {
     let document = json!({ "guide": guide.name, "title": guide.title(), "text": guide.text });
     context.output.answer(&document, || lines(guide.text))
@@ -87,7 +86,6 @@ pub(crate) struct VerbHelp {
     pub(crate) text: String,
 }
 
-/// Prints the help of a verb as JSON; clap prints it as text.
 pub(crate) fn print_help(help: &VerbHelp, context: &mut Context) -> Result<ExitStatus, Failure> {
     let document = json!({ "verb": help.verb, "about": help.about, "text": help.text });
     context.output.answer(&document, || help.text.lines().map(Line::from).collect())

@@ -100,7 +100,6 @@ impl Output {
         Self { stdout, pager: None, may_page, format, heading: None, is_headed: false }
     }
 
-    /// Sends further output to a pager, if one is allowed and found.
     pub(crate) fn page(&mut self) -> io::Result<()> {
         if !self.may_page || self.format != Format::Text || self.pager.is_some() {
             return Ok(());
@@ -186,7 +185,6 @@ impl Output {
         self.verdict(true, value, lines)
     }
 
-    /// Prints the result of a verb with a yes-or-no answer: as JSON, or as lines.
     pub(crate) fn verdict(
         &mut self,
         is_so: bool,
@@ -253,7 +251,6 @@ impl Output {
         Ok(())
     }
 
-    /// Prints text with its own line breaks.
     pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
         if !text.is_empty() {
             self.head()?;

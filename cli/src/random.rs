@@ -33,8 +33,9 @@ pub(crate) fn seed() -> Result<Seed, Failure> {
 }
 
 /// Rolls dice without a seed; the log records the values.
-pub(crate) fn roll(due: &DueRoll) -> Result<Vec<i32>, Failure> {
-    let mut stream = DiceStream::new(&bytes()?, 0);
+pub(crate) fn roll(due: &DueRoll) -> io::Result<Vec<i32>> {
+    let seed = bytes().map_err(|failure| io::Error::other(failure.to_string()))?;
+    let mut stream = DiceStream::new(&seed, 0);
     Ok((0..due.count).map(|_| stream.draw(due.low, due.high)).collect())
 }
 
@@ -44,9 +45,7 @@ pub(crate) fn roller(dice: &DicePolicy, no_auto_roll: bool, system: bool) -> Res
     match (dice, no_auto_roll, system) {
         (_, true, false) => Ok(Roller::Absent),
         (_, false, false) => Ok(Roller::of(dice)),
-        (DicePolicy::Recorded, false, true) => {
-            Ok(Roller::Outside(|due| roll(due).map_err(|failure| io::Error::other(failure.to_string()))))
-        }
+        (DicePolicy::Recorded, false, true) => Ok(Roller::Outside(roll)),
         (DicePolicy::Seeded(_), _, true) => {
             Err(Failure::usage("`--dice system` is for recorded matches; this one rolls from its seed"))
         }

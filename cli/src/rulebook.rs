@@ -82,7 +82,6 @@ impl RulebookSections {
         None
     }
 
-    /// Returns the topics that are similar to a mistyped one, the most similar first.
     pub(crate) fn topics_like(&self, mistyped: &str) -> Vec<&str> {
         let mut all = BTreeSet::new();
         for section in self.0.keys() {

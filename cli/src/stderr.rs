@@ -56,7 +56,6 @@ pub(crate) fn error(failure: &Failure, format: Format) {
     print(&line, &failure.to_json(), format == Format::Json);
 }
 
-/// Prints a note to stderr that is not part of the output: a line of text, or a JSON document.
 pub(crate) fn note(text: &str, document: &Value, format: Format) {
     let style = style_of(Tone::Dim);
     print(&format!("{style}{}{style:#}", printable(text)), document, format == Format::Json);
@@ -70,7 +69,6 @@ pub(crate) fn print(line: &str, document: &Value, is_json: bool) {
     };
 }
 
-/// Shows a progress bar on stderr until it is dropped, if stderr is a terminal. The template is one of indicatif.
 pub(crate) fn progress(steps: u64, template: &str) -> ProgressBar {
     let target = if is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
     let bar = ProgressBar::with_draw_target(Some(steps), target).with_finish(ProgressFinish::AndClear);

@@ -1,26 +1,27 @@
 //! `turnfold amend`: change one entry and play the rest again on top.
 
-mod amendment_report;
-
 use std::path::PathBuf;
 
-use turnfold_core::{Digest, Seat};
+use serde_json::{Value, json};
+use turnfold_core::{Digest, Outcome, Seat};
 use turnfold_history::{
-    Amending, Amendment, EntryName, FileName, History, Replay, Revision, ScriptCommand, SourceName, Sources,
+    Amending, Amendment, ChangedRoll, Claim, Difference, Divergence, EntryName, FileName, History, Record,
+    Replay, Revision, ScriptCommand, SourceName, Sources,
+    compare::difference::{differences, view_of},
     golden::amend,
     golden::bless::{bless, bless_if_true},
     history::snapshots::keep_snapshots,
     program,
 };
+use turnfold_show::render;
 use turnfold_store::{BranchName, NewEntries};
 
-use self::amendment_report::Amended;
 use super::play::require_not_by_mail;
 use crate::clock;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files;
-use crate::output::counted;
+use crate::output::{Line, added, counted, dim, plain, removed, strong, warning};
 use crate::stderr::progress;
 
 /// Change one entry and play the rest again, as a branch or file
@@ -164,10 +165,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     if !is_refused {
         args.write(&amendment, original.header.rules.module(), context)?;
     }
-    let source = source.to_string();
-    let is_branch = args.branch.is_some();
-    let amended = Amended { amendment: &amendment, source, target, is_branch, is_created: !is_refused };
-    context.output.show(&amended.document(), || amended.lines())?;
+    let document = args.document(&amendment, &target, !is_refused);
+    context.output.show(&document, || args.lines(&amendment, &target, !is_refused))?;
     if is_refused {
         context.output.flush()?;
         let count = amendment.conflicts.len() as u64;
@@ -176,4 +175,178 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
             .hint("`--keep-going` leaves them out"));
     }
     Ok(ExitStatus::Yes)
+}
+
+/// The most rolls, and the most outcomes that turned, that text shows; JSON has all.
+const SHOWN_MAX: usize = 10;
+
+impl Args {
+    fn document(&self, amendment: &Amendment, target: &str, is_created: bool) -> Value {
+        let mut conflicts = Vec::new();
+        for conflict in &amendment.conflicts {
+            let (seat, command) = conflict.subject.command().unzip();
+            let (reason, message) = why(conflict);
+            // An attempt has no seq.
+            let seq = conflict.subject.seq();
+            conflicts.push(
+                json!({ "seq": seq, "seat": seat, "command": command, "reason": reason, "message": message }),
+            );
+        }
+        let mut outcomes = Vec::new();
+        for (changed, new_seq) in &amendment.outcomes {
+            let (seat, command) = changed.subject.command().unzip();
+            outcomes.push(json!({
+                "seq": changed.subject.seq(), "new_seq": new_seq, "seat": seat, "command": command,
+                "old": changed.recorded, "new": changed.computed,
+            }));
+        }
+        let mut rolls = Vec::new();
+        for ChangedRoll { old, new } in &amendment.rolls {
+            let (seq, old) = old.clone().unzip();
+            let (new_seq, new) = new.clone().unzip();
+            rolls.push(json!({ "seq": seq, "new_seq": new_seq, "old": old, "new": new }));
+        }
+        json!({
+            "created": is_created,
+            "source": self.entry.source.to_string(),
+            "seq": amendment.seq,
+            "target": target,
+            "removed": amendment.removed,
+            "added": amendment.added,
+            "entries": amendment.head(),
+            "kept": amendment.kept,
+            "state_hash": amendment.after().state_hash(),
+            "conflicts": conflicts,
+            "outcomes": outcomes,
+            "rolls": rolls,
+            "state": state_differences(amendment),
+        })
+    }
+
+    fn lines(&self, amendment: &Amendment, target: &str, is_created: bool) -> Vec<Line> {
+        let mut lines = Vec::new();
+        if let Some(Record { seq: Some(seq), seat: Some(seat), command, .. }) = &amendment.removed {
+            lines.push(removed(format_args!("- {seq} {seat} {command}")).into());
+        }
+        if let Some(record) = &amendment.added {
+            lines.push(Line::from("+ ").join(render::record(record)));
+        }
+        if !amendment.conflicts.is_empty() {
+            lines.push(strong("no longer applies (each was left out before the next was tried)").into());
+        }
+        for conflict in &amendment.conflicts {
+            let (reason, message) = why(conflict);
+            let (number, outcome) = match conflict.subject.seq() {
+                Some(seq) => (seq.to_string(), format!("rejected {reason}")),
+                None => ("!".into(), reason.to_string()),
+            };
+            let given = plain(format_args!("  {number} {} => ", given(conflict)));
+            lines.push([given, removed(outcome), plain(format_args!(" ({message})"))].into());
+        }
+        if is_created {
+            add_rolls(&amendment.rolls, &mut lines);
+            add_outcomes(&amendment.outcomes, &mut lines);
+            let differences = state_differences(amendment);
+            let heading = if !differences.is_empty() {
+                format!("state, {} → {target}", self.entry.source)
+            } else if amendment.before.state_hash() == amendment.after().state_hash() {
+                "the states at the end are equal".into()
+            } else {
+                "the views at the end are equal".into()
+            };
+            lines.push(strong(heading).into());
+            lines.extend(differences.iter().map(|difference| Line::from(format!("  {difference}"))));
+            let written = if self.branch.is_some() {
+                let place = format!(", which begins after {}:{}", self.entry.source, amendment.seq - 1);
+                Line::from([plain("created "), strong(target), plain(place)])
+            } else {
+                Line::from(format!("wrote `{target}`"))
+            };
+            let entries = counted(amendment.head(), "entry", "entries");
+            let played = plain(format_args!(": {entries}, {} of them played again ", amendment.kept));
+            let hash = dim(format_args!("#{:.16}", amendment.after().state_hash()));
+            lines.push(written.then(played).then(hash));
+        }
+        lines
+    }
+}
+
+fn state_differences(amendment: &Amendment) -> Vec<Difference> {
+    let before = view_of(amendment.before.as_ref(), Seat::Host);
+    differences(&before, &view_of(amendment.after(), Seat::Host))
+}
+
+fn add_rolls(rolls: &[ChangedRoll], lines: &mut Vec<Line>) {
+    if !rolls.is_empty() {
+        lines.push(strong("rolled again by the seed").into());
+    }
+    for ChangedRoll { old, new } in rolls.iter().take(SHOWN_MAX) {
+        let [old, new] = [old, new].map(|roll| match roll {
+            Some((seq, command)) => format!("{seq} {command}"),
+            None => "(none)".into(),
+        });
+        lines.push(format!("  {old} → {new}").into());
+    }
+    lines.extend(rest(rolls.len()));
+}
+
+/// Adds the number of changed outcomes and the first one, then those that turned from applied to ignored or back.
+fn add_outcomes(outcomes: &[(Divergence, Option<u64>)], lines: &mut Vec<Line>) {
+    let Some((first, others)) = outcomes.split_first() else { return };
+    let changed = counted(outcomes.len() as u64, "outcome differs", "outcomes differ");
+    lines.push(strong(format_args!("{changed}, first that of {}", place(first))).into());
+    lines.push(removed(format_args!("- {}", first.0.expected())).into());
+    lines.push(added(format_args!("+ {}", first.0.computed)).into());
+    let mut turned = 0;
+    for other in others {
+        let (changed, _) = other;
+        let is_now_ignored = is_ignored(Some(&changed.computed));
+        if is_ignored(changed.recorded.as_ref()) == is_now_ignored {
+            continue;
+        }
+        turned += 1;
+        if turned > SHOWN_MAX {
+            continue;
+        }
+        let place = place(other);
+        lines.push(if is_now_ignored {
+            let before = plain(format_args!("  {place} was applied, is "));
+            [before, warning(&changed.computed), plain(" now")].into()
+        } else {
+            let before = plain(format_args!("  {place} was "));
+            [before, warning(changed.expected()), plain(", is applied now")].into()
+        });
+    }
+    lines.extend(rest(turned));
+}
+
+fn rest(all: usize) -> Option<Line> {
+    let more = all.checked_sub(SHOWN_MAX).filter(|more| *more > 0)?;
+    Some(dim(format_args!("  and {more} more")).into())
+}
+
+/// Returns a code and a message for a command that no longer applies: those of the rejection, or `accepted` for an
+/// attempt that no longer fails.
+fn why(conflict: &Divergence) -> (&str, &str) {
+    match &conflict.computed {
+        Claim::Rejection { outcome, message } => (outcome.code().unwrap_or_default(), message),
+        _ => ("accepted", "the attempt is accepted now"),
+    }
+}
+
+fn place((changed, new_seq): &(Divergence, Option<u64>)) -> String {
+    match (changed.subject.seq(), new_seq) {
+        (Some(old), Some(new)) if old != *new => format!("entry {old}, now {new} ({})", given(changed)),
+        (Some(_), _) => changed.subject.to_string(),
+        (None, _) => format!("the {}", changed.subject),
+    }
+}
+
+fn given(changed: &Divergence) -> String {
+    let (seat, command) = changed.subject.command().unwrap_or((Seat::Host, ""));
+    format!("{seat} {command}")
+}
+
+fn is_ignored(claim: Option<&Claim>) -> bool {
+    matches!(claim, Some(Claim::Outcome(Outcome::Ignored(_))))
 }

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::env;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
@@ -157,7 +156,6 @@ fn in_one(mut failures: Vec<Failure>, files: usize) -> Option<Failure> {
     Some(worst.with_message(message).hint("the others were handled as usual"))
 }
 
-/// How the program decides which changes to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     Accept,
@@ -179,21 +177,6 @@ enum Consent {
 const HELP: &str = "y: accept this change\nn: leave these lines as they are\n\
     a: accept this and all others, in the other files too\n\
     q: accept no more; what was accepted is written\n?: this help\n";
-
-impl Consent {
-    /// Asks about the change at a place, unless an earlier answer decides it. The end of the input counts as `q`.
-    fn ask(&mut self, place: &str, output: &mut Output) -> io::Result<bool> {
-        if *self == Self::Each {
-            let question = format!("bless {place} [y,n,a,q,?]?");
-            match output.ask(&question, &["y", "n", "a", "q"], HELP)? {
-                "a" => *self = Self::All,
-                "q" => *self = Self::NoMore,
-                answer => return Ok(answer == "y"),
-            }
-        }
-        Ok(*self == Self::All)
-    }
-}
 
 struct Proposal {
     path: PathBuf,
@@ -265,11 +248,19 @@ impl Proposal {
         let mut accepted = BTreeSet::new();
         let mut refused = false;
         for unit in bless::in_units(asked_about) {
+            let mut is_accepted = false;
             if *consent == Consent::Each {
                 output.lines(self.lines(unit))?;
+                let line = unit.first().map_or(0, |change| change.line);
+                let question = format!("bless {}:{line} [y,n,a,q,?]?", shown(&self.path));
+                // The end of the input counts as `q`.
+                match output.ask(&question, &["y", "n", "a", "q"], HELP)? {
+                    "a" => *consent = Consent::All,
+                    "q" => *consent = Consent::NoMore,
+                    answer => is_accepted = answer == "y",
+                }
             }
-            let line = unit.first().map_or(0, |change| change.line);
-            if consent.ask(&format!("{}:{line}", shown(&self.path)), output)? {
+            if is_accepted || *consent == Consent::All {
                 accepted.extend(unit.iter().map(|change| change.line));
             } else {
                 refused = true;

@@ -87,7 +87,6 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     bundle(args, &args.matches, path, context)
 }
 
-/// Writes matches to one bundle: a file, or standard output if there is no path.
 fn bundle(
     args: &Args,
     matches: &[MatchName],

@@ -142,8 +142,7 @@ const GUESTS: [(&str, &str, &str); 6] = [
     ("openspiel.py", "the games of OpenSpiel", include_str!("../../guests/python/openspiel.py")),
 ];
 
-/// A game in JSON, and what its line shows.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct ListedGame {
     ruleset: String,
     /// Like the summary, unknown of a referee that is not started.
@@ -171,11 +170,8 @@ impl ListedGame {
             origin: if referee.is_some() { "referee" } else { "built_in" },
             module: rules.module(),
             referee,
-            file: None,
-            bytes: None,
-            laws_passed: None,
-            warning: None,
             has_secrets: rules.has_secrets(),
+            ..Self::default()
         }
     }
 
@@ -211,19 +207,7 @@ impl ListedGame {
                 "a game that is built in has its name, so it plays nothing; `game impact --rules referee:NAME` compares the two",
             );
         }
-        Self {
-            ruleset,
-            version: None,
-            summary: None,
-            origin: "referee",
-            module: None,
-            referee: Some(command),
-            file: None,
-            bytes: None,
-            laws_passed: None,
-            warning,
-            has_secrets: false,
-        }
+        Self { ruleset, origin: "referee", referee: Some(command), warning, ..Self::default() }
     }
 
     fn line(&self) -> Line {

@@ -1,14 +1,10 @@
 //! `turnfold import`: imports a match from a replay file, or matches from a bundle.
 
-#[cfg(feature = "modules")]
-use std::fs::File;
-#[cfg(feature = "modules")]
-use std::io::BufReader;
 use std::path::{Path, PathBuf};
+#[cfg(feature = "modules")]
+use std::{fs::File, io::BufReader};
 
 use serde_json::json;
-#[cfg(feature = "modules")]
-use turnfold_core::DicePolicy;
 use turnfold_core::Digest;
 use turnfold_core::registry::ModuleSource as _;
 use turnfold_history::{Imported, Sources, history::revision::new_match_name};
@@ -17,11 +13,13 @@ use turnfold_proof::audit::AuditQuestion;
 use turnfold_proof::bundle::import::{BranchChange, ImportNames, ImportPlan, ImportedBranch};
 use turnfold_proof::bundle::{BundleFile, NeededModule, is_bundle};
 use turnfold_referee::within;
-#[cfg(feature = "modules")]
-use turnfold_referee::{Recording, RecordingBranch};
-#[cfg(feature = "modules")]
-use turnfold_store::NewEntry;
 use turnfold_store::{BranchName, MatchName, Store, StoreError};
+#[cfg(feature = "modules")]
+use {
+    turnfold_core::DicePolicy,
+    turnfold_referee::{Recording, RecordingBranch},
+    turnfold_store::NewEntry,
+};
 
 use super::game::{MODULES_TIME, require_folder, require_laws, write_module};
 use super::new::{Game, genesis};
@@ -76,13 +74,9 @@ pub(crate) struct Args {
 /// The parts of a match that a replay file does not record, so that the import makes new ones.
 const NEW: [&str; 3] = ["id", "times", "links"];
 
-const IMPORTED: [&str; 2] = ["tfl", "bundle"];
-
-const RECORDINGS: [&str; 1] = ["jsonl"];
-
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let files =
-        if args.recording { expanded(&args.files, &RECORDINGS) } else { expanded(&args.files, &IMPORTED) }?;
+    let endings: &[&str] = if args.recording { &["jsonl"] } else { &["tfl", "bundle"] };
+    let files = expanded(&args.files, endings)?;
     if let [file] = args.files.as_slice()
         && files.sources == args.files
     {
@@ -103,7 +97,6 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     )
 }
 
-/// The store, kept open between replay files if there are several.
 #[derive(Default)]
 struct Kept {
     store: Option<Store>,

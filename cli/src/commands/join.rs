@@ -90,7 +90,6 @@ fn text<'a>(document: &'a Value, member: &str) -> &'a str {
     document.get(member).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Prints the seat whose token is in the output file.
 fn answer(args: &Args, joined: &Value, context: &mut Context) -> Result<ExitStatus, Failure> {
     context.output.answer(joined, || {
         let match_name = text(joined, "match");

@@ -58,7 +58,6 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     print(args, seat_history, context)
 }
 
-/// Steps through a history up to an entry, and prints the revision that the user chose when leaving.
 #[cfg(feature = "stepper")]
 fn step(to: Option<u64>, seat_history: SeatHistory, context: &mut Context) -> Result<ExitStatus, Failure> {
     let seat_history = if let Some(to) = to { seat_history.up_to(to)? } else { seat_history };

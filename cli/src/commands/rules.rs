@@ -142,7 +142,6 @@ fn setup_list(rules: &dyn AnyRules, has_setup_section: bool) -> Value {
     list.into()
 }
 
-/// Returns as Markdown how the game is played by mail.
 fn by_mail(rules: &dyn AnyRules) -> String {
     let started = match rules.read_setup(rules.example()) {
         Ok(setup) => start_for_mail(rules, &setup, false),

@@ -232,7 +232,7 @@ pub(crate) fn outside() -> Result<Outside, Failure> {
     Ok(Outside {
         now_ms: || clock::now_ms().unwrap_or(0),
         fill_random: |bytes| random::fill(bytes).map_err(|failure| failure.to_string()),
-        roll: |due| random::roll(due).map_err(|failure| io::Error::other(failure.to_string())),
+        roll: random::roll,
         build: build_identity(),
     })
 }

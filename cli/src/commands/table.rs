@@ -1,22 +1,23 @@
 //! `turnfold table`: writes many matches as rows for other programs, or counts them in groups.
 
-mod groups;
-
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
 use clap::ValueEnum;
 use serde_json::{Map, Value, json};
+use turnfold_core::picture::Picture;
+use turnfold_history::corpus::statistics::{GroupStatistics, GroupedCounts, Grouping};
 use turnfold_history::corpus::table::{TableKind, TableRow, write_csv, write_csv_header};
 use turnfold_history::{SeatHistory, Viewer, search::path::check_path};
+use turnfold_show::drawing::{Highlights, svg};
 
-use self::groups::{GroupBy, Groups};
 use crate::context::Context;
 use crate::corpus::{Corpus, CorpusArgs};
 use crate::failure::{ExitStatus, Failure};
 use crate::files::{NewFile, temporary_dir, unwritable, write_whole_from};
-use crate::output::{Output, counted};
+use crate::output::{Format, Line, Output, counted};
+use crate::render;
 
 /// Write many matches as a table, or count them in groups
 ///
@@ -73,6 +74,16 @@ enum Rows {
     Groups,
 }
 
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum GroupBy {
+    /// The ruleset and its version
+    Ruleset,
+    /// The ruleset and the setup
+    Setup,
+    /// The title
+    Title,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RowFormat {
     Csv,
@@ -121,17 +132,60 @@ fn count_groups(args: &Args, context: &mut Context) -> Result<ExitStatus, Failur
     {
         return Err(no_form(path, "`.svg` or `.jsonl`"));
     }
+    let by = match args.by {
+        Some(GroupBy::Ruleset) | None => Grouping::Ruleset,
+        Some(GroupBy::Setup) => Grouping::Setup,
+        Some(GroupBy::Title) => Grouping::Title,
+    };
     let corpus = args.corpus.corpus(&mut context.workspace)?;
-    let groups = Groups::count(corpus, args.by.unwrap_or(GroupBy::Ruleset), args.viewer)?;
+    let mut groups = GroupedCounts::default();
+    // Matches that were read are counted even if others could not be.
+    let unread = corpus.each(
+        args.viewer,
+        |seat_history| GroupedCounts::of(&seat_history, by),
+        |_, counted| {
+            groups.add(counted);
+            Ok(())
+        },
+    )?;
+    let groups = groups.statistics();
+    let output = &mut context.output;
     if let Some(path) = path {
-        let text = if is_svg { groups.svg() } else { groups.json_lines()? };
+        let mut text = String::new();
+        if is_svg {
+            text = svg_of(&groups);
+        } else {
+            for group in &groups {
+                text += &serde_json::to_string(group).map_err(Failure::internal)?;
+                text.push('\n');
+            }
+        }
         args.file.write(&text)?;
-        print_written(path, groups.len(), &mut context.output)?;
-    } else {
-        groups.print(&mut context.output)?;
-        context.output.flush()?;
+        print_written(path, groups.len() as u64, output)?;
+        return ExitStatus::Yes.unless(unread);
     }
-    ExitStatus::Yes.unless(groups.unread)
+    match output.format() {
+        Format::Json => output.list(&groups, |_| Vec::new())?,
+        Format::Svg => output.document(&svg_of(&groups))?,
+        Format::Text => {
+            for (index, group) in groups.iter().enumerate() {
+                if index > 0 {
+                    output.line(Line::default())?;
+                }
+                render::print(&group.picture(), output)?;
+            }
+        }
+    }
+    output.flush()?;
+    ExitStatus::Yes.unless(unread)
+}
+
+fn svg_of(groups: &[GroupStatistics]) -> String {
+    let mut blocks = Vec::new();
+    for group in groups {
+        blocks.extend(group.picture().blocks);
+    }
+    svg::document(&Picture { blocks }, &Highlights::default())
 }
 
 fn ending(path: &Path) -> &str {

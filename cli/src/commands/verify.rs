@@ -271,7 +271,6 @@ fn finding_line(name: &str, finding: &Finding) -> Line {
     [removed(finding.kind), plain(format_args!(" {place}: {}", finding.message))].into()
 }
 
-/// Returns a place in the form of a revision.
 pub(super) fn place(name: &str, branch: Option<&BranchName>, seq: Option<u64>) -> String {
     let mut place = name.to_owned();
     if let Some(branch) = branch {

@@ -158,7 +158,6 @@ fn ruleset(rules: &dyn AnyRules) -> CompletionCandidate {
     CompletionCandidate::new(rules.name()).help(Some(rules.summary().to_owned().into()))
 }
 
-/// Returns the setups of the games that the words so far name, and TOML files if `takes_file`.
 fn setups(registry: &Registry, takes_file: bool, typed: &OsStr) -> Vec<CompletionCandidate> {
     let words: Vec<_> = env::args_os().collect();
     let mut offered = Vec::new();

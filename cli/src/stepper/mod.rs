@@ -5,7 +5,6 @@ mod app;
 mod draw;
 mod panels;
 mod screen;
-mod seek;
 #[cfg(test)]
 mod tests;
 
@@ -20,7 +19,6 @@ use crate::signals;
 use app::StepperScreen;
 use screen::{Heard, Screen};
 
-/// Steps through a history. Returns the revision to print, if the user asked for it.
 pub(crate) fn run(seat_history: SeatHistory, context: &Context) -> Result<Option<String>, Failure> {
     let mut app = StepperScreen::new(seat_history, &context.workspace)?;
     let mut screen = Screen::enter()?;

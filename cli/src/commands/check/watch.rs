@@ -191,7 +191,9 @@ impl Watch<'_> {
                 }
                 let later = self.look();
                 if later == now {
-                    return first_difference(before, &now);
+                    let mut paths: Vec<_> = before.keys().chain(now.keys()).collect();
+                    paths.sort_unstable();
+                    return paths.into_iter().find(|path| before.get(*path) != now.get(*path)).cloned();
                 }
                 now = later;
             }
@@ -272,12 +274,6 @@ fn add_folder(folder: &Path, ending: Option<&OsStr>, looked: &mut Looked) {
 fn state(path: &Path) -> Option<(SystemTime, u64)> {
     let about = fs::metadata(path).ok()?;
     Some((about.modified().ok()?, about.len()))
-}
-
-fn first_difference(before: &Looked, now: &Looked) -> Option<PathBuf> {
-    let mut paths: Vec<_> = before.keys().chain(now.keys()).collect();
-    paths.sort_unstable();
-    paths.into_iter().find(|path| before.get(*path) != now.get(*path)).cloned()
 }
 
 /// Ends a check, also if the signal reached only the watch.

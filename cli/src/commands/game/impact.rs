@@ -149,7 +149,6 @@ impl OtherRules {
         }
     }
 
-    /// Applies these rules to a log, if it is of their ruleset.
     fn fold(others: Option<&Self>, mut log: RecordedLog) -> RecordedLog {
         match others {
             Some(Self::Given(rules)) if rules.name() == log.rules.name() => log.rules = rules.clone(),

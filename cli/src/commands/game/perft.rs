@@ -101,7 +101,6 @@ struct Count {
 }
 
 impl Count {
-    /// Counts the sequences from a state that end at each depth from `first` to `last`.
     fn levels(&self, state: Box<dyn AnyState>, first: u32, last: u32) -> Result<Vec<Level>, Failure> {
         let mut frontier = Frontier::from([(self.key(state.as_ref()), (state, 1))]);
         let mut levels = Vec::new();
@@ -180,7 +179,6 @@ impl Count {
         }
     }
 
-    /// Counts, for each first command, the sequences of length `depth` that begin with it.
     fn divide(&self, state: &dyn AnyState, depth: u32) -> Result<Vec<Share>, Failure> {
         let mut shares = Vec::new();
         for (seat, command) in self.offers(state) {

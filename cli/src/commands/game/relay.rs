@@ -62,7 +62,6 @@ fn no_port(error: &io::Error) -> Failure {
     Failure::trouble(format!("cannot listen on 127.0.0.1: {error}"))
 }
 
-/// Waits until the command connects, for 60 s at most.
 fn connected(listener: &TcpListener, child: &Mutex<Child>, name: &str) -> Result<TcpStream, Failure> {
     listener.set_nonblocking(true).map_err(|error| no_port(&error))?;
     for _ in 0..LOOKS_TO_CONNECT {

@@ -1,10 +1,8 @@
-//! `turnfold mail`: hosts and plays matches by mail. Each verb has a file.
+//! `turnfold mail`: hosts and plays matches by mail.
 
-mod broadcast;
+mod host;
 mod open;
 mod post;
-mod recover;
-mod replace;
 mod run;
 mod take;
 mod write;
@@ -27,9 +25,9 @@ verbs! {
         Take(take::Args) => take::run,
         Run(run::Args) => run::run,
         Status(run::StatusArgs) => run::status,
-        Replace(replace::Args) => replace::run,
-        Recover(recover::Args) => recover::run,
-        Broadcast(broadcast::Args) => broadcast::run,
+        Replace(host::ReplaceArgs) => host::replace,
+        Recover(host::RecoverArgs) => host::recover,
+        Broadcast(host::BroadcastArgs) => host::broadcast,
         Write(write::Args) => write::run,
     }
 }

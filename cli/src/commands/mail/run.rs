@@ -3,13 +3,13 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::Duration;
-use std::{io, thread};
 
 use serde_json::json;
 use turnfold_core::paper::DeskTime;
 use turnfold_core::rules::desk::Desk;
-use turnfold_core::{DicePolicy, DueRoll, Rules, Seat};
+use turnfold_core::{DicePolicy, Rules, Seat};
 use turnfold_history::Sources;
 use turnfold_mail::{
     DeskHistory, MailError, MailHost, MailMatch, PostFolder, SendReport, TableDice, hosted_matches,
@@ -154,7 +154,6 @@ fn run_matches(args: &Args, at: DeskTime, context: &mut Context, is_again: bool)
     }
 }
 
-/// Runs a match and returns whether it is over.
 fn run_match(
     args: &Args,
     name: &MatchName,
@@ -171,7 +170,7 @@ fn run_match(
     }
     let post = room.of(store, name, context)?;
     host.is_letter_unsent = args.send.is_some() && post.has_unsent_turn()?;
-    let mut roll = |due: &DueRoll| random::roll(due).map_err(|failure| io::Error::other(failure.to_string()));
+    let mut roll = random::roll;
     let mut table = TableDice::new(args.roll.clone(), &mut roll);
     let report = host.run(at, &mut table)?;
     let unused = table.unused();
@@ -270,7 +269,6 @@ pub(crate) fn status(args: &StatusArgs, context: &mut Context) -> Result<ExitSta
     Ok(ExitStatus::Yes)
 }
 
-/// Returns what mail programs reported about a match, and what waits for its host.
 fn host_facts(
     folder: &Path,
     game: &MailMatch,

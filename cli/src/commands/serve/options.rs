@@ -99,7 +99,6 @@ pub(super) struct ServeOptions {
 }
 
 impl ServeOptions {
-    /// Fills in options that are missing here: from a file, then with the defaults.
     pub(super) fn with_file(self, path: Option<&Path>) -> Result<Self, Failure> {
         let file = match path {
             Some(path) => read(path)?,
@@ -150,7 +149,6 @@ impl ServeOptions {
         }
     }
 
-    /// Returns the options without those that may change while the service runs.
     pub(super) fn fixed(&self) -> Self {
         Self { admin_token: None, seat_rate: None, spectator_rate: None, ..self.clone() }
     }

@@ -2,7 +2,6 @@
 
 mod backup;
 mod check;
-mod compact;
 mod database;
 mod doctor;
 mod heads;
@@ -25,7 +24,7 @@ verbs! {
         Backup(backup::Args) => backup::run,
         Restore(restore::Args) => restore::run,
         Salvage(salvage::Args) => salvage::run,
-        Compact(compact::Args) => compact::run,
+        Compact(size::CompactArgs) => size::compact,
         Upgrade(database::UpgradeArgs) => database::upgrade,
         Spread(database::SpreadArgs) => database::spread,
         Size(size::Args) => size::run,

@@ -1,8 +1,8 @@
-//! `turnfold store size`: shows how much the store holds.
+//! `turnfold store size` shows how much the store holds, and `turnfold store compact` rewrites it in fewer bytes.
 
 use serde_json::json;
 use turnfold_history::Sources;
-use turnfold_store::{MatchStats, Store, StoreStats, Totals};
+use turnfold_store::{Compacted, MatchStats, Store, StoreStats, Totals};
 
 use super::{in_words, progress};
 use crate::context::Context;
@@ -66,4 +66,24 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
 
 fn each(bytes: u64, entries: u64) -> String {
     if entries == 0 { String::new() } else { format!(", {} an entry", bytes.div_ceil(entries)) }
+}
+
+/// Rewrite the store without what was deleted
+///
+/// No match changes, and no byte of what was deleted remains. Needs room for the old and the new store at once. After a crash, the next command completes or rolls back the compaction.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: turnfold store compact --store archive")]
+pub(crate) struct CompactArgs {}
+
+pub(crate) fn compact(_: &CompactArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
+    let Compacted { totals, bytes_before, bytes_after } =
+        Store::compact(context.store_dir()?, &mut progress("compacting"))?;
+    let Totals { matches, branches, entries } = totals;
+    let document = json!({
+        "matches": matches, "branches": branches, "entries": entries,
+        "bytes_before": bytes_before, "bytes_after": bytes_after,
+    });
+    context.output.answer(&document, || {
+        vec![format!("compacted {}: {bytes_before} → {bytes_after} bytes", in_words(totals)).into()]
+    })
 }

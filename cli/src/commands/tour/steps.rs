@@ -18,7 +18,6 @@ struct Step {
     say: &'static str,
     /// The commands, each as the exit code that it must have and its arguments.
     commands: &'static [(i32, &'static str)],
-    has_page: bool,
 }
 
 const STEPS: [Step; 7] = [
@@ -29,7 +28,6 @@ report.tfl is a match of 300 entries, recorded with the right outcomes. The
 rules are a module, and the folder `today` has today's build of it. With this
 build `check` fails, and names the first entry whose outcome differs.",
         commands: &[(1, "check report.tfl --modules today")],
-        has_page: false,
     },
     Step {
         title: "Which entry?",
@@ -37,14 +35,12 @@ build `check` fails, and names the first entry whose outcome differs.",
 for `bisect`, which needs no outcomes. It halves the match until it finds the
 entry that makes the condition true.",
         commands: &[(0, "bisect report.tfl --when \"/stones/e == null\" --modules today")],
-        has_page: false,
     },
     Step {
         title: "What does the board show?",
         say: "p1 moved D to d2, and e disappeared from e2. No stone of p1 can be on the other
 side of it, because e2 is at the edge of the board.",
         commands: &[(0, "show report.tfl:281 --changed --modules today")],
-        has_page: false,
     },
     Step {
         title: "Which field?",
@@ -52,13 +48,11 @@ side of it, because e2 is at the edge of the board.",
 effect `took` names the second stone: it is on a3, at the other end of the next
 row. The rules number the squares row by row, and a3 is the one after e2.",
         commands: &[(0, "blame report.tfl /stones/e --modules today")],
-        has_page: false,
     },
     Step {
         title: "How few entries show it?",
         say: "`shrink` removes every entry that the bug does not need. Three of 300 are left.",
         commands: &[(0, "shrink report.tfl -o bug.tfl --modules today"), (0, "log bug.tfl --modules today")],
-        has_page: false,
     },
     Step {
         title: "The rule is mended",
@@ -70,7 +64,6 @@ both logs with this build. Keep them, and run `check` with your tests.",
             (0, "bless --accept bug.tfl --modules mended"),
             (0, "check report.tfl bug.tfl --modules mended"),
         ],
-        has_page: false,
     },
     Step {
         title: "Show it to others",
@@ -80,7 +73,6 @@ It contains the replay file, so anyone can check it.",
             (0, "export bug.tfl --html -o bug.html --modules mended"),
             (0, "check bug.html --modules mended"),
         ],
-        has_page: true,
     },
 ];
 
@@ -103,7 +95,7 @@ pub(crate) fn run(args: &super::Args, context: &mut Context) -> Result<ExitStatu
             show_command(step, typed, *exit_code, dir.path(), context)?;
         }
         context.output.note([Line::default()])?;
-        if is_paused && !goes_on(step, dir.path(), context)? {
+        if is_paused && !goes_on(index + 1 == STEPS.len(), dir.path(), context)? {
             return Ok(ExitStatus::Yes);
         }
     }
@@ -134,7 +126,6 @@ fn lay_out(dir: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Runs a command in a process of its own and requires its exit code.
 fn show_command(
     step: &Step,
     typed: &str,
@@ -188,8 +179,8 @@ fn show_command(
 
 /// Waits until the user continues or ends the tour, and opens the page if the user asks for it. Returns `true` if the
 /// tour goes on.
-fn goes_on(step: &Step, dir: &Path, context: &mut Context) -> Result<bool, Failure> {
-    let (question, letters): (&str, &[&str]) = if step.has_page {
+fn goes_on(has_page: bool, dir: &Path, context: &mut Context) -> Result<bool, Failure> {
+    let (question, letters): (&str, &[&str]) = if has_page {
         ("Enter goes on, `o` opens the page, `q` ends:", &["", "o", "q"])
     } else {
         ("Enter goes on, `q` ends:", &["", "q"])
@@ -206,7 +197,6 @@ fn goes_on(step: &Step, dir: &Path, context: &mut Context) -> Result<bool, Failu
     }
 }
 
-/// Opens the page with the system's program, without waiting for it.
 fn open_page(page: &Path, context: &mut Context) -> Result<(), Failure> {
     let (program, args): (&str, &[&str]) = match env::consts::OS {
         "macos" => ("open", &[]),
