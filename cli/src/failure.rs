@@ -187,7 +187,6 @@ impl Failure {
         Some(Self { others: others.into(), ..failure })
     }
 
-    /// Sets where the store is, if the failure is damage.
     pub(crate) fn in_store(self, store: DamagedStore) -> Self {
         Self { damaged: self.damaged.map(|_| store), ..self }
     }

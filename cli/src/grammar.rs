@@ -266,7 +266,6 @@ fn named_by(mut command: &Command, mut matches: &ArgMatches) -> Vec<String> {
     named
 }
 
-/// Common questions, and the verbs that answer them.
 const WHICH: [(&str, &str); 5] = [
     ("Something broke, and there is a log of it", "bisect, blame, shrink"),
     ("Do the golden logs still come true?", "check"),

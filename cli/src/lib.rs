@@ -182,7 +182,6 @@ fn answer(args: Args, registry: Registry) -> Result<ExitStatus, Failure> {
     Ok(answer)
 }
 
-/// Prints help or the version, or reports unusable arguments in one line.
 fn usage(error: &clap::Error, format: Format, may_page: bool) -> ExitCode {
     match error.kind() {
         ErrorKind::DisplayHelp if may_page && page_help(error) => ExitCode::SUCCESS,

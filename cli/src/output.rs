@@ -166,7 +166,6 @@ impl Output {
         if self.is_json() { Err(failure) } else { Ok(()) }
     }
 
-    /// Refuses `--format json` if a file is written to standard output.
     pub(crate) fn refuse_json_next_to(&self, file: &str) -> Result<(), Failure> {
         let message = format!("standard output cannot take both the {file} and JSON");
         self.refuse_json(Failure::usage(message).hint("name a file with `-o`, or leave out `--format json`"))

@@ -15,7 +15,6 @@ pub(crate) fn print(picture: &Picture, output: &mut Output) -> io::Result<()> {
     print_highlighted(picture, &Highlights::default(), output)
 }
 
-/// Prints a picture with marks. Changes are also shown in reverse video.
 pub(crate) fn print_highlighted(
     picture: &Picture,
     highlights: &Highlights,

@@ -18,10 +18,8 @@ static IS_ENDING: AtomicBool = AtomicBool::new(false);
 /// Whether a signal has arrived that the thread which ends this process may not have handled yet.
 static HAS_COME: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
-/// Whether other code handles SIGINT and SIGTERM.
 static IS_LEFT: AtomicBool = AtomicBool::new(false);
 
-/// Whether other code handles SIGHUP.
 static IS_HANGUP_LEFT: AtomicBool = AtomicBool::new(false);
 
 /// Leaves SIGINT and SIGTERM, and SIGHUP if `and_hangup` is set, to other code from now on, such as a service that
@@ -66,7 +64,6 @@ pub(crate) fn lend_terminal(command: &mut Command) -> io::Result<Option<ChildStd
     Ok(child.stdin.take())
 }
 
-/// Ensures that a signal that ends this process first restores the terminal.
 pub(crate) fn before_end(give_back: fn()) {
     *GIVE_BACK.lock().unwrap_or_else(PoisonError::into_inner) = Some(give_back);
     #[cfg(unix)]

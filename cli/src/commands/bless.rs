@@ -144,7 +144,6 @@ fn line(path: &Path, fate: &Result<Fate, Failure>, mode: Mode) -> Line {
     Line::from([word, plain(format_args!(" {}", shown(path)))])
 }
 
-/// Merges the failures of files into one with the highest exit code among them.
 fn in_one(mut failures: Vec<Failure>, files: usize) -> Option<Failure> {
     let count = failures.len();
     failures.sort_by_key(Failure::exit_code);

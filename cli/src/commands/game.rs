@@ -432,7 +432,6 @@ pub(super) fn write_module(file: &[u8], context: &Context) -> Result<PathBuf, Fa
     Ok(added)
 }
 
-/// Finds the module with a digest, for a match that is to pin it.
 pub(super) fn find_module(module: &Digest, context: &Context) -> Result<Arc<dyn AnyRules>, Failure> {
     let Some(found) = files(context)?.into_iter().find(|found| found.digest == *module) else {
         return Err(Failure::usage(format!("there is no module {module}"))

@@ -276,7 +276,6 @@ impl Play {
         Ok((state, replay))
     }
 
-    /// Creates the match with all its entries in the store, or nothing.
     fn into_store(
         self,
         name: &MatchName,

@@ -229,7 +229,6 @@ fn stored_names(dir: &Path, of_match: Option<&str>) -> Option<Vec<String>> {
     Some(names)
 }
 
-/// Returns the directory of the store: from the words so far, the environment, or the default.
 fn store_dir() -> PathBuf {
     let words: Vec<_> = env::args_os().collect();
     let named = values_of("--store", words.iter()).into_iter().next();

@@ -121,7 +121,6 @@ impl Watch<'_> {
         self.is_over.load(Ordering::SeqCst)
     }
 
-    /// Waits for a time, or until the watch is to end; returns `true` if it goes on.
     fn wait(&self, time: Duration) -> bool {
         let watch = Stopwatch::start();
         while !self.is_over() && watch.elapsed() < time {
