@@ -5,8 +5,11 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use turnfold_core::Malformed;
+use turnfold_core::registry::NoRules;
 use turnfold_history::history::revision::is_page;
-use turnfold_history::{InputError, OtherSeat, PageError, ReplayError, SourceName, TflError, program};
+use turnfold_history::{
+    InputError, NotPlayed, OtherSeat, PageError, ReplayError, SourceName, TflError, Viewer,
+};
 use turnfold_mail::MailError;
 use turnfold_proof::ProofError;
 use turnfold_proof::bundle::is_bundle;
@@ -14,6 +17,7 @@ use turnfold_show::ShowError;
 use turnfold_store::{MatchName, RescueError, StoreError, open_regular};
 
 use crate::failure::{Failure, FailureKind};
+use crate::program;
 
 /// Returns the next step for a match whose rules this build lacks. `newest` is the version that it has instead.
 pub(crate) fn without_rules(match_name: &MatchName, recorded: u32, newest: Option<u32>) -> String {
@@ -118,9 +122,11 @@ impl From<ProofError> for Failure {
         let kind = match error {
             E::Replay(error) => return error.into(),
             E::Write(error) => return error.into(),
-            E::Refused(_) | E::RolledBack { .. } | E::AnotherHistory { .. } | E::Guessable { .. } => {
-                FailureKind::Negative
-            }
+            E::Refused(_)
+            | E::NotSigned(_)
+            | E::RolledBack { .. }
+            | E::AnotherHistory { .. }
+            | E::Guessable { .. } => FailureKind::Negative,
             E::Changed(_) | E::Key { .. } | E::DamagedMemory { .. } => FailureKind::Trouble,
             _ => FailureKind::Usage,
         };
@@ -130,6 +136,8 @@ impl From<ProofError> for Failure {
             }
             E::Guessable { .. } => Some("leave out `--as`, and do not give that bundle away"),
             E::Changed(_) => Some("try again"),
+            E::NoKeyFile(_) => Some("`turnfold key new` makes one"),
+            E::NotSigned(_) => Some("`turnfold checkpoint sign` signs it"),
             _ => None,
         };
         Self::new(kind, error.to_string()).maybe_hint(hint.map(Into::into))
@@ -162,6 +170,30 @@ impl From<MailError> for Failure {
         };
         Self::new(kind, error.to_string())
     }
+}
+
+/// Returns what to type next after commands that were not recorded. `asked` is the viewer that the call named, if any.
+pub(crate) fn after_not_played(reason: &NotPlayed, asked: Option<Viewer>) -> Option<String> {
+    Some(match reason {
+        NotPlayed::OtherHead { revision, .. } => format!(
+            "look at `turnfold log {revision}{}` and try again, or branch off with `turnfold branch`",
+            Viewer::as_option(asked)
+        ),
+        NotPlayed::KeyUsed { .. } => "choose a new key".into(),
+        NotPlayed::ByMail { revision, .. } => format!(
+            "record orders with `turnfold mail take`; to try something out, branch off with \
+             `turnfold branch {revision} NAME`"
+        ),
+        NotPlayed::Rejected { commands, ruleset, code, by_referee } => {
+            let code = code.as_ref()?;
+            let mut hint = format!("`turnfold rules {ruleset} {code}` explains it");
+            // A call of many commands is most likely the log of a game that the engine accepted.
+            if *by_referee && *commands > 1 {
+                hint.push_str("; if your engine took it, see `turnfold help referees`");
+            }
+            hint
+        }
+    })
 }
 
 fn hint(error: &ReplayError) -> Option<String> {
@@ -201,6 +233,11 @@ fn hint(error: &ReplayError) -> Option<String> {
                 "{known}; `turnfold game add FILE` adds a module, `--referee COMMAND` or `TURNFOLD_REFEREES` names a program that knows the rules"
             )
         }
+        E::NoModule { cause, .. } => match &**cause {
+            NoRules::NotPassed { module, .. } => format!("`turnfold game check {module}` runs them"),
+            NoRules::NoReferee { .. } => "see `turnfold help referees`".into(),
+            _ => return error.advice(),
+        },
         E::File(error) if is_bundle(Path::new(&error.file)) => about_bundle(&error.file),
         E::NotTheSame { .. } => "`turnfold game impact --matches` shows what else differs".into(),
         E::Store(error) => return store_hint(error),

@@ -10,13 +10,12 @@ use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
 
-use turnfold_history::program;
-
 use crate::address::{self, Nearest, StoreAddress};
 use crate::colors::Colors;
 use crate::commands;
 use crate::guides::{GROUPS, GUIDES, Guide, VerbHelp};
 use crate::output::Format;
+use crate::program;
 
 const GLOBAL: &str = "Global options";
 

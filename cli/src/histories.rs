@@ -125,9 +125,7 @@ pub(crate) fn warn_of_record(source: &SourceName, contradiction: Option<&Diverge
     let next = match source {
         SourceName::Revision(_) => String::new(),
         _ if file.is_standard_input() || is_of_seat => String::new(),
-        SourceName::File(_) => {
-            turnfold_history::program::in_hint(format!("; `turnfold check {file}` shows it"))
-        }
+        SourceName::File(_) => crate::program::in_hint(format!("; `turnfold check {file}` shows it")),
     };
     warn(&format!("{file}: {}{next}", in_words(contradiction)));
 }

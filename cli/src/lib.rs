@@ -42,6 +42,7 @@ mod limits;
 mod origin;
 mod output;
 mod pager;
+mod program;
 mod random;
 mod remote;
 mod render;
@@ -67,8 +68,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 pub use turnfold_core::Registry;
 pub use turnfold_core::any::erase;
 pub use turnfold_games::standard;
+use turnfold_history::ReplayError;
 use turnfold_history::fault::catch;
-use turnfold_history::{ReplayError, program};
 
 use crate::colors::Colors;
 use crate::context::{Context, Workspace};

@@ -279,7 +279,7 @@ $ turnfold --store SERVICE --token p1.token play ford "tap 99,99"
 1 p1 tap 99,99 => ignored no_friendly_unit
 $ turnfold --store SERVICE --token p1.token play ford nonsense
 ! p1 nonsense => rejected malformed (expected `tap Q,R`, `back`, `switch` or `resolve`, found `nonsense`)
-exit 2| error: the command was rejected; nothing was recorded; `turnfold rules cycletap malformed` explains it
+exit 2| error: the command was rejected; nothing was recorded
 $ turnfold --store SERVICE --token p1.token play ford "p2: back"
 exit 2| error: `p2: back` is a command of p2, not of p1
 $ turnfold --store SERVICE --token p1.token play ford back --seat p2
@@ -295,7 +295,7 @@ exit 2| error: seat p1 is taken; only its player can issue its commands
 $ turnfold --store SERVICE --token host.token play ford --seat p1 "tap 0,1"
 exit 2| error: `--seat p1` without that seat's token needs the store itself, and `--store` names a service
 $ turnfold --store SERVICE --token host.token play ford:7 resolve
-exit 1| error: expected `ford` at entry 7, but its last entry is 1; look at `turnfold log ford` and try again, or branch off with `turnfold branch`
+exit 1| error: expected `ford` at entry 7, but its last entry is 1; look at what is new and try again
 $ turnfold --store SERVICE --token host.token play ford:7 resolve --expect 8
 exit 2| error: `--expect` and `ford:7` name two entries as the last
 $ turnfold --store SERVICE --token host.token play ford --dice system

@@ -63,7 +63,6 @@ pub mod error;
 pub mod fault;
 pub mod golden;
 pub mod history;
-pub mod program;
 pub mod rulebook;
 pub mod search;
 pub mod session;

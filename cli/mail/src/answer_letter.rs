@@ -7,7 +7,6 @@ use turnfold_core::outcome::{Ruled, Ruling};
 use turnfold_core::paper::{Paper, PaperContent, PaperLine};
 use turnfold_core::rules::desk::Command;
 use turnfold_core::{Digest, Seat};
-use turnfold_history::program;
 use turnfold_history::text::counted;
 use turnfold_store::Seq;
 
@@ -394,7 +393,7 @@ impl SeatLetter<'_> {
         } else {
             self.text.paragraph(&format!(
                 "A paper is the text that `{} mail write` writes for you. It begins and ends with these two lines:",
-                program::name()
+                self.mail.program
             ));
             self.text.block(["#turnfold paper 1", "#turnfold end"]);
             self.text.paragraph(

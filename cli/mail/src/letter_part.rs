@@ -23,6 +23,7 @@ pub(super) struct MailLogs<'a> {
     pub(super) registry: &'a Registry,
     pub(super) signers: &'a Signers,
     pub(super) pages: Option<&'a str>,
+    pub(super) program: &'a str,
     pub(super) game: MailMatch,
     pub(super) desk: DeskHistory,
 }
@@ -32,12 +33,11 @@ impl<'a> MailLogs<'a> {
         store: &'a StoreReader,
         registry: &'a Registry,
         signers: &'a Signers,
-        pages: Option<&'a str>,
         name: &MatchName,
     ) -> Result<Self, MailError> {
         let game = MailMatch::find(store, name, registry)?;
         let desk = DeskHistory::read(store, &game)?;
-        Ok(Self { store, registry, signers, pages, game, desk })
+        Ok(Self { store, registry, signers, pages: None, program: "turnfold", game, desk })
     }
 
     pub(super) fn host_key(&self) -> Option<&PrivateKey> {

@@ -48,6 +48,8 @@ pub struct MailRoom<'a> {
     pub game: &'a MatchName,
     /// The public address of the service with the page of each seat; without it letters have no links (PM-70).
     pub pages: Option<&'a str>,
+    /// The name of the program that players type, for the commands in letters.
+    pub program: &'a str,
 }
 
 /// The letters of an outbox after an attempt to send them.
@@ -83,7 +85,8 @@ pub fn why_not_given(command: &str, status: ExitStatus) -> Option<String> {
 
 impl<'a> MailRoom<'a> {
     pub(super) fn logs(&self) -> Result<MailLogs<'a>, MailError> {
-        MailLogs::read(self.store, self.registry, self.signers, self.pages, self.game)
+        let logs = MailLogs::read(self.store, self.registry, self.signers, self.game)?;
+        Ok(MailLogs { pages: self.pages, program: self.program, ..logs })
     }
 
     /// Writes every due report that the outbox does not have, and the bundle for spectators. Returns the reports
@@ -446,7 +449,7 @@ pub fn seat_bundle(
     seat: Seat,
     desk_size: u64,
 ) -> Result<Vec<u8>, MailError> {
-    MailLogs::read(store, registry, signers, None, game)?.seat_bundle(seat, desk_size)
+    MailLogs::read(store, registry, signers, game)?.seat_bundle(seat, desk_size)
 }
 
 struct Occasion {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use turnfold_core::paper::{OrdersAhead, PaperLine, Reply};
 use turnfold_core::rules::desk::{Effect, Missed, Secret, Setup, View};
 use turnfold_core::{DicePolicy, Seat};
-use turnfold_history::{MatchStanding, program};
+use turnfold_history::MatchStanding;
 
 use super::letter_part::{KnownGame, effects_in_words, ending, sentences};
 use super::letter_words::{Text, seats};
@@ -188,7 +188,7 @@ impl SeatLetter<'_> {
         };
         self.text.heading(heading);
         if self.is_invited() {
-            first_steps(&mut self.text);
+            first_steps(&mut self.text, self.mail.program);
         }
         self.text.paragraph(&format!(
             "Save the attached file {} next to your key. In a terminal, go to that folder and type this on one line:",
@@ -348,11 +348,11 @@ pub(super) fn terms_in_words(terms: &Setup, is_fair: bool) -> Vec<String> {
     words
 }
 
-fn first_steps(text: &mut Text) {
+fn first_steps(text: &mut Text, program: &str) {
     text.paragraph(
         "You need turnfold on your computer. Install Rust (https://rustup.rs), get a clone of turnfold's repository, which the \
          host names, and type `cargo install --path cli` in it. Then create your key, a file with which you sign your orders. \
          Put a name of your own in the place of YOUR.NAME, without spaces:",
     );
-    text.command(&format!("{} key new {KEY_FILE} --name YOUR.NAME", program::name()));
+    text.command(&format!("{program} key new {KEY_FILE} --name YOUR.NAME"));
 }

@@ -3,7 +3,6 @@
 
 use turnfold_core::rules::desk::{Desk, OfferView, SeatView, State, View};
 use turnfold_core::{Rules, Seat};
-use turnfold_history::program;
 
 use super::letter::subject_line;
 use super::letter_part::{KnownGame, MailLogs};
@@ -145,7 +144,7 @@ impl<'a> SeatLetter<'a> {
     /// and works again in the next turn (PM-54).
     pub(super) fn command(&self, paper: &str) -> String {
         let attached = &self.attached;
-        let program = program::name();
+        let program = self.mail.program;
         format!("{program} mail write {paper} --from {attached} --key {KEY_FILE} -o reply.txt --force")
     }
 

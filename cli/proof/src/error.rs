@@ -60,6 +60,12 @@ pub enum ProofError {
         /// The size of the branch.
         found: u64,
     },
+    /// There is no key file of that name.
+    #[error("there is no key file `{}`", .0.display())]
+    NoKeyFile(PathBuf),
+    /// A branch, or the entry that is asked for, is not signed yet.
+    #[error("{0}")]
+    NotSigned(String),
     /// A key or its memory cannot be read or written.
     #[error("cannot {doing} `{}`: {cause}", path.display())]
     Key {

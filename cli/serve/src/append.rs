@@ -240,7 +240,7 @@ impl AppendRequest {
         match judged? {
             PlayOutcome::NotPlayed(reason) => Err(refused(reason, &tag)),
             PlayOutcome::Rejected { rejected: RejectedCommand { index, record }, reason } => {
-                Err(Problem::of_command(reason.detail(None), index, *record))
+                Err(Problem::of_command(reason.to_string(), index, *record))
             }
             // SV-14: the tag is of that time. With a newer one the next `If-Match` would pass despite unseen moves.
             PlayOutcome::Repeated(RepeatedCall { records, head, state, .. }) => {
@@ -294,14 +294,14 @@ impl AppendRequest {
 /// Returns the problem that explains why nothing was recorded. `tag` is the tag of the client's view.
 fn refused(reason: NotPlayed, tag: &str) -> Problem {
     match reason {
-        NotPlayed::OtherHead { .. } => Problem::moved(reason.detail(None), tag),
+        NotPlayed::OtherHead { .. } => Problem::moved(reason.to_string(), tag),
         NotPlayed::KeyUsed { revision, .. } => {
             // Which commands the key recorded may be concealed.
             let reason = NotPlayed::KeyUsed { revision, entries: None };
-            Problem::new(ProblemCode::KeyReused, reason.detail(None))
+            Problem::new(ProblemCode::KeyReused, reason.to_string())
         }
         reason @ NotPlayed::ByMail { .. } => Problem::forbidden(reason.to_string()),
-        reason @ NotPlayed::Rejected { .. } => Problem::new(ProblemCode::Rejected, reason.detail(None)),
+        reason @ NotPlayed::Rejected { .. } => Problem::new(ProblemCode::Rejected, reason.to_string()),
     }
 }
 

@@ -25,6 +25,8 @@ pub struct HostedMail {
     pub maildir: Option<PathBuf>,
     /// The shell command that sends a letter (PM-104).
     pub send: Option<String>,
+    /// The name of the program that players type, for the commands in letters.
+    pub program: &'static str,
 }
 
 /// The matches by mail that are hosted.

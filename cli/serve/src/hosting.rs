@@ -308,7 +308,7 @@ fn with_room<T>(
     game: &MatchName,
     work: impl FnOnce(&MailRoom<'_>) -> Result<T, MailError>,
 ) -> Result<Option<T>, MailError> {
-    let Some(HostedMail { signers, letters: Some(folder), pages, .. }) =
+    let Some(HostedMail { signers, letters: Some(folder), pages, program, .. }) =
         app.desks.as_ref().map(|desks| &desks.mail)
     else {
         return Ok(None);
@@ -318,6 +318,6 @@ fn with_room<T>(
     let addresses = &post.addresses()?;
     let registry = &app.registry;
     let pages = pages.as_deref();
-    let room = MailRoom { store: &app.store, registry, signers, addresses, outbox, game, pages };
+    let room = MailRoom { store: &app.store, registry, signers, addresses, outbox, game, pages, program };
     work(&room).map(Some)
 }

@@ -6,8 +6,8 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use turnfold_core::Outcome;
+use turnfold_history::Record;
 use turnfold_history::text::json_line;
-use turnfold_history::{Record, program};
 use utoipa::ToSchema;
 
 /// What kinds of failure there are. Each has one status.
@@ -133,7 +133,7 @@ pub(crate) enum Remedy {
 impl Remedy {
     const fn text(self, is_database: bool) -> &'static str {
         match (self, is_database) {
-            (Self::Salvage, false) => "save what is sound with `turnfold store salvage DIR NEWDIR`",
+            (Self::Salvage, false) => "save what is sound with `store salvage DIR NEWDIR`",
             (Self::Salvage, true) => "restore it from the database's archive or a backup",
             (Self::FreeSpace, false) => "free some space and restart the service",
             (Self::FreeSpace, true) => "free some space on the database server and try again",
@@ -251,7 +251,7 @@ impl Problem {
     /// Adds the next step, which depends on whether a database holds the store.
     pub(crate) fn with_next_step(self, is_database: bool) -> Self {
         let Some(remedy) = self.remedy else { return self };
-        let detail = format!("{}; {}", self.detail, program::in_hint(remedy.text(is_database).into())).into();
+        let detail = format!("{}; {}", self.detail, remedy.text(is_database)).into();
         let needs_restart = !is_database && remedy != Remedy::Salvage;
         Self { detail, needs_restart, remedy: None, ..self }
     }

@@ -11,7 +11,6 @@ use turnfold_history::{
     golden::amend,
     golden::bless::{bless, bless_if_true},
     history::snapshots::keep_snapshots,
-    program,
 };
 use turnfold_show::render;
 use turnfold_store::{BranchName, NewEntries};
@@ -22,6 +21,7 @@ use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files;
 use crate::output::{Line, added, counted, dim, plain, removed, strong, warning};
+use crate::program;
 use crate::stderr::progress;
 
 /// Change one entry and play the rest again, as a branch or file

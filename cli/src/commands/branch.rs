@@ -1,7 +1,7 @@
 //! `turnfold branch`: creates, lists, renames and deletes branches.
 
 use serde_json::json;
-use turnfold_history::{Revision, Sources, program};
+use turnfold_history::{Revision, Sources};
 use turnfold_proof::signing::Signers;
 use turnfold_show::render::branches::lines;
 use turnfold_store::{BranchName, MatchName, StoreReader};
@@ -11,6 +11,7 @@ use super::play::require_not_by_mail;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Line, counted, plain, strong};
+use crate::program;
 
 /// Begin a new history from any point, list, rename or delete them
 ///

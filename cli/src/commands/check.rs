@@ -23,6 +23,7 @@ use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files;
 use crate::output::{Line, Output, printable_lines};
+use crate::program;
 use crate::sources::{read_piped, warn_of_unread};
 use crate::stderr;
 
@@ -164,12 +165,13 @@ fn check_all(
     };
     let check_file = |path: &Path| {
         let watch = Stopwatch::start();
-        let file = if is_standard(path) {
+        let mut file = if is_standard(path) {
             FileCheck::of_bytes(path, piped.to_vec(), args.all, registry)
         } else {
             FileCheck::of(path, args.all, registry)
         };
         progress.inc(1);
+        file.set_program(program::name());
         FileCheck { time: watch.elapsed(), ..file }
     };
     let limits = CheckLimits { fail_fast: args.fail_fast, jobs: args.jobs };

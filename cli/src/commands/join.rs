@@ -4,7 +4,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use turnfold_history::program;
 use turnfold_serve::{AccessToken, TokenKind};
 use turnfold_store::{GrantId, MatchName};
 
@@ -13,6 +12,7 @@ use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files;
 use crate::output::Format;
+use crate::program;
 use crate::remote::client::{Client, Sent, ServiceRequest};
 use crate::remote::look::{document, read};
 use crate::remote::origin::SafeOrigin;

@@ -8,11 +8,11 @@ use clap::Command;
 use clap_mangen::Man;
 use roff::{Roff, bold, roman};
 use serde_json::json;
-use turnfold_history::program;
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::guides::GROUPS;
+use crate::program;
 
 /// Write manual pages
 ///

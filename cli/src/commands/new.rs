@@ -8,7 +8,7 @@ use serde_json::json;
 use similar::get_close_matches;
 use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, NamedSetup, Seed, SetupError};
 use turnfold_history::{
-    ReplayError, error::limits::check_title, history::find_rules, history::revision::new_match_name, program,
+    ReplayError, error::limits::check_title, history::find_rules, history::revision::new_match_name,
 };
 use turnfold_mail::{MailError, MatchAccord, read_accord};
 use turnfold_store::{Genesis, MatchName};
@@ -17,6 +17,7 @@ use super::game::{add, find_module, name_unusable};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Line, dim, plain, strong};
+use crate::program;
 use crate::{clock, files, limits, random};
 
 /// Create a match

@@ -16,15 +16,17 @@ use turnfold_history::session::play::{
 use turnfold_history::session::script::{ScriptCommands, lines_of as script_lines};
 use turnfold_history::{
     History, HistorySource, NotPlayed, Record, RejectedCommand, ReplayError, Revision, Roller, ScriptCommand,
-    SeatHistory, SourceName, Sources, Tail, Viewer, program,
+    SeatHistory, SourceName, Sources, Tail, Viewer,
 };
 use turnfold_mail::current_branch;
 use turnfold_show::render::NothingPlayed;
 use turnfold_store::{IdempotencyKey, NewEntries, PackedEntries, Store, StoreReader};
 
+use crate::advice::after_not_played;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::histories::warn_unless_current;
+use crate::program;
 use crate::{clock, files, random};
 
 /// The heading of the options that keep concurrent writers apart.
@@ -130,10 +132,7 @@ fn failure(reason: &NotPlayed, asked: Option<Viewer>, place: Option<String>) -> 
         NotPlayed::ByMail { .. } => Failure::usage(reason.to_string()),
         _ => Failure::negative(format!("{}{reason}", before_colon(place))),
     };
-    match reason.hint(asked) {
-        Some(hint) => failure.hint(hint),
-        None => failure,
-    }
+    failure.maybe_hint(after_not_played(reason, asked))
 }
 
 /// Plays on a branch of the store for `turnfold play`.
@@ -296,7 +295,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     records.iter().try_for_each(|record| context.output.record(record))?;
     if records.is_empty() {
         let nothing = NothingPlayed::in_state(position.state.as_ref());
-        context.output.show(&nothing, || vec![nothing.line(whole, args.viewer)])?;
+        context.output.show(&nothing, || vec![nothing.line()])?;
     }
     Ok(ExitStatus::Yes)
 }

@@ -16,6 +16,7 @@ use turnfold_serve::{
 
 use crate::context::{Context, build_identity};
 use crate::failure::{ExitStatus, Failure};
+use crate::program;
 use crate::{clock, files, random, signals, stderr};
 use options::ServeOptions;
 
@@ -223,7 +224,7 @@ fn hosted_mail(key: &Path, options: &ServeOptions, context: &Context) -> Result<
     let pages = options.origin.clone();
     let maildir = options.maildir.clone();
     let send = options.send.clone();
-    Ok(HostedMail { signers, letters, pages, maildir, send })
+    Ok(HostedMail { signers, letters, pages, maildir, send, program: program::name() })
 }
 
 pub(crate) fn outside() -> Result<Outside, Failure> {

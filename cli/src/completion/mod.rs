@@ -19,7 +19,7 @@ use clap_complete::{
     engine::ValueCompleter,
 };
 use turnfold_core::{AnyRules, Registry, Seat};
-use turnfold_history::{Revision, Viewer, history::revision::has_ending, program};
+use turnfold_history::{Revision, Viewer, history::revision::has_ending};
 use turnfold_proof::audit::RowName;
 use turnfold_referee::ModuleFolders;
 use turnfold_store::StoreReader;
@@ -32,6 +32,7 @@ use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::grammar::values_of;
 use crate::guides::GUIDES;
+use crate::program;
 
 /// The environment variable with the name of the calling shell.
 const VARIABLE: &str = "TURNFOLD_COMPLETE";

@@ -46,7 +46,10 @@ impl ApiError {
     pub(crate) fn failure_at(&self, before: &str) -> Failure {
         let message = format!("{before}{}", self.detail);
         match self.status {
-            StatusCode::CONFLICT | StatusCode::PRECONDITION_FAILED => Failure::negative(message),
+            StatusCode::CONFLICT => Failure::negative(message),
+            StatusCode::PRECONDITION_FAILED => {
+                Failure::negative(message).hint("look at what is new and try again")
+            }
             // A service without the rules has the same exit code as a store without them.
             status if status.is_client_error() || status == StatusCode::NOT_IMPLEMENTED => {
                 Failure::usage(message)

@@ -190,7 +190,7 @@ fn a_file_with_another_outcome_is_pointed_out() {
     );
     sandbox.check(str![[r#"
 $ turnfold diff duel "other rules.tfl"
-note: other rules.tfl records another outcome for entry 2 than the current rules give; the current rules are used here; `turnfold check 'other rules.tfl'` explains
+note: other rules.tfl records another outcome for entry 2 than the current rules give; the current rules are used here; a check of 'other rules.tfl' explains
 duel and other rules.tfl are equal: 3 entries #8bc3cdd5a21478a4
 $ turnfold --format json diff duel "other rules.tfl"
 {"equal":true,"same_game":true,"parts_at":null,"only_in_a":0,"only_in_b":0,"outcomes_differ":0,"fields_differ":0,"a":{"name":"duel","entries":3,"state_hash":"8bc3cdd5a21478a4b8e996c0136ff43f08258e93c83a024884d726a9361400b7","recorded_differs_at":null},"b":{"name":"other rules.tfl","entries":3,"state_hash":"8bc3cdd5a21478a4b8e996c0136ff43f08258e93c83a024884d726a9361400b7","recorded_differs_at":2},"game":[],"entries":[],"state":[]}
@@ -199,10 +199,10 @@ exit 1| error: `rejected.tfl`: entry 2: rejected not_your_turn: it is the other 
 $ turnfold diff duel rejected.tfl --as p1
 exit 1| error: `rejected.tfl`: its rules do not accept an entry; the host can see which
 $ turnfold diff duel outcome.tfl
-note: outcome.tfl records another outcome for entry 2 than the current rules give; the current rules are used here; `turnfold check outcome.tfl` explains
+note: outcome.tfl records another outcome for entry 2 than the current rules give; the current rules are used here; a check of outcome.tfl explains
 duel and outcome.tfl are equal: 3 entries #8bc3cdd5a21478a4
 $ turnfold diff duel hash.tfl
-note: hash.tfl records another outcome for entry 2 than the current rules give; the current rules are used here; `turnfold check hash.tfl` explains
+note: hash.tfl records another outcome for entry 2 than the current rules give; the current rules are used here; a check of hash.tfl explains
 duel and hash.tfl are equal: 3 entries #8bc3cdd5a21478a4
 $ turnfold diff duel bare.tfl
 duel and bare.tfl are equal: 3 entries #8bc3cdd5a21478a4

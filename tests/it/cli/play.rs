@@ -135,7 +135,7 @@ exit 2| error: cannot read script `missing.txt`: No such file or directory (os e
 $ turnfold play duel --script moves.txt cycle
 exit 2| error: the argument '--script <FILE>' cannot be used with '[COMMAND]...'; see `--help`
 $ turnfold play duel --script -
-nothing played and no roll is due; see `turnfold legal duel`
+nothing played and no roll is due
 
 "#]]);
 }

@@ -146,6 +146,7 @@ impl Post {
             outbox: &Outbox::at(&self.outbox()),
             game: &self.name,
             pages: None,
+            program: "turnfold",
         })
     }
 

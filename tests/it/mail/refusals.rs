@@ -25,9 +25,7 @@ fn refused(mailbox: &Mailbox, line: &str) {
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{line}: {stderr}");
     assert_eq!(stderr.lines().count(), 1, "{stderr}");
-    for words in
-        ["is played by mail; only `turnfold mail` can append to it", "mail take", "`turnfold branch duel"]
-    {
+    for words in ["is played by mail; only its desk can append to it", "mail take", "`turnfold branch duel"] {
         assert!(stderr.contains(words), "{line}: {stderr}");
     }
 }
@@ -156,7 +154,7 @@ fn pm_2_a_service_takes_no_commands_there_either() {
             assert_eq!(problem["status"], 403, "{problem}");
             assert_eq!(problem["type"], "urn:turnfold:problem:forbidden");
             let detail = problem["detail"].as_str().unwrap();
-            assert_eq!(detail, "`duel` is played by mail; only `turnfold mail` can append to it");
+            assert_eq!(detail, "`duel` is played by mail; only its desk can append to it");
         }
     }
     let path = "/v1/matches/duel/branches/what-if/entries";

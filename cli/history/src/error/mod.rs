@@ -289,8 +289,8 @@ impl ReplayError {
             Self::OtherVersion { .. } => Some("use the build that recorded it".into()),
             Self::NoModule { cause, .. } => Some(match &**cause {
                 NoRules::NoModule { .. } => PUT_MODULE.into(),
-                NoRules::NotPassed { module, .. } => format!("`turnfold game check {module}` runs them"),
-                NoRules::NoReferee { .. } => "see `turnfold help referees`".into(),
+                NoRules::NotPassed { .. } => "a check of the module runs them".into(),
+                NoRules::NoReferee { .. } => "name the program that knows the rules".into(),
                 NoRules::ModuleAndReferee { .. } => "name one of the two only".into(),
                 _ => "keep one of them, or name one by its digest with `--module`".into(),
             }),

@@ -13,10 +13,8 @@ use crate::history::record::{Detail, Record};
 use crate::history::revision::{Revision, SourceName};
 use crate::history::source::HistorySource;
 use crate::history::{Sources, broken_entry};
-use crate::program;
 use crate::session::script::{ScriptCommand, ScriptCommands};
 use crate::session::{RejectedCommand, Roller, Session, is_roll};
-use crate::text::error_text;
 use crate::viewer::Viewer;
 use crate::viewer::seat_history::SeatHistory;
 
@@ -42,7 +40,7 @@ pub enum NotPlayed {
         entries: Option<RangeInclusive<u64>>,
     },
     /// The branch takes commands only by mail.
-    #[error("`{revision}` is played by mail; only `{} mail` can append to it", program::name())]
+    #[error("`{revision}` is played by mail; only its desk can append to it")]
     ByMail {
         /// The branch.
         revision: Revision,
@@ -89,43 +87,6 @@ impl NotPlayed {
             code: record.outcome.code().map(Into::into),
             by_referee: rules.referee().is_some(),
         }
-    }
-
-    /// Returns the error as one line: message and hint, printable and of bounded length.
-    #[must_use]
-    pub fn detail(&self, asked: Option<Viewer>) -> String {
-        let message = match self.hint(asked) {
-            Some(hint) => format!("{self}; {hint}"),
-            None => self.to_string(),
-        };
-        error_text("error: ", &message)
-    }
-
-    /// Returns what to type next, which follows the message after `; `. `asked` is the viewer that the call named, if
-    /// any.
-    #[must_use]
-    pub fn hint(&self, asked: Option<Viewer>) -> Option<String> {
-        let hint = match self {
-            Self::OtherHead { revision, .. } => format!(
-                "look at `turnfold log {revision}{}` and try again, or branch off with `turnfold branch`",
-                Viewer::as_option(asked)
-            ),
-            Self::KeyUsed { .. } => "choose a new key".into(),
-            Self::ByMail { revision, .. } => format!(
-                "record orders with `turnfold mail take`; to try something out, branch off with \
-                 `turnfold branch {revision} NAME`"
-            ),
-            Self::Rejected { commands, ruleset, code, by_referee } => {
-                let code = code.as_ref()?;
-                let mut hint = format!("`turnfold rules {ruleset} {code}` explains it");
-                // A call of many commands is most likely the log of a game that the engine accepted.
-                if *by_referee && *commands > 1 {
-                    hint.push_str("; if your engine took it, see `turnfold help referees`");
-                }
-                hint
-            }
-        };
-        Some(program::in_hint(hint))
     }
 }
 

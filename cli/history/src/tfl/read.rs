@@ -13,7 +13,6 @@ use super::lines::{Marks, SourceLine, SourceLines, quoted};
 use crate::error::limits::HEADER_BYTES_MAX;
 use crate::history::entry::{Attempt, LogEntry, ShortHash, is_hex_digit};
 use crate::history::revision::is_page;
-use crate::program;
 
 /// The start of the first line in any version of the format.
 pub(crate) const FIRST_WORDS: &str = "turnfold replay ";
@@ -271,7 +270,7 @@ fn closing(line: &SourceLine<'_>, count: u64) -> Result<Closing, TflError> {
         } else if is_page(Path::new(line.file)) {
             String::new()
         } else {
-            format!(" (delete the line and run `{} bless` if they are right)", program::name())
+            " (delete the line and bless the file if they are right)".into()
         };
         let what = format!("{count}, the number of entries above{advice}");
         return Err(line.expected(at, &what, word));

@@ -5,7 +5,6 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use turnfold_core::trust::{KeyKind, PrivateKey};
-use turnfold_history::program;
 use turnfold_store::draft::{DraftFile, Readers};
 use turnfold_store::open_regular;
 
@@ -88,9 +87,7 @@ fn unusable(path: &Path, reason: &str) -> ProofError {
 
 fn unreadable(path: &Path, cause: io::Error) -> ProofError {
     if cause.kind() == io::ErrorKind::NotFound {
-        let path = path.display();
-        let program = program::name();
-        return ProofError::Unusable(format!("there is no key file `{path}`; `{program} key new` makes one"));
+        return ProofError::NoKeyFile(path.into());
     }
     ProofError::Key { doing: "read key file", path: path.into(), cause }
 }

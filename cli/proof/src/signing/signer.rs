@@ -7,7 +7,7 @@ use turnfold_core::trust::{
     Checkpoint, ConsistencyRequest, InclusionProof, KeyKind, PrivateKey, ProofBuilder, SignatureLine,
     SignedNote, Tree, TreeHash, TrustPolicy, VerifierKey, branch_origin,
 };
-use turnfold_history::{ReplayError, Revision, SourceName, program};
+use turnfold_history::{ReplayError, Revision, SourceName};
 use turnfold_store::{BranchName, Seq, StoreReader};
 
 use super::key_file::KeyFile;
@@ -265,12 +265,7 @@ fn unsigned(text: String, lines: Vec<SignatureLine>) -> Result<SignedNote, Proof
 }
 
 fn unsigned_yet(revision: &Revision, file: &KeyFile) -> ProofError {
-    ProofError::Refused(format!(
-        "nothing of `{}` is signed by `{}`; `{} checkpoint sign` signs it",
-        whole(revision),
-        file.path.display(),
-        program::name()
-    ))
+    ProofError::NotSigned(format!("nothing of `{}` is signed by `{}`", whole(revision), file.path.display()))
 }
 
 /// Proves that a branch has an entry, under the checkpoint that the key remembers of it (TR-13).
@@ -296,11 +291,8 @@ pub fn prove(
         if seq >= stored.full {
             return Err(no_entry(revision, seq, stored.full));
         }
-        return Err(ProofError::Refused(format!(
-            "`{whole}` is signed up to entry {}, not {seq}; `{} checkpoint sign` signs the rest",
-            size.saturating_sub(1),
-            program::name()
-        )));
+        let last = size.saturating_sub(1);
+        return Err(ProofError::NotSigned(format!("`{whole}` is signed up to entry {last}, not {seq}")));
     };
     stored.compare([&known].into_iter(), Some(&mut builder))?;
     let record = match seq {

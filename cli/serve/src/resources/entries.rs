@@ -142,7 +142,7 @@ async fn perform(app: Arc<App>, append: AppendRequest, form: AnswerForm) -> ApiR
     if appended.is_ok() {
         app.auto_host.moved(&append.match_name);
     }
-    let answered = appended.map(|appended| answer(&appended, form, &append));
+    let answered = appended.map(|appended| answer(&appended, form));
     let answered = answered.map_err(|problem| append.access.redacted(problem));
     app.metrics.append_done(began, &answered);
     answered
@@ -204,18 +204,13 @@ fn key(headers: &HeaderMap, seat: Option<Seat>) -> ApiResult<Option<IdempotencyK
     key.map(Some).ok_or_else(|| Problem::bad(EXPECTED))
 }
 
-fn answer(appended: &AnsweredAppend, form: AnswerForm, append: &AppendRequest) -> Response {
+fn answer(appended: &AnsweredAppend, form: AnswerForm) -> Response {
     let AnsweredAppend { head, records, tag, kind } = appended;
     let status = if *kind == AppendedKind::Recorded { StatusCode::CREATED } else { StatusCode::OK };
     let nothing = if let AppendedKind::Nothing(nothing) = kind { Some(nothing) } else { None };
     let mut response = match (form, nothing) {
         (AnswerForm::Json, _) => json(status, &AppendedJson { head: *head, entries: records, nothing }),
-        (AnswerForm::Text, Some(nothing)) => {
-            let match_name = append.match_name.clone();
-            let branch = append.branch.clone();
-            let asked = (!append.viewer.sees_all()).then_some(append.viewer);
-            text(status, render::text([nothing.line(&Revision { match_name, branch, seq: None }, asked)]))
-        }
+        (AnswerForm::Text, Some(nothing)) => text(status, render::text([nothing.line()])),
         (AnswerForm::Text, None) => text(status, render::text(records.iter().map(render::record))),
     };
     response.headers_mut().insert(header::ETAG, value(tag));

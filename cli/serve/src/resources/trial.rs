@@ -85,7 +85,7 @@ pub(crate) async fn try_out(
             Ok(trial) => Ok(json(StatusCode::OK, &trial)),
             Err(RejectedCommand { index, record }) => {
                 let reason = NotPlayed::rejected(&record, lines.len(), rules.as_ref());
-                Err(Problem::of_command(reason.detail(None), index, *record))
+                Err(Problem::of_command(reason.to_string(), index, *record))
             }
         }
     })

@@ -6,9 +6,7 @@ use serde::Serialize;
 use turnfold_core::Digest;
 use turnfold_history::golden::bless::bless_if_true;
 use turnfold_history::tfl::in_page::VERSION;
-use turnfold_history::{
-    History, Replay, ReplayError, Revision, SeatHistory, SourceName, Sources, Viewer, program,
-};
+use turnfold_history::{History, Replay, ReplayError, Revision, SeatHistory, SourceName, Sources, Viewer};
 
 use super::html::{ScriptJson, fill, source_hash, text};
 use super::script::SCRIPT;
@@ -210,10 +208,7 @@ fn about(seat_history: &SeatHistory) -> String {
 /// States what the file holds, and how to check it; that it was checked is not for a page to state (VW-25, VW-27).
 fn words(viewer: Viewer) -> String {
     if viewer.sees_all() {
-        return format!(
-            "This file holds everything, secrets and seed too. <code>{} check FILE</code> folds the log in it again.",
-            text(program::name())
-        );
+        return "This file holds everything, secrets and seed too. <code>check FILE</code> folds the log in it again.".into();
     }
     format!("This file holds only what {viewer} saw.")
 }

@@ -7,7 +7,7 @@ use turnfold_history::history::revision::shell_path;
 use turnfold_history::text::{counted, dim, plain, strong, warning};
 use turnfold_history::{
     Comparison, DiffStat, Difference, Divergence, Line, Record, ReplayError, SeatHistory, Side, TextSpan,
-    Tone, program,
+    Tone,
 };
 
 /// The output of `diff --format json`.
@@ -151,7 +151,7 @@ fn note(side: &Side) -> Option<Line> {
         source if source.is_standard_input() => String::new(),
         source => {
             let file = shell_path(&source.up_to(None).to_string());
-            format!("; `{} check {file}` explains", program::name())
+            format!("; a check of {file} explains")
         }
     };
     let text = format!(

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use turnfold_core::{AnyState, DueRoll, Outcome, Seat};
 use turnfold_history::text::{dim, plain, removed, strong, time, warning};
-use turnfold_history::{Line, LoggedRecord, Record, Revision, TextSpan, Tone, Viewer, program};
+use turnfold_history::{Line, LoggedRecord, Record, TextSpan, Tone};
 
 /// Returns the line of an entry or of a rejected command.
 #[must_use]
@@ -104,14 +104,12 @@ impl NothingPlayed {
         Self { played: 0, due_roll: state.due_roll() }
     }
 
-    /// Returns its line, which names the whole history, and the viewer if one was asked for.
+    /// Returns its line.
     #[must_use]
-    pub fn line(&self, whole: &Revision, asked: Option<Viewer>) -> Line {
-        if let Some(due) = &self.due_roll {
-            return format!("nothing played; a roll is due: {due}").into();
+    pub fn line(&self) -> Line {
+        match &self.due_roll {
+            Some(due) => format!("nothing played; a roll is due: {due}").into(),
+            None => "nothing played and no roll is due".into(),
         }
-        let option = Viewer::as_option(asked);
-        let program = program::name();
-        format!("nothing played and no roll is due; see `{program} legal {whole}{option}`").into()
     }
 }

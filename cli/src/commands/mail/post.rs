@@ -14,6 +14,7 @@ use turnfold_store::{MatchName, StoreReader};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::Line;
+use crate::program;
 use crate::signals;
 
 /// The host's key and its folder.
@@ -87,7 +88,16 @@ pub(super) struct Post<'a> {
 impl Post<'_> {
     fn room(&self) -> MailRoom<'_> {
         let Self { store, registry, signers, game, outbox, addresses, pages, .. } = self;
-        MailRoom { store, registry, signers, addresses, outbox, game, pages: pages.as_deref() }
+        MailRoom {
+            store,
+            registry,
+            signers,
+            addresses,
+            outbox,
+            game,
+            pages: pages.as_deref(),
+            program: program::name(),
+        }
     }
 
     pub(super) fn own_folder(&self) -> Option<&Path> {

@@ -5,11 +5,11 @@ use std::process::{Child, Command, Stdio};
 use std::{env, fs, io};
 
 use serde_json::json;
-use turnfold_history::program;
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Line, dim, plain, strong};
+use crate::program;
 use crate::{files, signals};
 
 struct Step {

@@ -206,7 +206,16 @@ impl Correspondence<'_> {
         let House { store, registry, signers } = self.house;
         let game = MATCHES[self.place].0.parse().unwrap();
         let (addresses, outbox, game) = (&addresses, &mailer.outbox, &game);
-        work(&MailRoom { store, registry, signers, addresses, outbox, game, pages: None })
+        work(&MailRoom {
+            store,
+            registry,
+            signers,
+            addresses,
+            outbox,
+            game,
+            pages: None,
+            program: "turnfold",
+        })
     }
 
     /// Writes the due letters, and requires the model to agree about the seats whose letters wait.

@@ -89,8 +89,7 @@ impl<'a> PortedMatch<'a> {
         let Some(own) = own else { return Ok(None) };
         let subject = Subject::Entry { seq: entry.seq, seat: entry.seat, command: text };
         if entry.outcome.as_ref().is_some_and(|recorded| *recorded != own.outcome) {
-            let why =
-                format!("this build itself computes another outcome of {subject}; see `turnfold check`");
+            let why = format!("this build itself computes another outcome of {subject}; check the log first");
             return Err(ReplayError::unreadable(&self.log.name, ReplayError::Port(why)));
         }
         let sent = LogEntry::new(entry.seq, entry.seat, command.as_str());

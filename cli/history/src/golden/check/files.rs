@@ -208,6 +208,17 @@ impl FileCheck {
         Self { file, result, is_in_page, time: Duration::ZERO }
     }
 
+    /// Names the program whose next command a mismatch shows; otherwise it is `turnfold`.
+    pub fn set_program(&mut self, program: &'static str) {
+        let Ok(Checked { difference, all, .. }) = &mut self.result else { return };
+        if let Some(mismatch) = difference {
+            mismatch.program = program;
+        }
+        for mismatch in all.iter_mut().flat_map(|all| &mut all.later) {
+            mismatch.program = program;
+        }
+    }
+
     /// Returns `true` if the file records what the rules compute.
     #[must_use]
     pub fn is_good(&self) -> bool {

@@ -9,7 +9,6 @@ use crate::compare::difference::Difference;
 use crate::compare::divergence::{Divergence, DivergenceKind, Hashes, Subject};
 use crate::compare::outcomes::changed_claims;
 use crate::history::revision::{input_name, is_page, shell_path};
-use crate::program;
 use crate::text::{Line, added, dim, printable, removed, strong};
 
 /// A place where a replay and the rules disagree, and what is known about it.
@@ -28,6 +27,8 @@ pub struct Mismatch {
     pub(crate) dice: Option<DiceFinding>,
     /// How the states differ; `None` if there is no entry or it cannot be folded.
     pub(crate) state: Option<StateDifference>,
+    /// The name of the program whose next command is shown.
+    pub(crate) program: &'static str,
 }
 
 impl Mismatch {
@@ -35,7 +36,8 @@ impl Mismatch {
         let rules = Vec::new();
         let dice = None;
         let state = None;
-        Self { file: file.into(), line, divergence, until: None, rules, dice, state }
+        let program = "turnfold";
+        Self { file: file.into(), line, divergence, until: None, rules, dice, state, program }
     }
 
     /// Returns the kind of the divergence.
@@ -94,7 +96,7 @@ impl StateDifference {
 
 impl Serialize for Mismatch {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { file, line, divergence, until, rules, dice, state } = self;
+        let Self { file, line, divergence, until, rules, dice, state, .. } = self;
         let (seat, command) = divergence.subject.command().unzip();
         // What the two values of each field are.
         let sides = match state {
@@ -235,7 +237,7 @@ impl Mismatch {
     }
 
     fn next_command(&self) -> String {
-        let program = program::name();
+        let program = self.program;
         // Piped input has no file name.
         let is_piped = self.file == input_name(Path::new("-"));
         let file = if is_piped { "FILE".into() } else { shell_path(&self.file) };

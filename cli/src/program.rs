@@ -12,7 +12,7 @@ const WRITTEN: &str = "turnfold";
 static NAME: OnceLock<String> = OnceLock::new();
 
 /// Sets the name from the path by which the program was called. Only the first call counts.
-pub fn called_by(path: &OsStr) {
+pub(crate) fn called_by(path: &OsStr) {
     let name = match Path::new(path).file_stem().and_then(OsStr::to_str) {
         Some(name) if !name.is_empty() => name,
         _ => WRITTEN,
@@ -22,25 +22,25 @@ pub fn called_by(path: &OsStr) {
 
 /// Returns the name of the program: `turnfold`, unless it was called by another name.
 #[must_use]
-pub fn name() -> &'static str {
+pub(crate) fn name() -> &'static str {
     NAME.get().map_or(WRITTEN, String::as_str)
 }
 
 /// Returns `true` if the program was called by another name than `turnfold`.
 #[must_use]
-pub fn is_renamed() -> bool {
+pub(crate) fn is_renamed() -> bool {
     name() != WRITTEN
 }
 
 /// Returns a hint whose commands have the name of this program instead of `turnfold`.
 #[must_use]
-pub fn in_hint(hint: String) -> String {
+pub(crate) fn in_hint(hint: String) -> String {
     if is_renamed() { hint.replace("`turnfold ", &format!("`{} ", name())) } else { hint }
 }
 
 /// Returns a text with the name of this program in place of the word `turnfold`. Names such as `.turnfold` stay.
 #[must_use]
-pub fn in_help(text: &str) -> Cow<'_, str> {
+pub(crate) fn in_help(text: &str) -> Cow<'_, str> {
     if is_renamed() { renamed(text, name()).into() } else { text.into() }
 }
 
