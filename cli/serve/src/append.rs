@@ -325,6 +325,7 @@ fn keep_passed(app: &Arc<App>, branch: &OpenBranch, before: u64, head: u64) {
     });
 }
 
+/// A request to append commands: the sender, the seats, and what the sender had seen (SV-11, SV-13).
 pub(crate) struct AppendRequest {
     pub(crate) access: Access,
     pub(crate) match_name: MatchName,
@@ -432,7 +433,7 @@ const PATIENCE_MAX: Duration = Duration::from_secs(15);
 /// The longest wait before a try, in microseconds. The first waits are much shorter.
 const WAIT_MAX: u64 = 64_000;
 
-/// How often and since when an append has been tried.
+/// FL-18: how often and since when an append has been tried while other services append to the branch, too.
 pub(crate) struct Patience {
     since: Instant,
     tries: u32,

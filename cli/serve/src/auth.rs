@@ -1,4 +1,4 @@
-//! Who a token is of, what it permits, and when it was last used (SV-42).
+//! The token of a request: whose it is, what it permits (SV-21, SV-24), and when it was last used (SV-42).
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -199,7 +199,7 @@ const KNOWN_TIME: Duration = Duration::from_secs(1);
 
 const KNOWN_MAX: usize = 16_384;
 
-/// The grants that were read lately.
+/// The grants that were read lately, so that a request need not wait for a thread that reads its grant (SV-22).
 #[derive(Default)]
 pub(crate) struct KnownGrants(Mutex<Known>);
 
@@ -265,7 +265,8 @@ fn is_fresh(read_at: Option<Instant>) -> bool {
 /// The most tokens to remember.
 const TOKENS_MAX: usize = 100_000;
 
-/// When each token was last used, in milliseconds since 1970.
+/// SV-42: when each token was last used, in milliseconds since 1970. The times are kept in memory only, because a record for
+/// each request would cost more than the response.
 #[derive(Default)]
 pub(crate) struct LastSeen(Mutex<BTreeMap<Digest, i64>>);
 

@@ -206,7 +206,7 @@ pub(crate) fn state_memory(bytes: u64) -> u64 {
     bytes.saturating_mul(STATE_TIMES).saturating_add(STATE_BYTES)
 }
 
-/// The memory of all open branches.
+/// The memory of all open branches, counted against one limit (SV-27).
 #[derive(Clone, Default)]
 pub(crate) struct Memory(Arc<AtomicU64>);
 

@@ -154,6 +154,7 @@ impl http_body::Body for LastBody {
     }
 }
 
+/// SV-20: a connection that is closed if its client stops reading.
 pub(crate) struct TimedWrites {
     stream: TcpStream,
     /// When to give up a write that makes no progress.

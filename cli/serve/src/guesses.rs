@@ -57,7 +57,7 @@ impl Guesses {
 /// The header to which a proxy appends the address of its client.
 const FORWARDED: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// The address of a client, if it is known. Addresses that one client can choose from count as one.
+/// SV-31: the address of a client, if it is known. Addresses that one client can choose from count as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ClientAddress(pub(crate) Option<IpAddr>);
 

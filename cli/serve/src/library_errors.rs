@@ -1,4 +1,5 @@
-//! Turns the libraries' errors into problems for clients: a code, what failed and where, and the next step.
+//! Turns the libraries' errors into problems for clients: a code, what failed and where, and the next step. A fault of a module
+//! or referee ends only its request and discards that module's states in memory (MD-6).
 
 use std::future::poll_fn;
 use std::pin::pin;

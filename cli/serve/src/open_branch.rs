@@ -401,7 +401,7 @@ impl OpenBranch {
 /// What a view takes in memory in addition to its text.
 const VIEW_BYTES: u64 = 256;
 
-/// The position at the head of a branch, with cached views.
+/// SV-27: the position at the head of a branch, with cached views.
 pub(crate) struct HeadState {
     pub(crate) position: PlayPosition,
     /// The estimated memory of the state.
