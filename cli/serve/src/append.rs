@@ -27,7 +27,6 @@ use crate::tag::Tags;
 use crate::takeback::require_not_left;
 use crate::world::World;
 
-/// The most commands of one request of a host.
 pub(crate) const COMMANDS_MAX: usize = 1000;
 
 /// The most commands that are judged without a thread for it.
@@ -41,7 +40,6 @@ pub(crate) struct AnsweredAppend {
     pub(crate) kind: AppendedKind,
 }
 
-/// Whether anything was recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum AppendedKind {
     Recorded,
@@ -51,7 +49,6 @@ pub(crate) enum AppendedKind {
     Repeated,
 }
 
-/// Why an attempt failed.
 enum Stopped {
     /// The store has another head than the state in memory.
     Behind,
@@ -64,19 +61,16 @@ impl<E: Into<Problem>> From<E> for Stopped {
     }
 }
 
-/// The problem of an append that others came before too often.
 pub(crate) fn moves_on() -> Problem {
     Problem::new(ProblemCode::Store, "too many concurrent appends; try again")
 }
 
-/// The result of judging commands.
 enum JudgedCall {
     /// There is nothing to record.
     Answered(AnsweredAppend),
     Accepted(Box<Storing>),
 }
 
-/// Accepted commands that the store is writing.
 struct Storing {
     before: u64,
     records: Vec<Record>,
@@ -206,8 +200,6 @@ impl AppendRequest {
         is_hosts && self.key.is_none() && !app.store.is_shared() && self.lines.len() <= QUICK_MAX
     }
 
-    /// Judges the commands and passes accepted ones to the store. `quick` has the position if the branch is judged
-    /// without a thread.
     fn judge(
         &self,
         app: &App,
@@ -222,6 +214,7 @@ impl AppendRequest {
             expected: self.expect.as_slice(),
             key: self.key.as_ref(),
         };
+        // `quick` is the position if the branch is judged without a thread; then the store is not asked.
         let store = quick.is_none().then_some(&app.store);
         let mut caller = Caller::new(self, app, branch, quick);
         // SV-12: the order is seat, key, precondition, rules, store. A command without a seat gets one from a state.
@@ -262,7 +255,6 @@ impl AppendRequest {
         }
     }
 
-    /// Passes accepted commands to the store.
     fn store(&self, app: &App, branch: &OpenBranch, accepted: AcceptedCall) -> ApiResult<Storing> {
         let AcceptedCall { before, records, position } = accepted;
         require_rules(&*position.rules)?;
@@ -291,7 +283,6 @@ impl AppendRequest {
     }
 }
 
-/// Returns the problem that explains why nothing was recorded. `tag` is the tag of the client's view.
 fn refused(reason: NotPlayed, tag: &str) -> Problem {
     match reason {
         NotPlayed::OtherHead { .. } => Problem::moved(reason.to_string(), tag),
@@ -305,18 +296,18 @@ fn refused(reason: NotPlayed, tag: &str) -> Problem {
     }
 }
 
-/// Refuses a branch that is played by mail (PM-2).
 pub(crate) fn require_not_by_mail(app: &App, revision: &Revision) -> ApiResult<()> {
+    // PM-2: a branch that is played by mail takes no other appends.
     turnfold_mail::require_not_by_mail(&app.store, revision)?.map_err(|reason| refused(reason, ""))
 }
 
-/// Keeps the snapshots that an append has passed, while the response is sent.
 fn keep_passed(app: &Arc<App>, branch: &OpenBranch, before: u64, head: u64) {
     if head / turnfold_store::SNAPSHOT_INTERVAL == before / turnfold_store::SNAPSHOT_INTERVAL {
         return;
     }
     let app = Arc::clone(app);
     let revision = branch.revision().clone();
+    // The response does not wait for the snapshots.
     tokio::task::spawn_blocking(move || {
         app.guard(|| {
             keep_snapshots(&revision, before, head, &app.world, &app.store);
@@ -325,7 +316,6 @@ fn keep_passed(app: &Arc<App>, branch: &OpenBranch, before: u64, head: u64) {
     });
 }
 
-/// A request to append commands: the sender, the seats, and what the sender had seen (SV-11, SV-13).
 pub(crate) struct AppendRequest {
     pub(crate) access: Access,
     pub(crate) match_name: MatchName,
@@ -341,7 +331,6 @@ pub(crate) struct AppendRequest {
     pub(crate) expect: Option<u64>,
 }
 
-/// The sender of a request, about whom judging asks (SV-11, SV-13).
 pub(crate) struct Caller<'a> {
     append: &'a AppendRequest,
     app: &'a App,
@@ -369,6 +358,7 @@ impl PlayCaller for Caller<'_> {
             self.may_give(first, position.state.as_ref())?;
         }
         self.tag = shown.tag;
+        // SV-13: the tag is of the branch as its viewer sees it.
         match &self.append.if_match {
             Some(tags) if !tags.hold(&self.tag, false) => {
                 let detail = "what you see has changed since; look at it again, then decide";
@@ -409,11 +399,11 @@ impl<'a> Caller<'a> {
         }
     }
 
-    /// Requires a seat whose commands a host may give: its own, or a free one (SV-11).
     pub(crate) fn require_free(&mut self, seat: Seat) -> ApiResult<()> {
         if seat == Seat::Host || self.free.contains(&seat) {
             return Ok(());
         }
+        // SV-11: a host gives only its own commands and those of free seats.
         if self.app.store.is_taken(&self.branch.revision().match_name, seat, self.app.now_ms())? {
             let detail = format!("seat {seat} is taken; only its player can issue its commands");
             return Err(Problem::forbidden(detail));
@@ -433,7 +423,6 @@ const PATIENCE_MAX: Duration = Duration::from_secs(15);
 /// The longest wait before a try, in microseconds. The first waits are much shorter.
 const WAIT_MAX: u64 = 64_000;
 
-/// FL-18: how often and since when an append has been tried while other services append to the branch, too.
 pub(crate) struct Patience {
     since: Instant,
     tries: u32,
@@ -446,8 +435,6 @@ impl Patience {
         Self { since: Instant::now(), tries: 0, wait_max: 0 }
     }
 
-    /// Returns how long to wait before the next try; `None` after the last try. The wait is random, so that two
-    /// services do not collide again. The first try does not wait.
     pub(crate) fn next(&mut self, world: &World) -> Option<Duration> {
         self.tries += 1;
         if self.wait_max == 0 {
@@ -461,6 +448,7 @@ impl Patience {
         let mut bytes = [0; 8];
         // Without random bytes it does not wait.
         let _ = (world.outside.fill_random)(&mut bytes);
+        // FL-18: the wait is random, so that two services do not collide again.
         let wait = u64::from_le_bytes(bytes) % self.wait_max;
         self.wait_max = (self.wait_max * 2).min(WAIT_MAX);
         Some(Duration::from_micros(wait))

@@ -16,7 +16,6 @@ use crate::guesses::ClientAddress;
 use crate::problem::{ApiResult, Ended, Problem, ProblemCode};
 use crate::token::{AccessToken, TokenKind};
 
-/// The token of a request, if it has one.
 #[derive(Clone)]
 pub(crate) struct Bearer {
     token: Option<(AccessToken, TokenKind)>,
@@ -33,7 +32,6 @@ impl<S: Sync> FromRequestParts<S> for Bearer {
 }
 
 impl Bearer {
-    /// Reads the header `Authorization` and the address of the client.
     pub(crate) fn of(headers: &HeaderMap, extensions: &Extensions) -> Self {
         let value = headers.get(header::AUTHORIZATION);
         let text = value.and_then(|value| value.to_str().ok()).and_then(|value| value.split_once(' '));
@@ -43,27 +41,23 @@ impl Bearer {
         Self { token, client: client.unwrap_or(ClientAddress(None)) }
     }
 
-    /// Returns the token without the client's address, because an admitted token is not a guess.
     pub(crate) fn admitted(&self) -> Self {
+        // An admitted token is not a guess, so its address is not needed.
         Self { client: ClientAddress(None), ..self.clone() }
     }
 
-    /// Returns the address of the client, if it sent the header `Authorization`.
     pub(crate) fn client(&self) -> ClientAddress {
         self.client
     }
 
-    /// Returns the token's hash, which finds its grant, and its kind.
     pub(crate) fn hash(&self) -> Option<(Digest, TokenKind)> {
         self.token.as_ref().map(|(token, kind)| (token.hash(), *kind))
     }
 
-    /// Returns the id of the grant with this token.
     pub(crate) fn id(&self) -> Option<String> {
         self.hash().map(|(hash, _)| GrantId::of(&hash).to_string())
     }
 
-    /// Requires and returns the token of an invitation.
     pub(crate) fn invitation(self) -> ApiResult<AccessToken> {
         match self.token {
             Some((token, TokenKind::Invitation)) => Ok(token),
@@ -73,7 +67,6 @@ impl Bearer {
     }
 }
 
-/// What the holder of a token may do.
 #[derive(Clone, Debug)]
 pub(crate) struct Access {
     holder: Holder,
@@ -85,12 +78,10 @@ enum Holder {
     Granted(Grant),
 }
 
-/// The problem of a request without a valid token.
 pub(crate) fn no_token() -> Problem {
     Problem::new(ProblemCode::NoToken, "expected a valid token that has not expired or been revoked")
 }
 
-/// Requires a grant that is still valid.
 pub(crate) fn require_live(grant: Grant, now_ms: i64) -> ApiResult<Grant> {
     if grant.is_live(now_ms) {
         return Ok(grant);
@@ -107,7 +98,6 @@ fn unknown(match_name: &MatchName) -> Problem {
 }
 
 impl Access {
-    /// Returns the access of the admin.
     pub(crate) fn admin() -> Self {
         Self { holder: Holder::Admin }
     }
@@ -116,8 +106,8 @@ impl Access {
         Self { holder: Holder::Granted(grant) }
     }
 
-    /// Hides where the store is damaged from everyone but the host and the admin (SV-7).
     pub(crate) fn redacted(&self, problem: Problem) -> Problem {
+        // SV-7: only the host and the admin learn where the store is damaged.
         if problem.code() == ProblemCode::Corrupt && !self.is_host() {
             problem.without_place()
         } else {
@@ -125,7 +115,6 @@ impl Access {
         }
     }
 
-    /// Returns the grant; the admin has none.
     pub(crate) fn grant(&self) -> Option<&Grant> {
         match &self.holder {
             Holder::Admin => None,
@@ -133,7 +122,6 @@ impl Access {
         }
     }
 
-    /// Returns `true` for hosts and the admin, who may know everything.
     pub(crate) fn is_host(&self) -> bool {
         self.grant().is_none_or(|grant| grant.kind == GrantKind::Host)
     }
@@ -145,7 +133,6 @@ impl Access {
         }
     }
 
-    /// Requires a token of the match, or the admin's. To others the match does not exist.
     pub(crate) fn require_match(&self, match_name: &MatchName) -> ApiResult<()> {
         match self.grant() {
             Some(grant) if grant.match_name != *match_name => Err(unknown(match_name)),
@@ -156,7 +143,6 @@ impl Access {
         }
     }
 
-    /// Requires the match's host or the admin.
     pub(crate) fn require_host(&self, match_name: &MatchName) -> ApiResult<()> {
         self.require_match(match_name)?;
         if self.is_host() {
@@ -166,7 +152,6 @@ impl Access {
         }
     }
 
-    /// Returns the seat whose commands the token may give; `None` for the host. Spectators are refused.
     pub(crate) fn playing_seat(&self) -> ApiResult<Option<Seat>> {
         match self.grant() {
             Some(Grant { kind: GrantKind::Seat(seat) | GrantKind::Player(seat), .. }) => Ok(Some(*seat)),
@@ -175,7 +160,6 @@ impl Access {
         }
     }
 
-    /// Returns the viewer of a match for this token. The host may view it as any seat.
     pub(crate) fn looks(&self, match_name: &MatchName, seat: Option<Viewer>) -> ApiResult<Viewer> {
         self.require_match(match_name)?;
         let viewer = match self.grant().map(|grant| grant.kind) {
@@ -216,19 +200,16 @@ impl KnownGrants {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the grant of a token's hash if it was read lately.
     pub(crate) fn find(&self, hash: &Digest) -> Option<Grant> {
         let known = self.lock();
         let (read_at, grant) = known.grants.get(hash)?;
         is_fresh(*read_at).then(|| grant.clone())
     }
 
-    /// Returns `true` if a token with this hash had a grant, even if the grant was forgotten.
     pub(crate) fn has_known(&self, hash: &Digest) -> bool {
         self.lock().grants.contains_key(hash)
     }
 
-    /// Reads the grant of a token's hash.
     pub(crate) fn read(&self, store: &Store, hash: &Digest) -> Result<Option<Grant>, StoreError> {
         let forgotten = self.lock().forgotten;
         let read_at = Instant::now();
@@ -250,7 +231,6 @@ impl KnownGrants {
         Ok(found)
     }
 
-    /// Forgets all grants after one was changed. Their hashes stay known.
     pub(crate) fn forget(&self) {
         let mut known = self.lock();
         known.grants.values_mut().for_each(|(read_at, _)| *read_at = None);
@@ -262,7 +242,6 @@ fn is_fresh(read_at: Option<Instant>) -> bool {
     read_at.is_some_and(|read_at| read_at.elapsed() < KNOWN_TIME)
 }
 
-/// The most tokens to remember.
 const TOKENS_MAX: usize = 100_000;
 
 /// SV-42: when each token was last used, in milliseconds since 1970. The times are kept in memory only, because a record for
@@ -280,7 +259,6 @@ impl LastSeen {
         seen.insert(token, now_ms);
     }
 
-    /// Returns when a token was last used.
     pub(crate) fn of(&self, token: &Digest) -> Option<i64> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(token).copied()
     }

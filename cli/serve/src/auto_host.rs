@@ -26,7 +26,6 @@ use crate::open_branch::{CachedView, OpenBranch};
 use crate::problem::{ApiResult, Problem, ProblemCode};
 use crate::takeback::{self, current_branch};
 
-/// How often to check for deadlines and for entries of others.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// After how many checks to look for all matches with terms, because another process may have made one.
 const LOOKS_FOR_ALL: u32 = 60;
@@ -38,7 +37,6 @@ const BETWEEN_MAX: u32 = 20;
 
 const HOUR_MS: i64 = 60 * 60 * 1000;
 
-/// The matches with terms.
 #[derive(Default)]
 pub(crate) struct AutoHost {
     clocks: Mutex<BTreeMap<MatchName, Arc<Mutex<Option<TurnClock>>>>>,
@@ -50,7 +48,6 @@ pub(crate) struct AutoHost {
 }
 
 impl AutoHost {
-    /// Has a match looked at soon.
     pub(crate) fn notify(&self, match_name: &MatchName) {
         lock(&self.news).insert(match_name.clone());
         if let Some(known) = lock(&self.known).as_mut() {
@@ -59,7 +56,6 @@ impl AutoHost {
         self.wake.notify_one();
     }
 
-    /// Has a match looked at soon, if it has terms.
     pub(crate) fn moved(&self, match_name: &MatchName) {
         if lock(&self.clocks).contains_key(match_name) {
             self.notify(match_name);
@@ -91,14 +87,12 @@ struct TurnClock {
     last_key: Option<HostedKey>,
 }
 
-/// An entry, and when it was recorded.
 #[derive(Clone, Copy)]
 struct Moment {
     seq: u64,
     at_ms: i64,
 }
 
-/// The accord, the deadlines and the next step of a match with terms.
 pub(crate) struct Hosted {
     pub(crate) accord: MatchAccord,
     /// The deadline of each seat whose turn it is.
@@ -107,7 +101,6 @@ pub(crate) struct Hosted {
     step: Option<(Step, PlayPosition)>,
 }
 
-/// The deadline of a turn; times are in Unix milliseconds.
 #[derive(Clone, Copy)]
 pub(crate) struct Deadline {
     pub(crate) at_ms: i64,
@@ -119,7 +112,6 @@ pub(crate) struct Deadline {
     pub(crate) passed: i64,
 }
 
-/// What the service does next.
 enum Step {
     Between,
     Default(Seat, u32),
@@ -147,7 +139,6 @@ impl TurnClock {
         Ok(clock)
     }
 
-    /// Follows the entries up to a head.
     fn follow(&mut self, app: &App, branch: &OpenBranch, head: u64) -> ApiResult<()> {
         if head <= self.current.head {
             return Ok(());
@@ -186,7 +177,6 @@ impl TurnClock {
         Ok(())
     }
 
-    /// Returns the players whose turn it is, as far as a spectator knows.
     fn seats(&self, app: &App, branch: &OpenBranch) -> ApiResult<Vec<Seat>> {
         let now = branch
             .seen_by(app, Viewer::SPECTATOR)
@@ -196,7 +186,6 @@ impl TurnClock {
         Ok(seats)
     }
 
-    /// Returns the deadlines, and the step that is due now.
     fn standing(&self, accord: MatchAccord, players: &Players, now_ms: i64) -> Hosted {
         let state = self.current.state.as_ref();
         let mut hosted = Hosted { accord, deadlines: BTreeMap::new(), step: None };
@@ -255,18 +244,17 @@ impl TurnClock {
         hosted
     }
 
-    /// Returns how many deadlines a seat missed in a row. The count starts over when the player joins or announces an
-    /// absence, and when the terms change.
     fn missed(&self, seat: Seat, accord: &MatchAccord, players: &Players) -> u32 {
         let Some((misses, Moment { at_ms, .. })) = self.misses.get(&seat).copied() else { return 0 };
         let joined_ms = players.joined.get(&seat).copied().unwrap_or(0);
         let said_ms = accord.state.last_said(seat).map_or(0, unix_ms);
+        // The count starts over when the player joins or announces an absence, and when the terms change.
         if at_ms < joined_ms.max(said_ms).max(accord.since_ms) { 0 } else { misses }
     }
 }
 
-/// PM-17, PM-84: returns `true` if a default is played for a seat that missed `misses` deadlines in a row.
 fn is_default_due(terms: &Terms, misses: u32) -> bool {
+    // PM-17, PM-84: a default is played for the first or the second missed deadline in a row, or for none.
     match terms.missed {
         Missed::Default => true,
         Missed::Second => misses >= 2,
@@ -274,12 +262,10 @@ fn is_default_due(terms: &Terms, misses: u32) -> bool {
     }
 }
 
-/// Returns a time in Unix milliseconds.
 pub(crate) fn unix_ms(time: DeskTime) -> i64 {
     i64::try_from(time.unix_seconds()).unwrap_or(i64::MAX / 1000).saturating_mul(1000)
 }
 
-/// The players, and when they joined.
 struct Players {
     joined: BTreeMap<Seat, i64>,
     /// Whether someone was invited and has not joined.
@@ -303,14 +289,13 @@ impl Players {
         Ok(Self { joined, is_awaited })
     }
 
-    /// Returns the earliest time at which a turn of a seat can begin; `None` until all invited players have joined.
     fn begin(&self, seat: Seat) -> Option<i64> {
+        // No turn begins until all invited players have joined.
         let is_ready = !self.is_awaited && self.joined.contains_key(&seat);
         self.joined.values().max().copied().filter(|_| is_ready)
     }
 }
 
-/// Returns the accord, the deadlines and the next step of a match; `None` if the service does not host it by terms.
 pub(crate) fn hosted(app: &Arc<App>, match_name: &MatchName) -> ApiResult<Option<Hosted>> {
     let game = app.store.genesis(match_name)?;
     let Some(accord) = MatchAccord::find(&app.store, match_name, &game)? else { return Ok(None) };
@@ -329,7 +314,6 @@ pub(crate) fn hosted(app: &Arc<App>, match_name: &MatchName) -> ApiResult<Option
     })
 }
 
-/// Passes the clock of a branch at its head to `look`.
 fn with_clock<T>(
     app: &Arc<App>,
     branch: &OpenBranch,
@@ -360,7 +344,6 @@ struct Watched {
     at_ms: Option<i64>,
 }
 
-/// Hosts matches for as long as the service runs.
 pub(crate) async fn keep(app: Arc<App>) {
     let mut watched: BTreeMap<MatchName, Watched> = BTreeMap::new();
     for look in 0_u32.. {
@@ -396,13 +379,11 @@ pub(crate) async fn keep(app: Arc<App>) {
     }
 }
 
-/// Forgets a match that is gone or has no terms.
 fn forget(app: &App, watched: &mut BTreeMap<MatchName, Watched>, match_name: &MatchName) {
     watched.remove(match_name);
     lock(&app.auto_host.clocks).remove(match_name);
 }
 
-/// Finds and remembers the matches with accords.
 fn matches_with_terms(app: &Arc<App>) -> ApiResult<BTreeSet<MatchName>> {
     let mut names = BTreeSet::new();
     for found in app.store.matches_after(None)? {
@@ -412,13 +393,11 @@ fn matches_with_terms(app: &Arc<App>) -> ApiResult<BTreeSet<MatchName>> {
     Ok(names)
 }
 
-/// Returns the matches with accords that are known, after looking for them once.
 pub(crate) fn known_matches(app: &Arc<App>) -> ApiResult<BTreeSet<MatchName>> {
     let known = lock(&app.auto_host.known).clone();
     known.map_or_else(|| matches_with_terms(app), Ok)
 }
 
-/// Returns the matches whose heads are not those that were looked at.
 fn moved(app: &App, known: &[(NamedBranch, u64)]) -> ApiResult<Vec<MatchName>> {
     let named: Vec<_> = known.iter().map(|(named, _)| named.clone()).collect();
     let heads = app.store.heads(&named)?;
@@ -427,7 +406,6 @@ fn moved(app: &App, known: &[(NamedBranch, u64)]) -> ApiResult<Vec<MatchName>> {
     Ok(others.map(|((named, _), _)| named.match_name.clone()).collect())
 }
 
-/// Does what is due in a match, and returns when to look again; `None` for a match without terms.
 async fn host(app: &Arc<App>, match_name: &MatchName) -> ApiResult<Option<Watched>> {
     for _ in 0..STEPS_MAX {
         let name = match_name.clone();
@@ -459,7 +437,6 @@ async fn host(app: &Arc<App>, match_name: &MatchName) -> ApiResult<Option<Watche
     Ok(Some(Watched { branch: None, at_ms: Some(app.now_ms()) }))
 }
 
-/// Plays a step. Returns `true` if it or another process recorded anything.
 fn play(
     app: &App,
     branch: &OpenBranch,

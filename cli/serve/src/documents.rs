@@ -32,7 +32,6 @@ macro_rules! schemas {
 
 pub(crate) use schemas;
 
-/// Describes an object whose members are the ruleset's.
 fn of_ruleset(description: &str) -> ObjectBuilder {
     let free = AdditionalProperties::FreeForm(true);
     ObjectBuilder::new().description(Some(description)).additional_properties(Some(free))

@@ -30,7 +30,6 @@ const LOOKS_FOR_MAILS: u32 = 10;
 /// How long to wait after a failure on a desk, in seconds.
 const AGAIN_SECONDS: u64 = 60;
 
-/// Runs work at the desk of a game, while no other request of this service writes to it.
 pub(crate) async fn at_desk<T: Send + 'static>(
     app: &Arc<App>,
     game: &MatchName,
@@ -45,6 +44,7 @@ pub(crate) async fn at_desk<T: Send + 'static>(
     });
     let desk = desk.await?;
     let branch = app.find_branch(desk.clone(), main.clone()).await?;
+    // No other request of this service writes to the desk in the meantime.
     let _turn = branch.turn().await?;
     let game = game.clone();
     app.block(move |app| {
@@ -92,7 +92,6 @@ pub(crate) async fn at_desk<T: Send + 'static>(
     .await
 }
 
-/// Executes turns while the service runs: after each paper, and at each deadline.
 pub(crate) async fn keep(app: Arc<App>) {
     let Some(desks) = &app.desks else { return };
     let mut due: BTreeMap<MatchName, Option<DeskTime>> = BTreeMap::new();
@@ -136,7 +135,6 @@ pub(crate) async fn keep(app: Arc<App>) {
     }
 }
 
-/// Lists the games that may have a desk.
 async fn games(app: &Arc<App>) -> ApiResult<Vec<MatchName>> {
     app.block(|app| {
         let mut games = Vec::new();
@@ -148,13 +146,13 @@ async fn games(app: &Arc<App>) -> ApiResult<Vec<MatchName>> {
     .await
 }
 
-/// PM-107: writes the day's letter to the host if it is due, and returns the match in whose outbox it waits.
 async fn write_day_of(app: &Arc<App>) -> ApiResult<Option<MatchName>> {
     app.block(|app| {
         let mail = app.desks.as_ref().map(|desks| &desks.mail);
         let Some((HostedMail { signers, letters: Some(folder), .. }, at)) = mail.zip(desk_time(app)) else {
             return Ok(None);
         };
+        // PM-107: the day's letter waits in the outbox of the returned match.
         let written = write_day(&app.store, &app.registry, signers, folder, at).map_err(desk_problem)?;
         Ok(written.map(|(game, _)| game))
     })
@@ -168,8 +166,6 @@ fn desk_time(app: &App) -> Option<DeskTime> {
 /// The file of a waiting mail, the mail, and the matches that it is for.
 type WaitingMail = (PathBuf, ReceivedMail, Vec<MatchName>);
 
-/// Takes the waiting mails of the Maildir, each for the matches that it names (PM-100, PM-104). A mail that cannot be
-/// taken stays, and the others are taken all the same.
 async fn take_mails(app: &Arc<App>) -> ApiResult<()> {
     let Some(HostedMail { maildir: Some(folder), letters: Some(post), .. }) =
         app.desks.as_ref().map(|desks| desks.mail.clone())
@@ -178,6 +174,7 @@ async fn take_mails(app: &Arc<App>) -> ApiResult<()> {
     };
     let maildir = folder.clone();
     let of_post = post.clone();
+    // PM-100, PM-104: each mail of the Maildir is taken for the matches that it names.
     for (path, mail, games) in app.block(move |app| waiting_mails(app, &maildir, &of_post)).await? {
         if games.is_empty() {
             continue;
@@ -189,6 +186,7 @@ async fn take_mails(app: &Arc<App>) -> ApiResult<()> {
                 app.block(move |_| mark().map_err(desk_problem)).await?;
             }
             Ok(false) => {}
+            // A mail that cannot be taken stays, and the others are taken all the same.
             Err(problem) => {
                 let mail = path.display();
                 tracing::warn!(%mail, detail = problem.detail(), "a mail was not taken");
@@ -198,7 +196,6 @@ async fn take_mails(app: &Arc<App>) -> ApiResult<()> {
     Ok(())
 }
 
-/// Reads the waiting mails, and finds the matches that they are for.
 fn waiting_mails(app: &App, maildir: &Path, post: &Path) -> ApiResult<Vec<WaitingMail>> {
     let Some(desks) = &app.desks else { return Err(Problem::internal()) };
     let mails = Maildir::open(maildir).and_then(|maildir| maildir.mails()).map_err(desk_problem)?;
@@ -217,7 +214,6 @@ fn waiting_mails(app: &App, maildir: &Path, post: &Path) -> ApiResult<Vec<Waitin
     Ok(waiting)
 }
 
-/// Takes a mail for matches, and answers it. Returns `true` if it need not be taken again.
 async fn take_mail_for(
     app: &Arc<App>,
     mail: &ReceivedMail,
@@ -257,7 +253,6 @@ async fn take_mail_for(
     Ok(is_done)
 }
 
-/// Runs a match as far as possible now, and sends its letters. Returns the deadline that the match waits for.
 async fn run(app: &Arc<App>, game: &MatchName) -> ApiResult<Option<DeskTime>> {
     let of = game.clone();
     let deadline = at_desk(app, game, move |app, host| {
@@ -293,16 +288,15 @@ async fn run(app: &Arc<App>, game: &MatchName) -> ApiResult<Option<DeskTime>> {
     Ok(deadline)
 }
 
-/// PM-101: returns `true` if the service sends letters, and a letter of this turn is unsent.
 fn is_letter_unsent(app: &App, game: &MatchName) -> Result<bool, MailError> {
     if app.desks.as_ref().is_none_or(|desks| desks.mail.send.is_none()) {
         return Ok(false);
     }
+    // PM-101: only a letter of this turn keeps the deadline from passing.
     let is_unsent = with_room(app, game, |room| Ok(!room.unsent_turn()?.is_empty()))?;
     Ok(is_unsent == Some(true))
 }
 
-/// Runs work on the letters of a match. Returns `None` if the service has no folder for letters.
 fn with_room<T>(
     app: &App,
     game: &MatchName,

@@ -26,7 +26,6 @@ const BEHIND_MAX: u64 = 256;
 const NOTED_MAX: usize = 2048;
 const NOTED_BYTES: u64 = 96;
 
-/// What is new to a viewer between two heads.
 pub(crate) struct Delta {
     /// The later head, in the log's numbering.
     pub(crate) to: u64,
@@ -41,7 +40,6 @@ pub(crate) struct Delta {
     _share: MemoryShare,
 }
 
-/// The data of an event (SV-18).
 #[derive(Serialize)]
 struct EventData<'a> {
     head: u64,
@@ -50,7 +48,7 @@ struct EventData<'a> {
 }
 
 impl Delta {
-    /// Returns what is new to a viewer between two heads, in the log's numbering. `id` is the id of the later one.
+    /// The heads are in the log's numbering, and `id` is the id of the later one.
     pub(crate) fn between(
         (from, earlier): (u64, &Known),
         (to, now): (u64, &Known),
@@ -68,6 +66,7 @@ impl Delta {
                 records.push(logged.record.clone());
             }
         }
+        // SV-18: a client that misses more records than an event may have reads the log again.
         let event: Option<Bytes> = (!news.is_empty()).then(|| {
             let entries = if news.len() <= RECORDS_MAX { Some(news) } else { None };
             let data = json_text(&EventData { head, tag: &tag, entries });
@@ -97,7 +96,6 @@ pub(crate) struct Cursor {
     _share: MemoryShare,
 }
 
-/// What a viewer knows at a head.
 pub(crate) struct Known {
     /// The history, for its numbers alone: only the entries after the settled ones are in it.
     pub(crate) history: SeatHistory,
@@ -108,8 +106,7 @@ pub(crate) struct Known {
 }
 
 impl Cursor {
-    /// Returns a cursor after entry `settled` and its state. That entry and all before it must be wholly shown to the
-    /// viewer. The times are needed for a player only.
+    /// Entry `settled` and all before it must be wholly shown to the viewer. The times are needed for a player only.
     pub(crate) fn new(
         viewer: Viewer,
         start: History,
@@ -156,7 +153,6 @@ impl Cursor {
     }
 }
 
-/// Where a client resumes that reconnects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Resumed {
     /// Behind this head, in the log's numbering. Everything that was revealed later is sent, perhaps some of it once
@@ -187,13 +183,11 @@ impl Knowledge {
         Self { ahead: None, behind: None, noted: vec![(0, start)], share: memory.share(NOTED_BYTES) }
     }
 
-    /// Returns the latest cursor that serves a client that knows everything up to a head.
     pub(crate) fn nearest(&self, from: u64) -> Option<&Cursor> {
         let both = [&self.ahead, &self.behind].into_iter().flatten();
         both.filter(|cursor| cursor.at <= from).max_by_key(|cursor| cursor.at)
     }
 
-    /// Keeps a cursor if it helps other clients.
     pub(crate) fn keep(&mut self, new: Cursor) {
         let serves = |old: &Cursor| old.at <= new.at && new.settled - old.settled <= BEHIND_MAX;
         if self.ahead.as_ref().is_none_or(|ahead| ahead.at <= new.at) {
@@ -203,7 +197,6 @@ impl Knowledge {
         }
     }
 
-    /// Notes the id of what the viewer knows at a head of the log.
     pub(crate) fn note(&mut self, head: u64, id: EventId) {
         let Err(index) = self.noted.binary_search_by_key(&head, |noted| noted.0) else { return };
         self.noted.insert(index, (head, id));
@@ -214,14 +207,13 @@ impl Knowledge {
         self.share.set(self.noted.len() as u64 * NOTED_BYTES);
     }
 
-    /// Looks for the first head, at most `head`, at which the viewer sees as many entries as a client that reconnects
-    /// (SV-19).
     pub(crate) fn resumed(&self, id: &EventId, head: u64) -> Resumed {
         let seen = id.head;
         if seen > head {
             // A viewer cannot see more entries than there are.
             return Resumed::NotYet;
         }
+        // SV-19: find the first head at which the viewer sees as many entries as the client that reconnects.
         let upto = self.noted.partition_point(|noted| noted.0 <= head);
         let noted = self.noted.get(..upto).unwrap_or(&self.noted);
         let fewer = noted.partition_point(|noted| noted.1.head < seen);

@@ -23,7 +23,6 @@ pub(crate) const REPLAY_BYTES_MAX: usize = 64 << 20;
 /// The longest paper of a match by mail (PM-31a).
 pub(crate) const PAPER_BYTES_MAX: usize = 64 << 10;
 
-/// The longest header block with its request line.
 pub(crate) const HEADER_BYTES_MAX: usize = 16 << 10;
 
 /// How long a client may take to send its header and its body, how long the service may take for the rest, and how long
@@ -51,7 +50,6 @@ const WHOLE_SHORT_MAX: u32 = 16_384;
 /// history, so this limits how many threads fold at once.
 const WHOLE_SHORT_MIN: u32 = 2_048;
 
-/// The most streams: in total, of one token, and of one token of spectators.
 pub(crate) const STREAMS_MAX: usize = 10_000;
 const STREAMS_OF_TOKEN_MAX: usize = 8;
 const STREAMS_OF_SPECTATORS_MAX: usize = 1000;
@@ -63,11 +61,9 @@ const BURST: NonZeroU32 = NonZeroU32::new(4).unwrap();
 const FILES_OF_DIRECTORY: usize = 32;
 const FILES_OF_DATABASE: usize = 128;
 
-/// The bounds of the number of connections, whatever the limit of open files.
 const CONNECTIONS_MIN: usize = 8;
 const CONNECTIONS_MAX: usize = 1 << 20;
 
-/// Returns the most connections for a limit of open files.
 pub(crate) fn connections_max(files_max: u64, is_in_database: bool) -> usize {
     let kept = if is_in_database { FILES_OF_DATABASE } else { FILES_OF_DIRECTORY };
     let most = usize::try_from(files_max).unwrap_or(usize::MAX).saturating_sub(kept);
@@ -77,13 +73,10 @@ pub(crate) fn connections_max(files_max: u64, is_in_database: bool) -> usize {
 /// The longest answer of `legal` and `ask`.
 pub(crate) const ANSWER_BYTES_MAX: usize = 4 << 20;
 
-/// The most branches of a match.
 pub(crate) const BRANCHES_MAX: usize = 1000;
 
-/// How many tokens are counted before idle ones are forgotten.
 const COUNTED_MAX: usize = 16_384;
 
-/// The counters and queues that keep one client from taking everything.
 pub(crate) struct ServiceLimits {
     rates: RwLock<Rates>,
     pub(crate) guesses: Guesses,
@@ -97,7 +90,6 @@ pub(crate) struct ServiceLimits {
     streams: Arc<Mutex<StreamCounts>>,
 }
 
-/// Counts of requests by token.
 struct Rates {
     seats: DefaultKeyedRateLimiter<String>,
     spectators: DefaultKeyedRateLimiter<String>,
@@ -127,12 +119,11 @@ impl ServiceLimits {
         }
     }
 
-    /// Applies the rates of new settings. All counts start over.
     pub(crate) fn apply(&self, settings: &Settings) {
+        // All counts start over.
         *self.rates.write().unwrap_or_else(PoisonError::into_inner) = settings.into();
     }
 
-    /// Counts a request of a token, or refuses it. Requests of hosts and invitations are not counted.
     pub(crate) fn admit(&self, id: &str, kind: GrantKind) -> ApiResult<()> {
         let rates = self.rates.read().unwrap_or_else(PoisonError::into_inner);
         let counted = match kind {
@@ -149,14 +140,12 @@ impl ServiceLimits {
         })
     }
 
-    /// Takes a place for a request, or refuses it.
     pub(crate) fn request(&self) -> ApiResult<OwnedSemaphorePermit> {
         Arc::clone(&self.requests)
             .try_acquire_owned()
             .map_err(|_| Problem::overloaded("too many requests at once"))
     }
 
-    /// Waits until a history with this number of entries may be held in memory.
     pub(crate) async fn whole(&self, entries: u64) -> ApiResult<OwnedSemaphorePermit> {
         let is_short = entries <= SHORT_LOG;
         let entries = u32::try_from(entries).unwrap_or(u32::MAX);
@@ -169,7 +158,6 @@ impl ServiceLimits {
         whole.map_err(|_| Problem::closing())
     }
 
-    /// Takes a place for a stream, or refuses it. The admin has no grant.
     pub(crate) fn stream(&self, token: Digest, grant: Option<&Grant>) -> ApiResult<StreamPlace> {
         let is_spectators = grant.is_some_and(|grant| matches!(grant.kind, GrantKind::Spectator { .. }));
         let most = if is_spectators { STREAMS_OF_SPECTATORS_MAX } else { STREAMS_OF_TOKEN_MAX };
@@ -186,6 +174,7 @@ impl ServiceLimits {
         }
         *of_token += 1;
         counts.all += 1;
+        // The admin has no grant.
         if let Some(Grant { match_name, kind, .. }) = grant {
             counts.by_match.entry(match_name.clone()).or_default().insert(token, *kind);
         }
@@ -202,19 +191,17 @@ impl ServiceLimits {
         lock(&self.streams).by_token.contains_key(token)
     }
 
-    /// Returns the kinds of the tokens that have streams of a match (SV-60).
     pub(crate) fn here(&self, match_name: &MatchName) -> Vec<GrantKind> {
+        // SV-60: whoever has a stream of the match is there.
         let counts = lock(&self.streams);
         counts.by_match.get(match_name).map(|here| here.values().copied().collect()).unwrap_or_default()
     }
 
-    /// Returns the number of streams.
     pub(crate) fn streams(&self) -> usize {
         lock(&self.streams).all
     }
 }
 
-/// The numbers of streams, in total and by token.
 #[derive(Default)]
 struct StreamCounts {
     all: usize,
@@ -227,7 +214,6 @@ fn lock(counts: &Mutex<StreamCounts>) -> MutexGuard<'_, StreamCounts> {
     counts.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The place of a stream. Dropping it frees the place.
 pub(crate) struct StreamPlace {
     token: Digest,
     match_name: Option<MatchName>,

@@ -27,7 +27,6 @@ const QUICK: Duration = Duration::from_micros(200);
 /// The most deltas to keep. Clients that follow closely ask for the same few.
 const DELTAS_MAX: usize = 256;
 
-/// A branch in memory. What is kept of it is counted.
 pub(crate) struct OpenBranch {
     revision: Revision,
     id: BranchId,
@@ -62,12 +61,10 @@ struct Kept {
 }
 
 impl Kept {
-    /// Returns the head state, if its head is `head` or a later one.
     fn at(&mut self, head: u64) -> Option<&mut HeadState> {
         self.current.as_mut().filter(|current| current.position.head >= head)
     }
 
-    /// Keeps a head state, unless there is a later one.
     fn put(&mut self, read: HeadState) -> &mut HeadState {
         let newer = self.current.take().filter(|newer| newer.position.head >= read.position.head);
         if newer.is_none() {
@@ -94,7 +91,6 @@ pub(crate) struct Folding<'b> {
 }
 
 impl Folding<'_> {
-    /// Passes the head state to `look`. If it is behind the known head, only the missing entries are read (FL-18).
     pub(crate) fn current<T>(&self, world: &World, look: impl FnOnce(&mut HeadState) -> T) -> ApiResult<T> {
         let branch = self.branch;
         let known = branch.known_head();
@@ -106,6 +102,7 @@ impl Folding<'_> {
         let behind = kept.current.as_ref().map(|current| current.position.fork());
         let forgotten = kept.forgotten;
         drop(kept);
+        // FL-18: if the state in memory is behind, only the missing entries are read.
         let position = match behind {
             Some(behind) if branch.is_played_by(world, &behind)? => {
                 let entries = branch.entries(world, behind.head, known)?;
@@ -130,7 +127,6 @@ impl Drop for Folding<'_> {
     }
 }
 
-/// A follower of a branch. Dropping it ends the following; the last one takes the deltas with it.
 pub(crate) struct Following(Arc<OpenBranch>);
 
 impl Following {
@@ -183,7 +179,6 @@ impl OpenBranch {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until no other thread folds the branch.
     pub(crate) fn folding(&self) -> Folding<'_> {
         let mut kept = self.kept();
         loop {
@@ -203,7 +198,6 @@ impl OpenBranch {
         self.id
     }
 
-    /// Returns the unique id of its match.
     pub(crate) fn match_id(&self, world: &World) -> ApiResult<[u8; 16]> {
         if let Some(id) = self.match_id.get() {
             return Ok(*id);
@@ -217,7 +211,6 @@ impl OpenBranch {
         NamedBranch { match_name, branch, id: self.id }
     }
 
-    /// Returns whether the match left the branch; `None` if that is not known.
     pub(crate) fn is_left(&self) -> Option<bool> {
         self.kept().is_left
     }
@@ -226,7 +219,6 @@ impl OpenBranch {
         self.kept().is_left = is_left;
     }
 
-    /// Waits until no other command is judged on the branch. Refuses if too many commands wait.
     pub(crate) async fn turn(&self) -> ApiResult<OwnedMutexGuard<()>> {
         let turn = Arc::clone(&self.turn);
         // The branch holds one reference, and the holder of the turn another.
@@ -244,12 +236,10 @@ impl OpenBranch {
         self.watched.subscribe()
     }
 
-    /// Returns the last entry that the branch is known to have.
     pub(crate) fn known_head(&self) -> u64 {
         self.watched.borrow().unwrap_or(0)
     }
 
-    /// Announces a later head of the branch. Earlier heads are ignored.
     pub(crate) fn announce(&self, head: u64) {
         self.watched.send_if_modified(|watched| {
             let is_later = watched.is_some_and(|old| old < head);
@@ -260,13 +250,11 @@ impl OpenBranch {
         });
     }
 
-    /// Announces that the branch is deleted.
     pub(crate) fn end(&self) {
         self.watched.send_replace(None);
         self.forget();
     }
 
-    /// Requires that the branch was not deleted while a command waited. A new branch of its name is opened again.
     pub(crate) fn require_there(&self) -> ApiResult<()> {
         if self.watched.borrow().is_some() { Ok(()) } else { Err(self.gone()) }
     }
@@ -276,8 +264,8 @@ impl OpenBranch {
         StoreError::NoSuchBranch { match_name, branch }.into()
     }
 
-    /// Makes room, unless a command is judged or waits. What another thread uses just now stays in memory.
     pub(crate) fn make_room(&self) {
+        // What another thread or a waiting command uses stays in memory.
         if Arc::strong_count(&self.turn) == 1
             && let Ok(mut kept) = self.kept.try_lock()
         {
@@ -285,16 +273,15 @@ impl OpenBranch {
         }
     }
 
-    /// Forgets the head state, which is then read again.
     pub(crate) fn forget(&self) {
         let mut kept = self.kept();
         kept.forgotten += 1;
         kept.clear();
     }
 
-    /// Discards what is in memory if the failed module or referee plays the branch, or may play it.
     pub(crate) fn discard(&self, at_fault: &FaultOf) {
         let is_other = |current: &HeadState| !at_fault.is(&*current.position.rules);
+        // If nothing is in memory, the failed module or referee may play the branch.
         if !self.kept().current.as_ref().is_some_and(is_other) {
             self.forget();
         }
@@ -307,7 +294,6 @@ impl OpenBranch {
         self.announce(head);
     }
 
-    /// Passes the head state to `look`. It is read from the store if it is not in memory.
     pub(crate) fn current<T>(&self, world: &World, look: impl FnOnce(&mut HeadState) -> T) -> ApiResult<T> {
         let known = self.known_head();
         if let Some(current) = self.kept().at(known) {
@@ -316,10 +302,10 @@ impl OpenBranch {
         self.folding().current(world, look)
     }
 
-    /// Returns `false` if another module folded the state than the one that plays the match now (MD-9).
     fn is_played_by(&self, world: &World, current: &PlayPosition) -> ApiResult<bool> {
         let Some(module) = current.rules.module() else { return Ok(true) };
         let genesis = world.store.genesis(&self.revision.match_name)?;
+        // MD-9: another module than the one that folded the state may play the match now.
         Ok(genesis.only_module().is_none_or(|only| *only == module))
     }
 
@@ -334,38 +320,30 @@ impl OpenBranch {
         Ok(current)
     }
 
-    /// Returns the whole branch as a source.
     pub(crate) fn source(&self, world: &World) -> ApiResult<HistorySource> {
         let build = world.outside.build;
         Ok(HistorySource::of_branch(&self.revision, &world.store, &world.registry, build)?)
     }
 
-    /// Reads the entries of the log after one head, up to another.
     pub(crate) fn entries(&self, world: &World, after: u64, to: u64) -> ApiResult<Vec<LogEntry>> {
         let entries = world.store.entries_of(&self.named(), after + 1..=to)?;
         Ok(entries.map(|entry| entry.map(LogEntry::from)).collect::<Result<_, _>>()?)
     }
 
-    /// Notes how long it took to judge commands and to compute the host's view. After a long time, the next command is
-    /// judged on a thread, where the store can be asked about the branch.
     pub(crate) fn note_judging(&self, time: Duration) {
         self.kept().is_judged_quickly = time < QUICK;
     }
 
-    /// Passes the head state to `look` if it is in memory, no other thread uses it, and the last commands were judged
-    /// quickly.
     pub(crate) fn if_quick<T>(&self, look: impl FnOnce(&mut HeadState) -> T) -> Option<T> {
         let known = self.known_head();
         let mut kept = self.kept.try_lock().ok().filter(|kept| kept.is_judged_quickly)?;
         kept.at(known).map(look)
     }
 
-    /// Returns what a viewer sees at the head if the view is cached and no other thread uses it.
     pub(crate) fn shown_in_memory(&self, viewer: Viewer) -> Option<CachedView> {
         self.kept.try_lock().ok()?.current.as_ref()?.shown.get(&viewer).cloned()
     }
 
-    /// Counts the memory of a further state of the branch.
     pub(crate) fn share_of_state(&self) -> MemoryShare {
         self.memory.share(self.kept().current.as_ref().map_or(0, |current| current.state_bytes))
     }
@@ -379,13 +357,11 @@ impl OpenBranch {
         known.saturating_sub(settled) <= SHORT_LOG
     }
 
-    /// Returns what is new to a viewer after a head if that is kept, without waiting.
     pub(crate) fn delta_in_memory(&self, viewer: Viewer, from: u64) -> Option<Arc<Delta>> {
         let known = self.known_head();
         self.kept().deltas.get(&(viewer, from)).filter(|delta| delta.to == known).cloned()
     }
 
-    /// Keeps what is new to a viewer after a head, as long as there are followers.
     pub(crate) fn keep_delta(&self, viewer: Viewer, from: u64, delta: &Arc<Delta>) {
         let mut kept = self.kept();
         if kept.followers == 0 {
@@ -411,7 +387,6 @@ pub(crate) struct HeadState {
     share: MemoryShare,
 }
 
-/// A view as responses contain it, and its tag.
 #[derive(Clone, Debug)]
 pub(crate) struct CachedView {
     /// What `show --format json` prints.
@@ -433,18 +408,17 @@ impl HeadState {
         Self { position, state_bytes, shown: BTreeMap::new(), share: memory.share(state_bytes) }
     }
 
-    /// Returns what a viewer sees at the head.
     pub(crate) fn shown(&mut self, viewer: Viewer) -> CachedView {
         if let Some(shown) = self.shown.get(&viewer) {
             return shown.clone();
         }
         let shown = CachedView::of(viewer, self.position.state.as_ref());
+        // SV-27: views are counted, too.
         self.share.set(self.share.bytes + shown.json.len() as u64 + VIEW_BYTES);
         self.shown.insert(viewer, shown.clone());
         shown
     }
 
-    /// Returns a copy of the position, and what a viewer sees there.
     pub(crate) fn played_by(&mut self, viewer: Viewer) -> (PlayPosition, CachedView) {
         let shown = self.shown(viewer);
         (self.position.fork(), shown)

@@ -49,7 +49,6 @@ pub(crate) enum ProblemCode {
 }
 
 impl ProblemCode {
-    /// Returns its status, its name and its title.
     const fn about(self) -> (StatusCode, &'static str, &'static str) {
         use StatusCode as S;
         match self {
@@ -95,7 +94,6 @@ impl ProblemCode {
     }
 }
 
-/// A failure, without the id of its request.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
     code: ProblemCode,
@@ -122,7 +120,6 @@ pub(crate) enum Ended {
     Expired,
 }
 
-/// What the operator can do about a failure of the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Remedy {
     Salvage,
@@ -143,7 +140,6 @@ impl Remedy {
     }
 }
 
-/// Result type of request handlers.
 pub(crate) type ApiResult<T = Response> = Result<T, Problem>;
 
 impl Problem {
@@ -160,7 +156,6 @@ impl Problem {
         }
     }
 
-    /// A token that is no longer valid.
     pub(crate) fn no_longer(ended: Ended) -> Self {
         let detail = match ended {
             Ended::Revoked => "the token was revoked; ask the host for a new one",
@@ -179,32 +174,26 @@ impl Problem {
         Self::new(ProblemCode::Content, detail)
     }
 
-    /// An internal error. The logs of the service have the details.
     pub(crate) fn internal() -> Self {
         Self::new(ProblemCode::Internal, "internal error; see the logs of the service")
     }
 
-    /// A service that is shutting down.
     pub(crate) fn closing() -> Self {
         Self::new(ProblemCode::Closing, "the service is shutting down")
     }
 
-    /// A failure of the store, and what the operator can do.
     pub(crate) fn of_store(code: ProblemCode, detail: String, remedy: Option<Remedy>) -> Self {
         Self { is_of_store: code != ProblemCode::Corrupt, remedy, ..Self::new(code, detail) }
     }
 
-    /// A queue that is full.
     pub(crate) fn overloaded(detail: &'static str) -> Self {
         Self::new(ProblemCode::Overloaded, detail)
     }
 
-    /// A request that the token does not permit, and who may make it.
     pub(crate) fn forbidden(detail: impl Into<Cow<'static, str>>) -> Self {
         Self::new(ProblemCode::Forbidden, detail)
     }
 
-    /// A command that was not accepted: its index in the request, from 0, and its record.
     pub(crate) fn of_command(detail: String, index: usize, record: Record) -> Self {
         let code = match &record.outcome {
             Outcome::Rejected(code) if code.as_str() == "malformed" => ProblemCode::Malformed,
@@ -213,7 +202,6 @@ impl Problem {
         Self { command: Some(Box::new((index, record))), ..Self::new(code, detail) }
     }
 
-    /// A branch that is not as the client expected, and the tag of what the client would see now.
     pub(crate) fn moved(detail: String, tag: &str) -> Self {
         Self { tag: Some(tag.into()), ..Self::new(ProblemCode::Moved, detail) }
     }
@@ -222,22 +210,19 @@ impl Problem {
         self.code
     }
 
-    /// Returns `true` if the store could not write.
     pub(crate) fn is_of_store(&self) -> bool {
         self.is_of_store
     }
 
-    /// Replaces the code, and so the status.
     pub(crate) fn with_code(self, code: ProblemCode) -> Self {
         Self { code, ..self }
     }
 
-    /// Returns after how many seconds to try again, if waiting helps. The time is longer if the service has to be
-    /// restarted: when it cannot write to its directory, or shuts down.
     fn retry_after(&self) -> Option<&'static str> {
         match self.code {
             ProblemCode::SlowDown | ProblemCode::Overloaded => Some("1"),
             ProblemCode::Store if !self.needs_restart => Some("1"),
+            // A directory that could not be written accepts writes again only after a restart of the service.
             ProblemCode::Store => Some("60"),
             ProblemCode::Closing => Some("10"),
             _ => None,
@@ -248,7 +233,6 @@ impl Problem {
         &self.detail
     }
 
-    /// Adds the next step, which depends on whether a database holds the store.
     pub(crate) fn with_next_step(self, is_database: bool) -> Self {
         let Some(remedy) = self.remedy else { return self };
         let detail = format!("{}; {}", self.detail, remedy.text(is_database)).into();
@@ -256,13 +240,11 @@ impl Problem {
         Self { detail, needs_restart, remedy: None, ..self }
     }
 
-    /// Replaces the detail by one that does not name the damaged part.
     pub(crate) fn without_place(self) -> Self {
         let detail = "part of this match is damaged in the store; the host can see which part".into();
         Self { detail, remedy: None, ..self }
     }
 
-    /// Returns the response, with the id of its request.
     pub(crate) fn render(self, request: &str) -> Response {
         let (status, code, title) = self.code.about();
         let retry_after = self.retry_after();

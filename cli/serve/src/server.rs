@@ -183,7 +183,6 @@ fn end() -> io::Result<impl Future<Output = ()>> {
     })
 }
 
-/// SIGHUP, if it is caught.
 #[derive(Default)]
 struct Hangups {
     #[cfg(unix)]
@@ -212,14 +211,12 @@ impl Hangups {
     }
 }
 
-/// What all connections of a listener share.
 #[derive(Clone)]
 struct Acceptor {
     connections: Connections,
     behind_proxy: bool,
 }
 
-/// Serves a connection on a task of its own, if there is room for it.
 fn connect(
     (stream, peer): (TcpStream, SocketAddr),
     acceptor: &Acceptor,
@@ -259,7 +256,6 @@ fn connect(
     });
 }
 
-/// Serves metrics on their own address.
 async fn serve_metrics(listener: TcpListener, acceptor: Acceptor, app: Arc<App>) {
     let routes = Router::new().route(
         "/metrics",

@@ -19,7 +19,6 @@ use crate::problem::{ApiResult, Problem, ProblemCode};
 /// How often to try again after a conflict with another request.
 const TRIES_MAX: u32 = 8;
 
-/// An open question of a player whether to take back.
 pub(crate) struct AskedTakeback {
     pub(crate) number: u32,
     pub(crate) by: Seat,
@@ -31,18 +30,16 @@ pub(crate) struct AskedTakeback {
     pub(crate) awaited: BTreeSet<Seat>,
 }
 
-/// Returns the current branch of a match (SV-65).
 pub(crate) fn current_branch(app: &App, match_name: &MatchName) -> ApiResult<BranchName> {
+    // SV-65: the accord names the branch on which the match continues.
     Ok(turnfold_mail::current_branch(&app.store, match_name)?)
 }
 
-/// Opens the current branch of a match up to its latest entry.
 fn open_current(app: &Arc<App>, match_name: &MatchName) -> ApiResult<Arc<OpenBranch>> {
     let branch = current_branch(app, match_name)?;
     app.branches.ask(app, &(match_name.clone(), branch))
 }
 
-/// Returns `true` if the match was on this branch and continues on another.
 pub(crate) fn has_left(app: &App, branch: &OpenBranch) -> ApiResult<bool> {
     if let Some(is_left) = branch.is_left() {
         return Ok(is_left);
@@ -53,11 +50,11 @@ pub(crate) fn has_left(app: &App, branch: &OpenBranch) -> ApiResult<bool> {
     Ok(is_left)
 }
 
-/// SV-65: refuses a player's command on a branch that the match left, such as from a page that does not know it yet.
 pub(crate) fn require_not_left(app: &App, branch: &OpenBranch) -> ApiResult<()> {
     if !has_left(app, branch)? {
         return Ok(());
     }
+    // SV-65: the command may come from a page that does not know the new branch yet.
     let Revision { match_name, branch: name, .. } = branch.revision();
     let current = current_branch(app, match_name)?;
     Err(Problem::content(format!(
@@ -70,7 +67,6 @@ fn find_accord(app: &App, match_name: &MatchName) -> ApiResult<Option<MatchAccor
     Ok(MatchAccord::find(&app.store, match_name, &game)?)
 }
 
-/// Returns the seats that have players.
 pub(crate) fn seats_with_players(app: &App, match_name: &MatchName) -> ApiResult<BTreeSet<Seat>> {
     let now_ms = app.now_ms();
     let mut seats = BTreeSet::new();
@@ -82,7 +78,6 @@ pub(crate) fn seats_with_players(app: &App, match_name: &MatchName) -> ApiResult
     Ok(seats)
 }
 
-/// Finds the open question of a match. A further entry closes it.
 fn open_takeback(
     app: &Arc<App>,
     match_name: &MatchName,
@@ -90,6 +85,7 @@ fn open_takeback(
     let Some(accord) = find_accord(app, match_name)? else { return Ok(None) };
     let open = open_current(app, match_name)?;
     let head = open.head(app)?;
+    // A further entry closes the question.
     let Some(takeback) = accord.state.takeback(head).cloned() else { return Ok(None) };
     if takeback.branch != open.revision().branch {
         return Ok(None);
@@ -97,7 +93,6 @@ fn open_takeback(
     Ok(Some((accord, takeback, open)))
 }
 
-/// Returns the open question of a match; `None` for spectators, who are not asked.
 pub(crate) fn asked(
     app: &Arc<App>,
     match_name: &MatchName,
@@ -113,7 +108,6 @@ pub(crate) fn asked(
     Ok(Some(AskedTakeback { number, by, after, agreed, awaited }))
 }
 
-/// Records a question of a player: to continue after an entry, or from before the player's last command.
 pub(crate) fn ask(app: &Arc<App>, match_name: &MatchName, seat: Seat, after: Option<u64>) -> ApiResult<()> {
     let open = open_current(app, match_name)?;
     require_not_by_mail(app, open.revision())?;
@@ -147,7 +141,6 @@ pub(crate) fn ask(app: &Arc<App>, match_name: &MatchName, seat: Seat, after: Opt
     record(app, match_name, seat, &command)
 }
 
-/// Records an answer of a player, and continues from the earlier entry once all have agreed.
 pub(crate) fn answer(
     app: &Arc<App>,
     match_name: &MatchName,
@@ -167,7 +160,6 @@ pub(crate) fn answer(
     settle(app, match_name)
 }
 
-/// Records a command in the accord of a match, which is created if it does not exist.
 fn record(app: &Arc<App>, match_name: &MatchName, seat: Seat, command: &Command) -> ApiResult<()> {
     for _ in 0..TRIES_MAX {
         let accord = accord_of(app, match_name)?;
@@ -184,7 +176,6 @@ fn record(app: &Arc<App>, match_name: &MatchName, seat: Seat, command: &Command)
     Err(moves_on())
 }
 
-/// Returns the accord of a match, or creates one without terms.
 fn accord_of(app: &Arc<App>, match_name: &MatchName) -> ApiResult<MatchAccord> {
     let game = app.store.genesis(match_name)?;
     if let Some(accord) = MatchAccord::find(&app.store, match_name, &game)? {
@@ -207,7 +198,6 @@ fn is_conflict(error: &MailError) -> bool {
     matches!(error, MailError::Replay(ReplayError::Store(StoreError::Conflict { .. })))
 }
 
-/// Continues from an earlier entry if all players have agreed. If several processes try, one succeeds.
 pub(crate) fn settle(app: &Arc<App>, match_name: &MatchName) -> ApiResult<()> {
     for _ in 0..TRIES_MAX {
         let Some((accord, takeback, open)) = open_takeback(app, match_name)? else { return Ok(()) };
@@ -216,6 +206,7 @@ pub(crate) fn settle(app: &Arc<App>, match_name: &MatchName) -> ApiResult<()> {
         if others.is_empty() || !others.is_subset(&takeback.agreed) {
             return Ok(());
         }
+        // If several processes try, one succeeds.
         if go_on(app, &accord, &open, takeback.after)? {
             return Ok(());
         }
@@ -223,7 +214,6 @@ pub(crate) fn settle(app: &Arc<App>, match_name: &MatchName) -> ApiResult<()> {
     Err(moves_on())
 }
 
-/// Takes back as the host: everything after an entry, or the last entry.
 pub(crate) fn take_back(app: &Arc<App>, match_name: &MatchName, after: Option<u64>) -> ApiResult<()> {
     for _ in 0..TRIES_MAX {
         let accord = accord_of(app, match_name)?;
@@ -261,7 +251,6 @@ fn go_on(app: &Arc<App>, accord: &MatchAccord, open: &OpenBranch, after: u64) ->
     }
 }
 
-/// Creates a branch after an entry under the next free name, or finds one that another process has just created.
 fn back_branch(app: &App, open: &OpenBranch, after: u64) -> ApiResult<BranchName> {
     let revision = open.revision();
     let match_name = &revision.match_name;
@@ -270,6 +259,7 @@ fn back_branch(app: &App, open: &OpenBranch, after: u64) -> ApiResult<BranchName
     for number in 1..=branches.len().saturating_add(1) {
         let name: BranchName = format!("takeback-{number}").parse().map_err(|_| Problem::internal())?;
         if let Some(there) = branches.iter().find(|there| there.name == name) {
+            // Another process may have just created this branch.
             if there.head == after && Some(there.head_link) == link && name != revision.branch {
                 return Ok(name);
             }
@@ -290,7 +280,6 @@ fn back_branch(app: &App, open: &OpenBranch, after: u64) -> ApiResult<BranchName
     Err(Problem::internal())
 }
 
-/// Returns the entry before the last command of a seat.
 fn before_last_of(app: &App, open: &OpenBranch, seat: Seat, head: u64) -> ApiResult<u64> {
     const READ: u64 = 100;
     let mut to = head;
@@ -305,9 +294,8 @@ fn before_last_of(app: &App, open: &OpenBranch, seat: Seat, head: u64) -> ApiRes
     Err(Problem::content(format!("{seat} gave no command that could be taken back")))
 }
 
-/// SV-63: requires a game that conceals nothing. Whether a single command revealed something could itself be a secret, so the
-/// game as a whole decides.
 fn require_open_game(app: &App, open: &OpenBranch) -> ApiResult<()> {
+    // SV-63: whether a command revealed something could itself be a secret, so the game as a whole decides.
     if open.current(app, |current| current.position.state.has_secrets())? {
         return Err(Problem::content(
             "this game conceals things that moves may bring to light; its host can take back",
@@ -316,7 +304,6 @@ fn require_open_game(app: &App, open: &OpenBranch) -> ApiResult<()> {
     Ok(())
 }
 
-/// SV-63: requires that nothing was rolled after an entry.
 fn require_no_roll(app: &App, open: &OpenBranch, after: u64, head: u64) -> ApiResult<()> {
     let rules = open.current(app, |current| Arc::clone(&current.position.rules))?;
     for entry in open.entries(app, after, head)? {
@@ -324,6 +311,7 @@ fn require_no_roll(app: &App, open: &OpenBranch, after: u64, head: u64) -> ApiRe
             CommandForm::Bytes(bytes) => rules.command_text(&bytes).map_err(|_| Problem::internal())?,
             CommandForm::Text(text) => text,
         };
+        // SV-63: players cannot take back a roll.
         if is_roll(&text) {
             return Err(Problem::content("dice fell after that; the host can take it back"));
         }

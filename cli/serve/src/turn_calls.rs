@@ -28,7 +28,6 @@ use crate::open_branch::OpenBranch;
 use crate::problem::{ApiResult, Problem};
 use crate::takeback::current_branch;
 
-/// How often to look at the matches whose players want to be called.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// The most new entries to look at one by one. Earlier ones are skipped.
@@ -57,7 +56,6 @@ pub struct Notifying {
     pub memory: PathBuf,
 }
 
-/// A player who wants to be called.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wish {
@@ -72,7 +70,6 @@ struct Wish {
     turn: Option<Turn>,
 }
 
-/// A turn of a player.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Turn {
@@ -96,21 +93,18 @@ struct Call {
     text: String,
 }
 
-/// The match and seat that a token stands for now.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Player {
     match_name: MatchName,
     seat: Seat,
 }
 
-/// The wishes to be called, kept in a file.
 pub(crate) struct TurnCalls {
     notifying: Notifying,
     wishes: Mutex<Wishes>,
 }
 
 impl TurnCalls {
-    /// Reads the wishes from the file, if it exists.
     pub(crate) fn open(notifying: Notifying) -> io::Result<Self> {
         let file = &notifying.memory;
         let bytes = match fs::read(file) {
@@ -132,12 +126,10 @@ impl TurnCalls {
         self.wishes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the address at which the player of a token wants to be called.
     pub(crate) fn wish(&self, token: &Digest) -> Option<String> {
         self.lock().get(token).map(|wish| wish.to.clone())
     }
 
-    /// Sets the address at which the player of a token is called, or ends the calls.
     pub(crate) fn set_wish(&self, token: Digest, to: Option<String>) -> ApiResult<()> {
         let mut wishes = self.lock();
         match (to, wishes.get_mut(&token)) {
@@ -150,7 +142,6 @@ impl TurnCalls {
         self.save(&wishes)
     }
 
-    /// Replaces the file, which is durable afterwards.
     fn save(&self, wishes: &Wishes) -> ApiResult<()> {
         write_whole(&self.notifying.memory, json!(wishes).to_string().as_bytes()).map_err(|error| {
             tracing::error!(%error, file = %self.notifying.memory.display(), "cannot write who wants to be called");
@@ -158,7 +149,6 @@ impl TurnCalls {
         })
     }
 
-    /// Changes a wish if it still exists, and writes the file if anything changed.
     fn change(&self, token: &Digest, change: impl FnOnce(&mut Wish)) -> ApiResult<()> {
         let mut wishes = self.lock();
         let Some(wish) = wishes.get_mut(token) else { return Ok(()) };
@@ -172,9 +162,9 @@ fn unreadable(file: &Path, why: &dyn fmt::Display) -> io::Error {
     io::Error::other(format!("cannot read who wants to be called in `{}`: {why}", file.display()))
 }
 
-/// Writes a file that only its owner can read, because it contains addresses.
 fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // Only the owner can read the file, because it contains addresses.
     let mut draft = DraftFile::file_in(folder, Readers::Owner)?;
     draft.file().write_all(bytes)?;
     draft.file().sync_all()?;
@@ -182,7 +172,6 @@ fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
-/// Calls players for as long as the service runs.
 pub(crate) async fn keep(app: Arc<App>) {
     let mut ticks = interval(LOOK_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -194,7 +183,6 @@ pub(crate) async fn keep(app: Arc<App>) {
     }
 }
 
-/// Makes the calls that are due, match by match.
 fn look_at_all(app: &Arc<App>) -> ApiResult<()> {
     let Some(calls) = &app.calls else { return Ok(()) };
     let tokens: Vec<Digest> = calls.lock().keys().copied().collect();
@@ -220,7 +208,6 @@ fn look_at_all(app: &Arc<App>) -> ApiResult<()> {
     Ok(())
 }
 
-/// Returns the match and seat of a token, if its grant is live.
 fn player_of(app: &App, token: &Digest) -> ApiResult<Option<Player>> {
     let Some(grant) = app.store.find_grant(token)? else { return Ok(None) };
     if !grant.is_live(app.now_ms()) {
@@ -230,7 +217,6 @@ fn player_of(app: &App, token: &Digest) -> ApiResult<Option<Player>> {
     Ok(Some(Player { match_name: grant.match_name, seat }))
 }
 
-/// Checks whether it is a player's turn, and returns the call if one is due.
 fn look(app: &Arc<App>, calls: &TurnCalls, player: &Player, token: Digest) -> ApiResult<Option<Call>> {
     let Some(mut wish) = calls.lock().get(&token).cloned() else { return Ok(None) };
     let current = current_branch(app, &player.match_name)?;
@@ -281,7 +267,6 @@ fn look(app: &Arc<App>, calls: &TurnCalls, player: &Player, token: Digest) -> Ap
     Ok(call.filter(|_| is_noted))
 }
 
-/// Returns `true` if a seat has a turn in the state after an entry, as far as its player may know.
 pub(crate) fn is_turn(
     app: &Arc<App>,
     branch: &Arc<OpenBranch>,
@@ -294,7 +279,6 @@ pub(crate) fn is_turn(
     })
 }
 
-/// Returns the text of a call. Nothing in it gives access, because the command may pass it to anyone.
 fn text_of_call(
     app: &Arc<App>,
     player: &Player,
@@ -312,6 +296,7 @@ fn text_of_call(
     let name = names.get(seat);
     let deadline = auto_host::hosted(app, match_name)?.and_then(|hosted| hosted.deadlines.get(seat).copied());
     let deadline = deadline.and_then(|deadline| DeskTime::of_unix_ms(deadline.at_ms));
+    // Nothing in the text gives access, because the command may pass it to anyone.
     let text = json!({
         "event": "your_turn",
         "id": format!("{match_name}/{seat}/{place}"),
@@ -328,8 +313,6 @@ fn text_of_call(
     Ok(format!("{text}\n"))
 }
 
-/// Returns what happened since the player's own last command, in the page's words (VW-80) and as far as the player may
-/// know. Only the last `HAPPENED_MAX` sentences are kept.
 fn happened_before(
     app: &App,
     player: &Player,
@@ -350,6 +333,7 @@ fn happened_before(
             happened.clear();
             return;
         }
+        // VW-80: the sentences are those of the page.
         let by = entry.seat().as_subject((*seat).into());
         let sentence = entry.sentence();
         // A sentence need not name who gave the command.
@@ -367,7 +351,6 @@ fn happened_before(
     Ok(happened)
 }
 
-/// Replaces seats by the names of their players, word by word, as the page does.
 fn with_names(sentence: &str, names: &BTreeMap<Seat, GrantLabel>) -> String {
     let mut words = String::new();
     for part in sentence.split_inclusive(|end: char| !end.is_alphanumeric() && end != '_') {
@@ -383,7 +366,6 @@ fn with_names(sentence: &str, names: &BTreeMap<Seat, GrantLabel>) -> String {
     words
 }
 
-/// Makes a call. If the command fails, the call is tried again later.
 fn make(app: &App, calls: &TurnCalls, call: &Call) -> ApiResult<()> {
     let why = match run(&calls.notifying.command, &call.text) {
         Ok(None) => return Ok(()),
@@ -403,7 +385,6 @@ fn make(app: &App, calls: &TurnCalls, call: &Call) -> ApiResult<()> {
     })
 }
 
-/// Runs the command with a call on its standard input; returns why it failed, if it did.
 fn run(command: &str, text: &str) -> io::Result<Option<String>> {
     let mut child =
         Command::new("sh").args(["-c", command]).stdin(Stdio::piped()).stdout(Stdio::null()).spawn()?;
