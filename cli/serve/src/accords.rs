@@ -16,7 +16,6 @@ const LOOK_EVERY: u64 = 8;
 /// The most matches whose new accords are looked for in one round.
 const LOOKED_FOR_MAX: usize = 100;
 
-/// The matches that streams follow.
 #[derive(Default)]
 pub(crate) struct Accords {
     followed: Mutex<BTreeMap<MatchName, Followed>>,
@@ -34,7 +33,6 @@ impl Accords {
         self.followed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns a receiver that is notified of changes of a match's accord.
     pub(crate) fn watch(&self, match_name: &MatchName) -> watch::Receiver<u64> {
         let mut followed = self.lock();
         followed.retain(|_, followed| followed.news.receiver_count() > 0);
@@ -50,14 +48,11 @@ impl Accords {
 }
 
 impl App {
-    /// Notifies the streams that follow a match that its accord changed.
     pub(crate) fn announce_accord(&self, match_name: &MatchName) {
         self.branches.forget_left(match_name);
         self.accords.announce(match_name);
     }
 
-    /// Finds the accords of followed matches that other processes changed in a database. New accords are looked for less often
-    /// and for some matches at a time, because most matches never get one.
     pub(crate) fn hear_of_accords(&self, round: u64) -> ApiResult<()> {
         let mut known = Vec::new();
         let mut unknown = Vec::new();
@@ -73,6 +68,7 @@ impl App {
                 self.note_accord(&name, now.map(|now| (named, now)));
             }
         }
+        // Most matches never get an accord, so new accords are looked for less often and for some matches at a time.
         if unknown.is_empty() || !round.is_multiple_of(LOOK_EVERY) {
             return Ok(());
         }

@@ -19,14 +19,12 @@ use crate::problem::{ApiResult, Problem, ProblemCode};
 /// Responses with more bytes are counted. A connection may buffer as many bytes of any response.
 pub(crate) const LONG: u64 = 64 << 10;
 
-/// How many bytes of a response are passed to a connection at a time.
 const PART: usize = 64 << 10;
 
 /// The most bytes of long responses at once, in total and of one token. A single response may have more.
 pub(crate) const ANSWERS_MAX: u64 = 64 << 20;
 const ANSWERS_OF_TOKEN_MAX: u64 = 32 << 20;
 
-/// The long responses that clients have not read yet.
 #[derive(Clone, Default)]
 pub(crate) struct Answers(Arc<Mutex<AnswerBytes>>);
 
@@ -38,8 +36,8 @@ struct AnswerBytes {
 }
 
 impl AnswerBytes {
-    /// Refuses a response if there is no room for it. The first one always has room.
     fn require_room(&mut self, token: Option<Digest>, bytes: u64) -> ApiResult<()> {
+        // The first response always has room.
         let of_token = token.and_then(|token| self.by_token.get(&token).copied()).unwrap_or(0);
         if of_token > 0 && of_token + bytes > ANSWERS_OF_TOKEN_MAX {
             self.refused += 1;
@@ -59,18 +57,15 @@ impl Answers {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns how many bytes clients have not read yet, and how many responses were refused.
     pub(crate) fn held(&self) -> (u64, u64) {
         let held = self.lock();
         (held.bytes, held.refused)
     }
 
-    /// Refuses a long response before it is made, if there would be no room for it.
     pub(crate) fn require_room(&self, token: Option<Digest>) -> ApiResult<()> {
         self.lock().require_room(token, LONG)
     }
 
-    /// Takes room for a response of `bytes` bytes.
     pub(crate) fn begin(&self, token: Option<Digest>, bytes: u64) -> ApiResult<AnswerPlace> {
         let mut held = self.lock();
         held.require_room(token, bytes)?;
@@ -83,7 +78,6 @@ impl Answers {
     }
 }
 
-/// The room of a long response. Dropping it frees the room.
 pub(crate) struct AnswerPlace {
     token: Option<Digest>,
     bytes: u64,
@@ -105,7 +99,6 @@ impl Drop for AnswerPlace {
     }
 }
 
-/// The body of a long response, passed on part by part.
 pub(crate) struct CountedBody {
     rest: Bytes,
     body: Body,
@@ -147,7 +140,6 @@ impl http_body::Body for CountedBody {
     }
 }
 
-/// A body that ends when its sender is dropped.
 pub(crate) struct ChannelBody {
     /// A part that was received before the body was made.
     first: Option<Bytes>,
@@ -159,7 +151,6 @@ impl ChannelBody {
         Self { first: None, receiver }
     }
 
-    /// Returns a body whose first part was received before.
     pub(crate) fn beginning_with(first: Bytes, receiver: mpsc::Receiver<io::Result<Bytes>>) -> Self {
         Self { first: Some(first), receiver }
     }

@@ -23,7 +23,6 @@ use crate::token::TokenKind;
 use crate::turn_calls::TurnCalls;
 use crate::world::World;
 
-/// The service: the world, and the branches in memory.
 pub(crate) struct App {
     pub(crate) world: World,
     pub(crate) branches: BranchCache,
@@ -75,7 +74,6 @@ impl App {
         })
     }
 
-    /// Returns the store after the last request.
     pub(crate) fn into_store(self) -> Store {
         self.world.store
     }
@@ -84,18 +82,17 @@ impl App {
         self.branches.get(self, match_name, branch)
     }
 
-    /// Returns `true` if a token of this hash is the admin's.
     pub(crate) fn is_admin(&self, hash: &Digest) -> bool {
         // The time of the comparison does not help to guess, because both are digests of 256 random bits.
         *hash == self.settings.read().unwrap_or_else(PoisonError::into_inner).admin
     }
 
-    /// Reads the settings again and applies them. Streams of a former admin token end.
     pub(crate) fn reload(&self, reload: Reload<'_>) {
         match tokio::task::block_in_place(reload) {
             Ok(settings) => {
                 *self.settings.write().unwrap_or_else(PoisonError::into_inner) = settings;
                 self.limits.apply(&settings);
+                // Streams of a former admin token end.
                 self.revoke();
                 tracing::warn!("read the settings again");
             }
@@ -103,7 +100,6 @@ impl App {
         }
     }
 
-    /// Returns what a token permits, and counts a request of it. Reads the store only if the grant is not known.
     pub(crate) async fn admit(self: &Arc<Self>, bearer: &Bearer) -> ApiResult<Access> {
         let (hash, grant) = match bearer.hash() {
             Some((hash, TokenKind::Admin)) if self.is_admin(&hash) => return Ok(Access::admin()),
@@ -123,7 +119,6 @@ impl App {
         Ok(Access::granted(grant))
     }
 
-    /// Admits a token to a match that is named in a path.
     pub(crate) async fn admit_to(
         self: &Arc<Self>,
         bearer: &Bearer,
@@ -135,8 +130,8 @@ impl App {
         Ok((access, match_name))
     }
 
-    /// Returns `true` if a token is valid. Does not count a request of it.
     pub(crate) async fn holds(self: &Arc<Self>, bearer: &Bearer) -> ApiResult<bool> {
+        // No request of the token is counted.
         match bearer.hash() {
             None => Ok(false),
             Some((hash, TokenKind::Admin)) => Ok(self.is_admin(&hash)),
@@ -163,7 +158,6 @@ impl App {
         Ok(grant)
     }
 
-    /// Returns a branch. A branch in memory needs no thread that may block.
     pub(crate) async fn find_branch(
         self: &Arc<Self>,
         match_name: MatchName,
@@ -175,7 +169,6 @@ impl App {
         }
     }
 
-    /// Runs work on a thread that may block.
     pub(crate) async fn block<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Arc<Self>) -> ApiResult<T> + Send + 'static,
@@ -185,7 +178,6 @@ impl App {
         done.unwrap_or_else(|_| Err(Problem::internal()))
     }
 
-    /// Admits a token and runs work for it on a thread that may block.
     pub(crate) async fn serve<T: Send + 'static>(
         self: &Arc<Self>,
         bearer: Bearer,
@@ -195,7 +187,6 @@ impl App {
         self.serve_for(access, work).await
     }
 
-    /// Runs work for an admitted token on a thread that may block.
     pub(crate) async fn serve_for<T: Send + 'static>(
         self: &Arc<Self>,
         access: Access,
@@ -205,20 +196,18 @@ impl App {
     }
 }
 
-/// Runs work to its end, even if its client disconnects (SV-15).
 pub(crate) async fn to_end<T: Send + 'static>(
     app: &Arc<App>,
     work: impl Future<Output = ApiResult<T>> + Send + 'static,
 ) -> ApiResult<T> {
     let app = Arc::clone(app);
+    // SV-15: the work continues even if its client disconnects.
     let done = tokio::spawn(async move { app.guarded(work).await.flatten() }).await;
     done.unwrap_or_else(|_| Err(Problem::internal()))
 }
 
-/// The header with the id of a request.
 pub(crate) const REQUEST_ID: &str = "x-request-id";
 
-/// Generates ids for requests without one.
 pub(crate) struct Ids {
     beginning: String,
     next: AtomicU64,
@@ -229,7 +218,6 @@ impl Ids {
         Self { beginning: format!("{random:016x}"), next: AtomicU64::new(1) }
     }
 
-    /// Returns the id in a request's header if it is valid, or a new one.
     pub(crate) fn of(&self, headers: &HeaderMap) -> String {
         let given = headers.get(REQUEST_ID).and_then(|value| value.to_str().ok());
         let is_id =

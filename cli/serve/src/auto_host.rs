@@ -437,6 +437,7 @@ async fn host(app: &Arc<App>, match_name: &MatchName) -> ApiResult<Option<Watche
     Ok(Some(Watched { branch: None, at_ms: Some(app.now_ms()) }))
 }
 
+/// Returns `true` if this process or another one recorded anything.
 fn play(
     app: &App,
     branch: &OpenBranch,

@@ -14,13 +14,11 @@ use crate::open_branch::OpenBranch;
 use crate::problem::ApiResult;
 use crate::world::World;
 
-/// The names of a match and of its branch.
 pub(crate) type BranchNames = (MatchName, BranchName);
 
 /// The most branches that one request looks at to make room; the next request continues.
 const LOOKED_AT_MAX: usize = 64;
 
-/// The branches in memory. When they hold too many bytes, the least recently used ones are dropped.
 pub(crate) struct BranchCache {
     bytes_max: u64,
     memory: Memory,
@@ -37,17 +35,15 @@ impl BranchCache {
         self.by_use.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns how many branches are in memory, and how many bytes they hold.
     pub(crate) fn held(&self) -> HeldInMemory {
         HeldInMemory { branches: self.lock().len() as u64, bytes: self.memory.bytes() }
     }
 
-    /// Makes room if the branches hold too many bytes. An unused branch is dropped; a branch in use keeps what streams
-    /// watch. The branch that was used last stays.
     pub(crate) fn make_room(&self) {
         if self.memory.bytes() <= self.bytes_max {
             return;
         }
+        // The branch that was used last stays.
         let others = self.lock().len().saturating_sub(1).min(LOOKED_AT_MAX);
         for _ in 0..others {
             if self.memory.bytes() <= self.bytes_max {
@@ -60,14 +56,15 @@ impl BranchCache {
                 drop(by_use);
                 continue;
             }
+            // A branch in use stays, with what its streams watch.
             by_use.put(names, Arc::clone(&branch));
             drop(by_use);
             branch.make_room();
         }
     }
 
-    /// Returns all branches in memory. What is done with them may take long, and the cache does not wait for it.
     fn all(&self) -> Vec<Arc<OpenBranch>> {
+        // What is done with the branches may take long, so the lock is not held for it.
         self.lock().iter().map(|(_, branch)| Arc::clone(branch)).collect()
     }
 
@@ -113,12 +110,11 @@ impl BranchCache {
         Arc::new(OpenBranch::new(revision, head, &self.memory))
     }
 
-    /// Asks the store which branch has the names now, and returns the open branch, which then knows its head (FL-18).
-    /// If another branch had the names before, it is ended.
     pub(crate) fn ask(&self, world: &World, names: &BranchNames) -> ApiResult<Arc<OpenBranch>> {
         loop {
             let known = self.lock().peek(names).cloned();
             let head = known.as_ref().map_or(0, |known| known.known_head());
+            // FL-18: the store knows which branch has the names now, and its head.
             let found = match world.store.branch_head(&names.0, &names.1) {
                 Err(error) if !is_gone(&error) => return Err(error.into()),
                 found => found,
@@ -162,7 +158,6 @@ impl BranchCache {
         Ok(())
     }
 
-    /// Forgets for all branches of a match whether the match left them.
     pub(crate) fn forget_left(&self, match_name: &MatchName) {
         for branch in self.all() {
             if branch.revision().match_name == *match_name {
@@ -171,14 +166,12 @@ impl BranchCache {
         }
     }
 
-    /// Discards what is kept in memory of branches that a failed module or referee plays.
     pub(crate) fn discard(&self, at_fault: &FaultOf) {
         for branch in self.all() {
             branch.discard(at_fault);
         }
     }
 
-    /// Forgets a deleted branch, and notifies its watchers.
     pub(crate) fn forget(&self, branch: &OpenBranch) {
         let names = (branch.revision().match_name.clone(), branch.revision().branch.clone());
         let mut by_use = self.lock();
@@ -201,36 +194,31 @@ pub(crate) const BRANCH_BYTES: u64 = 3_072;
 const STATE_BYTES: u64 = 1_024;
 const STATE_TIMES: u64 = 4;
 
-/// Estimates the memory of a state of `bytes` encoded bytes.
 pub(crate) fn state_memory(bytes: u64) -> u64 {
     bytes.saturating_mul(STATE_TIMES).saturating_add(STATE_BYTES)
 }
 
-/// The memory of all open branches, counted against one limit (SV-27).
 #[derive(Clone, Default)]
 pub(crate) struct Memory(Arc<AtomicU64>);
 
 impl Memory {
-    /// Returns how many bytes are held.
     pub(crate) fn bytes(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Counts the bytes of one holder until the returned share is dropped.
     pub(crate) fn share(&self, bytes: u64) -> MemoryShare {
+        // SV-27: all open branches count against one limit.
         self.0.fetch_add(bytes, Ordering::Relaxed);
         MemoryShare { bytes, memory: self.clone() }
     }
 }
 
-/// The counted bytes of one holder.
 pub(crate) struct MemoryShare {
     pub(crate) bytes: u64,
     memory: Memory,
 }
 
 impl MemoryShare {
-    /// Replaces the counted bytes.
     pub(crate) fn set(&mut self, bytes: u64) {
         self.memory.0.fetch_add(bytes.wrapping_sub(self.bytes), Ordering::Relaxed);
         self.bytes = bytes;

@@ -44,7 +44,6 @@ impl Connections {
         Self(Arc::new(Shared { most, state: Mutex::default() }))
     }
 
-    /// Adds a connection, which waits for its first request. Returns `None` if there is no room and no other one waits.
     pub(crate) fn open(&self) -> Option<Arc<OpenConnection>> {
         let mut state = self.0.lock();
         if state.open >= self.0.most {
@@ -54,11 +53,11 @@ impl Connections {
         drop(state);
         let connection =
             OpenConnection { all: Arc::clone(&self.0), end: Arc::default(), place: Mutex::default() };
+        // The connection waits for its first request.
         connection.wait();
         Some(Arc::new(connection))
     }
 
-    /// Ends the connection that has waited longest.
     pub(crate) fn end_oldest(&self) {
         self.0.lock().end_oldest();
     }
@@ -72,7 +71,6 @@ impl State {
     }
 }
 
-/// An open connection. Dropping it frees its place.
 pub(crate) struct OpenConnection {
     all: Arc<Shared>,
     end: Arc<Notify>,
@@ -81,12 +79,10 @@ pub(crate) struct OpenConnection {
 }
 
 impl OpenConnection {
-    /// Waits until the connection has to end.
     pub(crate) async fn ended(&self) {
         self.end.notified().await;
     }
 
-    /// Records that a request came. The connection waits again once the returned `Work` is dropped.
     pub(crate) fn work(self: &Arc<Self>) -> Work {
         self.leave();
         Work(Arc::clone(self))
@@ -119,7 +115,6 @@ impl Drop for OpenConnection {
     }
 }
 
-/// A request that is being answered.
 pub(crate) struct Work(Arc<OpenConnection>);
 
 impl Drop for Work {
@@ -154,7 +149,6 @@ impl http_body::Body for LastBody {
     }
 }
 
-/// SV-20: a connection that is closed if its client stops reading.
 pub(crate) struct TimedWrites {
     stream: TcpStream,
     /// When to give up a write that makes no progress.
@@ -166,12 +160,12 @@ impl TimedWrites {
         Self { stream, until: None }
     }
 
-    /// Starts the clock when a write makes no progress, and fails after `WRITE_TIME`.
     fn timed(&mut self, context: &mut Context<'_>, poll: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         if poll.is_ready() {
             self.until = None;
             return poll;
         }
+        // SV-20: a connection is closed if its client stops reading.
         let until = self.until.get_or_insert_with(|| Box::pin(sleep(WRITE_TIME)));
         ready!(until.as_mut().poll(context));
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))

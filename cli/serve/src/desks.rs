@@ -29,7 +29,6 @@ pub struct HostedMail {
     pub program: &'static str,
 }
 
-/// The matches by mail that are hosted.
 pub(crate) struct Desks {
     pub(crate) mail: HostedMail,
     /// The games with news.
@@ -42,12 +41,10 @@ impl Desks {
         Self { mail, news: Mutex::default(), wake: Notify::new() }
     }
 
-    /// Returns the games with news and clears them.
     pub(crate) fn take_news(&self) -> BTreeSet<MatchName> {
         std::mem::take(&mut *self.lock())
     }
 
-    /// Waits until there is news.
     pub(crate) async fn notified(&self) {
         self.wake.notified().await;
     }
@@ -56,14 +53,12 @@ impl Desks {
         self.news.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has a game looked at soon, because a paper came.
     pub(crate) fn notify(&self, game: MatchName) {
         self.lock().insert(game);
         self.wake.notify_one();
     }
 }
 
-/// Turns an error at the desk of a match into a problem for clients.
 pub(crate) fn desk_problem(error: impl Into<MailError>) -> Problem {
     match error.into() {
         // The desk was found, so the key does not fit it.

@@ -9,15 +9,13 @@ use turnfold_history::Viewer;
 
 const DIGITS: usize = 16;
 
-/// The pattern of ids, for the description of the service.
 pub(crate) const PATTERN: &str = "^(0|[1-9][0-9]{0,17})(-[0-9a-f]{16})?$";
 
-/// The id of an event, or a head of any history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct EventId {
     /// The head, in the viewer's numbering.
     pub(crate) head: u64,
-    /// The mark of the history up to the head.
+    /// The mark of the history up to the head; `None` stands for any history.
     pub(crate) mark: Option<String>,
 }
 
@@ -33,7 +31,6 @@ impl Default for Times {
 }
 
 impl Times {
-    /// Returns the digest with the time of the next entry.
     pub(crate) fn and(self, recorded_at_ms: Option<i64>) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 recorded times");
         hasher.update(self.0.as_bytes());

@@ -16,7 +16,6 @@ const AT_ONCE_OF_READER: usize = 2;
 
 const WAITING_OF_READER: usize = 64;
 
-/// The reader for whom a history is folded.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Reader {
     /// The holder of the token of this hash.
@@ -25,7 +24,6 @@ pub(crate) enum Reader {
     Papers(MatchName),
 }
 
-/// Whose folds are counted.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Counted {
     Of(Reader),
@@ -33,7 +31,6 @@ enum Counted {
     In(Option<MatchName>),
 }
 
-/// The places to fold at.
 pub(crate) struct Folds {
     at_once: usize,
     places: Arc<Semaphore>,
@@ -53,8 +50,6 @@ impl Folds {
         Arc::clone(all.entry(counted).or_insert_with(|| Arc::new(Semaphore::new(at_once))))
     }
 
-    /// Waits for a place to fold, which is free again when the permits are dropped. `game` is the match of the fold, if
-    /// it has one. The last permit is given in turn to folds that have the others, which are few of each match.
     pub(crate) async fn wait(
         &self,
         reader: Reader,
@@ -68,6 +63,7 @@ impl Folds {
         }
         let of_reader = of_reader.acquire_owned().await;
         let of_match = self.places_of(Counted::In(game.cloned()), self.at_once - 1).acquire_owned().await;
+        // The last permit is given in turn to folds that have the others, which are few of each match.
         let place = Arc::clone(&self.places).acquire_owned().await;
         let closing = |_| Problem::closing();
         Ok([of_reader.map_err(closing)?, of_match.map_err(closing)?, place.map_err(closing)?])

@@ -15,7 +15,6 @@ use crate::problem::{ApiResult, Problem, ProblemCode};
 const INTERVAL: Duration = Duration::from_millis(20);
 const BURST: Duration = Duration::from_secs(4);
 
-/// How many addresses are counted before idle ones are forgotten.
 const COUNTED_MAX: usize = 16_384;
 
 /// The addresses that guessed lately, each with the time at which its guesses are forgotten.
@@ -30,7 +29,6 @@ impl Guesses {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Requires that a client has not guessed too often, before its token is looked up.
     pub(crate) fn require_few(&self, client: ClientAddress) -> ApiResult<()> {
         let Some(address) = client.0 else { return Ok(()) };
         let is_over = self.lock().get(&address).is_some_and(|until| *until > Instant::now() + BURST);
@@ -41,7 +39,6 @@ impl Guesses {
         Ok(())
     }
 
-    /// Counts a token that is not valid.
     pub(crate) fn count(&self, client: ClientAddress) {
         let Some(address) = client.0 else { return };
         let now = Instant::now();
@@ -54,30 +51,27 @@ impl Guesses {
     }
 }
 
-/// The header to which a proxy appends the address of its client.
 const FORWARDED: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// SV-31: the address of a client, if it is known. Addresses that one client can choose from count as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ClientAddress(pub(crate) Option<IpAddr>);
 
 impl ClientAddress {
-    /// Returns the address of a client that connects without a proxy.
     pub(crate) fn of_peer(peer: IpAddr) -> Self {
         Self(Some(network(peer)))
     }
 
-    /// Returns the last address of the header, which the proxy added. Those before it are the client's own claim.
     pub(crate) fn of_forwarded(headers: &HeaderMap) -> Self {
+        // The proxy adds the last address. Those before it are the client's own claim.
         let last = headers.get_all(FORWARDED).iter().next_back().and_then(|value| value.to_str().ok());
         let last = last.and_then(|value| value.rsplit(',').next()).map(str::trim);
         Self(last.and_then(|address| address.parse().ok()).map(network))
     }
 }
 
-/// Returns the first address of the client's network; for IPv6, of its /64.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
+        // SV-31: a client can choose from the addresses of its /64, so they count as one.
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)).into(),
         address @ IpAddr::V4(_) => address,
     }

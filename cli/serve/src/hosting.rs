@@ -214,6 +214,7 @@ fn waiting_mails(app: &App, maildir: &Path, post: &Path) -> ApiResult<Vec<Waitin
     Ok(waiting)
 }
 
+/// Returns `true` if the mail need not be taken again.
 async fn take_mail_for(
     app: &Arc<App>,
     mail: &ReceivedMail,
@@ -253,6 +254,7 @@ async fn take_mail_for(
     Ok(is_done)
 }
 
+/// Returns the deadline that the match waits for, or when to send letters again.
 async fn run(app: &Arc<App>, game: &MatchName) -> ApiResult<Option<DeskTime>> {
     let of = game.clone();
     let deadline = at_desk(app, game, move |app, host| {

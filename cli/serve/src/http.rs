@@ -16,14 +16,12 @@ use turnfold_history::text::json_line;
 use crate::limits::{BODY_BYTES_MAX, BODY_TIME};
 use crate::problem::{ApiResult, Problem, ProblemCode};
 
-/// The media types of bodies.
 pub(crate) const JSON: &str = "application/json";
 pub(crate) const TEXT: &str = "text/plain; charset=utf-8";
 pub(crate) const BYTES: &str = "application/octet-stream";
 pub(crate) const SVG: &str = "image/svg+xml";
 pub(crate) const HTML: &str = "text/html; charset=utf-8";
 
-/// The form of a response, if the client can choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AnswerForm {
     /// As JSON.
@@ -49,7 +47,6 @@ impl<S: Sync> FromRequestParts<S> for AnswerForm {
     }
 }
 
-/// Requires that the client accepts the only type of the response.
 pub(crate) fn require_accepted(headers: &HeaderMap, media_type: &str) -> ApiResult<()> {
     let plain = media_type.split(';').next().unwrap_or(media_type);
     if quality(headers, plain) > 0 {
@@ -58,7 +55,6 @@ pub(crate) fn require_accepted(headers: &HeaderMap, media_type: &str) -> ApiResu
     Err(Problem::new(ProblemCode::Accept, format!("expected `Accept` to allow {plain}")))
 }
 
-/// Returns the weight of a type in `Accept`, in thousandths. The most specific range decides (RFC 9110, 12.5.1).
 fn quality(headers: &HeaderMap, media_type: &str) -> u32 {
     let mut is_asked = false;
     let mut best = (0, 0);
@@ -75,6 +71,7 @@ fn quality(headers: &HeaderMap, media_type: &str) -> u32 {
                 _ => continue,
             };
             let weight = parts.find_map(|part| part.strip_prefix("q=")).map_or(1000, thousandths);
+            // The most specific range decides (RFC 9110, 12.5.1).
             if precision > best.0 || (precision == best.0 && weight > best.1) {
                 best = (precision, weight);
             }
@@ -83,7 +80,6 @@ fn quality(headers: &HeaderMap, media_type: &str) -> u32 {
     if is_asked { best.1 } else { 1000 }
 }
 
-/// Reads a weight such as `0.5`. Malformed weights count as 0.
 fn thousandths(text: &str) -> u32 {
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));
     let part: String = part.chars().chain("000".chars()).take(3).collect();
@@ -94,7 +90,6 @@ fn thousandths(text: &str) -> u32 {
     }
 }
 
-/// The query of a request. Unknown parameters are refused.
 pub(crate) struct ValidQuery<T>(pub(crate) T);
 
 impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for ValidQuery<T> {
@@ -108,13 +103,12 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for ValidQuery<T> {
     }
 }
 
-/// The query of a request that has no parameters.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NoParameters {}
 
-/// Requires the one `Host` that every HTTP/1.1 request has (RFC 9112, 3.2).
 pub(crate) fn require_host(request: &Request) -> ApiResult<()> {
+    // Every HTTP/1.1 request has one `Host` (RFC 9112, 3.2).
     let mut hosts = request.headers().get_all(header::HOST).iter();
     match (hosts.next(), hosts.next()) {
         (Some(host), None) if is_host(host) => Ok(()),
@@ -129,14 +123,12 @@ fn is_host(host: &HeaderValue) -> bool {
     host.is_empty() || (!host.contains('@') && host.parse::<Authority>().is_ok())
 }
 
-/// Returns `true` if a request states that its body is of a type.
 pub(crate) fn has_type(request: &Request, media_type: &str) -> bool {
     let given = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let given = given.and_then(|given| given.split(';').next()).unwrap_or_default().trim();
     given.eq_ignore_ascii_case(media_type)
 }
 
-/// Reads the body of a request, of one type, to its end.
 pub(crate) async fn body(request: Request, media_type: &str, bytes_max: usize) -> ApiResult<Bytes> {
     if !has_type(&request, media_type) {
         return Err(Problem::new(ProblemCode::MediaType, format!("expected a body of type {media_type}")));
@@ -187,14 +179,13 @@ pub(crate) fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     T::deserialize(member).map(Some)
 }
 
-/// Reads a whole number that may be left out, but not be null. Some clients write `12850.0`, which is an integer in
-/// JSON Schema, too.
 pub(crate) fn given_number<'de, D: Deserializer<'de>>(member: D) -> Result<Option<u64>, D::Error> {
     number(member).map(Some)
 }
 
 pub(crate) fn number<'de, D: Deserializer<'de>, N: std::str::FromStr>(member: D) -> Result<N, D::Error> {
     let text = serde_json::Number::deserialize(member)?.to_string();
+    // Some clients write `12850.0`, which is an integer in JSON Schema, too.
     let number = text.strip_suffix(".0").unwrap_or(&text).parse();
     number.map_err(|_| D::Error::custom(format!("expected a whole number, found `{text}`")))
 }
@@ -207,7 +198,6 @@ pub(crate) fn json(status: StatusCode, document: &impl Serialize) -> Response {
     typed(status, JSON, json_text(document))
 }
 
-/// Returns a 201 response with what was created and its location.
 pub(crate) fn created(document: &impl Serialize, path: &str) -> Response {
     let mut response = json(StatusCode::CREATED, document);
     if let Ok(location) = HeaderValue::from_str(path) {
@@ -216,7 +206,6 @@ pub(crate) fn created(document: &impl Serialize, path: &str) -> Response {
     response
 }
 
-/// Returns a document as JSON text, as every verb prints it.
 pub(crate) fn json_text(document: &impl Serialize) -> String {
     json_line(document).expect("plain data encodes") + "\n"
 }
@@ -225,13 +214,11 @@ pub(crate) fn text(status: StatusCode, text: String) -> Response {
     typed(status, TEXT, text)
 }
 
-/// Returns a response with a body of some type.
 pub(crate) fn typed(status: StatusCode, media_type: &'static str, body: impl Into<Body>) -> Response {
     let media_type = HeaderValue::from_static(media_type);
     (status, [(header::CONTENT_TYPE, media_type)], body.into()).into_response()
 }
 
-/// A part of a list and where the next part begins. `N` is optional.
 #[derive(Serialize)]
 pub(crate) struct List<T, N> {
     pub(crate) items: Vec<T>,
@@ -239,7 +226,6 @@ pub(crate) struct List<T, N> {
     pub(crate) next: N,
 }
 
-/// Adds the header `Link`, which names the next part of a list in text form.
 pub(crate) fn link_next(response: &mut Response, path: &str) {
     if let Ok(link) = HeaderValue::from_str(&format!("<{path}>; rel=\"next\"")) {
         response.headers_mut().insert(header::LINK, link);
@@ -249,7 +235,6 @@ pub(crate) fn link_next(response: &mut Response, path: &str) {
 pub(crate) const LIST_DEFAULT: usize = 100;
 pub(crate) const LIST_MAX: usize = 1000;
 
-/// Returns the requested length of a part of a list.
 pub(crate) fn list_limit(limit: Option<u64>) -> ApiResult<usize> {
     let limit = limit.map_or(Some(LIST_DEFAULT), |limit| usize::try_from(limit).ok());
     limit
@@ -257,7 +242,6 @@ pub(crate) fn list_limit(limit: Option<u64>) -> ApiResult<usize> {
         .ok_or_else(|| Problem::bad(format!("expected a limit of 1 to {LIST_MAX}")))
 }
 
-/// Reads a name in the path of a request.
 pub(crate) fn name<T: std::str::FromStr<Err: std::fmt::Display>>(text: &str) -> ApiResult<T> {
     text.parse().map_err(|error: T::Err| Problem::bad(one_line(&error.to_string())))
 }

@@ -64,7 +64,6 @@ impl From<StoreError> for Problem {
     }
 }
 
-/// Returns what clients can do about an error of the store.
 fn advice(error: &StoreError) -> Option<&'static str> {
     use StoreError as E;
     Some(match error {
@@ -167,12 +166,10 @@ impl From<ReplayError> for Problem {
 }
 
 impl App {
-    /// Runs work. Returns a fault of a module as a problem.
     pub(crate) fn guard<T>(&self, work: impl FnOnce() -> ApiResult<T>) -> ApiResult<T> {
         catch(work).unwrap_or_else(|fault| Err(self.problem_of(fault)))
     }
 
-    /// Awaits work. Returns a fault of a module as a problem.
     pub(crate) async fn guarded<T>(self: &Arc<Self>, work: impl Future<Output = T>) -> ApiResult<T> {
         let mut work = pin!(work);
         poll_fn(|context| match catch(|| work.as_mut().poll(context)) {
@@ -182,7 +179,6 @@ impl App {
         .await
     }
 
-    /// Discards all that a module or referee computed for branches in memory, and returns its fault as a problem.
     fn problem_of(&self, fault: Fault) -> Problem {
         tracing::warn!(%fault, "a module or referee failed");
         self.branches.discard(&fault.of);

@@ -16,7 +16,7 @@ use crate::world::World;
 /// How many wholly shown entries may follow the settled ones before they are settled, too.
 const UNSETTLED_MAX: u64 = 256;
 
-/// A viewer who looks at a branch. Heads are in the log's numbering.
+/// Heads are in the log's numbering. An optional `at` is an entry in the viewer's numbering; `None` is the head.
 #[derive(Clone, Copy)]
 pub(crate) struct Looking<'a> {
     branch: &'a OpenBranch,
@@ -29,24 +29,20 @@ impl OpenBranch {
         Looking { branch: self, world, viewer }
     }
 
-    /// Returns the number of the last entry of the log.
     pub(crate) fn head(&self, world: &World) -> ApiResult<u64> {
         self.current(world, |current| current.position.head)
     }
 
-    /// Returns the state after an entry of the log, from the nearest snapshot.
     pub(crate) fn state_of_log(&self, world: &World, seq: u64) -> ApiResult<Box<dyn AnyState>> {
         Ok(HistorySource::open(&SourceName::Revision(self.revision().at(seq)), world)?.state(None)?)
     }
 }
 
 impl Looking<'_> {
-    /// Returns what the viewer sees at the head.
     pub(crate) fn shown(self) -> ApiResult<CachedView> {
         self.branch.current(self.world, |current| current.shown(self.viewer))
     }
 
-    /// Returns the state at an entry, in the viewer's numbering, or at the head.
     pub(crate) fn state(self, at: Option<u64>) -> ApiResult<Box<dyn AnyState>> {
         match at {
             None => self.branch.current(self.world, |current| current.position.state.fork()),
@@ -55,7 +51,6 @@ impl Looking<'_> {
         }
     }
 
-    /// Returns the match's standing in `state`, the state at an entry, in the viewer's numbering, or at the head.
     pub(crate) fn standing(self, at: Option<u64>, state: &dyn AnyState) -> ApiResult<MatchStanding> {
         match self.viewer.standing(state) {
             Some(standing) => Ok(standing),
@@ -63,7 +58,6 @@ impl Looking<'_> {
         }
     }
 
-    /// Returns whose turn it is in the state after an entry of the log.
     pub(crate) fn whose_turn(self, state: &dyn AnyState, seq: u64) -> ApiResult<WhoseTurn> {
         match WhoseTurn::seen_by(self.viewer, state) {
             Some(turn) => Ok(turn),
@@ -71,7 +65,6 @@ impl Looking<'_> {
         }
     }
 
-    /// Returns the history as the viewer knows it, up to an entry, in the viewer's numbering, or up to the head.
     pub(crate) fn history(self, at: Option<u64>) -> ApiResult<SeatHistory> {
         let history = self.history_of_log(self.branch.head(self.world)?)?;
         match at {
@@ -80,33 +73,30 @@ impl Looking<'_> {
         }
     }
 
-    /// Returns the history up to a head as the viewer knew it then. Messages have no number of the log, which would show
-    /// how many entries are concealed.
     pub(crate) fn history_of_log(self, at: u64) -> ApiResult<SeatHistory> {
         let mut source = self.branch.source(self.world)?;
         source.cut_after(at);
         if self.viewer.sees_all() {
             return Ok(SeatHistory::of_source(self.viewer, source)?);
         }
+        // Messages have no number of the log, which would show how many entries are concealed.
         Ok(self.known(&mut self.branch.folding(), at)?.history.read_from(source))
     }
 
-    /// Returns which entries of the branch the viewer knows of at the head. Of a player's history, only the numbers are
-    /// there.
     pub(crate) fn entries(self) -> ApiResult<SeatHistory> {
         let head = self.branch.head(self.world)?;
         if self.viewer.sees_all() {
             return self.history_of_log(head);
         }
+        // Of a player's history, only the numbers are there.
         Ok(self.known(&mut self.branch.folding(), head)?.history)
     }
 
-    /// Returns the number of the last entry that the viewer knows of.
     pub(crate) fn head(self) -> ApiResult<u64> {
         if self.viewer.sees_all() { self.branch.head(self.world) } else { Ok(self.entries()?.head()) }
     }
 
-    /// Returns at most `limit` records of the entries after `after`, and the number of the last one if more follow.
+    /// Returns at most `limit` records after `after`, and the number of the last one if more follow.
     pub(crate) fn records(self, after: u64, limit: usize) -> ApiResult<(Vec<LoggedRecord>, Option<u64>)> {
         let history = self.history(None)?;
         history.require(after)?;
@@ -117,7 +107,6 @@ impl Looking<'_> {
         Ok((records, (head > until).then_some(until)))
     }
 
-    /// Returns what is new to the viewer after a head, up to the present one.
     pub(crate) fn delta(self, from: u64) -> ApiResult<Arc<Delta>> {
         let Self { branch, world, viewer } = self;
         if let Some(delta) = branch.delta_in_memory(viewer, from) {
@@ -148,7 +137,6 @@ impl Looking<'_> {
         Ok(delta)
     }
 
-    /// Returns how many entries the viewer sees at a head, and the mark of the history up to it.
     pub(crate) fn event_id(self, at: u64) -> ApiResult<EventId> {
         if self.viewer.sees_all() {
             return Ok(EventId { head: at, mark: Some(self.mark(at, Times::default())?) });
@@ -158,8 +146,6 @@ impl Looking<'_> {
         self.note(folding, at, &known)
     }
 
-    /// Finds the first head at which the viewer saw as many entries as the client knows, and compares the mark of the
-    /// history up to it. Without `may_fold`, only what is at hand is used.
     pub(crate) fn resume(self, id: &EventId, may_fold: bool) -> ApiResult<Resumed> {
         if self.viewer.sees_all() {
             if id.head > self.head()? {
@@ -187,7 +173,6 @@ impl Looking<'_> {
         Ok(folding.viewers.entry(self.viewer).or_insert_with(start))
     }
 
-    /// Returns the nearest cursor for clients that know a head. It is made if there is none.
     fn cursor<'f>(self, folding: &'f mut Folding<'_>, head: u64) -> ApiResult<&'f Cursor> {
         let Self { branch, world, viewer } = self;
         let knowledge = self.knowledge(folding)?;
@@ -208,7 +193,6 @@ impl Looking<'_> {
         knowledge.nearest(head).ok_or_else(Problem::internal)
     }
 
-    /// Returns what the viewer knows at a head.
     fn known(self, folding: &mut Folding<'_>, at: u64) -> ApiResult<Known> {
         let cursor = self.cursor(folding, at)?;
         let entries = self.branch.entries(self.world, cursor.settled, at)?;
@@ -220,14 +204,12 @@ impl Looking<'_> {
         Ok(known)
     }
 
-    /// Notes what the viewer knows at a head, and returns its id.
     fn note(self, folding: &mut Folding<'_>, at: u64, known: &Known) -> ApiResult<EventId> {
         let id = EventId { head: known.history.head(), mark: Some(self.mark(at, known.times)?) };
         self.knowledge(folding)?.note(at, id.clone());
         Ok(id)
     }
 
-    /// Returns the mark of the history up to a head. `times` are those of the entries that the viewer knows of.
     fn mark(self, at: u64, times: Times) -> ApiResult<String> {
         let revision = self.branch.revision();
         let match_id = self.branch.match_id(self.world)?;

@@ -29,14 +29,12 @@ struct OutcomeLabel {
     outcome: &'static str,
 }
 
-/// How many branches are in memory, and how many bytes they hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct HeldInMemory {
     pub(crate) branches: u64,
     pub(crate) bytes: u64,
 }
 
-/// What is counted while the service runs.
 pub(crate) struct Metrics {
     requests: Family<RouteStatus, Counter>,
     request_seconds: Family<Route, Histogram, fn() -> Histogram>,
@@ -70,7 +68,6 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// Counts a request by its route and status, with the time since it began.
     pub(crate) fn request_done(&self, route: &str, status: u16, began: Instant) {
         let route = route.to_owned();
         self.all_requests.inc();
@@ -83,7 +80,6 @@ impl Metrics {
         self.requests.get_or_create(&RouteStatus { route, status }).inc();
     }
 
-    /// Counts an append by its outcome, with the time since it began.
     pub(crate) fn append_done(&self, began: Instant, answer: &ApiResult<Response>) {
         self.append_seconds.observe(began.elapsed().as_secs_f64());
         let outcome = match answer {
@@ -99,7 +95,6 @@ impl Metrics {
     }
 }
 
-/// Returns all metrics as `OpenMetrics` text.
 pub(crate) fn text(
     metrics: &Metrics,
     held: HeldInMemory,

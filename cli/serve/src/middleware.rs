@@ -19,7 +19,6 @@ use crate::http::require_host;
 use crate::limits::{BODY_TIME, REQUEST_TIME};
 use crate::problem::{Problem, ProblemCode};
 
-/// Serves a request and completes its response.
 pub(crate) async fn around(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let began = Instant::now();
     let id = app.ids.of(request.headers());
@@ -67,7 +66,6 @@ pub(crate) async fn around(State(app): State<Arc<App>>, request: Request, next: 
     response
 }
 
-/// Counts a long response until its client has read it, or refuses it (SV-31).
 pub(crate) async fn counted(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     // Assets need no token, and all responses share one copy in memory.
     let Some((token, _)) = Bearer::of(request.headers(), request.extensions()).hash() else {
@@ -77,6 +75,7 @@ pub(crate) async fn counted(State(app): State<Arc<App>>, request: Request, next:
     let Some(bytes) = response.body().size_hint().exact().filter(|bytes| *bytes > LONG) else {
         return response;
     };
+    // SV-31: a long response is counted until its client has read it.
     match app.limits.answers.begin(Some(token), bytes) {
         Ok(place) => response.map(|body| Body::new(CountedBody::new(body, bytes, place))),
         Err(problem) => problem.into_response(),
@@ -102,7 +101,6 @@ async fn serve(app: &Arc<App>, request: Request, next: Next, route: &str) -> Res
     served.unwrap_or_else(IntoResponse::into_response)
 }
 
-/// Returns the detail for a request that took too long. Only a request that writes may have recorded something.
 const fn took_too_long(reads: bool) -> &'static str {
     if reads {
         "the request took too long; try again"
@@ -120,13 +118,12 @@ const OPEN: [&str; 5] = [
     "/v1/calendars/{calendar}",
 ];
 
-/// Replaces the problem of a request without a valid token by a 401 (SV-12). Queries and headers are read before the
-/// token is looked up, because looking it up may block.
 async fn token_first(app: &Arc<App>, route: &str, bearer: &Bearer, problem: Problem) -> Problem {
     let is_open = !route.starts_with("/v1/") || OPEN.contains(&route);
     if is_open || !matches!(problem.code(), ProblemCode::BadRequest | ProblemCode::Accept) {
         return problem;
     }
+    // SV-12: the token comes first. Queries and headers are read before the token is looked up, because that may block.
     match app.holds(bearer).await {
         Ok(true) => problem,
         Ok(false) => no_token(),
@@ -134,11 +131,11 @@ async fn token_first(app: &Arc<App>, route: &str, bearer: &Bearer, problem: Prob
     }
 }
 
-/// Takes the problem out of a response. Refusals by the libraries themselves become problems, too.
 fn problem_of(response: &mut Response) -> Option<Problem> {
     if let Some(problem) = response.extensions_mut().remove::<Problem>() {
         return Some(problem);
     }
+    // Refusals by the libraries themselves become problems, too.
     let (code, detail) = match response.status() {
         StatusCode::METHOD_NOT_ALLOWED => (ProblemCode::Method, "the resource does not have this method"),
         StatusCode::NOT_FOUND => (ProblemCode::NotFound, "there is no such resource"),

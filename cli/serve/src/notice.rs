@@ -13,10 +13,8 @@ use crate::problem::ApiResult;
 const ASK_EVERY: Duration = Duration::from_millis(250);
 const GRANTS_EVERY: u64 = 2;
 
-/// The most branches or grants to ask for at once.
 const ASKED_MAX: usize = 1000;
 
-/// Polls for appends, deletions and revoked grants as long as the service runs.
 pub(crate) async fn listen(app: Arc<App>) {
     let mut ticks = interval(ASK_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -33,7 +31,6 @@ pub(crate) async fn listen(app: Arc<App>) {
     }
 }
 
-/// Reads the heads of all branches that have streams.
 fn hear_of_branches(app: &App) -> ApiResult<()> {
     for branches in app.branches.followed().chunks(ASKED_MAX) {
         let named: Vec<_> = branches.iter().map(|branch| branch.named()).collect();
@@ -47,7 +44,6 @@ fn hear_of_branches(app: &App) -> ApiResult<()> {
     Ok(())
 }
 
-/// Asks whether the grants of all streams are still valid (SV-20).
 fn hear_of_grants(app: &App) -> ApiResult<()> {
     let mut tokens = app.limits.tokens_of_streams();
     // The admin token has no grant.
@@ -56,6 +52,7 @@ fn hear_of_grants(app: &App) -> ApiResult<()> {
         let found = app.store.find_grants(some)?;
         let live = found.iter().filter(|(_, grant)| grant.is_live(app.now_ms()));
         let live: BTreeSet<_> = live.map(|(token, _)| token).collect();
+        // SV-20: a stream ends with its grant.
         if some.iter().any(|token| !live.contains(token)) {
             app.revoke();
             break;

@@ -14,7 +14,6 @@ use crate::limits::SHORT_LOG;
 use crate::open_branch::OpenBranch;
 use crate::problem::ApiResult;
 
-/// The names in the path of a branch.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct BranchPath {
     #[serde(rename = "match")]
@@ -22,7 +21,6 @@ pub(crate) struct BranchPath {
     pub(crate) branch: String,
 }
 
-/// A viewer as a query names it.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct SeatName(pub(crate) Viewer);
@@ -35,7 +33,6 @@ impl TryFrom<String> for SeatName {
     }
 }
 
-/// How much of a log is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
     /// Only the head state.
@@ -47,20 +44,17 @@ pub(crate) enum Reach {
 }
 
 impl Reach {
-    /// Returns the reach of a position: at the head, or at an earlier entry.
     pub(crate) fn of(at: Option<u64>) -> Self {
         if at.is_none() { Self::Head } else { Self::Entry }
     }
 }
 
-/// A branch and the viewer who looks at it.
 pub(crate) struct BranchView {
     pub(crate) branch: Arc<OpenBranch>,
     pub(crate) viewer: Viewer,
 }
 
 impl BranchView {
-    /// Finds the branch that a path names, if the token may look at it.
     pub(crate) fn find(
         app: &App,
         access: &Access,
@@ -73,7 +67,6 @@ impl BranchView {
         Ok(Self { branch: app.branch(&match_name, &branch)?, viewer })
     }
 
-    /// Returns `true` if reading this far folds many entries.
     fn is_long(&self, app: &App, reach: Reach) -> bool {
         let has_snapshots = app.store.has_snapshots() && app.outside.build.is_some();
         let folds = match reach {
@@ -92,7 +85,6 @@ pub(crate) struct Asked {
 }
 
 impl App {
-    /// Reads a branch for a token. A short read runs at once; a long one waits for its turn.
     pub(crate) async fn read<T: Send + 'static>(
         self: &Arc<Self>,
         bearer: &Bearer,
@@ -104,7 +96,6 @@ impl App {
         self.read_for(bearer, access, asked, work).await
     }
 
-    /// Reads a branch for a client that was admitted.
     pub(crate) async fn read_for<T: Send + 'static>(
         self: &Arc<Self>,
         bearer: &Bearer,
@@ -142,7 +133,6 @@ impl App {
         .await
     }
 
-    /// Admits a token and runs work that folds histories of one match, or of many. Only a few folds run at once.
     pub(crate) async fn fold<T: Send + 'static>(
         self: &Arc<Self>,
         bearer: &Bearer,
@@ -156,13 +146,13 @@ impl App {
         .await
     }
 
-    /// Runs work that folds, for a client that was admitted.
     pub(crate) async fn fold_for<T: Send + 'static>(
         self: &Arc<Self>,
         reader: Reader,
         game: Option<MatchName>,
         work: impl FnOnce(&Arc<Self>) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
+        // Only a few folds run at once. `None` is for work on the histories of many matches.
         let place = self.limits.folds.wait(reader, game.as_ref()).await?;
         self.block(move |app| {
             let _place = place;
@@ -173,7 +163,6 @@ impl App {
 }
 
 impl Bearer {
-    /// Returns the reader as whom a token waits for folds.
     pub(crate) fn reader(&self) -> ApiResult<Reader> {
         self.hash().map(|(hash, _)| Reader::Token(hash)).ok_or_else(no_token)
     }

@@ -39,7 +39,6 @@ use crate::resources::{
 )]
 struct Description;
 
-/// How tokens are sent.
 struct TokenScheme;
 
 impl Modify for TokenScheme {
@@ -119,8 +118,8 @@ pub fn description() -> String {
     openapi.to_pretty_json().expect("plain data encodes") + "\n"
 }
 
-/// Forbids unknown members in each form of a body with several forms. utoipa does so for structures only.
 fn deny_unknown_members(openapi: &mut utoipa::openapi::OpenApi) {
+    // utoipa forbids unknown members of structures only, not of the forms of an enum.
     let Some(components) = &mut openapi.components else { return };
     let Some(RefOr::T(Schema::OneOf(forms))) = components.schemas.get_mut(&*NewGrantJson::name()) else {
         return;
@@ -187,22 +186,20 @@ pub(crate) fn router(app: &Arc<App>, cors: &[String]) -> Router {
         .layer(middleware::from_fn_with_state(Arc::clone(app), around))
 }
 
-/// Compresses documents and pages (VW-53). Streams of events would wait for more bytes, and backups are large, so both
-/// stay as they are.
-///
-/// No response contains anything concealed, so its compressed length reveals nothing. Responses with tokens are too
-/// short to be compressed.
 fn compression() -> CompressionLayer<impl Predicate> {
+    // VW-53: streams of events would wait for more bytes, and backups are large, so both stay as they are. No response
+    // contains anything concealed, so its compressed length reveals nothing. Responses with tokens are too short to be
+    // compressed.
     let worth = SizeAbove::new(1024)
         .and(NotForContentType::const_new("text/event-stream"))
         .and(NotForContentType::const_new("application/octet-stream"));
     CompressionLayer::new().quality(CompressionLevel::Fastest).compress_when(worth)
 }
 
-/// Lets pages of these other origins use the service (SV-32).
 fn cross_origin(origins: &[String]) -> CorsLayer {
     let origins: Vec<_> = origins.iter().filter_map(|origin| HeaderValue::from_str(origin).ok()).collect();
     let name = HeaderName::from_static;
+    // SV-32: only pages of these origins may use the service.
     CorsLayer::new()
         .allow_origin(AllowOrigin::list(origins))
         .allow_methods([Method::GET, Method::POST, Method::DELETE])

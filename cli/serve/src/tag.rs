@@ -7,12 +7,11 @@ use crate::problem::{ApiResult, Problem};
 
 const DIGITS: usize = 32;
 
-/// Returns the tag of a view. It covers only what the viewer sees, so a concealed change does not show in the tag and
-/// does not refuse a player's command.
 pub(crate) fn tag_of(viewer: Viewer, view: &str) -> String {
     let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 view tag");
     hasher.update(viewer.to_string().as_bytes());
     hasher.update(&[0]);
+    // Only what the viewer sees counts, so a concealed change neither shows in the tag nor refuses a player's command.
     hasher.update(view.as_bytes());
     let hash = hasher.finalize().to_hex();
     format!("\"{}\"", hash.get(..DIGITS).unwrap_or_default())
@@ -22,7 +21,6 @@ pub(crate) fn value(tag: &str) -> HeaderValue {
     HeaderValue::from_str(tag).unwrap_or_else(|_| HeaderValue::from_static(""))
 }
 
-/// The tags of `If-Match` or `If-None-Match`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Tags {
     Any,
@@ -30,7 +28,6 @@ pub(crate) enum Tags {
 }
 
 impl Tags {
-    /// Reads a header, which may be repeated.
     pub(crate) fn read(headers: &HeaderMap, name: &HeaderName) -> ApiResult<Option<Self>> {
         let mut tags = Vec::new();
         let mut is_there = false;
@@ -54,7 +51,6 @@ impl Tags {
         Ok(is_there.then_some(Self::These(tags)))
     }
 
-    /// Returns `true` if the tag is among them. Weak tags match only if `is_weak_enough`.
     pub(crate) fn hold(&self, tag: &str, is_weak_enough: bool) -> bool {
         match self {
             Self::Any => true,
@@ -65,8 +61,6 @@ impl Tags {
     }
 }
 
-/// Splits off the first member of a list of tags, which may be empty, and the comma after it. A tag may contain commas,
-/// too (RFC 9110, 8.8.3).
 fn first_tag(list: &str) -> Option<(Option<&str>, &str)> {
     let list = list.trim_start();
     if list.is_empty() {
@@ -76,6 +70,7 @@ fn first_tag(list: &str) -> Option<(Option<&str>, &str)> {
         return Some((None, rest));
     }
     let opaque = list.strip_prefix("W/").unwrap_or(list).strip_prefix('"')?;
+    // A tag may contain commas, too (RFC 9110, 8.8.3).
     let (opaque, rest) = opaque.split_once('"')?;
     if !opaque.bytes().all(|byte| byte.is_ascii_graphic()) {
         return None;

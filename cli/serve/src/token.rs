@@ -86,10 +86,9 @@ impl AccessToken {
         hasher.finalize().into()
     }
 
-    /// Returns the hash that the store keeps of a calendar's token for one of its matches. A calendar has several
-    /// places for a match, because a player whose access was revoked may join again.
     #[must_use]
     pub(crate) fn hash_for(&self, match_name: &MatchName, place: u8) -> Digest {
+        // A calendar has several places for a match, because a player whose access was revoked may join again.
         let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 calendar");
         hasher.update(self.0.as_bytes());
         hasher.update(&[place]);
@@ -104,7 +103,6 @@ impl AccessToken {
     }
 }
 
-/// The problem if the operating system provides no random bytes.
 #[expect(clippy::needless_pass_by_value, reason = "it is passed to `map_err`")]
 pub(crate) fn no_chance(cause: String) -> Problem {
     tracing::error!(%cause, "no randomness");

@@ -16,7 +16,6 @@ use crate::metrics::Metrics;
 use crate::options::{Outside, Settings};
 use crate::problem::{ApiResult, Problem, ProblemCode};
 
-/// The store, the rules, the outside, and what is counted.
 pub(crate) struct World {
     pub(crate) store: Store,
     pub(crate) registry: Registry,
@@ -59,33 +58,27 @@ impl World {
         }
     }
 
-    /// Returns the time now in milliseconds since 1970.
     pub(crate) fn now_ms(&self) -> i64 {
         (self.outside.now_ms)()
     }
 
-    /// Announces that grants were revoked. All grants are read again.
     pub(crate) fn revoke(&self) {
         self.grants.forget();
         self.revoked.send_modify(|count| *count += 1);
     }
 
-    /// Returns a watch on whether grants were revoked.
     pub(crate) fn revoked(&self) -> watch::Receiver<u64> {
         self.revoked.subscribe()
     }
 
-    /// Announces that the service shuts down.
     pub(crate) fn close(&self) {
         self.closing.send_replace(true);
     }
 
-    /// Returns a watch on whether the service shuts down.
     pub(crate) fn closing(&self) -> watch::Receiver<bool> {
         self.closing.subscribe()
     }
 
-    /// Notes a failure of the store. A directory that failed to write has to be opened again.
     pub(crate) fn note(&self, problem: &Problem) {
         // A database server whose disk is full refuses one request after another; it does not stop.
         if !problem.is_of_store() || (problem.code() == ProblemCode::Full && self.store.is_shared()) {
@@ -98,15 +91,15 @@ impl World {
         }
     }
 
-    /// Notes that the database answered. A database recovers without a restart.
     pub(crate) fn note_answer(&self) {
+        // A database recovers without a restart.
         if self.store.is_shared() {
             self.metrics.store_failed.set(0);
         }
     }
 
-    /// Completes a problem with its cause and the next step. After the disk was full, later failures have that cause.
     pub(crate) fn explain(&self, problem: Problem) -> Problem {
+        // After the disk was full, later failures have that cause.
         let problem = match self.stopped.get().filter(|stopped| stopped.code() == ProblemCode::Full) {
             Some(stopped) if problem.code() == ProblemCode::Store && !problem.is_of_store() => {
                 stopped.clone()

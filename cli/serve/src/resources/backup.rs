@@ -19,10 +19,8 @@ use crate::documents;
 use crate::http::{BYTES, NoParameters, ValidQuery, require_accepted, typed};
 use crate::problem::{ApiResult, Problem};
 
-/// How many bytes are sent at a time.
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// Writes into a body, and waits while the client does not read.
 struct ToBody {
     buffer: Vec<u8>,
     sender: mpsc::Sender<io::Result<Bytes>>,
@@ -30,6 +28,7 @@ struct ToBody {
 
 impl ToBody {
     fn send(&mut self, part: io::Result<Bytes>) -> io::Result<()> {
+        // It waits while the client does not read.
         self.sender.blocking_send(part).map_err(|_| io::ErrorKind::BrokenPipe.into())
     }
 }

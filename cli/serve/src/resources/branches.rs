@@ -23,7 +23,6 @@ use crate::problem::{ApiResult, Problem, ProblemCode};
 use crate::reading::BranchPath;
 use crate::takeback::current_branch;
 
-/// Opens all branches of a match. One that is deleted in the meantime is left out.
 pub(crate) fn open_branches(
     app: &App,
     match_name: &MatchName,
@@ -39,7 +38,6 @@ pub(crate) fn open_branches(
     Ok(branches)
 }
 
-/// Lists branches with their heads in the viewer's numbering. Only the host gets links.
 fn listed(app: &Arc<App>, access: &Access, match_name: &MatchName) -> ApiResult<Vec<ListedBranch>> {
     let viewer = access.looks(match_name, None)?;
     let current = current_branch(app, match_name)?;
@@ -126,8 +124,8 @@ pub(crate) async fn create(
     .await
 }
 
-/// Reads the revision at which a branch begins or a history ends, written `BRANCH[:SEQ]`.
 pub(crate) fn branch_point(match_name: &MatchName, text: &str) -> ApiResult<Revision> {
+    // `text` is `BRANCH[:SEQ]`.
     name(&format!("{match_name}@{text}"))
 }
 

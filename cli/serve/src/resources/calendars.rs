@@ -29,7 +29,6 @@ const CALENDAR: &str = "text/calendar; charset=utf-8";
 /// The longest line, in bytes (RFC 5545, 3.1).
 const LINE_MAX: usize = 75;
 
-/// The most calendars that show the deadlines of one token.
 const CALENDARS_MAX: usize = 8;
 
 /// The component of a calendar without deadlines, which needs one (RFC 5545, 3.6).
@@ -47,7 +46,6 @@ const EMPTY: [&str; 8] = [
 /// The most players of a match that a calendar can show, at once or one after another.
 const PLACES: u8 = 4;
 
-/// The most token hashes to look up in the store at once.
 const LOOKED_UP_AT_ONCE: usize = 500;
 
 /// A calendar to which the deadlines of a match are added.
@@ -67,7 +65,6 @@ pub(crate) struct CalendarLink {
     link: String,
 }
 
-/// A match in a calendar, and the player whose deadlines are shown.
 struct ShownMatch {
     match_name: MatchName,
     seat: Seat,
@@ -182,12 +179,12 @@ fn client_of(extensions: &Extensions) -> ClientAddress {
     extensions.get().copied().unwrap_or(ClientAddress(None))
 }
 
-/// SV-50: finds the live grants of a calendar in all matches with terms, because only those have deadlines.
 fn granted(app: &Arc<App>, file: &str, client: ClientAddress) -> ApiResult<Vec<(Digest, Grant)>> {
     let token = file.strip_suffix(".ics").and_then(AccessToken::parse);
     let Some((token, TokenKind::Calendar)) = token else {
         return Err(Problem::bad("expected a calendar's token and `.ics`"));
     };
+    // SV-50: only matches with terms have deadlines.
     let matches = auto_host::known_matches(app)?;
     let mut hashes = Vec::new();
     for match_name in &matches {
@@ -206,15 +203,14 @@ fn granted(app: &Arc<App>, file: &str, client: ClientAddress) -> ApiResult<Vec<(
     Ok(granted)
 }
 
-/// SV-51: returns whose deadlines a grant shows; `None` once that player's token is not live.
 fn shown_match(app: &App, grant: Grant) -> ApiResult<Option<ShownMatch>> {
     let GrantKind::Calendar { token } = grant.kind else { return Ok(None) };
     let Some(player) = app.store.find_grant(&token)? else { return Ok(None) };
+    // SV-51: nothing is shown once the player's token is not live.
     let seat = player.kind.played().filter(|_| player.is_live(app.now_ms()));
     Ok(seat.map(|seat| ShownMatch { match_name: grant.match_name, seat }))
 }
 
-/// Adds the deadline of a match, if it is the player's turn as far as the player knows (SV-52).
 fn add_deadline(app: &Arc<App>, calendar: &mut Calendar, shown: &ShownMatch) -> ApiResult<()> {
     let ShownMatch { match_name, seat } = shown;
     let Some(hosted) = auto_host::hosted(app, match_name)? else { return Ok(()) };
@@ -226,6 +222,7 @@ fn add_deadline(app: &Arc<App>, calendar: &mut Calendar, shown: &ShownMatch) -> 
     let branch = app.branch(match_name, &current)?;
     let head = app.store.head(match_name, &current)?;
     let state = branch.state_of_log(app, head)?;
+    // SV-52: an event is a turn of the seat as its player knows it.
     if !is_turn(app, &branch, *seat, (state.as_ref(), head))? {
         return Ok(());
     }
@@ -250,9 +247,9 @@ fn add_deadline(app: &Arc<App>, calendar: &mut Calendar, shown: &ShownMatch) -> 
     Ok(())
 }
 
-/// Writes a time as calendars do, such as `20261224T120000Z`.
 fn time(unix_ms: i64) -> Option<String> {
     let at = DeskTime::of_unix_ms(unix_ms)?;
+    // Such as `20261224T120000Z`.
     Some(at.to_string().replace(['-', ':'], ""))
 }
 
@@ -267,7 +264,6 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// The text of a calendar.
 struct Calendar(String);
 
 impl Calendar {
@@ -283,7 +279,6 @@ impl Calendar {
         calendar
     }
 
-    /// Adds a line, folded if it is too long.
     fn line(&mut self, line: &str) {
         let mut length = 0;
         for character in line.chars() {

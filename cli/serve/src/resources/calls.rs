@@ -17,7 +17,6 @@ use crate::http::{JSON, NoParameters, ValidQuery, json, json_body, name, require
 use crate::problem::{ApiResult, Problem, ProblemCode};
 use crate::turn_calls::TurnCalls;
 
-/// The longest address, in characters.
 const TO_MAX: usize = 200;
 
 /// Where a player is called.
@@ -37,14 +36,12 @@ pub(crate) struct CallJson {
     to: Option<String>,
 }
 
-/// Returns the calls of this service. Requires the token of a player of the match.
 fn calls_for<'a>(app: &'a App, access: &Access, match_name: &MatchName) -> ApiResult<&'a TurnCalls> {
     access.require_match(match_name)?;
     access.playing_seat()?.ok_or_else(|| Problem::forbidden("only a player is called"))?;
     app.calls.as_ref().ok_or_else(|| Problem::new(ProblemCode::NotFound, "this service calls no players"))
 }
 
-/// Returns the hash of the token of a request.
 fn hash_of(bearer: &Bearer) -> ApiResult<Digest> {
     bearer.hash().map(|(hash, _)| hash).ok_or_else(no_token)
 }

@@ -38,9 +38,9 @@ pub(crate) struct With {
     at: Option<u64>,
 }
 
-/// Requires the host, or a match that is over: then every viewer may know everything (SV-9).
 pub(crate) fn require_all(app: &Arc<App>, access: &Access, match_name: &MatchName) -> ApiResult<()> {
     let viewer = access.looks(match_name, None)?;
+    // SV-9: once the match is over, every viewer may know everything.
     if access.is_host() || are_over(app, viewer, &open_branches(app, match_name)?)? {
         return Ok(());
     }

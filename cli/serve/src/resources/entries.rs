@@ -99,7 +99,6 @@ pub(crate) struct Expected {
     expect: Option<u64>,
 }
 
-/// What was appended.
 #[derive(Serialize)]
 struct AppendedJson<'a> {
     head: u64,
@@ -148,7 +147,6 @@ async fn perform(app: Arc<App>, append: AppendRequest, form: AnswerForm) -> ApiR
     answered
 }
 
-/// Reads a request: its commands, whose they are, and their conditions.
 fn read(
     access: Access,
     path: &BranchPath,
@@ -188,7 +186,6 @@ fn read(
     })
 }
 
-/// Reads the key that makes a request repeatable. Each seat has its own keys (SV-14).
 fn key(headers: &HeaderMap, seat: Option<Seat>) -> ApiResult<Option<IdempotencyKey>> {
     const EXPECTED: &str = "expected `Idempotency-Key` to be 1 to 120 graphic ASCII characters";
     let mut given = headers.get_all("idempotency-key").iter();
@@ -200,6 +197,7 @@ fn key(headers: &HeaderMap, seat: Option<Seat>) -> ApiResult<Option<IdempotencyK
         None => text,
     };
     let is_key = (1..=120).contains(&unquoted.len()) && unquoted.bytes().all(|byte| byte.is_ascii_graphic());
+    // SV-14: each seat has its own keys.
     let key = format!("{}/{unquoted}", seat.unwrap_or(Seat::Host)).parse().ok().filter(|_| is_key);
     key.map(Some).ok_or_else(|| Problem::bad(EXPECTED))
 }

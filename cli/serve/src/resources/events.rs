@@ -122,7 +122,6 @@ pub(crate) async fn follow(
     Ok(response)
 }
 
-/// The problem of a client that knows a history which another one has replaced.
 fn gone(seen: u64) -> Problem {
     let detail = format!(
         "another history took the place of the one with entry {seen}; read it and start again without `Last-Event-ID`"
@@ -130,7 +129,6 @@ fn gone(seen: u64) -> Problem {
     Problem::new(ProblemCode::Gone, detail)
 }
 
-/// Reads the id of the last event that a client knows.
 fn last_event(headers: &HeaderMap) -> ApiResult<Option<EventId>> {
     let Some(value) = headers.get("last-event-id").filter(|value| !value.is_empty()) else { return Ok(None) };
     let seen = value.to_str().ok().and_then(|text| text.parse().ok());
@@ -139,10 +137,10 @@ fn last_event(headers: &HeaderMap) -> ApiResult<Option<EventId>> {
     })
 }
 
-/// A stream. Of the events, it remembers only the last head that it sent, in the log's numbering (SV-17).
 struct Stream {
     following: Following,
     viewer: Viewer,
+    /// SV-17: of the events, only the last head that was sent is remembered, in the log's numbering.
     from: u64,
     place: StreamPlace,
     bearer: Bearer,
@@ -153,7 +151,6 @@ struct Stream {
     sends_match: bool,
 }
 
-/// How a stream ends.
 enum End {
     /// With a last event.
     With(&'static str),
@@ -162,11 +159,10 @@ enum End {
 }
 
 impl Stream {
-    /// Finds where the client resumes. If several streams resume together, one does the work (SV-31), and the others use
-    /// its result.
     async fn resume(&self, app: &Arc<App>, access: &Access, id: &EventId) -> ApiResult<Resumed> {
         let branch = self.following.branch();
         let viewer = self.viewer;
+        // SV-31: if several streams resume together, one does the work, and the others use its result.
         let _first = branch.following.lock().await;
         let at_hand = {
             let branch = Arc::clone(branch);
@@ -257,14 +253,13 @@ impl Stream {
         }
     }
 
-    /// Returns the event that names the current branch. A question of a player shows in the document of the match.
     async fn match_event(&self, app: &Arc<App>) -> Option<Bytes> {
+        // A question of a player shows in the document of the match, so the event names only the branch.
         let match_name = self.following.branch().revision().match_name.clone();
         let current = app.block(move |app| current_branch(app, &match_name)).await.ok()?;
         Some(format!("event: match\ndata: {{\"current\":\"{current}\"}}\n\n").into())
     }
 
-    /// Returns the event with what is new, if anything is.
     async fn news(
         &mut self,
         app: &Arc<App>,
@@ -286,7 +281,6 @@ impl Stream {
         Ok(delta.event.clone())
     }
 
-    /// Returns the next delta. If several streams need the same delta, one computes it.
     async fn delta(&self, app: &Arc<App>) -> ApiResult<Arc<Delta>> {
         let branch = self.following.branch();
         let viewer = self.viewer;
@@ -294,6 +288,7 @@ impl Stream {
         if let Some(delta) = branch.delta_in_memory(viewer, from) {
             return Ok(delta);
         }
+        // If several streams need the same delta, one computes it.
         let _first = branch.following.lock().await;
         if let Some(delta) = branch.delta_in_memory(viewer, from) {
             return Ok(delta);
@@ -313,14 +308,13 @@ impl Stream {
         .await
     }
 
-    /// Returns when the grant expires, or a time a day from now if that is earlier.
     fn expires_at(&self, app: &App) -> Instant {
         let left = self.expires_at_ms.unwrap_or(i64::MAX).saturating_sub(app.now_ms());
         Instant::now() + Duration::from_millis(u64::try_from(left).unwrap_or(0).min(DAY_MS))
     }
 
-    /// Returns `true` if the grant is still valid; if that cannot be known, the stream ends.
     async fn may_go_on(&self, app: &Arc<App>) -> bool {
+        // If the grant cannot be looked up, the stream ends.
         app.holds(&self.bearer).await.unwrap_or(false)
     }
 }

@@ -115,7 +115,6 @@ pub(crate) struct Frames {
     seat: Option<SeatName>,
 }
 
-/// Frames, and the event id after which a stream continues.
 #[derive(Serialize)]
 struct Served {
     #[serde(flatten)]

@@ -74,7 +74,6 @@ pub(crate) struct FindAnswer {
     next: Option<u64>,
 }
 
-/// The response without `all`.
 #[derive(Serialize)]
 struct First {
     seq: Option<u64>,
@@ -152,11 +151,11 @@ pub(crate) async fn find(
 }
 
 impl FindQuery {
-    /// SV-67: returns the criteria.
     fn wanted(&self) -> ApiResult<search::Wanted> {
         let FindQuery { when, command, effect, reason, seat, after, .. } = self;
         let when = when.as_ref().map(|when| when.parse()).transpose();
         let command = command.as_ref().map(|command| Pattern::new(command)).transpose();
+        // SV-67: the criteria are those of the verb.
         Ok(search::Wanted {
             when: when.map_err(|error: String| Problem::content(format!("`when`: {error}")))?,
             command: command.map_err(|error| Problem::content(format!("`command`: {error}")))?,
@@ -168,7 +167,6 @@ impl FindQuery {
         })
     }
 
-    /// Returns the query of the rest of a list.
     fn rest(&self, after: u64, limit: usize) -> String {
         let mut rest = String::new();
         let texts = [&self.when, &self.command, &self.effect, &self.reason];

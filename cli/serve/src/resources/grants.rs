@@ -24,10 +24,8 @@ lists! {
 
 const DAY_S: u64 = 24 * 60 * 60;
 
-/// The longest time until a grant expires.
 const EXPIRY_MAX_S: u64 = 366 * DAY_S;
 
-/// How long an invitation lasts unless the request states otherwise.
 const INVITATION_S: u64 = 7 * DAY_S;
 
 // Each kind has `label` and `expires`, because serde cannot flatten a struct into one that denies unknown fields.
@@ -155,7 +153,6 @@ impl GrantJson {
     }
 }
 
-/// Reads a time such as `90s`, in seconds.
 fn seconds(text: &str) -> ApiResult<u64> {
     let detail =
         format!("expected a time such as `90s`, `15m`, `36h` or `7d`, at most {}d", EXPIRY_MAX_S / DAY_S);
@@ -172,7 +169,6 @@ fn seconds(text: &str) -> ApiResult<u64> {
 }
 
 impl NewGrantJson {
-    /// Returns the kind of the grant. A seat must be one of `players`.
     fn kind(&self, players: &[Seat]) -> ApiResult<GrantKind> {
         let player = |seat: &str| {
             let seat = name::<Seat>(seat)?;
@@ -192,7 +188,6 @@ impl NewGrantJson {
         })
     }
 
-    /// Returns the label, and how long the grant is valid.
     fn label_and_expiry(&self) -> (&Option<String>, &Option<String>) {
         match self {
             Self::Host { label, expires }
@@ -203,7 +198,6 @@ impl NewGrantJson {
     }
 }
 
-/// Returns the seats of the players of a match.
 fn players(app: &Arc<App>, match_name: &MatchName) -> ApiResult<Vec<Seat>> {
     let main = app.branch(match_name, &BranchName::main())?;
     main.current(app, |current| current.position.state.players().to_vec())

@@ -42,7 +42,6 @@ pub(crate) async fn openapi(headers: HeaderMap, _: ValidQuery<NoParameters>) -> 
     Ok(typed(StatusCode::OK, JSON, OPENAPI))
 }
 
-/// Requires a service that takes requests and a store that accepts writes.
 async fn require_ready(app: &Arc<App>) -> ApiResult<()> {
     if *app.closing().borrow() {
         return Err(Problem::closing());
@@ -53,7 +52,6 @@ async fn require_ready(app: &Arc<App>) -> ApiResult<()> {
     if app.store.is_shared() { ask_database(app).await } else { Ok(()) }
 }
 
-/// Asks the database, at most once a second.
 async fn ask_database(app: &Arc<App>) -> ApiResult<()> {
     let mut database = app.database.lock().await;
     if let Some((at, answer)) = &database.answer

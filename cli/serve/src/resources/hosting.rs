@@ -113,7 +113,6 @@ fn require_hosted(app: &Arc<App>, match_name: &MatchName) -> ApiResult<Hosted> {
     hosted.ok_or_else(|| Problem::content("this match has no terms: its host does what a host does"))
 }
 
-/// Records a command of a seat or the host in the accord.
 fn record(app: &App, accord: &MatchAccord, seat: Seat, command: &Command) -> ApiResult<()> {
     accord.record(&app.store, seat, command, app.now_ms()).map_err(|error| match error {
         MailError::Refused(why) => Problem::content(why),

@@ -95,7 +95,6 @@ pub(crate) async fn show(
     .await
 }
 
-/// Returns the name of a grant's player, if there is one.
 fn name_in(grant: &Grant) -> Option<String> {
     matches!(grant.kind, GrantKind::Player(_)).then(|| grant.label.to_string())
 }

@@ -128,12 +128,12 @@ impl HostingJson {
     }
 }
 
-/// Which branch of a match to describe, for which viewer, and whether with its turn and all that lists leave out.
 #[derive(Default)]
 pub(super) struct AskedOfMatch {
     pub(super) branch: Option<BranchName>,
     pub(super) viewer: Option<Viewer>,
     pub(super) turn: bool,
+    /// Whether to include what lists leave out.
     pub(super) details: bool,
 }
 
@@ -205,7 +205,6 @@ impl MatchJson {
         })
     }
 
-    /// Returns `true` if it is known to be this seat's turn.
     pub(super) fn waits_for(&self, seat: Seat) -> bool {
         matches!(&self.now, Some(WhoseTurn::Of(seats, _)) if seats.contains(&seat))
     }
@@ -227,13 +226,13 @@ impl MatchJson {
     }
 }
 
-/// Returns `true` if all these branches of a match are over for a viewer (SV-9). All count, because one seed rolls for
-/// all of them, and the same people may play a branch again. Only a branch that the match left does not count.
 pub(crate) fn are_over(
     app: &App,
     viewer: Viewer,
     branches: &[(BranchInfo, Arc<OpenBranch>)],
 ) -> ApiResult<bool> {
+    // SV-9: all branches count, because one seed rolls for all of them, and the same people may play a branch again.
+    // Only a branch that the match left does not count.
     for (_, branch) in branches {
         if !branch.seen_by(app, viewer).state(None)?.over() && !has_left(app, branch)? {
             return Ok(false);

@@ -81,7 +81,6 @@ pub(crate) async fn list(
     .await
 }
 
-/// Returns a part of the list of these matches.
 fn listed(
     names: impl Iterator<Item = ApiResult<MatchName>>,
     limit: usize,
@@ -285,7 +284,6 @@ fn dice(app: &App, new: &NewMatchBody) -> ApiResult<DicePolicy> {
     }
 }
 
-/// SV-45: reads the terms of a match, before anything is created.
 pub(super) fn accord_of(
     app: &App,
     match_name: &MatchName,
@@ -293,6 +291,7 @@ pub(super) fn accord_of(
     game: &Genesis,
     terms: &str,
 ) -> ApiResult<Vec<u8>> {
+    // SV-45: the terms are read before anything is created.
     MatchAccord::name_of(match_name).map_err(|error| Problem::content(error.0))?;
     if matches!(game.dice, DicePolicy::Fair(_)) {
         return Err(Problem::content("a match with fair dice is played by mail, which has terms of its own"));
@@ -308,7 +307,6 @@ pub(super) fn accord_of(
     })
 }
 
-/// The parts of a new match.
 struct NewGame {
     rules: Arc<dyn AnyRules>,
     /// The module that it pins (MD-8).

@@ -48,7 +48,6 @@ pub(crate) async fn show(
     .await
 }
 
-/// Finds a module that is needed by a match that the token knows. All other modules are reported as missing.
 fn known(app: &App, access: &Access, digest: &Digest) -> ApiResult<Option<NeededModule>> {
     let needed = match access.grant() {
         Some(grant) => {

@@ -85,7 +85,6 @@ pub(crate) struct About {
     seat: Option<SeatName>,
 }
 
-/// The holder of a token, who reads and writes notes, and the seat of the token; a spectator has none.
 struct Author {
     token: Digest,
     seat: Option<Seat>,
@@ -101,11 +100,10 @@ impl Author {
         Ok(Self { token, seat })
     }
 
-    /// Returns `true` if this is the author of a note. A note from a backup has no token and belongs to the current holder of
-    /// the seat.
     fn has_written(&self, note: &Note) -> bool {
         match note.token {
             Some(token) => token == self.token,
+            // A note from a backup has no token and belongs to the current holder of the seat.
             None => note.by.is_some() && note.by == self.seat,
         }
     }
@@ -128,8 +126,6 @@ impl Author {
     }
 }
 
-/// Returns the notes on a branch and its match that an author may read. A note on an entry is shown to viewers who may know of
-/// the entry, with their number of it.
 fn notes_for(app: &App, branch: &OpenBranch, viewer: Viewer, author: &Author) -> ApiResult<Vec<NoteJson>> {
     let match_name = &branch.revision().match_name;
     let mut notes = app.store.notes_of(match_name)?;
@@ -143,6 +139,7 @@ fn notes_for(app: &App, branch: &OpenBranch, viewer: Viewer, author: &Author) ->
             continue;
         };
         let is_here = lineage.iter().any(|(name, last)| *name == about.branch && about.seq <= *last);
+        // A note on an entry is shown to viewers who may know of the entry, with their number of it.
         if let Some(entry) = seen_as(app, branch, viewer, about.seq)?.filter(|_| is_here) {
             shown.push(author.json(note, Some(entry)));
         }
@@ -150,7 +147,7 @@ fn notes_for(app: &App, branch: &OpenBranch, viewer: Viewer, author: &Author) ->
     Ok(shown)
 }
 
-/// Returns the number of an entry of the log in the viewer's numbering; `None` if the viewer may not know of it.
+/// Returns the entry in the viewer's numbering; `None` if the viewer may not know of it.
 fn seen_as(app: &App, branch: &OpenBranch, viewer: Viewer, seq: u64) -> ApiResult<Option<u64>> {
     if viewer.sees_all() {
         return Ok(Some(seq));
@@ -253,7 +250,6 @@ pub(crate) async fn write(
     .await
 }
 
-/// Returns the number in the log of an entry in the viewer's numbering.
 fn in_log(app: &App, branch: &OpenBranch, viewer: Viewer, entry: u64) -> ApiResult<u64> {
     let seen = branch.seen_by(app, viewer).entries()?;
     let head = seen.head();
@@ -298,7 +294,6 @@ pub(crate) async fn remove(
     .await
 }
 
-/// Returns `true` if a viewer may know of the entry that a note is about.
 fn is_known(app: &Arc<App>, match_name: &MatchName, note: &Note, viewer: Viewer) -> bool {
     let Some(about) = &note.about else { return true };
     let branch = app.branch(match_name, &about.branch);

@@ -76,7 +76,6 @@ fn as_one(scripts: &[&str]) -> String {
     format!("import {{ {} }} from \"./viewer.js\";\n{}", names.join(", "), join(scripts))
 }
 
-/// A file that the document loads.
 struct Asset {
     name: &'static str,
     media_type: &'static str,
@@ -105,8 +104,8 @@ static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
     ]
 });
 
-/// Returns the routes of the pages. They need no token, because the pages load what they show with the browser's token.
 pub(crate) fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
+    // The pages need no token, because they load what they show with the browser's.
     Router::new()
         .route("/", get(document))
         .route("/m/{match}", get(document))

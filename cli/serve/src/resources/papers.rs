@@ -89,7 +89,6 @@ pub(crate) async fn take(
     .await
 }
 
-/// Reads the one paper of a body, in its mail form or as a signed note.
 fn read(body: &[u8]) -> Result<SignedPaper, Malformed> {
     let text = str::from_utf8(body).map_err(|_| Malformed("expected UTF-8 text".into()))?;
     if let Ok(note) = MailedPaper::read_note(text) {
@@ -131,7 +130,6 @@ async fn perform(
     Ok(answer(&taken, &receipt, status, form))
 }
 
-/// Returns the receipt for a recorded paper. Only the first submission gets the seat's bundle.
 fn receipt(
     app: &App,
     game: &MatchName,
@@ -174,7 +172,6 @@ fn answer(taken: &TakenPaper, receipt: &PaperTaken, status: StatusCode, form: An
     text(status, format!("{what}\nrecord {seq} of the desk\n\n{checkpoint}"))
 }
 
-/// Returns the problem that explains why the desk did not record a paper.
 fn refused(taken: &TakenPaper) -> Problem {
     let code = match taken.outcome {
         PaperOutcome::Malformed(_) => ProblemCode::Malformed,

@@ -36,13 +36,11 @@ pub(crate) struct PositionQuery {
 }
 
 impl PositionQuery {
-    /// Returns which part of a branch to read.
     pub(super) fn of(self, path: BranchPath) -> Asked {
         Asked { path, seat: self.seat, reach: Reach::of(self.at) }
     }
 }
 
-/// Returns the view at the head if it is in memory and the token permits it. Other cases are left to the caller.
 fn in_memory(app: &App, access: &Access, path: &BranchPath, at: PositionQuery) -> Option<CachedView> {
     // If other services write to the store, it is asked first (FL-18).
     if app.store.is_shared() {
@@ -54,7 +52,6 @@ fn in_memory(app: &App, access: &Access, path: &BranchPath, at: PositionQuery) -
     at.at.is_none().then(|| app.branches.in_use(&match_name, &branch))??.shown_in_memory(viewer)
 }
 
-/// Returns a response with a view, or a 304 if the client knows the view.
 fn answer(shown: &CachedView, known: Option<&Tags>, body: impl FnOnce() -> Response) -> Response {
     let is_known = known.is_some_and(|known| known.hold(&shown.tag, true));
     let mut response = if is_known { StatusCode::NOT_MODIFIED.into_response() } else { body() };
@@ -133,7 +130,6 @@ pub(crate) async fn picture(
     .await
 }
 
-/// Marks a response as a file.
 pub(crate) fn attachment(mut response: Response, file: &str) -> Response {
     let disposition = format!("attachment; filename=\"{file}\"");
     if let Ok(disposition) = HeaderValue::from_str(&disposition) {
@@ -212,12 +208,10 @@ pub(crate) async fn ask(
     .await
 }
 
-/// Refuses answers that are too large.
 fn bounded(body: Vec<u8>) -> ApiResult<Vec<u8>> {
     if body.len() <= ANSWER_BYTES_MAX { Ok(body) } else { Err(too_large()) }
 }
 
-/// The problem of an answer that is too large.
 pub(super) fn too_large() -> Problem {
     Problem::new(ProblemCode::TooLarge, format!("the answer is larger than {ANSWER_BYTES_MAX} bytes"))
 }

@@ -27,10 +27,8 @@ use crate::problem::{ApiResult, Problem, ProblemCode};
 use crate::takeback::{current_branch, seats_with_players};
 use crate::token::{AccessToken, TokenKind, no_chance};
 
-/// The most names to try.
 const NAMES_MAX: u32 = 100;
 
-/// The longest name of a match.
 const NAME_MAX: usize = 64;
 
 /// The access that its holder has in the rematch.
@@ -111,7 +109,6 @@ pub(crate) async fn play_again(
     .await
 }
 
-/// Reads the token for the rematch, which must be of the same kind as the one that asks.
 fn token_for(access: &Access, text: &str) -> ApiResult<AccessToken> {
     let Some(grant) = access.grant() else {
         return Err(Problem::forbidden(
@@ -128,7 +125,6 @@ fn token_for(access: &Access, text: &str) -> ApiResult<AccessToken> {
     }
 }
 
-/// Returns the players of a branch, which must be over for every one of them.
 fn players_of_ended(app: &Arc<App>, branch: &OpenBranch) -> ApiResult<Vec<Seat>> {
     let PlayPosition { state, head, .. } = branch.current(app, |current| current.position.fork())?;
     let players = state.players().to_vec();
@@ -141,26 +137,23 @@ fn players_of_ended(app: &Arc<App>, branch: &OpenBranch) -> ApiResult<Vec<Seat>>
     Ok(players)
 }
 
-/// Returns the seat that comes after another, and the first after the last.
 fn seat_after(seat: Seat, players: &[Seat]) -> ApiResult<Seat> {
     let place = players.iter().position(|player| *player == seat);
     let next = place.and_then(|place| players.get(place + 1).or(players.first()));
     next.copied().ok_or_else(|| Problem::content(format!("{seat} does not play in this match")))
 }
 
-/// Returns the hash of the grant that marks the rematch of a match. No token has this hash, so the grant opens nothing.
 fn mark_of(match_id: &[u8; 16]) -> Digest {
+    // No token has this hash, so a grant with it opens nothing.
     let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 rematch");
     hasher.update(match_id);
     hasher.finalize().into()
 }
 
-/// Returns the rematch of a match, under the name that it has now.
 pub(crate) fn rematch_of(app: &App, match_id: &[u8; 16]) -> ApiResult<Option<MatchName>> {
     Ok(app.store.find_grant(&mark_of(match_id))?.map(|grant| grant.match_name))
 }
 
-/// Creates the rematch of a match, or finds the one that another request has created in the meantime.
 fn make(app: &Arc<App>, match_name: &MatchName, old: Genesis) -> ApiResult<MatchName> {
     let mark = mark_of(&old.match_id);
     let mut match_id = [0; 16];
@@ -225,8 +218,8 @@ fn make(app: &Arc<App>, match_name: &MatchName, old: Genesis) -> ApiResult<Match
     ))
 }
 
-/// Returns `true` if a match is a rematch that was created but not marked, because of a power cut.
 fn is_begun_rematch(app: &App, rules: &dyn AnyRules, name: &MatchName, genesis: &Genesis) -> ApiResult<bool> {
+    // A power cut may have come after the rematch was created and before it was marked.
     let found = app.store.genesis(name)?;
     let is_same = found.ruleset == genesis.ruleset
         && found.ruleset_version == genesis.ruleset_version
@@ -242,7 +235,6 @@ fn is_begun_rematch(app: &App, rules: &dyn AnyRules, name: &MatchName, genesis: 
     Ok(is_untouched && bare(&found.setup)? == bare(&genesis.setup)?)
 }
 
-/// Hosts a rematch by the terms of the match before, once it has as many players.
 fn host_by_old_terms(app: &Arc<App>, match_name: &MatchName, rematch: &MatchName) -> ApiResult<()> {
     let old = app.store.genesis(match_name)?;
     let game = app.store.genesis(rematch)?;
@@ -262,8 +254,8 @@ fn host_by_old_terms(app: &Arc<App>, match_name: &MatchName, rematch: &MatchName
     Ok(())
 }
 
-/// Returns the names to try for a rematch, in order: from `duel-2` for `duel`, from `duel-3` for `duel-2`.
 fn names_after(match_name: &MatchName) -> Vec<MatchName> {
+    // After `duel` comes `duel-2`, and after `duel-2` comes `duel-3`.
     let mut base = match_name.as_str();
     let mut first = 2;
     if let Some((before, end)) = base.rsplit_once('-')
@@ -284,7 +276,6 @@ fn names_after(match_name: &MatchName) -> Vec<MatchName> {
     names
 }
 
-/// Grants a token access to the rematch, under the name of its holder. Repeating it changes nothing.
 fn give(
     app: &App,
     rematch: &MatchName,
@@ -300,6 +291,7 @@ fn give(
         Some(seat) if name.is_some() => GrantKind::Player(seat),
         Some(seat) => GrantKind::Seat(seat),
     };
+    // Repeating the request changes nothing.
     if let Some(grant) = app.store.find_grant(&hash)?
         && grant.match_name == *rematch
         && grant.kind == kind

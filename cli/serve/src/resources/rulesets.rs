@@ -48,7 +48,6 @@ pub(crate) struct RulesetCommand {
     text: String,
 }
 
-/// Returns the commands that a rulebook describes.
 fn commands(rulebook: &str) -> Vec<RulesetCommand> {
     let sections = sections(rulebook);
     let items = sections.get("commands").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();

@@ -188,7 +188,6 @@ pub(crate) async fn open(
     app.block(move |app| grant(app, game, opened, &token)).await
 }
 
-/// Gives a token access to a seat, unless it has access already.
 fn grant(app: &Arc<App>, match_name: MatchName, opened: OpenedPage, token: &AccessToken) -> ApiResult {
     let OpenedPage { seat, stale } = opened;
     let hash = token.hash();
@@ -228,14 +227,12 @@ pub(super) fn require_hosted(app: &App) -> ApiResult<()> {
     Err(Problem::forbidden("this service does not host matches by mail"))
 }
 
-/// Returns the seat that a token plays in a match.
 pub(super) async fn seat_of(app: &Arc<App>, bearer: &Bearer, game: &MatchName) -> ApiResult<Seat> {
     let access = app.admit(bearer).await?;
     access.require_match(game)?;
     access.playing_seat()?.ok_or_else(|| Problem::forbidden("expected the token of a player's seat"))
 }
 
-/// Returns the game that a request is about, and the seat that its token plays there.
 async fn game_and_seat(
     app: &Arc<App>,
     bearer: &Bearer,

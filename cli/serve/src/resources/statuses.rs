@@ -68,7 +68,6 @@ kinds! {
     JoinProblems: 400 401 403 404 406 408 409 410 413 415 422 429 500 503 507;
 }
 
-/// Describes texts that match a pattern.
 fn text(pattern: &str) -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::String).pattern(Some(pattern))
 }

@@ -138,10 +138,10 @@ pub(crate) async fn answer(
     .await
 }
 
-/// Waits until no command is judged on the current branch of a match, so that none comes after it was left.
 async fn turn_of(app: &Arc<App>, match_name: &MatchName) -> ApiResult<OwnedMutexGuard<()>> {
     let name = match_name.clone();
     let current = app.block(move |app| takeback::current_branch(app, &name)).await?;
+    // While the turn is held, no command is judged on the branch, which may be left.
     app.find_branch(match_name.clone(), current).await?.turn().await
 }
 

@@ -22,7 +22,6 @@ use crate::reading::{Asked, BranchPath, BranchView, Reach, SeatName};
 /// The most commands of a trial, rolls included.
 const COMMANDS_MAX: usize = 500;
 
-/// The limits of one response.
 const LIMITS: FrameLimits = FrameLimits { frames_max: usize::MAX, bytes_max: ANSWER_BYTES_MAX };
 
 /// Who tries something out.
