@@ -131,7 +131,7 @@ impl App {
     }
 
     pub(crate) async fn holds(self: &Arc<Self>, bearer: &Bearer) -> ApiResult<bool> {
-        // No request of the token is counted.
+        // This check is not counted as a request of the token.
         match bearer.hash() {
             None => Ok(false),
             Some((hash, TokenKind::Admin)) => Ok(self.is_admin(&hash)),

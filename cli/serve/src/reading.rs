@@ -152,7 +152,7 @@ impl App {
         game: Option<MatchName>,
         work: impl FnOnce(&Arc<Self>) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
-        // Only a few folds run at once. `None` is for work on the histories of many matches.
+        // Only a few folds run at once. Without a `game`, the work folds histories of many matches.
         let place = self.limits.folds.wait(reader, game.as_ref()).await?;
         self.block(move |app| {
             let _place = place;

@@ -28,7 +28,7 @@ struct ToBody {
 
 impl ToBody {
     fn send(&mut self, part: io::Result<Bytes>) -> io::Result<()> {
-        // It waits while the client does not read.
+        // Sending waits while the client does not read.
         self.sender.blocking_send(part).map_err(|_| io::ErrorKind::BrokenPipe.into())
     }
 }
