@@ -142,9 +142,12 @@ fn with_entities(text: &str) -> Cow<'_, str> {
     while let Some((before, behind)) = rest.split_once('&') {
         out.push_str(before);
         rest = behind;
-        if let Some((name, tail)) = behind.split_once(';')
-            && (1..=ENTITY_MAX).contains(&name.len())
-            && name.bytes().all(|sign| sign.is_ascii_alphanumeric() || sign == b'#')
+        // It looks no further than a name is long, because a mail may be a million `&`.
+        let signs = behind.bytes().take(ENTITY_MAX + 1);
+        let length = signs.take_while(|sign| sign.is_ascii_alphanumeric() || *sign == b'#').count();
+        if (1..=ENTITY_MAX).contains(&length)
+            && let Some((name, tail)) = behind.split_at_checked(length)
+            && let Some(tail) = tail.strip_prefix(';')
         {
             add_html_token(&mut out, format!("&{name};").as_bytes(), false);
             rest = tail;

@@ -83,6 +83,7 @@ impl<'a> KnownPosition<'a> {
         self.is_asked && matches!(self.state.judge(self.seat, command.as_str()), Ok(Verdict::Applied(())))
     }
 
+    /// Builds the orders ahead of a seat, for turns and from lines of replies (PM-42, PM-123).
     pub(super) fn ahead(
         &self,
         plays: &[PaperLine],

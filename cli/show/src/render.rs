@@ -10,9 +10,9 @@
 //! | verb | text | JSON |
 //! | --- | --- | --- |
 //! | `play` | [`record`] of each entry; where there is none, [`NothingPlayed::line`] | the [`Record`](turnfold_history::Record)s; [`NothingPlayed`] |
-//! | `play`, rejected | [`record`] of the command; the error is [`NotPlayed::detail`](turnfold_history::NotPlayed::detail) | its `Record` |
+//! | `play`, rejected | [`record`] of the command; the error is a [`NotPlayed`](turnfold_history::NotPlayed) | its `Record` |
 //! | `play --once`, again | the same for the records of the outcome [`Repeated`](turnfold_history::session::play::PlayOutcome::Repeated) | |
-//! | `play --expect` | the error is [`NotPlayed::detail`](turnfold_history::NotPlayed::detail) | |
+//! | `play --expect` | the error is a [`NotPlayed`](turnfold_history::NotPlayed) | |
 //! | `log` | [`logged`] | [`LoggedRecord`](turnfold_history::LoggedRecord) |
 //! | `show` | [`picture`], then [`standing`](standing()) | [`Viewer::view_json`](turnfold_history::Viewer::view_json) |
 //! | `legal` | [`LegalCommand::line`] of each of [`legal_commands`] | [`LegalCommand`] |

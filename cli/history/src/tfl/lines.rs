@@ -20,12 +20,12 @@ impl<'a> SourceLines<'a> {
             return Ok(None);
         }
         self.number += 1;
-        // Nearly all lines are plain, and that check is faster.
         let (text, rest) = match self.rest.split_once('\n') {
             Some((text, rest)) => (text, Some(rest)),
             None => (self.rest, None),
         };
         let line = SourceLine { file: self.file, number: self.number, text };
+        // Nearly all lines are plain, and that check is faster.
         let is_plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
         if !is_plain {
             line.check_characters(self.number >= HEADER_LINE)?;

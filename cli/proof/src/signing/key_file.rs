@@ -25,7 +25,7 @@ impl KeyFile {
     /// Reads a key file. One that others may read is refused, because they could have signed with it.
     ///
     /// # Errors
-    /// [`ProofError::Unusable`] and [`ProofError::Key`].
+    /// [`ProofError::NoKeyFile`], [`ProofError::Unusable`] and [`ProofError::Key`].
     pub fn open(path: &Path) -> Result<Self, ProofError> {
         let file = open_regular(path).map_err(|cause| unreadable(path, cause))?;
         if is_open_to_others(&file).map_err(|cause| unreadable(path, cause))? {

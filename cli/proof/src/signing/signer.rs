@@ -174,8 +174,8 @@ impl Signers {
     /// because the memory has only the last one.
     ///
     /// # Errors
-    /// [`ProofError::Refused`] if nothing of the branch is remembered, and for a cosignature of another checkpoint or of a
-    /// witness that the policy does not name; the memory is then unchanged.
+    /// [`ProofError::NotSigned`] if nothing of the branch is remembered, and [`ProofError::Refused`] for a cosignature of another
+    /// checkpoint or of a witness that the policy does not name; the memory is then unchanged.
     pub fn add(
         &self,
         store: &StoreReader,
@@ -271,7 +271,7 @@ fn unsigned_yet(revision: &Revision, file: &KeyFile) -> ProofError {
 /// Proves that a branch has an entry, under the checkpoint that the key remembers of it (TR-13).
 ///
 /// # Errors
-/// [`ProofError::Refused`] if the branch was not signed up to that entry, and every error of [`Signers::sign`].
+/// [`ProofError::NotSigned`] if the branch was not signed up to that entry, and every error of [`Signers::sign`].
 pub fn prove(
     store: &StoreReader,
     revision: &Revision,

@@ -105,7 +105,7 @@ impl Serialize for Mismatch {
             Some(StateDifference::OfEntry(_)) => Some("before_and_after"),
             Some(StateDifference::FromExpected(_)) => Some("expected_and_actual"),
         };
-        let mut json = serializer.serialize_struct("Mismatch", 16)?;
+        let mut json = serializer.serialize_struct("Mismatch", 15)?;
         json.serialize_field("file", file)?;
         json.serialize_field("line", line)?;
         // Null for an attempt and the closing line.
