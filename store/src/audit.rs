@@ -184,7 +184,6 @@ impl Audit<'_> {
         Ok(())
     }
 
-    /// Sorts parents first, and finds the fork of each branch.
     fn with_forks(&mut self, mut branches: Vec<Branch>) -> Vec<AuditedBranch> {
         sort_parents_first(&mut branches);
         let mut ancestry = Ancestry::default();
@@ -259,7 +258,6 @@ impl Audit<'_> {
         (fork.link == Some(before)).then_some(BegunFork { number: fork.number, is_last: fork.waiting == 0 })
     }
 
-    /// Records the link at a fork, if branches begin there.
     fn reach(&mut self, at: (usize, Seq), link: Digest) {
         if let Some(fork) = self.forks.get_mut(&at) {
             fork.link = Some(link);
@@ -267,7 +265,6 @@ impl Audit<'_> {
         }
     }
 
-    /// Passes the snapshot after an entry to the caller, if there is one.
     fn hand_on_snapshot(&mut self, link: &Digest, seq: Seq) {
         let snapshots = self.engine.snapshots().filter(|snapshots| snapshots.exist());
         let Some(snapshots) = snapshots.filter(|_| has_snapshot(seq)) else { return };
@@ -277,7 +274,6 @@ impl Audit<'_> {
         }
     }
 
-    /// Records damage; passes on any other error.
     fn record(&mut self, branch: Option<&BranchName>, error: StoreError) -> Result<(), StoreError> {
         let StoreError::Corrupt { branch: placed, seq, reason, .. } = error else { return Err(error) };
         self.find(placed.as_ref().or(branch), seq, reason);

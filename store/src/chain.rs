@@ -2,7 +2,6 @@
 
 use turnfold_core::Digest;
 
-/// Returns the link before the first entry.
 pub(crate) fn genesis_link(genesis: &[u8]) -> Digest {
     blake3::Hasher::new_derive_key("turnfold v1 genesis").update(genesis).finalize().into()
 }

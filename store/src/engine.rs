@@ -25,7 +25,6 @@ use crate::snapshots::Snapshots;
 
 pub(crate) type Results<'a, T> = Box<dyn Iterator<Item = Result<T, StoreError>> + 'a>;
 
-/// Returns the results of `next` up to the first error.
 pub(crate) fn until_error<T, E>(
     mut next: impl FnMut() -> Option<Result<T, E>>,
 ) -> impl Iterator<Item = Result<T, E>> {
@@ -87,7 +86,6 @@ pub(crate) trait EngineReader: Send + Sync {
     /// Returns all branches of a match, with their heads as of one moment.
     fn branches(&self, name: &MatchName) -> Result<(FoundMatch, Vec<Branch>), StoreError>;
 
-    /// Returns a branch, its parent, that branch's parent, and so on.
     fn ancestry(
         &self,
         found_match: &FoundMatch,
@@ -112,7 +110,6 @@ pub(crate) trait EngineReader: Send + Sync {
     /// link before it. `before` is the link before the branch's first own entry.
     fn anchor(&self, own: Own, before: Digest, wanted: Seq) -> Result<(Seq, Digest), StoreError>;
 
-    /// Returns the range of entries that an append with this idempotency key appended to the branch.
     fn find_key(
         &self,
         branch: &Branch,
@@ -164,7 +161,6 @@ pub(crate) trait EngineReader: Send + Sync {
     /// Compares the other records of a branch, such as idempotency keys, with its own entries, and returns the damage.
     fn audit_kept(&self, branch: &Branch, keys: KeyedEntries) -> Result<Vec<DamagedRecord>, StoreError>;
 
-    /// Audits everything stored.
     fn check(&self, observe: &mut dyn FnMut(Totals)) -> Result<StoreCheck, StoreError>;
 
     /// Reads the data that all other records are built from, such as the journal. Sound records may hide damage to it.
@@ -179,7 +175,6 @@ pub(crate) type ReadAtOneMoment<'a> = &'a mut dyn FnMut(&dyn EngineReader) -> Re
 
 pub(crate) type Then = Box<dyn FnOnce(Result<Appended, StoreError>) + Send>;
 
-/// Entries to append to a branch.
 #[derive(Clone, Debug)]
 pub(crate) struct Append {
     pub(crate) match_name: MatchName,
@@ -193,7 +188,6 @@ pub(crate) struct Append {
     pub(crate) idempotency_key: Option<IdempotencyKey>,
 }
 
-/// A branch to create after entry `at` of the branch `from`.
 #[derive(Clone, Debug)]
 pub(crate) struct NewBranch {
     pub(crate) match_name: MatchName,
@@ -202,7 +196,6 @@ pub(crate) struct NewBranch {
     pub(crate) at: Seq,
 }
 
-/// A match to create with all its branches.
 #[derive(Clone, Debug)]
 pub(crate) struct NewMatch {
     pub(crate) name: MatchName,
@@ -214,7 +207,6 @@ pub(crate) struct NewMatch {
     pub(crate) branches: Vec<InitialBranch>,
 }
 
-/// A branch of a match to create.
 #[derive(Clone, Debug)]
 pub(crate) struct InitialBranch {
     pub(crate) name: BranchName,

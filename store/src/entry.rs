@@ -191,7 +191,6 @@ fn at_once<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error
     serializer.serialize_bytes(bytes)
 }
 
-/// Encodes a value of one of the store's own types.
 pub(crate) fn encode(value: &impl Serialize) -> Vec<u8> {
     postcard::to_allocvec(value).expect("plain data encodes")
 }

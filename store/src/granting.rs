@@ -18,7 +18,6 @@ pub(crate) struct Spent {
     pub(crate) joined: Grant,
 }
 
-/// A player who joins: the token's hash, the player's name if given, and the time.
 #[derive(Clone, Copy)]
 pub(crate) struct Joining<'a> {
     pub(crate) token: &'a Digest,
@@ -110,12 +109,10 @@ impl MatchGrants {
         self.ids.get(&id).copied()
     }
 
-    /// Returns `true` if a player's seat has a live grant or an unspent invitation.
     pub(crate) fn is_taken(&self, seat: Seat, now_ms: i64) -> bool {
         self.of_seat(seat, now_ms).next().is_some()
     }
 
-    /// Returns `true` if a player's seat has a live grant other than an invitation.
     pub(crate) fn is_played(&self, seat: Seat, now_ms: i64) -> bool {
         self.of_seat(seat, now_ms).any(|grant| grant.kind.played().is_some())
     }
@@ -125,7 +122,6 @@ impl MatchGrants {
         live.filter(move |grant| grant.expires_at_ms.is_none_or(|at| at > now_ms))
     }
 
-    /// Returns the names of the match's players.
     pub(crate) fn names(&self, now_ms: i64) -> BTreeMap<Seat, GrantLabel> {
         let mut names = BTreeMap::new();
         for (hash, name) in &self.names {
@@ -137,7 +133,6 @@ impl MatchGrants {
         names
     }
 
-    /// Judges whether a player may join: the seat must be free, and the name must differ from all other players' names.
     pub(crate) fn require_free(&self, joined: &Grant) -> Result<(), StoreError> {
         let now_ms = joined.created_at_ms;
         let Some(seat) = joined.kind.played() else { return Ok(()) };
@@ -152,7 +147,6 @@ impl MatchGrants {
         Ok(())
     }
 
-    /// Adds a grant, or updates it.
     pub(crate) fn set(&mut self, hash: Digest, grant: &Grant) {
         let Grant { created_at_ms, expires_at_ms, .. } = *grant;
         self.bury(&hash);
@@ -175,7 +169,6 @@ impl MatchGrants {
         }
     }
 
-    /// Moves a live grant to the dead ones.
     fn bury(&mut self, hash: &Digest) {
         let Some(LiveGrant { kind, created_at_ms, expires_at_ms }) = self.live.remove(hash) else { return };
         self.names.remove(hash);
@@ -240,7 +233,6 @@ impl MatchGrants {
 /// The most grants held in memory. Beyond that, all are dropped and read again when they are needed.
 const HELD_MAX: usize = 100_000;
 
-/// The grants of matches in memory, by match id. Each match's grants are read once.
 #[derive(Default)]
 pub(crate) struct GrantBooks {
     books: BTreeMap<u64, MatchGrants>,
@@ -252,7 +244,6 @@ impl GrantBooks {
         self.books.get(&number)
     }
 
-    /// Returns the grants of a match, after reading them into memory if necessary.
     pub(crate) fn of(
         &mut self,
         number: u64,
@@ -269,7 +260,6 @@ impl GrantBooks {
         Ok(self.books.entry(number).or_default())
     }
 
-    /// Drops all grants from memory; they are read again when they are needed.
     pub(crate) fn clear(&mut self) {
         *self = Self::default();
     }

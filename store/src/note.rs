@@ -103,10 +103,6 @@ pub(crate) struct PlacedNote {
 
 impl PlacedNote {
     /// Finds the branch that has the entry of a note as an own entry.
-    ///
-    /// # Errors
-    /// Returns [`StoreError::NoSuchMatch`], [`StoreError::NoSuchBranch`], [`StoreError::NoSuchSeq`], or any error of
-    /// reading.
     pub(crate) fn of(
         reader: &dyn EngineReader,
         match_name: &MatchName,

@@ -47,7 +47,6 @@ struct SnapshotFile<'a> {
     state: &'a [u8],
 }
 
-/// Returns `true` if snapshots are kept after the entry with this seq.
 pub(crate) const fn has_snapshot(seq: Seq) -> bool {
     seq > 0 && seq.is_multiple_of(SNAPSHOT_INTERVAL)
 }
@@ -57,7 +56,6 @@ pub(crate) struct Snapshots {
 }
 
 impl Snapshots {
-    /// Returns the snapshots in a store's directory.
     pub(crate) fn of(store_dir: &Path) -> Self {
         Self { dir: store_dir.join(SNAPSHOT_DIR) }
     }

@@ -80,7 +80,6 @@ impl RescueError {
         }
     }
 
-    /// Returns the error of a damaged backup, without a position.
     pub(crate) fn damaged(reason: impl Into<String>) -> Self {
         Self::DamagedBackup { match_name: None, branch: None, seq: None, reason: reason.into() }
     }

@@ -13,7 +13,6 @@ const LZ4: &str = "lz4  \n";
 /// The most bytes of a frame's content; parts are far smaller.
 const FRAME_BYTES_MAX: usize = 1 << 20;
 
-/// Writes frames, compressed if `compresses`.
 pub(crate) struct FrameWriter<W> {
     writer: W,
     compresses: bool,
@@ -32,13 +31,11 @@ fn check_after(before: &Digest, body: &[u8]) -> Digest {
     hasher.finalize().into()
 }
 
-/// Returns the check before the first frame.
 fn check_of_magic(magic: &str) -> Digest {
     check_after(&Digest::new([0; 32]), magic.as_bytes())
 }
 
 impl<W: Write> FrameWriter<W> {
-    /// Writes the header of a backup.
     pub(crate) fn new(mut writer: W, compresses: bool) -> io::Result<Self> {
         let magic = [MAGIC, if compresses { LZ4 } else { PLAIN }].concat();
         writer.write_all(magic.as_bytes())?;
@@ -61,7 +58,6 @@ impl<W: Write> FrameWriter<W> {
 }
 
 impl<R: Read> FrameReader<R> {
-    /// Reads the header of a backup.
     pub(crate) fn new(mut reader: R) -> Result<Self, RescueError> {
         let magic = read_up_to(&mut reader, MAGIC.len() + PLAIN.len())?;
         let Some(kind) = magic.strip_prefix(MAGIC.as_bytes()) else {
@@ -86,7 +82,6 @@ impl<R: Read> FrameReader<R> {
         Ok(Self { reader, compressed, check: check_of_magic(&magic) })
     }
 
-    /// Reads a frame's body, checked and decompressed.
     pub(crate) fn read(&mut self) -> Result<Vec<u8>, RescueError> {
         let length = read_exactly(&mut self.reader, 4)?;
         let length = <[u8; 4]>::try_from(length).map_or(u32::MAX, u32::from_le_bytes);
@@ -112,14 +107,12 @@ impl<R: Read> FrameReader<R> {
         lz4_flex::block::decompress(compressed, length).map_err(unreadable)
     }
 
-    /// Requires that nothing follows the last frame.
     pub(crate) fn finish(mut self) -> Result<(), RescueError> {
         let surplus = read_up_to(&mut self.reader, 1)?;
         if surplus.is_empty() { Ok(()) } else { Err(RescueError::damaged("something follows its end")) }
     }
 }
 
-/// Reads `count` bytes, or fewer if the input ends before.
 fn read_up_to(reader: &mut impl Read, count: usize) -> Result<Vec<u8>, RescueError> {
     let mut bytes = Vec::new();
     let read = reader.take(count as u64).read_to_end(&mut bytes);

@@ -78,7 +78,6 @@ impl Totals {
     }
 }
 
-/// Passes entries to `sink` as parts of about `PART_BYTES`.
 pub(crate) fn send_entries(
     entries: impl Iterator<Item = Result<Entry, StoreError>>,
     sink: Sink<'_>,

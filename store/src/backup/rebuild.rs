@@ -18,7 +18,7 @@ use crate::note::Note;
 const APPEND_ENTRIES: usize = 4096;
 const APPEND_BYTES: usize = 1 << 20;
 
-/// Rebuilds a store from parts.
+/// Rebuilds an empty store from parts.
 pub(crate) struct Rebuild<'a> {
     store: &'a dyn Engine,
     linker: Linker,
@@ -65,7 +65,6 @@ impl CurrentMatch {
 }
 
 impl<'a> Rebuild<'a> {
-    /// Begins to fill an empty store.
     pub(crate) fn new(store: &'a dyn Engine) -> Self {
         Self { store, linker: Linker::new(), current: None, totals: Totals::default() }
     }
@@ -125,10 +124,10 @@ impl<'a> Rebuild<'a> {
         Ok(())
     }
 
-    /// Adds the recorded module of the match that has just begun (MD-9).
     fn take_module(&mut self, module: Digest) -> Result<(), RescueError> {
         let current = self.current.as_mut().filter(|current| current.branch.is_none() && !current.is_created);
         match current.map(|current| &mut current.genesis) {
+            // MD-9: the recorded module of the match that has just begun.
             Some(genesis) if genesis.only_module().is_none() => {
                 genesis.played_by = Some(module);
                 Ok(())
@@ -137,7 +136,6 @@ impl<'a> Rebuild<'a> {
         }
     }
 
-    /// Adds a note on the current match, which must have all its branches.
     fn take_note(&mut self, note: &Note) -> Result<(), RescueError> {
         self.end_branch()?;
         let current = self.current.as_ref();
@@ -263,7 +261,6 @@ impl<'a> Rebuild<'a> {
     }
 }
 
-/// Appends entries with one idempotency key, or without, and returns the new head.
 fn append(
     store: &dyn Engine,
     (match_name, genesis, is_created): (&MatchName, &Genesis, &mut bool),

@@ -32,7 +32,6 @@ pub(super) fn sweep(dir: &Path, own: &Path) {
     }
 }
 
-/// Returns `true` if a name has the shape of a draft's name.
 pub(super) fn has_shape(name: &OsStr) -> bool {
     let random = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
     random.is_some_and(|random| {
@@ -63,7 +62,6 @@ fn lock(path: &Path) -> Option<File> {
     file.try_lock().ok().map(|()| file)
 }
 
-/// Removes a file, or a directory with its contents.
 pub(super) fn remove(path: &Path, found: &Metadata) -> io::Result<()> {
     if found.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
 }

@@ -214,7 +214,6 @@ fn builder() -> Builder<'static, 'static> {
     builder
 }
 
-/// Makes and locks a draft, then removes leftovers next to it.
 fn make<T: Made>(parent: &Path, new: impl Fn() -> io::Result<T>) -> io::Result<Draft<T>> {
     let mut live = live();
     for _ in 0..MAKE_TRIES {

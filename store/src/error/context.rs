@@ -8,12 +8,10 @@ use crate::local::backend::BackendError;
 use crate::names::{BranchName, MatchName};
 
 impl StoreError {
-    /// Returns the error of damage whose match is not known.
     pub(crate) fn damaged(reason: impl Into<String>) -> Self {
         Self::Corrupt { match_name: None, branch: None, seq: None, reason: reason.into() }
     }
 
-    /// Turns an I/O error into one that kept the store from being opened.
     pub(crate) fn unopened(self) -> Self {
         match self {
             Self::Io { action, source } => Self::Unopened { action, source },
@@ -21,7 +19,6 @@ impl StoreError {
         }
     }
 
-    /// Adds the entry that damage concerns, unless one is known.
     pub(crate) fn at(self, the_seq: u64) -> Self {
         match self {
             Self::Corrupt { match_name, branch, seq, reason } => {
@@ -31,7 +28,6 @@ impl StoreError {
         }
     }
 
-    /// Adds the match and branch that damage concerns, unless they are known.
     pub(crate) fn within(self, the_match: &MatchName, the_branch: Option<&BranchName>) -> Self {
         match self {
             Self::Corrupt { match_name, branch, seq, reason } => Self::Corrupt {
@@ -54,12 +50,10 @@ impl StoreError {
         }
     }
 
-    /// Returns the error for a directory that is not a store.
     pub(crate) fn not_a_store(dir: &Path, reason: &str) -> Self {
         Self::NotAStore { dir: dir.to_owned(), reason: reason.to_owned() }
     }
 
-    /// Returns the error of an action on a file in a store's directory.
     pub(crate) fn in_dir(dir: &Path, action: &str, path: &Path, source: io::Error) -> Self {
         match source.kind() {
             io::ErrorKind::PermissionDenied if action == "read" => {

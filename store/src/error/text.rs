@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 
 use crate::names::{BranchName, MatchName};
 
-/// Returns the words for one or more consecutive entries.
 pub(crate) fn numbered(first: u64, last: u64) -> String {
     if first == last { format!("entry {first}") } else { format!("entries {first} to {last}") }
 }

@@ -43,7 +43,6 @@ pub enum BackendError {
 }
 
 impl BackendError {
-    /// Names the action and the file in the error of the operating system.
     pub(crate) fn on<T>(path: &Path, action: &str, done: io::Result<T>) -> Result<T, Self> {
         done.map_err(|source| Self::Io { action: format!("{action} `{}`", path.display()), source })
     }

@@ -148,7 +148,6 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Requires as many sound entries as the store counts, unless damage is already known.
     fn count(&mut self, expected: u64) {
         let found = self.sound.entries;
         if found < expected && self.damage.is_empty() {
@@ -171,7 +170,6 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Records damage; passes on any other error, which ends the audit.
     fn note(&mut self, found: Result<(), StoreError>) -> Result<(), StoreError> {
         if let Err(StoreError::Corrupt { match_name, branch, seq, reason }) = found {
             self.damage.push(Damage { match_name, branch, seq, reason });
@@ -181,7 +179,6 @@ impl Check<'_> {
     }
 }
 
-/// The owners that records may belong to.
 #[derive(Debug, Default)]
 struct Owners {
     matches: BTreeSet<u64>,

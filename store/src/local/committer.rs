@@ -23,7 +23,6 @@ use crate::reader::branch::Head;
 /// The most requests that wait, and the most that one sync serves.
 const QUEUE_MAX: usize = 256;
 
-/// Whether a request may share a sync with others.
 pub(crate) enum CommitSharing {
     /// It may, but not with an append that has the same idempotency key. The entries of the first must be stored before
     /// the second can be compared with them.
@@ -294,7 +293,6 @@ impl Ledger {
         Self { records, record, next_id, branches: BTreeMap::new(), modules: BTreeMap::new(), failed: None }
     }
 
-    /// Requires that nothing has failed. If nothing is staged, it also drops the known branches when they are too many.
     pub(crate) fn require_working(&mut self, staged: &Staged) -> Result<(), StoreError> {
         if let Some(failed) = &self.failed {
             return Err(failed.repeated());

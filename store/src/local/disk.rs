@@ -188,7 +188,6 @@ impl Writing {
         Ok(writing)
     }
 
-    /// Makes a commit durable and its changes visible.
     pub(crate) fn commit(&mut self, body: Vec<u8>, changes: Vec<RecordChange>) -> Result<(), BackendError> {
         let done = self.try_commit(body, changes);
         self.has_failed |= done.is_err();
@@ -285,7 +284,6 @@ impl Writing {
         self.journal.note(kind, self.index())
     }
 
-    /// Records in the journal that the store was closed, unless something failed.
     pub(crate) fn close(&mut self) -> Result<(), BackendError> {
         self.finish_packing()?;
         if !self.is_closed && !self.has_failed {

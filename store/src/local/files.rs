@@ -49,7 +49,6 @@ pub(crate) fn options() -> OpenOptions {
     options
 }
 
-/// Makes the names in a directory durable.
 pub(crate) fn sync_dir(dir: &Path) -> io::Result<()> {
     // The parent of a relative path of one part is the empty path.
     let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
@@ -89,7 +88,6 @@ pub(crate) fn read_at_most(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Removing what is not there is no error.
 pub(crate) fn or_gone(removed: io::Result<()>) -> io::Result<()> {
     match removed {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -124,7 +122,6 @@ pub(crate) fn open_sound(path: &Path) -> Result<(File, u64), BackendError> {
     BackendError::on(path, "read", opened)
 }
 
-/// Reads `count` bytes at a place of a file, or fewer if it ends before.
 pub(crate) fn read_at(file: &File, at: u64, count: usize) -> io::Result<Vec<u8>> {
     // Limits the buffer, because a damaged length may claim bytes that do not exist.
     let left = file.metadata()?.len().saturating_sub(at);

@@ -59,7 +59,6 @@ fn is_there(dir: &Path) -> Result<bool, StoreError> {
     }
 }
 
-/// Takes the lock of a store, or of a directory that may become one. Creates the directory if it is missing.
 pub(crate) fn hold_or_create(dir: &Path) -> Result<HeldDir, StoreError> {
     if !is_there(dir)? {
         files::create_dir(dir).map_err(|error| StoreError::in_dir(dir, "create", dir, error))?;

@@ -99,7 +99,6 @@ pub(crate) fn has_reached(sled: &Path, image: &Image) -> bool {
     image.index != 0 && read_reached(&folder(sled, image.index), &image.salt) == Some(image.packed)
 }
 
-/// Opens an index behind the mark. An existing mark is restored afterwards.
 fn open_marked(sled: &Path, number: u32) -> Result<(IndexTree, Option<StoreRecord>), BackendError> {
     let before = read_mark(sled);
     mark(sled, if before.is_some() { AGAIN } else { "" })?;
@@ -306,7 +305,6 @@ fn require_same_history(known: &[Extent], salt: &Salt, point: Point) -> Result<(
     Ok(())
 }
 
-/// Removes every index except one, the draft of a failed build, and the mark.
 pub(crate) fn keep_only(sled: &Path, kept: u32) {
     let mut others = vec![sled.join(BUILDING)];
     for number in numbers(sled) {

@@ -80,7 +80,6 @@ pub(crate) fn read_next_to_writer(journal: &Path) -> Result<Image, BackendError>
     }
 }
 
-/// Reads every commit of a journal while its writer may go on, and checks the digests.
 pub(crate) fn prove(journal: &Path) -> Result<(), BackendError> {
     read_next_to_writer(journal)?.each_commit(true, &mut |_, _, _| Ok(()))
 }
@@ -119,7 +118,6 @@ impl Image {
         Ok(image)
     }
 
-    /// Finds the commits that only the heads have.
     fn find_tail(&mut self) -> Result<(), BackendError> {
         let mut commits = Vec::new();
         for (head, which) in self.heads.iter().zip(0..) {
@@ -360,7 +358,6 @@ impl Remains {
         }
     }
 
-    /// Opens the segments, without those that cannot be opened.
     pub(crate) fn files(&self) -> Vec<File> {
         let mut files = Vec::new();
         for (_, path) in &self.segments {

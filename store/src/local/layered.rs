@@ -55,7 +55,6 @@ impl Layered {
         self.layers.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes the changes of a commit visible, all at once.
     pub(crate) fn show(&self, changes: Vec<RecordChange>) {
         self.change().show(changes);
     }
@@ -193,7 +192,6 @@ impl Layers {
         }
     }
 
-    /// Sets the current changes aside for packing. Later changes go on top of them.
     fn begin_packing(&mut self) {
         self.packing = Arc::new(std::mem::take(&mut self.current));
     }

@@ -78,7 +78,6 @@ impl Locks {
         self.lock.file.try_clone()
     }
 
-    /// Takes all locks without waiting; `None` if one is held or cannot be taken.
     pub(crate) fn take_if_free(dir: &Path, journal: &Path) -> Option<Self> {
         let file = open_locked(&dir.join(LOCK_FILE), LockKind::Write).ok()?;
         let mut journal_lock = None;

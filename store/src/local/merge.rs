@@ -84,7 +84,6 @@ fn lists_all(records: &Records) -> bool {
     true
 }
 
-/// Adds the matches and branches of a source. If the earlier lists were complete, it adds no new ones.
 fn find(records: &Records, matches: &mut BTreeMap<u64, MergedMatch>, is_complete: bool) {
     for found_match in records.readable_matches() {
         if is_complete && !matches.contains_key(&found_match.number()) {

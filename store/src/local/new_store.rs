@@ -24,7 +24,6 @@ pub(crate) struct NewStore {
 }
 
 impl NewStore {
-    /// Prepares a store for `dir`, which must be empty or not exist.
     pub(crate) fn at(dir: &Path) -> Result<Self, RescueError> {
         require_nothing(dir)?;
         let parent = dir.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));

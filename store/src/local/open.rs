@@ -139,7 +139,6 @@ pub(crate) fn require_clock() -> Result<(), StoreError> {
     if is_clock_usable() { Ok(()) } else { Err(StoreError::Clock) }
 }
 
-/// Opens the store in a backend. If the backend is empty, it creates the store first.
 pub(crate) fn open_backend(backend: Box<dyn Backend>) -> Result<Local, StoreError> {
     if find_store_record(backend.as_ref())?.is_none() {
         if !backend.scan(&(vec![0]..vec![u8::MAX]), 1)?.is_empty() {

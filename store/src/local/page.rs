@@ -20,7 +20,6 @@ pub(crate) const BYTES_MAX: usize = 4096;
 /// How many pages are read at once. It costs less to go on to the next page than to search for it.
 const PAGES_AT_ONCE: usize = 8;
 
-/// The only version of pages.
 pub(crate) const VERSION: u8 = 1;
 
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,7 +47,6 @@ impl PagePart {
         Self { first, link, count: 1, bytes: entry.len(), encoded: encode(&entry) }
     }
 
-    /// Reads a page as a part that others may join.
     pub(crate) fn read(key: &[u8], value: &[u8]) -> Result<Self, BackendError> {
         let body = record::body_of(key, value)
             .map_err(|reason| BackendError::Damaged(format!("a page: {reason}")))?;

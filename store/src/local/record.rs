@@ -119,10 +119,6 @@ pub(crate) fn put(key: Vec<u8>, record: &impl Serialize) -> RecordChange {
     RecordChange { key, value: Some(value) }
 }
 
-/// Returns the body of a record's value, after the check.
-///
-/// # Errors
-/// Returns the reason as text if the value is too short or does not match its check and key.
 pub(crate) fn body_of<'a>(key: &[u8], value: &'a [u8]) -> Result<&'a [u8], String> {
     let split = value.len().checked_sub(CHECK_BYTES).and_then(|at| value.split_at_checked(at));
     match split {
@@ -132,7 +128,6 @@ pub(crate) fn body_of<'a>(key: &[u8], value: &'a [u8]) -> Result<&'a [u8], Strin
     }
 }
 
-/// Returns the body of a record's value, after the check, or [`StoreError::Corrupt`] with `what`.
 pub(crate) fn checked<'a>(what: &str, key: &[u8], value: &'a [u8]) -> Result<&'a [u8], StoreError> {
     body_of(key, value).map_err(|reason| StoreError::damaged(format!("{what}: {reason}")))
 }

@@ -59,7 +59,6 @@ impl Records {
         self.matches.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Locks walks and branches for a change, after all readers have released them.
     pub(crate) fn change_branches(&self) -> [RwLockWriteGuard<'_, ()>; 2] {
         [&self.walks, &self.branches].map(|held| held.write().unwrap_or_else(PoisonError::into_inner))
     }
@@ -387,7 +386,6 @@ impl StoredBranch {
         Ok(Self { name, key, value })
     }
 
-    /// Requires the record to be stored under the key that it was written for.
     pub(crate) fn require_in_place(&self) -> Result<(), StoreError> {
         record::checked("a branch record", &self.key, &self.value).map(drop)
     }

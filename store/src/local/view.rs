@@ -67,7 +67,6 @@ impl MemoryRecords {
         Self { is_next_to_index: true, ..self }
     }
 
-    /// Reads the commits of a journal up to the number `up_to`. It checks the digests only if `proves`.
     pub(crate) fn read(image: &Image, up_to: u64, proves: bool) -> Result<Self, BackendError> {
         let mut files = Vec::new();
         for segment in &image.segments {
@@ -118,7 +117,6 @@ impl MemoryRecords {
         &self.store
     }
 
-    /// Returns the body of a commit, read again unless it was the last one read.
     fn body_at(&self, at: CommitPlace) -> Result<Arc<Vec<u8>>, BackendError> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((found, body)) = last.as_ref()

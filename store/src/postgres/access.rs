@@ -41,9 +41,9 @@ pub(super) fn bytes(hash: &Digest) -> &[u8] {
     hash.as_bytes()
 }
 
-/// Decodes a grant and sets its match name to the current one, because the stored name may be out of date.
 pub(super) fn read(row: &Row, match_name: &MatchName) -> Result<Grant, StoreError> {
     let what = |error: &dyn std::fmt::Display| StoreError::damaged(format!("a grant: {error}"));
     let grant: Grant = decode_exactly(get::<&[u8]>(row, 1)?).map_err(|error| what(&error))?;
+    // The stored name may be out of date.
     Ok(Grant { match_name: match_name.clone(), ..grant })
 }

@@ -31,7 +31,6 @@ pub struct FleetAddress {
     shown: String,
 }
 
-/// How a server proves its identity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Tls {
     /// It does not; the connection has no TLS.

@@ -19,7 +19,6 @@ use crate::reader::store_report::Appended;
 /// How often an append is tried while the branch still ends where the append expects (FL-12).
 const ROUNDS_MAX: u32 = 10;
 
-/// How to proceed with an append that was not inserted.
 enum Settled {
     /// Its idempotency key is already recorded with the same entries.
     Repeated(Appended),
@@ -37,7 +36,6 @@ pub(super) fn new_module(
 }
 
 impl Fleet {
-    /// Appends entries, or returns why they cannot be appended.
     pub(super) fn append_runs(&self, append: &Append) -> Result<Appended, StoreError> {
         let names = (append.match_name.clone(), append.branch.clone());
         let attempt = new_id()?;

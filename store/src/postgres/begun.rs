@@ -17,7 +17,6 @@ use crate::reader::branch::{EngineMatchId, Head};
 /// The maximum number of entries of a run with an idempotency key, here and in an append.
 pub(super) const KEYED_ENTRIES_MAX: usize = 4096;
 
-/// A branch to create within a transaction.
 pub(super) struct Begun {
     pub(super) names: Names,
     match_id: EngineMatchId,

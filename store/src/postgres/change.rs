@@ -327,7 +327,6 @@ impl Fleet {
         }
     }
 
-    /// Removes the runs, grants and notes of deleted matches and branches.
     pub(crate) fn sweep_strays(&self) -> Result<(), StoreError> {
         const RUNS: &str = "DELETE FROM @run WHERE (branch, first) IN (SELECT r.branch, r.first FROM @run r \
              WHERE NOT EXISTS (SELECT FROM @branch b WHERE b.no = r.branch) LIMIT 1000)";

@@ -63,7 +63,6 @@ pub(super) fn audit_kept(
     Ok(damage)
 }
 
-/// Audits everything stored.
 pub(super) fn check(
     engine: &dyn EngineReader,
     ask: &impl Ask,
@@ -107,7 +106,6 @@ pub(super) fn check(
     Ok(StoreCheck { sound, damage })
 }
 
-/// Counts what is stored, and lists the `top` largest matches.
 pub(super) fn stats(
     ask: &impl Ask,
     top: usize,

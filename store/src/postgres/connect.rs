@@ -114,7 +114,6 @@ impl Connection {
         Ok(made)
     }
 
-    /// Sets when to stop waiting for answers; `None` waits without limit.
     pub(super) fn wait_until(&mut self, until: Option<Instant>) {
         self.until = until;
     }
@@ -125,7 +124,6 @@ impl Connection {
         self.is_late
     }
 
-    /// Waits for an outstanding answer without limit.
     pub(super) fn catch_up(&mut self) -> Result<(), StatementFault> {
         self.until = None;
         self.run_as_is("")?;
@@ -141,7 +139,6 @@ impl Connection {
         ))
     }
 
-    /// Returns `true` if the runs are spread over servers.
     pub(super) fn is_spread(&self) -> bool {
         self.is_spread
     }
@@ -175,23 +172,19 @@ impl Connection {
         self.ask(async |client: &Client| client.query(&statement, bound).await)
     }
 
-    /// Runs a statement and returns the number of affected rows.
     pub(super) fn execute(&mut self, sql: &'static str, bound: Bound<'_>) -> Result<u64, StatementFault> {
         let statement = self.statement(sql)?;
         self.ask(async |client: &Client| client.execute(&statement, bound).await)
     }
 
-    /// Runs statements without parameters that return nothing.
     pub(super) fn run(&mut self, sql: &str) -> Result<(), StatementFault> {
         self.run_as_is(&in_schema(sql, &self.schema))
     }
 
-    /// Runs statements as they are, without replacing `@`.
     pub(super) fn run_as_is(&mut self, sql: &str) -> Result<(), StatementFault> {
         self.ask(async |client: &Client| client.batch_execute(sql).await)
     }
 
-    /// Creates the schema if it does not exist.
     pub(super) fn make_schema(&mut self) -> Result<(), StatementFault> {
         self.run_as_is(&format!("CREATE SCHEMA IF NOT EXISTS \"{}\"", self.schema))
     }
@@ -274,7 +267,6 @@ fn in_schema(sql: &str, schema: &str) -> String {
     sql.replace('@', &format!("\"{schema}\"."))
 }
 
-/// Returns the configuration that verifies a server by the root certificates in a file, or by the system's.
 fn tls(file: Option<&Path>) -> Result<ClientConfig, StatementFault> {
     let refused = |reason: String| StatementFault::Store(StoreError::Database { reason });
     let mut roots = RootCertStore::empty();
@@ -326,7 +318,6 @@ impl ConnectionPool {
         self.is_spread.load(Ordering::Relaxed)
     }
 
-    /// Calls `act` once with one of the connections, waiting until one is free.
     pub(super) fn once<T>(
         &self,
         act: impl FnOnce(&mut Connection) -> Result<T, StatementFault>,
@@ -378,7 +369,6 @@ impl ConnectionPool {
     }
 }
 
-/// A connection of the pool, which returns to the pool when this is dropped.
 struct Lent<'a> {
     pool: &'a ConnectionPool,
     connection: Option<Connection>,
@@ -396,7 +386,6 @@ impl Drop for Lent<'_> {
     }
 }
 
-/// How often and how long an operation has been tried.
 pub(super) struct Retries {
     since: Instant,
     tries: u32,
@@ -433,7 +422,6 @@ impl Retries {
     }
 }
 
-/// Waits for 1 to 100 ms.
 pub(super) fn pause() {
     thread::sleep(Duration::from_millis(1 + random_below(100)));
 }

@@ -67,7 +67,6 @@ impl Fleet {
         Ok(Self::of(reading(address, schema::begin_restore)?, RESTORED_RUN_ENTRIES_MAX))
     }
 
-    /// Ends a restore, so that other processes can open the store.
     pub(crate) fn end_restore(&self) -> Result<(), StoreError> {
         self.pool().until_answered(|connection, _| schema::end_restore(connection))
     }

@@ -8,7 +8,6 @@ use tokio_postgres::error::SqlState;
 use super::connect::PATIENCE;
 use crate::error::StoreError;
 
-/// Why a statement failed.
 #[derive(Debug)]
 pub(super) enum StatementFault {
     /// Nothing was recorded; retry.

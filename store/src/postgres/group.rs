@@ -24,7 +24,6 @@ const GROUP_BYTES: usize = 1 << 20;
 /// How many appends can wait in the queue of one writer; more callers block.
 const QUEUE_MAX: usize = 256;
 
-/// An append handed to a writer's thread.
 struct Job {
     runs: Runs,
     since: Instant,
@@ -103,7 +102,6 @@ impl Writers {
 }
 
 impl Writer {
-    /// Returns the queue of the thread, starting the thread when it is first needed.
     fn sender(self: &Arc<Self>, address: &FleetAddress) -> Result<SyncSender<Job>, StoreError> {
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(thread) = thread.as_ref() {
@@ -205,7 +203,6 @@ fn is_transaction(runs: &Runs) -> bool {
     runs.all.len() > 1 || runs.module.is_some()
 }
 
-/// Inserts a group of appends and answers each caller.
 fn serve(address: &FleetAddress, connection: &mut Option<Connection>, mut group: Vec<Job>) {
     group.retain(|job| {
         let is_late = job.since.elapsed() >= PATIENCE;

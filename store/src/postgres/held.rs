@@ -14,7 +14,6 @@ const HELD_MAX: usize = 1 << 16;
 
 pub(super) type Names = (MatchName, BranchName);
 
-/// The heads that this process knows.
 #[derive(Default)]
 pub(super) struct HeldHeads(Mutex<State>);
 
@@ -67,14 +66,12 @@ impl HeldHeads {
         })
     }
 
-    /// Remembers that a branch was rolled back, and returns the error.
     pub(super) fn lose(&self, branch: &Branch, held: Head) -> StoreError {
         self.state().lost.insert(BranchId::of(branch));
         let (match_name, name) = branch.names();
         StoreError::Receded { match_name, branch: name, held: held.seq, found: branch.head.seq }
     }
 
-    /// Returns `true` if this process has found the branch rolled back.
     pub(super) fn is_lost(&self, id: BranchId) -> bool {
         self.state().lost.contains(&id)
     }

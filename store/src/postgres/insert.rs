@@ -62,7 +62,6 @@ pub(super) fn record_module(
     Ok(connection.execute(RECORD, &[&branch.cast_signed(), &module.as_bytes().as_slice()])? == 1)
 }
 
-/// Inserts runs and returns the attempts that were inserted.
 pub(super) fn statement(
     connection: &mut Connection,
     rows: &[(&Runs, &Run)],

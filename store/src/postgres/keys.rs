@@ -15,7 +15,6 @@ const FIRST_BYTES_MAX: i32 = 66_000;
 
 const _: () = assert!(COMMAND_BYTES_MAX + 400 < FIRST_BYTES_MAX as usize, "a command, a key and numbers");
 
-/// The result of looking for an idempotency key in a branch.
 pub(super) enum Slot {
     /// The entries that were appended with the key.
     Taken(RangeInclusive<Seq>),

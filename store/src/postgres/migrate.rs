@@ -68,7 +68,6 @@ SELECT format('GRANT %s ON %s TO %s', a.privilege_type, name, \
     CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END) \
     FROM old, aclexplode(old.relacl) a";
 
-/// Changes the format of the store and rebuilds its tables. Does nothing if another process did that first.
 pub(super) fn migrate(
     connection: &mut Connection,
     formats: Migration,
@@ -94,7 +93,6 @@ pub(super) fn require_tables(connection: &mut Connection, tables: &str) -> Resul
     connection.run("COMMIT")
 }
 
-/// Replaces the old tables with new ones that have the same rows, within a transaction.
 fn rebuild(connection: &mut Connection, tables: &str) -> Result<(), StatementFault> {
     connection.run(ASIDE)?;
     connection.run(tables)?;

@@ -20,7 +20,6 @@ use crate::error::StoreError;
 use crate::names::{BranchName, MatchName};
 use crate::reader::branch::{Branch, EngineMatchId, FoundBranch, FoundMatch, Head, NamedBranch, Parent};
 
-/// Runs statements that only read.
 pub(super) trait Ask: Send + Sync {
     /// Returns the rows of a statement. If a column is `weighed`, it stops once the bytes in that column reach
     /// [`BYTES_MAX`].
@@ -34,7 +33,6 @@ pub(super) trait Ask: Send + Sync {
     /// Returns the heads that this process knows, or `None` if all is read as of one moment.
     fn held(&self) -> Option<&HeldHeads>;
 
-    /// Returns `true` if the runs are spread over servers (FL-35).
     fn is_spread(&self) -> bool;
 
     /// Starts a new moment, as of which everything is read from now on.

@@ -50,7 +50,6 @@ pub(super) struct Reserved {
     fill: SyncSender<Filling>,
 }
 
-/// An append that fills a reserved entry.
 struct Filling {
     runs: Runs,
     reply: SyncSender<bool>,
@@ -144,7 +143,6 @@ impl Reserved {
     }
 }
 
-/// Reserves an entry and holds it until it is filled, given up, or reserved for too long.
 fn hold(
     pool: &ConnectionPool,
     branch: u64,

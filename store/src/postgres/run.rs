@@ -25,7 +25,6 @@ pub(super) struct Run {
     pub(super) records: Vec<u8>,
 }
 
-/// The runs of one append, and the branch that they belong to.
 pub(super) struct Runs {
     pub(super) names: Names,
     pub(super) branch: u64,
@@ -37,7 +36,6 @@ pub(super) struct Runs {
     pub(super) all: Vec<Run>,
 }
 
-/// Numbers entries after a head, chains them and packs them into runs.
 pub(super) fn pack(
     head: Head,
     entries: &PackedEntries,

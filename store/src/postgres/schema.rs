@@ -41,7 +41,6 @@ CREATE TABLE IF NOT EXISTS @note (match uuid NOT NULL, id bigint NOT NULL, branc
     PRIMARY KEY (match, id));
 "#;
 
-/// Refuses a schema without tables, or with tables of another format than this build's.
 pub(super) fn require(connection: &mut Connection) -> Result<(), StatementFault> {
     match format(connection)? {
         Some(format) => require_format(format),

@@ -97,7 +97,6 @@ fn changing(match_name: &MatchName) -> StoreError {
     StoreError::Unavailable { reason, maybe: false }
 }
 
-/// Finds a branch by its last known number, or by asking for the number first.
 pub(super) fn branch(ask: &impl Ask, names: &Names) -> Result<Vec<Row>, StoreError> {
     const NUMBER: &str = "SELECT m.id, m.genesis, (SELECT count(*) FROM @branch c WHERE c.match = m.id), b.no, m.module \
          FROM @match m LEFT JOIN @branch b ON b.match = m.id AND b.name = $2 WHERE m.name = $1";
@@ -164,7 +163,6 @@ fn last_entries(ask: &impl Ask, branches: &[i64]) -> Result<BTreeMap<i64, Seq>, 
     Ok(last)
 }
 
-/// Lists the next matches by name.
 pub(super) fn matches_after(ask: &impl Ask, last: &str) -> Result<Vec<MatchInfo>, StoreError> {
     const MATCHES: &str = "SELECT m.id, m.genesis, (SELECT count(*) FROM @branch c WHERE c.match = m.id), b.no, m.name, m.module \
          FROM @match m JOIN @branch b ON b.match = m.id AND b.name = 'main' WHERE m.name > $1 ORDER BY m.name LIMIT 256";

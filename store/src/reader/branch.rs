@@ -20,7 +20,6 @@ pub(crate) struct Branch {
     pub(crate) head: Head,
 }
 
-/// Own entries of one branch of a match.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Own {
     pub(crate) match_id: EngineMatchId,
@@ -36,7 +35,6 @@ impl Branch {
         (self.found_match.name.clone(), self.found.name.clone())
     }
 
-    /// Adds this match and branch to an error about damage.
     pub(crate) fn within(&self, error: StoreError) -> StoreError {
         error.within(&self.found_match.name, Some(&self.found.name))
     }
@@ -45,7 +43,6 @@ impl Branch {
         self.found.forked_at() + 1..=self.head.seq
     }
 
-    /// Requires the branch to have entry `seq`; 0 is the setup and always exists.
     pub(crate) fn require(&self, seq: Seq) -> Result<(), StoreError> {
         if seq <= self.head.seq {
             return Ok(());
@@ -92,7 +89,6 @@ pub struct NamedBranch {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct EngineMatchId(pub(crate) u128);
 
-/// A match, as its engine describes it.
 #[derive(Clone, Debug)]
 pub(crate) struct FoundMatch {
     pub(crate) name: MatchName,
@@ -103,7 +99,6 @@ pub(crate) struct FoundMatch {
     pub(crate) module: Option<Digest>,
 }
 
-/// A branch, as its engine describes it.
 #[derive(Clone, Debug)]
 pub(crate) struct FoundBranch {
     pub(crate) name: BranchName,
@@ -154,7 +149,6 @@ impl FoundMatch {
         }
     }
 
-    /// Returns the link before the first entry.
     pub(crate) fn link(&self) -> Digest {
         chain::genesis_link(&self.genesis)
     }
@@ -166,7 +160,6 @@ impl FoundBranch {
         self.parent.as_ref().map_or(0, |parent| parent.at)
     }
 
-    /// Returns the name of the parent branch; `None` for `main`.
     pub(crate) fn parent_name(&self) -> Result<Option<BranchName>, StoreError> {
         let name = self.parent.as_ref().map(|parent| parent.name.parse::<BranchName>());
         name.transpose().map_err(|error| StoreError::damaged(error.to_string()))

@@ -57,7 +57,6 @@ impl Entries<'_> {
         self.link
     }
 
-    /// Loads the entries that are stored together, such as those of a page.
     fn load(&mut self) {
         let mut entries = mem::take(&mut self.loaded);
         if let Err(error) = self.load_into(&mut entries) {
@@ -111,7 +110,6 @@ impl Entries<'_> {
         Ok(())
     }
 
-    /// Decodes the next entry, checks its seq and adds it to the chain.
     fn admit(&mut self, bytes: &[u8], entries: &mut VecDeque<(Entry, Digest)>) -> Result<(), StoreError> {
         let entry = Entry::decode(bytes).map_err(|error| self.corrupt(self.next, &error.to_string()))?;
         if entry.seq != self.next {
@@ -202,7 +200,6 @@ impl Branch {
         })
     }
 
-    /// Returns the link after entry `at`, which must exist; 0 is the setup.
     pub(crate) fn link_at(&self, engine: &dyn EngineReader, at: Seq) -> Result<Digest, StoreError> {
         if at == 0 {
             return Ok(self.found_match.link());

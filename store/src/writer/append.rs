@@ -89,7 +89,6 @@ impl Store {
     }
 }
 
-/// Returns the append, or the error of entries that are empty or too large.
 fn usable(
     match_name: &MatchName,
     branch: &BranchName,

@@ -46,7 +46,6 @@ impl Store {
     }
 }
 
-/// The branches of a match that is being copied, so far.
 struct CopiedBranches<'a> {
     match_name: &'a MatchName,
     genesis: &'a Genesis,
@@ -55,7 +54,6 @@ struct CopiedBranches<'a> {
 }
 
 impl CopiedBranches<'_> {
-    /// Numbers and links the entries of the next branch.
     fn next(&mut self, branch: BranchCopy) -> Result<InitialBranch, StoreError> {
         let BranchCopy { name, parent, entries } = branch;
         let (name, parent) = if self.known.is_empty() { (BranchName::main(), None) } else { (name, parent) };

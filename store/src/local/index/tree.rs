@@ -146,7 +146,6 @@ impl IndexTree {
         guarded("write the index", || self.db().apply_batch(batch))
     }
 
-    /// Makes everything written so far durable.
     pub(crate) fn settle(&self) -> Result<(), BackendError> {
         self.flush()?;
         BackendError::on(&self.dir, "sync", sync_all(&self.dir))
@@ -243,7 +242,6 @@ fn sound(key: &[u8], value: Vec<u8>) -> Result<StoredRecord, BackendError> {
     }
 }
 
-/// Makes all files below a folder durable, and their names.
 pub(crate) fn sync_all(dir: &Path) -> io::Result<()> {
     for entry in std::fs::read_dir(dir)? {
         let path = entry?.path();

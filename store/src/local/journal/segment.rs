@@ -140,7 +140,6 @@ impl Segment {
         }))
     }
 
-    /// Returns `true` if all frames of the last pack are sound, not only its ends.
     pub(crate) fn ends_whole(&self, salt: &Salt) -> Result<bool, BackendError> {
         let packing = Packing::new(salt);
         let last = BackendError::on(&self.path, "read", pack_at(&self.file, &packing, self.last_at))?;

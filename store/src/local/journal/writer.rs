@@ -74,7 +74,6 @@ impl JournalWriter {
         })
     }
 
-    /// Encodes the next commit; `None` if it is too large for a head.
     pub(crate) fn encode(&self, index: u32, body: &[u8]) -> Option<Vec<u8>> {
         // Checks the size first, so that a body that is too large is not copied.
         if FIRST_FRAME + body.len() > self.limit {
