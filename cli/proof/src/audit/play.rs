@@ -23,7 +23,6 @@ pub(super) enum FoldVerdict {
     Rejected(u64, String),
 }
 
-/// Describes the rules that this build lacks.
 fn why_unknown(cause: &NoRules) -> String {
     match cause {
         NoRules::Unknown { name, .. } => {
@@ -63,7 +62,6 @@ pub(super) struct Playing {
 }
 
 impl Playing {
-    /// Starts a match, if this build has its rules.
     pub(super) fn of(genesis: &Genesis, registry: &Registry) -> Self {
         match catch(|| Self::begun(genesis, registry)) {
             Ok(begun) => begun,
@@ -130,7 +128,6 @@ impl Playing {
         begun
     }
 
-    /// Returns a copy, for a branch that begins here.
     pub(super) fn fork(&mut self) -> Self {
         self.settle();
         Self {
@@ -155,16 +152,15 @@ impl Playing {
         }
     }
 
-    /// Notes that an entry is left out. What follows it cannot be folded.
     pub(super) fn leave_out(&mut self) {
         self.settle();
+        // What follows the entry cannot be folded.
         self.state = None;
         if self.verdict == FoldVerdict::Sound {
             self.verdict = FoldVerdict::Unknown("records are left out".into());
         }
     }
 
-    /// Returns `true` if built-in rules fold the branch as well.
     pub(super) fn is_judged_by_built_in(&self) -> bool {
         self.built_in.is_some()
     }
@@ -174,7 +170,6 @@ impl Playing {
         self.state.as_ref().map_or(0, |state| state.rolls())
     }
 
-    /// Folds entries by the built-in rules, and names the first entry for which the module computes something else.
     fn compare(&mut self, log: &[Logged<'_>], computed: &[Computed]) {
         let Some(state) = &mut self.built_in else { return };
         let mut expected = Vec::new();
@@ -244,9 +239,9 @@ impl Computed {
     }
 }
 
-/// Returns what a fault of a module means: one that only ran out of time shows nothing about the match.
 fn of_fault(seq: u64, fault: &Fault) -> FoldVerdict {
     if fault.kind == FaultKind::Overrun {
+        // A module that only ran out of time shows nothing about the match.
         FoldVerdict::Unknown(fault.to_string())
     } else {
         FoldVerdict::Rejected(seq, fault.to_string())

@@ -189,7 +189,6 @@ impl RowBuilder {
         }
     }
 
-    /// Returns the row; `passed` describes what was checked, for a row that passes.
     pub(super) fn row(self, row: RowName, passed: impl FnOnce() -> String) -> AuditRow {
         let Self { result, reason, at, keys, more } = self;
         let reason = if result == RowResult::Pass {
@@ -225,7 +224,6 @@ pub struct FurtherRow {
     pub checked: Option<String>,
 }
 
-/// Returns a count with its noun, such as `2 branches`.
 pub(super) fn counted(count: u64, one: &str) -> String {
     let plural = if one.ends_with("ch") { "es" } else { "s" };
     format!("{count} {one}{}", if count == 1 { "" } else { plural })

@@ -66,7 +66,6 @@ impl Vouching<'_> {
     }
 }
 
-/// The checkpoints of a branch that keys of the policy signed, and the sizes of all checkpoints to compare.
 pub(super) struct BranchCheckpoints {
     branch: BranchIndex,
     signed: Vec<(Checkpoint, SignedNote)>,
@@ -81,7 +80,6 @@ impl BranchCheckpoints {
     }
 }
 
-/// Sorts the checkpoints of the bundle and those of the auditor by branch.
 pub(super) fn checkpoints(
     branches: &BranchFinder<'_>,
     question: AuditQuestion<'_>,
@@ -258,12 +256,12 @@ fn cosigned<'a>(
     Ok((is_met, times))
 }
 
-/// Writes the time of a cosignature. One outside of the calendar is written as its number of seconds.
 fn time(seconds: u64) -> String {
     if let Ok(signed) = i64::try_from(seconds)
         && let Ok(time) = Timestamp::from_second(signed)
     {
         return time.to_string();
     }
+    // The time is outside of the calendar.
     format!("second {seconds}")
 }

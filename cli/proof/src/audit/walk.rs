@@ -123,7 +123,6 @@ impl<'a, 'r> Walk<'a, 'r> {
         self.outline.matches.get(match_index).map(|bundled| &bundled.genesis)
     }
 
-    /// Ends the branch before and starts this one with the state at its fork.
     fn begin(&mut self, index: BranchIndex) -> Result<(), ProofError> {
         self.end_branch();
         let (Some(branch), Some(genesis)) = (self.outline.branch(index), self.genesis(index)) else {
@@ -197,7 +196,6 @@ impl<'a, 'r> Walk<'a, 'r> {
         Ok(())
     }
 
-    /// Adds the findings about the finished branch to the rows.
     fn end_branch(&mut self) {
         let Some((index, mut progress)) = self.current.take() else { return };
         let (Some(branch), Some(genesis)) = (self.outline.branch(index), self.genesis(index)) else { return };
@@ -297,7 +295,6 @@ impl<'a, 'r> Walk<'a, 'r> {
     }
 }
 
-/// Returns the row `dice`: the rolls that the walk checked, and further findings.
 pub(super) fn dice_row(mut dice: RowBuilder, rolls: u64, has_dice: bool, further: FurtherRow) -> AuditRow {
     dice.absorb(further.found);
     if further.checked.is_none() && !has_dice {

@@ -183,7 +183,6 @@ impl BundledHistories {
         ProofError::Unusable(format!("the bundle `{bundle}` has {what}; name one of {}", listed.join(", ")))
     }
 
-    /// Returns all entries of a branch: those of its parents, then its own.
     fn entries_of(&self, (match_index, branch): BranchIndex) -> Vec<Option<&Entry>> {
         let mut parts = Vec::new();
         let mut next = Some(branch);

@@ -189,7 +189,6 @@ struct Planning<'a> {
 }
 
 impl Planning<'_> {
-    /// Plans a match that the store does not have.
     fn unknown(&self, store: Option<&StoreReader>) -> Result<Vec<ImportedBranch>, ProofError> {
         let name = self.names.match_name.as_ref().unwrap_or(&self.bundled.name).clone();
         if store.is_some_and(|store| store.genesis(&name).is_ok()) {
@@ -214,7 +213,6 @@ impl Planning<'_> {
         ImportedBranch { match_name, branch: found.name.clone(), change, added, index: (self.index, index) }
     }
 
-    /// Plans a match that the store has: each branch is up to date, extended, new, or diverges.
     fn known(&self, store: &StoreReader, name: &MatchName) -> Result<Vec<ImportedBranch>, ProofError> {
         if let Some(asked) = self.names.match_name.as_ref().filter(|asked| *asked != name) {
             return Err(ProofError::Unusable(format!("the store has this match as `{name}`, not `{asked}`")));

@@ -134,7 +134,6 @@ impl BundleRules {
     }
 }
 
-/// The modules of a bundle, next to those that the program finds.
 #[derive(Debug)]
 struct BundleModules {
     loaded: Vec<Arc<dyn AnyRules>>,

@@ -131,7 +131,6 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Reads the words of a header of this kind; `None` if the line is something else.
     fn header<const N: usize>(&self, kind: &str) -> Result<Option<[String; N]>, ProofError> {
         let Some(words) = self.line.strip_prefix(&format!("-- {kind} ")) else { return Ok(None) };
         let words: Vec<_> = words.split(' ').map(str::to_owned).collect();
@@ -245,7 +244,6 @@ impl Parser<'_> {
         Ok(genesis)
     }
 
-    /// Adds the number of the line to an error about a record.
     fn at_line(&self, error: ProofError) -> ProofError {
         match error {
             ProofError::Malformed { reason, .. } => self.malformed(reason),

@@ -154,7 +154,6 @@ fn outline_of(store: &StoreReader, name: MatchName) -> Result<BundledMatch, Proo
     Ok(BundledMatch { genesis: store.genesis(&name)?, name, branches })
 }
 
-/// Reduces the outline of a match to some of its branches.
 fn part_of(store: &StoreReader, part: &MatchPart) -> Result<BundledMatch, ProofError> {
     let whole = outline_of(store, part.name.clone())?;
     let mut branches: Vec<BundledBranch> = Vec::new();

@@ -125,7 +125,6 @@ impl BundleRecords for SeatRecords<'_> {
     }
 }
 
-/// Finds the records of a match that a seat may not know, by the branches that own them.
 fn hidden_in(
     records: &StoreRecords<'_>,
     bundled: &BundledMatch,

@@ -45,7 +45,6 @@ impl<'a> BranchFinder<'a> {
         Self { outline, matches, by_id }
     }
 
-    /// Returns a branch cut to a size; `None` if it has fewer records.
     pub(crate) fn cut(&self, branch: BranchIndex, size: u64) -> Option<BranchSize> {
         let last = size.checked_sub(1)?;
         if size > self.outline.branch(branch)?.size() {

@@ -19,7 +19,6 @@ pub(crate) struct BranchTrees<'a> {
 }
 
 impl<'a> BranchTrees<'a> {
-    /// Starts the trees; their roots at the `wanted` sizes are kept.
     pub(crate) fn of(branches: &'a BranchFinder<'a>, wanted: &[(BranchIndex, u64)]) -> Self {
         let wanted = branches.cuts(wanted);
         let forks = branches.forks();

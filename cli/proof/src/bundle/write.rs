@@ -61,7 +61,6 @@ impl<'a> BundleWriter<'a> {
         self.out.text(&self.text)
     }
 
-    /// Writes these checkpoints, sorted and without duplicates, and the end.
     pub(crate) fn end(mut self, checkpoints: Vec<SignedNote>) -> Result<(), ProofError> {
         self.begin_branches(None)?;
         for module in &self.outline.modules {

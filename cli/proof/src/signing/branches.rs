@@ -103,7 +103,6 @@ fn begin<'a>(
     Ok((branches, BranchTrees::of(finder, &wanted)))
 }
 
-/// Requires each branch to continue what the keys remember, then signs all.
 fn sign(
     branches: &[BranchToSign],
     trees: &BranchTrees<'_>,

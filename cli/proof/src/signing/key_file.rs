@@ -59,7 +59,6 @@ impl KeyFile {
         Ok(Self { path: path.into(), key })
     }
 
-    /// Returns the path of the file itself, with links resolved.
     pub(super) fn real_path(&self) -> Result<PathBuf, ProofError> {
         let real = fs::canonicalize(&self.path);
         real.map_err(|cause| ProofError::Key { doing: "find", path: self.path.clone(), cause })

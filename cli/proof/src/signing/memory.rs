@@ -31,7 +31,6 @@ pub struct KeyMemory {
     lock: File,
 }
 
-/// What a key last signed, cosigned or accepted of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Remembered {
     pub(super) note: SignedNote,
@@ -46,7 +45,6 @@ pub(super) struct KnownLog {
 }
 
 impl KnownLog {
-    /// Returns all that is remembered, under the log's own origin first.
     pub(super) fn all(&self) -> impl Iterator<Item = &Remembered> {
         self.own.iter().chain(&self.under_other_names)
     }
@@ -207,7 +205,6 @@ impl KeyMemory {
 const LOOKS: u32 = 100;
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Takes the lock of a memory and notes who holds it.
 fn wait_for(lock: &mut File, path: &Path) -> io::Result<()> {
     for look in 0.. {
         match lock.try_lock() {
@@ -229,7 +226,6 @@ fn wait_for(lock: &mut File, path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads a file of the memory; `None` if there is none.
 fn read(path: &Path) -> Result<Option<Vec<u8>>, ProofError> {
     match read_file(path, &NOTE) {
         Err(InputError::Unreadable { cause, .. })
@@ -273,7 +269,6 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     sync_folder_of(path)
 }
 
-/// Creates a folder that only its owner may enter, durably, unless it exists.
 fn make_folder(folder: &Path) -> Result<(), ProofError> {
     let mut builder = DirBuilder::new();
     #[cfg(unix)]

@@ -136,12 +136,10 @@ impl Signers {
         Ok(())
     }
 
-    /// Returns what each key remembers of a log, under any name.
     pub(super) fn known(&self, origin: &str) -> Result<Vec<KnownLog>, ProofError> {
         self.keys.iter().map(|(_, memory)| memory.known(origin)).collect()
     }
 
-    /// Signs a checkpoint that continues the known ones, and remembers it.
     pub(super) fn seal(&self, checkpoint: &Checkpoint, known: &[KnownLog]) -> Result<SignedNote, ProofError> {
         let text = checkpoint.to_string();
         let mut lines = self.signatures(&checkpoint.origin, &text);
@@ -253,7 +251,6 @@ fn too_many() -> ProofError {
     ProofError::Refused("a note has at most 64 signatures".into())
 }
 
-/// Returns a note with these lines, each once.
 fn unsigned(text: String, lines: Vec<SignatureLine>) -> Result<SignedNote, ProofError> {
     let mut kept = Vec::new();
     for line in lines {

@@ -14,18 +14,15 @@ const TINTED: &str = "\
 .bar.TINT>.full{fill:var(--TINT-edge)}\
 .arrow.TINT{stroke:var(--TINT-edge)}\n";
 
-/// What has the color of its tint on a board of squares.
 const TINTED_SQUARE: &str = "\
 .cell.TINT>.square{fill:var(--TINT-fill)}.cell.changed.TINT>.square{stroke:var(--TINT-ink)}\
 .figure.TINT>.glyph{fill:var(--TINT-fill);stroke:var(--TINT-ink)}\n";
 
-/// What a board of squares has without a tint.
 const SQUARES: &str = "\
 .cell.changed>.square{stroke-width:4}.cell.changed.rgb>.square{stroke:var(--ink)}\
 .glyph{paint-order:stroke;stroke-width:1.5;stroke-linejoin:round}\
 .cell.plain.light>.square{fill:var(--light)}.cell.plain.dark>.square{fill:var(--dark)}\n";
 
-/// What has a color without a tint.
 const UNTINTED: &str = "\
 .paper{fill:var(--paper)}\
 .ground{fill:var(--ground);stroke:var(--ground-edge)}\
@@ -46,7 +43,6 @@ pub enum Scheme {
 }
 
 impl Scheme {
-    /// Returns the names and values of all colors, values as `#rrggbb`.
     pub(crate) fn colors(self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let (light, dark) = COLORS.split_once("@media").unwrap_or((COLORS, ""));
         let lines = match self {

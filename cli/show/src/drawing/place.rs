@@ -50,7 +50,6 @@ impl Highlights {
         self.reach.contains(&Spot { block, place })
     }
 
-    /// Returns the hexes of a block that are marked, changed or in reach.
     pub(super) fn hexes(&self, block: usize) -> BTreeSet<Hex> {
         let mut hexes = BTreeSet::new();
         for spot in self.changed.iter().chain(&self.reach) {
@@ -94,7 +93,6 @@ fn on_board(boards: &[usize], board: u8, place: Place) -> Option<Spot> {
     Some(Spot { block: *boards.get(usize::from(board))?, place })
 }
 
-/// Returns the hexes that have this name in a picture.
 fn named(picture: &Picture, name: &str) -> Vec<Spot> {
     let mut spots = Vec::new();
     for (block, content) in picture.blocks.iter().enumerate() {

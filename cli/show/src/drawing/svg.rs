@@ -19,7 +19,6 @@ use super::text::evenly;
 const PADDING: i32 = 12;
 /// Blocks that stand side by side go below each other where they would be wider together.
 const WIDTH_MAX: i32 = 760;
-/// How far apart blocks are that stand side by side.
 const GAP: i32 = 28;
 
 /// What does not depend on colors.
@@ -77,7 +76,6 @@ fn whole(picture: &Picture, highlights: &Highlights, style: &str) -> String {
     )
 }
 
-/// Draws blocks of rows side by side, as many in a line as have room, and as evenly as that allows.
 fn side_by_side(
     body: &mut Markup,
     blocks: &[(usize, &[PieceRow])],

@@ -16,7 +16,6 @@ use super::place::Highlights;
 /// The width of a picture by default, in columns. Blocks that do not fit next to each other go below each other.
 pub const WIDTH: usize = 100;
 
-/// How many columns are left between blocks that stand side by side.
 const GAP: usize = 3;
 
 /// Draws a picture as lines without trailing spaces, `width` columns wide if that is possible. Blocks are separated by an
@@ -52,7 +51,6 @@ pub fn lines(picture: &Picture, highlights: &Highlights, width: usize) -> Vec<Dr
     lines
 }
 
-/// Returns the line that explains the signs, if there are any.
 fn signs(highlights: &Highlights) -> Option<DrawnLine> {
     let mut words = Vec::new();
     if !highlights.changed.is_empty() {
@@ -67,7 +65,6 @@ fn signs(highlights: &Highlights) -> Option<DrawnLine> {
     Some(DrawnLine::of(words.join("  "), Tint::Faint, None))
 }
 
-/// Puts blocks side by side, as many in a line as fit, and as evenly as possible.
 fn side_by_side(blocks: &[Vec<DrawnLine>], width: usize) -> Vec<DrawnLine> {
     let widest = blocks.iter().flatten().map(DrawnLine::width).max().unwrap_or_default();
     let count = evenly(blocks.len(), (width + GAP) / (widest + GAP));

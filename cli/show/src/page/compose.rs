@@ -105,7 +105,6 @@ impl Page {
         }
     }
 
-    /// Makes a page, unless it would be too long.
     fn compose(
         seat_history: &SeatHistory,
         replay: Option<Replay>,
@@ -186,7 +185,6 @@ fn policy(style: &str) -> String {
     )
 }
 
-/// Returns the title of the match, or else what it is called.
 fn title(seat_history: &SeatHistory) -> String {
     match seat_history.name() {
         _ if !seat_history.title().is_empty() => seat_history.title().into(),
@@ -213,7 +211,6 @@ fn words(viewer: Viewer) -> String {
     format!("This file holds only what {viewer} saw.")
 }
 
-/// Puts frames into a document that was written without any.
 fn with_frames(document: Vec<u8>, frames: Vec<u8>) -> String {
     const NONE: &str = "\"frames\":[]";
     let document = String::from_utf8(document).expect("JSON is UTF-8");

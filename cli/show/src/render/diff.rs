@@ -89,7 +89,6 @@ fn only_in(side: &Side, count: u64) -> String {
     format!("{} only in {}", counted(count, "command", "commands"), side.shown())
 }
 
-/// Returns the note that a smaller difference may exist.
 fn longer(comparison: &Comparison) -> Option<Line> {
     if !comparison.stat.may_be_shorter {
         return None;
@@ -144,7 +143,6 @@ pub fn lines(comparison: &Comparison) -> Vec<Line> {
     lines
 }
 
-/// States that a file records something else than what is compared here.
 fn note(side: &Side) -> Option<Line> {
     let seq = side.recorded_differs_at?;
     let explains = match &side.source {

@@ -45,7 +45,6 @@ pub(super) fn draw(
     drawn
 }
 
-/// Returns the cells of a board, and empty ones for hexes that are marked and have none.
 fn cells(board: &HexBoard, marked: &BTreeSet<Hex>) -> BTreeMap<Hex, Cell> {
     let mut cells = BTreeMap::new();
     for at in marked {

@@ -14,7 +14,6 @@ pub(super) fn middle(hex: Hex) -> [i32; 2] {
     [hex.q * SIZE * 3 / 2, (2 * hex.r + hex.q) * HALF_HEIGHT]
 }
 
-/// Adds the outline of a hex to a path.
 pub(super) fn outline(body: &mut Markup, hex: Hex) {
     let [x, y] = middle(hex);
     let half = SIZE / 2;
@@ -30,7 +29,6 @@ const END: i32 = 9;
 /// The length of an arrow head along the arrow, and half its width.
 const HEAD: [i32; 2] = [7, 5];
 
-/// Draws arrows through places; `middle` returns the middle of one.
 pub(super) fn draw_arrows<P: Copy>(
     body: &mut Markup,
     arrows: &[Arrow<P>],
@@ -55,7 +53,6 @@ pub(super) fn draw_arrows<P: Copy>(
     body.put(format_args!("</g>\n"));
 }
 
-/// Draws a line through points, and a head at its end.
 fn path(body: &mut Markup, first: [i32; 2], between: &[[i32; 2]], last: [i32; 2]) {
     let second = between.first().copied().unwrap_or(last);
     let before = between.last().copied().unwrap_or(first);
@@ -75,7 +72,6 @@ fn path(body: &mut Markup, first: [i32; 2], between: &[[i32; 2]], last: [i32; 2]
     body.put(format_args!("L{x},{y}M{left_x},{left_y}L{x},{y}L{right_x},{right_y}"));
 }
 
-/// Returns the point `length` away from one point, in the direction of another.
 fn toward([x, y]: [i32; 2], [other_x, other_y]: [i32; 2], length: i32) -> [i32; 2] {
     let dx = other_x - x;
     let dy = other_y - y;

@@ -12,7 +12,6 @@ const LETTERS: i32 = 15;
 const LINE_HEIGHT: i32 = 20;
 /// The size of marks next to pieces and of letters in chips; ten characters take 72.
 const SMALL_LETTERS: i32 = 12;
-/// The distance between a label and what it labels.
 const GAP: i32 = 9;
 /// The least and the largest radius of a disc.
 const RADIUS: [i32; 2] = [15, 26];
@@ -40,7 +39,6 @@ pub(super) fn lines(
     size
 }
 
-/// Begins the group of a line, row or bar; a changed one has a corner to its left.
 fn begin(body: &mut Markup, class: &str, [left, middle]: [i32; 2], is_changed: bool) {
     let changed = if is_changed { " changed" } else { "" };
     body.put(format_args!("<g class=\"{class}{changed}\">\n"));
@@ -200,7 +198,6 @@ fn draw_track(body: &mut Markup, bar: &Bar, [x, y]: [i32; 2]) {
     }
 }
 
-/// Draws chips from `left` on, in further lines where one would pass `right`, and returns their size.
 fn draw_chips(body: &mut Markup, chips: &[Chip], [left, middle]: [i32; 2], right: i32) -> Size {
     let mut x = left;
     let mut size = Size { width: 0, height: LINE_HEIGHT };

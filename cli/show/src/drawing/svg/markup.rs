@@ -10,7 +10,6 @@ use crate::drawing::colors::Ink;
 #[derive(Default)]
 pub(super) struct Markup(String);
 
-/// A size in units of the drawing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Size {
     pub(super) width: i32,
@@ -71,7 +70,6 @@ impl fmt::Display for Markup {
     }
 }
 
-/// Text that must stay within a width.
 pub(super) struct Fitted<'a> {
     pub(super) class: &'static str,
     pub(super) content: &'a str,
@@ -132,7 +130,6 @@ impl Fill {
         }
     }
 
-    /// Returns the attribute for a line of this color.
     pub(super) fn stroke(self) -> String {
         self.to_string().replace("fill", "stroke")
     }

@@ -10,7 +10,6 @@ use super::markup::{Fill, Fitted, Markup, Size, class};
 use crate::drawing::place::{Highlights, Place};
 use crate::drawing::text::file_name;
 
-/// The width of a square, and half of it.
 const SIZE: i32 = 40;
 const HALF: i32 = SIZE / 2;
 /// The room for the names of files and ranks.
@@ -108,7 +107,6 @@ fn draw_square(
     body.put(format_args!("</g>\n"));
 }
 
-/// Draws a piece in its color, with an outline in a contrasting one.
 fn draw_piece(body: &mut Markup, [x, y]: [i32; 2], piece: &BoardPiece) {
     let tint = class(piece.tint);
     let color = Fill::of(piece.tint);

@@ -30,7 +30,6 @@ impl DrawnLine {
         Self { spans: vec![DrawnSpan { text: text.into(), tint, spot }] }
     }
 
-    /// Escapes a line of text, all of which belongs to `spot`.
     pub(super) fn escaped(line: &TextLine, spot: Option<Spot>) -> Self {
         let mut escaped = Self::default();
         for span in &line.spans {
@@ -49,7 +48,6 @@ impl DrawnLine {
         self.spans.push(DrawnSpan { text: text.into(), tint, spot });
     }
 
-    /// Adds spaces up to a column.
     pub(super) fn pad(&mut self, column: usize) {
         let missing = column.saturating_sub(self.width());
         if missing > 0 {
@@ -57,7 +55,6 @@ impl DrawnLine {
         }
     }
 
-    /// Adds the sign of a changed line, row or bar.
     pub(super) fn signed(mut self, highlights: &Highlights, spot: Spot) -> Self {
         if highlights.changed.contains(&spot) {
             self.push("  *", Tint::Bright, Some(spot));

@@ -29,7 +29,6 @@ const WHOLE_RADIUS_MAX: u8 = 12;
 /// How many hexes are drawn around what stands on a larger board.
 const MARGIN: i32 = 2;
 
-/// The part of a board that is drawn.
 struct Frame {
     q: RangeInclusive<i32>,
     /// The heights of hexes: twice `r`, and one more for each column to the right.
@@ -58,14 +57,12 @@ impl Frame {
     }
 }
 
-/// Returns the values and `margin` more on both sides, but nothing beyond the rim.
 fn around(values: &[i32], margin: i32, rim: i32) -> RangeInclusive<i32> {
     let least = values.iter().min().unwrap_or(&0);
     let most = values.iter().max().unwrap_or(&0);
     (least - margin).max(-rim)..=(most + margin).min(rim)
 }
 
-/// Draws a board; what is marked carries a sign behind its mark.
 pub(super) fn draw(board: &HexBoard, block: usize, highlights: &Highlights) -> Vec<DrawnLine> {
     let marked = highlights.hexes(block);
     let frame = Frame::of(board, &marked);
@@ -121,7 +118,6 @@ fn longest(cells: &BTreeMap<Hex, Cell>, least: i32) -> i32 {
     longest
 }
 
-/// The characters of a board, with room for coordinates above and to the left.
 struct Grid {
     frame: Frame,
     /// How many characters fit into a hex.
@@ -195,7 +191,6 @@ impl Grid {
         }
     }
 
-    /// Writes text into the middle of a hex.
     fn center(&mut self, row: i32, column: i32, text: &str, tint: Tint) {
         self.write(row, column + (self.inner - length(text)).div_euclid(2), text, tint);
     }
@@ -212,7 +207,6 @@ impl Grid {
         }
     }
 
-    /// Makes a character part of the inside of a hex.
     fn claim(&mut self, row: i32, column: i32, hex: Hex) {
         if let Some(at) = self.at(row, column) {
             at.inside = Some(hex);

@@ -56,7 +56,6 @@ fn text(piece: &Piece) -> String {
     printable(&format!("{text}{}", piece.mark)).into_owned()
 }
 
-/// Draws bars: labels in a column, the bars, value and maximum, and the chips.
 pub(super) fn bars(bars: &[Bar], block: usize, highlights: &Highlights) -> Vec<DrawnLine> {
     let label_width = bars.iter().map(|bar| DrawnLine::escaped(&bar.label, None).width()).max();
     let bar_start = label_width.unwrap_or_default() + 1;
@@ -80,7 +79,6 @@ pub(super) fn bars(bars: &[Bar], block: usize, highlights: &Highlights) -> Vec<D
     drawn
 }
 
-/// Returns how many units of a width a bar fills.
 pub(in crate::drawing) fn filled(bar: &Bar, width: u64) -> u64 {
     let value = u128::from(bar.value.min(bar.of));
     let of = u128::from(bar.of);

@@ -19,7 +19,6 @@ use crate::drawing::place::{Highlights, Place, Spot};
 
 const NO_PIECE: &str = ".";
 
-/// Draws a board. A marked square has a sign behind its piece and mark.
 pub(super) fn draw(grid: &SquareGrid, block: usize, highlights: &Highlights) -> Vec<DrawnLine> {
     let cells: BTreeMap<Square, &SquareCell> = grid.cells.iter().map(|cell| (cell.at, cell)).collect();
     let mut squares = BTreeMap::new();

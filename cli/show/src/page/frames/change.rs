@@ -31,7 +31,6 @@ enum Content {
 }
 
 impl PictureChange {
-    /// Returns the changes that turn one picture into another; `None` if they do not have the same blocks.
     pub(crate) fn between(old: &FramePicture, new: &FramePicture) -> Option<Vec<Self>> {
         let old = old.blocks();
         let new = new.blocks();
@@ -92,7 +91,6 @@ fn cells<T: Clone + PartialEq, P: Copy + Ord>(
     }
 }
 
-/// Compares a part of two boards that changes as a whole, such as all arrows.
 fn whole<T: Clone + PartialEq>(
     place: Place,
     old: &[T],
@@ -105,7 +103,6 @@ fn whole<T: Clone + PartialEq>(
     }
 }
 
-/// Compares two lists by index; a shorter new list has lost the end of the old one.
 fn items<T: Clone + PartialEq>(
     old: &[T],
     new: &[T],

@@ -99,9 +99,6 @@ impl FrameDocument {
 
     /// Makes the frames after entry `after` and passes each to `take`, until it returns `false`. The returned document has no
     /// frames.
-    ///
-    /// # Errors
-    /// As for [`of`](Self::of).
     pub(crate) fn pass(
         seat_history: &SeatHistory,
         after: u64,
@@ -146,7 +143,6 @@ impl FrameDocument {
         Ok(PassedFrames { document, end })
     }
 
-    /// Adds `more` to the number of every entry.
     pub(crate) fn count_from(&mut self, more: u64) {
         self.after += more;
         self.head += more;
@@ -165,20 +161,17 @@ fn text_at(standings: &[MatchStanding], seq: u64) -> Option<String> {
     standings.get(usize::try_from(seq).ok()?)?.text()
 }
 
-/// A document whose frames were passed on, and the last state.
 pub(crate) struct PassedFrames {
     pub(crate) document: FrameDocument,
     pub(crate) end: Box<dyn AnyState>,
 }
 
-/// What the viewer saw at the frame before.
 struct Before {
     picture: FramePicture,
     view: Value,
 }
 
 impl Before {
-    /// Makes the frame of an entry and remembers what the viewer sees after it.
     fn frame(&mut self, entry: &mut ViewedEntry<'_>, standing: Option<String>) -> Frame {
         let after = Self { picture: entry.picture().into(), view: entry.view() };
         let changes = PictureChange::between(&self.picture, &after.picture);
@@ -223,7 +216,6 @@ impl Gathered {
     }
 }
 
-/// Returns how many bytes a value has as JSON.
 fn length(value: &impl Serialize) -> usize {
     struct Count(usize);
     impl Write for Count {

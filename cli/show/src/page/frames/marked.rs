@@ -30,7 +30,6 @@ fn alone(block: &Block) -> FramePicture {
     Picture { blocks: vec![block.clone()] }.into()
 }
 
-/// Returns the places of a block that hold something.
 fn places(block: &Block) -> Vec<Place> {
     let mut places = Vec::new();
     let mut items = 0;

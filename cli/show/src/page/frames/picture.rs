@@ -116,7 +116,6 @@ impl Serialize for SquareForm<'_> {
     }
 }
 
-/// The name of a square, then its content.
 struct SquareAtForm<'a>(&'a SquareCell);
 
 impl Serialize for SquareAtForm<'_> {
@@ -175,7 +174,6 @@ impl Serialize for ArrowForm<'_> {
     }
 }
 
-/// A hex and the part of commands that it names.
 pub(super) fn target((hex, name): &(Hex, String)) -> ((i32, i32), &str) {
     ((hex.q, hex.r), name)
 }
@@ -208,7 +206,6 @@ impl Serialize for PieceForm<'_> {
     }
 }
 
-/// Ends a list with a name, if there is one.
 fn name<L: SerializeSeq>(list: &mut L, name: &str) -> Result<(), L::Error> {
     if name.is_empty() { Ok(()) } else { list.serialize_element(name) }
 }
