@@ -73,10 +73,10 @@ impl StoreAddress {
         Nearest { found: None, passed_over: None }
     }
 
-    /// Returns the name of the store in messages. A database is not named, because its address may contain a password.
     pub(crate) fn shown(&self) -> String {
         match self {
             Self::Dir(dir) => dir.display().to_string(),
+            // The address of a database may contain a password.
             #[cfg(feature = "postgres")]
             Self::Fleet(_) => "the database".into(),
             Self::Service(origin) => origin.to_string(),

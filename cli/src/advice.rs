@@ -172,7 +172,6 @@ impl From<MailError> for Failure {
     }
 }
 
-/// Returns what to type next after commands that were not recorded. `asked` is the viewer that the call named, if any.
 pub(crate) fn after_not_played(reason: &NotPlayed, asked: Option<Viewer>) -> Option<String> {
     Some(match reason {
         NotPlayed::OtherHead { revision, .. } => format!(

@@ -45,7 +45,6 @@ impl Workspace {
         }
     }
 
-    /// Returns every branch of every match.
     pub(crate) fn all_branches(&self) -> Result<Several<SourceName>, Failure> {
         let mut all = Several { sources: Vec::new(), failures: Vec::new() };
         if let Some(client) = self.service()? {
@@ -96,7 +95,6 @@ impl Workspace {
         Ok(at)
     }
 
-    /// Deletes a branch on which the match does not continue.
     pub(crate) fn delete_branch(&self, revision: &Revision) -> Result<(), Failure> {
         let Revision { match_name, branch, .. } = revision;
         if let Some(client) = self.service()? {
@@ -111,7 +109,6 @@ impl Workspace {
         Ok(store.delete_branch(match_name, branch)?)
     }
 
-    /// Gives a branch another name.
     pub(crate) fn rename_branch(&self, revision: &Revision, name: &BranchName) -> Result<(), Failure> {
         let store = self.open_store()?;
         require_not_by_mail(&store, revision)?;
@@ -134,7 +131,6 @@ fn branch_of(match_name: &MatchName, branch: BranchName) -> SourceName {
     SourceName::Revision(Revision { match_name: match_name.clone(), branch, seq: None })
 }
 
-/// Reads the branches of a match from the answer of a service.
 fn fetched(client: &Client, match_name: &MatchName) -> Result<Vec<ListedBranch>, Failure> {
     let mut branches = Vec::new();
     for item in items(client, &format!("/v1/matches/{match_name}/branches"))? {
@@ -152,7 +148,6 @@ fn fetched(client: &Client, match_name: &MatchName) -> Result<Vec<ListedBranch>,
     Ok(branches)
 }
 
-/// Members of the answers of a service.
 #[derive(Deserialize)]
 struct MatchReply {
     #[serde(rename = "match")]

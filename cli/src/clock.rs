@@ -13,7 +13,6 @@ use crate::failure::Failure;
 /// The clock that replaces the system's, if a program has set one.
 static OTHER: OnceLock<fn() -> i64> = OnceLock::new();
 
-/// Replaces the system's clock; only the first call has an effect.
 pub(crate) fn set(now_ms: fn() -> i64) {
     OTHER.get_or_init(|| now_ms);
 }

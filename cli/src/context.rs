@@ -29,7 +29,6 @@ use crate::remote::look;
 use crate::remote::origin::SafeOrigin;
 use crate::stderr::progress;
 
-/// What a verb works with: where it reads and writes, and where it prints.
 pub(crate) struct Context {
     pub(crate) workspace: Workspace,
     pub(crate) output: Output,
@@ -101,7 +100,6 @@ impl Workspace {
         self.reader.get_or_insert_default();
     }
 
-    /// Returns the directory of the store, for verbs that work on its files. A database has none.
     pub(crate) fn store_dir(&self) -> Result<&Path, Failure> {
         match &self.store {
             StoreAddress::Dir(dir) => Ok(dir),
@@ -111,7 +109,6 @@ impl Workspace {
         }
     }
 
-    /// Returns the database that holds the store; `None` for a directory or a service.
     pub(crate) fn fleet(&self) -> Option<&FleetAddress> {
         match &self.store {
             #[cfg(feature = "postgres")]
@@ -120,12 +117,10 @@ impl Workspace {
         }
     }
 
-    /// Returns where the store is, because the next step for a damaged store depends on that.
     pub(crate) fn damaged_store(&self) -> DamagedStore {
         if self.fleet().is_some() { DamagedStore::Database } else { DamagedStore::Dir }
     }
 
-    /// Opens the store, which must exist, for writing.
     pub(crate) fn open_store(&self) -> Result<Store, Failure> {
         Ok(match &self.store {
             StoreAddress::Dir(dir) => StoreOptions::new().observe(&mut building()).open(dir)?,
@@ -135,7 +130,6 @@ impl Workspace {
         })
     }
 
-    /// Opens the store for writing and creates it if there is none.
     pub(crate) fn open_or_create_store(&self) -> Result<Store, Failure> {
         if let Some(store) = &self.passed_over {
             warn(&not_own(store));
@@ -188,7 +182,6 @@ fn building() -> impl FnMut(u64, u64) {
     }
 }
 
-/// Returns the error for a verb that a service does not support.
 fn unserved(origin: &SafeOrigin) -> ReplayError {
     ReplayError::Service(origin.to_string())
 }

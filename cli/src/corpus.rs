@@ -32,13 +32,11 @@ pub(crate) struct CorpusArgs {
     matches: bool,
 }
 
-/// The named logs, and where they are read.
 pub(crate) struct Corpus<'a> {
     workspace: &'a Workspace,
     logs: Several<SourceName>,
 }
 
-/// A log that has been read.
 struct Read {
     seat_history: SeatHistory,
     /// The first entry for which its file records something else than this build computes.
@@ -47,7 +45,6 @@ struct Read {
 }
 
 impl CorpusArgs {
-    /// Finds the logs without reading them.
     pub(crate) fn corpus<'a>(&self, workspace: &'a mut Workspace) -> Result<Corpus<'a>, Failure> {
         workspace.keep_reader();
         let logs = if self.matches { workspace.all_branches()? } else { self.named(workspace)? };

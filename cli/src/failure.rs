@@ -26,7 +26,6 @@ pub(crate) enum ExitStatus {
 }
 
 impl ExitStatus {
-    /// Returns the worst of the failures, or this status if there are none.
     pub(crate) fn unless(self, failures: impl IntoIterator<Item = Failure>) -> Result<Self, Failure> {
         match Failure::worst_of(failures.into_iter().collect()) {
             Some(failure) => Err(failure),
@@ -126,12 +125,10 @@ impl Failure {
         Self { damaged: Some(DamagedStore::Dir), ..Self::trouble(message) }
     }
 
-    /// Replaces the message and drops everything else except the kind.
     pub(crate) fn with_message(self, message: impl Into<String>) -> Self {
         Self::new(self.kind, message)
     }
 
-    /// Adds the next step, with the program's name in place of `turnfold`.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(program::in_hint(hint.into()));
         self
@@ -166,7 +163,6 @@ impl Failure {
         error.into()
     }
 
-    /// Puts the source before the message, unless the message names it.
     pub(crate) fn about(mut self, source: &str) -> Self {
         if !self.message.starts_with(source) && !self.message.contains(&format!("`{source}`")) {
             self.message = format!("{source}: {}", self.message);
@@ -245,7 +241,6 @@ pub(crate) fn not_own(store: &Path) -> String {
 impl std::error::Error for Failure {}
 
 impl FailureKind {
-    /// The kind for an input that cannot be read: unusable if it is missing, trouble otherwise.
     pub(crate) fn of_input(error: &InputError) -> Self {
         match error {
             InputError::Unreadable { cause, .. } => Self::of_io(cause),

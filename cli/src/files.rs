@@ -45,7 +45,6 @@ impl NewFile {
         self.output.as_deref().filter(|path| !is_standard(path))
     }
 
-    /// Returns the path, or `None` for standard output. The file must not exist, except with `--force`.
     pub(crate) fn path(&self) -> Result<Option<&Path>, Failure> {
         let Some(path) = self.file() else { return Ok(None) };
         check_new(path, self.force)?;
@@ -70,7 +69,6 @@ impl NewFile {
         }
     }
 
-    /// Returns `true` if `-o` names a folder: an existing one, or a name that ends in a slash.
     pub(crate) fn names_folder(&self) -> bool {
         let Some(path) = self.file() else { return false };
         path.is_dir() || path.to_string_lossy().ends_with(path::is_separator)
@@ -246,7 +244,6 @@ pub(crate) fn read_script_text(path: &Path) -> Result<String, Failure> {
     })
 }
 
-/// Returns the place of a command in a script, such as `script.txt:4`; `None` if there is no script.
 pub(crate) fn place_in_script(given: &ScriptCommand, script: Option<&PathBuf>) -> Option<String> {
     Some(format!("{}:{}", input_name(script?), given.number?))
 }

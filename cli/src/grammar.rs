@@ -108,7 +108,6 @@ pub(crate) struct GlobalArgs {
     pub(crate) no_pager: bool,
 }
 
-/// Returns the value of `--format` in arguments that may be unusable otherwise.
 pub(crate) fn format_asked_for(args: &[OsString]) -> Format {
     let values = values_of("--format", args.iter().take_while(|word| *word != "--"));
     if values.iter().any(|value| value == "json") { Format::Json } else { Format::Text }

@@ -12,7 +12,6 @@ use crate::context::Workspace;
 use crate::failure::Failure;
 use crate::output::warn;
 
-/// The most characters of an outcome in a warning.
 const OUTCOME_CHARACTERS_MAX: usize = 160;
 
 /// Reads a revision or a replay file as a viewer knows it, and warns if the file records something else.
@@ -68,12 +67,10 @@ pub(crate) fn warn_unless_current(
     Ok(())
 }
 
-/// Requires that the match has the viewer's seat.
 pub(crate) fn require_seat(viewer: Viewer, players: &[Seat], source: &SourceName) -> Result<(), Failure> {
     if viewer.is_of_match(players) { Ok(()) } else { Err(no_seat(&viewer.to_string(), players, source)) }
 }
 
-/// Returns the failure for a seat that a match does not have.
 pub(crate) fn no_seat(seat: &str, players: &[Seat], source: &SourceName) -> Failure {
     let name = source.up_to(None);
     Failure::usage(format!("`{name}` has no seat `{seat}`; its seats are {} and host", listed(players)))
@@ -95,7 +92,6 @@ pub(crate) fn load_whole(source: &SourceName, workspace: &Workspace) -> Result<L
     Ok(Loaded { history, contradiction })
 }
 
-/// A history, with the first entry for which its file records something else.
 pub(crate) struct Loaded {
     pub(crate) history: History,
     pub(crate) contradiction: Option<Divergence>,
@@ -130,7 +126,6 @@ pub(crate) fn warn_of_record(source: &SourceName, contradiction: Option<&Diverge
     warn(&format!("{file}: {}{next}", in_words(contradiction)));
 }
 
-/// Returns in words what is recorded for an entry and what this build computes.
 pub(crate) fn in_words(Divergence { subject, kind, recorded, computed, .. }: &Divergence) -> String {
     let sign = if *kind == DivergenceKind::StateHash { "state hash #" } else { "" };
     let recorded = recorded.as_ref().map(ToString::to_string).unwrap_or_default();

@@ -1,6 +1,5 @@
 //! Reads origins of services. Letters contain one too, so this also belongs to builds without a client.
 
-/// Reads the origin of a service, such as `https://play.example`.
 pub(crate) fn read_origin(text: &str) -> Result<String, String> {
     if let Some(host) = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"))
         && !host.is_empty()

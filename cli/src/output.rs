@@ -53,7 +53,6 @@ pub(crate) fn style_of(tone: Tone) -> Style {
 /// Stands for a space within a span that has to stay on one line, such as an effect. No printable text contains it.
 const JOINED: &str = "\0";
 
-/// Writes a line with its colors, escaped, and folded to the width if there is one.
 fn write_line(out: &mut impl Write, line: &Line, width: Option<usize>) -> io::Result<()> {
     let Some(width) = width else { return writeln!(out, "{}", styled(line, 0)) };
     writeln!(out, "{}", folded(&styled(line, width), width).replace(JOINED, " "))
@@ -132,7 +131,6 @@ impl Output {
         write_line(&mut self.stdout, &Line::from([strong(source), plain(":")]), None)
     }
 
-    /// Prints lines of text, in a pager of their own if they do not fit on the screen.
     pub(crate) fn lines(&mut self, lines: Vec<Line>) -> io::Result<()> {
         if is_more_than_screen(&lines) {
             self.page()?;
@@ -152,7 +150,6 @@ impl Output {
         self.format == Format::Json
     }
 
-    /// Returns `true` if a user at a terminal can be asked.
     pub(crate) fn is_attended(&self) -> bool {
         self.format == Format::Text && io::stdin().is_terminal() && io::stdout().is_terminal()
     }
@@ -175,7 +172,6 @@ impl Output {
         self.format
     }
 
-    /// Prints the result of a verb that succeeded: as JSON, or as lines.
     pub(crate) fn answer(
         &mut self,
         value: &(impl Serialize + ?Sized),
@@ -212,7 +208,6 @@ impl Output {
         self.show(record, || vec![render::record(record)])
     }
 
-    /// Prints lines that are omitted in JSON.
     pub(crate) fn note(&mut self, lines: impl IntoIterator<Item = Line>) -> io::Result<()> {
         if !self.is_json() {
             for line in lines {
@@ -295,7 +290,6 @@ impl Output {
         self.text(&folded_lines(text, fold::stdout_width()))
     }
 
-    /// Prints a file byte for byte, such as a picture or a shell script.
     pub(crate) fn document(&mut self, document: &str) -> io::Result<()> {
         self.stdout.write_all(document.as_bytes())
     }

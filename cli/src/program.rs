@@ -11,7 +11,6 @@ const WRITTEN: &str = "turnfold";
 
 static NAME: OnceLock<String> = OnceLock::new();
 
-/// Sets the name from the path by which the program was called. Only the first call counts.
 pub(crate) fn called_by(path: &OsStr) {
     let name = match Path::new(path).file_stem().and_then(OsStr::to_str) {
         Some(name) if !name.is_empty() => name,
@@ -20,19 +19,16 @@ pub(crate) fn called_by(path: &OsStr) {
     NAME.get_or_init(|| name.into());
 }
 
-/// Returns the name of the program: `turnfold`, unless it was called by another name.
 #[must_use]
 pub(crate) fn name() -> &'static str {
     NAME.get().map_or(WRITTEN, String::as_str)
 }
 
-/// Returns `true` if the program was called by another name than `turnfold`.
 #[must_use]
 pub(crate) fn is_renamed() -> bool {
     name() != WRITTEN
 }
 
-/// Returns a hint whose commands have the name of this program instead of `turnfold`.
 #[must_use]
 pub(crate) fn in_hint(hint: String) -> String {
     if is_renamed() { hint.replace("`turnfold ", &format!("`{} ", name())) } else { hint }

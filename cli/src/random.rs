@@ -39,8 +39,6 @@ pub(crate) fn roll(due: &DueRoll) -> io::Result<Vec<i32>> {
     Ok((0..due.count).map(|_| stream.draw(due.low, due.high)).collect())
 }
 
-/// Returns the roller of a match. Seeded matches roll by themselves unless `no_auto_roll` is set; recorded ones if
-/// `system` is.
 pub(crate) fn roller(dice: &DicePolicy, no_auto_roll: bool, system: bool) -> Result<Roller, Failure> {
     match (dice, no_auto_roll, system) {
         (_, true, false) => Ok(Roller::Absent),

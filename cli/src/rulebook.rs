@@ -137,7 +137,6 @@ fn strings(value: &Value) -> Vec<&str> {
     }
 }
 
-/// Returns the topics of an item: the first word of each of its names.
 fn topics(item: &Value) -> Vec<&str> {
     let Some(names) = item.as_object().and_then(|item| item.values().next()) else { return Vec::new() };
     strings(names).into_iter().filter_map(|name| name.split(' ').next()).collect()

@@ -141,7 +141,6 @@ pub(crate) fn await_terminal() {
     }
 }
 
-/// Restores the terminal before a signal ends the program. Returns `true` if the program used it in full screen.
 #[cfg(unix)]
 fn give_back() -> bool {
     let give_back = *GIVE_BACK.lock().unwrap_or_else(PoisonError::into_inner);

@@ -16,13 +16,11 @@ use crate::files::{is_standard, read_input_or_stdin};
 use crate::output::{counted, warn};
 use crate::suggestion;
 
-/// The ending of replay files in folders and patterns.
 pub(crate) const REPLAYS: [&str; 1] = ["tfl"];
 
 /// The most unread files that warnings name; the others are counted.
 const UNREAD_MAX: usize = 10;
 
-/// A source argument: a revision or file, or a folder or pattern for several files.
 #[derive(Clone, Debug)]
 pub(crate) struct SourceArg<T> {
     text: String,
@@ -46,10 +44,8 @@ impl<T: FromStr> FromStr for SourceArg<T> {
 pub(crate) trait NamedSource: Clone {
     fn source(&self) -> &SourceName;
 
-    /// Returns the name of a whole replay file.
     fn of_file(path: &Path) -> Self;
 
-    /// Returns the name of the same entries in a file.
     fn in_file(&self, path: &Path) -> Self;
 }
 
@@ -81,7 +77,6 @@ impl NamedSource for RangeName {
     }
 }
 
-/// The sources of arguments.
 pub(crate) enum Named<T> {
     /// A single source that was named directly; its output has no heading.
     One(T),
@@ -89,7 +84,6 @@ pub(crate) enum Named<T> {
     Several(Several<T>),
 }
 
-/// Several sources, and the failures of folders and patterns that cannot be searched.
 pub(crate) struct Several<T> {
     pub(crate) sources: Vec<T>,
     pub(crate) failures: Vec<Failure>,
@@ -129,7 +123,6 @@ impl<T: NamedSource> Named<T> {
     }
 }
 
-/// Requires that standard input is used at most once.
 pub(crate) fn require_one_stdin(count: usize) -> Result<(), Failure> {
     if count > 1 {
         let refused = Failure::usage("standard input can be read only once");
@@ -154,7 +147,6 @@ pub(crate) fn read_piped(paths: &[PathBuf]) -> Result<Vec<u8>, Failure> {
     }
 }
 
-/// Returns the matches of a bundle, if the name is that of a bundle and not of a match.
 pub(crate) fn in_bundle<T: NamedSource>(name: &T, workspace: &Workspace) -> Result<Option<Vec<T>>, Failure> {
     let path = match name.source() {
         SourceName::File(file) => file.path.clone(),
@@ -175,7 +167,6 @@ fn is_pattern(text: &str) -> bool {
     text.contains(['*', '?', '['])
 }
 
-/// Returns `true` if an argument is a folder, or a pattern that is not the name of a file.
 pub(crate) fn stands_for_files(text: &str) -> bool {
     let path = Path::new(text);
     path.is_dir() || is_pattern(text) && !path.exists()
@@ -218,7 +209,6 @@ fn matching(pattern: &str, endings: &[&str]) -> Result<FoundFiles, Failure> {
     Ok(found)
 }
 
-/// Returns the failure for a folder or pattern, or something in it, that cannot be searched.
 pub(crate) fn unsearched(text: &str, error: ReplayError) -> Failure {
     let is_store = matches!(error, ReplayError::NoReplays(_)) && Path::new(text).join("journal").is_dir();
     let failure = Failure::from(error);
@@ -228,7 +218,6 @@ pub(crate) fn unsearched(text: &str, error: ReplayError) -> Failure {
     failure
 }
 
-/// Warns of files that look like replay files and were not read.
 pub(crate) fn warn_of_unread(unread: &[UnreadPath]) {
     for path in unread.iter().take(UNREAD_MAX) {
         warn(&path.to_string());
@@ -239,7 +228,6 @@ pub(crate) fn warn_of_unread(unread: &[UnreadPath]) {
     }
 }
 
-/// Returns the named files, and the files with one of these endings in named folders and patterns.
 pub(crate) fn expanded(named: &[PathBuf], endings: &[&str]) -> Result<Several<PathBuf>, Failure> {
     let mut all = Several { sources: Vec::new(), failures: Vec::new() };
     for file in named {

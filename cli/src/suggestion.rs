@@ -11,7 +11,6 @@ use crate::failure::Failure;
 /// The most matches to compare with, because an error should not be delayed by a guess.
 const NAMES_MAX: usize = 1000;
 
-/// Adds a hint to a failure about a missing match or store: the file of that name, or a match with a similar name.
 pub(crate) fn about_match(failure: Failure, context: &Context) -> Failure {
     if failure.is_store_missing
         && let Some((what, hint)) = context.named.iter().find_map(|name| about_file(name))

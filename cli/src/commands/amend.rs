@@ -290,7 +290,6 @@ fn add_rolls(rolls: &[ChangedRoll], lines: &mut Vec<Line>) {
     lines.extend(rest(rolls.len()));
 }
 
-/// Adds the number of changed outcomes and the first one, then those that turned from applied to ignored or back.
 fn add_outcomes(outcomes: &[(Divergence, Option<u64>)], lines: &mut Vec<Line>) {
     let Some((first, others)) = outcomes.split_first() else { return };
     let changed = counted(outcomes.len() as u64, "outcome differs", "outcomes differ");

@@ -167,7 +167,6 @@ fn add_lines(AuditRow { row, result, reason, keys, .. }: &AuditRow, lines: &mut 
     }
 }
 
-/// Returns a policy that trusts this key as the only signer and requires no witness.
 fn policy_of_host(key: &str) -> Result<TrustPolicy, Failure> {
     let text = if key.contains('+') { key.into() } else { files::read_text(Path::new(key), &POLICY)? };
     let policy = TrustPolicy::read(&format!("log {}\nquorum none\n", text.trim()));

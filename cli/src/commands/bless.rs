@@ -209,7 +209,6 @@ impl Proposal {
         self.old != self.blessed.to_string().as_bytes()
     }
 
-    /// Shows the changes that are not decided yet, and returns the content to write and whether it has all changes.
     fn review(
         &self,
         mode: Mode,

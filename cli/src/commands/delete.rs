@@ -28,7 +28,6 @@ pub(crate) struct Args {
     force: bool,
 }
 
-/// A match with everything that is deleted with it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 struct Whole {
     #[serde(rename = "match")]
@@ -61,7 +60,6 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     context.output.answer(&whole, || vec![deleted()])
 }
 
-/// Requires a terminal at which the user can confirm a deletion.
 pub(super) fn require_attended(what: impl Display, context: &Context) -> Result<(), Failure> {
     if context.output.is_attended() {
         return Ok(());
@@ -70,7 +68,6 @@ pub(super) fn require_attended(what: impl Display, context: &Context) -> Result<
     Err(refused.hint(format!("use `--force` to delete {what}")))
 }
 
-/// Asks whether to delete something along with what belongs to it. Prints that it is kept if the answer is no.
 pub(super) fn is_confirmed(
     name: impl Display,
     with: impl Display,

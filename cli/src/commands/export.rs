@@ -72,7 +72,6 @@ pub(crate) struct Args {
     output: NewFile,
 }
 
-/// The content of a replay file or page, with what the output says about it.
 struct Exported {
     /// The seat whose knowledge the file is limited to; `None` if it holds everything.
     view: Option<String>,
@@ -116,7 +115,6 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     )
 }
 
-/// Returns the failure for a missing file, with a hint for a user who meant it as the output.
 fn missing(file: &Path) -> Failure {
     let file = file.display();
     Failure::usage(format!("cannot read replay `{file}`: there is no such file"))
@@ -153,7 +151,6 @@ fn targets<'a>(
     Ok(targets)
 }
 
-/// Writes a source to a file, or to standard output if there is no path.
 fn export(
     args: &Args,
     source: &SourceName,
@@ -229,7 +226,6 @@ fn export(
     Ok(ExitStatus::Yes)
 }
 
-/// Returns the replay file or page of a match from the service; `None` if no service is named or the source is a file.
 fn remote(args: &Args, source: &SourceName, context: &Context) -> Result<Option<Exported>, Failure> {
     let SourceName::Revision(revision) = source else { return Ok(None) };
     let Some(client) = context.workspace.service()? else { return Ok(None) };
@@ -287,7 +283,6 @@ fn print_long(revision: &Revision, context: &mut Context) -> Result<ExitStatus, 
     Ok(ExitStatus::Yes)
 }
 
-/// Writes a revision as a replay file, entry by entry.
 fn write_replay(
     revision: &Revision,
     path: &Path,

@@ -141,7 +141,6 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     Ok(ExitStatus::from(count > 0))
 }
 
-/// The result for one log.
 struct Looked {
     hits: Vec<FoundEntry>,
     survey: Survey,
@@ -200,7 +199,6 @@ struct KnownNames {
 }
 
 impl KnownNames {
-    /// Reads the names from a log as its viewer knows it.
     fn of(seat_history: &SeatHistory, wanted: &WantedArgs) -> Result<Self, ReplayError> {
         let mut known =
             Self { players: seat_history.start()?.players().iter().copied().collect(), ..Self::default() };
@@ -247,7 +245,6 @@ impl KnownNames {
     }
 }
 
-/// Returns the failure for a name that no log has; it lists the names that occur.
 fn unknown(what: &str, name: &str, names: &BTreeSet<String>) -> Failure {
     let like = name_like(names.iter().map(String::as_str), name);
     let like = like.map(|like| format!(", did you mean `{like}`?")).unwrap_or_default();

@@ -442,7 +442,6 @@ pub(super) fn find_module(module: &Digest, context: &Context) -> Result<Arc<dyn 
     Ok(resolved.map_err(ReplayError::from)?)
 }
 
-/// Loads a module by its digest, or from a file, which is not copied.
 pub(super) fn module_of(module: &Path, context: &Context) -> Result<Arc<dyn AnyRules>, Failure> {
     match module.to_string_lossy().parse() {
         Ok(digest) => find_module(&digest, context),

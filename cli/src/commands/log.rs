@@ -85,7 +85,6 @@ fn read_pattern(text: &str) -> Result<Regex, String> {
 }
 
 impl Args {
-    /// Returns `true` if `--seat` and `--grep` select the entry.
     fn looks_for(&self, record: &Record) -> bool {
         let is_of_seat = self.seats.is_empty() || record.seat.is_some_and(|seat| self.seats.contains(&seat));
         is_of_seat && self.grep.as_ref().is_none_or(|pattern| pattern.is_match(&record.text()))
@@ -95,7 +94,6 @@ impl Args {
         !self.seats.is_empty() || self.grep.is_some()
     }
 
-    /// Returns `true` if all entries are to be printed, without times and links.
     fn is_plain(&self) -> bool {
         !self.is_filtered() && !self.times && !self.links && !self.raw && self.last.is_none()
     }
@@ -113,7 +111,6 @@ fn print(source: &str, logged: &LoggedRecord, args: &Args, output: &mut Output) 
     output.show(&SourcedRecord { source, logged }, || vec![render::logged(logged, args.times)])
 }
 
-/// The entries to print and the options for them.
 struct Printing<'a> {
     args: &'a Args,
     range: &'a RangeName,
@@ -171,12 +168,10 @@ impl Printing<'_> {
     }
 }
 
-/// Returns the name of the match or file of a range.
 fn name(range: &RangeName) -> String {
     range.source.up_to(None).to_string()
 }
 
-/// Returns the entries from `seq` on with their links.
 fn chain_from<'s>(seq: u64, source: &SourceName, store: &'s StoreReader) -> Result<Entries<'s>, Failure> {
     let SourceName::Revision(Revision { match_name, branch, seq: to }) = source else {
         return Err(Failure::usage("a replay file has no links"));
@@ -185,7 +180,6 @@ fn chain_from<'s>(seq: u64, source: &SourceName, store: &'s StoreReader) -> Resu
     Ok(store.entries(match_name, branch, seq..=to)?)
 }
 
-/// Returns the link after an entry, and advances the chain past it.
 fn link_after(seq: u64, chain: &mut Entries<'_>) -> Result<Option<Digest>, Failure> {
     while let Some((entry, link)) = chain.next_linked().transpose()? {
         if entry.seq == seq {

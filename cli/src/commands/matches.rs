@@ -71,7 +71,6 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     }
 }
 
-/// Reads the list entry of a match, with whose turn it is if an option needs that.
 fn read(
     info: MatchInfo,
     args: &Args,

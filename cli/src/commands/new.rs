@@ -42,7 +42,6 @@ pub(crate) struct Args {
     terms: Option<PathBuf>,
 }
 
-/// The heading of the options that choose the game.
 const GAME: &str = "Game options";
 
 /// By which rules a match is played, and from which setup.
@@ -102,7 +101,6 @@ impl Game {
 }
 
 impl GameArgs {
-    /// Returns `true` if the dice are seeded and the seed is drawn anew for each match.
     pub(crate) fn draws_a_seed(&self) -> bool {
         self.dice == Dice::Seeded && self.seed.is_none()
     }
@@ -122,7 +120,6 @@ impl GameArgs {
 }
 
 impl RulesetArgs {
-    /// Finds the rules and reads the setup, with recorded dice.
     pub(crate) fn read(&self, context: &Context) -> Result<Game, Failure> {
         let rules = match (&self.module, &self.rules) {
             (Some(module), _) => pinned(module, context)?,
@@ -153,7 +150,6 @@ pub(super) fn no_referee(name: &str) -> Failure {
         .hint(format!("name one with `--referee '{name}=COMMAND'`"))
 }
 
-/// Returns the module that a match is to pin, and copies it to the folder of modules if it is a file.
 fn pinned(module: &Path, context: &Context) -> Result<Arc<dyn AnyRules>, Failure> {
     match module.to_string_lossy().parse() {
         Ok(digest) => find_module(&digest, context),
@@ -164,14 +160,12 @@ fn pinned(module: &Path, context: &Context) -> Result<Arc<dyn AnyRules>, Failure
 /// The name of the setup that every ruleset has: its example.
 pub(crate) const EXAMPLE: &str = "example";
 
-/// Returns the setups that come with a game, its example first.
 pub(crate) fn setups(rules: &dyn AnyRules) -> Vec<NamedSetup<'_>> {
     let mut setups = vec![NamedSetup::new(EXAMPLE, rules.example())];
     setups.extend(rules.setups());
     setups
 }
 
-/// Finds a setup that comes with a game by its name.
 pub(super) fn find_setup<'a>(rules: &'a dyn AnyRules, name: &str) -> Result<NamedSetup<'a>, Failure> {
     let setups = setups(rules);
     if let Some(found) = setups.iter().find(|setup| setup.name == name) {
@@ -196,7 +190,6 @@ fn setup_name(given: &Path) -> Option<&str> {
     given.to_str().filter(|text| !is_file(text))
 }
 
-/// Reads and checks a setup: one that comes with the game if `path` is its name, or a TOML file.
 pub(super) fn read_setup(rules: &dyn AnyRules, path: &Path) -> Result<Vec<u8>, Failure> {
     if let Some(name) = setup_name(path) {
         let setup = find_setup(rules, name)?;
@@ -206,7 +199,6 @@ pub(super) fn read_setup(rules: &dyn AnyRules, path: &Path) -> Result<Vec<u8>, F
     rules.read_setup(&text).map_err(|error| bad_setup(path, &error))
 }
 
-/// Reads a setup, or the example of the ruleset if there is no path.
 pub(super) fn read_setup_or_example(rules: &dyn AnyRules, path: Option<&Path>) -> Result<Vec<u8>, Failure> {
     let Some(path) = path else {
         let example = rules.read_setup(rules.example());
@@ -216,7 +208,6 @@ pub(super) fn read_setup_or_example(rules: &dyn AnyRules, path: Option<&Path>) -
     read_setup(rules, path)
 }
 
-/// Returns the failure for a setup, with the name of the file.
 pub(super) fn bad_setup(path: &Path, error: &SetupError) -> Failure {
     let path = path.display();
     Failure::usage(match error {
@@ -226,7 +217,6 @@ pub(super) fn bad_setup(path: &Path, error: &SetupError) -> Failure {
     })
 }
 
-/// Makes the Genesis of a match, with a new id and the current time.
 pub(crate) fn genesis(game: Game, title: String) -> Result<Genesis, Failure> {
     check_title(&title).map_err(Failure::usage)?;
     let genesis = Genesis {

@@ -29,14 +29,12 @@ use crate::histories::warn_unless_current;
 use crate::program;
 use crate::{clock, files, random};
 
-/// The heading of the options that keep concurrent writers apart.
 const SAFETY: &str = "Options for scripts and shared matches";
 
 /// The most records of a call that are held in memory until they are printed. The records of a longer call are read
 /// again from the store.
 const RECORDS_HELD_MAX: u64 = 10_000;
 
-/// The heading of the options about rolls.
 const DICE: &str = "Dice options";
 
 /// Append commands to a match and print their outcomes
@@ -91,7 +89,6 @@ enum DiceSource {
     System,
 }
 
-/// Returns a place in a script as the prefix of an error; empty if there is none.
 pub(crate) fn before_colon(place: Option<String>) -> String {
     place.map_or_else(String::new, |place| format!("{place}: "))
 }
@@ -112,7 +109,6 @@ pub(crate) fn lines_of(
     Ok(lines)
 }
 
-/// Requires that every command of a script is by the viewer's seat, if there is a viewer.
 fn require_own(script: &str, viewer: Option<Viewer>) -> Result<(), Failure> {
     let Some(viewer) = viewer else { return Ok(()) };
     for mut given in script_lines(script) {
@@ -126,7 +122,6 @@ pub(crate) fn require_not_by_mail(store: &StoreReader, revision: &Revision) -> R
     turnfold_mail::require_not_by_mail(store, revision)?.map_err(|reason| failure(&reason, None, None))
 }
 
-/// Returns the failure for commands that were not recorded, after the place in a script if there is one.
 fn failure(reason: &NotPlayed, asked: Option<Viewer>, place: Option<String>) -> Failure {
     let failure = match reason {
         NotPlayed::ByMail { .. } => Failure::usage(reason.to_string()),
@@ -135,7 +130,6 @@ fn failure(reason: &NotPlayed, asked: Option<Viewer>, place: Option<String>) -> 
     failure.maybe_hint(after_not_played(reason, asked))
 }
 
-/// Plays on a branch of the store for `turnfold play`.
 struct Player<'a> {
     args: &'a Args,
     whole: &'a Revision,
@@ -152,7 +146,6 @@ struct Player<'a> {
 impl PlayCaller for Player<'_> {
     type Error = Failure;
 
-    /// Returns the position at the end of the history, where the commands are played.
     fn position(&mut self) -> Result<PlayPosition, Failure> {
         let Self { args, whole, store, keeper, context, .. } = *self;
         let registry = &context.registry;
@@ -300,7 +293,6 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     Ok(ExitStatus::Yes)
 }
 
-/// Reads the entries that the host recorded again, and prints them.
 fn print_recorded(
     revision: &Revision,
     range: RangeInclusive<u64>,

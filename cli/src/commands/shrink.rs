@@ -105,7 +105,6 @@ fn judge_again(judge: &ShellJudge, found: &Shrinking, before: Judgment) -> Resul
     Ok(())
 }
 
-/// Finds the smallest log that shows what the options look for. Returns it with a description of what it shows.
 fn find(args: &Args, context: &Context) -> Result<(Least, String), Failure> {
     let bar = progress(0, "{spinner} shrinking: {msg}");
     let on_try = &mut |left: usize, tries: u64| {

@@ -98,8 +98,6 @@ struct Play {
 }
 
 impl Args {
-    /// Returns the dice policy for given commands. The seed of the dice is the given one, one derived from a number, or
-    /// a random one.
     fn dice_of_script(&self) -> Result<DicePolicy, Failure> {
         match (self.dice, self.seed) {
             (Dice::Recorded, None) => Ok(DicePolicy::Recorded),
@@ -239,7 +237,6 @@ fn run_many(
 }
 
 impl Play {
-    /// Plays until the match is over or has enough entries. Reports each entry and notes the snapshots that are due.
     fn play(
         &self,
         passed: &mut Passed,

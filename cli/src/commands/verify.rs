@@ -87,7 +87,6 @@ impl FromStr for VerifyTarget {
 }
 
 impl Args {
-    /// Returns the one branch whose links are compared; `None` without `--expect`.
     fn compared_branch(&self) -> Result<Option<Revision>, Failure> {
         match self.targets.as_slice() {
             _ if self.expect.is_empty() => Ok(None),

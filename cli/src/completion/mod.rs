@@ -41,7 +41,6 @@ const NAMES_MAX: usize = 1000;
 
 const SHELLS: Shells<'static> = Shells(&[&Bash, &Elvish, &Fish, &Powershell, &Zsh]);
 
-/// Answers a request for completions; returns `false` if [`VARIABLE`] is not set.
 pub(crate) fn answer(grammar: fn() -> Command, registry: &Registry) -> bool {
     if env::var_os(VARIABLE).is_none() {
         return false;
@@ -87,7 +86,6 @@ fn script(shell: &str) -> Option<String> {
     String::from_utf8(script).ok()
 }
 
-/// Adds completions to the arguments of a verb and its subcommands, chosen by their value names.
 fn completed(command: Command, registry: &Registry) -> Command {
     let plays = command.get_name() == "play";
     let makes_a_match = matches!(command.get_name(), "new" | "import" | "open" | "simulate");
@@ -180,7 +178,6 @@ fn setups(registry: &Registry, takes_file: bool, typed: &OsStr) -> Vec<Completio
     offered
 }
 
-/// Returns the folders of modules as verbs do: the named ones, or else `modules` in the store.
 fn module_folders() -> Vec<PathBuf> {
     let words: Vec<_> = env::args_os().collect();
     let mut named = values_of("--modules", words.iter());
@@ -207,7 +204,6 @@ fn revisions(typed: &OsStr) -> Vec<CompletionCandidate> {
     offered
 }
 
-/// Returns matches, and the branches of a match once `@` is typed.
 fn stored(typed: &OsStr) -> Vec<CompletionCandidate> {
     let text = typed.to_string_lossy();
     let branched = text.split_once('@').map(|(match_name, _)| match_name);

@@ -7,7 +7,6 @@ use terminal_size::{Width, terminal_size, terminal_size_of};
 
 pub(super) const INDENT: usize = 4;
 
-/// The narrowest screen for which lines are folded.
 const WIDTH_MIN: usize = 20;
 
 /// Returns the width of the terminal on standard output, in columns; `None` for a pipe.

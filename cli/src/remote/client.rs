@@ -34,7 +34,6 @@ const PAUSE_MAX: Duration = Duration::from_secs(4);
 
 const JSON: &str = "application/json";
 
-/// A service, with the token for requests to it.
 pub(crate) struct Client {
     agent: Agent,
     origin: SafeOrigin,
@@ -42,7 +41,6 @@ pub(crate) struct Client {
     kind: TokenKind,
 }
 
-/// The target of a request: a path, its query, and the format of the answer.
 pub(crate) struct ServiceRequest<'a> {
     pub(crate) path: String,
     pub(crate) query: Vec<(&'a str, String)>,
@@ -57,7 +55,6 @@ impl<'a> ServiceRequest<'a> {
     }
 }
 
-/// What a request changes.
 pub(crate) struct Sent<'a> {
     /// The body of a POST; `None` for a DELETE.
     pub(crate) body: Option<&'a Value>,
@@ -67,22 +64,16 @@ pub(crate) struct Sent<'a> {
     pub(crate) may_repeat: bool,
 }
 
-/// A successful answer in the requested format.
 pub(crate) struct ServiceReply {
     pub(crate) body: String,
     pub(crate) headers: HeaderMap,
 }
 
-/// Returns the path of a resource of a branch.
 pub(crate) fn path_of(revision: &Revision, resource: &str) -> String {
     format!("/v1/matches/{}/branches/{}/{resource}", revision.match_name, revision.branch)
 }
 
 impl Client {
-    /// Prepares requests to a service.
-    ///
-    /// # Errors
-    /// A usage failure if `SSL_CERT_FILE` names a file without certificates.
     pub(crate) fn new(origin: SafeOrigin, token: AccessToken, kind: TokenKind) -> Result<Self, Failure> {
         let config = Agent::config_builder()
             .http_status_as_error(false)
@@ -101,12 +92,10 @@ impl Client {
         Ok(Self { agent: config.build().into(), origin, token, kind })
     }
 
-    /// Returns the kind of the token.
     pub(crate) fn kind(&self) -> TokenKind {
         self.kind
     }
 
-    /// Returns `true` if the token may see everything of a match.
     pub(crate) fn sees_all(&self) -> bool {
         matches!(self.kind, TokenKind::Host | TokenKind::Admin)
     }
@@ -233,7 +222,6 @@ impl Client {
 /// The environment variable for a file of trusted certificates, the same as for other programs.
 const AUTHORITIES_VARIABLE: &str = "SSL_CERT_FILE";
 
-/// Returns the trusted authorities: those in the file of `SSL_CERT_FILE`, or else those that browsers trust.
 fn trusted_authorities() -> Result<RootCerts, Failure> {
     let named = env::var_os(AUTHORITIES_VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
     named.map_or(Ok(RootCerts::WebPki), |path| read_authorities(&path))

@@ -16,7 +16,6 @@ use crate::remote::problem::NotAnswered;
 /// The most items that are requested at once.
 const PAGE: u64 = 1000;
 
-/// Refuses options for which the service has no parameter.
 pub(crate) fn require_unused(options: &[(&str, bool)]) -> Result<(), Failure> {
     match options.iter().find(|(_, is_used)| *is_used) {
         Some((option, _)) => Err(needs_store(option)),
@@ -24,18 +23,15 @@ pub(crate) fn require_unused(options: &[(&str, bool)]) -> Result<(), Failure> {
     }
 }
 
-/// Returns the failure for something that only a store can do.
 pub(crate) fn needs_store(what: &str) -> Failure {
     Failure::usage(format!("{what} needs the store itself, and `--store` names a service"))
 }
 
-/// Returns the query for a view: at which entry, and for which viewer.
 pub(crate) fn seen_at(at: Option<u64>, viewer: Option<Viewer>) -> Vec<(&'static str, String)> {
     let at = at.map(|at| ("at", at.to_string()));
     at.into_iter().chain(viewer.map(|viewer| ("as", viewer.to_string()))).collect()
 }
 
-/// Fetches the whole replay file.
 pub(crate) fn whole_replay(client: &Client, revision: &Revision) -> Result<String, NotAnswered> {
     replay_file(client, revision, seen_at(revision.seq, None))
 }
@@ -86,7 +82,6 @@ pub(crate) fn print(
     Ok(ExitStatus::Yes)
 }
 
-/// Requests a resource about a position.
 pub(crate) fn ask(
     client: &Client,
     revision: &Revision,
@@ -97,7 +92,6 @@ pub(crate) fn ask(
     client.get(&ServiceRequest::of(path_of(revision, resource), query, format))
 }
 
-/// Requests a JSON document.
 pub(crate) fn read(
     client: &Client,
     path: impl Into<String>,
@@ -106,17 +100,14 @@ pub(crate) fn read(
     document(&client.get(&ServiceRequest::of(path, query, Format::Json))?)
 }
 
-/// Reads a JSON answer.
 pub(crate) fn document(reply: &ServiceReply) -> Result<Value, Failure> {
     serde_json::from_str(&reply.body).map_err(unusable)
 }
 
-/// Returns the failure for an answer that a turnfold service would not give.
 pub(crate) fn unusable(cause: impl Display) -> Failure {
     Failure::trouble(format!("the answer is unusable: {cause}"))
 }
 
-/// Returns all items of a list.
 pub(crate) fn items(client: &Client, path: &str) -> Result<Vec<Value>, Failure> {
     let mut items = Vec::new();
     let mut after = None;
@@ -142,7 +133,6 @@ fn counted_branches(item: &Value) -> Cow<'_, Value> {
     Cow::Owned(Value::Object(fields))
 }
 
-/// An item of a list, with its source.
 #[derive(Serialize)]
 struct SourcedItem<'a> {
     source: &'a str,
@@ -150,7 +140,6 @@ struct SourcedItem<'a> {
     item: &'a Value,
 }
 
-/// A page of a list that was printed.
 pub(crate) struct PrintedPage {
     items: u64,
     /// `after` of the next page.
@@ -200,7 +189,6 @@ pub(crate) fn print_reply(
     Ok(PrintedPage { items: count, next: next_linked(reply) })
 }
 
-/// A list to request, or a part of it.
 pub(crate) struct ListPart {
     pub(crate) path: String,
     /// Which items are wanted.
@@ -235,7 +223,6 @@ pub(crate) fn print_log(
     Ok(ExitStatus::Yes)
 }
 
-/// Prints a list page by page and returns the number of its items.
 pub(crate) fn print_list(client: &Client, part: ListPart, output: &mut Output) -> Result<u64, NotAnswered> {
     let ListPart { path, query: wanted, mut after, mut count, viewer, source } = part;
     let mut printed = 0;

@@ -20,7 +20,6 @@ use client::Client;
 use origin::SafeOrigin;
 
 impl Workspace {
-    /// Returns a client if `--store` names a service, for a verb that the service supports.
     pub(crate) fn service(&self) -> Result<Option<&Client>, Failure> {
         let StoreAddress::Service(origin) = &self.store else { return Ok(None) };
         if self.client.get().is_none() {

@@ -12,7 +12,6 @@ use crate::origin::read_origin;
 pub(crate) struct SafeOrigin(String);
 
 impl SafeOrigin {
-    /// Reads an origin, with or without a trailing slash.
     pub(crate) fn read(text: &str) -> Result<Self, String> {
         let origin = read_origin(text.strip_suffix('/').unwrap_or(text))?;
         let uri: Uri =
@@ -31,7 +30,6 @@ impl SafeOrigin {
         Err("a token is sent by `https` only, and by `http` within this machine".into())
     }
 
-    /// Returns `true` for `https`.
     pub(crate) fn has_tls(&self) -> bool {
         self.0.starts_with("https://")
     }

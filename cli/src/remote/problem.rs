@@ -6,7 +6,6 @@ use ureq::http::StatusCode;
 use crate::failure::Failure;
 use crate::remote::origin::SafeOrigin;
 
-/// Why a request has no successful answer.
 pub(crate) enum NotAnswered {
     /// There was no connection or it was lost, so it is unknown whether the request took effect.
     Lost(Failure),
@@ -18,7 +17,6 @@ pub(crate) enum NotAnswered {
     Failed(Failure),
 }
 
-/// The error that a service reports for a request.
 pub(crate) struct ApiError {
     pub(crate) status: StatusCode,
     detail: String,
@@ -42,7 +40,6 @@ impl ApiError {
         self.failure_at("")
     }
 
-    /// Returns the failure with a place in a script before the message.
     pub(crate) fn failure_at(&self, before: &str) -> Failure {
         let message = format!("{before}{}", self.detail);
         match self.status {
@@ -60,7 +57,6 @@ impl ApiError {
 }
 
 impl NotAnswered {
-    /// Returns `true` if the service refused the request, so that it took no effect.
     pub(crate) fn is_refusal(&self) -> bool {
         matches!(self, Self::ApiError(problem) if problem.status.is_client_error())
     }

@@ -135,7 +135,6 @@ impl<'c> StepperScreen<'c> {
         if has_control { Ok(()) } else { self.act(key.code) }
     }
 
-    /// Handles a key while the last line has input.
     fn type_on(&mut self, key: KeyCode) -> Result<(), Failure> {
         let Some((asked, text)) = &mut self.asked else { return Ok(()) };
         match key {
@@ -188,7 +187,6 @@ impl<'c> StepperScreen<'c> {
         Ok(())
     }
 
-    /// Handles a key while a window is over the board.
     fn press_over(&mut self, key: KeyCode) -> Result<(), Failure> {
         let Some(Over::Branches(branches, chosen)) = &mut self.over else {
             self.over = None;

@@ -69,7 +69,6 @@ fn draw_left(frame: &mut Frame<'_>, app: &mut StepperScreen<'_>, area: Rect) {
     frame.render_widget(Paragraph::new(Text::from(panel.lines)).scroll(scroll), area);
 }
 
-/// Returns how many lines and columns to skip, so that the first change is visible.
 fn scroll(panel: &Panel, moved: (i32, i32), area: Rect) -> (u16, u16) {
     let widest = panel.lines.iter().map(Line::width).max().unwrap_or_default();
     let (column, row) = panel.changed.unwrap_or_default();

@@ -18,7 +18,6 @@ use crate::render;
 const LINE: &str = "← → step  : go to  / search  w when  [ ] field  s seat  v view  ? keys  q leave";
 const NARROW_LINE: &str = "← → step  : go to  ? keys  q leave";
 
-/// Lines, with the column and line of the first change.
 pub(super) struct Panel {
     pub(super) lines: Vec<Line<'static>>,
     pub(super) changed: Option<(usize, usize)>,

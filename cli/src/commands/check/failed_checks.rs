@@ -13,7 +13,6 @@ use crate::limits::FAILED_CHECKS;
 /// The path of the list in the user's cache folder. Each line of the list is an absolute path.
 const NAME: &str = "turnfold/failed-checks";
 
-/// Moves the files that failed when they were last checked to the front; the order is otherwise kept.
 pub(super) fn first(paths: Vec<PathBuf>) -> Vec<PathBuf> {
     let failed = read();
     let mut first = Vec::new();
@@ -68,7 +67,6 @@ fn read() -> BTreeSet<String> {
     String::from_utf8(bytes).unwrap_or_default().lines().map(Into::into).collect()
 }
 
-/// Returns the absolute path of a file as a line; `None` if it is not UTF-8 or has a line break.
 fn line_of(path: &Path) -> Option<String> {
     let path = path::absolute(path).ok()?.into_os_string().into_string().ok()?;
     if path.contains(['\n', '\r']) { None } else { Some(path) }

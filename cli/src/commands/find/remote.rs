@@ -53,7 +53,6 @@ pub(super) fn find(
     }
 }
 
-/// Returns the options in the words of the service.
 fn query_of(wanted: &WantedArgs, revision: &Revision) -> Vec<(&'static str, String)> {
     let WantedArgs { when, command, effect, reason, seat, recorded: _ } = wanted;
     let options = [

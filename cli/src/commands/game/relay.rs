@@ -124,7 +124,6 @@ fn status_of(child: &Mutex<Child>) -> Option<std::process::ExitStatus> {
     child.lock().unwrap_or_else(PoisonError::into_inner).try_wait().ok().flatten()
 }
 
-/// Waits up to 1 s for the command to end by itself, then kills it.
 fn end(child: &Mutex<Child>) {
     for _ in 0..LOOKS_TO_END {
         if status_of(child).is_some() {

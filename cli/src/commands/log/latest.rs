@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-/// The last `most` numbers that were added.
 pub(super) struct Latest {
     most: usize,
     numbers: VecDeque<u64>,

@@ -40,7 +40,6 @@ impl StoredEntry {
     }
 }
 
-/// Prints the entries, then a line about what was not checked.
 pub(super) fn print(
     range: &RangeName,
     seats: &[Seat],

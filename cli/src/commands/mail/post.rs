@@ -36,7 +36,6 @@ pub(super) struct PostRoom {
 }
 
 impl HostArgs {
-    /// Opens the key and finds the folder for letters. A store in a database has none, so `--output` is required.
     pub(super) fn post_room(&self, context: &Context) -> Result<PostRoom, Failure> {
         let folder = match &self.output {
             Some(folder) => folder.as_path(),
@@ -110,7 +109,6 @@ impl Post<'_> {
         Ok(())
     }
 
-    /// Stores the address of the newest player of a seat.
     pub(super) fn give(
         &mut self,
         seat: Seat,

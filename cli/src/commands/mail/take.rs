@@ -274,7 +274,6 @@ fn exit_status(taken: &[PrintedMail], context: &mut Context) -> Result<ExitStatu
 }
 
 impl PrintedMail {
-    /// Returns why a mail without a paper gets no answer or was not read; `None` if it is answered.
     fn no_answer(&self) -> Option<&'static str> {
         let TakenMail { mail, is_of_player, .. } = &self.taken;
         if mail.obstacle == Some(Obstacle::TooLong) {

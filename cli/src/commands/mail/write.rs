@@ -206,7 +206,6 @@ impl Args {
     }
 }
 
-/// Reads the words of an offer, an absence, a press, or orders for later turns such as `4: move 2,-3; stand`.
 fn announced(kind: Kind, words: &[String]) -> Result<PaperContent, Malformed> {
     match (kind, words) {
         (Kind::Offer, words) => words.join(" ").parse().map(PaperContent::Offer),

@@ -13,7 +13,6 @@ use crate::remote::look::{ask, needs_store, print_reply, require_unused, seen_at
 use crate::remote::problem::{ApiError, NotAnswered};
 use crate::{files, random};
 
-/// Sends the commands, repeats the request until their result is known, and prints it.
 pub(super) fn play(args: &Args, client: &Client, output: &mut Output) -> Result<ExitStatus, Failure> {
     let lines = lines_of(&args.commands, args.script.as_ref(), args.viewer)?;
     require_sendable(args, &lines, client)?;
@@ -42,7 +41,6 @@ pub(super) fn play(args: &Args, client: &Client, output: &mut Output) -> Result<
     Ok(ExitStatus::Yes)
 }
 
-/// Refuses a call that a request cannot express.
 fn require_sendable(args: &Args, lines: &[ScriptCommand], client: &Client) -> Result<(), Failure> {
     require_unused(&[("`--dice`", args.dice.is_some()), ("`--dry-run`", args.dry_run)])?;
     let revision = &args.revision;
@@ -72,13 +70,11 @@ fn require_sendable(args: &Args, lines: &[ScriptCommand], client: &Client) -> Re
     }
 }
 
-/// Returns a command as scripts write it.
 fn written(given: &ScriptCommand) -> String {
     let ScriptCommand { seat, command, .. } = given;
     seat.map_or_else(|| command.clone(), |seat| format!("{seat}: {command}"))
 }
 
-/// Prints the record of a rejected command.
 fn print_rejected(problem: &ApiError, output: &mut Output) -> Result<(), Failure> {
     let Some((_, record)) = &problem.command else { return Ok(()) };
     let text = |member| record.get(member).and_then(Value::as_str);

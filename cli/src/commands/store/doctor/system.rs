@@ -13,7 +13,6 @@ use crate::files;
 
 const MIB: u64 = 1 << 20;
 
-/// The least free space, in bytes.
 const SPACE_MIN: u64 = 256 * MIB;
 
 /// Checks the free space. Compacting and upgrading write a second copy of the store.
@@ -63,7 +62,6 @@ pub(super) fn permissions(dir: &Path) -> DoctorFinding {
     DoctorFinding::ok("permissions", format!("only this user can read and write `{shown}`"))
 }
 
-/// Returns the permission bits of a file; none if it cannot be looked at.
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).map_or(0, |found| found.mode())
 }
